@@ -1,0 +1,53 @@
+# make demo : set up, run the demo study, say where the page lies      make test : set up, then all that CI checks
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+CORES ?= all
+
+.PHONY: demo test check unit workflow docs lock clean
+
+demo: $(VENV)/.installed
+	$(BIN)/snakemake --cores $(CORES) --resources gpu=1
+	@echo "The page lies in results/report/index.html"
+
+test: check unit workflow
+
+# What stands in the code, without running it.
+check: $(VENV)/.installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/snakefmt --check Snakefile rules
+	$(BIN)/snakemake --lint
+
+unit: $(VENV)/.installed
+	$(BIN)/pytest tests/unit
+
+# The real Snakefile on small input, and what makes it run again.
+workflow: $(VENV)/.installed
+	$(BIN)/pytest tests/workflow
+
+# The environment, from the pinned versions; made again when they change.
+$(VENV)/.installed: requirements.lock pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed; say which with: make PYTHON=python3.12" if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --requirement requirements.lock
+	$(BIN)/python -m pip install --quiet --no-build-isolation --no-deps --editable .
+	touch $@
+
+# The page on the config, from its schema.
+docs: $(VENV)/.installed
+	$(BIN)/python docs/write_config_page.py
+
+# Resolve the versions anew (after a change of pyproject.toml). What torch needs on a machine with a graphics card is left
+# to pip there, so one file serves every machine.
+lock:
+	$(PYTHON) -m venv .venv-lock
+	.venv-lock/bin/python -m pip install --quiet setuptools '.[dev,cluster,sentencepiece]'
+	{ echo '# Pinned versions of everything; made by `make lock`.'; \
+	  .venv-lock/bin/python -m pip freeze --all --exclude prasanga --exclude pip \
+	  | sed -E 's/^(torch==[0-9.]+)\+.*/\1/' | grep -viE '^(nvidia|cuda|triton)'; } > requirements.lock
+	rm -r .venv-lock
+
+clean:
+	rm -rf results logs benchmarks

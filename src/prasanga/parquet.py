@@ -1,0 +1,110 @@
+"""Parquet files that say what they were made from: written whole or not at all, read only if they fit together.
+
+Between the stages everything is Parquet with an explicit schema and zstd. The file's metadata carries, under keys that
+begin with `prasanga.`, what made it (`provenance.describe`): stage, code fingerprint, versions, digests of the inputs.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import uuid
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from prasanga.errors import InputError
+
+_PREFIX = "prasanga."
+
+
+@contextmanager
+def replacing(path: str | Path) -> Iterator[Path]:
+    """Yield a temporary path beside `path`, renamed to `path` when the block ends well and removed when it does not.
+
+    The temporary name holds host, process and a random part: two processes that write the same file do not meet, and
+    whoever reads `path` sees a whole file or none. The data are on disk (fsync) before the rename.
+    """
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{socket.gethostname()}.{os.getpid()}.{uuid.uuid4().hex[:8]}.tmp")
+    try:
+        yield temporary
+        descriptor = os.open(temporary, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_text(path: str | Path, text: str) -> None:
+    """Write UTF-8 `text` to `path`, whole or not at all."""
+    with replacing(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+def write_table(path: str | Path, table: pa.Table, made_from: Mapping[str, str]) -> None:
+    """Write `table` to `path` (zstd) with `made_from` as metadata, whole or not at all."""
+    write_batches(path, table.schema, table.to_batches(), made_from)
+
+
+def write_batches(
+    path: str | Path, schema: pa.Schema, batches: Iterable[pa.RecordBatch], made_from: Mapping[str, str]
+) -> None:
+    """Write `batches` one by one to `path` (zstd) with `made_from` as metadata; memory holds one batch at a time."""
+    metadata = {f"{_PREFIX}{key}": value for key, value in made_from.items()}
+    schema = schema.with_metadata(metadata)
+    with replacing(path) as temporary, pq.ParquetWriter(temporary, schema, compression="zstd") as writer:
+        for batch in batches:
+            writer.write_batch(batch.replace_schema_metadata(metadata))
+
+
+def made_from(path: str | Path) -> dict[str, str]:
+    """What the file's metadata says of its making: the mapping given to `write_table`."""
+    metadata: Mapping[bytes, bytes] = open_parquet(path).schema_arrow.metadata or {}
+    prefix = _PREFIX.encode()
+    return {k[len(prefix) :].decode(): v.decode() for k, v in metadata.items() if k.startswith(prefix)}
+
+
+def open_parquet(path: str | Path) -> pq.ParquetFile:
+    """Open a Parquet file; one that is absent or damaged is an `InputError` that says what to do."""
+    try:
+        return pq.ParquetFile(path)
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file. Restore it, or let the workflow make it again.") from None
+    except (pa.ArrowInvalid, OSError) as error:
+        raise InputError(
+            f"{path}: not a whole Parquet file ({error}). Delete it and run the workflow again."
+        ) from error
+
+
+def read_table(path: str | Path, columns: Sequence[str] | None = None) -> pa.Table:
+    """Read a Parquet file, or only some of its columns."""
+    return open_parquet(path).read(columns=list(columns) if columns is not None else None)
+
+
+def require_equal(paths: Sequence[str | Path], keys: Sequence[str]) -> dict[str, str]:
+    """Refuse a mixture: all `paths` must have been made with the same values of `keys`.
+
+    Returns those values (empty for no paths). Raises `InputError` that names the file that does not fit, the key and
+    both values.
+    """
+    first: dict[str, str] = {}
+    for path in paths:
+        found: dict[str, Any] = made_from(path)
+        values = {key: found.get(key, "") for key in keys}
+        first = first or values
+        for key in keys:
+            if values[key] != first[key]:
+                raise InputError(
+                    f"{path}: {key} is {values[key]!r}, but {paths[0]} has {first[key]!r}. These files do not belong"
+                    " to one run: delete the one that does not fit and run the workflow again."
+                )
+    return first

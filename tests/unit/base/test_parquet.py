@@ -1,0 +1,64 @@
+"""Files are written whole or not at all, say what made them, and are not mixed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from prasanga.errors import InputError
+from prasanga.parquet import made_from, read_table, replacing, require_equal, write_batches, write_table
+
+TABLE = pa.table({"n": [1, 2, 3]})
+
+
+def test_round_trip_with_what_made_it(tmp_path: Path) -> None:
+    write_table(tmp_path / "a" / "t.parquet", TABLE, {"stage": "samples", "code": "ab"})
+    assert read_table(tmp_path / "a/t.parquet").column("n").to_pylist() == [1, 2, 3]
+    assert made_from(tmp_path / "a/t.parquet") == {"stage": "samples", "code": "ab"}
+
+
+def test_an_empty_table_is_a_file(tmp_path: Path) -> None:
+    write_table(tmp_path / "t.parquet", TABLE.slice(0, 0), {})
+    assert read_table(tmp_path / "t.parquet").num_rows == 0
+
+
+def test_nothing_is_left_when_writing_fails(tmp_path: Path) -> None:
+    def batches() -> Iterator[pa.RecordBatch]:
+        yield TABLE.to_batches()[0]
+        raise RuntimeError("the power is gone")
+
+    (tmp_path / "t.parquet").write_text("the old one")
+    with pytest.raises(RuntimeError):
+        write_batches(tmp_path / "t.parquet", TABLE.schema, batches(), {})
+    assert [path.name for path in tmp_path.iterdir()] == ["t.parquet"]
+    assert (tmp_path / "t.parquet").read_text() == "the old one"
+
+
+def test_two_writers_do_not_meet(tmp_path: Path) -> None:
+    with replacing(tmp_path / "t") as one, replacing(tmp_path / "t") as two:
+        one.write_text("one")
+        two.write_text("two")
+        assert one != two
+    assert (tmp_path / "t").read_text() in {"one", "two"}
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+@pytest.mark.parametrize("content", [None, b"", b"PAR1 and no more"])
+def test_a_damaged_file_is_named(tmp_path: Path, content: bytes | None) -> None:
+    path = tmp_path / "t.parquet"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(InputError, match=r"t\.parquet: (no such file|not a whole Parquet file)"):
+        read_table(path)
+
+
+def test_a_mixture_is_refused_by_name(tmp_path: Path) -> None:
+    for name, model in (("a", "one"), ("b", "one"), ("c", "two")):
+        write_table(tmp_path / name, TABLE, {"model": model, "other": name})
+    assert require_equal([tmp_path / "a", tmp_path / "b"], ["model"]) == {"model": "one"}
+    with pytest.raises(InputError, match=r"c: model is 'two', but .*a has 'one'"):
+        require_equal([tmp_path / "a", tmp_path / "b", tmp_path / "c"], ["model"])
+    assert require_equal([], ["model"]) == {}
