@@ -1,0 +1,193 @@
+"""The config of a study: read against its schema, completed with defaults, refused with a sentence that helps.
+
+The schema (`workflow/schemas/config.schema.yaml`) is the one description of the config: `complete` checks against it
+and fills its defaults, and the page `docs/config.md` is written from it (`describe`).
+"""
+
+from __future__ import annotations
+
+import copy
+import difflib
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+from jsonschema import Draft202012Validator, ValidationError
+
+from prasanga.errors import InputError
+
+
+def read_schema(path: str | Path) -> dict[str, Any]:
+    """Read the schema."""
+    schema: dict[str, Any] = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+    return schema
+
+
+def complete(config: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a copy of `config` with every default filled in.
+
+    Raises:
+        InputError: with one paragraph per mistake: the key, the value found, what is allowed and what to write.
+    """
+    config = _with_numbers(config, schema)
+    problems = [_explain(error) for error in _errors(config, schema)]
+    if problems:
+        raise InputError("The config cannot be used.\n" + "\n".join(f"- {problem}" for problem in problems))
+    completed: dict[str, Any] = _with_defaults(config, schema)
+    problems = list(_contradictions(completed))
+    if problems:
+        raise InputError("The config cannot be used.\n" + "\n".join(f"- {problem}" for problem in problems))
+    return completed
+
+
+def describe(schema: Mapping[str, Any]) -> str:
+    """The config's reference in Markdown: every key with its values, default and meaning."""
+    lines = ["| key | values | default | meaning |", "| --- | --- | --- | --- |"]
+    for key, part in _keys(schema):
+        default = "" if part.get("type") == "object" else f"`{_yaml(part['default'])}`" if "default" in part else ""
+        cells = (f"`{key}`", _allowed(part), default, " ".join(part.get("description", "").split()))
+        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def _with_numbers(value: Any, schema: Mapping[str, Any]) -> Any:
+    """Numbers written as text become numbers where one is asked for: Snakemake reads `--config 'a={n: 9}'` as text."""
+    if isinstance(value, Mapping):
+        properties, other = schema.get("properties", {}), schema.get("additionalProperties")
+        parts = {key: properties.get(key, other) for key in value}
+        return {key: _with_numbers(v, parts[key]) if isinstance(parts[key], Mapping) else v for key, v in value.items()}
+    if isinstance(value, list):
+        return [_with_numbers(item, schema.get("items", {})) for item in value]
+    kinds = [option.get("type") for option in (schema, *schema.get("oneOf", ()))]
+    if isinstance(value, str) and "integer" in kinds and re.fullmatch(r"[+-]?\d+", value):
+        return int(value)
+    if isinstance(value, str) and "number" in kinds and re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", value):
+        return float(value)
+    return value
+
+
+def _with_defaults(value: Any, schema: Mapping[str, Any]) -> Any:
+    if schema.get("type") == "object" and isinstance(value, Mapping):
+        properties: Mapping[str, Any] = schema.get("properties", {})
+        filled = dict(value)
+        for key, part in properties.items():
+            if key not in filled and "default" in part:
+                filled[key] = copy.deepcopy(part["default"])
+        other = schema.get("additionalProperties")
+        for key in filled:
+            part = properties.get(key, other)
+            if isinstance(part, Mapping):
+                filled[key] = _with_defaults(filled[key], part)
+        return filled
+    if isinstance(value, list) and "items" in schema:
+        return [_with_defaults(item, schema["items"]) for item in value]
+    return copy.deepcopy(value)
+
+
+def _contradictions(config: Mapping[str, Any]) -> Iterator[str]:
+    """What the schema cannot say: keys that must fit each other."""
+    for name, model in config["models"].items():
+        if ("path" in model) == ("train" in model):
+            found = "both `path` and `train`" if "path" in model else "neither `path` nor `train`"
+            yield (
+                f"`models.{name}` has {found}; a model needs exactly one of them. Write e.g."
+                f" `{name}: {{path: folder/or/hub-name}}`."
+            )
+        train = model.get("train")
+        if train and train["hidden_size"] % train["heads"]:
+            heads, width = train["heads"], train["hidden_size"]
+            yield (
+                f"`models.{name}.train.hidden_size` is {width}, but must be a multiple of `heads` ({heads})."
+                f" Write e.g. `hidden_size: {heads * (width // heads + 1)}`."
+            )
+
+
+def _errors(config: Mapping[str, Any], schema: Mapping[str, Any]) -> list[ValidationError]:
+    errors = Draft202012Validator(schema).iter_errors(config)
+    return sorted(errors, key=lambda error: list(map(str, error.absolute_path)))
+
+
+def _explain(error: ValidationError) -> str:
+    """One mistake in words."""
+    place = ".".join(map(str, error.absolute_path))
+    key = f"`{place}`" if place else "the config"
+    part: Mapping[str, Any] = error.schema if isinstance(error.schema, Mapping) else {}
+    if "propertyNames" in error.absolute_schema_path:
+        return (
+            f"{key} has the name {_short(error.instance)}; a name has letters, digits, -, _ and . only. Write another."
+        )
+    match error.validator:
+        case "additionalProperties":
+            return _explain_unknown_keys(dict(error.instance), part, place)  # type: ignore[arg-type]
+        case "required":
+            missing = re.findall(r"'([^']+)' is a required", error.message)[0]
+            return f"{key} lacks the key `{missing}`. Write `{missing}: ...`; found {_short(error.instance)}."
+        case "enum":
+            near = difflib.get_close_matches(str(error.instance), list(map(str, part["enum"])), n=1)
+            suggestion = near[0] if near else part["enum"][0]
+            last = str(error.absolute_path[-1])
+            write = f"`{last}: {suggestion}`" if not last.isdigit() else f"`{suggestion}`"
+            return f"{key} is {_short(error.instance)}; allowed: {_allowed(part)}. Write e.g. {write}."
+    example = f" Write e.g. `{_yaml(part['default'])}`." if "default" in part else ""
+    return f"{key} is {_short(error.instance)}; allowed: {_allowed(part)}.{example}"
+
+
+def _explain_unknown_keys(found: Mapping[str, Any], part: Mapping[str, Any], place: str) -> str:
+    known = list(part.get("properties", {}))
+    unknown = [str(key) for key in found if key not in known]
+    where = f" in `{place}`" if place else ""
+    sentences = []
+    for key in unknown:
+        near = difflib.get_close_matches(key, known, n=1)
+        write = f" Did you mean `{near[0]}`?" if near else ""
+        sentences.append(
+            f"unknown key `{key}`{where} (value {_short(found[key])}).{write} Allowed: {', '.join(known)}."
+        )
+    return " ".join(sentences)
+
+
+def _keys(schema: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Mapping[str, Any]]]:
+    for key, part in schema.get("properties", {}).items():
+        yield f"{prefix}{key}", part
+        yield from _keys(part, f"{prefix}{key}.")
+        if isinstance(part.get("additionalProperties"), Mapping):
+            yield from _keys(part["additionalProperties"], f"{prefix}{key}.<name>.")
+        if isinstance(part.get("items"), Mapping):
+            yield from _keys(part["items"], f"{prefix}{key}[].")
+
+
+def _allowed(part: Mapping[str, Any]) -> str:
+    """The values that a part of the schema allows, in words."""
+    if "enum" in part:
+        return ", ".join(map(str, part["enum"]))
+    if "oneOf" in part:
+        return " or ".join(_allowed(option) for option in part["oneOf"])
+    kinds: Sequence[str] = [part["type"]] if isinstance(part.get("type"), str) else part.get("type", [])
+    words = {"integer": "a whole number", "number": "a number", "string": "text", "object": "keys", "null": "null"}
+    bounds = [
+        f"{word} {part[bound]}"
+        for bound, word in (
+            ("minimum", "at least"),
+            ("maximum", "at most"),
+            ("exclusiveMinimum", "above"),
+            ("minItems", "with at least"),
+            ("minProperties", "with at least"),
+            ("pattern", "of the form"),
+        )
+        if bound in part
+    ]
+    if "array" in kinds:
+        return " ".join(["a list of", _allowed(part["items"]) if "items" in part else "values", *bounds])
+    return " ".join([" or ".join(words.get(kind, kind) for kind in kinds), *bounds])
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+def _yaml(value: object) -> str:
+    text: str = yaml.safe_dump(value, default_flow_style=True, allow_unicode=True, width=10_000)
+    return text.removesuffix("...\n").strip()

@@ -1,0 +1,132 @@
+"""The config: what is refused, with which words, and what is filled in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from prasanga.config import complete, describe, read_schema
+from prasanga.errors import InputError
+
+
+@pytest.fixture
+def schema(project_root: Path) -> dict[str, Any]:
+    return read_schema(project_root / "workflow/schemas/config.schema.yaml")
+
+
+def shipped() -> list[Path]:
+    root = Path(__file__).resolve().parents[3]
+    return [root / "config.yaml", *sorted((root / "config").glob("*.yaml"))]
+
+
+@pytest.mark.parametrize("path", shipped(), ids=lambda path: path.name)
+def test_every_shipped_config_is_valid(path: Path, schema: dict[str, Any]) -> None:
+    complete(yaml.safe_load(path.read_text(encoding="utf-8")), schema)
+
+
+def test_the_demo_is_what_the_defaults_say_but_for_its_size_and_texts(
+    project_root: Path, schema: dict[str, Any]
+) -> None:
+    demo = complete(yaml.safe_load((project_root / "config.yaml").read_text(encoding="utf-8")), schema)
+    defaults = complete({}, schema)
+    demo["note"] = ""
+    demo["samples"]["contexts_per_stimulus"] = 1200
+    demo["embeddings"]["buckets"] = 16
+    demo["associations"]["n_samples"] = 5000
+    assert demo == defaults
+
+
+def test_defaults_are_filled_in_at_every_depth(schema: dict[str, Any]) -> None:
+    config = complete({"models": {"mine": {"path": "m"}}, "samples": {"pool": "per_length"}}, schema)
+    assert config["models"] == {"mine": {"path": "m", "revision": None, "layer": -1, "dtype": "auto"}}
+    assert config["samples"] == {"lengths": [9, 25, 75, ">75"], "pool": "per_length", "contexts_per_stimulus": 1200}
+    trained = complete({"models": {"tiny": {"train": {"seed": 3}}}}, schema)["models"]["tiny"]["train"]
+    assert trained["seed"] == 3
+    assert trained["hidden_size"] == 128
+
+
+def test_the_config_given_is_left_as_it_was(schema: dict[str, Any]) -> None:
+    given: dict[str, Any] = {"samples": {}}
+    complete(given, schema)
+    assert given == {"samples": {}}
+
+
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [
+        pytest.param({"sampls": {}}, "unknown key `sampls`.*Did you mean `samples`.*Allowed: study, title", id="key"),
+        pytest.param(
+            {"samples": {"pol": "shared"}},
+            r"unknown key `pol` in `samples` \(value 'shared'\).*Did you mean `pool`",
+            id="nested key",
+        ),
+        pytest.param(
+            {"samples": {"pool": "sharde"}},
+            r"`samples.pool` is 'sharde'; allowed: shared, per_length\. Write e\.g\. `pool: shared`",
+            id="choice",
+        ),
+        pytest.param(
+            {"samples": {"lengths": [9, "75+"]}}, r"`samples.lengths.1` is '75\+'; allowed: a whole number", id="length"
+        ),
+        pytest.param(
+            {"associations": {"n_samples": "many"}},
+            r"`associations.n_samples` is 'many'.*Write e\.g\. `5000`",
+            id="type",
+        ),
+        pytest.param({"models": {"a b": {"path": "x"}}}, r"`models` has the name 'a b'; a name has letters", id="name"),
+        pytest.param({"models": {"a": {}}}, r"`models.a` has neither `path` nor `train`", id="no model"),
+        pytest.param(
+            {"models": {"a": {"path": "x", "train": {}}}}, r"`models.a` has both `path` and `train`", id="two models"
+        ),
+        pytest.param(
+            {"models": {"a": {"train": {"hidden_size": 30}}}},
+            r"multiple of `heads` \(4\)\. Write e\.g\. `hidden_size: 32`",
+            id="heads",
+        ),
+        pytest.param(
+            {"corpus": {"texts": [{"documents": "line"}]}}, r"`corpus.texts.0` lacks the key `files`", id="missing"
+        ),
+        pytest.param({"embeddings": "cached"}, r"`embeddings` is 'cached'; allowed: keys", id="section"),
+    ],
+)
+def test_mistakes_are_explained(config: dict[str, Any], message: str, schema: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match=f"(?s){message}"):
+        complete(config, schema)
+
+
+def test_numbers_from_the_command_line_are_numbers(schema: dict[str, Any]) -> None:
+    given = {"associations": {"n_samples": "101"}, "samples": {"lengths": ["9", ">75"]}, "seed": "3"}
+    config = complete(given, schema)
+    assert config["associations"]["n_samples"] == 101
+    assert config["samples"]["lengths"] == [9, ">75"]
+    assert config["seed"] == 3
+    assert complete({"study": "2024"}, schema)["study"] == "2024"
+
+
+def test_all_mistakes_are_told_at_once(schema: dict[str, Any]) -> None:
+    with pytest.raises(InputError) as caught:
+        complete({"sampls": {}, "seed": -1}, schema)
+    assert str(caught.value).count("\n- ") == 2
+
+
+def test_every_key_has_a_description_and_every_choice_a_default(schema: dict[str, Any]) -> None:
+    def walk(part: dict[str, Any], place: str) -> None:
+        for key, inner in part.get("properties", {}).items():
+            assert inner.get("description"), f"{place}{key} has no description"
+            if inner.get("type") == "object" and "properties" in inner:
+                assert inner.get("additionalProperties") is False, f"{place}{key} takes unknown keys"
+            walk(inner, f"{place}{key}.")
+        for inner in (part.get("items"), part.get("additionalProperties")):
+            if isinstance(inner, dict):
+                walk(inner, f"{place}*.")
+
+    walk(schema, "")
+    assert schema["additionalProperties"] is False
+
+
+def test_the_page_on_the_config_is_made_from_the_schema(project_root: Path, schema: dict[str, Any]) -> None:
+    page = (project_root / "docs/config.md").read_text(encoding="utf-8")
+    assert describe(schema) in page, "docs/config.md is out of date: run `make docs`"
