@@ -1,0 +1,19 @@
+"""Digests of files and of plain values."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+
+def sha256_of_file(path: str | Path) -> str:
+    """The sha256 of a file's bytes, in hexadecimal."""
+    with Path(path).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def digest_of(value: Any) -> str:
+    """A short digest (16 hexadecimal digits) of plain values: numbers, strings, lists, mappings in any order."""
+    return hashlib.sha256(json.dumps(value, sort_keys=True, ensure_ascii=False).encode()).hexdigest()[:16]

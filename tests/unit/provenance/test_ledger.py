@@ -1,0 +1,138 @@
+"""The ledger: results that are moved keep what made them, and never pass for what they are not."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from base64 import urlsafe_b64encode
+from pathlib import Path
+
+import pytest
+
+from prasanga.provenance.ledger import synchronize
+
+KEY = "results/tables/ceat.csv"
+
+
+def note_of(root: Path, key: str = KEY) -> Path:
+    return root / ".snakemake/metadata" / urlsafe_b64encode(key.encode()).decode()
+
+
+def read_note(root: Path, key: str = KEY) -> dict[str, object]:
+    note: dict[str, object] = json.loads(note_of(root, key).read_text())
+    return note
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Path:
+    """A folder in which Snakemake has made one file, and noted it."""
+    root = tmp_path / "study"
+    result = root / KEY
+    result.parent.mkdir(parents=True)
+    result.write_text("effect\n0.5\n")
+    note = note_of(root)
+    note.parent.mkdir(parents=True)
+    note.write_text(json.dumps({"rule": "gather", "params": ["n 1000"], "endtime": result.stat().st_mtime}))
+    synchronize(root)
+    return root
+
+
+def moved(study: Path, *, keep_times: bool) -> Path:
+    """The results in a new place, without Snakemake's folder."""
+    clone = study.with_name("clone")
+    shutil.copytree(study / "results", clone / "results", copy_function=shutil.copy2 if keep_times else shutil.copyfile)
+    return clone
+
+
+@pytest.mark.parametrize("keep_times", [True, False])
+def test_a_moved_result_gets_its_note_back(study: Path, keep_times: bool) -> None:
+    clone = moved(study, keep_times=keep_times)
+    done = synchronize(clone)
+    assert (done.restored, done.unknown) == (1, 0)
+    assert read_note(clone)["params"] == ["n 1000"]
+    assert read_note(clone)["rule"] == "gather"
+
+
+def test_a_result_that_was_changed_on_the_way_is_made_again(study: Path) -> None:
+    clone = moved(study, keep_times=True)
+    (clone / KEY).write_text("effect\n0.6\n")
+    done = synchronize(clone)
+    assert (done.restored, done.unknown) == (0, 1)
+    assert read_note(clone)["params"] == ["nothing says what made this file"]
+
+
+def test_a_result_from_elsewhere_is_made_again_and_stays_so_until_it_is(study: Path) -> None:
+    other = study / "results/other.txt"
+    other.write_text("?")
+    for _ in range(2):
+        synchronize(study)
+        assert read_note(study, "results/other.txt")["params"] == ["nothing says what made this file"]
+    assert "other.txt" not in (study / "results/provenance.jsonl").read_text()
+
+
+def test_the_ledger_follows_a_rerun(study: Path) -> None:
+    (study / KEY).write_text("effect\n0.7\n")
+    note = {"rule": "gather", "params": ["n 2000"], "endtime": (study / KEY).stat().st_mtime}
+    note_of(study).write_text(json.dumps(note))
+    synchronize(study)
+    clone = moved(study, keep_times=False)
+    synchronize(clone)
+    assert read_note(clone)["params"] == ["n 2000"]
+
+
+def test_a_note_that_does_not_speak_of_the_file_does_not_reach_the_ledger(study: Path) -> None:
+    """A kill between the writing of a file and Snakemake's note leaves the old note beside new content."""
+    (study / KEY).write_text("effect\n0.9999\n")
+    os.utime(study / KEY, (2_000_000_000, 2_000_000_000))
+    synchronize(study)
+    clone = moved(study, keep_times=False)
+    assert synchronize(clone).unknown == 1
+
+
+def test_touching_a_result_changes_nothing(study: Path) -> None:
+    os.utime(study / KEY, (2_000_000_000, 2_000_000_000))
+    synchronize(study)
+    clone = moved(study, keep_times=False)
+    assert synchronize(clone).restored == 1
+
+
+def test_a_file_that_a_job_is_writing_is_left_alone(study: Path) -> None:
+    key = "results/running.txt"
+    (study / key).write_text("half")
+    mark = study / ".snakemake/incomplete" / note_of(study, key).name
+    mark.parent.mkdir()
+    mark.write_text("{}")
+    assert synchronize(study).unknown == 0
+    assert not note_of(study, key).exists()
+
+
+def test_store_ledger_and_temporary_files_are_no_results(study: Path) -> None:
+    for name in ("store/key/part.parquet", ".x.tmp"):
+        path = study / "results" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("")
+    assert synchronize(study).unknown == 0
+
+
+def test_a_damaged_ledger_counts_as_absent_line_by_line(study: Path) -> None:
+    ledger = study / "results/provenance.jsonl"
+    ledger.write_text('{"path": "cut sho\n' + ledger.read_text())
+    clone = moved(study, keep_times=True)
+    assert synchronize(clone).restored == 1
+
+
+def test_long_names_are_noted_where_snakemake_looks(tmp_path: Path) -> None:
+    key = "results/" + "/".join(["a-long-folder-name"] * 15) + "/x.txt"
+    path = tmp_path / key
+    path.parent.mkdir(parents=True)
+    path.write_text("x")
+    synchronize(tmp_path)
+    code = urlsafe_b64encode(key.encode()).decode()
+    assert len(code) > 254
+    assert (tmp_path / ".snakemake/metadata" / f"@{code[:254]}" / code[254:]).is_file()
+
+
+def test_nothing_to_do_without_results(tmp_path: Path) -> None:
+    assert synchronize(tmp_path).restored == 0
+    assert not (tmp_path / "results").exists()
