@@ -1,0 +1,119 @@
+"""`normalize_batch` must equal `normalize`, text by text, whatever the texts are."""
+
+from __future__ import annotations
+
+import itertools
+import unicodedata
+from pathlib import Path
+from typing import get_args
+
+import pytest
+from ftfy.badness import is_bad
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from prasanga.errors import InputError
+from prasanga.text import batches, normalize, normalize_batch, normalizer
+from prasanga.text.normalization import Form
+
+# Pieces that do something together; st.text() alone would hardly ever put them side by side.
+TRIGGERS = [
+    *"কবরনযড়ঢ়যঅআািেোৗৌঁং়্৷।॥ऩर्ळ\u0958\u095f\u0929\u200c\u200d\u200b\u00ad\ufeff\u00a0\u2060",
+    *"\u09af\u09bc\u09dc\u09dd\u09df\u09c7\u09be\u09d7\u0981\u0985\u09fe\u0951",
+    *" \t\n\r\x0b\x0c\x00\x1f\x85\u2028\u2029\u3000",
+    *"‘’“”«»‹›`´\"'–—…•−ʼ",
+    *"éŠşÂÃØÙà¦€™œ°×²½ﬁＡ",
+    *("\ud83d", "\udf43", "😀", "\x1b[31m", "&amp;", "&lt", "&#39;", "<", "\r\n", "  "),
+    *("আমি", "à¦•", "â€™", "Ã©", "Ã ", "বাংলা".encode().decode("latin-1"), "é".encode().decode("cp1252")),
+]
+texts = st.one_of(
+    st.text(st.characters(exclude_categories=())),
+    st.text(st.sampled_from(batches.ORDINARY)),
+    st.text(st.characters(min_codepoint=0x0900, max_codepoint=0x09FF)),
+    st.lists(st.sampled_from(TRIGGERS), max_size=12).map("".join),
+)
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.lists(texts, max_size=8), st.sampled_from(get_args(Form)))
+@example(["", "\0", "ক\0খ", ""], "NFKC")
+@example(["\u09c7", "\u09be", "\u0985", "\u09be"], "NFKC")
+@example(["\u09ac\u09cd\u09bc", "\u0928\u094d\u09bc\u093c"], "NFC")
+@example([" ", " ", "  ক  "], "NFD")
+def test_batch_equals_single(batch: list[str], form: Form) -> None:
+    assert normalize_batch(batch, form=form) == [normalize(text, form=form) for text in batch]
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(texts, max_size=4))
+def test_batch_equals_single_with_replacements(batch: list[str]) -> None:
+    single = [normalize(text, urls="U", punctuation=" ", emoji="E") for text in batch]
+    assert normalize_batch(batch, urls="U", punctuation=" ", emoji="E") == single
+
+
+def test_every_pair_of_ordinary_characters() -> None:
+    """Exhaustive, where it matters most: what two neighbours do to each other."""
+    pairs = ["".join(pair) for pair in itertools.product(batches.ORDINARY, repeat=2)]
+    # Letters of one kind behave alike; those with a property that matters to a neighbour are all kept.
+    kept = set("\t\n\r <;#'\"`aZ0\u00a0—…’“•")
+    kept |= set("\u0995\u09ac\u0985\u09df\u09dc\u0981\u0982\u09be\u09bc\u09c7\u09cb\u09cd\u09f7")
+    kept |= set("\u0915\u0928\u0930\u0933\u093c\u094d\u0958")
+    pairs = [pair for pair in pairs if kept.issuperset(pair)]
+    assert len(pairs) > 1000
+    assert normalize_batch(pairs) == [normalize(pair) for pair in pairs]
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.text(st.sampled_from([*batches.ORDINARY, *"–—…’‘“”\u00a0•" * 10])))
+def test_ordinary_text_never_looks_like_mojibake(text: str) -> None:
+    assert not is_bad(text)
+
+
+def test_ordinary_characters_are_never_deleted_and_never_reordered_but_by_a_nukta() -> None:
+    assert all(normalize(f"ক{character}ক") != "কক" for character in batches.ORDINARY)
+    classes = {character: unicodedata.combining(character) for character in batches.ORDINARY}
+    assert {character for character, order in classes.items() if order} == set("\u093c\u094d\u09bc\u09cd")
+
+
+def test_a_batch_of_several_chunks_keeps_order() -> None:
+    batch = [f"পাতা {number} “{number}” {'é' if number % 97 == 0 else ''}" for number in range(1000)]
+    assert normalize_batch(batch) == [normalize(text) for text in batch]
+    assert normalize_batch([]) == []
+
+
+def test_a_long_run_of_spaces_and_a_long_line() -> None:
+    assert normalize_batch([" " * 300_000 + "ক"]) == [" ক"]
+    line = "সময় অাসে, কেঁা। " * 70_000
+    assert normalize_batch([line]) == [normalize(line)]
+
+
+def test_a_batch_of_long_lines_is_divided(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batches, "_CHUNK_CHARACTERS", 10)
+    batch = ["বড় “লাইন” " * number for number in range(20)] + ["é", ""]
+    assert normalize_batch(batch) == [normalize(text) for text in batch]
+
+
+def test_unknown_form_is_refused_even_without_texts() -> None:
+    with pytest.raises(InputError, match="form: 'utf-8'"):
+        normalize_batch([], form="utf-8")  # type: ignore[arg-type]
+
+
+def test_normalizers_by_name() -> None:
+    text = "\u09df  “½”"
+    assert normalizer("bangla")([text]) == ['\u09af\u09bc "1⁄2"']
+    assert normalizer("none")([text]) == [text]
+    assert normalizer("nfc")([text]) == ["\u09af\u09bc  “½”"]
+    assert normalizer("nfkc")([text]) == ["\u09af\u09bc  “1⁄2”"]
+
+
+def test_unknown_normalizer_names_the_known_ones() -> None:
+    with pytest.raises(InputError, match="'Bangla' is unknown; allowed are bangla, none, nfc, nfkc"):
+        normalizer("Bangla")
+
+
+def test_real_text(shared: Path) -> None:
+    files = sorted((shared / "corpora").glob("bn_*.txt"))
+    assert files
+    for path in files:
+        lines = path.read_text("utf-8").split("\n")
+        assert normalize_batch(lines) == [normalize(line) for line in lines], path.name

@@ -1,0 +1,124 @@
+"""`normalize`: small cases of our own, and equality with the reference outputs where they are at hand."""
+
+from __future__ import annotations
+
+import csv
+import json
+import unicodedata
+from pathlib import Path
+
+import pytest
+
+from prasanga.errors import InputError
+from prasanga.text import normalize
+
+
+def from_hex(codes: str) -> str:
+    return "".join(chr(int(code, 16)) for code in codes.split())
+
+
+def read_table(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as lines:
+        return list(csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param("", "", id="nothing"),
+        pytest.param("বাগানে ফুল ফুটেছে।", "বাগানে ফুল ফুটেছে।", id="clean text stays"),
+        pytest.param("\u09b8\u09ae\u09df", "\u09b8\u09ae\u09af\u09bc", id="letter with nukta is taken apart"),
+        pytest.param("\u0995\u09c7\u09be", "\u0995\u09cb", id="two-part vowel"),
+        pytest.param("\u0995\u09c7\u0981\u09be", "\u0995\u09cb\u0981", id="candrabindu between the parts"),
+        pytest.param("\u09ac\u09c7\u0981\u09d7", "\u09ac\u09cc\u0981", id="candrabindu between the parts of au"),
+        pytest.param("\u09c7\u09ac\u09d7", "\u09ac\u09cc", id="vowel typed around its consonant"),
+        pytest.param("\u0985\u09be\u09ae", "\u0986\u09ae", id="a and vowel sign"),
+        pytest.param("\u09ac\u09bc", "\u09b0", id="ba with nukta"),
+        pytest.param("শেষ\u09f7", "শেষ।", id="numerator sign as danda"),
+        pytest.param("\u09c7\u09f7\u09d7", "\u09f7\u09cc", id="but not inside a vowel"),
+        pytest.param("“এসো”, ‘যাও’ «না»", '"এসো", \'যাও\' "না"', id="quotes"),
+        pytest.param("১–২—৩…", "১-২ - ৩...", id="dashes and ellipsis"),
+        pytest.param("র\u200d্যাব ক্\u200cষ", "র\u200d্যাব ক্\u200cষ", id="joiners stay"),
+        pytest.param("আ\u00adমি\u200bও\u2060", "আমিও", id="invisible characters vanish"),
+        pytest.param(" এক \t\n\u00a0দুই ", " এক দুই ", id="white space"),
+        pytest.param("Zoë Šakić Ýr ǰ", "Zoe sakic yr \u01f0", id="Latin diacritics"),
+        pytest.param("e\u0301", "e", id="combining accent"),
+        pytest.param("m²³ ９", "m23 9", id="superscript and wide digits"),
+        pytest.param("&amp; &#2453;", "& ক", id="entities"),
+        pytest.param("<b> &amp;", "<b> &amp;", id="entities in markup stay"),
+        pytest.param("\x1b[1mমোটা\x1b[0m\x07", "মোটা", id="terminal escapes and control characters"),
+        pytest.param("বই".encode().decode("latin-1"), "বই", id="mojibake"),
+    ],
+)
+def test_cases(text: str, expected: str) -> None:
+    assert normalize(text) == expected
+
+
+def test_form() -> None:
+    assert normalize("½ \u09cb", form="NFC") == "½ \u09cb"
+    assert normalize("½", form="NFKC") == "1⁄2"
+    assert normalize("\u09cb", form="NFD") == "\u09c7\u09be"
+
+
+def test_unknown_form_is_refused() -> None:
+    with pytest.raises(InputError, match=r"'nfc'.*NFC, NFD, NFKC, NFKD"):
+        normalize("ক", form="nfc")  # type: ignore[arg-type]
+
+
+def test_replacements() -> None:
+    text = "দেখো, www.example.com/a?b=1। 😀👨🏻‍🎨 ভালো! © ❤"
+    assert normalize(text) == text
+    assert normalize(text, urls="<url>") == "দেখো, <url>। 😀👨🏻‍🎨 ভালো! © ❤"
+    assert normalize(text, emoji="E") == "দেখো, www.example.com/a?b=1। EE ভালো! © E"
+    assert normalize(text, punctuation=" ") == "দেখো www example com a b 1 😀👨🏻‍🎨 ভালো © ❤"
+    # The angle brackets of a replacement are not punctuation of the text.
+    assert normalize(text, urls="<url>", punctuation="", emoji="") == "দেখো <url> ভালো © "
+
+
+def test_replacement_by_a_call_and_without_escapes() -> None:
+    assert normalize("ক, খ", punctuation=lambda match: f"[{match[0]}]") == "ক[,] খ"
+    assert normalize("ক, খ", punctuation=r"\1") == r"ক\1 খ"
+
+
+def test_urls_end_before_punctuation() -> None:
+    assert normalize("(https://bn.example.org/wiki/ফুল).", urls="U") == "(U)."
+    assert normalize("http://a.b/c/ ও ftp://x.y", urls="U") == "U ও U"
+
+
+def test_reference_cases(shared: Path) -> None:
+    cases = json.loads((shared / "reference/golden/normalize_cases.json").read_text("utf-8"))
+    assert len(cases) > 30
+    assert [normalize(case["in"]) for case in cases] == [case["out"] for case in cases]
+
+
+def test_reference_text(shared: Path) -> None:
+    folder = shared / "reference/banglacontextualbias/CeatDataCollection/sample_data"
+    lines = (folder / "porjotonlipi.bn").read_text("utf-8").split("\n")
+    expected = (shared / "reference/golden/normalize_porjotonlipi.txt").read_text("utf-8").split("\n")
+    assert [normalize(line) for line in lines] == expected
+
+
+def test_reference_code_points(shared: Path) -> None:
+    rows = read_table(shared / "reference/golden/normalize_single_code_points.tsv")
+    differing = {from_hex(row["code_point"][2:]): from_hex(row["output_code_points"]) for row in rows}
+    wrong = {}
+    # U+0000 is left out: the reference table begins after it, and ftfy deletes it as it does its neighbours.
+    for character in map(chr, range(1, 0x20000)):
+        if unicodedata.category(character) in ("Cn", "Cs"):
+            continue
+        text = f"ক{character}ক"
+        expected = f"ক{differing[character]}ক" if character in differing else unicodedata.normalize("NFKC", text)
+        if (found := normalize(text)) != expected:
+            wrong[f"U+{ord(character):04X}"] = (found, expected)
+    assert wrong == {}
+
+
+def test_reference_bengali_sequences(shared: Path) -> None:
+    rows = read_table(shared / "reference/golden/normalize_bengali_sequences.tsv")
+    differing = {from_hex(row["input"]): from_hex(row["output"]) for row in rows}
+    block = [chr(code) for code in range(0x0980, 0x0A00) if unicodedata.category(chr(code)) != "Cn"]
+    sequences = [first + second for first in block for second in block]
+    sequences += [f"\u09c7{middle}\u09d7" for middle in block]
+    assert set(differing) <= set(sequences)
+    expected = {text: differing.get(text, unicodedata.normalize("NFKC", text)) for text in sequences}
+    assert {text: normalize(text) for text in sequences} == expected
