@@ -1,0 +1,30 @@
+"""Lexicon: stimuli and suffix groups become the surface forms under which the stimuli are found."""
+
+from prasanga.lexicon.categories import stimuli_of
+from prasanga.lexicon.endings import ENDING_CLASSES, ending_class
+from prasanga.lexicon.groups import SuffixGroups, load_suffix_groups
+from prasanga.lexicon.inflection import SuffixGroup, check_examples, inflections
+from prasanga.lexicon.loading import load_lexicon
+from prasanga.lexicon.model import CASES, NUMBERS, Category, Lexicon, Stimulus, SurfaceForm, WordSet
+from prasanga.lexicon.table import categories_of, forms_table
+
+__all__ = [
+    "CASES",
+    "ENDING_CLASSES",
+    "NUMBERS",
+    "Category",
+    "Lexicon",
+    "Stimulus",
+    "SuffixGroup",
+    "SuffixGroups",
+    "SurfaceForm",
+    "WordSet",
+    "categories_of",
+    "check_examples",
+    "ending_class",
+    "forms_table",
+    "inflections",
+    "load_lexicon",
+    "load_suffix_groups",
+    "stimuli_of",
+]

@@ -1,0 +1,163 @@
+"""Reading the word lists of Sadhu et al. (2024) in their own layouts, for comparison with the paper.
+
+The files are JSON or plain text whatever their ending says. They give no number or case, hold spaces at the ends of
+suffixes, words listed twice, and words that are another word's suffixed form; all this is kept or repaired as the
+paper's code would see it, and said in the lexicon's warnings.
+
+- `weatWordsWithSuffix.jsonl`: {word: [suffix, ...]}; a word's forms are the word and word + suffix.
+- `allWeatWords.txt`: lines `word, 12/13`, with `suffixCategories.jsonl`: {"12": [suffix, ...]}.
+- `ceat1.jsonl` ...: {"targ1": {"category": name, "examples": [word, ...]}, "targ2", "attr1", "attr2"}, with the
+  suffixes of `weatWordsWithSuffix.jsonl`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from prasanga.errors import InputError
+from prasanga.lexicon.model import Category, Lexicon, Stimulus, SurfaceForm, WordSet, claimants, first_readings
+from prasanga.lexicon.yaml_input import clean, read_text, suggest
+
+LANGUAGE = "bn"
+SIDES = ("targ1", "targ2", "attr1", "attr2")
+
+Suffixes = Mapping[str, Sequence[tuple[str, str]]]  # word -> (suffix, group) in order
+
+
+def read_json_object(path: Path) -> dict[str, Any]:
+    """Read a file that holds one JSON object; anything else is an `InputError` that names the line."""
+    try:
+        content = json.loads(read_text(path))
+    except json.JSONDecodeError as error:
+        raise InputError(
+            f"{path}, line {error.lineno}: not JSON: {error.msg}. The file must hold one JSON object, not one per line."
+        ) from None
+    if not isinstance(content, dict):
+        raise InputError(f"{path}: found a JSON {type(content).__name__}, but the file must hold one object: {{...}}.")
+    return content
+
+
+def load_suffix_lists(path: Path) -> Lexicon:
+    """Words with their suffixes (`weatWordsWithSuffix.jsonl`), without categories."""
+    warnings: list[str] = []
+    suffixes = _read_suffix_lists(path, warnings)
+    return _build(suffixes, suffixes, {}, warnings)
+
+
+def load_grouped_words(words: Path, suffix_categories: Path) -> Lexicon:
+    """Words with numbers of suffix groups (`allWeatWords.txt`, `suffixCategories.jsonl`), without categories."""
+    warnings: list[str] = []
+    groups = _text_lists(suffix_categories)
+    suffixes: dict[str, list[tuple[str, str]]] = {}
+    for number, line in enumerate(read_text(words).splitlines(), start=1):
+        if not line.strip():
+            continue
+        match = re.fullmatch(r"([^,]+),([\d\s/]+)", line)
+        if match is None:
+            raise InputError(
+                f"{words}, line {number}: found {line!r}. Write a word, a comma, and group numbers: `word, 1/2`."
+            )
+        word = clean(match[1])
+        if word in suffixes:
+            warnings.append(f"{words}, line {number}: {word} stands twice; the suffixes of all its lines are combined.")
+        of_word = suffixes.setdefault(word, [])
+        for group in re.findall(r"\d+", match[2]):
+            if group not in groups:
+                raise InputError(
+                    f"{words}, line {number}: {word} names the suffix group {group}, which is not in"
+                    f" {suffix_categories}.{suggest(group, groups)}"
+                )
+            of_word += [(clean(suffix), group) for suffix in groups[group]]
+    return _build(suffixes, suffixes, {}, warnings)
+
+
+def load_categories(files: Sequence[Path], suffix_lists: Path | None) -> Lexicon:
+    """Categories (`ceat1.jsonl`, ... are C1, ...) with the suffixes of `weatWordsWithSuffix.jsonl`.
+
+    The stimuli are the words of the categories. A word that a list names twice stands twice in its word set.
+    """
+    warnings: list[str] = []
+    suffixes: Suffixes = {}
+    if suffix_lists is None:
+        warnings.append(f"{files[0].parent}: no suffix lists given: words are found in their bare form only.")
+    else:
+        suffixes = _read_suffix_lists(suffix_lists, warnings)
+    numbered = sorted((int("".join(re.findall(r"\d", path.stem)) or 0), path) for path in files)
+    categories = {f"C{number}": _read_category(f"C{number}", path, warnings) for number, path in numbered}
+    sets = [side for category in categories.values() for side in (*category.targets, *category.attributes)]
+    words = list(dict.fromkeys(word for side in sets for word in side.stimuli))
+    if suffix_lists is not None:
+        warnings += [
+            f"{suffix_lists}: no entry for {word}, a word of the categories: it is found in its bare form only."
+            for word in words
+            if word not in suffixes
+        ]
+    return _build(words, suffixes, categories, warnings)
+
+
+def _read_suffix_lists(path: Path, warnings: list[str]) -> dict[str, list[tuple[str, str]]]:
+    suffixes: dict[str, list[tuple[str, str]]] = {}
+    for word, of_word in _text_lists(path).items():
+        if clean(word) in suffixes:
+            warnings.append(f"{path}: {word} stands twice after normalization; the suffixes of both are combined.")
+        suffixes.setdefault(clean(word), []).extend((clean(suffix), "") for suffix in of_word)
+    return suffixes
+
+
+def _text_lists(path: Path) -> dict[str, list[str]]:
+    content = read_json_object(path)
+    for key, value in content.items():
+        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+            raise InputError(
+                f'{path}: `{key}` holds {value!r}, but must hold a list of suffixes: "{key}": ["...", "..."].'
+            )
+    return content
+
+
+def _read_category(name: str, path: Path, warnings: list[str]) -> Category:
+    content = read_json_object(path)
+    for side in SIDES:
+        if side not in content:
+            raise InputError(f"{path}: lacks the key `{side}`. A category has {', '.join(SIDES)}.")
+    target_x, target_y, attribute_a, attribute_b = (_read_side(side, content[side], path, warnings) for side in SIDES)
+    title = f"{target_x.gloss} and {target_y.gloss}, {attribute_a.gloss} and {attribute_b.gloss}".capitalize()
+    return Category(name, title, (target_x, target_y), (attribute_a, attribute_b))
+
+
+def _read_side(side: str, content: Any, path: Path, warnings: list[str]) -> WordSet:
+    if not isinstance(content, dict) or not isinstance(content.get("category"), str):
+        raise InputError(
+            f'{path}: `{side}` must hold {{"category": name, "examples": [word, ...]}}; found {content!r:.80}.'
+        )
+    examples = content.get("examples")
+    if not isinstance(examples, list) or not examples or not all(isinstance(word, str) for word in examples):
+        raise InputError(
+            f"{path}: `examples` of `{side}` must be a list of words, at least one; found {examples!r:.80}."
+        )
+    name = content["category"]
+    stimuli = tuple(clean(word) for word in examples)
+    for word, count in Counter(stimuli).items():
+        if count > 1:
+            warnings.append(f"{path}: {word} stands {count} times in {name}; it counts {count} times, as in the paper.")
+    return WordSet(name, re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower(), stimuli)
+
+
+def _build(
+    words: Iterable[str], suffixes: Suffixes, categories: Mapping[str, Category], warnings: list[str]
+) -> Lexicon:
+    stimuli, readings = [], []
+    for word in words:
+        of_word = suffixes.get(word, ())
+        stimuli.append(Stimulus(word, groups=tuple(dict.fromkeys(group for _, group in of_word if group))))
+        readings.append(SurfaceForm(word, word, number="singular", case="nominative"))
+        readings += [SurfaceForm(clean(word + suffix), word, group) for suffix, group in of_word]
+    forms = first_readings(readings)
+    for form, owners in claimants(forms).items():
+        if len(owners) > 1:
+            warnings.append(f"The form {form} belongs to the stimuli {' and '.join(owners)}: each gets its hits.")
+    return Lexicon(LANGUAGE, tuple(stimuli), categories, forms, tuple(warnings))

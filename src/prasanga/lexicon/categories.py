@@ -1,0 +1,36 @@
+"""What later stages read of a lexicon: the stimuli of the categories in `categories.json`.
+
+Kept apart from the reader of the word lists, so that a change there does not concern those stages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from prasanga.errors import InputError
+
+GLOSSES = "glosses"
+
+
+def stimuli_of(categories: Mapping[str, Any], names: Iterable[str] | None = None) -> list[str]:
+    """The stimuli of some categories, each once, in the order of first mention.
+
+    Args:
+        categories: in the layout of `prasanga.lexicon.categories_of`.
+        names: the categories wanted; all by default.
+
+    Raises:
+        InputError: a category that the lexicon does not have.
+    """
+    known = [name for name in categories if name != GLOSSES]
+    stimuli: dict[str, None] = {}
+    for name in known if names is None else names:
+        if name not in known:
+            raise InputError(
+                f"`categories` in the config names {name!r}, which the lexicon does not have. Allowed:"
+                f" {', '.join(known) or 'none, since these word lists have no categories'}."
+            )
+        for side in (*categories[name]["targets"], *categories[name]["attributes"]):
+            stimuli.update(dict.fromkeys(side["stimuli"]))
+    return list(stimuli)

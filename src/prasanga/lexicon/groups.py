@@ -1,0 +1,115 @@
+"""Reading suffix groups: which endings a class of words takes, as data (`resources/suffix_groups/<language>.yaml`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from prasanga.errors import InputError
+from prasanga.lexicon.endings import ENDING_CLASSES
+from prasanga.lexicon.inflection import ANY, Example, NumberBlock, SuffixGroup
+from prasanga.lexicon.model import CASES, NUMBERS
+from prasanga.lexicon.yaml_input import Entry, clean, read_yaml, suggest
+
+
+@dataclass(frozen=True, slots=True)
+class SuffixGroups:
+    """The suffix groups of a language, by name, and the file that they come from."""
+
+    path: Path
+    language: str
+    groups: Mapping[str, SuffixGroup]
+
+
+def load_suffix_groups(path: str | Path) -> SuffixGroups:
+    """Read a file of suffix groups.
+
+    Raises:
+        InputError: the file cannot be read; an unknown key, ending class, number or case; a value of the wrong kind.
+    """
+    path = Path(path)
+    content = read_yaml(path)
+    content.require("a file of suffix groups", required=["language", "groups"])
+    entries = content.entry_of("groups")
+    if not entries:
+        raise InputError(f"{path}: `groups` is empty. Write at least one group under it: `name: {{ending: any, ...}}`.")
+    groups = {name: _read_group(name, entries.entry_of(name)) for name in entries}
+    return SuffixGroups(path, content.text("language"), groups)
+
+
+def _read_group(name: str, entry: Entry) -> SuffixGroup:
+    entry.require(
+        f"the suffix group `{name}`",
+        required=["ending"],
+        optional=["description", "cases", "numbers", "emphatic", "alternation", "examples"],
+    )
+    return SuffixGroup(
+        name=name,
+        description=entry.text("description"),
+        endings=_read_ending_classes(name, entry),
+        cases=_read_cases(entry),
+        numbers=_read_numbers(entry),
+        emphatic=entry.texts("emphatic"),
+        alternation=_read_alternation(entry.entry_of("alternation")),
+        examples=tuple(_read_example(name, example) for example in entry.entries_of("examples")),
+    )
+
+
+def _read_ending_classes(name: str, entry: Entry) -> tuple[str, ...]:
+    classes = entry.texts("ending")
+    allowed = [*ENDING_CLASSES, ANY]
+    for found in classes:
+        if found not in allowed:
+            raise InputError(
+                f"{entry.place}: the suffix group `{name}` has the ending class `{found}`.{suggest(found, allowed)}"
+            )
+    if not classes:
+        raise InputError(f"{entry.place}: the suffix group `{name}` names no ending class. Write e.g. `ending: any`.")
+    return classes
+
+
+def _read_cases(entry: Entry) -> dict[str, tuple[str, ...]]:
+    cases = entry.entry_of("cases")
+    for case in cases:
+        if case not in CASES:
+            raise InputError(f"{cases.place}: unknown case `{case}`.{suggest(case, CASES)}")
+    return {case: cases.texts(case) for case in cases}
+
+
+def _read_numbers(entry: Entry) -> dict[str, tuple[NumberBlock, ...]]:
+    numbers = entry.entry_of("numbers")
+    blocks: dict[str, tuple[NumberBlock, ...]] = {}
+    for number in numbers:
+        if number == "singular":
+            raise InputError(f"{numbers.place}: the singular's endings stand under `cases`, not under `numbers`.")
+        if number not in NUMBERS:
+            raise InputError(f"{numbers.place}: unknown number `{number}`.{suggest(number, NUMBERS[1:])}")
+        value: Any = numbers[number]
+        entries = numbers.entries_of(number) if isinstance(value, list) else [numbers.entry_of(number)]
+        blocks[number] = tuple(_read_block(number, block) for block in entries)
+    return blocks
+
+
+def _read_block(number: str, entry: Entry) -> NumberBlock:
+    entry.require(f"the number `{number}`", required=["suffixes"], optional=["cases"])
+    suffixes = entry.texts("suffixes")
+    if not suffixes:
+        raise InputError(f"{entry.place}: `suffixes` of the number `{number}` is empty. Write e.g. `suffixes: [টি]`.")
+    return NumberBlock(suffixes, _read_cases(entry))
+
+
+def _read_alternation(entry: Entry) -> dict[str, str]:
+    alternation = {clean(letter): entry.text(letter) for letter in entry}
+    for letter in alternation:
+        if len(letter) != 1:
+            raise InputError(
+                f"{entry.place}: `alternation` has {letter!r}, but a key is the last letter of a stem: `{{ং: ঙ}}`."
+            )
+    return alternation
+
+
+def _read_example(name: str, entry: Entry) -> Example:
+    entry.require(f"an example of the suffix group `{name}`", required=["stem"], optional=["match", "no_match"])
+    return Example(entry.text("stem"), entry.texts("match"), entry.texts("no_match"))

@@ -1,0 +1,191 @@
+"""Reading our YAML files so that every complaint can name file and line.
+
+PyYAML drops line numbers and lets the second of two equal keys win in silence; here a mapping knows its line, and a
+key that stands twice is refused.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from prasanga.errors import InputError
+from prasanga.text import normalize
+
+try:
+    from yaml import CSafeLoader as _SafeLoader
+except ImportError:  # PyYAML built without libyaml: the same, slower
+    from yaml import SafeLoader as _SafeLoader  # type: ignore[assignment]
+
+
+class Entry(dict[str, Any]):
+    """A YAML mapping that knows where it stands."""
+
+    path: Path
+    line: int
+
+    @property
+    def place(self) -> str:
+        """File and line, as they stand in a message."""
+        return f"{self.path}, line {self.line}"
+
+    def require(self, what: str, *, required: Sequence[str], optional: Sequence[str] = ()) -> None:
+        """Refuse unknown keys and demand the required ones; `what` says what the entry is."""
+        allowed = [*required, *optional]
+        for key in self:
+            if key not in allowed:
+                raise InputError(f"{self.place}: unknown key `{key}` in {what}.{suggest(key, allowed)}")
+        for key in required:
+            if key not in self:
+                raise InputError(f"{self.place}: {what} lacks the key `{key}`. Write `{key}: ...`.")
+
+    def text(self, key: str, default: str = "") -> str:
+        """The text under `key`, normalized; empty only where the key is missing and `default` is empty."""
+        text = self._text(self.get(key, default), key)
+        if key in self and not text:
+            raise InputError(f"{self.place}: `{key}` is empty. Give it a value.")
+        return text
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        """The list of texts under `key`, normalized; a missing key or null is an empty list, a text a list of one."""
+        value = self.get(key)
+        if isinstance(value, str):
+            return (self._text(value, key),)
+        return tuple(self._text(item, key) for item in self.items_of(key))
+
+    def items_of(self, key: str) -> list[Any]:
+        """The list under `key`; a missing key or null is an empty list."""
+        value = self.get(key)
+        if value is None:
+            return []
+        if not isinstance(value, list):
+            raise InputError(f"{self.place}: `{key}` is {value!r}, but must be a list. Write `{key}: [...]`.")
+        return value
+
+    def entries_of(self, key: str) -> list[Entry]:
+        """The list of mappings under `key`."""
+        items = self.items_of(key)
+        for item in items:
+            if not isinstance(item, Entry):
+                raise InputError(
+                    f"{self.place}: `{key}` holds {item!r}, but each item must be a mapping: `{{key: value}}`."
+                )
+        return items
+
+    def entry_of(self, key: str) -> Entry:
+        """The mapping under `key`; a missing key or null is an empty one."""
+        value = self.get(key)
+        if value is None:
+            value = Entry()
+            value.path, value.line = self.path, self.line
+        if not isinstance(value, Entry):
+            raise InputError(f"{self.place}: `{key}` is {value!r}, but must be a mapping: `{key}: {{key: value}}`.")
+        return value
+
+    def _text(self, value: object, key: str) -> str:
+        if not isinstance(value, str):
+            raise InputError(
+                f"{self.place}: `{key}` holds {value!r}, but must be text. Give it a value, in quotation"
+                " marks if need be."
+            )
+        return clean(value)
+
+
+def clean(text: str) -> str:
+    """Normalized, without white space at the ends."""
+    return normalize(text).strip()
+
+
+def suggest(name: str, allowed: Iterable[str]) -> str:
+    """The end of a message about an unknown name: the nearest one, and all."""
+    names = sorted(allowed)
+    near = difflib.get_close_matches(name, names, n=1)
+    return (f" Did you mean `{near[0]}`?" if near else "") + f" Allowed: {', '.join(names)}."
+
+
+def read_yaml(path: Path) -> Entry:
+    """Read a YAML file that holds one mapping.
+
+    Raises:
+        InputError: no such file, not UTF-8, a syntax error or a key that stands twice (with its line), no mapping.
+    """
+    text = read_text(path)
+    try:
+        loader = _Loader(text)
+        node = loader.get_single_node()
+        _refuse_repeated_keys(path, node)
+        content = loader.construct_document(node) if node is not None else None
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f", line {mark.line + 1}" if mark is not None else ""
+        problem = getattr(error, "problem", None) or str(error)
+        raise InputError(f"{path}{line}: not YAML: {problem}. Mend that line or the one before it.") from None
+    if not isinstance(content, Entry):
+        found = "nothing" if content is None else f"a {type(content).__name__}"
+        raise InputError(f"{path}: found {found}, but the file must hold keys: `key: value`.")
+    for entry in _entries(content):
+        entry.path = path
+    return content
+
+
+def read_text(path: Path) -> str:
+    """Read a UTF-8 file, with or without byte order mark; what cannot be read is an `InputError`."""
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file. Check the path under `lexicon` in the config.") from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not UTF-8 at byte {error.start}. Save the file as UTF-8.") from None
+
+
+class _Loader(_SafeLoader):
+    """PyYAML's safe loader, with mappings as `Entry`."""
+
+
+def _construct_entry(loader: _Loader, node: yaml.MappingNode) -> Iterator[Entry]:
+    # In two steps, as PyYAML does it: the empty mapping first, so that anchors may refer to it.
+    entry = Entry()
+    entry.line = node.start_mark.line + 1
+    yield entry
+    entry.update((str(key), value) for key, value in loader.construct_mapping(node).items())
+
+
+_Loader.add_constructor("tag:yaml.org,2002:map", _construct_entry)
+
+
+def _refuse_repeated_keys(path: Path, node: yaml.Node | None) -> None:
+    pending: list[yaml.Node] = [node] if node is not None else []
+    seen: set[int] = set()
+    while pending:
+        current = pending.pop()
+        if id(current) in seen:
+            continue
+        seen.add(id(current))
+        if isinstance(current, yaml.SequenceNode):
+            pending += current.value
+        elif isinstance(current, yaml.MappingNode):
+            keys: set[str] = set()
+            for key, value in current.value:
+                pending.append(value)
+                if isinstance(key, yaml.ScalarNode) and key.tag != "tag:yaml.org,2002:merge":
+                    if key.value in keys:
+                        line = key.start_mark.line + 1
+                        raise InputError(f"{path}, line {line}: the key `{key.value}` stands twice. Delete one.")
+                    keys.add(key.value)
+
+
+def _entries(content: object) -> Iterator[Entry]:
+    """All mappings below `content`."""
+    if isinstance(content, Entry):
+        yield content
+    children: Iterable[object] = ()
+    if isinstance(content, dict):
+        children = content.values()
+    elif isinstance(content, list):
+        children = content
+    for child in children:
+        yield from _entries(child)

@@ -1,0 +1,193 @@
+"""The layouts of Sadhu et al. (2024): small files of the same kind, and the real ones where they are there."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from prasanga.errors import InputError
+from prasanga.lexicon import Lexicon, WordSet, load_lexicon
+from prasanga.text import fold, normalize, words
+
+SUFFIX_LISTS = {"ফুল": ["ের", "গুলোর ", "কে"], "দুঃখ": ["জনক"], "দুঃখজনক": [], "পাহাড়": ["ে"]}
+
+
+def write(path: Path, content: object) -> Path:
+    text = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def category(*sides: list[str]) -> dict[str, Any]:
+    names = ("Flowers", "MaleNames", "Pleasant", "Unpleasant")
+    keys = ("targ1", "targ2", "attr1", "attr2")
+    return {key: {"category": name, "examples": side} for key, name, side in zip(keys, names, sides, strict=True)}
+
+
+def forms_of(lexicon: Lexicon, stimulus: str) -> list[str]:
+    return [form.form for form in lexicon.forms if form.stimulus == stimulus]
+
+
+@pytest.fixture
+def suffix_lists(tmp_path: Path) -> Path:
+    return write(tmp_path / "weatWordsWithSuffix.jsonl", SUFFIX_LISTS)
+
+
+@pytest.fixture
+def suffix_categories(tmp_path: Path) -> Path:
+    return write(tmp_path / "suffixCategories.jsonl", {"0": [], "1": ["ের"], "2": ["কে", "গুলোর "]})
+
+
+@pytest.fixture
+def category_files(tmp_path: Path) -> Path:
+    folder = tmp_path / "categories"
+    folder.mkdir()
+    write(folder / "ceat10.jsonl", category(["ফুল"], ["দুঃখ"], ["পাহাড়"], ["দুঃখজনক"]))
+    write(folder / "ceat2.jsonl", category(["ফুল"], ["রহিম"], ["পাহাড়", "দুঃখ", "পাহাড়"], ["দুঃখজনক"]))
+    return folder
+
+
+def test_words_with_suffixes(suffix_lists: Path) -> None:
+    lexicon = load_lexicon(suffix_lists)
+    assert (lexicon.language, lexicon.categories) == ("bn", {})
+    assert forms_of(lexicon, "ফুল") == ["ফুল", "ফুলের", "ফুলগুলোর", "ফুলকে"]
+    assert forms_of(lexicon, normalize("পাহাড়")) == [normalize("পাহাড়"), normalize("পাহাড়ে")]
+    assert lexicon.inflect("ফুল") == "ফুল"
+
+
+def test_a_form_of_two_stimuli_counts_for_both_and_is_said(suffix_lists: Path) -> None:
+    lexicon = load_lexicon(suffix_lists)
+    assert lexicon.claims()["দুঃখজনক"] == ("দুঃখ", "দুঃখজনক")
+    assert lexicon.warnings == ("The form দুঃখজনক belongs to the stimuli দুঃখ and দুঃখজনক: each gets its hits.",)
+
+
+def test_words_with_group_numbers(tmp_path: Path, suffix_categories: Path) -> None:
+    list_of_words = write(tmp_path / "allWeatWords.txt", "ফুল, 1/2 \r\nরহিম, 1 2\r\n\r\nসৎ, 0\nরহিম,  0")
+    lexicon = load_lexicon(list_of_words, suffix_categories)
+    assert forms_of(lexicon, "ফুল") == ["ফুল", "ফুলের", "ফুলকে", "ফুলগুলোর"]
+    assert forms_of(lexicon, "রহিম") == ["রহিম", "রহিমের", "রহিমকে", "রহিমগুলোর"]
+    assert forms_of(lexicon, "সৎ") == ["সৎ"]
+    assert [(form.form, form.group) for form in lexicon.forms][:3] == [("ফুল", ""), ("ফুলের", "1"), ("ফুলকে", "2")]
+    assert lexicon.stimuli[0].groups == ("1", "2")
+    assert [warning.split(": ", 1)[1] for warning in lexicon.warnings] == [
+        "রহিম stands twice; the suffixes of all its lines are combined."
+    ]
+
+
+def test_categories(category_files: Path, suffix_lists: Path) -> None:
+    lexicon = load_lexicon(category_files, suffix_lists)
+    hill = normalize("পাহাড়")
+    assert list(lexicon.categories) == ["C2", "C10"]
+    c2 = lexicon.categories["C2"]
+    assert c2.title == "Flowers and male names, pleasant and unpleasant"
+    assert c2.targets == (WordSet("Flowers", "flowers", ("ফুল",)), WordSet("MaleNames", "male names", ("রহিম",)))
+    assert c2.attributes[0].stimuli == (hill, "দুঃখ", hill)
+    assert [stimulus.name for stimulus in lexicon.stimuli] == ["ফুল", "রহিম", hill, "দুঃখ", "দুঃখজনক"]
+    assert forms_of(lexicon, "ফুল") == ["ফুল", "ফুলের", "ফুলগুলোর", "ফুলকে"]
+    assert forms_of(lexicon, "রহিম") == ["রহিম"]
+    assert any(
+        warning.endswith(f"{hill} stands 2 times in Pleasant; it counts 2 times, as in the paper.")
+        for warning in lexicon.warnings
+    )
+    assert any("no entry for রহিম" in warning for warning in lexicon.warnings)
+
+
+def test_one_category_file_and_no_suffixes(category_files: Path) -> None:
+    lexicon = load_lexicon(category_files / "ceat2.jsonl")
+    assert list(lexicon.categories) == ["C2"]
+    assert {form.form for form in lexicon.forms} == {stimulus.name for stimulus in lexicon.stimuli}
+    assert "no suffix lists given" in lexicon.warnings[0]
+
+
+def test_files_that_do_not_belong_together(
+    tmp_path: Path, category_files: Path, suffix_lists: Path, suffix_categories: Path
+) -> None:
+    list_of_words = write(tmp_path / "allWeatWords.txt", "ফুল, 1")
+    yaml_groups = write(tmp_path / "bn.yaml", "language: bn")
+    with pytest.raises(
+        InputError, match=r"suffixCategories\.jsonl: .* Give words with their suffixes \(weatWordsWithSuffix"
+    ):
+        load_lexicon(category_files, suffix_categories)
+    with pytest.raises(InputError, match=r"bn\.yaml: .* Give words with their suffixes \(weatWordsWithSuffix"):
+        load_lexicon(category_files, yaml_groups)
+    with pytest.raises(
+        InputError, match=r"no suffix groups are given\. Give numbered suffix groups \(suffixCategories"
+    ):
+        load_lexicon(list_of_words)
+    with pytest.raises(InputError, match=r"Give numbered suffix groups \(suffixCategories"):
+        load_lexicon(list_of_words, suffix_lists)
+    with pytest.raises(InputError, match=r"bn\.yaml: not needed, .*suffix_groups: null"):
+        load_lexicon(suffix_lists, yaml_groups)
+    with pytest.raises(InputError, match=r"suffixCategories\.jsonl: .* it belongs under `suffix_groups`"):
+        load_lexicon(suffix_categories)
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ('{"ফুল": ["ের"]}\n{"রং": []}', r"line 2: not JSON: Extra data"),
+        ("[]", r"found a JSON list, but the file must hold one object"),
+        ({"ফুল": "ের"}, r"`ফুল` holds 'ের', but must hold a list of suffixes"),
+        ({"targ1": {"category": "A", "examples": ["ফুল"]}}, r"lacks the key `targ2`"),
+        (
+            category(["ফুল"], [], ["রং"], ["সৎ"]),
+            r"`examples` of `targ2` must be a list of words, at least one; found \[\]",
+        ),
+    ],
+)
+def test_broken_json(tmp_path: Path, content: object, expected: str) -> None:
+    with pytest.raises(InputError, match=expected):
+        load_lexicon(write(tmp_path / "broken.jsonl", content))
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("ফুল 1", r"line 2: found 'ফুল 1'\. Write a word, a comma, and group numbers"),
+        ("ফুল, 9", r"line 2: ফুল names the suffix group 9, which is not in .*suffixCategories\.jsonl\. Allowed: 0, 1, 2"),
+    ],
+)
+def test_broken_word_list(tmp_path: Path, suffix_categories: Path, line: str, expected: str) -> None:
+    with pytest.raises(InputError, match=expected):
+        load_lexicon(write(tmp_path / "allWeatWords.txt", f"রং, 1\n{line}\n"), suffix_categories)
+
+
+@pytest.fixture
+def authors_folder(shared: Path) -> Path:
+    folder = shared / "reference" / "banglacontextualbias" / "CeatDataCollection"
+    if not folder.is_dir():
+        pytest.skip(f"the authors' word lists are not there: {folder}")
+    return folder
+
+
+def test_the_authors_words_on_their_text(authors_folder: Path) -> None:
+    lexicon = load_lexicon(authors_folder / "weatWordsWithSuffix.jsonl")
+    assert (len(lexicon.stimuli), len(lexicon.claims())) == (272, 2392)
+    claims = lexicon.claims()
+    lines = (authors_folder / "sample_data" / "porjotonlipi.bn").read_text(encoding="utf-8").split("\n")
+    hits = [
+        (number, stimulus)
+        for number, line in enumerate(lines)
+        for word, _, _ in words(normalize(line))
+        for stimulus in claims.get(fold(word), ())
+    ]
+    assert (len(set(hits)), len(hits)) == (492, 512)
+
+
+def test_the_authors_categories(authors_folder: Path) -> None:
+    lexicon = load_lexicon(authors_folder / "CEAT_Categories", authors_folder / "weatWordsWithSuffix.jsonl")
+    assert list(lexicon.categories) == [f"C{number}" for number in range(1, 10)]
+    assert len(lexicon.stimuli) == 217
+    assert [len(side.stimuli) for side in lexicon.categories["C1"].attributes] == [24, 24]
+    assert [len(set(side.stimuli)) for side in lexicon.categories["C1"].attributes] == [23, 23]
+    assert not any("no entry" in warning for warning in lexicon.warnings)
+
+
+def test_the_authors_grouped_words(authors_folder: Path) -> None:
+    lexicon = load_lexicon(authors_folder / "WeatWords" / "allWeatWords.txt", authors_folder / "suffixCategories.jsonl")
+    assert len(lexicon.stimuli) == 252
+    assert all(form.form == form.form.strip() for form in lexicon.forms)
+    assert len(lexicon.warnings) == 2

@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+from prasanga.lexicon import SuffixGroup, check_examples, inflections
+from prasanga.lexicon.inflection import Example, NumberBlock
+
+
+def group(
+    *,
+    endings: tuple[str, ...] = ("any",),
+    cases: dict[str, tuple[str, ...]] | None = None,
+    numbers: dict[str, tuple[NumberBlock, ...]] | None = None,
+    emphatic: tuple[str, ...] = (),
+    alternation: dict[str, str] | None = None,
+    examples: tuple[Example, ...] = (),
+) -> SuffixGroup:
+    return SuffixGroup("g", "", endings, cases or {}, numbers or {}, emphatic, alternation or {}, examples)
+
+
+def joined(stem: str, of: SuffixGroup) -> list[str]:
+    return [reading.form for reading in inflections(stem, of) if not reading.hyphenated]
+
+
+def test_the_bare_stem_is_always_a_form() -> None:
+    assert list(inflections("সৎ", group())) == [("সৎ", "singular", "nominative", "", False)]
+
+
+def test_chain_of_number_case_and_emphatic() -> None:
+    thing = group(
+        cases={"genitive": ("ের",)},
+        numbers={"plural": (NumberBlock(("গুলো", "গুলি"), {"locative": ("তে",)}),)},
+        emphatic=("ও",),
+    )
+    plain = ["ফুল", "ফুলের", "ফুলগুলো", "ফুলগুলোতে", "ফুলগুলি", "ফুলগুলিতে"]
+    assert joined("ফুল", thing) == [*plain, *(form + "ও" for form in plain)]
+    readings = {reading.form: reading[1:] for reading in inflections("ফুল", thing)}
+    assert readings["ফুলগুলোতেও"] == ("plural", "locative", "ও", False)
+    assert readings["ফুলের"] == ("singular", "genitive", "", False)
+    assert readings["ফুলগুলি"] == ("plural", "nominative", "", False)
+
+
+def test_a_block_may_replace_the_nominative() -> None:
+    people = group(numbers={"plural": (NumberBlock(("",), {"nominative": ("রা",), "objective": ("দের",)}),)})
+    assert joined("বাবা", people) == ["বাবা", "বাবারা", "বাবাদের"]
+
+
+def test_alternation_only_before_a_vowel_sign() -> None:
+    colour = group(cases={"genitive": ("ের",), "objective": ("কে",)}, emphatic=("ই",), alternation={"ং": "ঙ"})
+    assert joined("রং", colour) == ["রং", "রঙের", "রংকে", "রংই", "রঙেরই", "রংকেই"]
+    assert joined("ফুল", colour)[:2] == ["ফুল", "ফুলের"]
+
+
+def test_hyphenated_forms_come_last_and_keep_the_stem() -> None:
+    colour = group(cases={"genitive": ("ের",), "objective": ("কে",)}, alternation={"ং": "ঙ"})
+    assert [reading[::4] for reading in inflections("রং", colour)][3:] == [("রং-এর", True), ("রং-কে", True)]
+
+
+def test_letters_at_the_seam_are_normalized() -> None:
+    assert joined("কে", group(cases={"genitive": ("া",)})) == ["কে", "কো"]
+
+
+def test_the_ending_attaches_to_the_last_word() -> None:
+    assert joined("ঘরের কাজ", group(cases={"genitive": ("ের",)})) == ["ঘরের কাজ", "ঘরের কাজের"]
+
+
+def test_check_examples_finds_each_kind_of_problem() -> None:
+    wrong = Example("গোলাপ", match=("গোলাপর",), no_match=("গোলাপের",))
+    thing = group(endings=("vowel",), cases={"genitive": ("ের",)}, examples=(wrong,))
+    assert check_examples({"g": thing}) == [
+        "g: the stem গোলাপ ends in the class consonant, the group is for vowel.",
+        "g: গোলাপর must be a form of গোলাপ, but is none.",
+        "g: গোলাপের must not be a form of গোলাপ, but is one.",
+    ]
+
+
+def test_check_examples_wants_examples_of_both_kinds() -> None:
+    assert check_examples({"g": group(examples=(Example("ফুল", ("ফুল",), ()),))}) == [
+        "g: no example says what must not match."
+    ]
+    assert check_examples({"g": group(examples=(Example("ফুল", (), ("ফুলে",)),))}) == [
+        "g: no example says what must match."
+    ]

@@ -1,0 +1,150 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from prasanga.errors import InputError
+from prasanga.lexicon import (
+    Stimulus,
+    WordSet,
+    categories_of,
+    check_examples,
+    forms_table,
+    load_suffix_groups,
+    stimuli_of,
+)
+from prasanga.text import normalize
+
+FormsOf = Callable[[str], list[str]]
+
+
+def test_stimuli_and_categories(files: Any) -> None:
+    lexicon = files.load()
+    assert lexicon.language == "bn"
+    assert lexicon.warnings == ()
+    assert [stimulus.name for stimulus in lexicon.stimuli] == ["পচা", "গোলাপ", "রং", "সৎ", "মাছি", "মা"]
+    assert lexicon.stimuli[2] == Stimulus("রং", "colour", ("thing",), ("রঙ",))
+    category = lexicon.categories["C1"]
+    assert category.title == "Flowers and insects"
+    assert category.targets == (
+        WordSet("flowers", "flowers", ("গোলাপ", "রং")),
+        WordSet("insects", "insects", ("মাছি", "মা")),
+    )
+    assert category.attributes[1] == WordSet("bad", "bad", ("পচা",))
+
+
+def test_forms_of_a_word(forms_of: FormsOf) -> None:
+    kin = [normalize(form) for form in ("মা", "মায়ের", "মাকে", "মা-য়ের", "মা-এর", "মা-কে", "মাগো")]
+    assert forms_of("মা") == kin
+
+
+def test_variants_have_the_same_forms(forms_of: FormsOf) -> None:
+    forms = forms_of("রং")
+    assert {"রং", "রঙ", "রঙের", "রংটি", "রঙটি"} <= set(forms)
+    assert "রংের" not in forms
+    assert len(forms) == len(set(forms))
+
+
+def test_one_form_has_one_reading_the_first(files: Any) -> None:
+    readings = [form for form in files.load().forms if (form.stimulus, form.form) == ("মাছি", "মাছিদের")]
+    assert [(form.number, form.case) for form in readings] == [("plural", "genitive")]
+
+
+def test_inflect(files: Any) -> None:
+    lexicon = files.load()
+    assert lexicon.inflect("গোলাপ") == "গোলাপ"
+    assert lexicon.inflect("গোলাপ", case="genitive") == "গোলাপের"
+    assert lexicon.inflect("গোলাপ", number="definite", case="genitive", emphatic="ই") == "গোলাপটিরই"
+    assert lexicon.inflect("রং", case="locative") == "রঙে"
+    # A spelling with an earlier reading is still the first form of this one: the bare stem as objective.
+    assert lexicon.inflect("গোলাপ", case="objective") == "গোলাপ"
+    assert lexicon.inflect("মাছি", number="plural", case="objective") == "মাছিদের"
+    assert lexicon.inflect("মা", case="objective") == "মাকে"
+
+
+def test_inflect_never_returns_a_hyphen(files: Any) -> None:
+    lexicon = files.load()
+    assert any(form.hyphenated for form in lexicon.forms)
+    assert all("-" in form.form for form in lexicon.forms if form.hyphenated)
+    for form in lexicon.forms:
+        found = lexicon.inflect(form.stimulus, number=form.number, case=form.case, emphatic=form.emphatic)
+        assert "-" not in found
+
+
+def test_inflect_lists_what_exists(files: Any) -> None:
+    with pytest.raises(
+        InputError, match=r"'মা' has no form with number 'plural', case 'genitive'\. It has singular: "
+    ) as e:
+        files.load().inflect("মা", number="plural", case="genitive")
+    assert "singular: nominative, genitive, objective; emphatic endings: none" in str(e.value)
+    with pytest.raises(InputError, match="no stimulus 'বাবা'"):
+        files.load().inflect("বাবা")
+
+
+def test_claims_are_folded(files: Any) -> None:
+    files.change("good", "words:", "words:\n  - {stimulus: র\u200c্যাব, group: fixed}")
+    claims = files.load().claims()
+    assert claims["র্যাব"] == ("র\u200c্যাব",)
+    assert claims["রঙের"] == ("রং",)
+    assert claims["মা-কে"] == ("মা",)
+    assert "মার" not in claims
+
+
+def test_a_word_of_two_sets_is_one_stimulus(files: Any) -> None:
+    files.change("good", "words:", "words:\n  - {stimulus: গোলাপ, gloss: rose, group: thing}")
+    lexicon = files.load()
+    assert [stimulus.name for stimulus in lexicon.stimuli].count("গোলাপ") == 1
+    assert lexicon.categories["C1"].attributes[0].stimuli == ("গোলাপ", "সৎ")
+    assert lexicon.claims()["গোলাপ"] == ("গোলাপ",)
+
+
+def test_several_groups_add_up(files: Any, forms_of: FormsOf) -> None:
+    files.change("flowers", "{stimulus: গোলাপ, gloss: rose, group: thing}", "{stimulus: গোলাপ, groups: [fixed, thing]}")
+    assert forms_of("গোলাপ")[:2] == ["গোলাপ", "গোলাপের"]
+    assert files.load().forms[1].group == "fixed"
+
+
+def test_groups_share_blocks_by_anchors(files: Any) -> None:
+    files.append("groups", "  a: &a {ending: any, cases: {genitive: [ের]}}\n  b: {<<: *a, ending: consonant}\n")
+    groups = load_suffix_groups(files.groups).groups
+    assert groups["b"].cases == {"genitive": ("ের",)}
+    assert groups["b"].endings == ("consonant",)
+
+
+def test_examples_of_the_small_groups(files: Any) -> None:
+    thing = load_suffix_groups(files.groups).groups["thing"]
+    assert check_examples({"thing": thing}) == []
+
+
+def test_forms_table(files: Any) -> None:
+    lexicon = files.load()
+    table = forms_table(lexicon)
+    assert table.column_names == ["form", "stimulus", "group", "number", "case", "emphatic", "hyphenated", "counted"]
+    assert table.num_rows == len(lexicon.forms)
+    rows = {row["form"]: row for row in table.to_pylist()}
+    assert rows["গোলাপগুলোতেও"] == {
+        "form": "গোলাপগুলোতেও",
+        "stimulus": "গোলাপ",
+        "group": "thing",
+        "number": "plural",
+        "case": "locative",
+        "emphatic": "ও",
+        "hyphenated": False,
+        "counted": True,
+    }
+    assert rows["গোলাপ-এর"]["hyphenated"]
+    assert rows["মাগো"]["group"] == "irregular"
+
+
+def test_categories_as_plain_values(files: Any) -> None:
+    categories = categories_of(files.load())
+    assert list(categories) == ["C1", "glosses"]
+    assert categories["C1"]["title"] == "Flowers and insects"
+    assert categories["C1"]["targets"][0] == {"name": "flowers", "gloss": "flowers", "stimuli": ["গোলাপ", "রং"]}
+    assert categories["glosses"]["মা"] == "mother"
+    assert stimuli_of(categories) == ["গোলাপ", "রং", "মাছি", "মা", "সৎ", "পচা"]
+    assert stimuli_of(categories, ["C1"]) == stimuli_of(categories)
+    with pytest.raises(InputError, match=r"'C2', which the lexicon does not have\. Allowed: C1\."):
+        stimuli_of(categories, ["C2"])
