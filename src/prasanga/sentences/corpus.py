@@ -1,0 +1,166 @@
+"""Corpus files as people have them: plain or compressed text, read line by line in constant memory.
+
+A line ends at a line feed and nowhere else (a carriage return before it is dropped): U+2028, U+0085 and their like
+occur inside sentences, and who splits there tears them apart. Each line carries its byte offset in the decompressed
+source, which names it for good, however the work is divided.
+"""
+
+from __future__ import annotations
+
+import io
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields
+from itertools import groupby
+from pathlib import Path
+from typing import IO, Literal, NamedTuple, cast
+
+import pyarrow as pa
+
+from prasanga.errors import InputError
+
+Documents = Literal["blank-line", "line", "file"]
+Errors = Literal["stop", "skip-line"]
+
+_COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
+_BUFFER = 1 << 20
+
+
+class Line(NamedTuple):
+    """A line that is not blank: its text, byte offset in the decompressed source, and the number of its document."""
+
+    text: str
+    offset: int
+    document: int
+
+
+class Document(NamedTuple):
+    """The lines of one document, and the byte offset of each in the decompressed source."""
+
+    lines: list[str]
+    offsets: list[int]
+
+
+@dataclass
+class ReadingReport:
+    """What was read: all lines and bytes of the source, blank and skipped lines included."""
+
+    bytes: int = 0
+    lines: int = 0
+    skipped_lines: int = 0
+    documents: int = 0
+
+    def as_dict(self) -> dict[str, int]:
+        """The counts by name."""
+        return {part.name: getattr(self, part.name) for part in fields(self)}
+
+
+@dataclass
+class _Place:
+    """Where reading stands, for messages and for the lines' offsets."""
+
+    line: int = 0
+    offset: int = 0
+    report: ReadingReport = field(default_factory=ReadingReport)
+
+    def advance(self, raw: bytes) -> None:
+        self.line += 1
+        self.offset += len(raw)
+        self.report.lines += 1
+        self.report.bytes += len(raw)
+
+
+def read_lines(
+    path: str | Path,
+    documents: Documents = "blank-line",
+    errors: Errors = "stop",
+    report: ReadingReport | None = None,
+) -> Iterator[Line]:
+    """Read the lines of a UTF-8 file that are not blank, one by one.
+
+    Args:
+        path: a plain, `.gz` or `.zst` file (several members in one file are read one after the other).
+        documents: what ends a document: a blank line, every line, or the end of the file alone.
+        errors: what to do with a line that is not UTF-8: stop, or leave it out and count it. A line left out ends its
+            document, because what stands around it did not stand together.
+        report: counts to add to, complete when the iterator is exhausted.
+
+    Raises:
+        InputError: for a file that is absent, truncated, damaged, not UTF-8, or without text; it names the place.
+    """
+    path = Path(path)
+    place = _Place(report=report if report is not None else ReadingReport())
+    document, fresh = -1, True
+    for raw in _raw_lines(path, place):
+        text = _decode(raw, path, place, errors)
+        if text is not None and text.strip():
+            if fresh or documents == "line":
+                document, fresh = document + 1, False
+                place.report.documents += 1
+            yield Line(text, place.offset, document)
+        elif text is None or documents == "blank-line":
+            fresh = True
+        place.advance(raw)
+    if document < 0:
+        raise InputError(
+            f"{path}: there is no text in it ({place.offset} bytes in {place.line} lines, of which"
+            f" {place.report.skipped_lines} skipped as not UTF-8). Take it out of `corpus.texts`, or restore it."
+        )
+
+
+def read_documents(
+    path: str | Path,
+    documents: Documents = "blank-line",
+    errors: Errors = "stop",
+    report: ReadingReport | None = None,
+) -> Iterator[Document]:
+    """The documents of a corpus file; as `read_lines`, but memory holds one document at a time."""
+    for _, group in groupby(read_lines(path, documents, errors, report), key=lambda line: line.document):
+        lines = list(group)
+        yield Document([line.text for line in lines], [line.offset for line in lines])
+
+
+def _raw_lines(path: Path, place: _Place) -> Iterator[bytes]:
+    """The lines of the decompressed file as bytes, line feed included; every failure to read becomes an InputError."""
+    try:
+        with _open(path) as stream:
+            yield from stream
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file. Correct `corpus.texts`, or put the file there.") from None
+    except (OSError, EOFError, zlib.error) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            advice = "Is it a file that you may read, and is the disk it lies on still there?"
+        else:
+            advice = "The file is truncated or damaged, or is not what its ending says: fetch it again, or rename it."
+        raise InputError(
+            f"{path}: reading stopped at byte {place.offset} of the decompressed text (line {place.line + 1}): {error}."
+            f" {advice}"
+        ) from error
+
+
+def _open(path: Path) -> IO[bytes]:
+    compression = _COMPRESSIONS.get(path.suffix)
+    if compression is None:
+        return path.open("rb", buffering=_BUFFER)
+    with path.open("rb"):  # for Python's own errors (no such file, a folder, no permission), which carry a number
+        pass
+    return io.BufferedReader(cast("io.RawIOBase", pa.input_stream(str(path), compression=compression)), _BUFFER)
+
+
+def _decode(raw: bytes, path: Path, place: _Place, errors: Errors) -> str | None:
+    """The line without its end, or None for a line to skip."""
+    line = raw.removesuffix(b"\n").removesuffix(b"\r")
+    if place.line == 0:
+        line = line.removeprefix(b"\xef\xbb\xbf")  # byte order mark
+    try:
+        return line.decode("utf-8")
+    except UnicodeDecodeError as error:
+        if errors == "skip-line":
+            place.report.skipped_lines += 1
+            return None
+        at = place.offset + raw.index(line) + error.start
+        shown = " ".join(f"{byte:02x}" for byte in line[error.start : error.start + 8])
+        raise InputError(
+            f"{path}: not UTF-8 at byte {at} of the decompressed text (line {place.line + 1}): found the bytes {shown}."
+            " Convert the file to UTF-8, or write `corpus.errors: skip-line` to leave such lines out and count them."
+        ) from None

@@ -1,0 +1,210 @@
+"""From a corpus file to rows: contexts, positions, identifiers, counts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from prasanga.sentences import SENTENCE_SCHEMA, ExtractionReport, Matcher, extract, extraction
+from prasanga.sentences.identity import context_id, occurrence_id
+from prasanga.text import count_words, normalizer
+
+
+@dataclass
+class Forms:
+    """A lexicon that is nothing but its forms."""
+
+    of: Mapping[str, tuple[str, ...]]
+
+    def claims(self) -> Mapping[str, tuple[str, ...]]:
+        return self.of
+
+
+LEXICON = Forms({"ফুল": ("ফুল",), "ফুলের": ("ফুল",), "মা": ("মা",), "মা-কে": ("মা",)})
+
+
+def rows_of(path: Path, report: ExtractionReport | None = None, **options: Any) -> list[dict[str, Any]]:
+    settings = {"source": "texts/a.txt", "lexicon": LEXICON, "normalization": "none", "language": "bn", **options}
+    batches = list(extract(path, report=report, **settings))
+    return pa.Table.from_batches(batches, SENTENCE_SCHEMA).to_pylist()
+
+
+def write(folder: Path, text: str) -> Path:
+    path = folder / "a.txt"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_a_row_has_everything_that_the_later_stages_need(tmp_path: Path) -> None:
+    path = write(tmp_path, "আগের কথা।\nপ্রথম বাক্য। লাল ফুলের মালা। শেষ বাক্য।\n\nঅন্য লেখা।\n")
+    offset = len("আগের কথা।\n".encode())
+    text = "আগের কথা। প্রথম বাক্য। লাল ফুলের মালা। শেষ বাক্য।"
+    context = context_id("texts/a.txt", offset, 1)
+    start = text.index("ফুলের")
+    assert rows_of(path) == [
+        {
+            "occurrence_id": occurrence_id(context, "ফুল", start),
+            "context_id": context,
+            "stimulus": "ফুল",
+            "form": "ফুলের",
+            "language": "bn",
+            "text": text,
+            "start": start,
+            "end": start + 5,
+            "word_index": 5,
+            "n_words": 9,
+            "before": 2,
+            "after": 1,
+            "source": "texts/a.txt",
+            "offset": offset,
+        }
+    ]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "text"),
+    [
+        (0, 0, "ফুল ৩।"),
+        (1, 0, "খ ২। ফুল ৩।"),
+        (0, 2, "ফুল ৩। ঘ ৪। ঙ ৫।"),
+        (9, 9, "ক ১। খ ২। ফুল ৩। ঘ ৪। ঙ ৫।"),
+    ],
+)
+def test_the_window_is_as_wide_as_asked_and_stays_in_its_document(
+    tmp_path: Path, before: int, after: int, text: str
+) -> None:
+    path = write(tmp_path, "অন্য।\n\nক ১। খ ২।\nফুল ৩।\nঘ ৪।\nঙ ৫।\n\nঅন্য।\n")
+    assert [row["text"] for row in rows_of(path, before=before, after=after)] == [text]
+    assert [row["text"] for row in rows_of(path, documents="line")] == ["ফুল ৩।"]
+
+
+def test_the_longest_form_of_a_stimulus_at_a_place_is_one_occurrence(tmp_path: Path) -> None:
+    path = write(tmp_path, "মা-কে মা বলে।")
+    report = ExtractionReport()
+    assert [(row["form"], row["start"]) for row in rows_of(path, report)] == [("মা-কে", 0), ("মা", 6)]
+    assert (report.shorter_matches, report.occurrences) == (1, 2)
+
+
+def test_sentence_initial_looks_at_each_sentence(tmp_path: Path) -> None:
+    path = write(tmp_path, "ফুল ফোটে। লাল ফুল। ফুলের মালা।")
+    assert [row["form"] for row in rows_of(path, match="sentence-initial")] == ["ফুল", "ফুলের"]
+
+
+def test_positions_are_those_of_the_normalized_text(tmp_path: Path) -> None:
+    path = write(tmp_path, "বড়ো   বাড়ি।\nঘড়ি ফুল")  # ড় becomes two characters
+    (row,) = rows_of(path, normalization="nfkc")
+    assert row["text"][row["start"] : row["end"]] == row["form"] == "ফুল"
+    assert row["text"].count("\u09bc") == 3
+
+
+def test_the_report_counts_what_was_read_found_and_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_bytes("ফুল ও ফুল। মালা। মা।\n\n".encode() + b"\xff\n" + "শেষ।\n".encode())
+    report = ExtractionReport()
+    rows_of(path, report, errors="skip-line")
+    assert report == ExtractionReport(
+        bytes=path.stat().st_size,
+        lines=4,
+        skipped_lines=1,
+        documents=2,
+        sentences=4,
+        matched_sentences=2,
+        occurrences=3,
+    )
+
+
+def test_a_file_without_a_hit_gives_no_batch(tmp_path: Path) -> None:
+    assert rows_of(write(tmp_path, "কিছুই নেই।")) == []
+
+
+def test_a_text_without_punctuation_is_cut_between_words_and_no_hit_is_lost(tmp_path: Path) -> None:
+    path = write(tmp_path, "ফুল মালা, " * 5_000)
+    report = ExtractionReport()
+    rows = rows_of(path, report, before=0, after=0)
+    assert len(rows) == 5_000
+    assert {row["text"][row["start"] : row["end"]] for row in rows} == {"ফুল"}
+    assert max(len(row["text"]) for row in rows) <= extraction.LONGEST_SENTENCE
+    assert (report.cut_sentences, report.sentences) == (1, 25)
+
+
+sentences = st.lists(st.sampled_from(["ফুল", "ফুলের", "মা-কে", "লাল", "ও", "নদী"]), min_size=1, max_size=5).map(
+    lambda parts: " ".join(parts) + "।"
+)
+lines = st.lists(sentences, min_size=1, max_size=4)
+corpora = st.lists(st.lists(lines, min_size=1, max_size=4), min_size=1, max_size=4)
+
+
+@given(corpora, st.integers(0, 3), st.integers(0, 3))
+def test_rows_equal_the_slow_way(
+    tmp_path_factory: pytest.TempPathFactory, corpus: list[list[list[str]]], before: int, after: int
+) -> None:
+    text = "\n\n".join("\n".join(" ".join(line) for line in document) for document in corpus)
+    rows = rows_of(write(tmp_path_factory.mktemp("corpus"), text), before=before, after=after)
+    expected = []
+    for document in corpus:
+        all_sentences = [sentence for line in document for sentence in line]
+        for i, sentence in enumerate(all_sentences):
+            left, right = all_sentences[max(0, i - before) : i], all_sentences[i + 1 : i + 1 + after]
+            context = " ".join([*left, sentence, *right])
+            shift = len(context) - len(" ".join([sentence, *right]))
+            kept = {(m.stimulus, m.start): m for m in Matcher(LEXICON).find(sentence)}
+            expected += [(m.stimulus, m.form, context, shift + m.start, len(left)) for m in kept.values()]
+    assert [(r["stimulus"], r["form"], r["text"], r["start"], r["before"]) for r in rows] == expected
+    assert len({row["occurrence_id"] for row in rows}) == len(rows)
+    for row in rows:
+        assert row["text"][row["start"] : row["end"]] == row["form"]
+        assert row["n_words"] == count_words(row["text"])
+        assert row["word_index"] == count_words(row["text"][: row["start"]])
+
+
+def test_batches_are_of_bounded_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write(tmp_path, "ফুল।\n" * 25)
+    monkeypatch.setattr(extraction, "_ROWS_PER_BATCH", 10)
+    options = {"source": "a", "lexicon": LEXICON, "normalization": "none", "language": "bn"}
+    assert [batch.num_rows for batch in extract(path, **options)] == [10, 10, 5]
+
+
+def test_identifiers_are_fixed_for_good() -> None:
+    context = context_id("texts/a.txt", 7, 0)
+    assert context == "b7492ac176c5ba46f69d606ea0a4789b"
+    assert occurrence_id(context, "ফুল", 3) == "21c7e878e3d30eddf0d0a4a8b2b1df2c"
+    assert len({context_id("a", 1, 11), context_id("a", 11, 1), context_id("a1", 1, 1), context}) == 4
+
+
+def test_the_hits_of_the_authors_list_in_the_authors_sample(shared: Path) -> None:
+    """492 distinct (line, stimulus) hits and 512 occurrences, where each line of the file is one text.
+
+    An occurrence is a (line, stimulus, position): a form that two stimuli share counts for both. In this file no such
+    form occurs, so that positions alone are 512 as well. Of one stimulus no two matches begin at one place either.
+    """
+    from prasanga.lexicon import load_lexicon
+
+    folder = shared / "reference" / "banglacontextualbias" / "CeatDataCollection"
+    matcher = Matcher(load_lexicon(folder / "weatWordsWithSuffix.jsonl"))
+    texts = (folder / "sample_data" / "porjotonlipi.bn").read_text(encoding="utf-8").split("\n")
+    hits = [
+        (number, match.stimulus, match.start)
+        for number, text in enumerate(normalizer("bangla")(texts))
+        for match in matcher.find(text)
+    ]
+    assert len({(number, stimulus) for number, stimulus, _ in hits}) == 492
+    assert len(hits) == 512
+
+
+def test_extraction_loses_none_of_these_hits(shared: Path) -> None:
+    from prasanga.lexicon import load_lexicon
+
+    folder = shared / "reference" / "banglacontextualbias" / "CeatDataCollection"
+    report = ExtractionReport()
+    path = folder / "sample_data" / "porjotonlipi.bn"
+    lexicon = load_lexicon(folder / "weatWordsWithSuffix.jsonl")
+    rows = rows_of(path, report, lexicon=lexicon, normalization="bangla")
+    assert len({(row["offset"], row["stimulus"]) for row in rows}) == 492
+    assert len(rows) == report.occurrences == 512

@@ -1,0 +1,163 @@
+"""Whole words only, every occurrence, positions kept."""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from prasanga.errors import InputError
+from prasanga.sentences import Match, Matcher, longest
+
+ZWNJ, ZWJ, CANDRABINDU = "\u200c", "\u200d", "\u0981"
+
+
+@dataclass
+class Forms:
+    """A lexicon that is nothing but its forms."""
+
+    of: dict[str, tuple[str, ...]]
+
+    def claims(self) -> dict[str, tuple[str, ...]]:
+        return self.of
+
+
+LEXICON = Forms(
+    {
+        "গান": ("গান",),
+        "গানের": ("গান",),
+        "মা": ("মা",),
+        "মাকে": ("মা",),
+        "মা-কে": ("মা",),
+        "মা-কেও": ("মা",),
+        "বাবা মা": ("পিতামাতা",),
+        "বাবা": ("বাবা",),
+        "দুঃখজনক": ("দুঃখ", "দুঃখজনক"),
+        "বাবা মা গান": ("ঘর",),
+        "মা মা": ("দুবার",),
+    }
+)
+
+
+def spans(text: str, lexicon: Forms = LEXICON) -> list[tuple[str, int, int]]:
+    return [(m.stimulus, m.start, m.end) for m in Matcher(lexicon).find(text)]
+
+
+def is_word_character(character: str) -> bool:
+    category = unicodedata.category(character)
+    return category[0] in "LMN" or character in (ZWNJ, ZWJ)
+
+
+def oracle(text: str, lexicon: Forms) -> list[Match]:
+    """The slow and obvious way: every stretch of the text that is bounded like words, compared with every form."""
+    inside = [is_word_character(c) for c in text]
+    starts = [i for i in range(len(text)) if inside[i] and (i == 0 or not inside[i - 1])]
+    ends = [i + 1 for i in range(len(text)) if inside[i] and (i + 1 == len(text) or not inside[i + 1])]
+    found = []
+    for start in starts:
+        for end in ends:
+            for form, stimuli in lexicon.claims().items():
+                if text[start:end].replace(ZWNJ, "") == form:
+                    found += [Match(stimulus, text[start:end], start, end) for stimulus in stimuli]
+    return sorted(found, key=lambda m: (m.start, m.end, m.stimulus))
+
+
+def test_a_match_says_where_and_as_what() -> None:
+    assert Matcher(LEXICON).find("তার গানের সুর, গান।") == [
+        Match("গান", "গানের", 4, 9),
+        Match("গান", "গান", 15, 18),
+    ]
+
+
+@pytest.mark.parametrize("text", ["বাগান", "পদ্মা", "মাে", "গান" + CANDRABINDU, "গান৩", "xমা", "গানে", "মা" + ZWJ])
+def test_a_part_of_a_word_is_no_match(text: str) -> None:
+    assert spans(text) == []
+
+
+@pytest.mark.parametrize("text", ["মা.", "«মা»", "মা_", "মা/বোন", "\nমা\t", "মা।গাছ", "মা’র"])
+def test_everything_that_is_no_word_character_is_a_boundary(text: str) -> None:
+    at = text.index("মা")
+    assert spans(text) == [("মা", at, at + 2)]
+
+
+def test_overlaps_are_all_found() -> None:
+    assert spans("বাবা মা গান") == [
+        ("বাবা", 0, 4),
+        ("পিতামাতা", 0, 7),
+        ("ঘর", 0, 11),
+        ("মা", 5, 7),
+        ("গান", 8, 11),
+    ]
+    assert spans("মা মা মা") == [("মা", 0, 2), ("দুবার", 0, 5), ("মা", 3, 5), ("দুবার", 3, 8), ("মা", 6, 8)]
+
+
+def test_a_hyphenated_form_and_the_word_in_it_are_both_found_and_longest_keeps_one() -> None:
+    matches = Matcher(LEXICON).find("মা-কে বাবা মা")
+    assert [(m.stimulus, m.form) for m in matches] == [
+        ("মা", "মা"),
+        ("মা", "মা-কে"),
+        ("বাবা", "বাবা"),
+        ("পিতামাতা", "বাবা মা"),
+        ("মা", "মা"),
+    ]
+    assert [(m.stimulus, m.form) for m in longest(matches)] == [
+        ("মা", "মা-কে"),
+        ("বাবা", "বাবা"),
+        ("পিতামাতা", "বাবা মা"),
+        ("মা", "মা"),
+    ]
+
+
+def test_several_words_need_the_very_same_marks_between_them() -> None:
+    assert spans("বাবা  মা") == spans("বাবা, মা") == [("বাবা", 0, 4), ("মা", 6, 8)]
+    assert ("মা", 0, 5) not in spans("মা কে")
+
+
+def test_zwnj_does_not_count_but_keeps_its_place() -> None:
+    text = f"এ গা{ZWNJ}নের {ZWNJ}মা{ZWNJ}-কে"
+    assert Matcher(LEXICON).find(text) == [
+        Match("গান", f"গা{ZWNJ}নের", 2, 8),
+        Match("মা", f"{ZWNJ}মা{ZWNJ}", 9, 13),
+        Match("মা", f"{ZWNJ}মা{ZWNJ}-কে", 9, 16),
+    ]
+    assert spans(text.replace(ZWNJ, ""), Forms({f"গান{ZWNJ}ের": ("গান",)})) == [("গান", 2, 7)]
+
+
+def test_stimuli_that_share_a_form_both_get_the_hit() -> None:
+    assert spans("দুঃখজনক ঘটনা") == [("দুঃখ", 0, 7), ("দুঃখজনক", 0, 7)]
+
+
+def test_sentence_initial_looks_at_the_first_word_alone() -> None:
+    matcher = Matcher(LEXICON, position="sentence-initial")
+    assert [m.form for m in matcher.find("«মা-কে মা বলে।")] == ["মা", "মা-কে"]
+    assert matcher.find("আমার মা") == []
+
+
+@pytest.mark.parametrize("form", ["গান ", "", "(গান)", "-গান"])
+def test_a_form_that_can_never_be_found_is_an_error(form: str) -> None:
+    with pytest.raises(InputError, match="'গান'"):
+        Matcher(Forms({form: ("গান",)}))
+
+
+pieces = st.sampled_from(
+    [*LEXICON.of, "বা", "কে", "ের", "ে", ZWNJ, ZWJ, CANDRABINDU, "-", " ", "  ", "।", ", ", "৩", "a", "’"]
+)
+
+
+@given(st.lists(pieces, max_size=14).map("".join))
+def test_find_equals_the_slow_way(text: str) -> None:
+    assert Matcher(LEXICON).find(text) == oracle(text, LEXICON)
+
+
+@given(st.lists(pieces, max_size=14).map("".join))
+def test_longest_leaves_one_match_per_stimulus_and_start(text: str) -> None:
+    matches = Matcher(LEXICON).find(text)
+    kept = longest(matches)
+    expected = {}
+    for match in matches:
+        key = match.stimulus, match.start
+        expected[key] = max(expected.get(key, match), match, key=lambda m: m.end)
+    assert sorted(kept) == sorted(expected.values())
