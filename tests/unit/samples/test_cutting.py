@@ -1,0 +1,109 @@
+"""Segments of exactly the length asked for."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from prasanga.errors import InputError
+from prasanga.samples import Segment, SegmentLength, cut, parse_length, segment, whole
+from prasanga.text import count_words, words
+
+TEXT = "এক দুই তিন চার পাঁচ ছয় সাত আট নয় দশ।"
+
+
+def cut_at(word: str, length: int, text: str = TEXT) -> str | None:
+    start = text.index(word)
+    part = cut(text, start, start + len(word), length)
+    if part is None:
+        return None
+    assert part.text[part.start : part.end] == word
+    assert part.n_words == length
+    return part.text
+
+
+def test_the_target_stands_in_the_middle() -> None:
+    assert cut_at("পাঁচ", 1) == "পাঁচ"
+    assert cut_at("পাঁচ", 3) == "চার পাঁচ ছয়"
+    assert cut_at("পাঁচ", 4) == "চার পাঁচ ছয় সাত"
+
+
+def test_at_an_edge_the_window_is_shifted() -> None:
+    assert cut_at("এক", 3) == "এক দুই তিন"
+    assert cut_at("দুই", 5) == "এক দুই তিন চার পাঁচ"
+    assert cut_at("নয়", 5) == "ছয় সাত আট নয় দশ।"
+    assert cut_at("দশ", 10) == TEXT
+
+
+def test_a_shorter_context_gives_no_segment() -> None:
+    assert cut_at("পাঁচ", 11) is None
+
+
+def test_a_target_of_several_words_counts_as_several() -> None:
+    assert cut_at("চার পাঁচ", 4) == "তিন চার পাঁচ ছয়"
+    assert cut_at("মা-কে", 4, "সে তার মা-কে আজ দেখল") == "তার মা-কে আজ"
+    assert cut_at("চার পাঁচ", 1) is None
+
+
+def test_attached_punctuation_comes_along_and_what_joins_words_does_not() -> None:
+    assert cut_at("খ", 3, "ক «ক খ ক!»") == "«ক খ ক!»"
+    assert cut_at("খ", 1, "ক ‘খ’, ক") == "‘খ’,"
+    assert cut_at("খ", 1, "ক - খ — ক") == "খ"
+    assert cut_at("খ", 1, "ক-খ-ক") == "খ"
+    assert cut_at("খ", 1, "ক।খ (ক)") == "খ"
+    assert cut_at("খ", 3, "(ক)খ ক") == "(ক)খ ক"
+
+
+def test_a_span_without_a_word_is_a_programming_error() -> None:
+    with pytest.raises(ValueError, match="no word between characters 1 and 2"):
+        cut("ক খ", 1, 2, 1)
+
+
+def test_whole_contexts_above_a_number_of_words() -> None:
+    assert whole(TEXT, 0, 2, more_than=9) == Segment(TEXT, 0, 2, 10)
+    assert whole(TEXT, 0, 2, more_than=10) is None
+    assert segment(TEXT, 0, 2, parse_length(">9")) == whole(TEXT, 0, 2, more_than=9)
+    assert segment(TEXT, 0, 2, parse_length(9)) == cut(TEXT, 0, 2, 9)
+
+
+def test_lengths_are_read_from_numbers_and_text() -> None:
+    assert parse_length(9) == parse_length("9") == SegmentLength("9", "9", 9, over=False)
+    assert parse_length(">75") == SegmentLength(">75", "over75", 75, over=True)
+
+
+@pytest.mark.parametrize("label", ["", ">", "<75", "0", "-3", "9.5", ">=75", "৯", "nine"])
+def test_other_lengths_are_refused_with_what_is_allowed(label: str) -> None:
+    with pytest.raises(InputError, match=r"samples\.lengths: .*Write e\.g\."):
+        parse_length(label)
+
+
+tokens = st.lists(st.sampled_from(["ক", "খা", "গি", "-", " ", " ", "।", "(", "\u200c", "৩"]), min_size=1, max_size=40)
+
+
+@given(tokens.map("".join).filter(lambda text: words(text)), st.integers(1, 12), st.data())
+def test_a_segment_holds_the_right_words_of_the_text_and_no_other(text: str, length: int, data: st.DataObject) -> None:
+    found = words(text)
+    i = data.draw(st.integers(0, len(found) - 1))
+    _, start, end = found[i]
+    part = cut(text, start, end, length)
+    if len(found) < length:
+        assert part is None
+        return
+    assert part is not None
+    first = max(0, min(i - (length - 1) // 2, len(found) - length))
+    assert [word for word, _, _ in words(part.text)] == [word for word, _, _ in found[first : first + length]]
+    assert count_words(part.text) == part.n_words == length
+    at = start - part.start
+    assert text[at : at + len(part.text)] == part.text
+    assert part.text == part.text.strip()
+
+
+@given(tokens.map("".join).filter(lambda text: words(text)), st.integers(1, 12), st.integers(1, 12), st.data())
+def test_a_shorter_segment_is_the_same_cut_from_the_text_or_from_a_longer_segment(
+    text: str, one: int, other: int, data: st.DataObject
+) -> None:
+    _, start, end = data.draw(st.sampled_from(words(text)))
+    longer = cut(text, start, end, max(one, other))
+    if longer is not None:
+        assert cut(longer.text, longer.start, longer.end, min(one, other)) == cut(text, start, end, min(one, other))
