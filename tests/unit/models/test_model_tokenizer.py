@@ -1,0 +1,51 @@
+"""The trained tokenizer leaves Indic text as it is and is the same in every run."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from prasanga.errors import InputError
+from prasanga.models.tokenizer import train_tokenizer
+
+WORDS = ["ফুল", "ফল", "চাঁদ", "দুঃখ", "কিংবা", "ক্ষমা", "বাঁশি", "সৎ", "ড়", "র\u200d্যাব", "हिंदी", "फूल", "फल"]
+TEXTS = [" ".join(WORDS[i:] + WORDS[:i]) + "।" for i in range(len(WORDS))] * 3
+
+
+def test_a_letter_and_its_marks_stay_in_one_word() -> None:
+    splitter = train_tokenizer(TEXTS, 400).pre_tokenizer
+    for word in WORDS:
+        assert splitter.pre_tokenize_str(word) == [(word, (0, len(word)))]
+    assert [part for part, _ in splitter.pre_tokenize_str("মা-কে, ফুলের।")] == ["মা", "-", "কে", ",", "ফুলের", "।"]
+
+
+def test_no_mark_is_lost_and_offsets_are_those_of_the_text() -> None:
+    tokenizer = train_tokenizer(TEXTS, 150)
+    assert tokenizer.normalizer is None
+    for text in TEXTS[: len(WORDS)]:
+        encoding = tokenizer.encode(text, add_special_tokens=False)
+        assert "[UNK]" not in encoding.tokens
+        covered = "".join(text[start:end] for start, end in encoding.offsets)
+        assert covered == text.replace(" ", "")
+        assert covered == "".join(piece.removeprefix("##") for piece in encoding.tokens)
+    assert tokenizer.encode("ফুল").ids != tokenizer.encode("ফল").ids
+
+
+def test_the_same_texts_give_the_same_ids_in_every_process() -> None:
+    # The order of hash maps differs between processes, so a second training in this one would prove little.
+    program = (
+        "import sys; from prasanga.models.tokenizer import train_tokenizer;"
+        "sys.stdout.write(train_tokenizer(sys.argv[1:], 150).to_str())"
+    )
+    runs = {
+        subprocess.run([sys.executable, "-c", program, *TEXTS], capture_output=True, check=True).stdout
+        for _ in range(3)
+    }
+    assert runs == {train_tokenizer(TEXTS, 150).to_str().encode()}
+
+
+def test_a_vocabulary_smaller_than_the_alphabet_is_refused() -> None:
+    with pytest.raises(InputError, match=r"vocabulary_size is 20, but the texts have \d+ different characters"):
+        train_tokenizer(TEXTS, 20)

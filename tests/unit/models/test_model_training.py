@@ -1,0 +1,153 @@
+"""Training is deterministic, learns, and leaves a whole model or none."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from transformers import AutoModelForMaskedLM, AutoTokenizer
+
+from prasanga.errors import InputError
+from prasanga.models import train_masked_model
+from prasanga.models import training as training_module
+from prasanga.models.masking import mask_pieces
+from prasanga.models.tokenizer import MASK, piece_id, train_tokenizer
+
+TEXTS = [
+    f"{who} {where} {what} দেখে।"
+    for who in ("মা", "বাবা", "রহিম")
+    for where in ("ঘরে", "বাগানে")
+    for what in ("ফুল", "চাঁদ", "পাখি")
+]
+SMALL: dict[str, Any] = {
+    "hidden_size": 16,
+    "layers": 1,
+    "heads": 2,
+    "vocabulary_size": 120,
+    "steps": 6,
+    "batch_size": 2,
+    "sequence_length": 32,
+}
+FILES = {"config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json", "training.json"}
+
+
+def digests(folder: Path) -> dict[str, str]:
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.iterdir()}
+
+
+def test_two_runs_write_the_same_bytes_whatever_the_threads(tmp_path: Path) -> None:
+    before = torch.get_num_threads()
+    try:
+        torch.set_num_threads(1)
+        train_masked_model(TEXTS, tmp_path / "one", seed=3, **SMALL)
+        torch.set_num_threads(2)
+        torch.rand(5)  # somebody else's use of the global generator changes nothing
+        train_masked_model(TEXTS, tmp_path / "two", seed=3, **SMALL)
+        assert torch.get_num_threads() == 2
+        assert not torch.are_deterministic_algorithms_enabled()
+    finally:
+        torch.set_num_threads(before)
+    assert digests(tmp_path / "one") == digests(tmp_path / "two")
+    assert digests(tmp_path / "one").keys() == FILES
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["one", "two"]
+
+
+def test_another_seed_gives_another_model_with_the_same_tokenizer(tmp_path: Path) -> None:
+    train_masked_model(TEXTS, tmp_path / "one", seed=3, **SMALL)
+    train_masked_model(TEXTS, tmp_path / "two", seed=4, **SMALL)
+    one, two = digests(tmp_path / "one"), digests(tmp_path / "two")
+    assert one["tokenizer.json"] == two["tokenizer.json"]
+    assert one["model.safetensors"] != two["model.safetensors"]
+
+
+def test_it_learns_and_reports_its_losses(tmp_path: Path) -> None:
+    settings = {**SMALL, "hidden_size": 32, "steps": 600, "learning_rate": 3e-3}
+    report = train_masked_model(TEXTS, tmp_path / "m", seed=3, **settings)
+    assert len(report.losses) == 20
+    # The frequencies of the pieces alone, without a look at the context, reach no less than their entropy.
+    tokenizer = train_tokenizer(TEXTS, 120)
+    counts = Counter(piece for text in TEXTS for piece in tokenizer.encode(text, add_special_tokens=False).ids)
+    shares = np.array(list(counts.values())) / counts.total()
+    entropy = -(shares * np.log(shares)).sum()
+    assert report.losses[0] > entropy + 1
+    assert report.losses[-1] < entropy - 0.2
+    written = json.loads((tmp_path / "m" / "training.json").read_text())
+    assert written["losses"] == list(report.losses)
+    assert written["seed"] == 3
+    assert written["versions"].keys() == {"python", "torch", "transformers", "tokenizers"}
+    assert AutoModelForMaskedLM.from_pretrained(tmp_path / "m").config.max_position_embeddings == 512
+    assert AutoTokenizer.from_pretrained(tmp_path / "m").model_max_length == 512
+
+
+def test_a_failed_training_leaves_the_old_model_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    train_masked_model(TEXTS, tmp_path / "m", seed=3, **SMALL)
+    before = digests(tmp_path / "m")
+
+    def fail(*_: object, **__: object) -> None:
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr(training_module.PreTrainedTokenizerFast, "save_pretrained", fail)
+    with pytest.raises(OSError, match="No space"):
+        train_masked_model(TEXTS, tmp_path / "m", seed=4, **SMALL)
+    assert digests(tmp_path / "m") == before
+    assert [path.name for path in tmp_path.iterdir()] == ["m"]
+
+
+def test_an_existing_model_is_replaced_and_foreign_files_are_not(tmp_path: Path) -> None:
+    folder = tmp_path / "m"
+    folder.mkdir()
+    (folder / "training.json").write_text("{}")
+    train_masked_model(TEXTS, folder, seed=3, **SMALL)
+    assert json.loads((folder / "training.json").read_text())["seed"] == 3
+    (folder / "thesis.txt").write_text("years of work")
+    with pytest.raises(InputError, match=r"thesis\.txt"):
+        train_masked_model(TEXTS, folder, seed=3, **SMALL)
+    assert (folder / "thesis.txt").read_text() == "years of work"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"heads": 3}, "hidden_size is 16, which 3 heads do not divide"),
+        ({"sequence_length": 513}, "sequence_length is 513; write one from 16 to 512"),
+        ({"steps": 0}, "steps is 0"),
+    ],
+)
+def test_settings_that_do_not_fit_are_refused(tmp_path: Path, change: dict[str, int], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        train_masked_model(TEXTS, tmp_path / "m", **{**SMALL, **change})
+
+
+def test_no_text_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no text to train on"):
+        train_masked_model([" ", ""], tmp_path / "m", **SMALL)
+
+
+def test_masking_chooses_15_percent_and_hides_80_percent_of_them() -> None:
+    tokenizer = train_tokenizer(TEXTS, 120)
+    ids = tokenizer.encode(" ".join(TEXTS * 40)).ids
+    pieces = np.array(ids)[None]
+    inputs, labels = mask_pieces(np.random.default_rng(1), pieces, tokenizer)
+    chosen = labels != -100
+    assert 0.13 < chosen.mean() < 0.17
+    assert (labels[chosen] == pieces[chosen]).all()
+    assert (inputs[~chosen] == pieces[~chosen]).all()
+    assert not chosen[0, 0]
+    assert not chosen[0, -1]  # [CLS] and [SEP] are never chosen
+    masked = inputs[chosen] == piece_id(tokenizer, MASK)
+    assert 0.75 < masked.mean() < 0.85
+    assert 0.05 < (inputs[chosen] == pieces[chosen]).mean() < 0.16
+
+
+def test_masking_chooses_at_least_one_piece() -> None:
+    tokenizer = train_tokenizer(TEXTS, 120)
+    pieces = np.array([tokenizer.encode("মা").ids])
+    for seed in range(20):
+        _, labels = mask_pieces(np.random.default_rng(seed), pieces, tokenizer)
+        assert (labels != -100).sum() == 1
