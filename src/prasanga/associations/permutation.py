@@ -1,0 +1,172 @@
+"""Permutation tests of a difference between two sets of words.
+
+If the target words of X and Y do not differ in their associations, every way to part all of them into sets of the
+same sizes is as likely as the one observed. p is the share of those partitions whose statistic, the difference of the
+sets' mean associations, is at least as extreme (Caliskan, Bryson and Narayanan 2017; the unit is the word).
+
+All partitions are counted without listing them. A set's sum is the sum of its words in the first half of the list and
+of those in the second; with the sums of every subset of each half sorted, the pairs beyond a bound are counted by
+binary search ("meeting in the middle"). That takes 2 * 2^(n/2) sums in place of C(n, nx) partitions: 44 words have
+2 * 10^12 partitions and 8 million sums. Beyond that, partitions are drawn at random.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import comb
+
+import numpy as np
+import numpy.typing as npt
+
+from prasanga.associations.effects import finite_vector, target_scores
+from prasanga.associations.vectors import FloatArray
+from prasanga.errors import InputError
+
+ALTERNATIVES = ("two-sided", "greater", "less")
+METHODS = ("auto", "exact", "sampled")
+
+# Statistics closer than this, relative to the largest score, are ties: the order of a sum changes its last digits.
+_TIE = 1e-9
+# Subsets of one half of the words that are listed at most: those of 22 words.
+_LARGEST_HALF = 2**22
+# Numbers shuffled at a time when partitions are drawn (8 MiB).
+_SHUFFLED = 2**20
+
+
+@dataclass(frozen=True)
+class PermutationTest:
+    """Result of a permutation test."""
+
+    p_value: float
+    """Exact: share of all partitions; sampled: (count + 1) / (n_resamples + 1). Never 0."""
+    exact: bool
+    """Whether all partitions were counted."""
+    n_partitions: int
+    """C(nx + ny, nx), the partitions that there are."""
+    n_resamples: int
+    """Partitions drawn at random; 0 if exact."""
+    statistic: float
+    """Difference of the mean associations, X minus Y."""
+    alternative: str
+    """two-sided, greater or less."""
+
+
+def permutation_test(
+    X: npt.ArrayLike,
+    Y: npt.ArrayLike,
+    A: npt.ArrayLike,
+    B: npt.ArrayLike,
+    *,
+    alternative: str = "two-sided",
+    method: str = "auto",
+    n_resamples: int = 100_000,
+    rng: np.random.Generator | int | None = None,
+) -> PermutationTest:
+    """Test whether target sets `X` and `Y` differ in their association with attributes `A` rather than `B`.
+
+    `X`, `Y`, `A`, `B` are (n, d) arrays, one vector per word, of any sizes. The statistic is the difference of the
+    sets' mean associations. `alternative`: `two-sided` counts |statistic| >= |observed|, `greater` statistic >=
+    observed, `less` the opposite; ties within 1e-9 of the largest score count. `method`: `exact` counts all partitions
+    (up to 44 words, or more if one set is small), `sampled` draws `n_resamples` of them with `rng` (a generator or a
+    seed), `auto` is exact whenever it can be. If all scores are the same, every partition is a tie and p is 1.
+    Raises `InputError` for bad arrays, unknown names, and `exact` with too many words.
+    """
+    x, y = target_scores(X, Y, A, B)
+    return permutation_test_of_scores(x, y, alternative=alternative, method=method, n_resamples=n_resamples, rng=rng)
+
+
+def permutation_test_of_scores(
+    x: npt.ArrayLike,
+    y: npt.ArrayLike,
+    *,
+    alternative: str = "two-sided",
+    method: str = "auto",
+    n_resamples: int = 100_000,
+    rng: np.random.Generator | int | None = None,
+) -> PermutationTest:
+    """The same for associations already computed: `x` (nx,) of the words of X, `y` (ny,) of those of Y."""
+    x, y = finite_vector("x", x), finite_vector("y", y)
+    for name, value, allowed in (("alternative", alternative, ALTERNATIVES), ("method", method, METHODS)):
+        if value not in allowed:
+            raise InputError(f"{name}: {value!r} is not known. Write {' or '.join(map(repr, allowed))}.")
+    n = x.size + y.size
+    countable = _can_be_counted(n, x.size)
+    if method == "exact" and not countable:
+        raise InputError(
+            f"method: 'exact' with {x.size} and {y.size} words has too many partitions to count; up to 44 words in all"
+            " it works. Write 'auto' or 'sampled'."
+        )
+    if n_resamples < 1:
+        raise InputError(f"n_resamples: {n_resamples}. Write a whole number of at least 1.")
+
+    # For sets of given sizes the statistic grows with the sum of X's scores alone; centred, that sum is 0 on average.
+    scores = np.concatenate([x, y])
+    per_sum = 1 / x.size + 1 / y.size
+    centred = scores - scores.mean()
+    observed = float(centred[: x.size].sum())
+    tolerance = _TIE * float(np.abs(scores).max()) / per_sum
+    lower, upper = _bounds(observed, tolerance, alternative)
+    total = comb(n, x.size)
+    exact = countable and method != "sampled"
+    if lower >= upper:
+        p_value = 1.0  # every sum is beyond one of the bounds
+    elif exact:
+        p_value = _count_all(centred, x.size, lower, upper) / total
+    else:
+        count = _count_drawn(centred, x.size, lower, upper, n_resamples, np.random.default_rng(rng))
+        p_value = (count + 1) / (n_resamples + 1)
+    return PermutationTest(p_value, exact, total, 0 if exact else n_resamples, observed * per_sum, alternative)
+
+
+def _bounds(observed: float, tolerance: float, alternative: str) -> tuple[float, float]:
+    """A sum counts if it is <= the first or >= the second."""
+    if alternative == "greater":
+        return -np.inf, observed - tolerance
+    if alternative == "less":
+        return observed + tolerance, np.inf
+    reach = abs(observed) - tolerance
+    return -reach, reach
+
+
+def _can_be_counted(n: int, size: int) -> bool:
+    larger_half = n - n // 2
+    return sum(comb(larger_half, k) for k in range(min(size, n - size, larger_half) + 1)) <= _LARGEST_HALF
+
+
+def _count_all(scores: FloatArray, size: int, lower: float, upper: float) -> int:
+    """Count the subsets of `size` of `scores` (which add up to 0) whose sum is <= `lower` or >= `upper`."""
+    if size > scores.size - size:
+        # What is left over is the smaller set, and its sum is the negative one.
+        size, lower, upper = scores.size - size, -upper, -lower
+    half = scores.size // 2
+    first, second = _sums_by_size(scores[:half], size), _sums_by_size(scores[half:], size)
+    count = 0
+    for k in range(size + 1):
+        sums, others = first[k], second[size - k]
+        if upper < np.inf:
+            count += sums.size * others.size - int(np.searchsorted(others, upper - sums, side="left").sum())
+        if lower > -np.inf:
+            count += int(np.searchsorted(others, lower - sums, side="right").sum())
+    return count
+
+
+def _sums_by_size(scores: FloatArray, largest: int) -> list[FloatArray]:
+    """Sums of all subsets of `scores`: element k holds those of k scores, sorted (empty if there are none)."""
+    sums = [np.zeros(1)] + [np.empty(0)] * largest
+    for score in scores:
+        for k in range(largest, 0, -1):
+            sums[k] = np.concatenate([sums[k], sums[k - 1] + score])
+    return [np.sort(values) for values in sums]
+
+
+def _count_drawn(
+    scores: FloatArray, size: int, lower: float, upper: float, n_resamples: int, rng: np.random.Generator
+) -> int:
+    """The same among `n_resamples` subsets drawn at random, each without replacement."""
+    count, block = 0, max(1, _SHUFFLED // scores.size)
+    for start in range(0, n_resamples, block):
+        rows = min(block, n_resamples - start)
+        shuffled = rng.permuted(np.broadcast_to(scores, (rows, scores.size)), axis=1)
+        sums = shuffled[:, :size].sum(axis=1)
+        count += int(np.count_nonzero((sums <= lower) | (sums >= upper)))
+    return count

@@ -1,0 +1,205 @@
+"""CEAT against the authors' program, against a slow program written from the definition, and where it must refuse."""
+
+import json
+import math
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from prasanga.associations import ceat, combine, effect_size, permutation_test_of_scores
+from prasanga.associations.effects import ConstantScoresError
+from prasanga.errors import InputError
+
+X, Y, A, B = ["x1", "x2", "x3"], ["y1", "y2", "y3", "y4"], ["a1", "a2", "a1"], ["b1", "b2", "b3", "b4", "b5"]
+WORDS = [*X, *Y, *A, *B]
+
+
+def random_embeddings(seed: int, d: int = 11, dtype: type = np.float64) -> dict[str, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    return {
+        word: (rng.standard_normal((int(rng.integers(3, 9)), d)) * rng.uniform(0.1, 9)).astype(dtype)
+        for word in dict.fromkeys(WORDS)
+    }
+
+
+def random_draws(embeddings: dict[str, np.ndarray], n_samples: int, seed: int) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    return np.stack([rng.integers(len(embeddings[word]), size=n_samples) for word in WORDS], axis=1)
+
+
+def slow_ceat(embeddings: dict[str, np.ndarray], draws: np.ndarray) -> tuple[list[float], list[float]]:
+    """Every cosine of every draw from its definition, in float64, one at a time."""
+
+    def cos(u: np.ndarray, v: np.ndarray) -> float:
+        dot = math.fsum(float(p) * float(q) for p, q in zip(u, v, strict=True))
+        return dot / math.sqrt(math.fsum(float(p) ** 2 for p in u)) / math.sqrt(math.fsum(float(q) ** 2 for q in v))
+
+    effects, variances = [], []
+    for row in draws:
+        drawn = [embeddings[word][i] for word, i in zip(WORDS, row, strict=True)]
+        x, y, a, b = drawn[:3], drawn[3:7], drawn[7:10], drawn[10:]
+        s = [math.fsum(cos(w, v) for v in a) / 3 - math.fsum(cos(w, v) for v in b) / 5 for w in (*x, *y)]
+        mean = math.fsum(s) / 7
+        variance = math.fsum((value - mean) ** 2 for value in s) / 6
+        effects.append((math.fsum(s[:3]) / 3 - math.fsum(s[3:]) / 4) / math.sqrt(variance))
+        variances.append(variance)
+    return effects, variances
+
+
+@pytest.mark.parametrize("name", ["ceat_balanced", "ceat_duplicate_attribute"])
+def test_reproduces_the_authors_program(shared: Path, name: str) -> None:
+    golden = np.load(shared / f"reference/golden/{name}.npz")
+    expected = json.loads((shared / f"reference/golden/{name}.json").read_text())
+    groups = expected["groups"]
+    embeddings = {key.removeprefix("emb_"): golden[key] for key in golden.files if key.startswith("emb_")}
+    result = ceat(embeddings, (groups["X"], groups["Y"]), (groups["A"], groups["B"]), draws=golden["draws"])
+    np.testing.assert_allclose(result.effect_sizes, golden["effect_sizes"], rtol=0, atol=1e-6)
+    np.testing.assert_allclose(result.variances, golden["variances"], rtol=1e-6)
+    assert result.combined.effect == pytest.approx(expected["ces"], abs=1e-6)
+    assert result.combined.log_p_value == pytest.approx(math.log(expected["p_two_sided"]), abs=1e-5)
+    assert result.effect_sizes.mean() == pytest.approx(expected["mean_effect_size"], abs=1e-6)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_equals_the_definition(dtype: type) -> None:
+    embeddings = random_embeddings(1, dtype=dtype)
+    draws = random_draws(embeddings, 40, seed=2)
+    effects, variances = slow_ceat(embeddings, draws)
+    result = ceat(embeddings, (X, Y), (A, B), draws=draws)
+    np.testing.assert_allclose(result.effect_sizes, effects, rtol=1e-9)
+    np.testing.assert_allclose(result.variances, variances, rtol=1e-9)
+    assert result.combined == combine(result.effect_sizes, result.variances)
+
+
+@pytest.mark.parametrize("std", ["union_ddof1", "union_ddof0", "pooled"])
+def test_each_draw_is_a_weat(std: str) -> None:
+    embeddings = random_embeddings(3)
+    draws = random_draws(embeddings, 5, seed=4)
+    result = ceat(embeddings, (X, Y), (A, B), draws=draws, std=std)
+    for i, row in enumerate(draws):
+        drawn = [embeddings[word][j] for word, j in zip(WORDS, row, strict=True)]
+        d = effect_size(drawn[:3], drawn[3:7], drawn[7:10], drawn[10:], std=std)
+        assert result.effect_sizes[i] == pytest.approx(d, rel=1e-12)
+        assert result.differences[i] / result.effect_sizes[i] == pytest.approx(result.variances[i] ** 0.5, rel=1e-12)
+
+
+def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    embeddings = random_embeddings(5)
+    draws = random_draws(embeddings, 23, seed=6)
+    whole = ceat(embeddings, (X, Y), (A, B), draws=draws)
+    monkeypatch.setattr(sys.modules["prasanga.associations.ceat"], "_BLOCK", 8 * len(WORDS) * 11 * 4)  # four draws
+    parts = ceat(embeddings, (X, Y), (A, B), draws=draws)
+    np.testing.assert_allclose(parts.effect_sizes, whole.effect_sizes, rtol=1e-13)
+
+
+def test_hedges_variance_by_hand() -> None:
+    embeddings = random_embeddings(7)
+    draws = random_draws(embeddings, 30, seed=8)
+    result = ceat(embeddings, (X, Y), (A, B), draws=draws, variance="hedges", tau2="pm")
+    np.testing.assert_allclose(result.variances, 1 / 3 + 1 / 4 + result.effect_sizes**2 / 14, rtol=1e-14)
+    assert result.combined == combine(result.effect_sizes, result.variances, tau2="pm")
+    # The heterogeneity is that of hedges, whatever variance the effects are combined with.
+    assert result.heterogeneity == result.combined
+    by_association = ceat(embeddings, (X, Y), (A, B), draws=draws, tau2="pm")
+    assert by_association.heterogeneity == result.combined
+    assert by_association.combined != result.combined
+
+
+def test_target_scores_are_means_over_draws_and_carry_p_stimuli() -> None:
+    result = ceat(random_embeddings(9), (X, Y), (A, B), n_samples=50, rng=1)
+    assert result.scores.shape == (50, 7)
+    means = [math.fsum(result.scores[:, j]) / 50 for j in range(7)]
+    np.testing.assert_allclose(result.target_scores, means, rtol=1e-12)
+    test = result.test_stimuli()
+    assert test.statistic == pytest.approx(result.differences.mean(), rel=1e-10)
+    assert test.p_value == permutation_test_of_scores(means[:3], means[3:]).p_value
+    assert (test.exact, test.n_partitions) == (True, 35)
+
+
+def test_draws_from_a_seed_repeat_and_use_each_context_once() -> None:
+    embeddings = {word: np.random.default_rng(i).standard_normal((30, 4)) for i, word in enumerate(WORDS)}
+    one, same, other = (ceat(embeddings, (X, Y), (A, B), n_samples=30, rng=seed) for seed in (1, 1, 2))
+    np.testing.assert_array_equal(one.effect_sizes, same.effect_sizes)
+    assert not np.array_equal(one.effect_sizes, other.effect_sizes)
+    # With the attributes fixed, 30 draws of 30 contexts use each of x1's scores once, so that the mean is the same.
+    for word in (*A, *B):
+        embeddings[word] = embeddings[word][:1]
+    means = [ceat(embeddings, (X, Y), (A, B), n_samples=30, rng=seed).target_scores for seed in (1, 2)]
+    np.testing.assert_allclose(means[0], means[1], rtol=1e-10)
+    replaced = [
+        ceat(embeddings, (X, Y), (A, B), n_samples=30, rng=seed, replacement="with-replacement").target_scores
+        for seed in (1, 2)
+    ]
+    assert np.abs(replaced[0] - replaced[1]).min() > 1e-6
+
+
+def test_sign_and_planted_effect() -> None:
+    rng = np.random.default_rng(10)
+    embeddings = random_embeddings(11, d=6)
+    for word in (*X, *A):
+        embeddings[word] = rng.standard_normal((8, 6)) * 0.3 + [3, 0, 0, 0, 0, 0]
+    for word in (*Y, *B):
+        embeddings[word] = rng.standard_normal((8, 6)) * 0.3 + [0, 3, 0, 0, 0, 0]
+    forth = ceat(embeddings, (X, Y), (A, B), n_samples=20, rng=1)
+    assert forth.combined.effect > 1.7
+    assert forth.test_stimuli().p_value == 1 / 35
+    assert forth.combined.p_value < 1e-12
+    draws = random_draws(embeddings, 20, seed=1)
+    back = np.concatenate([draws[:, 3:7], draws[:, :3], draws[:, 7:]], axis=1)
+    one = ceat(embeddings, (X, Y), (A, B), draws=draws).combined
+    other = ceat(embeddings, (Y, X), (A, B), draws=back).combined
+    assert other.effect == pytest.approx(-one.effect, rel=1e-12)
+    assert other.log_p_value == pytest.approx(one.log_p_value, rel=1e-10)
+
+
+def test_under_no_effect_p_stimuli_is_uniform_and_p_draws_is_not() -> None:
+    # Words and contexts scatter, X and Y are alike: 120 studies. Binomial at .05: mean 6, standard deviation 2.4.
+    rng = np.random.default_rng(12)
+    sets = [[f"{side}{i}" for i in range(6)] for side in "xyab"]
+    p_stimuli, p_draws = [], []
+    for study in range(120):
+        embeddings = {w: rng.standard_normal(8) + rng.standard_normal((20, 8)) for side in sets for w in side}
+        result = ceat(embeddings, (sets[0], sets[1]), (sets[2], sets[3]), n_samples=200, rng=study)
+        p_stimuli.append(result.test_stimuli().p_value)
+        p_draws.append(result.combined.p_value)
+    assert np.count_nonzero(np.array(p_stimuli) <= 0.05) <= 13
+    assert 0.42 < np.mean(p_stimuli) < 0.58
+    assert np.count_nonzero(np.array(p_draws) <= 0.05) > 60
+
+
+GOOD = {word: np.eye(13)[[i % 13, (i + 1) % 13]] + 0.1 for i, word in enumerate(WORDS)}
+
+
+@pytest.mark.parametrize(
+    ("embeddings", "changed", "message"),
+    [
+        ({"x2": None}, {}, "no vectors of 'x2'"),
+        ({"b3": np.ones((0, 13))}, {}, r"embeddings\['b3'\]: an array of shape \(0, 13\)"),
+        ({"b3": np.ones((2, 12))}, {}, r"embeddings\['b3'\]: vectors of 12 dimensions, but .* has 13"),
+        ({"y1": np.full((2, 13), np.nan)}, {}, r"embeddings\['y1'\]: row 0 holds NaN"),
+        ({"y1": np.zeros((2, 13))}, {}, r"embeddings\['y1'\]: row 0 is a zero vector"),
+        ({}, {"targets": (X, [])}, "targets: a set without words"),
+        ({}, {"attributes": ([], B)}, "attributes: a set without words"),
+        ({}, {"n_samples": 0}, "n_samples: 0 draws"),
+        ({}, {"variance": "Hedges"}, "variance: 'Hedges' .* Write 'association' or 'hedges'"),
+        ({}, {"tau2": "ml"}, "tau2: 'ml'"),
+        ({}, {"std": "population"}, "std: 'population'"),
+        ({}, {"replacement": "no"}, "replacement: 'no'"),
+        ({}, {"draws": np.zeros((4, 14), int)}, r"draws: .* shape \(4, 14\). Give integers, \(n_samples, 15\)"),
+        ({}, {"draws": np.zeros((4, 15))}, "draws: an array of float64"),
+        ({}, {"draws": np.full((4, 15), 2)}, r"draws: column 0 \('x1'\) goes from 2 to 2, .* 2 contexts: 0 to 1"),
+        ({}, {"draws": np.full((4, 15), -1)}, "draws: column 0"),
+    ],
+)
+def test_bad_input(embeddings: dict, changed: dict, message: str) -> None:
+    given = {word: vectors for word, vectors in (GOOD | embeddings).items() if vectors is not None}
+    arguments = {"targets": (X, Y), "attributes": (A, B), "n_samples": 3, "rng": 1} | changed
+    with pytest.raises(InputError, match=message):
+        ceat(given, **arguments)
+
+
+def test_the_same_attribute_twice_is_refused() -> None:
+    with pytest.raises(ConstantScoresError, match="in draw 0"):
+        ceat({**GOOD, "a1": GOOD["b1"]}, (X, Y), (["a1"], ["b1"]), draws=np.zeros((3, 9), int))

@@ -1,0 +1,247 @@
+"""The CEAT table of a study: its columns, what the sample modes share, what is dropped, and what is refused."""
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import prasanga
+from prasanga.associations import CEAT_SCHEMA, CeatSettings, ceat, measure, named_draws
+from prasanga.errors import InputError
+
+COLUMNS = """
+    category, category_title, target_x, target_y, attribute_a, attribute_b, model, segment_length, sample_mode,
+    effect_size, standard_error, ci_low, ci_high, p_draws, log_p_draws, tau2, q, i2, p_stimuli, n_partitions,
+    p_stimuli_exact, n_samples, n_x, n_y, n_a, n_b, listed_x, listed_y, listed_a, listed_b, dropped, contexts_min, std,
+    variance, tau2_method, draws, pool, seed
+"""
+FLOWERS, INSECTS = ["গোলাপ", "বেলি", "জবা"], ["মশা", "মাছি", "পিঁপড়া"]
+PLEASANT, UNPLEASANT = ["শান্তি", "স্বর্গ", "ভালোবাসা", "স্বর্গ"], ["ঘৃণা", "হত্যা", "হত্যা"]
+
+
+def word_set(name: str, stimuli: list[str]) -> dict[str, Any]:
+    return {"name": name, "gloss": name, "stimuli": stimuli}
+
+
+C1 = {
+    "title": "Flowers and insects",
+    "targets": [word_set("flowers", FLOWERS), word_set("insects", INSECTS)],
+    "attributes": [word_set("pleasant", PLEASANT), word_set("unpleasant", UNPLEASANT)],
+}
+SETTINGS = CeatSettings(n_samples=30)
+
+
+def vectors(seed: int = 1, leave_out: tuple[str, ...] = ()) -> dict[str, tuple[list[str], np.ndarray]]:
+    rng = np.random.default_rng(seed)
+    words = dict.fromkeys([*FLOWERS, *INSECTS, *PLEASANT, *UNPLEASANT])
+    made = {
+        word: ([f"{word}{i:04d}" for i in rng.permutation(12)], rng.standard_normal((12, 5)).astype(np.float32))
+        for word in words
+    }
+    return {word: value for word, value in made.items() if word not in leave_out}
+
+
+def rows(table: pa.Table) -> list[dict[str, Any]]:
+    return table.to_pylist()
+
+
+def row(mode: str = "random", model: str = "m", settings: CeatSettings = SETTINGS, **changed: Any) -> dict[str, Any]:
+    arguments: dict[str, Any] = {"categories": {"C1": C1}, "vectors": vectors(), "common": None} | changed
+    categories, given = arguments.pop("categories"), arguments.pop("vectors")
+    table = measure(categories, given, model=model, segment_length="9", settings=settings, **arguments)
+    return next(r for r in rows(table) if r["sample_mode"] == mode)
+
+
+def test_columns_and_rows() -> None:
+    table = measure({"C1": C1, "C1b": C1}, vectors(), model="m", segment_length=">75", settings=SETTINGS)
+    assert CEAT_SCHEMA.names == [name.strip() for name in COLUMNS.split(",")]
+    assert table.schema == CEAT_SCHEMA
+    cells = [(r["category"], r["sample_mode"], r["model"], r["segment_length"]) for r in rows(table)]
+    assert cells == [(c, mode, "m", ">75") for c in ("C1", "C1b") for mode in ("fixed", "random")]
+
+
+def test_a_row_says_how_it_was_made() -> None:
+    found = row(
+        settings=CeatSettings(30, ["random"], "pooled", "hedges", "reml", "with-replacement", 99, "per_length", 5)
+    )
+    expected = {
+        "category_title": "Flowers and insects",
+        "target_x": "flowers",
+        "target_y": "insects",
+        "attribute_a": "pleasant",
+        "attribute_b": "unpleasant",
+        "n_samples": 30,
+        "std": "pooled",
+        "variance": "hedges",
+        "tau2_method": "reml",
+        "draws": "with-replacement",
+        "pool": "per_length",
+        "seed": 5,
+        "dropped": "",
+        "contexts_min": 12,
+        **{"n_x": 3, "n_y": 3, "n_a": 4, "n_b": 3, "listed_x": 3, "listed_y": 3, "listed_a": 4, "listed_b": 3},
+    }
+    assert {key: found[key] for key in expected} == expected
+
+
+@pytest.mark.parametrize(("mode", "names"), [("fixed", ("fixed", "9", "C1")), ("random", ("random", "m", "9", "C1"))])
+def test_numbers_equal_ceat_with_the_named_draws(mode: str, names: tuple[str, ...]) -> None:
+    given = vectors()
+    found = row(mode)
+    ordered = {word: array[np.argsort(ids)] for word, (ids, array) in given.items()}
+    words = [*FLOWERS, *INSECTS, *PLEASANT, *UNPLEASANT]
+    draws = named_draws(words, [12] * len(words), 30, seed=47, names=names)
+    expected = ceat(ordered, (FLOWERS, INSECTS), (PLEASANT, UNPLEASANT), draws=draws)
+    combined, heterogeneity, test = expected.combined, expected.heterogeneity, expected.test_stimuli()
+    assert found["effect_size"] == pytest.approx(combined.effect, rel=1e-12)
+    assert found["standard_error"] == pytest.approx(combined.standard_error, rel=1e-12)
+    assert (found["ci_low"], found["ci_high"]) == pytest.approx((combined.ci_low, combined.ci_high), rel=1e-12)
+    assert found["p_draws"] == pytest.approx(combined.p_value, rel=1e-9)
+    assert found["log_p_draws"] == pytest.approx(combined.log_p_value, rel=1e-9)
+    assert (found["tau2"], found["q"], found["i2"]) == pytest.approx(
+        (heterogeneity.tau2, heterogeneity.q, heterogeneity.i2), rel=1e-9
+    )
+    assert (found["p_stimuli"], found["n_partitions"], found["p_stimuli_exact"]) == (test.p_value, 20, True)
+
+
+def test_the_order_of_rows_makes_no_difference() -> None:
+    given = vectors()
+    turned = {word: (ids[::-1], array[::-1]) for word, (ids, array) in reversed(given.items())}
+    for mode in ("fixed", "random"):
+        assert row(mode, vectors=turned) == row(mode)
+
+
+def test_fixed_draws_are_shared_by_models_and_random_ones_are_not() -> None:
+    # Two models with the same vectors: equal numbers if, and only if, they draw the same contexts.
+    assert row("fixed", "one")["effect_size"] == row("fixed", "other")["effect_size"]
+    assert row("random", "one")["effect_size"] != row("random", "other")["effect_size"]
+    assert row("fixed")["effect_size"] != row("random")["effect_size"]
+
+
+def test_fixed_draws_keep_to_the_contexts_that_all_models_have() -> None:
+    given = vectors()
+    lost = {word: ids[0] for word, (ids, _) in given.items()}
+    common = {word: frozenset(ids[1:]) for word, (ids, _) in given.items()}
+    fewer = {word: (ids[1:], array[1:]) for word, (ids, array) in given.items()}
+    assert all(lost[word] not in common[word] for word in given)
+    full, reduced = (row("fixed", vectors=v, common=common) for v in (given, fewer))
+    assert full == reduced  # whatever else a model has, nothing but the common contexts is drawn
+    assert full["contexts_min"] == 11
+    assert full["effect_size"] != row("fixed")["effect_size"]
+    assert row("random", common=common) == row("random")
+
+
+def test_other_categories_and_words_change_nothing() -> None:
+    other = {**C1, "targets": [word_set("few", FLOWERS[:2]), word_set("insects", INSECTS)]}
+    assert row("random", categories={"C0": other, "C1": C1}) | {"category": "C1"} != row("random")
+    table = measure({"C0": other, "C1": C1}, vectors(), model="m", segment_length="9", settings=SETTINGS)
+    found = [r for r in rows(table) if r["category"] == "C1"]
+    assert found == rows(measure({"C1": C1}, vectors(), model="m", segment_length="9", settings=SETTINGS))
+
+
+def test_stimuli_without_contexts_are_dropped_with_the_reason() -> None:
+    given = vectors(leave_out=("বেলি", "স্বর্গ"))
+    given["মশা"] = ([], np.empty((0, 5), np.float32))
+    common = {word: ids if word != "ঘৃণা" else [] for word, (ids, _) in given.items()}
+    fixed, random = (row(mode, vectors=given, common=common) for mode in ("fixed", "random"))
+    assert random["dropped"] == "বেলি: no contexts; মশা: no contexts; স্বর্গ: no contexts"
+    assert fixed["dropped"] == f"{random['dropped']}; ঘৃণা: no context that all models have"
+    assert [random[f"n_{side}"] for side in "xyab"] == [2, 2, 2, 3]
+    assert [fixed[f"n_{side}"] for side in "xyab"] == [2, 2, 2, 2]
+    assert [random[f"listed_{side}"] for side in "xyab"] == [3, 3, 4, 3]
+    assert random["effect_size"] is not None
+    assert random["n_partitions"] == 6
+
+
+@pytest.mark.parametrize(
+    ("leave_out", "reason"),
+    [
+        (("বেলি", "জবা"), "not computed: flowers has 1 of 3 stimuli left, and a target set needs 2"),
+        (("ঘৃণা", "হত্যা"), "not computed: unpleasant has 0 of 3 stimuli left, and an attribute set needs 1"),
+        (tuple(vectors()), "not computed: flowers has 0 of 3 stimuli left"),
+    ],
+)
+def test_a_category_that_cannot_be_computed_is_a_row_with_the_reason(leave_out: tuple[str, ...], reason: str) -> None:
+    found = row(vectors=vectors(leave_out=leave_out))
+    assert reason in found["dropped"]
+    numbers = CEAT_SCHEMA.names[CEAT_SCHEMA.names.index("effect_size") : CEAT_SCHEMA.names.index("n_samples")]
+    assert [found[name] for name in numbers] == [None] * 12
+    assert found["listed_x"] == 3
+
+
+def test_constant_associations_are_a_row_with_the_reason() -> None:
+    same = {**C1, "attributes": [word_set("one", ["শান্তি"]), word_set("other", ["শান্তি"])]}
+    given = vectors()
+    given["শান্তি"] = (given["শান্তি"][0][:1], given["শান্তি"][1][:1])
+    found = row(vectors=given, categories={"C1": same})
+    assert found["effect_size"] is None
+    assert "not computed: All words have the same association" in found["dropped"]
+
+
+def test_many_words_are_sampled_and_the_row_says_so() -> None:
+    names = [[f"{side}{i}" for i in range(24)] for side in "xy"]
+    rng = np.random.default_rng(2)
+    given = vectors() | {w: (["s1", "s2"], rng.standard_normal((2, 5))) for side in names for w in side}
+    many = {**C1, "targets": [word_set("x", names[0]), word_set("y", names[1])]}
+    one, same = (row(categories={"C1": many}, vectors=given, settings=CeatSettings(9, n_permutations=99)) for _ in "12")
+    assert one == same
+    assert (one["p_stimuli_exact"], one["n_partitions"]) == (False, 99)
+    assert (one["p_stimuli"] * 100) % 1 == pytest.approx(0, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("word", "value", "message"),
+    [
+        ("বেলি", (["s1"], np.ones((2, 5))), "m, segment length 9, বেলি: 1 segment ids for 2 vectors"),
+        ("বেলি", (["s1"], np.full((1, 5), np.nan)), "m, segment length 9, বেলি: row 0 holds NaN"),
+        ("বেলি", (["s1"], np.ones((1, 4))), "vectors of"),
+    ],
+)
+def test_damaged_vectors_are_refused(word: str, value: tuple, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        row(vectors=vectors() | {word: value})
+
+
+@pytest.mark.parametrize(
+    "broken", [{"title": "t"}, {**C1, "targets": C1["targets"][:1]}, "C1", {**C1, "attributes": 3}]
+)
+def test_a_damaged_category_is_refused(broken: Any) -> None:
+    with pytest.raises(InputError, match="category C9: expected a title, two targets and two attributes"):
+        row(categories={"C9": broken})
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"n_samples": 0}, "associations.n_samples: 0"),
+        ({"n_samples": 10.5}, "associations.n_samples: 10.5"),
+        ({"n_permutations": True}, "associations.n_permutations: True"),
+        ({"sample_modes": []}, "associations.sample_modes: empty"),
+        ({"sample_modes": ["fixed", "free"]}, r"associations.sample_modes\[1\]: 'free' .* Write fixed or random"),
+        ({"std": "union"}, "associations.std: 'union' .* Write union_ddof1 or union_ddof0 or pooled"),
+        ({"variance": ""}, "associations.variance: ''"),
+        ({"tau2": "DL"}, "associations.tau2: 'DL'"),
+        ({"draws": "without"}, "associations.draws: 'without'"),
+        ({"pool": "all"}, "samples.pool: 'all'"),
+    ],
+)
+def test_settings_are_checked(changed: dict, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        CeatSettings(**changed)
+
+
+def test_settings_default_to_the_recommended_ones() -> None:
+    found = CeatSettings()
+    assert (found.n_samples, found.sample_modes, found.std) == (1000, ("fixed", "random"), "union_ddof1")
+    assert (found.variance, found.tau2, found.draws) == ("association", "dl", "without-replacement")
+
+
+def test_the_package_is_light_to_import() -> None:
+    heavy = "{'torch', 'transformers', 'matplotlib', 'scipy'}"
+    code = f"import sys, prasanga.associations; assert not {heavy} & set(sys.modules), {heavy} & set(sys.modules)"
+    source = str(Path(prasanga.__file__).parents[1])
+    subprocess.run([sys.executable, "-c", code], check=True, env={"PYTHONPATH": source})

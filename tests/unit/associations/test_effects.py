@@ -1,0 +1,130 @@
+"""Effect sizes: cases worked by hand, symmetries, the three denominators, and what cannot be computed."""
+
+import math
+
+import numpy as np
+import pytest
+
+from prasanga.associations import association_scores, effect_size, effect_size_of_scores
+from prasanga.associations.effects import ConstantScoresError
+from prasanga.errors import InputError
+
+EAST, NORTH = [1.0, 0.0], [0.0, 1.0]
+
+
+def test_association_scores_by_hand() -> None:
+    # cos with east minus cos with north: 1 - 0, 0.6 - 0.8, (1 - 1) / sqrt 2
+    scores = association_scores([[2, 0], [3, 4], [5, 5]], [EAST], [NORTH])
+    np.testing.assert_allclose(scores, [1.0, -0.2, 0.0], atol=1e-15)
+
+
+def test_attribute_sets_are_means_of_cosines() -> None:
+    # mean cos with A = (1 + 0) / 2, however long the vectors are; with B = -1
+    scores = association_scores([EAST], [[7, 0], NORTH], [[-0.1, 0]])
+    np.testing.assert_allclose(scores, [1.5], atol=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("std", "expected"),
+    [
+        # scores 3, 5 | 1, 1: difference 3, mean 2.5, squares .25 + 6.25 + 2.25 + 2.25 = 11
+        ("union_ddof1", 3 / math.sqrt(11 / 3)),
+        ("union_ddof0", 3 / math.sqrt(11 / 4)),
+        # within X 1 + 1, within Y 0, two degrees of freedom
+        ("pooled", 3 / math.sqrt(2 / 2)),
+    ],
+)
+def test_denominators_by_hand(std: str, expected: float) -> None:
+    assert effect_size_of_scores([3, 5], [1, 1], std) == pytest.approx(expected, rel=1e-14)
+    assert effect_size_of_scores([1, 1], [3, 5], std) == pytest.approx(-expected, rel=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("std", "expected"),
+    [
+        # scores 4 | 0, 1, 1, 2: difference 3, mean 1.6, squares 5.76 + 2.56 + .36 + .36 + .16 = 9.2
+        ("union_ddof1", 3 / math.sqrt(9.2 / 4)),
+        ("union_ddof0", 3 / math.sqrt(9.2 / 5)),
+        ("pooled", 3 / math.sqrt(2 / 3)),
+    ],
+)
+def test_unequal_sizes_by_hand(std: str, expected: float) -> None:
+    assert effect_size_of_scores([4], [0, 1, 1, 2], std) == pytest.approx(expected, rel=1e-14)
+
+
+def test_largest_effect_of_four_words_a_side() -> None:
+    x, y = np.ones(4), -np.ones(4)
+    assert effect_size_of_scores(x, y, "union_ddof0") == pytest.approx(2.0, rel=1e-14)
+    assert effect_size_of_scores(x, y, "union_ddof1") == pytest.approx(2 * math.sqrt(7 / 8), rel=1e-14)
+
+
+def test_one_word_a_side_is_root_two_whatever_the_vectors() -> None:
+    assert effect_size([EAST], [[1, 1]], [EAST], [NORTH]) == pytest.approx(math.sqrt(2), rel=1e-12)
+
+
+@pytest.mark.parametrize("std", ["union_ddof1", "union_ddof0", "pooled"])
+def test_symmetries(std: str) -> None:
+    rng = np.random.default_rng(3)
+    X, Y, A, B = (rng.standard_normal((n, 7)) for n in (5, 8, 4, 6))
+    d = effect_size(X, Y, A, B, std=std)
+    assert d != 0
+    assert effect_size(Y, X, A, B, std=std) == pytest.approx(-d, rel=1e-12)
+    assert effect_size(X, Y, B, A, std=std) == pytest.approx(-d, rel=1e-12)
+    assert effect_size(X[::-1], Y, A[::-1], B, std=std) == pytest.approx(d, rel=1e-12)
+    lengths = rng.uniform(0.01, 100, (5, 1))
+    assert effect_size(X * lengths, Y, A * 3, B * 1e-4, std=std) == pytest.approx(d, rel=1e-12)
+
+
+def test_equals_the_definition_word_by_word() -> None:
+    rng = np.random.default_rng(4)
+    X, Y, A, B = (rng.standard_normal((n, 5)).astype(np.float32) for n in (4, 3, 2, 5))
+
+    def cos(u: np.ndarray, v: np.ndarray) -> float:
+        u, v = u.astype(float), v.astype(float)
+        return float(u @ v) / math.sqrt(float(u @ u) * float(v @ v))
+
+    def s(w: np.ndarray) -> float:
+        return sum(cos(w, a) for a in A) / len(A) - sum(cos(w, b) for b in B) / len(B)
+
+    x, y = [s(w) for w in X], [s(w) for w in Y]
+    mean = sum(x + y) / 7
+    std = math.sqrt(sum((value - mean) ** 2 for value in x + y) / 6)
+    assert effect_size(X, Y, A, B) == pytest.approx((sum(x) / 4 - sum(y) / 3) / std, rel=1e-12)
+
+
+def test_constant_scores_are_refused() -> None:
+    with pytest.raises(ConstantScoresError, match="same association"):
+        effect_size_of_scores([0.1, 0.1, 0.1], [0.1, 0.1])
+    with pytest.raises(ConstantScoresError, match="within X and within Y"):
+        effect_size_of_scores([2, 2], [1, 1], "pooled")
+    rng = np.random.default_rng(5)
+    X, Y, A = rng.standard_normal((4, 6)), rng.standard_normal((4, 6)), rng.standard_normal((5, 6))
+    with pytest.raises(ConstantScoresError, match="attribute sets, the same"):
+        effect_size(X, Y, A, A[[3, 1, 0, 4, 2]])  # the same set, in an order that leaves rounding errors
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"X": np.zeros((0, 2))}, r"X: an array of shape \(0, 2\)"),
+        ({"Y": [1.0, 2.0]}, r"Y: an array of shape \(2,\)"),
+        ({"A": [[1.0, np.nan]]}, "A: row 0 holds NaN"),
+        ({"X": [[1.0, np.inf], [1, 2]]}, "X: row 0 holds NaN or infinity"),
+        ({"B": [[0.0, 1.0], [0.0, 0.0]]}, "B: row 1 is a zero vector"),
+        ({"B": [[0.0, 1.0, 2.0]]}, "B: vectors of 3 dimensions, but X has 2"),
+        ({"A": [["a", "b"]]}, "A: vectors of type"),
+        ({"std": "ddof1"}, "std: 'ddof1' .* Write 'union_ddof1' or 'union_ddof0' or 'pooled'"),
+        ({"X": [EAST], "Y": [NORTH], "std": "pooled"}, "'pooled' needs three words"),
+    ],
+)
+def test_bad_input(changed: dict, message: str) -> None:
+    arguments = {"X": [EAST, [1, 2]], "Y": [NORTH, [2, 1]], "A": [EAST], "B": [NORTH], "std": "union_ddof1"} | changed
+    std = arguments.pop("std")
+    with pytest.raises(InputError, match=message):
+        effect_size(*arguments.values(), std=std)
+
+
+@pytest.mark.parametrize("x", [[], [[1.0]], [1.0, math.nan], ["a"]])
+def test_bad_scores(x: list) -> None:
+    with pytest.raises(InputError, match="x: "):
+        effect_size_of_scores(x, [1.0, 2.0])

@@ -1,0 +1,166 @@
+"""Permutation tests: exact p against full enumeration and by hand, ties, sampled p against exact, calibration."""
+
+from itertools import combinations
+from math import comb
+
+import numpy as np
+import pytest
+
+from prasanga.associations import permutation_test, permutation_test_of_scores
+from prasanga.errors import InputError
+
+ALTERNATIVES = ["two-sided", "greater", "less"]
+
+
+def enumerated(x: np.ndarray, y: np.ndarray, alternative: str) -> float:
+    """The share of all partitions that count, each listed and its statistic computed from scratch."""
+    scores = [*x, *y]
+    observed = np.mean(x) - np.mean(y)
+    tie = 1e-9 * max(map(abs, scores))
+    hits = total = 0
+    for chosen in combinations(range(len(scores)), len(x)):
+        rest = [scores[i] for i in range(len(scores)) if i not in chosen]
+        statistic = np.mean([scores[i] for i in chosen]) - np.mean(rest)
+        hits += {
+            "two-sided": abs(statistic) >= abs(observed) - tie,
+            "greater": statistic >= observed - tie,
+            "less": statistic <= observed + tie,
+        }[alternative]
+        total += 1
+    return hits / total
+
+
+def test_four_words_by_hand() -> None:
+    # Of the 6 partitions of 4, 3 | 2, 1 only the observed one has the difference 2, and one has -2.
+    assert permutation_test_of_scores([4, 3], [2, 1], alternative="greater").p_value == 1 / 6
+    assert permutation_test_of_scores([4, 3], [2, 1], alternative="less").p_value == 1
+    result = permutation_test_of_scores([4, 3], [2, 1])
+    assert result.p_value == 2 / 6
+    assert (result.exact, result.n_partitions, result.n_resamples) == (True, 6, 0)
+    assert result.statistic == pytest.approx(2, rel=1e-14)
+    assert permutation_test_of_scores([2, 1], [4, 3], alternative="less").p_value == 1 / 6
+
+
+def test_unequal_sizes_by_hand() -> None:
+    # One of five: 9 alone is the most extreme either way (1 alone: 1 - 5 = -4; 9 alone: 9 - 3 = 6).
+    assert permutation_test_of_scores([9], [1, 2, 4, 5]).p_value == 1 / 5
+    # 1 alone: |1 - 5| = 4 is reached by 9 too.
+    assert permutation_test_of_scores([1], [9, 2, 4, 5]).p_value == 2 / 5
+
+
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+@pytest.mark.parametrize(("n_x", "n_y"), [(1, 1), (1, 6), (4, 4), (5, 4), (3, 7), (7, 3), (8, 1), (6, 6)])
+def test_exact_equals_enumeration(n_x: int, n_y: int, alternative: str) -> None:
+    rng = np.random.default_rng(n_x * 100 + n_y)
+    for scores in (rng.standard_normal(n_x + n_y), rng.integers(-2, 3, n_x + n_y) * 0.1 - 0.3):  # the latter with ties
+        x, y = scores[:n_x], scores[n_x:]
+        result = permutation_test_of_scores(x, y, alternative=alternative)
+        assert result.exact
+        assert result.n_partitions == comb(n_x + n_y, n_x)
+        assert result.p_value == enumerated(x, y, alternative)
+
+
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+def test_exact_equals_enumeration_at_eight_a_side(alternative: str) -> None:
+    rng = np.random.default_rng(8)
+    x, y = rng.standard_normal(8) - 0.9, rng.standard_normal(8)
+    assert permutation_test_of_scores(x, y, alternative=alternative).p_value == enumerated(x, y, alternative)
+
+
+def test_a_reordered_sum_is_a_tie() -> None:
+    # 0.1 + 0.2 + 0.3 and 0.3 + 0.2 + 0.1 differ in float64; both partitions are as extreme as the observed one.
+    x, y = [0.1, 0.2, 0.3], [0.3, 0.2, 0.1]
+    assert permutation_test_of_scores(x, y, alternative="greater").p_value == enumerated(x, y, "greater")
+    assert permutation_test_of_scores(x, y).p_value == 1
+
+
+def test_ties_are_within_a_billionth_of_the_largest_score() -> None:
+    # With 2 and 1 exchanged for another word, the difference falls short by as much.
+    assert permutation_test_of_scores([5, 4], [4 - 1e-10, 0], alternative="greater").p_value == 2 / 6
+    assert permutation_test_of_scores([5, 4], [4 - 1e-7, 0], alternative="greater").p_value == 1 / 6
+
+
+def test_constant_scores_are_all_ties() -> None:
+    assert permutation_test_of_scores([0.3] * 5, [0.3] * 4).p_value == 1
+    assert permutation_test_of_scores([0.0] * 30, [0.0] * 30, n_resamples=10).p_value == 1
+
+
+def test_strong_negative_effect_is_significant_two_sided() -> None:
+    x, y = np.arange(8) - 100.0, np.arange(8) + 100.0
+    assert permutation_test_of_scores(x, y).p_value == 2 / comb(16, 8)
+    assert permutation_test_of_scores(x, y, alternative="greater").p_value == 1
+
+
+@pytest.mark.parametrize(("n_x", "n_y"), [(22, 22), (13, 31), (4, 60), (200, 2)])
+def test_many_words_are_exact_where_p_is_known(n_x: int, n_y: int) -> None:
+    # Powers apart, no two subsets tie: the observed partition is the only one so far up, and p is 1 / C(n, k).
+    x, y = 10.0 + np.linspace(0, 1, n_x), np.linspace(0, 1, n_y)
+    result = permutation_test_of_scores(x, y, alternative="greater", method="exact")
+    assert result.exact
+    assert result.p_value * comb(n_x + n_y, n_x) == pytest.approx(1, rel=1e-12)
+
+
+def test_exact_agrees_with_a_count_by_size_on_zeros_and_ones() -> None:
+    # With a ones in X among K of n, the sums follow the hypergeometric distribution (Fisher's exact test).
+    n, k, ones, in_x = 40, 17, 20, 12
+    x, y = [1] * in_x + [0] * (k - in_x), [1] * (ones - in_x) + [0] * (n - k - ones + in_x)
+    expected = sum(comb(ones, a) * comb(n - ones, k - a) for a in range(in_x, k + 1)) / comb(n, k)
+    assert permutation_test_of_scores(x, y, alternative="greater").p_value == pytest.approx(expected, rel=1e-14)
+
+
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+def test_sampled_agrees_with_exact(alternative: str) -> None:
+    rng = np.random.default_rng(11)
+    x, y = rng.standard_normal(9) + 0.5, rng.standard_normal(7)
+    exact = permutation_test_of_scores(x, y, alternative=alternative)
+    sampled = permutation_test_of_scores(x, y, alternative=alternative, method="sampled", n_resamples=200_000, rng=1)
+    assert not sampled.exact
+    assert (sampled.n_resamples, sampled.n_partitions) == (200_000, comb(16, 9))
+    error = (exact.p_value * (1 - exact.p_value) / 200_000) ** 0.5
+    assert sampled.p_value == pytest.approx(exact.p_value, abs=4 * error)
+    assert sampled.statistic == exact.statistic
+
+
+def test_sampled_p_is_never_zero_and_repeats_with_the_seed() -> None:
+    rng = np.random.default_rng(12)
+    assert permutation_test_of_scores(np.arange(30) + 99.0, np.arange(30.0), n_resamples=999, rng=1).p_value == 0.001
+    x, y = rng.standard_normal(30), rng.standard_normal(30)
+    first = permutation_test_of_scores(x, y, n_resamples=999, rng=1)
+    assert not first.exact
+    assert first == permutation_test_of_scores(x, y, n_resamples=999, rng=np.random.default_rng(1))
+    assert first.p_value != permutation_test_of_scores(x, y, n_resamples=999, rng=2).p_value
+
+
+def test_uniform_under_no_effect() -> None:
+    rng = np.random.default_rng(13)
+    p = [permutation_test(*(rng.standard_normal((n, 10)) for n in (6, 7, 5, 5))).p_value for _ in range(600)]
+    # Binomial: 600 trials at .05 have mean 30 and standard deviation 5.3.
+    assert 14 <= np.count_nonzero(np.array(p) <= 0.05) <= 46
+    assert 0.45 < np.mean(p) < 0.55
+
+
+def test_on_vectors_equals_on_scores() -> None:
+    # East and north as attributes: the scores are cos - sin of the vectors' angles.
+    angles_x, angles_y = np.radians([0, 10, 30]), np.radians([40, 60, 90, 5])
+    X, Y = (np.stack([np.cos(a), np.sin(a)], axis=1) for a in (angles_x, angles_y))
+    x, y = np.cos(angles_x) - np.sin(angles_x), np.cos(angles_y) - np.sin(angles_y)
+    result = permutation_test(X, Y, [[1, 0]], [[0, 1]])
+    assert result.p_value == enumerated(x, y, "two-sided")
+    assert result.statistic == pytest.approx(x.mean() - y.mean(), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"alternative": "two_sided"}, "alternative: 'two_sided' .* Write 'two-sided' or 'greater' or 'less'"),
+        ({"method": "all"}, "method: 'all'"),
+        ({"n_resamples": 0}, "n_resamples: 0"),
+        ({"x": [1.0, float("nan")]}, "x: number 1 is nan"),
+        ({"y": []}, "y: float64, shape"),
+        ({"x": np.arange(23.0), "y": np.arange(23.0), "method": "exact"}, "23 and 23 words .* up to 44"),
+    ],
+)
+def test_bad_input(changed: dict, message: str) -> None:
+    arguments = {"x": [1.0, 2.0], "y": [3.0, 4.0]} | changed
+    with pytest.raises(InputError, match=message):
+        permutation_test_of_scores(arguments.pop("x"), arguments.pop("y"), **arguments)
