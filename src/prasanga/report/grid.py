@@ -1,0 +1,137 @@
+"""The table of estimates as a grid: its categories, models, segment lengths and sample modes, each in reading order.
+
+Tables, figures and the page walk the same grid, so that they show the same estimates in the same order.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import polars as pl
+
+from prasanga.errors import InputError
+
+Estimate: TypeAlias = Mapping[str, Any]
+"""One row of the table of estimates, by column name."""
+
+KEY = ("category", "model", "segment_length", "sample_mode")
+_NEEDED = (*KEY, "category_title", "target_x", "target_y", "attribute_a", "attribute_b", "effect_size", "dropped")
+_MODES = ("fixed", "random")
+
+
+@dataclass(frozen=True)
+class Category:
+    """A test category with the names of its sets as a reader sees them ("male names", not "male_names")."""
+
+    name: str
+    title: str
+    target_x: str
+    target_y: str
+    attribute_a: str
+    attribute_b: str
+
+    @property
+    def targets(self) -> str:
+        """Both target sets in short: "flowers/insects", "male/female names"."""
+        return _pair(self.target_x, self.target_y)
+
+    @property
+    def attributes(self) -> str:
+        """Both attribute sets in short."""
+        return _pair(self.attribute_a, self.attribute_b)
+
+
+@dataclass(frozen=True)
+class Grid:
+    """All estimates of a study by (category, model, segment length, sample mode)."""
+
+    categories: tuple[Category, ...]
+    models: tuple[str, ...]
+    lengths: tuple[str, ...]
+    modes: tuple[str, ...]
+    estimates: Mapping[tuple[str, str, str, str], Estimate]
+
+    def at(self, category: str, model: str, length: str, mode: str) -> Estimate | None:
+        """The estimate of one cell; None if the table has no row for it."""
+        return self.estimates.get((category, model, length, mode))
+
+
+def grid_of(ceat: pl.DataFrame) -> Grid:
+    """Arrange the table of estimates.
+
+    Categories are sorted by name (C2 before C10), lengths by words (75 before >75), modes as fixed, random; models keep
+    the order in which the table has them.
+
+    Raises:
+        InputError: no rows, a column missing, or two rows for the same cell.
+    """
+    missing = [name for name in _NEEDED if name not in ceat.columns]
+    if missing:
+        raise InputError(
+            f"the table of estimates has no column {', '.join(missing)}; it has {', '.join(ceat.columns) or 'none'}."
+            " Make it again with the associations stage."
+        )
+    if ceat.is_empty():
+        raise InputError("the table of estimates has no rows. Make it again with at least one category and model.")
+    estimates: dict[tuple[str, str, str, str], Estimate] = {}
+    categories: dict[str, Category] = {}
+    for row in ceat.iter_rows(named=True):
+        key = (row["category"], row["model"], row["segment_length"], row["sample_mode"])
+        if key in estimates:
+            raise InputError(
+                f"the table of estimates has two rows for {', '.join(key)}. Make it again with the associations stage."
+            )
+        estimates[key] = row
+        categories.setdefault(row["category"], _category(row))
+    modes = dict.fromkeys(ceat["sample_mode"].to_list())
+    return Grid(
+        categories=tuple(categories[name] for name in sorted(categories, key=_natural)),
+        models=tuple(dict.fromkeys(ceat["model"].to_list())),
+        lengths=tuple(sort_lengths(ceat["segment_length"].to_list())),
+        modes=(*(m for m in _MODES if m in modes), *(m for m in modes if m not in _MODES)),
+        estimates=estimates,
+    )
+
+
+def sort_lengths(lengths: Iterable[str]) -> list[str]:
+    """Segment lengths, each once, from short to long; ">75" after "75"."""
+    return sorted(set(lengths), key=lambda label: (_natural(label.lstrip(">")), label.startswith(">")))
+
+
+def is_number(value: object) -> bool:
+    """Whether a cell holds a number that can be shown: not null, not NaN, not infinite."""
+    return isinstance(value, int | float) and math.isfinite(value)
+
+
+def why_missing(estimate: Estimate | None) -> str:
+    """Why a cell has no number, in the words of the table; empty if it has one."""
+    if estimate is None:
+        return "not in the table"
+    if is_number(estimate["effect_size"]):
+        return ""
+    if estimate["effect_size"] is not None:
+        return f"the estimate is not a finite number ({estimate['effect_size']})"
+    # The stage that measured names the stimuli left out first, and at the end why nothing could be computed.
+    _, found, reason = str(estimate["dropped"] or "").rpartition("not computed: ")
+    return reason if found else str(estimate["dropped"] or "not computed, and the table does not say why")
+
+
+def _category(row: Estimate) -> Category:
+    sets = (str(row[side]).replace("_", " ") for side in ("target_x", "target_y", "attribute_a", "attribute_b"))
+    return Category(row["category"], row["category_title"], *sets)
+
+
+def _pair(first: str, second: str) -> str:
+    *start, last = first.split()
+    if start and second.split()[-1] == last and len(second.split()) > 1:
+        return f"{' '.join(start)}/{second}"
+    return f"{first}/{second}"
+
+
+def _natural(text: str) -> list[tuple[int, str]]:
+    """A sorting key in which numbers inside a name count as numbers."""
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", text) if part]

@@ -1,0 +1,168 @@
+"""The heat table of the page, and the table behind it with every number of every estimate."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from prasanga.report.findings import ALPHA
+from prasanga.report.grid import Category, Estimate, Grid, is_number, why_missing
+from prasanga.report.numbers import MINUS, MISSING, from_log, plain, probability, signed
+
+THRESHOLDS = (0.1, 0.2, 0.5, 0.8, 1.2)
+"""Where the shades of the heat table begin: 0.2, 0.5 and 0.8 are what is called small, medium and large."""
+
+
+class HeatCell(NamedTuple):
+    """A cell: its text, the class of its shade, whether p_stimuli < .05, and what hovering over it says."""
+
+    text: str
+    shade: str
+    marked: bool
+    hover: str
+
+
+class HeatRow(NamedTuple):
+    """The cells of a category, by model and in each model by length."""
+
+    category: Category
+    cells: list[list[HeatCell]]
+
+
+class NumberRow(NamedTuple):
+    """An estimate in numbers: model, length and mode first, then a text for each of `COLUMNS`."""
+
+    model: str
+    length: str
+    mode: str
+    cells: list[str]
+    note: str
+
+
+COLUMNS = (
+    "effect size",
+    "standard error",
+    "95 % interval of the draws",
+    "p_draws",
+    "p_stimuli",
+    "partitions",
+    "τ²",
+    "I²",
+    "Q",
+    "N",
+    "targets used",
+    "attributes used",
+    "fewest contexts",
+)
+
+
+def heat_rows(grid: Grid, mode: str) -> list[HeatRow]:
+    """One row for each category in one sample mode."""
+    return [
+        HeatRow(
+            category,
+            [
+                [_cell(grid.at(category.name, model, length, mode), model, length, mode) for length in grid.lengths]
+                for model in grid.models
+            ],
+        )
+        for category in grid.categories
+    ]
+
+
+def number_rows(grid: Grid, category: Category) -> list[NumberRow]:
+    """All estimates of a category, in reading order."""
+    return [
+        NumberRow(model, length, mode, _numbers(estimate), _note(estimate))
+        for model in grid.models
+        for length in grid.lengths
+        for mode in grid.modes
+        if (estimate := grid.at(category.name, model, length, mode)) is not None
+    ]
+
+
+def conventions(grid: Grid) -> list[str]:
+    """The conventions that the rows of the table name; one text if all have the same."""
+    named = ("std", "variance", "tau2_method", "draws", "pool", "n_samples", "seed")
+    texts = (
+        ", ".join(f"{name} {row[name]}" for name in named if row.get(name) is not None)
+        for row in grid.estimates.values()
+    )
+    return list(dict.fromkeys(texts))
+
+
+def left_out(grid: Grid) -> dict[str, list[str]]:
+    """Per category, what its estimates say of stimuli that were left out: each text once, with where it holds."""
+    found: dict[str, dict[str, list[str]]] = {}
+    for (category, model, length, mode), row in grid.estimates.items():
+        if row["dropped"]:
+            found.setdefault(category, {}).setdefault(row["dropped"], []).append(f"{model} {length} {mode}")
+    total = len(grid.models) * len(grid.lengths) * len(grid.modes)
+    return {
+        category.name: [
+            f"{text} ({'all estimates' if len(where) == total else ', '.join(where)})"
+            for text, where in found[category.name].items()
+        ]
+        for category in grid.categories
+        if category.name in found
+    }
+
+
+def shade_of(effect: float) -> str:
+    """The class of a cell's shade: `zero`, or `plus-1` to `plus-5` and `minus-1` to `minus-5`."""
+    step = sum(abs(effect) >= threshold for threshold in THRESHOLDS)
+    return "zero" if step == 0 else f"{'plus' if effect > 0 else 'minus'}-{step}"
+
+
+def _cell(estimate: Estimate | None, model: str, length: str, mode: str) -> HeatCell:
+    where = f"{model}, {length} words, {mode} draws"
+    if estimate is None or not is_number(estimate["effect_size"]):
+        return HeatCell(MISSING, "missing", marked=False, hover=f"{where}: {why_missing(estimate)}")
+    effect, p = estimate["effect_size"], estimate["p_stimuli"]
+    hover = (
+        f"{where}\neffect size {signed(effect, minus=MINUS)}"
+        f"\n95 % interval of the draws {_interval(estimate)}"
+        f"\np_stimuli {probability(p)} (other words)"
+        f"\np_draws {from_log(estimate['log_p_draws'])} (other draws)"
+        f"\nfewest contexts of a stimulus: {plain(estimate['contexts_min'])}"
+        f"\n{estimate['std']}, V {estimate['variance']}, tau2 {estimate['tau2_method']}, {estimate['draws']},"
+        f" pool {estimate['pool']}, N {estimate['n_samples']}"
+    )
+    return HeatCell(signed(effect, 2, minus=MINUS), shade_of(effect), is_number(p) and p < ALPHA, hover)
+
+
+def _numbers(row: Estimate) -> list[str]:
+    if not is_number(row["effect_size"]):
+        numbers = [MISSING] * 9
+    else:
+        numbers = [
+            signed(row["effect_size"], minus=MINUS),
+            plain(row["standard_error"], 4),
+            _interval(row),
+            from_log(row["log_p_draws"]),
+            probability(row["p_stimuli"]),
+            _partitions(row),
+            plain(row["tau2"], 4),
+            plain(row["i2"], 3),
+            plain(row["q"], 1),
+        ]
+    return [*numbers, plain(row["n_samples"]), _used(row, "x", "y"), _used(row, "a", "b"), plain(row["contexts_min"])]
+
+
+def _interval(row: Estimate) -> str:
+    return f"{signed(row['ci_low'], minus=MINUS)} to {signed(row['ci_high'], minus=MINUS)}"
+
+
+def _partitions(row: Estimate) -> str:
+    if not is_number(row["n_partitions"]):
+        return MISSING
+    return f"{'all' if row['p_stimuli_exact'] else 'sampled'} {row['n_partitions']:,}"
+
+
+def _used(row: Estimate, *sides: str) -> str:
+    """As "14 + 14", or "13 of 14 + 14" where stimuli were left out."""
+    counts = ((row[f"n_{side}"], row[f"listed_{side}"]) for side in sides)
+    return " + ".join(f"{used}" if used == listed else f"{used} of {listed}" for used, listed in counts)
+
+
+def _note(row: Estimate) -> str:
+    return str(row["dropped"] or "")

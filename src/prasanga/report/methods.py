@@ -1,0 +1,143 @@
+"""The methods as the page tells them: every choice of the config by name, with what it means, and the models."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+
+class Choice(NamedTuple):
+    """A key of the config, its value as text, and what it means (empty if the value speaks for itself)."""
+
+    key: str
+    value: str
+    meaning: str
+
+
+class Model(NamedTuple):
+    """A model: its name, where it comes from, and the size of its vectors if known."""
+
+    name: str
+    source: str
+    details: str
+    dimensions: str
+
+
+_SHOWN_ELSEWHERE = {"study", "title", "note", "models", "embeddings"}
+
+_MEANINGS: dict[str, str | Mapping[str, str]] = {
+    "language": {"bn": "Bangla", "hi": "Hindi", "en": "English"},
+    "seed": "every random choice derives a generator of its own from it, by name",
+    "corpus.root": "folder that the file patterns start from",
+    "corpus.errors": {
+        "stop": "a line that is not UTF-8 stops the run",
+        "skip-line": "lines that are not UTF-8 are left out and counted",
+    },
+    "lexicon.stimuli": "the word sets and the categories made of them",
+    "lexicon.suffix_groups": "the endings that each stimulus may take",
+    "normalization": {
+        "bangla": "the normalization that the Bangla models were trained with",
+        "none": "text as it is",
+        "nfc": "Unicode normalization form C",
+        "nfkc": "Unicode normalization form KC",
+    },
+    "categories": "the categories that were asked for",
+    "sentences.match": {
+        "anywhere": "a stimulus may stand anywhere in a sentence",
+        "sentence-initial": "a stimulus counts at the start of a sentence only, as in the paper's program",
+    },
+    "sentences.before": "sentences of the same document that a context may reach back",
+    "sentences.after": "sentences of the same document that a context may reach on",
+    "samples.lengths": "segment lengths in words; > is the whole context where it is longer",
+    "samples.pool": {
+        "shared": "all fixed lengths are cut from the same occurrences, so that their differences are paired",
+        "per_length": "each length takes the occurrences that it can get, as in the paper",
+    },
+    "samples.contexts_per_stimulus": "at most so many contexts of a stimulus and length",
+    "associations.n_samples": "draws per estimate, N",
+    "associations.sample_modes": (
+        "fixed: models share the draws, out of the contexts they all have; random: each model has its own"
+    ),
+    "associations.std": {
+        "union_ddof1": "the effect size is divided by the standard deviation over both target sets, with n − 1",
+        "union_ddof0": "the effect size is divided by the standard deviation over both target sets, with n",
+        "pooled": "the effect size is divided by the pooled standard deviation within the target sets",
+    },
+    "associations.variance": {
+        "association": "weight of a draw: the square of its effect size's denominator (V), as in both CEAT programs",
+        "hedges": "weight of a draw: the sampling variance of its effect size (V)",
+    },
+    "associations.tau2": {
+        "dl": "variance between draws by DerSimonian and Laird",
+        "pm": "variance between draws by Paule and Mandel",
+        "reml": "variance between draws by restricted maximum likelihood",
+    },
+    "associations.draws": {
+        "without-replacement": "a context is used once while its stimulus has enough of them",
+        "with-replacement": "every draw is from all contexts of a stimulus",
+    },
+    "associations.n_permutations": "partitions drawn for p_stimuli where there are too many to count them all",
+}
+
+FIXED = (
+    "Segment: exactly as many words as its length says, with the target word in it; shorter contexts are left out.",
+    "Target vector: the mean over all pieces of the whole inflected word, taken from its segment alone.",
+    "Context: inside one document; one occurrence for each context and stimulus; copies of one text count once.",
+    "Association of a word: mean cosine with the first attribute set minus mean cosine with the second.",
+    "p_stimuli: permutation of the target words, two-sided (as far from zero as observed, or farther), one"
+    " relabelling for all draws; every partition is counted where that is possible, else p is (count + 1) / (drawn +"
+    " 1).",
+    "τ², I² and Q: with the sampling variance of the effect size, whatever weights the combined effect uses.",
+)
+"""Choices that no key of the config changes."""
+
+
+def choices(config: Mapping[str, Any]) -> list[Choice]:
+    """All keys of a study's config with their values, and in words what is meant."""
+    return [Choice(key, _text(value), _meaning(key, value)) for key, value in _flatten(config)]
+
+
+def describe_models(models: Sequence[Mapping[str, Any]]) -> list[Model]:
+    """One row for each model.
+
+    A model is a mapping with `name`, and `path` (with `revision`, `layer`, `dtype`) or `train` (the settings of its
+    training); `dimensions` if the size of its vectors is known.
+    """
+    return [_model(model) for model in models]
+
+
+def _model(model: Mapping[str, Any]) -> Model:
+    training = model.get("train")
+    dimensions = model.get("dimensions")
+    if training is not None:
+        dimensions = dimensions or training.get("hidden_size")
+        source, details = "trained in this study, on its corpus", training
+    else:
+        revision = model.get("revision")
+        source = f"{model.get('path', 'not stated')}{f' at {revision}' if revision else ''}"
+        details = {key: value for key, value in model.items() if key not in {"name", "path", "revision", "dimensions"}}
+    listed = ", ".join(f"{key.replace('_', ' ')} {_text(value)}" for key, value in details.items() if value is not None)
+    return Model(str(model["name"]), source, listed, "not known" if dimensions is None else str(dimensions))
+
+
+def _flatten(config: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for key, value in config.items():
+        if not prefix and key in _SHOWN_ELSEWHERE:
+            continue
+        if isinstance(value, Mapping):
+            yield from _flatten(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", value
+
+
+def _meaning(key: str, value: Any) -> str:
+    meaning = _MEANINGS.get(key, "")
+    return meaning if isinstance(meaning, str) else meaning.get(str(value), "")
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return " ".join(f"{key}: {_text(part)}" for key, part in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_text, value))
+    return "none" if value is None else str(value)

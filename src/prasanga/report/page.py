@@ -1,0 +1,145 @@
+"""The page of a study: one HTML file that opens from disk and needs nothing from outside.
+
+Everything that comes from a study is escaped. The page holds no date, host or path of the machine, so that the same
+results give the same bytes.
+"""
+
+from __future__ import annotations
+
+import base64
+import itertools
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import polars as pl
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from prasanga.report import heat
+from prasanga.report.coverage import summarize
+from prasanga.report.findings import headline_findings
+from prasanga.report.grid import Grid, grid_of
+from prasanga.report.methods import FIXED, choices, describe_models
+from prasanga.report.numbers import MINUS
+from prasanga.report.svg import inline
+from prasanga.report.tables import to_tidy_csv
+from prasanga.report.word_sets import glosses_of, word_sets
+
+DOWNLOADS = (
+    ("figures/effect_by_length.pdf", "figure, PDF"),
+    ("figures/effect_by_length.svg", "figure, SVG"),
+    ("figures/effect_by_length.png", "figure, PNG"),
+    ("tables/ceat.csv", "table in the paper's layout, CSV"),
+    ("tables/ceat.md", "the same, Markdown"),
+    ("tables/ceat.tex", "the same, LaTeX"),
+)
+"""Files that the workflow writes beside the page."""
+
+
+def render_page(
+    *,
+    config: Mapping[str, Any],
+    ceat: pl.DataFrame,
+    coverage: pl.DataFrame | None,
+    categories: Mapping[str, Any],
+    forms: pl.DataFrame | None,
+    models: Sequence[Mapping[str, Any]],
+    figure_svg: str,
+    made_from: Mapping[str, str],
+) -> str:
+    """Render the page.
+
+    Args:
+        config: the study's config, defaults filled in.
+        ceat: the table of estimates.
+        coverage: one row per stimulus and segment length; None if only vectors are there.
+        categories: the layout of `categories.json`, glosses included; may be empty.
+        forms: the table of surface forms; None if it is not there.
+        models: a mapping with `name` for each model, and what the config says of it; may be empty.
+        figure_svg: the figure of effect size against length.
+        made_from: what `provenance.describe` says of the page's making.
+
+    Raises:
+        InputError: a table without estimates, or a figure that is not SVG.
+    """
+    grid = grid_of(ceat)
+    glosses = glosses_of(categories)
+    environment = Environment(
+        loader=PackageLoader("prasanga.report", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["with_language"] = lambda text: _with_language(text, str(config["language"]))
+    return environment.get_template("index.html.j2").render(
+        style=Markup(_source(environment, "style.css")),
+        config=config,
+        grid=grid,
+        findings=headline_findings(ceat),
+        figure=inline(figure_svg, label=_label_of_figure(grid)),
+        heat={mode: heat.heat_rows(grid, mode) for mode in grid.modes},
+        legend=_legend(),
+        numbers=[(category, heat.number_rows(grid, category)) for category in grid.categories],
+        columns=heat.COLUMNS,
+        conventions=heat.conventions(grid),
+        left_out=heat.left_out(grid),
+        coverage=None if coverage is None or coverage.is_empty() else summarize(coverage, glosses),
+        word_sets=word_sets(categories, forms),
+        has_forms=forms is not None,
+        choices=choices(config),
+        fixed_choices=FIXED,
+        models=describe_models(models),
+        downloads=DOWNLOADS,
+        tidy_csv=base64.b64encode(to_tidy_csv(ceat).encode()).decode(),
+        made_from=made_from,
+        inputs=_json_of(made_from, "inputs"),
+        versions=_json_of(made_from, "versions"),
+    )
+
+
+def _source(environment: Environment, name: str) -> str:
+    loader = environment.loader
+    assert loader is not None
+    return loader.get_source(environment, name)[0]
+
+
+def _with_language(text: str, language: str) -> Markup:
+    """Text in English with Bangla or Hindi words in it, these marked as such for fonts and screen readers."""
+    parts = re.split("([\u0900-\u09ff\u200c\u200d]+)", text)
+    words = (
+        Markup('<span lang="{}">{}</span>').format(language, part) if n % 2 else escape(part)
+        for n, part in enumerate(parts)
+    )
+    return Markup("").join(words)
+
+
+def _label_of_figure(grid: Grid) -> str:
+    return (
+        f"Line charts of effect size against segment length, {', '.join(grid.lengths)} words, one panel for each of"
+        f" {len(grid.categories)} categories, one line for each of {', '.join(grid.models)};"
+        f" {' and '.join(grid.modes)} draws. The same numbers stand in the heat table below."
+    )
+
+
+def _legend() -> list[tuple[str, str]]:
+    """Shade and range of each colour of the heat table, from the most negative to the most positive."""
+    edges = [str(edge) for edge in heat.THRESHOLDS]
+    ranges = [*itertools.pairwise(edges), (edges[-1], "")]
+    signs = {"minus": MINUS, "plus": "+"}
+    shades = {
+        sign: [
+            (f"{sign}-{step}", f"{mark}{low} to {mark}{high}" if high else f"{mark}{low} and beyond")
+            for step, (low, high) in enumerate(ranges, start=1)
+        ]
+        for sign, mark in signs.items()
+    }
+    return [*reversed(shades["minus"]), ("zero", f"within ±{edges[0]}"), *shades["plus"]]
+
+
+def _json_of(made_from: Mapping[str, str], key: str) -> dict[str, str]:
+    """A part of the record that is kept as JSON; empty where there is none."""
+    found = json.loads(made_from.get(key) or "{}")
+    return {str(name): str(value) for name, value in found.items()} if isinstance(found, dict) else {}

@@ -1,0 +1,22 @@
+"""Colours of the figures, apart from the figures so that the page can give them a dark counterpart.
+
+The colours of the models are those of Okabe and Ito (2008), which people with any of the common forms of colour
+blindness tell apart, without the yellow that vanishes on white and with black last. Marker shapes differ besides.
+"""
+
+from __future__ import annotations
+
+INK = "#22262b"
+MUTED = "#6a7078"
+LINE = "#d9dce0"
+PAPER = "#fefefe"
+"""Inside of open markers. Not quite white, so that nothing else in a figure has it."""
+
+MODELS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#4b4f55")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "h")
+"""Their number shares no factor with that of the colours, so that 70 models look different."""
+
+VARIABLES = {INK: "--ink", MUTED: "--muted", LINE: "--line", PAPER: "--surface"} | {
+    colour: f"--model-{number}" for number, colour in enumerate(MODELS, start=1)
+}
+"""Colour -> the variable of the page's style sheet that stands for it."""

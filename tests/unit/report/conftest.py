@@ -1,0 +1,99 @@
+"""Small tables of estimates, with the columns that the associations stage writes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import polars as pl
+import pytest
+
+SETS = {
+    "C1": ("Flowers and insects", "flowers", "insects", "pleasant", "unpleasant"),
+    "C4": ("Male and female names, career and family", "male_names", "female_names", "career", "family"),
+    "C10": ("Weapons & <i>others</i>", "weapons", "tools", "pleasant", "unpleasant"),
+}
+SCHEMA = {
+    **dict.fromkeys(("category", "category_title", "target_x", "target_y", "attribute_a", "attribute_b"), pl.String),
+    **dict.fromkeys(("model", "segment_length", "sample_mode"), pl.String),
+    **dict.fromkeys(("effect_size", "standard_error", "ci_low", "ci_high", "p_draws", "log_p_draws"), pl.Float64),
+    **dict.fromkeys(("tau2", "q", "i2", "p_stimuli"), pl.Float64),
+    "n_partitions": pl.Int64,
+    "p_stimuli_exact": pl.Boolean,
+    **dict.fromkeys(("n_samples", "n_x", "n_y", "n_a", "n_b"), pl.Int64),
+    **dict.fromkeys(("listed_x", "listed_y", "listed_a", "listed_b"), pl.Int64),
+    "dropped": pl.String,
+    "contexts_min": pl.Int64,
+    **dict.fromkeys(("std", "variance", "tau2_method", "draws", "pool"), pl.String),
+    "seed": pl.Int64,
+}
+
+
+def estimate(category: str, model: str, length: str, mode: str, effect: float | None, **changes: Any) -> dict[str, Any]:
+    title, x, y, a, b = SETS[category]
+    number = effect is not None
+    return {
+        "category": category,
+        "category_title": title,
+        "target_x": x,
+        "target_y": y,
+        "attribute_a": a,
+        "attribute_b": b,
+        "model": model,
+        "segment_length": length,
+        "sample_mode": mode,
+        "effect_size": effect,
+        "standard_error": 0.02 if number else None,
+        "ci_low": effect - 0.04 if number else None,
+        "ci_high": effect + 0.04 if number else None,
+        "p_draws": 0.0 if number else None,
+        "log_p_draws": -1000.0 if number else None,
+        "tau2": 0.0 if number else None,
+        "q": 90.5 if number else None,
+        "i2": 0.0 if number else None,
+        "p_stimuli": 0.2 if number else None,
+        "n_partitions": 70 if number else None,
+        "p_stimuli_exact": True if number else None,
+        "n_samples": 100,
+        **dict.fromkeys(("n_x", "n_y", "n_a", "n_b"), 4),
+        **dict.fromkeys(("listed_x", "listed_y", "listed_a", "listed_b"), 4),
+        "dropped": "",
+        "contexts_min": 30,
+        "std": "union_ddof1",
+        "variance": "association",
+        "tau2_method": "dl",
+        "draws": "without-replacement",
+        "pool": "shared",
+        "seed": 47,
+        **changes,
+    }
+
+
+@pytest.fixture
+def table() -> Callable[..., pl.DataFrame]:
+    """Makes a table from (category, model, length, mode, effect[, changes]) rows."""
+
+    def make(*rows: tuple[Any, ...]) -> pl.DataFrame:
+        cells = [estimate(*row[:5], **(row[5] if len(row) > 5 else {})) for row in rows]
+        return pl.DataFrame(cells, schema=SCHEMA)
+
+    return make
+
+
+@pytest.fixture
+def small(table: Callable[..., pl.DataFrame]) -> pl.DataFrame:
+    """Three categories and two lengths, out of order; two models, both modes; one cell has no number."""
+    missing = "গোলাপ: no contexts; not computed: weapons has 1 of 4 stimuli left, and a target set needs 2"
+    rows: list[tuple[Any, ...]] = []
+    for category, base in (("C10", -0.3), ("C1", 0.9), ("C4", 0.1)):
+        for model, factor in (("wide_1", 1.0), ("narrow", -0.5)):
+            for length, step in ((">75", 0.1), ("9", 0.0)):
+                for mode, noise in (("random", 0.004), ("fixed", 0.0)):
+                    effect = base * factor + step + noise
+                    changes: dict[str, Any] = {"p_stimuli": 0.01 if abs(effect) > 0.8 else 0.4}
+                    if (category, model, length) == ("C10", "narrow", "9"):
+                        effect_or_none, changes = None, {"dropped": missing, "n_x": 1}
+                    else:
+                        effect_or_none = effect
+                    rows.append((category, model, length, mode, effect_or_none, changes))
+    return table(*rows)

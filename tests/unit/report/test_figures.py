@@ -1,0 +1,71 @@
+"""The figure: what is drawn where, for any number of categories, and the same bytes every time."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from prasanga.errors import InputError
+from prasanga.report.figures import WIDTHS, plot_effect_by_length, save_figure
+from prasanga.report.palette import MODELS
+
+
+def test_one_panel_a_category_one_line_a_model_and_mode(small: pl.DataFrame) -> None:
+    figure = plot_effect_by_length(small)
+    panels = [panel for panel in figure.axes if panel.get_visible()]
+    assert len(panels) == 3
+    labels = {text.get_text() for text in panels[2].texts}
+    assert labels == {"C10", "weapons/tools\npleasant/unpleasant"}
+    lines = [line for line in panels[0].lines if line.get_marker() == "o"]
+    fixed, random = lines
+    assert list(fixed.get_ydata()) == pytest.approx([0.9, 1.0])
+    assert (fixed.get_linestyle(), random.get_linestyle()) == ("-", "--")
+    assert fixed.get_markerfacecolor() != random.get_markerfacecolor()
+    assert {line.get_color() for line in panels[0].lines} >= set(MODELS[:2])
+    assert [tick.get_text() for tick in panels[0].get_xticklabels()] == ["9", ">75"]
+    assert panels[0].get_ylim() == panels[2].get_ylim()
+
+
+def test_bars_are_the_interval(table: Callable[..., pl.DataFrame]) -> None:
+    panel = plot_effect_by_length(table(("C1", "a", "9", "fixed", 0.5))).axes[0]
+    assert [0.46, 0.54] in [pytest.approx(list(line.get_ydata())) for line in panel.lines if len(line.get_ydata()) == 2]
+
+
+def test_a_missing_estimate_leaves_a_gap(small: pl.DataFrame) -> None:
+    squares = [line for line in plot_effect_by_length(small).axes[2].lines if line.get_marker() == "s"]
+    assert [math.isnan(y) for y in squares[0].get_ydata()] == [True, False]
+
+
+def test_a_category_without_estimates_says_so(table: Callable[..., pl.DataFrame]) -> None:
+    ceat = table(("C1", "a", "9", "fixed", None), ("C4", "a", "9", "fixed", 0.1))
+    first, second = plot_effect_by_length(ceat).axes
+    assert "not computed" in {text.get_text() for text in first.texts}
+    assert "not computed" not in {text.get_text() for text in second.texts}
+
+
+def test_width(small: pl.DataFrame) -> None:
+    assert plot_effect_by_length(small, width="column").get_size_inches()[0] == WIDTHS["column"] == 3.3
+    with pytest.raises(InputError, match=r"width: 'poster'\. Write column or page"):
+        plot_effect_by_length(small, width="poster")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("ending", ["svg", "pdf", "png"])
+def test_the_same_table_gives_the_same_bytes(small: pl.DataFrame, tmp_path: Path, ending: str) -> None:
+    paths = [tmp_path / f"{name}.{ending}" for name in ("one", "two")]
+    for path in paths:
+        save_figure(plot_effect_by_length(small, width="column"), path, made_from="fingerprint-0123")
+    one, two = (path.read_bytes() for path in paths)
+    assert one == two
+    assert b"fingerprint-0123" in one
+    assert b"dc:date" not in one
+    assert b"CreationDate" not in one
+
+
+def test_other_endings_are_refused(small: pl.DataFrame, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"cannot be saved as '\.gif'\. Write \.svg, \.pdf, \.png"):
+        save_figure(plot_effect_by_length(small), tmp_path / "figure.gif")
+    assert list(tmp_path.iterdir()) == []

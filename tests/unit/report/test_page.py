@@ -1,0 +1,279 @@
+"""The page: complete, self-contained, well formed, escaped, and honest about what is not there."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import prasanga.report
+from prasanga.errors import InputError
+from prasanga.report.heat import shade_of
+from prasanga.report.page import render_page
+
+VOID = {"meta", "link", "br", "hr", "img", "input", "col"}
+SVG = (
+    '<?xml version="1.0"?><!DOCTYPE svg><svg xmlns="http://www.w3.org/2000/svg" width="9pt" viewBox="0 0 9 9">'
+    "<metadata><a>b</a></metadata><!-- a comment --><path d='M 0 0' style='fill: #22262b'/></svg>"
+)
+CATEGORIES = {
+    "C1": {
+        "title": "Flowers and insects",
+        "targets": [
+            {"name": "flowers", "gloss": "flowers", "stimuli": ["গোলাপ"]},
+            {"name": "insects", "gloss": "insects", "stimuli": ["মশা"]},
+        ],
+        "attributes": [
+            {"name": "pleasant", "gloss": "pleasant", "stimuli": ["শান্তি"]},
+            {"name": "unpleasant", "gloss": "unpleasant", "stimuli": ["দুঃখ"]},
+        ],
+    },
+    "glosses": {"গোলাপ": "rose", "মশা": "mosquito", "শান্তি": "peace", "দুঃখ": "sorrow"},
+}
+FORMS = pl.DataFrame(
+    {
+        "form": ["গোলাপ", "গোলাপের", "গোলাপই"],
+        "stimulus": ["গোলাপ"] * 3,
+        "group": ["thing_consonant"] * 3,
+        "number": ["singular"] * 3,
+        "case": ["nominative", "genitive", "nominative"],
+        "emphatic": ["", "", "ই"],
+    }
+)
+COVERAGE = pl.DataFrame(
+    {
+        "stimulus": ["গোলাপ", "গোলাপ", "মশা", "মশা"],
+        "segment_length": ["9", ">75", "9", ">75"],
+        "occurrences": [40, 40, 7, 7],
+        "contexts": [40, 40, 7, 7],
+        "eligible": [40, 12, 7, 0],
+        "sampled": [30, 12, 7, 0],
+        "reason": ["", "", "", "no-context-long-enough"],
+    }
+)
+CONFIG = {
+    "study": "demo",
+    "title": "A study",
+    "note": "Means nothing.",
+    "language": "bn",
+    "seed": 47,
+    "samples": {"lengths": [9, ">75"], "pool": "shared"},
+    "associations": {"std": "union_ddof1", "n_samples": 100},
+}
+MADE_FROM = {
+    "code": "c0de",
+    "fingerprint": "f00d",
+    "versions": json.dumps({"polars": "2.1.0"}),
+    "inputs": json.dumps({"results/associations/ceat.parquet": "ab12"}),
+}
+
+
+@pytest.fixture
+def render(small: pl.DataFrame) -> Callable[..., str]:
+    def with_changes(**changes: Any) -> str:
+        given: dict[str, Any] = {
+            "config": CONFIG,
+            "ceat": small,
+            "coverage": COVERAGE,
+            "categories": CATEGORIES,
+            "forms": FORMS,
+            "models": [
+                {"name": "wide_1", "train": {"hidden_size": 96, "seed": 1}},
+                {"name": "narrow", "path": "hub/model", "revision": "abc", "layer": -1},
+            ],
+            "figure_svg": SVG,
+            "made_from": MADE_FROM,
+        }
+        return render_page(**{**given, **changes})
+
+    return with_changes
+
+
+class Reader(HTMLParser):
+    """Checks that tags are balanced, and keeps text, ids, links and table rows."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.ids: list[str] = []
+        self.links: list[str] = []
+        self.text: list[str] = []
+        self.unscoped = 0
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        named = dict(attributes)
+        self.ids += [named["id"] or ""] if "id" in named else []
+        self.links += [named[key] or "" for key in ("href", "src", "xlink:href") if key in named]
+        self.unscoped += tag == "th" and "scope" not in named
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, _: list[tuple[str, str | None]]) -> None:
+        assert tag in {"path", "use"}
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open and self.open[-1] not in {"style"}:
+            self.text.append(data)
+
+    @property
+    def words(self) -> str:
+        return " ".join(" ".join(self.text).split())
+
+
+def test_page_is_well_formed(render: Callable[..., str]) -> None:
+    page = render()
+    reader = Reader(page)
+    assert reader.open == []
+    assert len(reader.ids) == len(set(reader.ids))
+    assert {link[1:] for link in reader.links if link.startswith("#")} <= set(reader.ids)
+    assert set(re.findall(r'aria-labelledby="([^"]*)"', page)) <= set(reader.ids)
+    assert reader.unscoped == 0
+    assert page.count("<caption") == page.count("<table")
+    assert "<script" not in page
+
+
+def test_nothing_is_loaded_from_elsewhere(render: Callable[..., str]) -> None:
+    page = render()
+    inside = ("#", "data:text/csv;base64,", "figures/", "tables/")
+    outside = [link for link in Reader(page).links if not link.startswith(inside)]
+    assert outside == ["https://arxiv.org/abs/2406.17375", "https://arxiv.org/abs/2403.20147"]
+    assert re.findall(r'https?://[^\s"<]*', page) == outside
+    assert "url(" not in page
+    assert "@import" not in page
+
+
+def test_every_category_model_length_and_effect_is_shown(render: Callable[..., str], small: pl.DataFrame) -> None:
+    words = Reader(render()).words
+    for title in small["category_title"].unique():
+        assert title in words
+    for row in small.iter_rows(named=True):
+        if row["effect_size"] is not None:
+            assert f"{row['effect_size']:+.3f}".replace("-", "−") in words
+    assert "+0.90*" in words
+    assert "all 70" in words
+    assert "Left out:" in words
+
+
+def test_page_holds_what_it_was_made_from(render: Callable[..., str]) -> None:
+    words = Reader(render()).words
+    for text in ("c0de", "f00d", "polars", "2.1.0", "ab12", "samples.pool", "associations.std", "union_ddof1", "96"):
+        assert text in words
+    assert "hub/model at abc" in words
+    assert "trained in this study, on its corpus" in words
+
+
+def test_lexicon_is_marked_as_bangla(render: Callable[..., str]) -> None:
+    page = render()
+    assert '<th scope="row" lang="bn">গোলাপ</th><td>rose</td>' in page
+    assert '<span lang="bn">গোলাপ, গোলাপের</span>' in page
+    assert "and 1 more" in page
+
+
+def test_coverage_names_what_is_thin_and_what_is_missing(render: Callable[..., str]) -> None:
+    words = Reader(render()).words
+    assert "occurs, but in no context long enough" in words
+    # stimuli, with contexts, contexts in all, fewest, median
+    assert ">75 2 1 12 12 12" in words
+
+
+def test_hostile_text_is_escaped(render: Callable[..., str], small: pl.DataFrame) -> None:
+    hostile = '</title><script>alert("x")</script>'
+    bad = small.with_columns(
+        model=pl.col("model").replace("narrow", hostile), dropped=pl.lit(hostile), category_title=pl.lit(hostile)
+    )
+    page = render(
+        config={**CONFIG, "title": hostile, "note": hostile, "study": hostile, "language": hostile},
+        ceat=bad,
+        categories={**CATEGORIES, "glosses": {"গোলাপ": hostile}},
+        models=[{"name": hostile, "path": hostile}],
+        made_from={**MADE_FROM, "code": hostile, "inputs": json.dumps({hostile: hostile})},
+    )
+    assert "<script" not in page
+    assert "&lt;script&gt;" in page
+    assert Reader(page).open == []
+
+
+def test_page_says_what_is_not_there(render: Callable[..., str]) -> None:
+    page = render(coverage=None, forms=None, models=[], categories={}, made_from={})
+    words = Reader(page).words
+    assert "The table of coverage is not there" in words
+    assert "The word sets are not there" in words
+    assert "Nothing is known of the models but their names: wide_1, narrow." in words
+    assert "not stated" in words
+    assert "The table of forms is not there" in Reader(render(forms=None)).words
+
+
+def test_one_mode_needs_no_switch(render: Callable[..., str], small: pl.DataFrame) -> None:
+    assert 'type="radio"' in render()
+    assert 'type="radio"' not in render(ceat=small.filter(pl.col("sample_mode") == "fixed"))
+
+
+def test_page_without_a_single_number(render: Callable[..., str], table: Callable[..., pl.DataFrame]) -> None:
+    page = render(ceat=table(("C1", "a", "9", "fixed", None, {"dropped": "not computed: no words"})))
+    assert "1 of 1 estimates could not be computed. C1 (a, 9 words, fixed): no words." in Reader(page).words
+
+
+def test_the_same_results_give_the_same_page(render: Callable[..., str]) -> None:
+    assert render() == render()
+
+
+def test_figure_follows_the_theme_and_brings_nothing_along(render: Callable[..., str]) -> None:
+    page = render()
+    assert "fill: var(--ink, #22262b)" in page
+    assert "a comment" not in page
+    assert "<metadata" not in page
+    assert 'role="img" aria-label="Line charts' in page
+
+
+@pytest.mark.parametrize(
+    ("svg", "message"),
+    [
+        ("no svg", "the figure is not SVG"),
+        ('<svg viewBox="0 0 1 1"><script>x</script></svg>', "<script> with something that runs or loads"),
+        ('<svg viewBox="0 0 1 1"><path onclick="x"/></svg>', "<path> with something that runs or loads"),
+        ('<svg viewBox="0 0 1 1"><use href="http://x"/></svg>', "<use> with something that runs or loads"),
+        ("<svg></svg>", "no <svg> element with a viewBox"),
+    ],
+)
+def test_figures_that_do_not_belong_in_a_page_are_refused(render: Callable[..., str], svg: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        render(figure_svg=svg)
+
+
+@pytest.mark.parametrize(
+    ("effect", "shade"),
+    [(0.0, "zero"), (0.0999, "zero"), (0.1, "plus-1"), (-0.5, "minus-3"), (1.2, "plus-5"), (-9, "minus-5")],
+)
+def test_shade_of(effect: float, shade: str) -> None:
+    assert shade_of(effect) == shade
+
+
+def luminance(colour: str) -> float:
+    """Relative luminance as WCAG 2 defines it."""
+    parts = (int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
+    linear = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+@pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
+def test_text_stands_out_from_every_shade(theme: int) -> None:
+    style = Path(prasanga.report.__file__).with_name("templates").joinpath("style.css").read_text(encoding="utf-8")
+    colours = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", style.split(":root {")[1 + theme].split("}")[0]))
+    on = {"1": "ink", "2": "ink", "3": "on-middle", "4": "on-strong", "5": "on-strong"}
+    pairs = [(f"{sign}-{step}", text) for sign in ("plus", "minus") for step, text in on.items()]
+    pairs += [("zero", "ink"), ("page", "ink"), ("page", "muted"), ("surface", "muted"), ("surface", "accent")]
+    for ground, text in pairs:
+        low, high = sorted((luminance(colours[ground]), luminance(colours[text])))
+        assert (high + 0.05) / (low + 0.05) >= 4.5, (ground, text)

@@ -1,0 +1,125 @@
+"""The layouts: order, signs, marks, escapes, and what is missing with its reason."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Callable
+
+import polars as pl
+import pytest
+
+from prasanga.errors import InputError
+from prasanga.report.grid import grid_of, sort_lengths, why_missing
+from prasanga.report.numbers import from_log, plain, probability, signed
+from prasanga.report.tables import to_csv, to_latex, to_markdown, to_tidy_csv
+
+
+def test_grid_is_in_reading_order(small: pl.DataFrame) -> None:
+    grid = grid_of(small)
+    assert [category.name for category in grid.categories] == ["C1", "C4", "C10"]
+    assert grid.lengths == ("9", ">75")
+    assert grid.modes == ("fixed", "random")
+    assert grid.models == ("wide_1", "narrow")
+    assert grid.categories[1].targets == "male/female names"
+    assert grid.categories[0].targets == "flowers/insects"
+
+
+def test_lengths_are_sorted_as_numbers() -> None:
+    assert sort_lengths([">75", "100", "9", "75", "25", "9"]) == ["9", "25", "75", ">75", "100"]
+
+
+def test_tables_that_cannot_be_used_say_why(small: pl.DataFrame) -> None:
+    with pytest.raises(InputError, match="no column dropped"):
+        grid_of(small.drop("dropped"))
+    with pytest.raises(InputError, match="no rows"):
+        grid_of(small.clear())
+    with pytest.raises(InputError, match="two rows for C10, wide_1, >75, random"):
+        grid_of(pl.concat([small, small.head(1)]))
+
+
+def test_why_missing() -> None:
+    assert why_missing({"effect_size": 0.1, "dropped": "x: no contexts"}) == ""
+    assert why_missing(None) == "not in the table"
+    assert why_missing({"effect_size": None, "dropped": "x: no contexts; not computed: too few"}) == "too few"
+    assert why_missing({"effect_size": math.inf, "dropped": ""}) == "the estimate is not a finite number (inf)"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.1234, "+0.123"), (-1.0, "-1.000"), (-0.0004, "0.000"), (0.0, "0.000"), (None, "–"), (math.nan, "–")],
+)
+def test_signed(value: float | None, text: str) -> None:
+    assert signed(value) == text
+
+
+@pytest.mark.parametrize(
+    ("p", "text"), [(0.032, ".032"), (0.0009, "< .001"), (0.001, ".001"), (0.9999, "1"), (1, "1"), (None, "–")]
+)
+def test_probability(p: float | None, text: str) -> None:
+    assert probability(p) == text
+
+
+def test_small_numbers_do_not_vanish() -> None:
+    assert plain(0.00012, 3) == "1.2e−04"
+    assert plain(0.0) == "0"
+    assert plain(30) == "30"
+    assert from_log(-1000.0) == "< 1e−434"
+    assert from_log(math.log(0.02)) == ".020"
+
+
+def test_csv_has_the_papers_layout(small: pl.DataFrame) -> None:
+    lines = list(csv.reader(io.StringIO(to_csv(small))))
+    assert lines[0] == [
+        "category", "targets", "attributes", "sample_mode", "wide_1 9", "wide_1 >75", "narrow 9", "narrow >75", "note",
+    ]  # fmt: skip
+    assert lines[1] == [
+        "C1", "flowers/insects", "pleasant/unpleasant", "fixed", "+0.900*", "+1.000*", "-0.450", "-0.350", "",
+    ]  # fmt: skip
+    assert [line[0] for line in lines[1:]] == ["C1", "C1", "C4", "C4", "C10", "C10"]
+    assert lines[5][6:] == ["–", "+0.250", "narrow 9: weapons has 1 of 4 stimuli left, and a target set needs 2"]
+
+
+def test_tidy_csv_keeps_every_number(small: pl.DataFrame) -> None:
+    again = pl.read_csv(io.StringIO(to_tidy_csv(small)), schema=small.schema)
+    assert again.with_columns(pl.col("dropped").fill_null("")).equals(small)
+
+
+def test_markdown(small: pl.DataFrame) -> None:
+    text = to_markdown(small)
+    assert text.startswith(
+        "| Category | draws | wide\\_1 9 | wide\\_1 >75 | narrow 9 | narrow >75 |\n| --- | --- | ---: |"
+    )
+    assert "| C4: male/female names | fixed | +0.100 | +0.200 | -0.050 | +0.050 |\n| (career/family) | random |" in text
+    assert "- – C10, fixed: narrow 9: weapons has 1 of 4 stimuli left, and a target set needs 2." in text
+    assert "\\* p\\_stimuli \\< .05" in text
+
+
+def test_models_that_do_not_fit_side_by_side_go_below(small: pl.DataFrame) -> None:
+    text = to_markdown(small, models_per_table=1)
+    assert text.count("| Category |") == 2
+    assert to_latex(small, models_per_table=1).count(r"\begin{tabular}{llrr}") == 2
+
+
+def test_latex(small: pl.DataFrame) -> None:
+    text = to_latex(small)
+    assert r"Category &  & \multicolumn{2}{c}{wide\_1} & \multicolumn{2}{c}{narrow} \\" in text
+    assert r"\cmidrule(lr){3-4} \cmidrule(lr){5-6}" in text
+    assert r" &  & 9 & $>$75 & 9 & $>$75 \\" in text
+    assert r"C1: flowers/insects & f & $+0.900^{*}$ & $+1.000^{*}$ & $-0.450$ & $-0.350$ \\" in text
+    assert r"C10: weapons/tools & f & $-0.300$ & $-0.200$ & -- & $+0.250$ \\" in text
+    assert text.count("{tabular}") == 2
+    assert "গোলাপ" not in text
+
+
+def test_latex_escapes_what_latex_would_read(table: Callable[..., pl.DataFrame]) -> None:
+    text = to_latex(table(("C1", r"a_b%c&d#e\f{g}$~^", "9", "fixed", 0.5)))
+    assert r"a\_b\%c\&d\#e\textbackslash{}f\{g\}\$\textasciitilde{}\textasciicircum{}" in text
+    assert r"Attributes: C1 pleasant/unpleasant." in text
+
+
+def test_a_cell_that_the_table_does_not_have_is_a_dash_with_its_reason(table: Callable[..., pl.DataFrame]) -> None:
+    ceat = table(("C1", "a", "9", "fixed", 0.5), ("C1", "b", "25", "fixed", 1.0))
+    lines = list(csv.reader(io.StringIO(to_csv(ceat))))
+    assert lines[1][4:] == ["+0.500", "–", "–", "+1.000", "a 25, b 9: not in the table"]
