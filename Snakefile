@@ -1,0 +1,57 @@
+"""From a corpus to effect sizes by context length: one include per stage, in the order in which data flow."""
+
+from snakemake.utils import min_version
+
+min_version("9.19")
+
+# A study is one file: with --configfile another one, complete by its own keys and the defaults of the schema.
+if not workflow.overwrite_configfiles:
+
+    configfile: "config.yaml"
+
+
+# The environment as an image, for `--software-deployment-method apptainer`; otherwise the environment one is in.
+container: "containers/prasanga.sif"
+
+
+include: "rules/common.smk"
+
+
+localrules:
+    all,
+    sentences,
+    embeddings,
+    associations,
+    figures,
+
+
+rule all:
+    """The page with every result of the study."""
+    default_target: True
+    input:
+        "results/report/index.html",
+
+
+# Word lists and suffix groups to the table of surface forms.
+include: "rules/lexicon.smk"
+
+
+if COMPUTED:
+
+    # Corpus files to sentences with located stimuli.
+    include: "rules/sentences.smk"
+    # Sentences to segments of an exact length, the same for all models.
+    include: "rules/samples.smk"
+    # Tiny models, trained by the workflow where the config asks for them.
+    include: "rules/models.smk"
+
+
+# Segments to vectors of their target words; the stage that wants a GPU.
+include: "rules/embeddings.smk"
+# Vectors to CEAT effect sizes.
+include: "rules/associations.smk"
+# Tables to figures and the page; never starts a model.
+include: "rules/report.smk"
+
+
+attach_fingerprints(workflow)

@@ -1,0 +1,135 @@
+"""What the rules share: the config, names of files, and what the parameters of jobs are made of."""
+
+import os
+import sys
+from pathlib import Path
+
+# The code that is fingerprinted is the code that runs: that of this checkout, wherever else the package is installed.
+SOURCE = Path(workflow.basedir, "src").resolve()
+sys.path.insert(0, str(SOURCE))
+os.environ |= {"PYTHONPATH": os.pathsep.join([str(SOURCE), os.getenv("PYTHONPATH", "")]).rstrip(os.pathsep)}
+
+from prasanga.config import complete, read_schema
+from prasanga.errors import InputError
+from prasanga.provenance.code import fingerprint
+from prasanga.provenance.ledger import synchronize
+from prasanga.samples import parse_length
+from prasanga.sentences.shards import find_shards
+
+
+def readable(function, *arguments):
+    """Call `function`; an InputError of ours ends the run as a message, not as a traceback of Snakemake's."""
+    try:
+        return function(*arguments)
+    except InputError as error:
+        raise WorkflowError(str(error)) from None
+
+
+config = readable(
+    complete,
+    config,
+    read_schema(Path(workflow.basedir, "workflow/schemas/config.schema.yaml")),
+)
+
+COMPUTED = config["embeddings"]["source"] == "computed"
+MODELS = sorted(config["models"])
+LENGTHS = [parse_length(length) for length in config["samples"]["lengths"]]
+LENGTH_FILES = [length.file_name for length in LENGTHS]
+LABELS = {length.file_name: length.label for length in LENGTHS}
+BUCKETS = [f"{bucket:02d}" for bucket in range(config["embeddings"]["buckets"])]
+TRAINED = [model for model in MODELS if "train" in config["models"][model]]
+SHARDS = readable(find_shards, config["corpus"]["root"], config["corpus"]["texts"]) if COMPUTED else {}
+
+
+# The same patterns stand in workflow/schemas/config.schema.yaml (names of models, lengths).
+wildcard_constraints:
+    shard=r"[A-Za-z0-9_.-]+",
+    model=r"[A-Za-z0-9][A-Za-z0-9_.-]*",
+    length=r"\d+|over\d+",
+    bucket=r"\d\d",
+
+
+if workflow.is_main_process:
+    synchronize(Path.cwd())
+
+
+onsuccess:
+    synchronize(Path.cwd())
+
+
+onerror:
+    synchronize(Path.cwd())
+
+
+def attach_fingerprints(workflow):
+    """Give every rule with a script the digests of the code that it reaches, so that an edit is a change of params.
+
+    One parameter a module: Snakemake prints those that differ, and so names the culprit.
+    """
+    for each in workflow.rules:
+        if each.script:
+            script = Path(workflow.basedir, "workflow/scripts", Path(str(each.script)).name)
+            digests = fingerprint(script, SOURCE)
+            each.set_params(*(f"{name} {digest}" for name, digest in digests.items()))
+
+
+def files_of(folder_or_file):
+    """A file itself, or the YAML and JSON files of a folder: what the lexicon is read from."""
+    path = Path(folder_or_file)
+    if path.is_dir():
+        return sorted(str(p) for p in path.iterdir() if p.suffix in {".yaml", ".jsonl"})
+    return [str(path)]
+
+
+def lexicon_files(wildcards):
+    """The word sets, categories and suffix groups that the lexicon is compiled from."""
+    settings = config["lexicon"]
+    groups = settings["suffix_groups"]
+    return files_of(settings["stimuli"]) + ([groups] if groups else [])
+
+
+def all_lists(wildcards):
+    """The lists of embeddings of all models at one length."""
+    return expand(
+        "results/embeddings/{model}/{length}.json",
+        model=MODELS,
+        length=wildcards.length,
+    )
+
+
+def drawn_segments(wildcards):
+    """The bucket of segments of one length, known once they are drawn."""
+    drawn = checkpoints.draw_samples.get().output.segments
+    wanted = f"results/samples/{wildcards.length}/{wildcards.bucket}.parquet"
+    return next(path for path in drawn if path == wanted)
+
+
+def model_files(wildcards):
+    """The files of a model that lies on this machine; none for one that comes from the hub."""
+    settings = config["models"][wildcards.model]
+    if "train" in settings:
+        names = (
+            "config.json",
+            "model.safetensors",
+            "tokenizer.json",
+            "tokenizer_config.json",
+        )
+        return [f"results/models/{wildcards.model}/{name}" for name in names]
+    folder = Path(settings["path"])
+    return sorted(str(path) for path in folder.iterdir() if path.is_file()) if folder.is_dir() else []
+
+
+def embedding_settings(wildcards):
+    """What changes the vectors of a model, and where it comes from."""
+    settings = config["models"][wildcards.model]
+    return {
+        "model": settings.get("path", f"results/models/{wildcards.model}"),
+        "revision": settings["revision"],
+        "layer": settings["layer"],
+        "dtype": settings["dtype"],
+    }
+
+
+def made_by_the_workflow(path):
+    """A file of an earlier stage: made if vectors are computed, used if it is there when they come from the cache."""
+    return [path] if COMPUTED or Path(path).exists() else []

@@ -1,0 +1,30 @@
+"""Tiny models for studies that ask for them, trained on the study's own corpus."""
+
+
+rule train_model:
+    """A masked language model with its tokenizer, trained from nothing in about a minute."""
+    input:
+        corpus=[shard.path for shard in SHARDS.values()],
+    output:
+        multiext(
+            "results/models/{model}/",
+            "config.json",
+            "model.safetensors",
+            "tokenizer.json",
+            "tokenizer_config.json",
+            "training.json",
+        ),
+    log:
+        "logs/models/{model}.log",
+    benchmark:
+        "benchmarks/models/{model}.tsv"
+    wildcard_constraints:
+        model="|".join(TRAINED) or "(?!)",
+    params:
+        training=lambda wildcards: {
+            **config["models"][wildcards.model]["train"],
+            "normalization": config["normalization"],
+            "errors": config["corpus"]["errors"],
+        },
+    script:
+        "../workflow/scripts/train_model.py"

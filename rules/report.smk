@@ -1,0 +1,59 @@
+"""Tables to figures and the page. Needs cached results only, and never imports torch."""
+
+
+rule draw_figures:
+    """Effect size against context length, one panel a category."""
+    input:
+        "results/associations/ceat.parquet",
+    output:
+        multiext("results/report/figures/effect_by_length", ".svg", ".pdf", ".png"),
+    log:
+        "logs/report/figures.log",
+    benchmark:
+        "benchmarks/report/figures.tsv"
+    script:
+        "../workflow/scripts/draw_figures.py"
+
+
+rule write_tables:
+    """The table in the paper's layout."""
+    input:
+        "results/associations/ceat.parquet",
+    output:
+        multiext("results/report/tables/ceat", ".csv", ".md", ".tex"),
+    log:
+        "logs/report/tables.log",
+    benchmark:
+        "benchmarks/report/tables.tsv"
+    script:
+        "../workflow/scripts/write_tables.py"
+
+
+rule write_page:
+    """The page: what was measured, how, how sure it is, and from what."""
+    input:
+        ceat="results/associations/ceat.parquet",
+        categories="results/lexicon/categories.json",
+        forms="results/lexicon/forms.parquet",
+        coverage=made_by_the_workflow("results/samples/coverage.parquet"),
+        figure="results/report/figures/effect_by_length.svg",
+        tables="results/report/tables/ceat.csv",
+    output:
+        "results/report/index.html",
+    log:
+        "logs/report/page.log",
+    benchmark:
+        "benchmarks/report/page.tsv"
+    params:
+        # where the vectors lie is no part of what the page says
+        study={key: value for key, value in config.items() if key != "embeddings"},
+    script:
+        "../workflow/scripts/write_page.py"
+
+
+rule figures:
+    """Everything that can be redrawn from cached results."""
+    input:
+        "results/report/index.html",
+        multiext("results/report/figures/effect_by_length", ".svg", ".pdf", ".png"),
+        multiext("results/report/tables/ceat", ".csv", ".md", ".tex"),

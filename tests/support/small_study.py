@@ -1,0 +1,109 @@
+"""A small study in a copy of the tree, and what a test needs to change it and plan it again."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+CODE = ("Snakefile", "config.yaml", "config", "rules", "workflow", "profiles", "resources", "src")
+SMALL = {
+    "categories": ["C1", "C5"],
+    "samples": {"lengths": [9, ">75"], "contexts_per_stimulus": 3},
+    "models": {
+        "tiny-a": {"train": {"hidden_size": 16, "heads": 2, "layers": 1, "steps": 4, "seed": 1}},
+        "tiny-b": {"train": {"hidden_size": 24, "heads": 2, "layers": 2, "steps": 4, "seed": 2}},
+    },
+    "embeddings": {"buckets": 2},
+    "associations": {"n_samples": 40},
+}
+
+
+@dataclass
+class Study:
+    """A copy of the tree with its config and results, and Snakemake to run in it."""
+
+    root: Path
+
+    @property
+    def config(self) -> dict[str, Any]:
+        config: dict[str, Any] = yaml.safe_load((self.root / "config.yaml").read_text(encoding="utf-8"))
+        return config
+
+    def configure(self, changes: Mapping[str, Any]) -> None:
+        """Write the config with `changes` laid over it, section by section."""
+        config = self.config
+        for key, value in changes.items():
+            config[key] = {**config.get(key, {}), **value} if isinstance(value, Mapping) else value
+        (self.root / "config.yaml").write_text(yaml.safe_dump(config, allow_unicode=True), encoding="utf-8")
+
+    def edit(self, path: str, old: str, new: str) -> None:
+        """Replace `old`, which must stand in the file, by `new`."""
+        file = self.root / path
+        text = file.read_text(encoding="utf-8")
+        assert old in text, f"{path} has no {old!r}"
+        file.write_text(text.replace(old, new, 1), encoding="utf-8")
+
+    def append(self, path: str, code: str) -> None:
+        """Add lines at the end of a file."""
+        with (self.root / path).open("a", encoding="utf-8") as file:
+            file.write(code)
+
+    def snakemake(
+        self, *arguments: str, environment: Mapping[str, str] | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        """Run Snakemake as a user would, from the study's folder."""
+        return subprocess.run(
+            [sys.executable, "-m", "snakemake", "--cores", "2", *arguments],
+            cwd=self.root,
+            env={**os.environ, "HF_HUB_OFFLINE": "1", **(environment or {})},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    def run(self, *arguments: str, **keywords: Any) -> str:
+        """Run to the end; returns what was printed."""
+        done = self.snakemake(*arguments, **keywords)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout + done.stderr
+
+    def plan(self, *arguments: str, **keywords: Any) -> dict[str, int]:
+        """{rule: number of jobs} that a run would start, without the targets that only collect."""
+        printed = self.run("--dry-run", *arguments, **keywords)
+        counts = dict(re.findall(r"^(\w+) +(\d+)$", printed, flags=re.MULTILINE))
+        assert counts or "Nothing to be done" in printed, printed
+        collecting = {"all", "total", "sentences", "embeddings", "associations", "figures"}
+        return {rule: int(count) for rule, count in counts.items() if rule not in collecting}
+
+    def copy(self, destination: Path) -> Study:
+        """The study elsewhere, times and all."""
+        shutil.copytree(self.root, destination, symlinks=True)
+        return Study(destination)
+
+
+def copy_code(project_root: Path, destination: Path) -> Study:
+    """The tree as a fresh clone has it: sources with new modification times, nothing made."""
+    for name in CODE:
+        source, target = project_root / name, destination / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if source.is_dir():
+            shutil.copytree(
+                source,
+                target,
+                copy_function=shutil.copyfile,
+                ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"),
+            )
+        else:
+            shutil.copyfile(source, target)
+    study = Study(destination)
+    study.configure({})
+    return study

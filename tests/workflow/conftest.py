@@ -1,0 +1,33 @@
+"""A finished small study in a copy of the tree.
+
+The study is the demo with everything made small: two categories and lengths, few contexts, models that are hardly
+trained. It runs once; every test gets a copy of the whole tree with its results.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+from small_study import SMALL, Study, copy_code
+
+
+@pytest.fixture(scope="session")
+def finished(project_root: Path, tmp_path_factory: pytest.TempPathFactory) -> Study:
+    """The small study, run to its end. Tests must not change it; they take a copy (`study`)."""
+    study = copy_code(project_root, tmp_path_factory.mktemp("finished") / "tree")
+    config = {**study.config, **SMALL}
+    (study.root / "config.yaml").write_text(yaml.safe_dump(config, allow_unicode=True), encoding="utf-8")
+    study.run()
+    return study
+
+
+@pytest.fixture
+def study(finished: Study, tmp_path: Path) -> Iterator[Study]:
+    """A copy of the finished study, for a test to change."""
+    copy = finished.copy(tmp_path / "study")
+    yield copy
+    shutil.rmtree(copy.root, ignore_errors=True)

@@ -1,0 +1,85 @@
+"""Redrawing from cached vectors: no corpus, no model, no torch."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from small_study import Study
+
+pytestmark = pytest.mark.workflow
+
+
+@pytest.fixture
+def cached(study: Study) -> Study:
+    """The study with nothing but vectors: corpus, sentences, samples, models and Snakemake's folder are gone."""
+    for gone in (
+        "resources/demo",
+        "results/sentences",
+        "results/samples",
+        "results/models",
+        "results/store",
+        ".snakemake",
+    ):
+        shutil.rmtree(study.root / gone)
+    study.configure({"embeddings": {"source": "cached"}})
+    return study
+
+
+@pytest.fixture
+def no_torch(tmp_path: Path) -> dict[str, str]:
+    """An environment in which importing torch or transformers fails."""
+    for name in ("torch", "transformers"):
+        (tmp_path / "none" / name).mkdir(parents=True)
+        (tmp_path / "none" / name / "__init__.py").write_text(f"raise ImportError('{name} was imported')\n")
+    return {"PYTHONPATH": str(tmp_path / "none")}
+
+
+def test_everything_is_redrawn_without_models(cached: Study, no_torch: dict[str, str]) -> None:
+    before = pq.read_table(cached.root / "results/associations/ceat.parquet")
+    shutil.rmtree(cached.root / "results/associations")
+    shutil.rmtree(cached.root / "results/report")
+    cached.run("figures", environment=no_torch)
+    assert pq.read_table(cached.root / "results/associations/ceat.parquet").equals(before)
+    page = (cached.root / "results/report/index.html").read_text(encoding="utf-8")
+    assert "tiny-a" in page
+    assert cached.plan("figures", environment=no_torch) == {}
+
+
+def test_a_changed_convention_reruns_statistics_from_the_cache(cached: Study, no_torch: dict[str, str]) -> None:
+    cached.configure({"associations": {"variance": "hedges"}})
+    cached.run(environment=no_torch)
+    table = pq.read_table(cached.root / "results/associations/ceat.parquet")
+    assert set(table["variance"].to_pylist()) == {"hedges"}
+
+
+def test_switching_to_the_cache_and_back_costs_nothing(study: Study) -> None:
+    study.configure({"embeddings": {"source": "cached"}})
+    assert study.plan() == {}
+    study.configure({"embeddings": {"source": "computed"}})
+    assert study.plan() == {}
+
+
+@pytest.mark.parametrize("missing", ["tiny-b/9.json", "tiny-b/9/01.parquet"])
+def test_what_is_missing_is_said_before_any_job(cached: Study, missing: str) -> None:
+    (cached.root / "results/embeddings" / missing).unlink()
+    done = cached.snakemake("figures")
+    printed = done.stdout + done.stderr
+    assert done.returncode != 0
+    assert missing in printed
+    assert "computed" in printed  # what to write instead
+    assert "Traceback" not in printed
+
+
+def test_a_damaged_shard_is_refused(cached: Study) -> None:
+    shard = cached.root / "results/embeddings/tiny-a/9/00.parquet"
+    data = bytearray(shard.read_bytes())
+    data[len(data) // 2] ^= 1
+    shard.write_bytes(data)
+    shutil.rmtree(cached.root / "results/associations")
+    done = cached.snakemake("figures")
+    printed = done.stdout + done.stderr
+    assert done.returncode != 0
+    assert "tiny-a/9/00.parquet" in printed

@@ -1,0 +1,172 @@
+"""What was changed runs again, and what was not does not."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from small_study import Study, copy_code
+
+pytestmark = pytest.mark.workflow
+
+STATISTICS = {"measure_ceat": 4, "gather_ceat": 1}
+REPORT = {"draw_figures": 1, "write_tables": 1, "write_page": 1}
+EMBEDDINGS = {"embed_segments": 8, "list_embeddings": 4}
+
+
+def fresh_clone(study: Study, destination: Path, *, notes: bool, keep_times: bool) -> Study:
+    """New sources (newer than any result), with the results restored beside them."""
+    copy_code(study.root, destination)
+    restored = ["results", *([".snakemake"] if notes else [])]
+    for name in restored:
+        shutil.copytree(
+            study.root / name, destination / name, copy_function=shutil.copy2 if keep_times else shutil.copyfile
+        )
+    return Study(destination)
+
+
+def embedded(study: Study) -> dict[str, tuple[int, int]]:
+    """{model/length/bucket: (vectors used again, vectors computed)} of each embedding job, by its log."""
+    found = {}
+    for log in (study.root / "logs/embeddings").rglob("*/[0-9][0-9].log"):
+        numbers = re.findall(r"reused=(\d+), embedded=(\d+)", log.read_text(encoding="utf-8"))
+        key = log.relative_to(study.root / "logs/embeddings").with_suffix("").as_posix()
+        found[key] = (int(numbers[-1][0]), int(numbers[-1][1]))
+    return found
+
+
+def segments(study: Study) -> int:
+    """Number of segments that are drawn."""
+    return sum(pq.read_metadata(path).num_rows for path in (study.root / "results/samples").glob("*/*.parquet"))
+
+
+def test_a_second_run_has_nothing_to_do(study: Study) -> None:
+    assert study.plan() == {}
+
+
+def test_touching_costs_nothing(study: Study) -> None:
+    for folder in ("src", "rules", "workflow", "resources", "results"):
+        for path in (study.root / folder).rglob("*"):
+            path.touch()
+    (study.root / "config.yaml").touch()
+    (study.root / "Snakefile").touch()
+    assert study.plan() == {}
+
+
+@pytest.mark.parametrize("notes", [True, False], ids=["with Snakemake's folder", "without it"])
+@pytest.mark.parametrize("keep_times", [True, False], ids=["times kept", "times lost"])
+def test_a_fresh_clone_with_restored_results(study: Study, tmp_path: Path, notes: bool, keep_times: bool) -> None:
+    """Neither recomputes what still fits nor shows a figure that a changed parameter has made stale."""
+    clone = fresh_clone(study, tmp_path / "clone", notes=notes, keep_times=keep_times)
+    assert clone.plan() == {}
+    clone.configure({"associations": {"n_samples": 41}})
+    assert clone.plan() == STATISTICS | REPORT
+
+
+def test_a_restored_file_that_is_not_what_was_made_is_made_again(study: Study, tmp_path: Path) -> None:
+    clone = fresh_clone(study, tmp_path / "clone", notes=False, keep_times=True)
+    (clone.root / "results/report/tables/ceat.md").write_text("0.9 | 0.9\n")
+    assert clone.plan("figures") == {"write_tables": 1, "write_page": 1}
+
+
+def test_more_samples_rerun_statistics_and_figures_and_no_embedding(study: Study) -> None:
+    study.configure({"associations": {"n_samples": 50}})
+    assert study.plan() == STATISTICS | REPORT
+
+
+def test_another_model_embeds_that_model_alone(study: Study) -> None:
+    models = study.config["models"]
+    before = pq.read_table(study.root / "results/embeddings/tiny-a/9/00.parquet")
+    study.configure({"models": {**models, "tiny-c": {"train": {**models["tiny-a"]["train"], "seed": 3}}}})
+    plan = study.plan()
+    assert plan == {
+        "train_model": 1,
+        "embed_segments": 4,
+        "list_embeddings": 2,
+        "measure_ceat": 6,  # fixed draws index the contexts that all models have
+        "gather_ceat": 1,
+        **REPORT,
+    }
+    study.run()
+    assert study.plan() == {}
+    assert before.equals(pq.read_table(study.root / "results/embeddings/tiny-a/9/00.parquet"))
+
+
+def test_another_category_embeds_only_words_not_embedded_yet(study: Study) -> None:
+    had = segments(study)
+    study.configure({"categories": ["C1", "C2", "C5"]})
+    study.run()
+    new = segments(study) - had
+    counts = embedded(study)
+    assert new > 0
+    for model in ("tiny-a", "tiny-b"):
+        mine = {key: value for key, value in counts.items() if key.startswith(f"{model}/")}
+        assert sum(computed for _, computed in mine.values()) == new
+        assert sum(reused for reused, _ in mine.values()) == had
+    assert study.plan() == {}
+
+
+def test_vectors_survive_the_loss_of_the_shards(study: Study) -> None:
+    shards = study.root / "results/embeddings/tiny-a"
+    before = pq.read_table(shards / "9/00.parquet")
+    shutil.rmtree(shards)
+    study.run()
+    assert before.equals(pq.read_table(shards / "9/00.parquet"))
+    assert all(computed == 0 for key, (_, computed) in embedded(study).items() if key.startswith("tiny-a/"))
+
+
+@pytest.mark.parametrize(
+    ("module", "expected"),
+    [
+        pytest.param("report/page.py", {"write_page": 1}, id="page"),
+        pytest.param("report/figures.py", {"draw_figures": 1, "write_page": 1}, id="figures"),
+        pytest.param("associations/random_effects.py", STATISTICS | REPORT, id="statistics"),
+        pytest.param("config.py", {}, id="config"),
+    ],
+)
+def test_an_edit_of_a_module_reruns_the_stages_that_use_it(study: Study, module: str, expected: dict[str, int]) -> None:
+    study.append(f"src/prasanga/{module}", "\n\n_ADDED_BY_A_TEST = 1\n")
+    assert study.plan() == expected
+
+
+@pytest.mark.parametrize(
+    ("module", "first", "never"),
+    [
+        pytest.param("embeddings/encoder.py", "embed_segments", {"train_model", "draw_samples"}, id="encoder"),
+        pytest.param("models/training.py", "train_model", {"extract_sentences", "draw_samples"}, id="training"),
+        pytest.param("samples/pool.py", "draw_samples", {"extract_sentences", "train_model"}, id="pool"),
+        pytest.param("sentences/matcher.py", "extract_sentences", {"train_model", "compile_lexicon"}, id="matcher"),
+        pytest.param("lexicon/inflection.py", "compile_lexicon", {"train_model"}, id="inflection"),
+    ],
+)
+def test_an_edit_early_in_the_chain_starts_there(study: Study, module: str, first: str, never: set[str]) -> None:
+    study.append(f"src/prasanga/{module}", "\n\n_ADDED_BY_A_TEST = 1\n")
+    plan = study.plan()
+    assert first in plan
+    assert not never & set(plan)
+
+
+def test_comments_and_docstrings_rerun_nothing(study: Study) -> None:
+    for path in (study.root / "src/prasanga").rglob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        path.write_text("# a remark\n" + text.replace('"""', '"""Changed. ', 1) + "\n# another\n", encoding="utf-8")
+    assert study.plan() == {}
+
+
+def test_another_seed_of_a_model_reruns_that_model_alone(study: Study) -> None:
+    models = study.config["models"]
+    models["tiny-b"]["train"]["seed"] = 9
+    study.configure({"models": models})
+    plan = study.plan()
+    assert plan["train_model"] == 1
+    assert plan["embed_segments"] == 4
+
+
+def test_an_edit_of_a_word_list_reruns_from_the_lexicon(study: Study) -> None:
+    study.edit("resources/stimuli/bn/flowers.yaml", "gloss: rose", "gloss: the rose")
+    plan = study.plan()
+    assert {"compile_lexicon", "extract_sentences", "draw_samples"} <= set(plan)
+    assert "train_model" not in plan

@@ -1,0 +1,88 @@
+"""What a tired person types, and what they are told: a sentence that names the place, and no traceback."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from small_study import Study
+
+pytestmark = pytest.mark.workflow
+
+
+def corpus_line(study: Study, data: bytes) -> None:
+    path = study.root / "resources/demo/corpus/bn/news.txt"
+    path.write_bytes(path.read_bytes() + data)
+
+
+MISTAKES: dict[str, tuple[Callable[[Study], object], str, tuple[str, ...]]] = {
+    "a typo in a key": (
+        lambda s: s.configure({"asociations": {"n_samples": 10}}),
+        "",
+        ("unknown key `asociations`", "Did you mean `associations`?"),
+    ),
+    "a value that is not allowed": (
+        lambda s: s.configure({"samples": {"pool": "all"}}),
+        "",
+        ("`samples.pool` is 'all'", "shared, per_length"),
+    ),
+    "a category that does not exist": (
+        lambda s: s.configure({"categories": ["C1", "C12"]}),
+        "associations",
+        ("'C12'", "C1"),
+    ),
+    "a pattern that fits no file": (
+        lambda s: s.configure({"corpus": {"texts": [{"files": "texts/*.txt"}]}}),
+        "",
+        ("corpus.texts: no file fits 'texts/*.txt'", "corpus.root"),
+    ),
+    "a model that is nowhere": (
+        lambda s: s.configure({"models": {"mine": {"path": "models/mine"}}}),
+        "embeddings",
+        ("models/mine", "folder", "hub"),
+    ),
+    "a layer that the model lacks": (
+        lambda s: s.configure({"models": {"tiny-a": {**s.config["models"]["tiny-a"], "layer": 7}}}),
+        "embeddings",
+        ("layer", "7"),
+    ),
+    "a group that does not exist": (
+        lambda s: s.edit("resources/stimuli/bn/flowers.yaml", "group: thing_consonant", "group: thing_consonants"),
+        "results/lexicon/forms.parquet",
+        ("flowers.yaml", "thing_consonants", "thing_consonant"),
+    ),
+    "a group for words that end otherwise": (
+        lambda s: s.edit(
+            "resources/stimuli/bn/flowers.yaml", "gloss: rose, group: thing_consonant", "gloss: rose, group: thing_a"
+        ),
+        "results/lexicon/forms.parquet",
+        ("গোলাপ", "thing_a", "consonant"),
+    ),
+    "a word list that is not YAML": (
+        lambda s: s.append("resources/stimuli/bn/flowers.yaml", "\n  - {stimulus: [\n"),
+        "results/lexicon/forms.parquet",
+        ("flowers.yaml", "line"),
+    ),
+    "bytes that are not UTF-8": (
+        lambda s: corpus_line(s, b"\xff\xfe\n"),
+        "sentences",
+        ("news.txt", "UTF-8", "skip-line"),
+    ),
+    "an empty corpus file": (
+        lambda s: (s.root / "resources/demo/corpus/bn/news.txt").write_bytes(b""),
+        "sentences",
+        ("news.txt", "empty"),
+    ),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_is_explained(study: Study, mistake: str) -> None:
+    make, target, words = MISTAKES[mistake]
+    make(study)
+    done = study.snakemake(*([target] if target else []))
+    printed = done.stdout + done.stderr
+    assert done.returncode != 0
+    for word in words:
+        assert word in printed, printed[-3000:]
+    assert "Traceback" not in printed, printed[-3000:]

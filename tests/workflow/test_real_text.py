@@ -1,0 +1,114 @@
+"""The whole chain on real Bangla text, with the word lists of the paper's authors in their own layout."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+import yaml
+from small_study import Study, copy_code
+
+from prasanga.config import complete, read_schema
+from prasanga.lexicon import load_lexicon
+from prasanga.sentences import Matcher
+from prasanga.text import normalize
+
+pytestmark = pytest.mark.workflow
+
+AUTHORS = "reference/banglacontextualbias/CeatDataCollection"
+
+
+@pytest.fixture(scope="module")
+def real(project_root: Path, shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Study:
+    """config/real_text.yaml, run with a model that is hardly trained."""
+    study = copy_code(project_root, tmp_path_factory.mktemp("real") / "tree")
+    config = yaml.safe_load((study.root / "config/real_text.yaml").read_text(encoding="utf-8"))
+    config["corpus"]["root"] = str(shared)
+    for key in ("stimuli", "suffix_groups"):
+        config["lexicon"][key] = config["lexicon"][key].replace("../shared", str(shared))
+    config["samples"]["contexts_per_stimulus"] = 5
+    config["embeddings"]["buckets"] = 1
+    config["associations"]["n_samples"] = 50
+    config["models"] = {"tiny": {"train": {"hidden_size": 16, "heads": 2, "layers": 1, "steps": 3}}}
+    (study.root / "config.yaml").write_text(yaml.safe_dump(config, allow_unicode=True), encoding="utf-8")
+    study.run()
+    yield study
+    shutil.rmtree(study.root)
+
+
+def test_the_authors_suffix_lists_on_their_sample(shared: Path) -> None:
+    """What the sample holds, counted by line: 492 different pairs of line and stimulus, 512 occurrences."""
+    lexicon = load_lexicon(shared / AUTHORS / "weatWordsWithSuffix.jsonl")
+    matcher = Matcher(lexicon)
+    lines = (shared / AUTHORS / "sample_data/porjotonlipi.bn").read_text(encoding="utf-8").split("\n")
+    hits = [(number, match) for number, line in enumerate(lines) for match in matcher.find(normalize(line))]
+    assert len({(number, match.stimulus) for number, match in hits}) == 492
+    assert len({(number, match.stimulus, match.start) for number, match in hits}) == 512
+
+
+def test_sentences_are_found_in_every_register(real: Study) -> None:
+    counts = {path.stem: json.loads(path.read_text()) for path in (real.root / "results/sentences").glob("*.json")}
+    assert len(counts) == 6
+    assert all(count["occurrences"] > 0 for count in counts.values())
+    prose = next(count for name, count in counts.items() if "bn_prose_pd" in name)
+    assert prose["lines"] == 11_910
+    assert prose["documents"] == 1
+    tatoeba = next(count for name, count in counts.items() if "tatoeba" in name)
+    assert tatoeba["documents"] == tatoeba["lines"] == 4_596
+
+
+def test_every_row_says_where_it_comes_from(real: Study, shared: Path) -> None:
+    path = next((real.root / "results/sentences").glob("*porjotonlipi*.parquet"))
+    rows = pq.read_table(path).to_pylist()
+    raw = (shared / AUTHORS / "sample_data/porjotonlipi.bn").read_bytes()
+    assert {row["source"] for row in rows} == {f"{AUTHORS}/sample_data/porjotonlipi.bn"}
+    for row in rows[:200]:
+        assert row["text"][row["start"] : row["end"]] == row["form"]
+        line = raw[row["offset"] :].split(b"\n", 1)[0].decode()
+        assert row["form"] in normalize(line)
+
+
+def test_segments_have_the_length_asked_for(real: Study) -> None:
+    for name, fits in {"9": range(9, 10), "25": range(25, 26), "75": range(75, 76), "over75": range(76, 10**6)}.items():
+        rows = pq.read_table(real.root / f"results/samples/{name}/00.parquet", columns=["n_words"])
+        numbers = set(rows.column("n_words").to_pylist())
+        assert numbers, name
+        assert numbers <= set(fits), name
+
+
+def test_what_is_lost_is_said(real: Study) -> None:
+    coverage = pq.read_table(real.root / "results/samples/coverage.parquet").to_pylist()
+    lost = {row["stimulus"] for row in coverage if row["reason"]}
+    assert lost  # a few megabytes do not hold every name
+    ceat = pq.read_table(real.root / "results/associations/ceat.parquet").to_pylist()
+    assert len(ceat) == 9 * 4 * 2
+    for row in ceat:
+        used = sum(row[key] for key in ("n_x", "n_y", "n_a", "n_b"))
+        listed = sum(row[key] for key in ("listed_x", "listed_y", "listed_a", "listed_b"))
+        assert (used < listed) == bool(row["dropped"])
+        if row["effect_size"] is not None:
+            assert -2 <= row["effect_size"] <= 2
+
+
+def test_a_word_listed_twice_counts_twice(real: Study) -> None:
+    """The authors list one pleasant and one unpleasant word twice; the table says 24, as their paper does."""
+    row = next(
+        r for r in pq.read_table(real.root / "results/associations/ceat.parquet").to_pylist() if r["category"] == "C1"
+    )
+    assert (row["listed_a"], row["listed_b"]) == (24, 24)
+    assert "twice" in (real.root / "logs/lexicon/compile.log").read_text(encoding="utf-8")
+
+
+def test_the_page_is_made(real: Study) -> None:
+    page = (real.root / "results/report/index.html").read_text(encoding="utf-8")
+    assert "Bangla on real text" in page
+    assert "গোলাপ" in page
+
+
+def test_the_config_needs_no_change_but_its_paths(project_root: Path) -> None:
+    config = yaml.safe_load((project_root / "config/real_text.yaml").read_text(encoding="utf-8"))
+    completed = complete(config, read_schema(project_root / "workflow/schemas/config.schema.yaml"))
+    assert completed["categories"] == [f"C{number}" for number in range(1, 10)]

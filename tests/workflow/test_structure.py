@@ -1,0 +1,137 @@
+"""What every rule, script and profile of the workflow must keep to."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+import yaml
+from small_study import Study
+
+RULE = re.compile(
+    r"^\s*(?:rule|checkpoint) (\w+):\n(.*?)(?=^\s*(?:rule|checkpoint) \w+:|^\S|\Z)", re.MULTILINE | re.DOTALL
+)
+
+
+def rules(project_root: Path) -> dict[str, str]:
+    text = "\n".join(path.read_text(encoding="utf-8") for path in sorted((project_root / "rules").glob("*.smk")))
+    return dict(RULE.findall(text))
+
+
+def test_work_is_done_by_scripts_so_that_the_fingerprint_sees_it(project_root: Path) -> None:
+    found = rules(project_root)
+    assert {"compile_lexicon", "embed_segments", "write_page"} <= set(found)
+    for name, body in found.items():
+        assert "shell:" not in body, name
+        assert "run:" not in body, name
+        if "output:" in body:
+            assert {"script:", "log:", "benchmark:"} <= set(re.findall(r"\w+:", body)), name
+
+
+def test_every_rule_says_what_it_makes(project_root: Path) -> None:
+    for name, body in rules(project_root).items():
+        assert re.match(r'\s*"""\w', body), name
+
+
+def test_scripts_are_adapters(project_root: Path) -> None:
+    scripts = sorted((project_root / "workflow/scripts").glob("*.py"))
+    rules_folder = project_root / "rules"
+    used = "\n".join(path.read_text(encoding="utf-8") for path in rules_folder.glob("*.smk"))
+    for path in scripts:
+        code = path.read_text(encoding="utf-8")
+        assert path.name in used, f"{path.name} belongs to no rule"
+        assert "snakemake.config" not in code, "what a job needs goes through params, which Snakemake tracks"
+        assert len(code.splitlines()) <= 60, path.name
+
+
+def test_profiles_agree_on_what_makes_a_job_run_again(project_root: Path) -> None:
+    profiles = sorted((project_root / "profiles").glob("*/profile.yaml"))
+    assert len(profiles) >= 2
+    keys = ("rerun-triggers", "max-checksum-file-size", "rerun-incomplete")
+    wanted = {"rerun-triggers": ["mtime", "params", "input", "software-env"], "rerun-incomplete": True}
+    for path in profiles:
+        profile = yaml.safe_load(path.read_text(encoding="utf-8"))
+        assert {key: profile[key] for key in wanted} == wanted, path
+        assert {key: profile.get(key) for key in keys} == {
+            key: yaml.safe_load(profiles[0].read_text(encoding="utf-8")).get(key) for key in keys
+        }, path
+
+
+def test_the_lock_file_pins_torch_for_every_machine(project_root: Path) -> None:
+    lines = (project_root / "requirements.lock").read_text(encoding="utf-8").splitlines()
+    assert "torch==2.13.0" in lines
+    pins = [line for line in lines if line and not line.startswith("#")]
+    assert all(re.fullmatch(r"[A-Za-z0-9_.-]+==[A-Za-z0-9_.]+", pin) for pin in pins), "no hash, index or local version"
+    assert not [pin for pin in pins if pin.lower().startswith(("nvidia", "cuda", "triton"))]
+
+
+def test_the_library_never_imports_snakemake_and_the_layers_hold(project_root: Path) -> None:
+    source = project_root / "src/prasanga"
+    forbidden = {
+        "": ("snakemake",),
+        "text": ("prasanga.lexicon", "prasanga.sentences", "prasanga.models", "torch"),
+        "associations": ("torch", "transformers", "prasanga.models", "prasanga.report", "prasanga.embeddings.encoder"),
+        "report": ("torch", "transformers", "prasanga.models", "prasanga.embeddings"),
+        "lexicon": ("prasanga.sentences", "prasanga.samples", "prasanga.models", "torch"),
+        "sentences": ("prasanga.samples", "prasanga.embeddings", "prasanga.models", "torch"),
+        "samples": ("prasanga.embeddings", "prasanga.associations", "prasanga.models", "torch"),
+        "embeddings": ("prasanga.associations", "prasanga.report", "prasanga.likelihoods"),
+    }
+    for package, names in forbidden.items():
+        for path in (source / package).rglob("*.py"):
+            code = path.read_text(encoding="utf-8")
+            for name in names:
+                assert not re.search(rf"^\s*(from|import) {re.escape(name)}\b", code, re.MULTILINE), (
+                    f"{path} imports {name}"
+                )
+
+
+@pytest.mark.workflow
+def test_the_results_are_exactly_these(finished: Study) -> None:
+    results = finished.root / "results"
+    found = {
+        path.relative_to(results).as_posix()
+        for path in results.rglob("*")
+        if path.is_file() and path.relative_to(results).parts[0] not in {"store", "sentences"}
+    }
+    models, lengths, buckets = ("tiny-a", "tiny-b"), ("9", "over75"), ("00", "01")
+    model_files = ("config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json", "training.json")
+    assert found == {
+        "provenance.jsonl",
+        "lexicon/forms.parquet",
+        "lexicon/categories.json",
+        "samples/coverage.parquet",
+        "associations/ceat.parquet",
+        "associations/ceat.csv",
+        "report/index.html",
+        *(f"report/figures/effect_by_length.{ending}" for ending in ("svg", "pdf", "png")),
+        *(f"report/tables/ceat.{ending}" for ending in ("csv", "md", "tex")),
+        *(f"samples/{length}/{bucket}.parquet" for length in lengths for bucket in buckets),
+        *(f"models/{model}/{name}" for model in models for name in model_files),
+        *(f"embeddings/{model}/{length}.json" for model in models for length in lengths),
+        *(f"embeddings/{model}/{length}/{b}.parquet" for model in models for length in lengths for b in buckets),
+        *(f"associations/ceat/{model}/{length}.parquet" for model in models for length in lengths),
+    }
+
+
+@pytest.mark.workflow
+def test_every_table_carries_what_made_it(finished: Study) -> None:
+    for path in (finished.root / "results").rglob("*.parquet"):
+        if "store" in path.parts:
+            continue
+        metadata = {key.decode() for key in pq.read_schema(path).metadata}
+        assert {"prasanga.stage", "prasanga.code", "prasanga.inputs", "prasanga.fingerprint"} <= metadata, path
+
+
+@pytest.mark.workflow
+def test_every_estimate_is_there(finished: Study) -> None:
+    table = pq.read_table(finished.root / "results/associations/ceat.parquet").to_pylist()
+    keys = {(row["category"], row["model"], row["segment_length"], row["sample_mode"]) for row in table}
+    assert len(table) == len(keys) == 2 * 2 * 2 * 2
+    for row in table:
+        assert row["n_samples"] == 40
+        assert -2 <= row["effect_size"] <= 2
+        assert 0 <= row["p_draws"] <= 1
+        assert row["n_x"] == row["listed_x"], row["dropped"]

@@ -1,0 +1,18 @@
+"""Adapter: the table of estimates to the figure of effect size against context length."""
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from prasanga.logs import log_to
+from prasanga.provenance import describe
+from prasanga.report.figures import plot_effect_by_length, save_figure
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import snakemake
+
+log_to(snakemake.log[0])
+made_from = describe("report", script=__file__, inputs=snakemake.input, libraries=["matplotlib"])
+figure = plot_effect_by_length(pl.read_parquet(snakemake.input[0]))
+for path in snakemake.output:
+    save_figure(figure, path, made_from=made_from["fingerprint"])

@@ -1,0 +1,12 @@
+"""Adapter: the shards of one model and length to a small file that names them."""
+
+from typing import TYPE_CHECKING
+
+from prasanga.embeddings import list_shards
+from prasanga.logs import log_to
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import snakemake
+
+log_to(snakemake.log[0])
+list_shards(snakemake.input, snakemake.output[0])

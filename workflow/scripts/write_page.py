@@ -1,0 +1,31 @@
+"""Adapter: all results of the study to one page."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from prasanga.logs import log_to
+from prasanga.parquet import write_text
+from prasanga.provenance import describe
+from prasanga.report.page import render_page
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import snakemake
+
+LIBRARIES = ["matplotlib", "numpy", "polars", "pyarrow", "scipy"]
+
+log_to(snakemake.log[0])
+study = snakemake.params.study
+page = render_page(
+    config=study,
+    ceat=pl.read_parquet(snakemake.input.ceat),
+    coverage=pl.read_parquet(snakemake.input.coverage) if snakemake.input.coverage else None,
+    categories=json.loads(Path(snakemake.input.categories).read_text(encoding="utf-8")),
+    forms=pl.read_parquet(snakemake.input.forms),
+    models=[{"name": name, **settings} for name, settings in study["models"].items()],
+    figure_svg=Path(snakemake.input.figure).read_text(encoding="utf-8"),
+    made_from=describe("report", script=__file__, inputs=snakemake.input, settings=study, libraries=LIBRARIES),
+)
+write_text(snakemake.output[0], page)

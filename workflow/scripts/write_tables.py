@@ -1,0 +1,17 @@
+"""Adapter: the table of estimates to the layout of the paper, as CSV, Markdown and LaTeX."""
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from prasanga.logs import log_to
+from prasanga.parquet import write_text
+from prasanga.report.tables import to_csv, to_latex, to_markdown
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import snakemake
+
+log_to(snakemake.log[0])
+ceat = pl.read_parquet(snakemake.input[0])
+for path, render in zip(snakemake.output, (to_csv, to_markdown, to_latex), strict=True):
+    write_text(path, render(ceat))
