@@ -2,8 +2,8 @@
 
 Snakemake notes in its own folder (`.snakemake/metadata`) with which parameters and inputs it made a file. Results
 that are restored without that folder would either be made anew or, worse, be shown although the config has changed
-since. The ledger (`results/provenance.jsonl`) holds a copy of each note together with the file's sha256. `synchronize` runs before
-every plan:
+since. The ledger (`results/provenance.jsonl`) holds a copy of each note together with the file's sha256.
+`synchronize` runs before every plan:
 
 - a note of Snakemake's that speaks of the file as it is now goes into the ledger;
 - a file without a note gets the ledger's, if its content is the one that the ledger speaks of;
