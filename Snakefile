@@ -32,8 +32,10 @@ rule all:
         "results/report/index.html",
 
 
-# Word lists and suffix groups to the table of surface forms.
-include: "rules/lexicon.smk"
+if LEXICON:
+
+    # Word lists and suffix groups to the table of surface forms.
+    include: "rules/lexicon.smk"
 
 
 if COMPUTED:

@@ -4,7 +4,6 @@
 rule measure_ceat:
     """CEAT of every category in one model at one length."""
     input:
-        categories="results/lexicon/categories.json",
         embeddings="results/embeddings/{model}/{length}.json",
         # fixed draws index the contexts that all models have
         all_embeddings=all_lists,
@@ -17,7 +16,7 @@ rule measure_ceat:
     params:
         ceat=lambda wildcards: {
             **config["associations"],
-            "categories": config["categories"],
+            "categories": CHOSEN,
             "pool": config["samples"]["pool"],
             "segment_length": LABELS[wildcards.length],
             "seed": config["seed"],

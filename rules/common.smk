@@ -1,5 +1,6 @@
 """What the rules share: the config, names of files, and what the parameters of jobs are made of."""
 
+import json
 import os
 import sys
 from pathlib import Path
@@ -11,9 +12,11 @@ os.environ |= {"PYTHONPATH": os.pathsep.join([str(SOURCE), os.getenv("PYTHONPATH
 
 from prasanga.config import complete, read_schema
 from prasanga.errors import InputError
+from prasanga.lexicon import categories_of, chosen_categories, load_lexicon, stimuli_of
+from prasanga.provenance import digest_of
 from prasanga.provenance.code import fingerprint
 from prasanga.provenance.ledger import synchronize
-from prasanga.samples import parse_length
+from prasanga.samples import bucket_names, parse_length
 from prasanga.sentences.shards import find_shards
 
 
@@ -36,9 +39,26 @@ MODELS = sorted(config["models"])
 LENGTHS = [parse_length(length) for length in config["samples"]["lengths"]]
 LENGTH_FILES = [length.file_name for length in LENGTHS]
 LABELS = {length.file_name: length.label for length in LENGTHS}
-BUCKETS = [f"{bucket:02d}" for bucket in range(config["embeddings"]["buckets"])]
+BUCKETS = bucket_names(config["embeddings"]["buckets"])
 TRAINED = [model for model in MODELS if "train" in config["models"][model]]
 SHARDS = readable(find_shards, config["corpus"]["root"], config["corpus"]["texts"]) if COMPUTED else {}
+
+
+# The lexicon is read while planning: a mistake in it is told before any job, and jobs depend on what they use of it (the
+# forms, the words of the categories) and not on the files, so that another gloss does not search the corpus again.
+if COMPUTED or Path(config["lexicon"]["stimuli"]).exists():
+    LEXICON = readable(load_lexicon, config["lexicon"]["stimuli"], config["lexicon"]["suffix_groups"])
+    FORMS = digest_of(LEXICON.claims())
+    CATEGORIES = categories_of(LEXICON)
+    if LEXICON.language != config["language"]:
+        raise WorkflowError(
+            f"`language` is {config['language']!r}, but the word lists in `lexicon.stimuli` are for"
+            f" {LEXICON.language!r}. Write `language: {LEXICON.language}`, or name other word lists."
+        )
+else:
+    LEXICON = None
+    CATEGORIES = json.loads(Path("results/lexicon/categories.json").read_text(encoding="utf-8"))
+CHOSEN = readable(chosen_categories, CATEGORIES, config["categories"])
 
 
 # The same patterns stand in workflow/schemas/config.schema.yaml (names of models, lengths).
@@ -54,11 +74,11 @@ if workflow.is_main_process:
 
 
 onsuccess:
-    synchronize(Path.cwd())
+    synchronize(Path.cwd(), own_run=True)
 
 
 onerror:
-    synchronize(Path.cwd())
+    synchronize(Path.cwd(), own_run=True)
 
 
 def attach_fingerprints(workflow):
@@ -77,7 +97,7 @@ def files_of(folder_or_file):
     """A file itself, or the YAML and JSON files of a folder: what the lexicon is read from."""
     path = Path(folder_or_file)
     if path.is_dir():
-        return sorted(str(p) for p in path.iterdir() if p.suffix in {".yaml", ".jsonl"})
+        return sorted(str(p) for p in path.iterdir() if p.suffix in {".yaml", ".json", ".jsonl"})
     return [str(path)]
 
 
@@ -119,11 +139,11 @@ def model_files(wildcards):
     return sorted(str(path) for path in folder.iterdir() if path.is_file()) if folder.is_dir() else []
 
 
-def embedding_settings(wildcards):
+def embedding_settings(model):
     """What changes the vectors of a model, and where it comes from."""
-    settings = config["models"][wildcards.model]
+    settings = config["models"][model]
     return {
-        "model": settings.get("path", f"results/models/{wildcards.model}"),
+        "model": settings.get("path", f"results/models/{model}"),
         "revision": settings["revision"],
         "layer": settings["layer"],
         "dtype": settings["dtype"],
@@ -133,3 +153,14 @@ def embedding_settings(wildcards):
 def made_by_the_workflow(path):
     """A file of an earlier stage: made if vectors are computed, used if it is there when they come from the cache."""
     return [path] if COMPUTED or Path(path).exists() else []
+
+
+def cached_lists():
+    """The lists of embeddings of the study, each with what the config says of its vectors."""
+    sampling = {key: config["samples"][key] for key in ("pool", "contexts_per_stimulus")}
+    text = {**config["sentences"], **{key: config[key] for key in ("language", "normalization", "seed")}}
+    return {
+        f"results/embeddings/{model}/{length}.json": {**embedding_settings(model), **sampling, **text}
+        for model in MODELS
+        for length in LENGTH_FILES
+    }

@@ -21,7 +21,7 @@ if COMPUTED:
         resources:
             gpu=1,
         params:
-            embedding=embedding_settings,
+            embedding=lambda wildcards: embedding_settings(wildcards.model),
         script:
             "../workflow/scripts/embed_segments.py"
 
@@ -44,14 +44,7 @@ if COMPUTED:
 else:
     from prasanga.embeddings.vectors import require_shards
 
-    readable(
-        require_shards,
-        expand(
-            "results/embeddings/{model}/{length}.json",
-            model=MODELS,
-            length=LENGTH_FILES,
-        ),
-    )
+    readable(require_shards, cached_lists())
 
 
 rule embeddings:

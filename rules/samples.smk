@@ -7,8 +7,7 @@ A checkpoint, because what is embedded depends on what is drawn: a bucket that c
 checkpoint draw_samples:
     """The contexts of every stimulus, cut to every length; buckets by stimulus, so that a new category touches few."""
     input:
-        sentences=expand("results/sentences/{shard}.parquet", shard=sorted(SHARDS)),
-        categories="results/lexicon/categories.json",
+        expand("results/sentences/{shard}.parquet", shard=sorted(SHARDS)),
     output:
         segments=expand(
             "results/samples/{length}/{bucket}.parquet",
@@ -23,9 +22,9 @@ checkpoint draw_samples:
     params:
         sampling={
             **config["samples"],
-            "categories": config["categories"],
-            "buckets": config["embeddings"]["buckets"],
             "seed": config["seed"],
+            "stimuli": stimuli_of(CHOSEN),
+            "buckets": len(BUCKETS),
         },
     script:
         "../workflow/scripts/draw_samples.py"

@@ -75,19 +75,33 @@ def made_from(path: str | Path) -> dict[str, str]:
 
 def open_parquet(path: str | Path) -> pq.ParquetFile:
     """Open a Parquet file; one that is absent or damaged is an `InputError` that says what to do."""
-    try:
+    with _explaining(path):
         return pq.ParquetFile(path)
+
+
+def read_table(path: str | Path, columns: Sequence[str] | None = None) -> pa.Table:
+    """Read a Parquet file, or only some of its columns; a damaged one is an `InputError`."""
+    with _explaining(path):
+        return pq.ParquetFile(path).read(columns=list(columns) if columns is not None else None)
+
+
+def read_batches(path: str | Path, columns: Sequence[str], *, rows: int = 65_536) -> Iterator[pa.RecordBatch]:
+    """Read some columns of a Parquet file, at most so many rows at a time; a damaged one is an `InputError`."""
+    with _explaining(path):
+        yield from pq.ParquetFile(path).iter_batches(rows, columns=list(columns))
+
+
+@contextmanager
+def _explaining(path: str | Path) -> Iterator[None]:
+    """Say which file cannot be read, and what to do."""
+    try:
+        yield
     except FileNotFoundError:
         raise InputError(f"{path}: no such file. Restore it, or let the workflow make it again.") from None
     except (pa.ArrowInvalid, OSError) as error:
         raise InputError(
             f"{path}: not a whole Parquet file ({error}). Delete it and run the workflow again."
         ) from error
-
-
-def read_table(path: str | Path, columns: Sequence[str] | None = None) -> pa.Table:
-    """Read a Parquet file, or only some of its columns."""
-    return open_parquet(path).read(columns=list(columns) if columns is not None else None)
 
 
 def require_equal(paths: Sequence[str | Path], keys: Sequence[str]) -> dict[str, str]:

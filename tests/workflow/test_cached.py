@@ -73,6 +73,26 @@ def test_what_is_missing_is_said_before_any_job(cached: Study, missing: str) -> 
     assert "Traceback" not in printed
 
 
+@pytest.mark.parametrize(
+    ("change", "key"),
+    [
+        ({"models": {"tiny-a": {"layer": 1, "train": {}}, "tiny-b": {"train": {}}}}, "layer"),
+        ({"samples": {"pool": "per_length"}}, "pool"),
+        ({"normalization": "nfc"}, "normalization"),
+    ],
+    ids=["model", "samples", "text"],
+)
+def test_vectors_that_are_not_what_the_config_says_are_refused(
+    cached: Study, change: dict[str, object], key: str
+) -> None:
+    cached.configure(change)
+    done = cached.snakemake("figures")
+    printed = done.stdout + done.stderr
+    assert done.returncode != 0
+    assert f"made with {key} " in printed, printed
+    assert "Traceback" not in printed
+
+
 def test_a_damaged_shard_is_refused(cached: Study) -> None:
     shard = cached.root / "results/embeddings/tiny-a/9/00.parquet"
     data = bytearray(shard.read_bytes())

@@ -38,9 +38,13 @@ def embedded(study: Study) -> dict[str, tuple[int, int]]:
     return found
 
 
-def segments(study: Study) -> int:
-    """Number of segments that are drawn."""
-    return sum(pq.read_metadata(path).num_rows for path in (study.root / "results/samples").glob("*/*.parquet"))
+def segments(study: Study) -> set[tuple[str, str, str]]:
+    """The different segments that are drawn, by length and bucket; equal ones in a bucket are embedded once."""
+    found = set()
+    for path in (study.root / "results/samples").glob("*/*.parquet"):
+        ids = pq.read_table(path, columns=["segment_id"]).column("segment_id").to_pylist()
+        found |= {(path.parent.name, path.stem, segment) for segment in ids}
+    return found
 
 
 def test_a_second_run_has_nothing_to_do(study: Study) -> None:
@@ -100,12 +104,13 @@ def test_another_category_embeds_only_words_not_embedded_yet(study: Study) -> No
     study.configure({"categories": ["C1", "C2", "C5"]})
     study.run()
     new = segments(study) - had
+    assert new
+    assert had <= segments(study)
     counts = embedded(study)
-    assert new > 0
     for model in ("tiny-a", "tiny-b"):
         mine = {key: value for key, value in counts.items() if key.startswith(f"{model}/")}
-        assert sum(computed for _, computed in mine.values()) == new
-        assert sum(reused for reused, _ in mine.values()) == had
+        assert sum(computed for _, computed in mine.values()) == len(new)
+        assert sum(reused for reused, _ in mine.values()) == len(had)
     assert study.plan() == {}
 
 
@@ -113,7 +118,7 @@ def test_vectors_survive_the_loss_of_the_shards(study: Study) -> None:
     shards = study.root / "results/embeddings/tiny-a"
     before = pq.read_table(shards / "9/00.parquet")
     shutil.rmtree(shards)
-    study.run()
+    study.run("embeddings")
     assert before.equals(pq.read_table(shards / "9/00.parquet"))
     assert all(computed == 0 for key, (_, computed) in embedded(study).items() if key.startswith("tiny-a/"))
 
@@ -125,10 +130,14 @@ def test_vectors_survive_the_loss_of_the_shards(study: Study) -> None:
         pytest.param("report/figures.py", {"draw_figures": 1, "write_page": 1}, id="figures"),
         pytest.param("associations/random_effects.py", STATISTICS | REPORT, id="statistics"),
         pytest.param("config.py", {}, id="config"),
+        # what it makes of the word lists is still the same, and that is what the corpus was searched for
+        pytest.param("lexicon/inflection.py", {"compile_lexicon": 1, "write_page": 1}, id="inflection"),
+        pytest.param("report/templates/style.css", {"write_page": 1}, id="style"),
     ],
 )
 def test_an_edit_of_a_module_reruns_the_stages_that_use_it(study: Study, module: str, expected: dict[str, int]) -> None:
-    study.append(f"src/prasanga/{module}", "\n\n_ADDED_BY_A_TEST = 1\n")
+    addition = "\n\n_ADDED_BY_A_TEST = 1\n" if module.endswith(".py") else "\nbody { margin: 0 }\n"
+    study.append(f"src/prasanga/{module}", addition)
     assert study.plan() == expected
 
 
@@ -139,7 +148,6 @@ def test_an_edit_of_a_module_reruns_the_stages_that_use_it(study: Study, module:
         pytest.param("models/training.py", "train_model", {"extract_sentences", "draw_samples"}, id="training"),
         pytest.param("samples/pool.py", "draw_samples", {"extract_sentences", "train_model"}, id="pool"),
         pytest.param("sentences/matcher.py", "extract_sentences", {"train_model", "compile_lexicon"}, id="matcher"),
-        pytest.param("lexicon/inflection.py", "compile_lexicon", {"train_model"}, id="inflection"),
     ],
 )
 def test_an_edit_early_in_the_chain_starts_there(study: Study, module: str, first: str, never: set[str]) -> None:
@@ -152,7 +160,8 @@ def test_an_edit_early_in_the_chain_starts_there(study: Study, module: str, firs
 def test_comments_and_docstrings_rerun_nothing(study: Study) -> None:
     for path in (study.root / "src/prasanga").rglob("*.py"):
         text = path.read_text(encoding="utf-8")
-        path.write_text("# a remark\n" + text.replace('"""', '"""Changed. ', 1) + "\n# another\n", encoding="utf-8")
+        changed = re.sub(r'^( *)"""(?=\w)', r'\1"""Changed. ', text, flags=re.MULTILINE)
+        path.write_text(f"# a remark\n{changed}\n# another\n", encoding="utf-8")
     assert study.plan() == {}
 
 
@@ -165,8 +174,38 @@ def test_another_seed_of_a_model_reruns_that_model_alone(study: Study) -> None:
     assert plan["embed_segments"] == 4
 
 
-def test_an_edit_of_a_word_list_reruns_from_the_lexicon(study: Study) -> None:
+def test_a_gloss_does_not_search_the_corpus_again(study: Study) -> None:
     study.edit("resources/stimuli/bn/flowers.yaml", "gloss: rose", "gloss: the rose")
+    assert study.plan() == {"compile_lexicon": 1, "write_page": 1}
+
+
+@pytest.mark.parametrize(
+    ("path", "old", "new"),
+    [
+        ("resources/stimuli/bn/flowers.yaml", "variants: [বেলী]", "variants: [বেলী, বেলফুল]"),
+        ("resources/suffix_groups/bn.yaml", "{suffixes: [টুকু], ", "{suffixes: [টুকু, টুকুন], "),
+    ],
+    ids=["variant", "suffix"],
+)
+def test_another_form_searches_the_corpus_again_and_trains_nothing(study: Study, path: str, old: str, new: str) -> None:
+    study.edit(path, old, new)
     plan = study.plan()
-    assert {"compile_lexicon", "extract_sentences", "draw_samples"} <= set(plan)
+    assert plan["extract_sentences"] == 4
+    assert {"compile_lexicon", "draw_samples"} <= set(plan)
+    assert "train_model" not in plan
+
+
+def test_more_text_searches_the_file_that_grew(study: Study) -> None:
+    study.append("resources/demo/corpus/bn/news.txt", "\nবাগানে আজ একটি গোলাপ ফুটেছে।\n")
+    plan = study.plan()
+    assert plan["extract_sentences"] == 1
+    assert plan["draw_samples"] == 1
+
+
+def test_another_layer_embeds_that_model_alone(study: Study) -> None:
+    models = study.config["models"]
+    models["tiny-b"]["layer"] = 1
+    study.configure({"models": models})
+    plan = study.plan()
+    assert plan["embed_segments"] == 4
     assert "train_model" not in plan

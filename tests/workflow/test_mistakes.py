@@ -28,8 +28,13 @@ MISTAKES: dict[str, tuple[Callable[[Study], object], str, tuple[str, ...]]] = {
     ),
     "a category that does not exist": (
         lambda s: s.configure({"categories": ["C1", "C12"]}),
-        "associations",
-        ("'C12'", "C1"),
+        "",
+        ("'C12'", "Allowed: C1, C2"),
+    ),
+    "another language than the word lists": (
+        lambda s: s.configure({"language": "hi"}),
+        "",
+        ("`language` is 'hi'", "Write `language: bn`"),
     ),
     "a pattern that fits no file": (
         lambda s: s.configure({"corpus": {"texts": [{"files": "texts/*.txt"}]}}),
@@ -71,7 +76,7 @@ MISTAKES: dict[str, tuple[Callable[[Study], object], str, tuple[str, ...]]] = {
     "an empty corpus file": (
         lambda s: (s.root / "resources/demo/corpus/bn/news.txt").write_bytes(b""),
         "sentences",
-        ("news.txt", "empty"),
+        ("news.txt", "no text"),
     ),
 }
 

@@ -89,6 +89,12 @@ def test_the_library_never_imports_snakemake_and_the_layers_hold(project_root: P
 
 
 @pytest.mark.workflow
+@pytest.mark.parametrize("profile", ["default", "slurm"])
+def test_every_profile_plans_the_study(finished: Study, profile: str) -> None:
+    assert finished.plan("--workflow-profile", f"profiles/{profile}") == {}
+
+
+@pytest.mark.workflow
 def test_the_results_are_exactly_these(finished: Study) -> None:
     results = finished.root / "results"
     found = {

@@ -1,33 +1,39 @@
 """Adapter: sentences to the segments of every stimulus at every length, in buckets, and what there was to draw from."""
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from prasanga.lexicon import stimuli_of
 from prasanga.logs import log_to
-from prasanga.parquet import write_table
+from prasanga.parquet import require_equal, write_table
 from prasanga.provenance import describe
-from prasanga.samples import coverage_table, draw, parse_length, segment_table, split_into_buckets
+from prasanga.samples import coverage_table, draw, parse_length, sampling_settings, segment_table, split_into_buckets
+from prasanga.sentences import common_settings
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import snakemake
 
 log_to(snakemake.log[0])
 settings = snakemake.params.sampling
-made_from = describe("samples", script=__file__, inputs=snakemake.input, settings=settings)
-categories = json.loads(Path(snakemake.input.categories).read_text(encoding="utf-8"))
-stimuli = stimuli_of(categories, settings["categories"])
+require_equal(snakemake.input, ["stage", "code"])
 drawn = draw(
-    snakemake.input.sentences,
+    snakemake.input,
     lengths=[parse_length(length) for length in settings["lengths"]],
     pool=settings["pool"],
     contexts_per_stimulus=settings["contexts_per_stimulus"],
     seed=settings["seed"],
-    stimuli=stimuli,
+    stimuli=settings["stimuli"],
 )
-for length in drawn.lengths:
-    buckets = split_into_buckets(segment_table(drawn, length), settings["buckets"])
-    for bucket, segments in buckets.items():
-        write_table(f"results/samples/{length.file_name}/{bucket}.parquet", segments, made_from)
-write_table(snakemake.output.coverage, coverage_table(drawn, stimuli), made_from)
+tables = {
+    (length.file_name, bucket): (length, table)
+    for length in drawn.lengths
+    for bucket, table in split_into_buckets(segment_table(drawn, length), settings["buckets"]).items()
+}
+common = common_settings(snakemake.input)
+for path in map(Path, snakemake.output.segments):
+    length, table = tables[path.parent.name, path.stem]
+    # What this length and bucket depend on and no more: a new category or length leaves the others as they were.
+    its_settings = {**common, **sampling_settings(drawn, length, settings["seed"])}
+    write_table(path, table, describe("samples", script=__file__, inputs=snakemake.input, settings=its_settings))
+coverage = coverage_table(drawn, settings["stimuli"])
+made_from = describe("samples", script=__file__, inputs=snakemake.input, settings={**common, **settings})
+write_table(snakemake.output.coverage, coverage, made_from)

@@ -3,11 +3,10 @@
 import json
 from typing import TYPE_CHECKING
 
-from prasanga.lexicon import load_lexicon
 from prasanga.logs import log_to
 from prasanga.parquet import write_batches, write_text
 from prasanga.provenance import describe
-from prasanga.sentences import SENTENCE_SCHEMA, ExtractionReport, extract
+from prasanga.sentences import SENTENCE_SCHEMA, ExtractionReport, extract, read_forms
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import snakemake
@@ -15,10 +14,10 @@ if TYPE_CHECKING:
 log_to(snakemake.log[0])
 settings = dict(snakemake.params.extraction)
 made_from = describe(
-    "sentences", script=__file__, inputs=snakemake.input, settings=settings, libraries=["ftfy", "regex"]
+    "sentences", script=__file__, inputs=[snakemake.input.corpus], settings=settings, libraries=["ftfy", "regex"]
 )
-lexicon = load_lexicon(**settings.pop("lexicon"))
+del settings["forms"]  # their digest, which makes the job run again
 report = ExtractionReport()
-batches = extract(snakemake.input.corpus, lexicon=lexicon, report=report, **settings)
+batches = extract(snakemake.input.corpus, lexicon=read_forms(snakemake.input.forms), report=report, **settings)
 write_batches(snakemake.output.sentences, SENTENCE_SCHEMA, batches, made_from)
 write_text(snakemake.output.counts, json.dumps(report.as_dict(), indent=1) + "\n")

@@ -1,7 +1,5 @@
 """Adapter: the vectors of one model at one length to the CEAT of every category."""
 
-import json
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from prasanga.associations import CeatSettings, measure
@@ -19,11 +17,10 @@ settings = dict(snakemake.params.ceat)
 made_from = describe(
     "associations", script=__file__, inputs=snakemake.input, settings=settings, libraries=["numpy", "scipy"]
 )
-categories = json.loads(Path(snakemake.input.categories).read_text(encoding="utf-8"))
-chosen = {name: categories[name] for name in settings.pop("categories")}
+categories = settings.pop("categories")
 table = measure(
-    chosen,
-    read_embeddings(snakemake.input.embeddings, stimuli=stimuli_of(chosen), verify=True),
+    categories,
+    read_embeddings(snakemake.input.embeddings, stimuli=stimuli_of(categories), verify=True),
     model=snakemake.wildcards.model,
     segment_length=settings.pop("segment_length"),
     common=read_common_segments(snakemake.input.all_embeddings),

@@ -64,7 +64,7 @@ def combine(effects: npt.ArrayLike, variances: npt.ArrayLike, *, tau2: str = "dl
 
     estimate = {"dl": _der_simonian_laird, "pm": _paule_mandel, "reml": _restricted_likelihood}[tau2]
     between = estimate(y, v) if y.size > 1 else 0.0
-    _, q = _mean_and_q(y, 1 / v)
+    q = _mean_and_q(y, 1 / v)[1] if y.size > 1 else 0.0  # of one effect, rounding alone would be left
     weights = 1 / (v + between)
     effect, _ = _mean_and_q(y, weights)
     standard_error = 1 / math.sqrt(weights.sum())

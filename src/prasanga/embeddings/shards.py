@@ -112,7 +112,7 @@ def list_shards(
     paths: Sequence[str | Path],
     output: str | Path,
     *,
-    keys: Sequence[str] = ("stage", "code", "settings", "versions"),
+    keys: Sequence[str] = ("stage", "settings", "sampling"),
 ) -> None:
     """Write the list of the shards that belong together: what statistics take as their input.
 

@@ -7,7 +7,7 @@ equal shards rerun nothing; the price is that nobody else notices a shard that w
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -113,18 +113,40 @@ def read_common_segments(list_paths: Sequence[str | Path]) -> dict[str, set[str]
     return {stimulus: set.intersection(*(mine.get(stimulus, set()) for mine in of_models)) for stimulus in stimuli}
 
 
-def require_shards(list_paths: Sequence[str | Path]) -> None:
-    """Refuse to begin if a list or a shard that it names is missing: said before any job runs.
+def require_shards(list_paths: Mapping[str, Mapping[str, Any]]) -> None:
+    """Refuse to begin if vectors from the cache are missing, or are others than the config asks for.
+
+    Said while planning, before any job runs.
+
+    Args:
+        list_paths: the lists of the study, each with what the config says of its vectors: settings of the model (path,
+            revision, layer, dtype), of the sampling and of the sentences. A setting of which a list says nothing, and a
+            dtype `auto`, are not compared.
 
     Raises:
-        InputError: with the number of files that are missing, the first of them, and what to do.
+        InputError: with the number of files that are missing or do not fit, the first of them, and what to do.
     """
     problems = []
-    for list_path in list_paths:
+    for list_path, expected in list_paths.items():
         try:
             shard_paths(list_path)
         except InputError as error:
             problems.append(str(error))
+        else:
+            problems += _misfits(Path(list_path), expected)
     if problems:
         more = f" (and {len(problems) - 1} more like this)" if len(problems) > 1 else ""
-        raise InputError(f"embeddings.source is 'cached', but vectors are missing{more}. {problems[0]}")
+        raise InputError(
+            f"embeddings.source is 'cached', but vectors are missing or do not fit{more}: {problems[0]} Copy the right"
+            " ones under results/embeddings, or let the models compute them: write `embeddings: {source: computed}`."
+        )
+
+
+def _misfits(list_path: Path, expected: Mapping[str, Any]) -> list[str]:
+    made_from = _read_list(list_path).get("made_from", {})
+    recorded = {**json.loads(made_from.get("settings", "{}")), **json.loads(made_from.get("sampling", "{}"))}
+    return [
+        f"{list_path}: its vectors were made with {key} {recorded[key]!r}, but the config says {value!r}."
+        for key, value in expected.items()
+        if key in recorded and recorded[key] != value and (key, value) != ("dtype", "auto")
+    ]

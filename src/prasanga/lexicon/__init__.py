@@ -1,6 +1,6 @@
 """Lexicon: stimuli and suffix groups become the surface forms under which the stimuli are found."""
 
-from prasanga.lexicon.categories import stimuli_of
+from prasanga.lexicon.categories import chosen_categories, stimuli_of
 from prasanga.lexicon.endings import ENDING_CLASSES, ending_class
 from prasanga.lexicon.groups import SuffixGroups, load_suffix_groups
 from prasanga.lexicon.inflection import SuffixGroup, check_examples, inflections
@@ -21,6 +21,7 @@ __all__ = [
     "WordSet",
     "categories_of",
     "check_examples",
+    "chosen_categories",
     "ending_class",
     "forms_table",
     "inflections",

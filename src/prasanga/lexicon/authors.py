@@ -141,6 +141,11 @@ def _read_side(side: str, content: Any, path: Path, warnings: list[str]) -> Word
         )
     name = content["category"]
     stimuli = tuple(clean(word) for word in examples)
+    if "" in stimuli:
+        raise InputError(
+            f"{path}: word {stimuli.index('') + 1} of `examples` of `{side}` is empty. Write a word, or take the entry"
+            " out."
+        )
     for word, count in Counter(stimuli).items():
         if count > 1:
             warnings.append(f"{path}: {word} stands {count} times in {name}; it counts {count} times, as in the paper.")

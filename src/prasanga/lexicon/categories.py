@@ -34,3 +34,23 @@ def stimuli_of(categories: Mapping[str, Any], names: Iterable[str] | None = None
         for side in (*categories[name]["targets"], *categories[name]["attributes"]):
             stimuli.update(dict.fromkeys(side["stimuli"]))
     return list(stimuli)
+
+
+def chosen_categories(categories: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    """Some categories, with nothing of them but what a statistic depends on: title, names of the sets, stimuli.
+
+    Raises:
+        InputError: a category that the lexicon does not have.
+    """
+    names = list(names)
+    stimuli_of(categories, names)
+    return {
+        name: {
+            "title": categories[name]["title"],
+            **{
+                role: [{"name": side["name"], "stimuli": list(side["stimuli"])} for side in categories[name][role]]
+                for role in ("targets", "attributes")
+            },
+        }
+        for name in names
+    }

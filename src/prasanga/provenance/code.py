@@ -14,7 +14,7 @@ from __future__ import annotations
 import ast
 import functools
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -55,10 +55,11 @@ def fingerprint(script: str | Path, source: str | Path) -> dict[str, str]:
     return dict(sorted(digests.items()))
 
 
-def fingerprint_of_module(module: str, source: str | Path) -> dict[str, str]:
-    """The same for a module of this package and everything that it reaches (itself included)."""
+def fingerprint_of_module(module: str, source: str | Path, *, without: Collection[str] = ()) -> dict[str, str]:
+    """The same for a module of this package and everything that it reaches (itself included), but for `without`."""
     source = Path(source)
-    return {name: _digest(_locate(name, source)) for name in sorted(_reach([(module, None)], source))}
+    reached = _reach([(module, None)], source) - set(without)
+    return {name: _digest(_locate(name, source)) for name in sorted(reached)}
 
 
 def _reach(todo: list[tuple[str, str | None]], source: Path) -> set[str]:
@@ -100,12 +101,14 @@ def _locate(module: str, source: Path) -> Path:
 
 
 def _data_files(folder: Path) -> list[Path]:
-    """Files of a package that are not Python, in folders that are no packages themselves."""
+    """Files of a package that are not Python, nor left by an editor, in folders that are no packages themselves."""
     found: list[Path] = []
     for path in sorted(folder.iterdir()):
-        if path.is_dir() and path.name != "__pycache__" and not (path / "__init__.py").exists():
-            found += [p for p in sorted(path.rglob("*")) if p.is_file() and "__pycache__" not in p.parts]
-        elif path.is_file() and path.suffix not in {".py", ".pyc"}:
+        if path.name == "__pycache__" or path.name.startswith((".", "#")) or path.name.endswith("~"):
+            continue
+        if path.is_dir() and not (path / "__init__.py").exists():
+            found += _data_files(path)
+        elif path.is_file() and path.suffix != ".py":
             found.append(path)
     return found
 
@@ -130,9 +133,9 @@ def _digest_of_source(source: bytes, *, is_package: bool) -> str:
 
 
 def _only_offers(node: ast.stmt) -> bool:
-    """Whether a statement of a package's `__init__` only says what the package offers (imports, `__all__`)."""
+    """Whether a statement of a package's `__init__` only says what the package offers, or its version."""
     if isinstance(node, ast.Assign):
-        return any(isinstance(target, ast.Name) and target.id == "__all__" for target in node.targets)
+        return any(isinstance(target, ast.Name) and target.id in {"__all__", "__version__"} for target in node.targets)
     if isinstance(node, ast.If):
         return isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
     if isinstance(node, ast.FunctionDef):
@@ -143,21 +146,19 @@ def _only_offers(node: ast.stmt) -> bool:
 def _canonical(node: object) -> Any:
     """Nested tuples of a syntax tree without positions, docstrings, empty fields: equal under every Python version."""
     if isinstance(node, list):
-        return tuple(_canonical(item) for item in node)
+        return tuple(_canonical(item) for item in node if not _is_documentation(item))
     if not isinstance(node, ast.AST):
         return repr(node)
-    fields = dict(ast.iter_fields(node))
-    if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-        fields["body"] = _without_docstring(node.body)
-    kept = ((name, _canonical(value)) for name, value in sorted(fields.items()) if value is not None and value != [])
-    return (type(node).__name__, *kept)
+    fields = ((name, _canonical(value)) for name, value in sorted(ast.iter_fields(node)) if value is not None)
+    return (type(node).__name__, *((name, value) for name, value in fields if value != ()))
 
 
-def _without_docstring(body: list[ast.stmt]) -> list[ast.stmt]:
-    match body:
-        case [ast.Expr(value=ast.Constant(value=str())), *rest]:
-            return rest
-    return body
+def _is_documentation(node: object) -> bool:
+    """Whether a node is a string that stands by itself: a docstring, also one below an attribute."""
+    match node:
+        case ast.Expr(value=ast.Constant(value=str())):
+            return True
+    return False
 
 
 def _imports(path: Path, module: str) -> tuple[_Import, ...]:

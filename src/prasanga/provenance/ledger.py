@@ -5,9 +5,9 @@ that are restored without that folder would either be made anew or, worse, be sh
 since. The ledger (`results/provenance.jsonl`) holds a copy of each note together with the file's sha256.
 `synchronize` runs before every plan:
 
-- a note of Snakemake's that speaks of the file as it is now goes into the ledger;
-- a file without a note gets the ledger's, if its content is the one that the ledger speaks of;
-- a file of which neither knows anything is marked as made by nobody knows what, and Snakemake makes it again.
+- a note of Snakemake's that speaks of the file as it is now (it holds the file's time) goes into the ledger;
+- any other file gets the ledger's note, if its content is the one that the ledger speaks of;
+- a file of which neither knows is marked as made by nobody knows what, and Snakemake makes it again.
 
 Snakemake's folder is read and written as files here; nothing of Snakemake is imported.
 """
@@ -47,12 +47,14 @@ class Entry:
     mtime_ns: int
     record: dict[str, Any]
 
+    def fits(self, status: os.stat_result) -> bool:
+        """Whether size and time are those of the file that the entry was made for."""
+        return status.st_size == self.size and status.st_mtime_ns == self.mtime_ns
+
     def describes(self, path: Path) -> bool:
-        """Whether the file has the content that the entry speaks of; its bytes are read only if size or time differ."""
+        """Whether the file has the content that the entry speaks of; its bytes are read only if its time differs."""
         status = path.stat()
-        if status.st_size != self.size:
-            return False
-        return status.st_mtime_ns == self.mtime_ns or sha256_of_file(path) == self.sha256
+        return self.fits(status) or (status.st_size == self.size and sha256_of_file(path) == self.sha256)
 
 
 @dataclass(frozen=True)
@@ -63,15 +65,18 @@ class Synchronization:
     unknown: int
 
 
-def synchronize(root: Path, results: str = "results") -> Synchronization:
+def synchronize(root: Path, results: str = "results", *, own_run: bool = False) -> Synchronization:
     """Bring the ledger and Snakemake's notes into agreement; see the module's text.
 
     Args:
         root: Snakemake's working directory, which holds `.snakemake` and the results.
         results: name of the folder with the results.
+        own_run: whether the caller is the run that holds Snakemake's lock. While another run holds it, nothing is done:
+            its jobs write files whose notes are still to come.
     """
     folder, notes = root / results, root / ".snakemake"
-    if not folder.is_dir():
+    locked = not own_run and any((notes / "locks").glob("*"))
+    if locked or not folder.is_dir():
         return Synchronization(restored=0, unknown=0)
     ledger = _read(folder / LEDGER)
     noted = dict(_notes(notes / "metadata"))
@@ -82,16 +87,16 @@ def synchronize(root: Path, results: str = "results") -> Synchronization:
         entry, note = ledger.get(key), noted.get(key)
         if note is None and _note_path(notes / "incomplete", key).exists():
             continue  # a job is writing it, or was killed: Snakemake sees to it
-        if note is not None:
-            if (entry := _absorb(path, key, note, entry)) is not None:
-                kept[key] = entry
+        status = path.stat()
+        if note is not None and _speaks_of(note, status):
+            sha256 = entry.sha256 if entry is not None and entry.fits(status) else sha256_of_file(path)
+            kept[key] = Entry(key, sha256, status.st_size, status.st_mtime_ns, note)
         elif entry is not None and entry.describes(path):
-            status = path.stat()
             record = {**entry.record, "endtime": status.st_mtime}
             kept[key] = Entry(key, entry.sha256, status.st_size, status.st_mtime_ns, record)
             _write_note(notes / "metadata", key, record)
-            restored += 1
-        else:
+            restored += note is None or _params_of(note) != _params_of(record)
+        elif note is None or note.get("rule") != _UNKNOWN["rule"]:
             _write_note(notes / "metadata", key, {**_UNKNOWN, "record_format_version": _FORMAT})
             unknown += 1
     if kept != ledger:
@@ -102,17 +107,13 @@ def synchronize(root: Path, results: str = "results") -> Synchronization:
     return Synchronization(restored, unknown)
 
 
-def _absorb(path: Path, key: str, note: dict[str, Any], entry: Entry | None) -> Entry | None:
-    """The ledger's entry for a file that Snakemake has a note on; None if the note does not speak of this content."""
-    if note.get("rule") == _UNKNOWN["rule"]:
-        return None
-    status = path.stat()
-    made_now = abs(status.st_mtime - float(note.get("endtime") or 0.0)) < 1e-3
-    if entry and entry.size == status.st_size and entry.mtime_ns == status.st_mtime_ns:
-        return Entry(key, entry.sha256, entry.size, entry.mtime_ns, note)
-    if made_now or (entry is not None and entry.describes(path)):
-        return Entry(key, sha256_of_file(path), status.st_size, status.st_mtime_ns, note)
-    return None
+def _speaks_of(note: dict[str, Any], status: os.stat_result) -> bool:
+    """Whether Snakemake's note was written for the file as it is: it holds the file's time."""
+    return abs(status.st_mtime - float(note.get("endtime") or 0.0)) < 1e-3
+
+
+def _params_of(note: dict[str, Any]) -> object:
+    return note.get("params")
 
 
 def _read(path: Path) -> dict[str, Entry]:

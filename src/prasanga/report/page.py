@@ -17,7 +17,7 @@ import polars as pl
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from prasanga.report import heat
+from prasanga.report import heat, templates
 from prasanga.report.coverage import summarize
 from prasanga.report.findings import headline_findings
 from prasanga.report.grid import Grid, grid_of
@@ -67,7 +67,7 @@ def render_page(
     grid = grid_of(ceat)
     glosses = glosses_of(categories)
     environment = Environment(
-        loader=PackageLoader("prasanga.report", "templates"),
+        loader=PackageLoader(templates.__name__, ""),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

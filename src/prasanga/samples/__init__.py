@@ -1,7 +1,7 @@
 """Samples: sentences to segments of an exact length, the same for every model and every division of the work."""
 
 from prasanga.samples.cutting import Segment, SegmentLength, cut, parse_length, segment, whole
-from prasanga.samples.drawing import Draw, draw
+from prasanga.samples.drawing import Draw, draw, sampling_settings
 from prasanga.samples.pool import Occurrence, Pool, priority
 from prasanga.samples.table import (
     COVERAGE_SCHEMA,
@@ -28,6 +28,7 @@ __all__ = [
     "draw",
     "parse_length",
     "priority",
+    "sampling_settings",
     "segment",
     "segment_table",
     "split_into_buckets",

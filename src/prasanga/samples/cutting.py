@@ -67,8 +67,10 @@ def cut(text: str, start: int, end: int, length: int) -> Segment | None:
         The segment, or None if the text has fewer words or the target more.
 
     Raises:
-        ValueError: if there is no word in the span.
+        ValueError: if the span does not lie in the text, or there is no word in it.
     """
+    if not 0 <= start < end <= len(text):
+        raise ValueError(f"the span {start} to {end} does not lie in a text of {len(text)} characters")
     spans = [(word_start, word_end) for _, word_start, word_end in words(text)]
     target = [i for i, (word_start, word_end) in enumerate(spans) if word_start < end and word_end > start]
     if not target:
@@ -79,6 +81,8 @@ def cut(text: str, start: int, end: int, length: int) -> Segment | None:
     last = first + length - 1
     left = _with_attached_before(text, spans[first][0], spans[first - 1][1] if first else 0)
     right = _with_attached_after(text, spans[last][1], spans[last + 1][0] if last + 1 < len(spans) else len(text))
+    # The target without white space at the ends of the span, which may lie outside the segment.
+    start, end = max(start, spans[target[0]][0]), min(end, spans[target[-1]][1])
     return Segment(text[left:right], start - left, end - left, length)
 
 

@@ -12,12 +12,12 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import polars as pl
 
 from prasanga.errors import InputError
-from prasanga.parquet import open_parquet
+from prasanga.parquet import open_parquet, read_batches
 from prasanga.samples.cutting import SegmentLength
 from prasanga.samples.pool import Occurrence, Pool
 from prasanga.text import count_words
@@ -110,6 +110,21 @@ def draw(
     return Draw(tuple(lengths), pool, requirements, own, pools, dict(counts))
 
 
+def sampling_settings(drawn: Draw, length: SegmentLength, seed: int) -> dict[str, Any]:
+    """What the segments of one length depend on beside the sentences, as plain values.
+
+    `context_words` is what a context must have to be in the pool: in a shared pool, the longest fixed length.
+    """
+    requirement = drawn.requirements[length]
+    return {
+        "segment_length": length.label,
+        "pool": drawn.kind,
+        "context_words": requirement.words,
+        "contexts_per_stimulus": drawn.pools[requirement].k,
+        "seed": seed,
+    }
+
+
 def _requirement(lengths: Sequence[SegmentLength]) -> Requirement:
     """What a context must have to serve all of these lengths."""
     if lengths[0].over:
@@ -126,7 +141,7 @@ def _contexts(path: str | Path, stimuli: Collection[str] | None) -> Iterator[pl.
             " workflow again."
         )
     held: pl.DataFrame | None = None
-    for batch in file.iter_batches(_ROWS_AT_A_TIME, columns=list(_COLUMNS)):
+    for batch in read_batches(path, _COLUMNS, rows=_ROWS_AT_A_TIME):
         part = pl.DataFrame(batch)
         table = part if held is None else pl.concat([held, part])
         if table.is_empty():

@@ -70,7 +70,7 @@ class Matcher:
             if len(parts) == 1:
                 self._of_one_word[folded] = tuple(sorted(found))
             else:
-                self._of_several[parts[0][0]].append(_Form(folded, len(parts), tuple(sorted(found))))
+                self._of_several[parts[0][0]].append(_Form(_compared(folded), len(parts), tuple(sorted(found))))
 
     def find(self, text: str) -> list[Match]:
         """Every match in a normalized `text`, overlaps included, sorted by start, end and stimulus.
@@ -85,10 +85,15 @@ class Matcher:
                 matches.append(Match(stimulus, text[start:end], start, end))
             for form in self._of_several.get(word, ()):
                 last = i + form.n_words - 1
-                if last < len(found) and fold(text[start : found[last][2]]) == form.folded:
+                if last < len(found) and _compared(text[start : found[last][2]]) == form.folded:
                     end_of_last = found[last][2]
                     matches += [Match(s, text[start:end_of_last], start, end_of_last) for s in form.stimuli]
         return sorted(matches, key=lambda match: (match.start, match.end, match.stimulus))
+
+
+def _compared(text: str) -> str:
+    """Text of several words as it is compared: folded, and with the hyphen that NFKC leaves (U+2010) as a hyphen."""
+    return fold(text).replace("\u2010", "-")
 
 
 def longest(matches: Sequence[Match]) -> list[Match]:

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from prasanga.errors import InputError
-from prasanga.parquet import made_from, read_table, replacing, require_equal, write_batches, write_table
+from prasanga.parquet import made_from, read_batches, read_table, replacing, require_equal, write_batches, write_table
 
 TABLE = pa.table({"n": [1, 2, 3]})
 
@@ -53,6 +53,18 @@ def test_a_damaged_file_is_named(tmp_path: Path, content: bytes | None) -> None:
         path.write_bytes(content)
     with pytest.raises(InputError, match=r"t\.parquet: (no such file|not a whole Parquet file)"):
         read_table(path)
+
+
+def test_damage_in_the_middle_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "t.parquet"
+    write_table(path, pa.table({"n": [f"{i * 7919}" for i in range(5000)]}), {})
+    data = bytearray(path.read_bytes())
+    data[4:300] = b"\0" * 296
+    path.write_bytes(data)
+    with pytest.raises(InputError, match=r"t\.parquet: not a whole Parquet file"):
+        read_table(path)
+    with pytest.raises(InputError, match=r"t\.parquet: not a whole Parquet file"):
+        list(read_batches(path, ["n"]))
 
 
 def test_a_mixture_is_refused_by_name(tmp_path: Path) -> None:

@@ -109,6 +109,22 @@ def test_relative_imports_are_followed(tree: Path) -> None:
     assert {"prasanga.words.split", "prasanga.errors"} <= names(tree, "count_words.py")
 
 
+def test_strings_below_attributes_and_the_version_do_not_count(tree: Path) -> None:
+    package = tree / "src/prasanga"
+    write(package, words__split='A = 1\n"""What A is."""\n\ndef split(text):\n    return text.split()\n')
+    before = fingerprint(tree / "split_words.py", tree / "src")
+    write(package, words__split='A = 1\n"""Another word on A."""\n\ndef split(text):\n    return text.split()\n')
+    (package / "__init__.py").write_text('__version__ = "2.0"\n')
+    assert fingerprint(tree / "split_words.py", tree / "src") == before
+
+
+@pytest.mark.parametrize("name", [".split.py.swp", "split.py~", "#split.py#", ".DS_Store"])
+def test_what_an_editor_leaves_does_not_count(tree: Path, name: str) -> None:
+    before = fingerprint(tree / "split_words.py", tree / "src")
+    (tree / "src/prasanga/words" / name).write_text("x")
+    assert fingerprint(tree / "split_words.py", tree / "src") == before
+
+
 def test_a_missing_module_is_an_error(tree: Path) -> None:
     write(tree, broken="from prasanga.nowhere import thing\n")
     with pytest.raises(ImportError, match=r"there is no module prasanga\.nowhere"):

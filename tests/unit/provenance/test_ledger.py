@@ -90,6 +90,29 @@ def test_a_note_that_does_not_speak_of_the_file_does_not_reach_the_ledger(study:
     assert synchronize(clone).unknown == 1
 
 
+def test_an_older_backup_over_newer_results_is_known_for_what_it_is(study: Path, tmp_path: Path) -> None:
+    """Snakemake's note speaks of the newer file; the ledger that came with the backup speaks of the older one."""
+    backup = tmp_path / "backup"
+    shutil.copytree(study / "results", backup)
+    (study / KEY).write_text("effect\n0.8\n")
+    os.utime(study / KEY, (1_900_000_000, 1_900_000_000))
+    note_of(study).write_text(json.dumps({"rule": "gather", "params": ["n 5000"], "endtime": 1_900_000_000.0}))
+    synchronize(study)
+    shutil.rmtree(study / "results")
+    shutil.copytree(backup, study / "results")
+    synchronize(study)
+    assert read_note(study)["params"] == ["n 1000"]
+
+
+def test_nothing_is_done_while_another_run_holds_the_lock(study: Path) -> None:
+    lock = study / ".snakemake/locks/0.output.lock"
+    lock.parent.mkdir()
+    lock.write_text(KEY)
+    (study / "results/new.txt").write_text("?")
+    assert synchronize(study).unknown == 0
+    assert synchronize(study, own_run=True).unknown == 1
+
+
 def test_touching_a_result_changes_nothing(study: Path) -> None:
     os.utime(study / KEY, (2_000_000_000, 2_000_000_000))
     synchronize(study)

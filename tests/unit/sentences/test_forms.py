@@ -1,0 +1,44 @@
+"""The table of forms says the same as the lexicon that it was made from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from prasanga.lexicon import forms_table, load_lexicon
+from prasanga.parquet import write_table
+from prasanga.sentences import Matcher, read_forms
+
+
+def test_the_matcher_finds_the_same_by_table_and_by_lexicon(project_root: Path, tmp_path: Path) -> None:
+    resources = project_root / "resources"
+    lexicon = load_lexicon(resources / "stimuli/bn", resources / "suffix_groups/bn.yaml")
+    write_table(tmp_path / "forms.parquet", forms_table(lexicon), {})
+    forms = read_forms(tmp_path / "forms.parquet")
+    assert {form: set(names) for form, names in forms.claims().items()} == {
+        form: set(names) for form, names in lexicon.claims().items()
+    }
+    text = "মায়ের গোলাপগুলোতে মা-কে দেখে ফড়িঙের কথা মনে পড়ে।"
+    assert Matcher(forms).find(text) == Matcher(lexicon).find(text)
+
+
+def test_a_form_that_counts_for_nobody_is_left_out(tmp_path: Path) -> None:
+    stimuli = tmp_path / "stimuli"
+    stimuli.mkdir()
+    for name, word in (("one", "কর"), ("two", "করা"), ("three", "ফুল"), ("four", "ফল")):
+        (stimuli / f"{name}.yaml").write_text(
+            f"set: {name}\ngloss: {name}\nwords:\n  - {{stimulus: {word}, gloss: {name}, group: any}}\n"
+        )
+    (stimuli / "categories.yaml").write_text(
+        "language: bn\ncategories:\n  C1: {title: t, targets: [one, two], attributes: [three, four]}\n"
+        "ambiguous:\n  - {form: করা, resolution: none, reason: two readings}\n"
+    )
+    groups = tmp_path / "groups.yaml"
+    groups.write_text(
+        "language: bn\ngroups:\n  any:\n    description: d\n    ending: any\n    cases: {genitive: [া]}\n"
+        "    numbers: {}\n    emphatic: []\n    examples: []\n"
+    )
+    lexicon = load_lexicon(stimuli, groups)
+    write_table(tmp_path / "forms.parquet", forms_table(lexicon), {})
+    claims = read_forms(tmp_path / "forms.parquet").claims()
+    assert "করা" not in claims
+    assert claims["কর"] == ("কর",)
