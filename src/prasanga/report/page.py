@@ -1,7 +1,7 @@
 """The page of a study: one HTML file that opens from disk and needs nothing from outside.
 
-Everything that comes from a study is escaped. The page holds no date, host or path of the machine, so that the same
-results give the same bytes.
+Everything that comes from a study is escaped. The page holds no date and no host, and no path but those that the config
+names, so that the same config and results give the same bytes.
 """
 
 from __future__ import annotations
@@ -92,6 +92,7 @@ def render_page(
         choices=choices(config),
         fixed_choices=FIXED,
         models=describe_models(models),
+        trained=[str(model["name"]) for model in models if model.get("train")],
         downloads=DOWNLOADS,
         tidy_csv=base64.b64encode(to_tidy_csv(ceat).encode()).decode(),
         made_from=made_from,

@@ -277,3 +277,9 @@ def test_text_stands_out_from_every_shade(theme: int) -> None:
     for ground, text in pairs:
         low, high = sorted((luminance(colours[ground]), luminance(colours[text])))
         assert (high + 0.05) / (low + 0.05) >= 4.5, (ground, text)
+
+
+def test_models_trained_in_the_run_are_said_to_be_no_models_of_a_language(render: Callable[..., str]) -> None:
+    page = render(models=[{"name": "tiny", "train": {"seed": 1}}, {"name": "real", "path": "models/real"}])
+    assert "tiny was trained within this run" in " ".join(page.split())
+    assert "trained within" not in render(models=[{"name": "real", "path": "models/real"}])
