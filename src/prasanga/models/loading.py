@@ -78,7 +78,7 @@ def load_model(
             output_loading_info=True,
         )
     encoder = loaded.get_encoder() if config.is_encoder_decoder else loaded
-    _require_whole(model, encoder, [*report["missing_keys"], *(str(key) for key in report["mismatched_keys"])])
+    _require_whole(model, encoder, [*report["missing_keys"], *(name for name, *_ in report["mismatched_keys"])])
     rows = encoder.get_input_embeddings().num_embeddings
     if len(tokenizer) > rows:
         raise InputError(

@@ -159,3 +159,11 @@ def test_p_is_one_for_no_effect() -> None:
 def test_bad_input(effects: list, variances: list, tau2: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         combine(effects, variances, tau2=tau2)
+
+
+@pytest.mark.parametrize("tau2", METHODS)
+def test_one_effect_has_no_heterogeneity(tau2: str) -> None:
+    """Rounding in a weighted mean of one is not heterogeneity."""
+    for effect in np.random.default_rng(5).normal(size=200):
+        result = combine([effect], [0.3826257639058087**2], tau2=tau2)
+        assert (result.tau2, result.q, result.i2) == (0.0, 0.0, 0.0)

@@ -136,6 +136,7 @@ def test_files_that_do_not_belong_together(
             category(["ফুল"], [], ["রং"], ["সৎ"]),
             r"`examples` of `targ2` must be a list of words, at least one; found \[\]",
         ),
+        (category(["ফুল"], ["মশা", " "], ["রং"], ["সৎ"]), r"word 2 of `examples` of `targ2` is empty"),
     ],
 )
 def test_broken_json(tmp_path: Path, content: object, expected: str) -> None:

@@ -84,6 +84,11 @@ def _without_tokenizer(folder: Path) -> None:
         path.unlink()
 
 
+def _of_other_width(folder: Path) -> None:
+    config = json.loads((folder / "config.json").read_text())
+    _rewrite(folder / "config.json", intermediate_size=config["intermediate_size"] + 8)
+
+
 def _remote_code(folder: Path) -> None:
     (folder / "modeling_mine.py").write_text("raise SystemExit('this code must never run')\n")
     names = {"AutoConfig": "modeling_mine.Config", "AutoModel": "modeling_mine.Model"}
@@ -102,6 +107,7 @@ def _remote_code(folder: Path) -> None:
         (_truncated, r"its weights cannot be loaded"),
         (_without_tokenizer, r"no tokenizer\. Put the model's tokenizer\.json there"),
         (_too_many_pieces, r"the tokenizer has \d+ pieces, the model only \d+ rows"),
+        (_of_other_width, r"\d+ weights are missing or of another shape"),
         (_remote_code, r"needs Python code of its own.*not run here"),
     ],
 )

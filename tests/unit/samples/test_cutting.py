@@ -107,3 +107,14 @@ def test_a_shorter_segment_is_the_same_cut_from_the_text_or_from_a_longer_segmen
     longer = cut(text, start, end, max(one, other))
     if longer is not None:
         assert cut(longer.text, longer.start, longer.end, min(one, other)) == cut(text, start, end, min(one, other))
+
+
+@pytest.mark.parametrize(("start", "end"), [(-1, 2), (0, 99), (3, 3), (4, 3)])
+def test_a_span_outside_the_text_is_an_error(start: int, end: int) -> None:
+    with pytest.raises(ValueError, match="does not lie in a text of 5 characters"):
+        cut("ক খ গ", start, end, 3)
+
+
+def test_white_space_at_the_ends_of_a_span_is_not_part_of_the_target() -> None:
+    part = cut("ক মা খ", 1, 5, 1)
+    assert part == Segment("মা", 0, 2, 1)

@@ -111,6 +111,11 @@ def test_a_hyphenated_form_and_the_word_in_it_are_both_found_and_longest_keeps_o
     ]
 
 
+def test_the_hyphen_that_normalization_leaves_is_a_hyphen() -> None:
+    """A non-breaking hyphen (U+2011) becomes U+2010 under NFKC."""
+    assert [(m.stimulus, m.form) for m in longest(Matcher(LEXICON).find("মা\u2010কে"))] == [("মা", "মা\u2010কে")]
+
+
 def test_several_words_need_the_very_same_marks_between_them() -> None:
     assert spans("বাবা  মা") == spans("বাবা, মা") == [("বাবা", 0, 4), ("মা", 6, 8)]
     assert ("মা", 0, 5) not in spans("মা কে")
