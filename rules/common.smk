@@ -12,7 +12,7 @@ os.environ |= {"PYTHONPATH": os.pathsep.join([str(SOURCE), os.getenv("PYTHONPATH
 
 from prasanga.config import complete, read_schema
 from prasanga.errors import InputError
-from prasanga.lexicon import categories_of, chosen_categories, load_lexicon, stimuli_of
+from prasanga.lexicon import categories_of, chosen_categories, forms_table, load_lexicon, stimuli_of
 from prasanga.provenance import digest_of
 from prasanga.provenance.code import fingerprint
 from prasanga.provenance.ledger import synchronize
@@ -44,11 +44,11 @@ TRAINED = [model for model in MODELS if "train" in config["models"][model]]
 SHARDS = readable(find_shards, config["corpus"]["root"], config["corpus"]["texts"]) if COMPUTED else {}
 
 
-# The lexicon is read while planning: a mistake in it is told before any job, and jobs depend on what they use of it (the
-# forms, the words of the categories) and not on the files, so that another gloss does not search the corpus again.
+# The lexicon is read while planning: a mistake in it is told before any job, and the jobs depend on what it comes to and
+# not on the files. Without the files (cached vectors on another machine) the categories are those of the results.
 if COMPUTED or Path(config["lexicon"]["stimuli"]).exists():
     LEXICON = readable(load_lexicon, config["lexicon"]["stimuli"], config["lexicon"]["suffix_groups"])
-    FORMS = digest_of(LEXICON.claims())
+    FORMS = digest_of(forms_table(LEXICON).to_pydict())
     CATEGORIES = categories_of(LEXICON)
     if LEXICON.language != config["language"]:
         raise WorkflowError(
@@ -164,3 +164,10 @@ def cached_lists():
         for model in MODELS
         for length in LENGTH_FILES
     }
+
+
+def sentence_counts():
+    """What was read of each corpus file: made if vectors are computed, what is there of it if they come from the cache."""
+    if COMPUTED:
+        return [f"results/sentences/{shard}.json" for shard in sorted(SHARDS)]
+    return sorted(path.as_posix() for path in Path("results/sentences").glob("*.json"))

@@ -36,6 +36,7 @@ rule write_page:
         categories="results/lexicon/categories.json",
         forms="results/lexicon/forms.parquet",
         coverage=made_by_the_workflow("results/samples/coverage.parquet"),
+        counts=sentence_counts(),
         figure="results/report/figures/effect_by_length.svg",
         tables="results/report/tables/ceat.csv",
     output:

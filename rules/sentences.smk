@@ -5,7 +5,7 @@ rule extract_sentences:
     """The sentences of one corpus file in which a stimulus stands, normalized, with the sentences around them."""
     input:
         corpus=lambda wildcards: SHARDS[wildcards.shard].path,
-        forms=ancient("results/lexicon/forms.parquet"),
+        forms="results/lexicon/forms.parquet",
     output:
         sentences="results/sentences/{shard}.parquet",
         counts="results/sentences/{shard}.json",
@@ -21,7 +21,6 @@ rule extract_sentences:
             "documents": SHARDS[wildcards.shard].documents,
             "source": SHARDS[wildcards.shard].source,
             "errors": config["corpus"]["errors"],
-            "forms": FORMS,
         },
     script:
         "../workflow/scripts/extract_sentences.py"

@@ -99,7 +99,7 @@ def test_a_word_listed_twice_counts_twice(real: Study) -> None:
         r for r in pq.read_table(real.root / "results/associations/ceat.parquet").to_pylist() if r["category"] == "C1"
     )
     assert (row["listed_a"], row["listed_b"]) == (24, 24)
-    assert "it counts 2 times" in (real.root / "logs/lexicon/compile.log").read_text(encoding="utf-8")
+    assert "it counts 2 times" in (real.root / "logs/lexicon/forms.log").read_text(encoding="utf-8")
 
 
 def test_the_page_is_made(real: Study) -> None:

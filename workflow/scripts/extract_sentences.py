@@ -14,9 +14,8 @@ if TYPE_CHECKING:
 log_to(snakemake.log[0])
 settings = dict(snakemake.params.extraction)
 made_from = describe(
-    "sentences", script=__file__, inputs=[snakemake.input.corpus], settings=settings, libraries=["ftfy", "regex"]
+    "sentences", script=__file__, inputs=snakemake.input, settings=settings, libraries=["ftfy", "regex"]
 )
-del settings["forms"]  # their digest, which makes the job run again
 report = ExtractionReport()
 batches = extract(snakemake.input.corpus, lexicon=read_forms(snakemake.input.forms), report=report, **settings)
 write_batches(snakemake.output.sentences, SENTENCE_SCHEMA, batches, made_from)

@@ -26,6 +26,7 @@ page = render_page(
     forms=pl.read_parquet(snakemake.input.forms),
     models=[{"name": name, **settings} for name, settings in study["models"].items()],
     figure_svg=Path(snakemake.input.figure).read_text(encoding="utf-8"),
+    corpus=[json.loads(Path(path).read_text(encoding="utf-8")) for path in snakemake.input.counts],
     made_from=describe("report", script=__file__, inputs=snakemake.input, settings=study, libraries=LIBRARIES),
 )
 write_text(snakemake.output[0], page)

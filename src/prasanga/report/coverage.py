@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import polars as pl
@@ -93,3 +93,10 @@ def _of_length(rows: pl.DataFrame, length: str) -> LengthCoverage:
     counts = sorted(count for count in rows["sampled"].to_list() if count)
     median = counts[(len(counts) - 1) // 2] / 2 + counts[len(counts) // 2] / 2 if counts else 0.0
     return LengthCoverage(length, rows.height, len(counts), sum(counts), counts[0] if counts else 0, median)
+
+
+def totals(counts: Sequence[Mapping[str, int]]) -> dict[str, int]:
+    """The sums over all corpus files of what was read and left out, and their number as `files`; empty for no file."""
+    if not counts:
+        return {}
+    return {"files": len(counts), **{key: sum(count.get(key, 0) for count in counts) for key in counts[0]}}

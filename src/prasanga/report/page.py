@@ -18,7 +18,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from prasanga.report import heat, templates
-from prasanga.report.coverage import summarize
+from prasanga.report.coverage import summarize, totals
 from prasanga.report.findings import headline_findings
 from prasanga.report.grid import Grid, grid_of
 from prasanga.report.methods import FIXED, choices, describe_models
@@ -48,6 +48,7 @@ def render_page(
     models: Sequence[Mapping[str, Any]],
     figure_svg: str,
     made_from: Mapping[str, str],
+    corpus: Sequence[Mapping[str, int]] = (),
 ) -> str:
     """Render the page.
 
@@ -60,6 +61,7 @@ def render_page(
         models: a mapping with `name` for each model, and what the config says of it; may be empty.
         figure_svg: the figure of effect size against length.
         made_from: what `provenance.describe` says of the page's making.
+        corpus: what was read and left out of each corpus file (`results/sentences/*.json`); empty if it is not there.
 
     Raises:
         InputError: a table without estimates, or a figure that is not SVG.
@@ -87,6 +89,7 @@ def render_page(
         conventions=heat.conventions(grid),
         left_out=heat.left_out(grid),
         coverage=None if coverage is None or coverage.is_empty() else summarize(coverage, glosses),
+        corpus=totals(corpus),
         word_sets=word_sets(categories, forms),
         has_forms=forms is not None,
         choices=choices(config),

@@ -283,3 +283,18 @@ def test_models_trained_in_the_run_are_said_to_be_no_models_of_a_language(render
     page = render(models=[{"name": "tiny", "train": {"seed": 1}}, {"name": "real", "path": "models/real"}])
     assert "tiny was trained within this run" in " ".join(page.split())
     assert "trained within" not in render(models=[{"name": "real", "path": "models/real"}])
+
+
+def test_what_was_read_and_left_out_is_said(render: Callable[..., str]) -> None:
+    counts = {
+        "lines": 1000,
+        "skipped_lines": 2,
+        "sentences": 1500,
+        "cut_sentences": 1,
+        "matched_sentences": 40,
+        "occurrences": 50,
+    }
+    page = " ".join(render(corpus=[counts, counts]).split())
+    assert "Read: 2 files with 2,000 lines and 3,000 sentences; 80 of them hold a stimulus, in 100 occurrences." in page
+    assert "Left out: 4 lines that are not UTF-8. Cut into parts: 2 sentences" in page
+    assert "Read:" not in render()
