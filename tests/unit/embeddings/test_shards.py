@@ -17,11 +17,12 @@ import pytest
 
 from prasanga.embeddings import embed_shard, list_shards, load_encoder, read_embeddings, shard_paths
 from prasanga.embeddings.encoder import TargetVectors
+from prasanga.embeddings.vectors import require_shards
 from prasanga.errors import InputError
 from prasanga.parquet import made_from, write_table
 
 WIDTH = 4
-MADE = {"stage": "embeddings", "settings": '{"model": "tiny"}', "code": "c0de"}
+MADE = {"stage": "embeddings", "settings": '{"model": "tiny"}', "sampling": '{"seed": 4}'}
 
 
 class Killed(BaseException):
@@ -320,3 +321,14 @@ def test_a_mixture_is_refused(tmp_path: Path) -> None:
         list_shards([first, tmp_path / "9" / "03.parquet"], tmp_path / "9.json")
     with pytest.raises(InputError, match="no shard to list"):
         list_shards([], tmp_path / "9.json")
+
+
+def test_vectors_that_the_config_does_not_ask_for_are_refused(tmp_path: Path) -> None:
+    embed(tmp_path, many(3), FakeEncoder())
+    listed = tmp_path / "list.json"
+    list_shards([tmp_path / "out.parquet"], listed)
+    require_shards({str(listed): {"model": "tiny", "seed": 4, "dtype": "auto", "layer": -1}})
+    with pytest.raises(InputError, match=r"list\.json: its vectors were made with seed 4, but the config says 5"):
+        require_shards({str(listed): {"model": "tiny", "seed": 5}})
+    with pytest.raises(InputError, match=r"missing or do not fit \(and 1 more like this\): .*no such list of shards"):
+        require_shards({"nowhere.json": {}, "elsewhere.json": {}})
