@@ -1,6 +1,5 @@
 """What the rules share: the config, names of files, and what the parameters of jobs are made of."""
 
-import json
 import os
 import sys
 from pathlib import Path
@@ -12,7 +11,8 @@ os.environ |= {"PYTHONPATH": os.pathsep.join([str(SOURCE), os.getenv("PYTHONPATH
 
 from prasanga.config import complete, read_schema
 from prasanga.errors import InputError
-from prasanga.lexicon import categories_of, chosen_categories, forms_table, load_lexicon, stimuli_of
+from prasanga.lexicon import categories_of, forms_table, load_lexicon
+from prasanga.lexicon.categories import chosen_categories, read_categories, require_language, stimuli_of
 from prasanga.provenance import digest_of
 from prasanga.provenance.code import fingerprint
 from prasanga.provenance.ledger import synchronize
@@ -48,16 +48,12 @@ SHARDS = readable(find_shards, config["corpus"]["root"], config["corpus"]["texts
 # not on the files. Without the files (cached vectors on another machine) the categories are those of the results.
 if COMPUTED or Path(config["lexicon"]["stimuli"]).exists():
     LEXICON = readable(load_lexicon, config["lexicon"]["stimuli"], config["lexicon"]["suffix_groups"])
+    readable(require_language, LEXICON.language, config["language"])
     FORMS = digest_of(forms_table(LEXICON).to_pydict())
     CATEGORIES = categories_of(LEXICON)
-    if LEXICON.language != config["language"]:
-        raise WorkflowError(
-            f"`language` is {config['language']!r}, but the word lists in `lexicon.stimuli` are for"
-            f" {LEXICON.language!r}. Write `language: {LEXICON.language}`, or name other word lists."
-        )
 else:
     LEXICON = None
-    CATEGORIES = json.loads(Path("results/lexicon/categories.json").read_text(encoding="utf-8"))
+    CATEGORIES = readable(read_categories, "results/lexicon/categories.json")
 CHOSEN = readable(chosen_categories, CATEGORIES, config["categories"])
 
 

@@ -93,6 +93,13 @@ def test_vectors_that_are_not_what_the_config_says_are_refused(
     assert "Traceback" not in printed
 
 
+def test_the_word_lists_need_not_be_there(cached: Study, no_torch: dict[str, str]) -> None:
+    for gone in ("resources", "results/associations", "results/report"):
+        shutil.rmtree(cached.root / gone)
+    cached.run("figures", environment=no_torch)
+    assert "গোলাপ" in (cached.root / "results/report/index.html").read_text(encoding="utf-8")
+
+
 def test_a_damaged_shard_is_refused(cached: Study) -> None:
     shard = cached.root / "results/embeddings/tiny-a/9/00.parquet"
     data = bytearray(shard.read_bytes())

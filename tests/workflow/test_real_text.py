@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -22,7 +23,7 @@ AUTHORS = "reference/banglacontextualbias/CeatDataCollection"
 
 
 @pytest.fixture(scope="module")
-def real(project_root: Path, shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Study:
+def real(project_root: Path, shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Study]:
     """config/real_text.yaml, run with a model that is hardly trained."""
     study = copy_code(project_root, tmp_path_factory.mktemp("real") / "tree")
     config = yaml.safe_load((study.root / "config/real_text.yaml").read_text(encoding="utf-8"))

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from prasanga.logs import log_to
 from prasanga.parquet import require_equal, write_table
-from prasanga.provenance import describe
+from prasanga.provenance import describe, digests_of_files
 from prasanga.samples import coverage_table, draw, parse_length, sampling_settings, segment_table, split_into_buckets
 from prasanga.sentences import common_settings
 
@@ -28,12 +28,12 @@ tables = {
     for length in drawn.lengths
     for bucket, table in split_into_buckets(segment_table(drawn, length), settings["buckets"]).items()
 }
-common = common_settings(snakemake.input)
+common, inputs = common_settings(snakemake.input), digests_of_files(snakemake.input)
 for path in map(Path, snakemake.output.segments):
     length, table = tables[path.parent.name, path.stem]
     # What this length and bucket depend on and no more: a new category or length leaves the others as they were.
     its_settings = {**common, **sampling_settings(drawn, length, settings["seed"])}
-    write_table(path, table, describe("samples", script=__file__, inputs=snakemake.input, settings=its_settings))
+    write_table(path, table, describe("samples", script=__file__, inputs=inputs, settings=its_settings))
 coverage = coverage_table(drawn, settings["stimuli"])
-made_from = describe("samples", script=__file__, inputs=snakemake.input, settings={**common, **settings})
+made_from = describe("samples", script=__file__, inputs=inputs, settings={**common, **settings})
 write_table(snakemake.output.coverage, coverage, made_from)

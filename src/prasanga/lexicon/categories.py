@@ -5,7 +5,9 @@ Kept apart from the reader of the word lists, so that a change there does not co
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 from prasanga.errors import InputError
@@ -54,3 +56,33 @@ def chosen_categories(categories: Mapping[str, Any], names: Iterable[str]) -> di
         }
         for name in names
     }
+
+
+def read_categories(path: str | Path) -> dict[str, Any]:
+    """Read the categories of earlier results (`results/lexicon/categories.json`).
+
+    Raises:
+        InputError: if the file is absent or damaged.
+    """
+    try:
+        categories: dict[str, Any] = json.loads(Path(path).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise InputError(
+            f"{path}: no such file, and the word lists of `lexicon.stimuli` are not there either. Restore one of them."
+        ) from None
+    except ValueError as error:
+        raise InputError(f"{path}: damaged ({error}). Restore it, or the word lists of `lexicon.stimuli`.") from None
+    return categories
+
+
+def require_language(found: str, wanted: str) -> None:
+    """Refuse word lists that are for another language (`found`) than the config names (`wanted`).
+
+    Raises:
+        InputError: with both languages and what to write.
+    """
+    if found != wanted:
+        raise InputError(
+            f"`language` is {wanted!r}, but the word lists in `lexicon.stimuli` are for {found!r}. Write"
+            f" `language: {found}`, or name other word lists."
+        )

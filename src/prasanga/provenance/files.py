@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,11 @@ def sha256_of_file(path: str | Path) -> str:
     """The sha256 of a file's bytes, in hexadecimal."""
     with Path(path).open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def digests_of_files(paths: Iterable[str | Path]) -> dict[str, str]:
+    """The sha256 of each file, by its path."""
+    return {str(path): sha256_of_file(path) for path in paths}
 
 
 def digest_of(value: Any) -> str:

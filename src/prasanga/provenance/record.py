@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from prasanga.provenance.code import fingerprint
-from prasanga.provenance.files import digest_of, sha256_of_file
+from prasanga.provenance.files import digest_of, digests_of_files
 
 
 def describe(
     stage: str,
     *,
     script: str | Path,
-    inputs: Iterable[str | Path] = (),
+    inputs: Iterable[str | Path] | Mapping[str, str] = (),
     settings: Mapping[str, Any] | None = None,
     libraries: Sequence[str] = (),
 ) -> dict[str, str]:
@@ -25,7 +25,8 @@ def describe(
     Args:
         stage: name of the stage (lexicon, sentences, ...).
         script: the adapter that runs; the package lies in `src` beside its `workflow` folder.
-        inputs: files whose content went in; each is named with its sha256.
+        inputs: files whose content went in, each named with its sha256; or a mapping of these, from `digests_of_files`,
+            where several outputs are made from the same files.
         settings: the parameters that the stage was given (plain values).
         libraries: distributions whose version matters to the values.
 
@@ -37,7 +38,7 @@ def describe(
     record = {
         "stage": stage,
         "code": digest_of(fingerprint(script, source)),
-        "inputs": _json({str(path): sha256_of_file(path) for path in inputs}),
+        "inputs": _json(inputs if isinstance(inputs, Mapping) else digests_of_files(inputs)),
         "settings": _json(dict(settings or {})),
         "versions": _json({name: importlib.metadata.version(name) for name in libraries}),
     }
