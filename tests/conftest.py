@@ -6,6 +6,11 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# What is tested is values, and the first call of compiled code takes its time.
+settings.register_profile("values", deadline=None)
+settings.load_profile("values")
 
 
 @pytest.fixture(scope="session")

@@ -20,6 +20,7 @@ import pyarrow.parquet as pq
 from prasanga.errors import InputError
 
 _PREFIX = "prasanga."
+_BYTES_PER_ROW_GROUP = 1 << 25
 
 
 @contextmanager
@@ -56,14 +57,46 @@ def write_table(path: str | Path, table: pa.Table, made_from: Mapping[str, str])
 
 
 def write_batches(
-    path: str | Path, schema: pa.Schema, batches: Iterable[pa.RecordBatch], made_from: Mapping[str, str]
+    path: str | Path,
+    schema: pa.Schema,
+    batches: Iterable[pa.RecordBatch],
+    made_from: Mapping[str, str],
+    *,
+    dictionary: Sequence[str] | None = None,
 ) -> None:
-    """Write `batches` one by one to `path` (zstd) with `made_from` as metadata; memory holds one batch at a time."""
+    """Write `batches` to `path` (zstd) with `made_from` as metadata; memory holds some megabytes of them at a time.
+
+    Args:
+        path: the file.
+        schema: of the batches.
+        batches: the rows.
+        made_from: what made them (`prasanga.provenance.describe`).
+        dictionary: the columns in which values repeat, where somebody knows; trying all of them takes time.
+    """
     metadata = {f"{_PREFIX}{key}": value for key, value in made_from.items()}
     schema = schema.with_metadata(metadata)
-    with replacing(path) as temporary, pq.ParquetWriter(temporary, schema, compression="zstd") as writer:
-        for batch in batches:
-            writer.write_batch(batch.replace_schema_metadata(metadata))
+    with replacing(path) as temporary, _writer(temporary, schema, dictionary) as writer:
+        for table in _row_groups(batches, schema):
+            writer.write_table(table, row_group_size=max(table.num_rows, 1))
+
+
+def _writer(path: Path, schema: pa.Schema, dictionary: Sequence[str] | None) -> pq.ParquetWriter:
+    use_dictionary: Any = True if dictionary is None else list(dictionary)
+    return pq.ParquetWriter(path, schema, compression="zstd", use_dictionary=use_dictionary)
+
+
+def _row_groups(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> Iterator[pa.Table]:
+    """The batches, several together: many small row groups are slow to write and to read."""
+    held: list[pa.RecordBatch] = []
+    size = 0
+    for batch in batches:
+        held.append(batch.replace_schema_metadata(schema.metadata))
+        size += batch.nbytes
+        if size >= _BYTES_PER_ROW_GROUP:
+            yield pa.Table.from_batches(held, schema)
+            held, size = [], 0
+    if held:
+        yield pa.Table.from_batches(held, schema)
 
 
 def made_from(path: str | Path) -> dict[str, str]:

@@ -1,22 +1,28 @@
-"""Normalization of many texts at once: what `normalize` gives for each of them, some thirty times as fast.
+"""Normalization of many texts at once: what the slow way gives for each of them, some fifty times as fast.
 
 Nearly every line of a corpus is made of a few hundred characters: Bengali and Devanagari, ASCII, the usual quotes,
-dashes and spaces. On texts of these alone, most of the pipeline can do nothing. There is no mojibake to detect (each of
-ftfy's clues contains an accented letter, a symbol, a box or a control character), no entity without an ampersand, no
-terminal escape; what is left is a fixed replacement per character, a few pairs, and the runs of spaces. Such texts are
-joined with a character that none of them contains and rewritten by plain string replacement, a hundred at a time. All
-others go through `normalize`.
+dashes and spaces. On texts of these alone, most of a normalization can do nothing. There is no mojibake to detect
+(each of ftfy's clues contains an accented letter, a symbol, a box or a control character), no entity without an
+ampersand, no terminal escape; what is left is a fixed replacement per character, a few sequences, and the runs of
+spaces. Such texts are rewritten by compiled rules (`prasanga.text.rewriting`); all others go the slow way, one at a
+time.
 """
 
 from __future__ import annotations
 
 import functools
-import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from prasanga.errors import InputError
-from prasanga.text.normalization import Form, Replacement, check_form, normalize
+from prasanga.text.normalization import Form, Replacement, check_form, fold_nukta, normalize, replace
+
+if TYPE_CHECKING:
+    from prasanga.text.rewriting import Lines, Rules
 
 # Left out on purpose: & (entities), U+0951-0954 and U+09FE (marks that Unicode reorders), U+09D7 (joined across a
 # letter), and what normalization deletes, since deletion makes neighbours of others.
@@ -41,25 +47,73 @@ _ORDINARY_RANGES = (
 #: The characters that ordinary texts consist of.
 ORDINARY = "".join(chr(code) for first, last in _ORDINARY_RANGES for code in range(ord(first), ord(last) + 1))
 
-_is_ordinary = re.compile("[" + "".join(f"{re.escape(a)}-{re.escape(z)}" for a, z in _ORDINARY_RANGES) + "]*").fullmatch
+_NUKTAS = "\u093c\u09bc"
+_DEVANAGARI_LETTERS = "".join(map(chr, range(0x0904, 0x093A)))
+# What NFC composes among ordinary characters, and what the Bangla normalization joins besides.
+_COMPOSED = ("\u0928\u093c", "\u0930\u093c", "\u0933\u093c", "\u09c7\u09be")
+_JOINED = ("\u09c7\u0981\u09be", "\u0985\u09be", "\u09ac\u09bc")
 # Unicode puts a nukta before a hasanta: the one reordering among these characters, and rare.
-_is_misordered = re.compile("[\u094d\u09cd][\u093c\u09bc]").search
+_MISORDERED = tuple(hasanta + nukta for hasanta in "\u094d\u09cd" for nukta in _NUKTAS)
 
-# Pairs that become one character, in the order of `normalize`: what NFC composes comes first.
-_DEVANAGARI_NUKTA = "\u093c"
-_DEVANAGARI_PAIRS = tuple((unicodedata.normalize("NFD", letter), letter) for letter in "\u0929\u0931\u0934")
-_BENGALI_PAIRS = (
-    ("\u09c7\u09be", "\u09cb"),
-    ("\u09c7\u0981\u09be", "\u09cb\u0981"),
-    ("\u0985\u09be", "\u0986"),
-    ("\u09ac\u09bc", "\u09b0"),
-)
+# Characters that are rewritten together: few enough to stay in the processor's cache.
+_CHARACTERS_AT_A_TIME = 1 << 16
 
-_SEPARATOR = "\0"
-# Texts per joined string: enough to make calls cheap, few enough to stay in the processor's cache.
-_CHUNK = 128
-# Characters per joined string, so that a batch of very long lines is not copied as a whole.
-_CHUNK_CHARACTERS = 1 << 20
+
+@dataclass(frozen=True)
+class Normalizer:
+    """A normalization: `one` is its definition; `rules` say the same of ordinary texts, where there are such rules."""
+
+    one: Callable[[str], str]
+    rules: Rules | None = None
+
+    def __call__(self, texts: Sequence[str]) -> list[str]:
+        """Normalize many texts: equal to `[one(text) for text in texts]`."""
+        return [text for part in _parts(texts) for text in self._normalized(part)]
+
+    def rewrite(self, lines: Lines) -> tuple[Lines, list[int]]:
+        """Normalize lines of UTF-8.
+
+        Returns:
+            the normalized lines, and the numbers of those that are not UTF-8; these are empty.
+        """
+        from prasanga.text.rewriting import Lines, rewrite
+
+        if self.rules is None:
+            result = Lines(np.empty(0, np.uint8), np.zeros_like(lines.starts), np.zeros_like(lines.ends))
+            strange = list(range(len(lines.starts)))
+        else:
+            result, is_strange = rewrite(lines, self.rules)
+            strange = np.flatnonzero(is_strange).tolist()
+        undecodable = []
+        added: list[bytes] = []
+        size = len(result.data)
+        for line in strange:
+            raw = lines.data[lines.starts[line] : lines.ends[line]].tobytes()
+            try:
+                text = self.one(raw.decode()).encode("utf-8", "surrogatepass")
+            except UnicodeDecodeError:
+                undecodable.append(int(line))
+                text = b""
+            result.starts[line], result.ends[line] = size, size + len(text)
+            size += len(text)
+            added.append(text)
+        data = np.concatenate([result.data, np.frombuffer(b"".join(added), np.uint8)]) if added else result.data
+        return Lines(data, result.starts, result.ends), undecodable
+
+    def _normalized(self, texts: Sequence[str]) -> Iterator[str]:
+        if self.rules is None:
+            yield from map(self.one, texts)
+            return
+        from prasanga.text.rewriting import Lines, rewrite
+
+        encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
+        ends = np.cumsum([0, *map(len, encoded)], dtype=np.int64)
+        data = np.frombuffer(b"".join(encoded), dtype=np.uint8)
+        result, strange = rewrite(Lines(data, ends[:-1], ends[1:]), self.rules)
+        written = result.data.tobytes()
+        spans = zip(texts, result.starts.tolist(), result.ends.tolist(), strange.tolist(), strict=True)
+        for text, start, end, is_strange in spans:
+            yield self.one(text) if is_strange else written[start:end].decode()
 
 
 def normalize_batch(
@@ -85,79 +139,89 @@ def normalize_batch(
     check_form(form)
     if not (urls is None and punctuation is None and emoji is None):
         return [normalize(text, form=form, urls=urls, punctuation=punctuation, emoji=emoji) for text in texts]
-    result: list[str] = []
-    for start in range(0, len(texts), _CHUNK):
-        result += _normalize_chunk(texts[start : start + _CHUNK], form)
-    return result
+    return _bangla(form)(texts)
 
 
-def _normalize_chunk(texts: Sequence[str], form: Form) -> list[str]:
-    if len(texts) > 1 and sum(map(len, texts)) > _CHUNK_CHARACTERS:
-        half = len(texts) // 2
-        return _normalize_chunk(texts[:half], form) + _normalize_chunk(texts[half:], form)
-    unusual = [index for index, text in enumerate(texts) if not _is_ordinary(text)]
-    joined = _join_without(unusual, texts)
-    if _is_misordered(joined):
-        unusual = [index for index, text in enumerate(texts) if not _is_ordinary(text) or _is_misordered(text)]
-        joined = _join_without(unusual, texts)
-    normalized = _normalize_ordinary(joined, form).split(_SEPARATOR)
-    for index in unusual:
-        normalized[index] = normalize(texts[index], form=form)
-    return normalized
-
-
-def _join_without(unusual: Sequence[int], texts: Sequence[str]) -> str:
-    """Join the texts, with nothing in the place of the unusual ones."""
-    ordinary = list(texts)
-    for index in unusual:
-        ordinary[index] = ""
-    return _SEPARATOR.join(ordinary)
-
-
-def _normalize_ordinary(text: str, form: Form) -> str:
-    """Normalize text of ordinary characters and separators without a misordered pair."""
-    if _DEVANAGARI_NUKTA in text:
-        for pair, letter in _DEVANAGARI_PAIRS:
-            text = text.replace(pair, letter)
-    for pair, letter in _BENGALI_PAIRS:
-        text = text.replace(pair, letter)
-    for character, replacement in _replacements(form):
-        text = text.replace(character, replacement)
-    while "  " in text:
-        text = text.replace("  ", " ")
-    return text
-
-
-@functools.cache
-def _replacements(form: Form) -> tuple[tuple[str, str], ...]:
-    """The ordinary characters that normalization changes, and what into; asked of `normalize` itself."""
-    normalized = ((character, normalize(f"ক{character}ক", form=form)[1:-1]) for character in ORDINARY)
-    return tuple((character, replacement) for character, replacement in normalized if replacement != character)
-
-
-def normalizer(name: str) -> Callable[[Sequence[str]], list[str]]:
-    """The batch normalizer of that name in a config.
+def normalizer(
+    name: str, *, urls: Replacement = None, punctuation: Replacement = None, emoji: Replacement = None
+) -> Normalizer:
+    """The normalization of that name in a config.
 
     Args:
-        name: `bangla` (`normalize_batch`), `nfc` or `nfkc` (that Unicode form and nothing else), or `none` (texts as
-            they are).
+        name: `bangla` (`normalize`), `nukta` (NFKC, and Devanagari letters without their nukta where it is often left
+            out), `nfc` or `nfkc` (that Unicode form and nothing else), or `none` (texts as they are).
+        urls: what stands in place of each URL; with a replacement asked for, texts are normalized one by one.
+        punctuation: in place of each punctuation mark.
+        emoji: in place of each emoji.
 
     Raises:
         InputError: for another name.
     """
-    normalizers: dict[str, Callable[[Sequence[str]], list[str]]] = {
-        "bangla": normalize_batch,
-        "none": list,
-        "nfc": functools.partial(_unicode_form, "NFC"),
-        "nfkc": functools.partial(_unicode_form, "NFKC"),
-    }
-    if name not in normalizers:
+    if name not in _NORMALIZERS:
         raise InputError(
-            f"normalization: {name!r} is unknown; allowed are {', '.join(normalizers)}. Write `normalization: bangla`"
-            " for Bangla, `normalization: nfc` for other languages."
+            f"normalization: {name!r} is unknown; allowed are {', '.join(_NORMALIZERS)}. Write `normalization: {{bn:"
+            " bangla}` for Bangla, `{hi: nukta}` for Hindi, `{en: nfkc}` for English."
         )
-    return normalizers[name]
+    if urls is None and punctuation is None and emoji is None:
+        return _NORMALIZERS[name]()
+    if name == "bangla":
+        return Normalizer(functools.partial(normalize, urls=urls, punctuation=punctuation, emoji=emoji))
+    plain = _NORMALIZERS[name]().one
+    return Normalizer(lambda text: replace(plain(text), urls=urls, punctuation=punctuation, emoji=emoji))
 
 
-def _unicode_form(form: Form, texts: Sequence[str]) -> list[str]:
-    return [unicodedata.normalize(form, text) for text in texts]
+@functools.cache
+def _bangla(form: Form) -> Normalizer:
+    from prasanga.text.rewriting import learn_rules
+
+    one = functools.partial(normalize, form=form)
+    return Normalizer(one, learn_rules(one, ORDINARY, (*_COMPOSED, *_JOINED), _MISORDERED, one_space=True))
+
+
+@functools.cache
+def _unicode_form(form: Form) -> Normalizer:
+    from prasanga.text.rewriting import learn_rules
+
+    one = functools.partial(unicodedata.normalize, form)
+    return Normalizer(one, learn_rules(one, f"{ORDINARY}&", _COMPOSED, _MISORDERED, one_space=False))
+
+
+@functools.cache
+def _nukta() -> Normalizer:
+    from prasanga.text.rewriting import learn_rules
+
+    # A nukta after a letter is a sequence; one after anything else is left to the slow way.
+    pairs = [letter + "\u093c" for letter in _DEVANAGARI_LETTERS]
+    precomposed = [letter + "\u093c" for letter in map(chr, range(0x0958, 0x0960))]
+    doubled = [pair + "\u093c" for pair in pairs]
+    strange = (*_MISORDERED, *precomposed, *doubled)
+    rules = learn_rules(fold_nukta, f"{ORDINARY}&", (*_COMPOSED, *pairs), strange, one_space=False)
+    return Normalizer(fold_nukta, rules)
+
+
+@functools.cache
+def _none() -> Normalizer:
+    from prasanga.text.rewriting import learn_rules
+
+    return Normalizer(str, learn_rules(str, f"{ORDINARY}&", one_space=False))
+
+
+_NORMALIZERS: dict[str, Callable[[], Normalizer]] = {
+    "bangla": functools.partial(_bangla, "NFKC"),
+    "nukta": _nukta,
+    "nfkc": functools.partial(_unicode_form, "NFKC"),
+    "nfc": functools.partial(_unicode_form, "NFC"),
+    "none": _none,
+}
+
+
+def _parts(texts: Sequence[str]) -> Iterator[Sequence[str]]:
+    """The texts in parts of some millions of characters."""
+    first, characters = 0, 0
+    for index, text in enumerate(texts):
+        characters += len(text)
+        if characters >= _CHARACTERS_AT_A_TIME:
+            yield texts[first : index + 1]
+            first, characters = index + 1, 0
+    if first < len(texts):
+        yield texts[first:]

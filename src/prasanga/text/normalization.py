@@ -80,6 +80,8 @@ _PICTOGRAPH = (
 )
 _EMOJI = rf"{_PICTOGRAPH}(?:\u200d{_PICTOGRAPH})*|\p{{Regional_Indicator}}{{2}}|[0-9#*]\ufe0f?\u20e3"
 
+_FOLDED_NUKTA = regex.compile("(?<=[कखगजझफय]\u093c*)\u093c")
+
 _WHITE_SPACE = regex.compile(r"\s+")
 
 
@@ -112,8 +114,7 @@ def normalize(
     """
     check_form(form)
     text = ftfy.fix_text(text, _REPAIR).translate(_QUOTES)
-    if not (urls is None and punctuation is None and emoji is None):
-        text = _replace(text, {"urls": urls, "emoji": emoji, "punctuation": punctuation})
+    text = replace(text, urls=urls, punctuation=punctuation, emoji=emoji)
     text = _PIECES.sub(_join, text).translate(_PLAIN)
     text = unicodedata.normalize(form, text)
     return cast(str, _WHITE_SPACE.sub(" ", text))
@@ -135,9 +136,24 @@ def check_form(form: str) -> None:
         )
 
 
-def _replace(text: str, replacements: dict[str, Replacement]) -> str:
-    """Replace everything in one pass, so that no replacement is taken for text by the next one."""
+def fold_nukta(text: str) -> str:
+    """Normalize one Hindi text: NFKC, and no nukta on क ख ग ज झ फ य, where it is often left out.
+
+    ज़िंदगी and जिंदगी become one word. ड़ and ढ़ keep theirs: they are letters of their own (लड़का). So do the letters of
+    other languages that Unicode composes (ऩ ऱ ऴ).
+    """
+    return cast(str, _FOLDED_NUKTA.sub("", unicodedata.normalize("NFKC", text)))
+
+
+def replace(text: str, *, urls: Replacement = None, punctuation: Replacement = None, emoji: Replacement = None) -> str:
+    """Replace URLs, punctuation marks and emoji, all in one pass, so that no replacement is taken for text by the next.
+
+    The arguments are those of `normalize`.
+    """
+    replacements = {"urls": urls, "emoji": emoji, "punctuation": punctuation}
     asked = {kind: replacement for kind, replacement in replacements.items() if replacement is not None}
+    if not asked:
+        return text
 
     def replacement_of(match: Any) -> str:
         replacement = asked[match.lastgroup]

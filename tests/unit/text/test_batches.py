@@ -7,6 +7,7 @@ import unicodedata
 from pathlib import Path
 from typing import get_args
 
+import numpy as np
 import pytest
 from ftfy.badness import is_bad
 from hypothesis import example, given, settings
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 from prasanga.errors import InputError
 from prasanga.text import batches, normalize, normalize_batch, normalizer
 from prasanga.text.normalization import Form
+from prasanga.text.rewriting import Lines
 
 # Pieces that do something together; st.text() alone would hardly ever put them side by side.
 TRIGGERS = [
@@ -51,6 +53,51 @@ def test_batch_equals_single_with_replacements(batch: list[str]) -> None:
     assert normalize_batch(batch, urls="U", punctuation=" ", emoji="E") == single
 
 
+NAMES = ["bangla", "nukta", "nfkc", "nfc", "none"]
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.lists(texts, max_size=8), st.sampled_from(NAMES))
+@example(["क़\u093c", "\u0958\u093c", "\u0915\u093c\u093c", "\u093c", "ज़िन्दगी लड़का"], "nukta")
+def test_every_normalizer_does_to_many_texts_what_it_does_to_one(batch: list[str], name: str) -> None:
+    normalize_all = normalizer(name)
+    assert normalize_all(batch) == [normalize_all.one(text) for text in batch]
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.one_of(texts.map(lambda text: text.encode("utf-8", "ignore")), st.binary(max_size=8))))
+def test_lines_of_bytes_are_normalized_or_named_as_undecodable(raw: list[bytes]) -> None:
+    ends = np.cumsum([0, *map(len, raw)], dtype=np.int64)
+    lines = Lines(np.frombuffer(b"".join(raw), dtype=np.uint8), ends[:-1], ends[1:])
+    result, undecodable = normalizer("bangla").rewrite(lines)
+    written = [result.data[a:b].tobytes() for a, b in zip(result.starts, result.ends, strict=True)]
+    expected: list[bytes | None] = []
+    for line in raw:
+        try:
+            expected.append(normalize(line.decode()).encode("utf-8", "surrogatepass"))
+        except UnicodeDecodeError:
+            expected.append(None)
+    assert undecodable == [number for number, line in enumerate(expected) if line is None]
+    assert written == [line or b"" for line in expected]
+
+
+def test_replacements_by_name() -> None:
+    text = "দেখো: www.example.com 😀"
+    assert normalizer("bangla", urls="<url>", emoji="")([text]) == ["দেখো: <url> "]
+    assert normalizer("nukta", punctuation="*")(["ज़रा देखो।"]) == ["जरा देखो*"]
+    assert normalizer("none", emoji="E")(["“😀”"]) == ["“E”"]
+
+
+def test_a_nukta_is_folded_where_it_is_often_left_out() -> None:
+    assert normalizer("nukta")(["ज़िंदगी", "\u095b", "लड़का", "पढ़ाई", "\u0931"]) == [
+        "जिंदगी",
+        "ज",
+        "लड़का",
+        "पढ़ाई",
+        "\u0931",
+    ]
+
+
 def test_every_pair_of_ordinary_characters() -> None:
     """Exhaustive, where it matters most: what two neighbours do to each other."""
     pairs = ["".join(pair) for pair in itertools.product(batches.ORDINARY, repeat=2)]
@@ -60,7 +107,9 @@ def test_every_pair_of_ordinary_characters() -> None:
     kept |= set("\u0915\u0928\u0930\u0933\u093c\u094d\u0958")
     pairs = [pair for pair in pairs if kept.issuperset(pair)]
     assert len(pairs) > 1000
-    assert normalize_batch(pairs) == [normalize(pair) for pair in pairs]
+    for name in NAMES:
+        normalize_all = normalizer(name)
+        assert normalize_all(pairs) == [normalize_all.one(pair) for pair in pairs], name
 
 
 @settings(max_examples=300, deadline=None)
@@ -88,7 +137,7 @@ def test_a_long_run_of_spaces_and_a_long_line() -> None:
 
 
 def test_a_batch_of_long_lines_is_divided(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batches, "_CHUNK_CHARACTERS", 10)
+    monkeypatch.setattr(batches, "_CHARACTERS_AT_A_TIME", 10)
     batch = ["বড় “লাইন” " * number for number in range(20)] + ["é", ""]
     assert normalize_batch(batch) == [normalize(text) for text in batch]
 
@@ -107,7 +156,7 @@ def test_normalizers_by_name() -> None:
 
 
 def test_unknown_normalizer_names_the_known_ones() -> None:
-    with pytest.raises(InputError, match="'Bangla' is unknown; allowed are bangla, none, nfc, nfkc"):
+    with pytest.raises(InputError, match="'Bangla' is unknown; allowed are bangla, nukta, nfkc, nfc, none"):
         normalizer("Bangla")
 
 
