@@ -1,7 +1,8 @@
-"""Forms that two stimuli claim, and the decisions about them (`ambiguous:` in `categories.yaml`).
+"""Forms that have two readings, and the decisions about them (`ambiguous:` in `categories.yaml`).
 
 A form like মার is the genitive of মা and could be a form of another stimulus. Counting it for both, for one or for
-none changes the measurement, so somebody has to decide, and the decision stands in the data with its reason.
+none changes the measurement, so somebody has to decide, and the decision stands in the data with its reason. The other
+reading may also be a word that is no stimulus (মার, beating); such a form can be left out, with `none`.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ _SHOWN = 12
 
 
 def resolve(forms: Sequence[SurfaceForm], head: Entry, places: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
-    """Decide who gets the hits of each form that several stimuli claim.
+    """Decide who gets the hits of each form that several stimuli claim, and of each that a decision speaks of.
 
     A decision about a form holds for the form with an emphatic ending as well.
 
@@ -30,10 +31,10 @@ def resolve(forms: Sequence[SurfaceForm], head: Entry, places: Mapping[str, str]
         Folded form -> the stimuli that get its hits.
 
     Raises:
-        InputError: a form without decision (with the lines to write), a decision about a form that is not ambiguous, or
-            for a stimulus that does not claim it.
+        InputError: a form without decision (with the lines to write), a decision about a form that nobody claims, or for
+            a stimulus that does not claim it.
     """
-    claimed = {form: owners for form, owners in claimants(forms).items() if len(owners) > 1}
+    claimed = claimants(forms)
     decisions = _read_decisions(head, claimed)
     resolutions: dict[str, tuple[str, ...]] = {}
     undecided: dict[str, Mapping[str, SurfaceForm]] = {}
@@ -41,12 +42,12 @@ def resolve(forms: Sequence[SurfaceForm], head: Entry, places: Mapping[str, str]
         base = _without_emphatic(form, owners)
         if form in decisions:
             resolutions[form] = decisions[form]
-        elif base in decisions:
+        elif base in decisions and (len(owners) > 1 or not decisions[base]):
             resolutions[form] = decisions[base]
-        elif base not in claimed:
-            undecided[form] = owners
-        else:
+        elif len(owners) > 1 and len(claimed.get(base, ())) > 1:
             undecided.setdefault(base, claimed[base])
+        elif len(owners) > 1:
+            undecided[form] = owners
     if undecided:
         raise InputError(_explain(undecided, head, places))
     return resolutions
@@ -60,8 +61,13 @@ def _read_decisions(head: Entry, claimed: Mapping[str, Mapping[str, SurfaceForm]
         owners = tuple(claimed.get(fold(form), ()))
         if not owners:
             raise InputError(
-                f"{entry.place}: the form {form} is listed under `ambiguous`, but no two stimuli claim it (any more)."
+                f"{entry.place}: the form {form} is listed under `ambiguous`, but no stimulus claims it (any more)."
                 " Delete the entry."
+            )
+        if len(owners) == 1 and resolution != "none":
+            raise InputError(
+                f"{entry.place}: the form {form} has the resolution `{resolution}`, but only {owners[0]} claims it (any"
+                " more), and gets its hits. Delete the entry, or write `resolution: none` to leave the form out."
             )
         if fold(form) in decisions:
             raise InputError(f"{entry.place}: the form {form} is listed twice under `ambiguous`. Delete one entry.")

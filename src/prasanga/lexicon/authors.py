@@ -15,18 +15,20 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from prasanga.errors import InputError
 from prasanga.lexicon.model import Category, Lexicon, Stimulus, SurfaceForm, WordSet, claimants, first_readings
-from prasanga.lexicon.yaml_input import clean, read_text, suggest
+from prasanga.lexicon.spelling import spelling_of
+from prasanga.lexicon.yaml_input import read_text, suggest
 
 LANGUAGE = "bn"
 SIDES = ("targ1", "targ2", "attr1", "attr2")
 
 Suffixes = Mapping[str, Sequence[tuple[str, str]]]  # word -> (suffix, group) in order
+Clean = Callable[[str], str]
 
 
 def read_json_object(path: Path) -> dict[str, Any]:
@@ -42,16 +44,18 @@ def read_json_object(path: Path) -> dict[str, Any]:
     return content
 
 
-def load_suffix_lists(path: Path) -> Lexicon:
+def load_suffix_lists(path: Path, normalization: str | None = None) -> Lexicon:
     """Words with their suffixes (`weatWordsWithSuffix.jsonl`), without categories."""
     warnings: list[str] = []
-    suffixes = _read_suffix_lists(path, warnings)
-    return _build(suffixes, suffixes, {}, warnings)
+    clean = _cleaner(normalization)
+    suffixes = _read_suffix_lists(path, warnings, clean)
+    return _build(suffixes, suffixes, {}, warnings, clean)
 
 
-def load_grouped_words(words: Path, suffix_categories: Path) -> Lexicon:
+def load_grouped_words(words: Path, suffix_categories: Path, normalization: str | None = None) -> Lexicon:
     """Words with numbers of suffix groups (`allWeatWords.txt`, `suffixCategories.jsonl`), without categories."""
     warnings: list[str] = []
+    clean = _cleaner(normalization)
     groups = _text_lists(suffix_categories)
     suffixes: dict[str, list[tuple[str, str]]] = {}
     for number, line in enumerate(read_text(words).splitlines(), start=1):
@@ -73,22 +77,23 @@ def load_grouped_words(words: Path, suffix_categories: Path) -> Lexicon:
                     f" {suffix_categories}.{suggest(group, groups)}"
                 )
             of_word += [(clean(suffix), group) for suffix in groups[group]]
-    return _build(suffixes, suffixes, {}, warnings)
+    return _build(suffixes, suffixes, {}, warnings, clean)
 
 
-def load_categories(files: Sequence[Path], suffix_lists: Path | None) -> Lexicon:
+def load_categories(files: Sequence[Path], suffix_lists: Path | None, normalization: str | None = None) -> Lexicon:
     """Categories (`ceat1.jsonl`, ... are C1, ...) with the suffixes of `weatWordsWithSuffix.jsonl`.
 
     The stimuli are the words of the categories. A word that a list names twice stands twice in its word set.
     """
     warnings: list[str] = []
+    clean = _cleaner(normalization)
     suffixes: Suffixes = {}
     if suffix_lists is None:
         warnings.append(f"{files[0].parent}: no suffix lists given: words are found in their bare form only.")
     else:
-        suffixes = _read_suffix_lists(suffix_lists, warnings)
+        suffixes = _read_suffix_lists(suffix_lists, warnings, clean)
     numbered = sorted((int("".join(re.findall(r"\d", path.stem)) or 0), path) for path in files)
-    categories = {f"C{number}": _read_category(f"C{number}", path, warnings) for number, path in numbered}
+    categories = {f"C{number}": _read_category(f"C{number}", path, warnings, clean) for number, path in numbered}
     sets = [side for category in categories.values() for side in (*category.targets, *category.attributes)]
     words = list(dict.fromkeys(word for side in sets for word in side.stimuli))
     if suffix_lists is not None:
@@ -97,10 +102,15 @@ def load_categories(files: Sequence[Path], suffix_lists: Path | None) -> Lexicon
             for word in words
             if word not in suffixes
         ]
-    return _build(words, suffixes, categories, warnings)
+    return _build(words, suffixes, categories, warnings, clean)
 
 
-def _read_suffix_lists(path: Path, warnings: list[str]) -> dict[str, list[tuple[str, str]]]:
+def _cleaner(normalization: str | None) -> Clean:
+    normalized = spelling_of(LANGUAGE, normalization)
+    return lambda text: normalized(text).strip()
+
+
+def _read_suffix_lists(path: Path, warnings: list[str], clean: Clean) -> dict[str, list[tuple[str, str]]]:
     suffixes: dict[str, list[tuple[str, str]]] = {}
     for word, of_word in _text_lists(path).items():
         if clean(word) in suffixes:
@@ -119,17 +129,19 @@ def _text_lists(path: Path) -> dict[str, list[str]]:
     return content
 
 
-def _read_category(name: str, path: Path, warnings: list[str]) -> Category:
+def _read_category(name: str, path: Path, warnings: list[str], clean: Clean) -> Category:
     content = read_json_object(path)
     for side in SIDES:
         if side not in content:
             raise InputError(f"{path}: lacks the key `{side}`. A category has {', '.join(SIDES)}.")
-    target_x, target_y, attribute_a, attribute_b = (_read_side(side, content[side], path, warnings) for side in SIDES)
+    target_x, target_y, attribute_a, attribute_b = (
+        _read_side(side, content[side], path, warnings, clean) for side in SIDES
+    )
     title = f"{target_x.gloss} and {target_y.gloss}, {attribute_a.gloss} and {attribute_b.gloss}".capitalize()
     return Category(name, title, (target_x, target_y), (attribute_a, attribute_b))
 
 
-def _read_side(side: str, content: Any, path: Path, warnings: list[str]) -> WordSet:
+def _read_side(side: str, content: Any, path: Path, warnings: list[str], clean: Clean) -> WordSet:
     if not isinstance(content, dict) or not isinstance(content.get("category"), str):
         raise InputError(
             f'{path}: `{side}` must hold {{"category": name, "examples": [word, ...]}}; found {content!r:.80}.'
@@ -153,7 +165,7 @@ def _read_side(side: str, content: Any, path: Path, warnings: list[str]) -> Word
 
 
 def _build(
-    words: Iterable[str], suffixes: Suffixes, categories: Mapping[str, Category], warnings: list[str]
+    words: Iterable[str], suffixes: Suffixes, categories: Mapping[str, Category], warnings: list[str], clean: Clean
 ) -> Lexicon:
     stimuli, readings = [], []
     for word in words:

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from prasanga.errors import InputError
-from prasanga.lexicon.endings import ENDING_CLASSES
-from prasanga.lexicon.inflection import ANY, Example, NumberBlock, SuffixGroup
+from prasanga.lexicon.endings import ANY, ENDING_CLASSES, is_written_out
+from prasanga.lexicon.inflection import Example, NumberBlock, SuffixGroup
 from prasanga.lexicon.model import CASES, NUMBERS
-from prasanga.lexicon.yaml_input import Entry, clean, read_yaml, suggest
+from prasanga.lexicon.yaml_input import Entry, read_yaml, suggest
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,27 +23,42 @@ class SuffixGroups:
     groups: Mapping[str, SuffixGroup]
 
 
-def load_suffix_groups(path: str | Path) -> SuffixGroups:
+def load_suffix_groups(path: str | Path, normalization: str | None = None) -> SuffixGroups:
     """Read a file of suffix groups.
 
+    Args:
+        path: the file.
+        normalization: the corpus's, if not the language's own.
+
     Raises:
-        InputError: the file cannot be read; an unknown key, ending class, number or case; a value of the wrong kind.
+        InputError: the file cannot be read; an unknown key, ending class, number or case; a value of the wrong kind; an
+            unknown normalization.
     """
     path = Path(path)
-    content = read_yaml(path)
-    content.require("a file of suffix groups", required=["language", "groups"])
+    content = read_yaml(path, normalization=normalization)
+    content.require("a file of suffix groups", required=["language", "groups"], optional=["hyphenated", "capitalized"])
     entries = content.entry_of("groups")
     if not entries:
         raise InputError(f"{path}: `groups` is empty. Write at least one group under it: `name: {{ending: any, ...}}`.")
-    groups = {name: _read_group(name, entries.entry_of(name)) for name in entries}
+    groups = {name: _read_group(name, entries.entry_of(name), content) for name in entries}
     return SuffixGroups(path, content.text("language"), groups)
 
 
-def _read_group(name: str, entry: Entry) -> SuffixGroup:
+def _read_group(name: str, entry: Entry, of_all: Entry) -> SuffixGroup:
+    """Read one group; `of_all` is the head of the file, with what holds for all groups."""
     entry.require(
         f"the suffix group `{name}`",
         required=["ending"],
-        optional=["description", "cases", "numbers", "emphatic", "alternation", "examples"],
+        optional=[
+            "description",
+            "cases",
+            "numbers",
+            "emphatic",
+            "alternation",
+            "examples",
+            "hyphenated",
+            "capitalized",
+        ],
     )
     return SuffixGroup(
         name=name,
@@ -54,6 +69,8 @@ def _read_group(name: str, entry: Entry) -> SuffixGroup:
         emphatic=entry.texts("emphatic"),
         alternation=_read_alternation(entry.entry_of("alternation")),
         examples=tuple(_read_example(name, example) for example in entry.entries_of("examples")),
+        hyphenated=entry.flag("hyphenated", default=of_all.flag("hyphenated", default=True)),
+        capitalized=entry.flag("capitalized", default=of_all.flag("capitalized", default=False)),
     )
 
 
@@ -61,9 +78,10 @@ def _read_ending_classes(name: str, entry: Entry) -> tuple[str, ...]:
     classes = entry.texts("ending")
     allowed = [*ENDING_CLASSES, ANY]
     for found in classes:
-        if found not in allowed:
+        if found not in allowed and not is_written_out(found):
             raise InputError(
                 f"{entry.place}: the suffix group `{name}` has the ending class `{found}`.{suggest(found, allowed)}"
+                " Or write the end of the stems, with a hyphen before it: `ending: -ी`."
             )
     if not classes:
         raise InputError(f"{entry.place}: the suffix group `{name}` names no ending class. Write e.g. `ending: any`.")
@@ -101,12 +119,12 @@ def _read_block(number: str, entry: Entry) -> NumberBlock:
 
 
 def _read_alternation(entry: Entry) -> dict[str, str]:
-    alternation = {clean(letter): entry.text(letter) for letter in entry}
-    for letter in alternation:
-        if len(letter) != 1:
-            raise InputError(
-                f"{entry.place}: `alternation` has {letter!r}, but a key is the last letter of a stem: `{{ং: ঙ}}`."
-            )
+    alternation = {entry.clean(end): entry.text(end, may_be_empty=True) for end in entry}
+    if "" in alternation:
+        raise InputError(
+            f"{entry.place}: `alternation` has an empty key, but a key is the last letter or letters of a stem:"
+            " `{ং: ঙ}`; the value may be empty: `{ा: ''}`."
+        )
     return alternation
 
 

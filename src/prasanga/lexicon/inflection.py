@@ -2,8 +2,8 @@
 
     গোলাপ + গুলো (plural) + তে (locative) + ও (emphatic) = গোলাপগুলোতেও
 
-An ending is written onto the stem, or after a hyphen (গোলাপ-এর). A stem may change its last letter before an ending
-that begins with a vowel sign (রং, রঙের).
+An ending is written onto the stem, or in some languages after a hyphen (গোলাপ-এর). A stem may change its last letters
+before an ending that begins with a vowel: রং, রঙের; लड़का, लड़के; city, cities.
 """
 
 from __future__ import annotations
@@ -14,9 +14,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from prasanga.lexicon.endings import after_hyphen, begins_with_vowel_sign, ending_class
-
-ANY = "any"
+from prasanga.lexicon.endings import (
+    after_hyphen,
+    after_vowel,
+    begins_with_vowel,
+    ending_class,
+    ends_as,
+    ends_in_vowel,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +70,15 @@ class SuffixGroup:
     Attributes:
         name: its key in the file.
         description: which words belong to it.
-        endings: the ending classes of its stems, or ("any",).
+        endings: the ending classes of its stems, or endings written out ("-ी"), or ("any",).
         cases: case -> endings on the bare stem (singular); the bare stem is always a nominative.
         numbers: number -> blocks of suffixes with their case endings.
         emphatic: endings of the last slot.
-        alternation: last letter of the stem -> the letter that replaces it before a vowel sign.
+        alternation: last letters of the stem -> what stands in their place before a case or number ending that begins
+            with a vowel; nothing, if they fall away.
         examples: what must and must not be a form.
+        hyphenated: whether endings are found after a hyphen as well.
+        capitalized: whether a form is found with a capital at its beginning as well (Flowers).
     """
 
     name: str
@@ -81,10 +89,19 @@ class SuffixGroup:
     emphatic: tuple[str, ...]
     alternation: Mapping[str, str]
     examples: tuple[Example, ...]
+    hyphenated: bool = True
+    capitalized: bool = False
 
     def fits(self, stem: str) -> bool:
         """Whether the stem ends as this group's stems do."""
-        return ANY in self.endings or ending_class(stem) in self.endings
+        return ends_as(stem, self.endings)
+
+    def altered(self, stem: str) -> str:
+        """The stem as it stands before a case or number ending that begins with a vowel."""
+        for end, replacement in self.alternation.items():
+            if stem.endswith(end):
+                return stem.removesuffix(end) + replacement
+        return stem
 
     @cached_property
     def tails(self) -> tuple[Tail, ...]:
@@ -108,16 +125,35 @@ class SuffixGroup:
 
 
 def inflections(stem: str, group: SuffixGroup) -> Iterator[Reading]:
-    """Every reading of every form of `stem`; those with a hyphen come last.
+    """Every reading of every form of `stem`; those with a hyphen come later, those with a capital last.
 
     Args:
         stem: normalized; its ending is not checked (`SuffixGroup.fits`).
         group: the suffix group.
     """
-    altered = stem[:-1] + group.alternation.get(stem[-1], stem[-1])
+    readings = [*_joined(stem, group), *(_hyphenated(stem, group) if group.hyphenated else ())]
+    yield from readings
+    if group.capitalized:
+        yield from (reading._replace(form=capitalize(reading.form)) for reading in readings)
+
+
+def capitalize(form: str) -> str:
+    """The form with a capital at its beginning, and the rest as it is (unlike `str.capitalize`)."""
+    return form[:1].upper() + form[1:]
+
+
+def _joined(stem: str, group: SuffixGroup) -> Iterator[Reading]:
+    altered = group.altered(stem)
     for text, number, case, emphatic in group.tails:
-        base = altered if begins_with_vowel_sign(text) else stem
-        yield Reading(_join(base, text), number, case, emphatic, False)
+        # The emphatic endings ই and ও are vowels that change nothing: রং, রংই.
+        if begins_with_vowel(text.removesuffix(emphatic)):
+            form = _join(altered, after_vowel(text) if altered != stem and ends_in_vowel(altered) else text)
+        else:
+            form = _join(stem, text)
+        yield Reading(form, number, case, emphatic, False)
+
+
+def _hyphenated(stem: str, group: SuffixGroup) -> Iterator[Reading]:
     for text, number, case, emphatic in group.tails:
         if text:
             for ending in after_hyphen(text, glide_may_go=number == "singular"):

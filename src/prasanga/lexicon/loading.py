@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from prasanga.errors import InputError
@@ -26,10 +27,12 @@ _PARTNERS = {
 }
 
 
-def load_lexicon(stimuli: str | Path, suffix_groups: str | Path | None = None) -> Lexicon:
+def load_lexicon(
+    stimuli: str | Path, suffix_groups: str | Path | None = None, *, normalization: str | None = None
+) -> Lexicon:
     """Read word sets and suffix groups and make the surface forms of every stimulus.
 
-    The layout is recognised by the files' content. All words are normalized (`prasanga.text.normalize`).
+    The layout is recognised by the files' content. All words are normalized as the corpus of their language is.
 
     Args:
         stimuli: a folder of our word sets with `categories.yaml`; or, of the paper's files, the folder with
@@ -37,15 +40,21 @@ def load_lexicon(stimuli: str | Path, suffix_groups: str | Path | None = None) -
         suffix_groups: our YAML for our word sets; `weatWordsWithSuffix.jsonl` for `ceat*.jsonl` (without it only bare
             words are found, which is a warning); `suffixCategories.jsonl` for `allWeatWords.txt`; nothing for
             `weatWordsWithSuffix.jsonl`, which holds its suffixes.
+        normalization: the name of the corpus's normalization (`prasanga.text.normalizer`); by default the language's
+            own (`prasanga.lexicon.spelling`: bangla, nukta for Hindi, nfkc for English).
 
     Raises:
         InputError: a missing or broken file; files that do not belong together; an unknown key, suffix group, word set,
             number, case or ending class; a word set that is empty or lists a word twice; a word with different entries
             in two sets; a group on a stem of another ending class; in our layout, a form that two stimuli claim and
-            that is not listed under `ambiguous:`, or one that is listed there and not ambiguous.
+            that is not listed under `ambiguous:`, or one that is listed there and not ambiguous; an unknown
+            normalization.
     """
-    stimuli = Path(stimuli)
     groups = None if suffix_groups is None else Path(suffix_groups)
+    return replace(_load(Path(stimuli), groups, normalization), normalization=normalization)
+
+
+def _load(stimuli: Path, groups: Path | None, normalization: str | None) -> Lexicon:
     kind = _kind_of(stimuli)
     if kind not in _PARTNERS:
         raise InputError(
@@ -54,11 +63,13 @@ def load_lexicon(stimuli: str | Path, suffix_groups: str | Path | None = None) -
         )
     _require_partner(stimuli, kind, groups)
     if kind == _CATEGORIES:
-        return authors.load_categories(_category_files(stimuli), groups)
+        return authors.load_categories(_category_files(stimuli), groups, normalization)
     if kind == _SUFFIX_LISTS:
-        return authors.load_suffix_lists(stimuli)
+        return authors.load_suffix_lists(stimuli, normalization)
     assert groups is not None  # _require_partner
-    return load_word_sets(stimuli, groups) if kind == _WORD_SETS else authors.load_grouped_words(stimuli, groups)
+    if kind == _WORD_SETS:
+        return load_word_sets(stimuli, groups, normalization)
+    return authors.load_grouped_words(stimuli, groups, normalization)
 
 
 def _require_partner(stimuli: Path, kind: str, groups: Path | None) -> None:

@@ -1,7 +1,7 @@
 """What a lexicon holds: stimuli, their surface forms, and the categories that use them.
 
 A stimulus is a word; whether it is a target or an attribute is said by the category. A surface form is one spelling
-under which a stimulus stands in running text. All strings are normalized (`prasanga.text.normalize`).
+under which a stimulus stands in running text. All strings are normalized (`prasanga.lexicon.spelling`).
 """
 
 from __future__ import annotations
@@ -11,10 +11,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from prasanga.errors import InputError
+from prasanga.lexicon.spelling import spelling_of
 from prasanga.text import fold
 
 NUMBERS = ("singular", "definite", "plural", "partitive")
-CASES = ("nominative", "genitive", "objective", "locative", "instrumental")
+# The nominative is Hindi's direct case; its oblique stands before postpositions (लड़के को), which are words of their own.
+CASES = ("nominative", "genitive", "objective", "locative", "instrumental", "oblique", "vocative")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +92,7 @@ class Lexicon:
         readings: every reading that can be produced, also those whose spelling has an earlier one; empty means `forms`.
         resolutions: folded form -> the stimuli that get its hits, for forms that several stimuli claim. A form that is
             not named here belongs to all its claimants.
+        normalization: the name of the normalization that the words went through; None is the language's own.
     """
 
     language: str
@@ -99,6 +102,7 @@ class Lexicon:
     warnings: tuple[str, ...] = ()
     readings: tuple[SurfaceForm, ...] = field(default=(), repr=False)
     resolutions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    normalization: str | None = None
 
     def claims(self) -> dict[str, tuple[str, ...]]:
         """Map each folded form (`prasanga.text.fold`: without ZWNJ) to the stimuli that get a hit for it.
@@ -118,10 +122,14 @@ class Lexicon:
         Raises:
             InputError: if there is none; the message lists what exists.
         """
-        try:
-            return self._inflections[stimulus, number, case, emphatic]
-        except KeyError:
-            raise InputError(self._explain_missing(stimulus, number, case, emphatic)) from None
+        found = self._inflections.get((stimulus, number, case, emphatic))
+        if found is None:
+            # A user may write the stimulus as the word list does (ख़ुशी), not as it is named after normalization (खुशी).
+            normalized = spelling_of(self.language, self.normalization)(stimulus)
+            found = self._inflections.get((normalized, number, case, emphatic))
+        if found is None:
+            raise InputError(self._explain_missing(stimulus, number, case, emphatic))
+        return found
 
     @cached_property
     def _inflections(self) -> dict[tuple[str, str, str, str], str]:

@@ -7,14 +7,14 @@ not fit the end of its word, a form that two stimuli claim without a decision.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from prasanga.errors import InputError
 from prasanga.lexicon.ambiguity import resolve
 from prasanga.lexicon.endings import ending_class
 from prasanga.lexicon.groups import SuffixGroups, load_suffix_groups
-from prasanga.lexicon.inflection import inflections
+from prasanga.lexicon.inflection import capitalize, inflections
 from prasanga.lexicon.model import CASES, NUMBERS, Category, Lexicon, Stimulus, SurfaceForm, WordSet, first_readings
 from prasanga.lexicon.yaml_input import Entry, read_yaml, suggest
 
@@ -31,16 +31,21 @@ class _Word:
     place: str
 
 
-def load_word_sets(folder: Path, suffix_groups: Path) -> Lexicon:
+def load_word_sets(folder: Path, suffix_groups: Path, normalization: str | None = None) -> Lexicon:
     """Read a folder of word sets with its `categories.yaml`, and inflect its words.
+
+    Args:
+        folder: the word sets.
+        suffix_groups: the groups that they name.
+        normalization: the corpus's, if not the language's own.
 
     Raises:
         InputError: see `prasanga.lexicon.loading.load_lexicon`.
     """
-    groups = load_suffix_groups(suffix_groups)
+    groups = load_suffix_groups(suffix_groups, normalization)
     if not (folder / CATEGORIES_FILE).exists():
         raise InputError(f"{folder / CATEGORIES_FILE}: no such file. Write it, with `language:` and `categories:`.")
-    head = read_yaml(folder / CATEGORIES_FILE)
+    head = read_yaml(folder / CATEGORIES_FILE, normalization=normalization)
     head.require("a file of categories", required=["language", "categories"], optional=["ambiguous"])
     language = head.text("language")
     if language != groups.language:
@@ -52,7 +57,7 @@ def load_word_sets(folder: Path, suffix_groups: Path) -> Lexicon:
     sets: dict[str, WordSet] = {}
     for path in sorted(folder.glob("*.yaml")):
         if path.name != CATEGORIES_FILE:
-            word_set = _read_set(path, words)
+            word_set = _read_set(read_yaml(path, language, normalization), words)
             if word_set.name in sets:
                 raise InputError(f"{path}: there is another file with `set: {word_set.name}`. Rename one of the sets.")
             sets[word_set.name] = word_set
@@ -73,15 +78,14 @@ def load_word_sets(folder: Path, suffix_groups: Path) -> Lexicon:
     )
 
 
-def _read_set(path: Path, words: dict[str, _Word]) -> WordSet:
+def _read_set(content: Entry, words: dict[str, _Word]) -> WordSet:
     """Read one word set; its words are added to `words`, where equal entries of other sets may stand already."""
-    content = read_yaml(path)
     content.require("a word set", required=["set", "words"], optional=["gloss"])
     name = content.text("set")
     entries = content.entries_of("words")
     if not entries:
         raise InputError(
-            f"{path}: the word set `{name}` is empty. Write `words:` and at least one `- {{stimulus: ...}}`."
+            f"{content.path}: the word set `{name}` is empty. Write `words:` and at least one `- {{stimulus: ...}}`."
         )
     stimuli: dict[str, str] = {}
     for entry in entries:
@@ -191,6 +195,8 @@ def _readings(word: _Word, groups: SuffixGroups) -> Iterator[SurfaceForm]:
             for form, number, case, emphatic, hyphenated in inflections(spelling, groups.groups[name]):
                 yield SurfaceForm(form, stimulus.name, name, number, case, emphatic, hyphenated)
     yield from word.irregular
+    if any(groups.groups[name].capitalized for name in stimulus.groups):
+        yield from (replace(form, form=capitalize(form.form)) for form in word.irregular)
 
 
 def _read_category(name: str, entry: Entry, sets: Mapping[str, WordSet]) -> Category:

@@ -1,20 +1,20 @@
 """Reading our YAML files so that every complaint can name file and line.
 
 PyYAML drops line numbers and lets the second of two equal keys win in silence; here a mapping knows its line, and a
-key that stands twice is refused.
+key that stands twice is refused. Texts are normalized as they are taken out, in the way of the file's language.
 """
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from prasanga.errors import InputError
-from prasanga.text import normalize
+from prasanga.lexicon.spelling import spelling_of
 
 try:
     from yaml import CSafeLoader as _SafeLoader
@@ -23,10 +23,11 @@ except ImportError:  # PyYAML built without libyaml: the same, slower
 
 
 class Entry(dict[str, Any]):
-    """A YAML mapping that knows where it stands."""
+    """A YAML mapping that knows where it stands, and how its texts are normalized."""
 
     path: Path
     line: int
+    normalized: Callable[[str], str]
 
     @property
     def place(self) -> str:
@@ -43,12 +44,19 @@ class Entry(dict[str, Any]):
             if key not in self:
                 raise InputError(f"{self.place}: {what} lacks the key `{key}`. Write `{key}: ...`.")
 
-    def text(self, key: str, default: str = "") -> str:
-        """The text under `key`, normalized; empty only where the key is missing and `default` is empty."""
+    def text(self, key: str, default: str = "", *, may_be_empty: bool = False) -> str:
+        """The text under `key`, normalized; empty where the key is missing and `default` is empty, or where it may."""
         text = self._text(self.get(key, default), key)
-        if key in self and not text:
+        if key in self and not text and not may_be_empty:
             raise InputError(f"{self.place}: `{key}` is empty. Give it a value.")
         return text
+
+    def flag(self, key: str, *, default: bool) -> bool:
+        """The truth value under `key`."""
+        value = self.get(key, default)
+        if not isinstance(value, bool):
+            raise InputError(f"{self.place}: `{key}` is {value!r}. Write `{key}: true` or `{key}: false`.")
+        return value
 
     def texts(self, key: str) -> tuple[str, ...]:
         """The list of texts under `key`, normalized; a missing key or null is an empty list, a text a list of one."""
@@ -81,10 +89,14 @@ class Entry(dict[str, Any]):
         value = self.get(key)
         if value is None:
             value = Entry()
-            value.path, value.line = self.path, self.line
+            value.path, value.line, value.normalized = self.path, self.line, self.normalized
         if not isinstance(value, Entry):
             raise InputError(f"{self.place}: `{key}` is {value!r}, but must be a mapping: `{key}: {{key: value}}`.")
         return value
+
+    def clean(self, text: str) -> str:
+        """A text of the file as the corpus would spell it, without white space at the ends."""
+        return self.normalized(text).strip()
 
     def _text(self, value: object, key: str) -> str:
         if not isinstance(value, str):
@@ -92,12 +104,7 @@ class Entry(dict[str, Any]):
                 f"{self.place}: `{key}` holds {value!r}, but must be text. Give it a value, in quotation"
                 " marks if need be."
             )
-        return clean(value)
-
-
-def clean(text: str) -> str:
-    """Normalized, without white space at the ends."""
-    return normalize(text).strip()
+        return self.clean(value)
 
 
 def suggest(name: str, allowed: Iterable[str]) -> str:
@@ -107,11 +114,17 @@ def suggest(name: str, allowed: Iterable[str]) -> str:
     return (f" Did you mean `{near[0]}`?" if near else "") + f" Allowed: {', '.join(names)}."
 
 
-def read_yaml(path: Path) -> Entry:
+def read_yaml(path: Path, language: str | None = None, normalization: str | None = None) -> Entry:
     """Read a YAML file that holds one mapping.
 
+    Args:
+        path: the file.
+        language: of its words; by default what the file says under `language`.
+        normalization: the corpus's, if not the language's own (`prasanga.lexicon.spelling`).
+
     Raises:
-        InputError: no such file, not UTF-8, a syntax error or a key that stands twice (with its line), no mapping.
+        InputError: no such file, not UTF-8, a syntax error or a key that stands twice (with its line), no mapping; an
+            unknown normalization.
     """
     text = read_text(path)
     try:
@@ -127,8 +140,9 @@ def read_yaml(path: Path) -> Entry:
     if not isinstance(content, Entry):
         found = "nothing" if content is None else f"a {type(content).__name__}"
         raise InputError(f"{path}: found {found}, but the file must hold keys: `key: value`.")
+    normalized = spelling_of(language or str(content.get("language", "")), normalization)
     for entry in _entries(content):
-        entry.path = path
+        entry.path, entry.normalized = path, normalized
     return content
 
 

@@ -58,6 +58,12 @@ def test_words_with_suffixes(suffix_lists: Path) -> None:
     assert lexicon.inflect("ফুল") == "ফুল"
 
 
+def test_words_are_normalized_as_the_corpus(tmp_path: Path) -> None:
+    path = write(tmp_path / "weatWordsWithSuffix.jsonl", {"ক‘": ["গ"]})
+    assert [form.form for form in load_lexicon(path).forms] == ["ক'", "ক'গ"]
+    assert [form.form for form in load_lexicon(path, normalization="nfkc").forms] == ["ক‘", "ক‘গ"]
+
+
 def test_a_form_of_two_stimuli_counts_for_both_and_is_said(suffix_lists: Path) -> None:
     lexicon = load_lexicon(suffix_lists)
     assert lexicon.claims()["দুঃখজনক"] == ("দুঃখ", "দুঃখজনক")

@@ -2,7 +2,15 @@ from __future__ import annotations
 
 import pytest
 
-from prasanga.lexicon.endings import after_hyphen, begins_with_vowel_sign, ending_class
+from prasanga.lexicon.endings import (
+    after_hyphen,
+    after_vowel,
+    begins_with_vowel,
+    begins_with_vowel_sign,
+    ending_class,
+    ends_as,
+    ends_in_vowel,
+)
 from prasanga.text import normalize
 
 
@@ -41,7 +49,23 @@ from prasanga.text import normalize
         ("लड़का", "vowel"),
         ("माँ", "monosyllable"),
         ("भाई", "diphthong"),
-        ("rose", "other"),
+        ("घर", "consonant"),
+        ("किताब", "consonant"),
+        ("चाकू", "vowel"),
+        ("गाढ़", "consonant"),
+        ("rose", "plain"),
+        ("day", "plain"),
+        ("wolf", "plain"),
+        ("piano", "plain"),
+        ("café", "plain"),
+        ("city", "consonant_y"),
+        ("Soliloquy", "consonant_y"),
+        ("lotus", "sibilant"),
+        ("Alex", "sibilant"),
+        ("wish", "sibilant"),
+        ("church", "sibilant"),
+        ("bed bug", "plain"),
+        ("роза", "other"),
         ("গোলাপ২", "other"),
     ],
 )
@@ -56,6 +80,49 @@ def test_joiners_do_not_count() -> None:
 @pytest.mark.parametrize(("ending", "expected"), [("ের", True), ("ে", True), ("র", False), ("ই", False), ("", False)])
 def test_vowel_sign_at_the_beginning(ending: str, expected: bool) -> None:
     assert begins_with_vowel_sign(ending) is expected
+
+
+@pytest.mark.parametrize(
+    ("ending", "expected"),
+    [
+        ("ের", True),
+        ("ों", True),
+        ("ओं", True),
+        ("es", True),
+        ("यों", False),
+        ("ँ", False),
+        ("কে", False),
+        ("s", False),
+        ("'s", False),
+        ("", False),
+    ],
+)
+def test_vowel_at_the_beginning(ending: str, expected: bool) -> None:
+    assert begins_with_vowel(ending) is expected
+
+
+@pytest.mark.parametrize(
+    ("stem", "endings", "expected"),
+    [
+        ("लड़की", ("-ी",), True),
+        ("लड़का", ("-ी",), False),
+        ("भाई", ("-ी", "-ई"), True),
+        ("wolf", ("-fe", "-f"), True),
+        ("wolf", ("sibilant", "plain"), True),
+        ("wolf", ("sibilant", "-fe"), False),
+        ("роза", ("any",), True),
+        ("роза", ("consonant", "vowel"), False),
+    ],
+)
+def test_classes_and_endings_written_out(stem: str, endings: tuple[str, ...], expected: bool) -> None:
+    assert ends_as(stem, endings) is expected
+
+
+def test_after_a_vowel_a_vowel_sign_becomes_its_letter() -> None:
+    assert [ends_in_vowel(stem) for stem in ("भा", "कुआ", "लड़क", "শিং", "")] == [True, True, False, False, False]
+    assert after_vowel("ियों") == "इयों"
+    assert after_vowel("ओं") == "ओं"
+    assert after_vowel("") == ""
 
 
 def test_after_a_hyphen_a_vowel_sign_becomes_its_letter() -> None:

@@ -106,13 +106,27 @@ def message(files: Any) -> str:
         ),
         (
             "groups",
+            "ending: consonant",
+            "ending: '-'",
+            r"the suffix group `thing` has the ending class `-`.* Or write the end of the stems, with a hyphen",
+        ),
+        ("groups", "language: bn", "language: bn\nhyphenated: 1", r"`hyphenated` is 1\. Write `hyphenated: true` or"),
+        (
+            "groups",
+            "    ending: consonant",
+            "    ending: consonant\n    capitalized: yess",
+            r"groups.yaml, line 4: `capitalized` is 'yess'\. Write `capitalized: true` or `capitalized: false`",
+        ),
+        ("groups", "language: bn", "languages: bn", r"unknown key `languages` in a file of suffix groups"),
+        (
+            "groups",
             "{genitive: [ের], obj",
             "{genetive: [ের], obj",
             r"line 6: unknown case `genetive`\. Did you mean `genitive`",
         ),
         ("groups", "      plural: {", "      plurals: {", r"unknown number `plurals`\. Did you mean `plural`"),
         ("groups", "      plural: {", "      singular: {", r"the singular's endings stand under `cases`"),
-        ("groups", "alternation: {ং:", "alternation: {ংং:", r"`alternation` has 'ংং', but a key is the last letter"),
+        ("groups", "alternation: {ং:", "alternation: {'':", r"`alternation` has an empty key, but a key is the last"),
         (
             "groups",
             "emphatic: [ই",
@@ -148,6 +162,16 @@ def test_a_group_on_a_stem_of_another_class(files: Any) -> None:
         r" of the class vowel\. Groups for that class: person, fixed\.",
         message(files),
     )
+
+
+def test_a_group_on_a_stem_without_the_ending_that_it_names(files: Any) -> None:
+    files.change("groups", "ending: [vowel, diphthong]", "ending: [-ে, -ছা]")
+    assert "which is for stems of the ending class -ে or -ছা; মাছি is of the class vowel" in message(files)
+
+
+def test_an_unknown_normalization(files: Any) -> None:
+    with pytest.raises(InputError, match="normalization: 'nukka' is unknown"):
+        load_lexicon(files.stimuli, files.groups, normalization="nukka")
 
 
 def test_a_variant_must_fit_as_well(files: Any) -> None:
@@ -205,7 +229,16 @@ def test_resolutions(files: Any, resolution: str, owners: tuple[str, ...] | None
     files.append("categories", f"ambiguous:\n  - {{form: গোলাপের, resolution: {resolution}, reason: a test}}\n")
     claims = files.load().claims()
     assert claims.get("গোলাপের") == owners
-    assert claims["গোলাপেরই"] == ("গোলাপ",)  # only one stimulus has this form
+    # Only one stimulus has this form; it is left out where the form without ই is.
+    assert claims.get("গোলাপেরই") == (None if resolution == "none" else ("গোলাপ",))
+
+
+def test_a_form_that_is_also_an_everyday_word_can_be_left_out(files: Any) -> None:
+    files.append("categories", "ambiguous:\n  - {form: গোলাপের, resolution: none, reason: a test}\n")
+    claims = files.load().claims()
+    assert "গোলাপের" not in claims
+    assert "গোলাপেরই" not in claims
+    assert claims["গোলাপ"] == ("গোলাপ",)
 
 
 def test_a_decision_holds_for_the_emphatic_form(files: Any) -> None:
@@ -227,9 +260,10 @@ def test_an_uncounted_form_is_marked_in_the_table(files: Any) -> None:
     ("entry", "expected"),
     [
         (
-            "{form: গোলাপে, resolution: none, reason: x}",
-            r"the form গোলাপে is listed under `ambiguous`, but no two stimuli",
+            "{form: গোলাপীর, resolution: none, reason: x}",
+            r"the form গোলাপীর is listed under `ambiguous`, but no stimulus",
         ),
+        ("{form: গোলাপকে, resolution: গোলাপ, reason: x}", r"only গোলাপ claims it .*`resolution: none`"),
         ("{form: গোলাপের, resolution: রং, reason: x}", r"has the resolution `রং`\. Allowed: both, none, গোলাপ, গোলাপের"),
         ("{form: গোলাপের, resolution: both}", r"an ambiguous form lacks the key `reason`"),
     ],

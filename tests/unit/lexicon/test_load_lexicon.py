@@ -12,12 +12,14 @@ from prasanga.lexicon import (
     categories_of,
     check_examples,
     forms_table,
+    load_lexicon,
     load_suffix_groups,
     stimuli_of,
 )
 from prasanga.text import normalize
 
 FormsOf = Callable[[str], list[str]]
+BOY = "लड\u093cका"
 
 
 def test_stimuli_and_categories(files: Any) -> None:
@@ -116,6 +118,69 @@ def test_groups_share_blocks_by_anchors(files: Any) -> None:
 def test_examples_of_the_small_groups(files: Any) -> None:
     thing = load_suffix_groups(files.groups).groups["thing"]
     assert check_examples({"thing": thing}) == []
+
+
+def test_a_stem_may_lose_its_end(files: Any, forms_of: FormsOf) -> None:
+    files.append("groups", '  lost: {ending: -া, cases: {genitive: [ের, টি]}, alternation: {া: ""}}\n')
+    files.change("bad", "group: fixed", "group: lost")
+    assert forms_of("পচা")[:3] == ["পচা", "পচের", "পচাটি"]
+
+
+def test_endings_after_a_hyphen_can_be_switched_off(files: Any) -> None:
+    files.change("groups", "language: bn", "language: bn\nhyphenated: false")
+    files.change("groups", "  kin: {", "  kin: {hyphenated: true, ")
+    assert {form.stimulus for form in files.load().forms if form.hyphenated} == {"মা"}
+
+
+def test_forms_with_a_capital(files: Any) -> None:
+    lexicon = english(files).load()
+    forms = [(form.stimulus, form.form) for form in lexicon.forms]
+    assert [form for stimulus, form in forms if stimulus == "child"] == ["child", "Child", "children", "Children"]
+    assert [form for stimulus, form in forms if stimulus == "song"] == ["song", "songs"]
+    assert lexicon.claims()["Children"] == ("child",)
+    assert lexicon.inflect("child", number="plural") == "children"
+
+
+def test_word_lists_are_normalized_as_their_language(files: Any) -> None:
+    english(files)
+    assert files.load().stimuli[2].variants == ("Chloé’s",)
+    files.change("groups", "language: en", "language: bn").change("categories", "language: en", "language: bn")
+    assert files.load().stimuli[2].variants == ("Chloe's",)
+    assert load_lexicon(files.stimuli, files.groups, normalization="nfc").stimuli[2].variants == ("Chloé’s",)
+
+
+@pytest.mark.parametrize(
+    ("normalization", "names"),
+    [(None, ["जहर", BOY]), ("nukta", ["जहर", BOY]), ("nfc", ["ज\u093cहर", BOY])],
+)
+def test_the_nukta_is_folded_in_hindi(files: Any, normalization: str | None, names: list[str]) -> None:
+    english(files)
+    files.change("groups", "language: en", "language: hi").change("categories", "language: en", "language: hi")
+    files.change("insects", "{stimulus: song, group: small}", "{stimulus: \u095bहर, group: name}")
+    files.append("insects", "  - {stimulus: ल\u095cका, group: name}\n")
+    lexicon = load_lexicon(files.stimuli, files.groups, normalization=normalization)
+    assert list(lexicon.categories["C1"].targets[1].stimuli) == names
+    # A stimulus may be named as the word list writes it.
+    assert [lexicon.inflect(written) for written in ("\u095bहर", "ल\u095cका")] == names
+
+
+def english(files: Any) -> Any:
+    """Make the small lexicon an English one: capitals, no hyphens, an irregular plural."""
+    files.groups.write_text(
+        "language: en\nhyphenated: false\ncapitalized: true\ngroups:\n"
+        "  small: {ending: plain, capitalized: false, numbers: {plural: {suffixes: [s]}}}\n  name: {ending: any}\n",
+        encoding="utf-8",
+    )
+    words = {
+        "flowers": "{stimulus: child, group: name, forms: [{form: children, number: plural}]}",
+        "insects": "{stimulus: song, group: small}",
+        "good": "{stimulus: Chloe, group: name, variants: [Chloé’s]}",
+        "bad": "{stimulus: bad, group: name}",
+    }
+    for name, word in words.items():
+        files.path(name).write_text(f"set: {name}\nwords:\n  - {word}\n", encoding="utf-8")
+    files.change("categories", "language: bn", "language: en")
+    return files
 
 
 def test_forms_table(files: Any) -> None:
