@@ -1,13 +1,37 @@
-"""Sentences to segments of an exact length, per stimulus.
+"""Sentences to segments of a length, per stimulus.
 
 A checkpoint, because what is embedded depends on what is drawn: a bucket that comes out as it was is not embedded again.
 """
+
+if SUPPLEMENT:
+
+    rule find_short_stimuli:
+        """The stimuli with too few contexts at some length; the supplement is searched for these alone."""
+        input:
+            expand("results/sentences/{shard}.parquet", shard=sorted(SHARDS)),
+        output:
+            "results/samples/short.json",
+        log:
+            "logs/samples/short.log",
+        benchmark:
+            "benchmarks/samples/short.tsv"
+        params:
+            sampling={
+                **{key: config["samples"][key] for key in ("lengths", "pool", "minimum", "window", "longest")},
+                "stimuli": stimuli_of(CHOSEN),
+            },
+        script:
+            "../workflow/scripts/find_short_stimuli.py"
 
 
 checkpoint draw_samples:
     """The contexts of every stimulus, cut to every length; buckets by stimulus, so that a new category touches few."""
     input:
-        expand("results/sentences/{shard}.parquet", shard=sorted(SHARDS)),
+        sentences=expand("results/sentences/{shard}.parquet", shard=sorted(SHARDS)),
+        supplement=expand(
+            "results/supplement/{shard}.parquet",
+            shard=sorted(SUPPLEMENT),
+        ),
     output:
         segments=expand(
             "results/samples/{length}/{bucket}.parquet",
@@ -15,6 +39,7 @@ checkpoint draw_samples:
             bucket=BUCKETS,
         ),
         coverage="results/samples/coverage.parquet",
+        forms="results/samples/forms.parquet",
     log:
         "logs/samples/draw.log",
     benchmark:

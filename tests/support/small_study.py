@@ -81,7 +81,7 @@ class Study:
         printed = self.run("--dry-run", *arguments, **keywords)
         counts = dict(re.findall(r"^(\w+) +(\d+)$", printed, flags=re.MULTILINE))
         assert counts or "Nothing to be done" in printed, printed
-        collecting = {"all", "total", "sentences", "embeddings", "associations", "figures"}
+        collecting = {"all", "total", "sentences", "embeddings", "associations", "figures", "release"}
         return {rule: int(count) for rule, count in counts.items() if rule not in collecting}
 
     def copy(self, destination: Path) -> Study:

@@ -4,36 +4,48 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from prasanga.logs import log_to
-from prasanga.parquet import require_equal, write_table
+from prasanga.parquet import require_equal, write_batches, write_table
 from prasanga.provenance import describe, digests_of_files
-from prasanga.samples import coverage_table, draw, parse_length, sampling_settings, segment_table, split_into_buckets
+from prasanga.samples import (
+    SEGMENT_SCHEMA,
+    bucket_of,
+    coverage_table,
+    cut_segments,
+    draw,
+    forms_table,
+    parse_length,
+    sampling_settings,
+)
 from prasanga.sentences import common_settings
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import snakemake
 
 log_to(snakemake.log[0])
-settings = snakemake.params.sampling
-require_equal(snakemake.input, ["stage", "code"])
-drawn = draw(
-    snakemake.input,
-    lengths=[parse_length(length) for length in settings["lengths"]],
-    pool=settings["pool"],
-    contexts_per_stimulus=settings["contexts_per_stimulus"],
-    seed=settings["seed"],
-    stimuli=settings["stimuli"],
+settings = dict(snakemake.params.sampling)
+sentences, supplement = list(snakemake.input.sentences), list(snakemake.input.supplement)
+require_equal(sentences, ["stage", "code"])
+require_equal(supplement, ["stage", "code"])
+common = common_settings([*sentences, *supplement])
+inputs = digests_of_files(sentences)
+all_inputs = inputs | digests_of_files(supplement)
+scratch = Path(snakemake.output.coverage).parent
+buckets, lengths = settings.pop("buckets"), [parse_length(length) for length in settings.pop("lengths")]
+drawn = draw(sentences, supplement=supplement, lengths=lengths, scratch=scratch, **settings)
+with cut_segments(drawn, scratch) as segments:
+    for path in map(Path, snakemake.output.segments):
+        length = drawn.length_of_file(path.parent.name)
+        stimuli = {stimulus for stimulus in drawn.stimuli if bucket_of(stimulus, buckets) == path.stem}
+        # What this length and bucket depend on and no more: a new category or length leaves the others as they were.
+        its_settings = {**common, **sampling_settings(drawn, length, stimuli)}
+        its_inputs = all_inputs if drawn.supplemented & stimuli else inputs
+        made_from = describe("samples", script=__file__, inputs=its_inputs, settings=its_settings)
+        write_batches(path, SEGMENT_SCHEMA, segments.batches(length, stimuli), made_from)
+made_from = describe(
+    "samples",
+    script=__file__,
+    inputs=all_inputs,
+    settings={**common, **settings, "lengths": [length.label for length in lengths]},
 )
-tables = {
-    (length.file_name, bucket): (length, table)
-    for length in drawn.lengths
-    for bucket, table in split_into_buckets(segment_table(drawn, length), settings["buckets"]).items()
-}
-common, inputs = common_settings(snakemake.input), digests_of_files(snakemake.input)
-for path in map(Path, snakemake.output.segments):
-    length, table = tables[path.parent.name, path.stem]
-    # What this length and bucket depend on and no more: a new category or length leaves the others as they were.
-    its_settings = {**common, **sampling_settings(drawn, length, settings["seed"])}
-    write_table(path, table, describe("samples", script=__file__, inputs=inputs, settings=its_settings))
-coverage = coverage_table(drawn, settings["stimuli"])
-made_from = describe("samples", script=__file__, inputs=inputs, settings={**common, **settings})
-write_table(snakemake.output.coverage, coverage, made_from)
+write_table(snakemake.output.coverage, coverage_table(drawn), made_from)
+write_table(snakemake.output.forms, forms_table(drawn), made_from)

@@ -1,36 +1,41 @@
-"""Samples: sentences to segments of an exact length, the same for every model and every division of the work."""
+"""Samples: sentences to segments of a length, the same for every model and every division of the work."""
 
-from prasanga.samples.cutting import Segment, SegmentLength, cut, parse_length, segment, whole
-from prasanga.samples.drawing import Draw, draw, sampling_settings
-from prasanga.samples.pool import Occurrence, Pool, priority
+from prasanga.samples.cutting import Context, Segment, cut, segment
+from prasanga.samples.drawing import Draw, draw, sampling_settings, short_stimuli
+from prasanga.samples.lengths import SegmentLength, parse_length, require_longest
+from prasanga.samples.pool import Pool
+from prasanga.samples.priority import priority
+from prasanga.samples.segments import SEGMENT_SCHEMA, Segments, cut_segments
 from prasanga.samples.table import (
     COVERAGE_SCHEMA,
-    SEGMENT_SCHEMA,
+    FORMS_SCHEMA,
     bucket_names,
     bucket_of,
     coverage_table,
-    segment_table,
-    split_into_buckets,
+    forms_table,
 )
 
 __all__ = [
     "COVERAGE_SCHEMA",
+    "FORMS_SCHEMA",
     "SEGMENT_SCHEMA",
+    "Context",
     "Draw",
-    "Occurrence",
     "Pool",
     "Segment",
     "SegmentLength",
+    "Segments",
     "bucket_names",
     "bucket_of",
     "coverage_table",
     "cut",
+    "cut_segments",
     "draw",
+    "forms_table",
     "parse_length",
     "priority",
+    "require_longest",
     "sampling_settings",
     "segment",
-    "segment_table",
-    "split_into_buckets",
-    "whole",
+    "short_stimuli",
 ]

@@ -1,4 +1,4 @@
-"""Cutting a segment of an exact number of words out of a context, with the target in the middle.
+"""Cutting a segment of a number of words out of a context, around the target.
 
 Words are those of `prasanga.text.words`, the same that a corpus is counted in. A segment runs from its first word to
 its last and takes along the punctuation attached to them (no space between), so that a sentence keeps its danda; marks
@@ -7,10 +7,12 @@ that join the last word to the next one, as a hyphen does, belong to neither and
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
+from operator import itemgetter
 from typing import NamedTuple
 
-from prasanga.errors import InputError
-from prasanga.text import words
+from prasanga.samples.lengths import LONGEST, SegmentLength, Window
+from prasanga.text.words import WORD
 
 
 class Segment(NamedTuple):
@@ -22,33 +24,89 @@ class Segment(NamedTuple):
     n_words: int
 
 
-class SegmentLength(NamedTuple):
-    """One entry of `samples.lengths`: exactly `words` words, or, where `over` is set, whole contexts of more than that.
+class Context:
+    """A context divided into words once, for segments of any length.
 
-    `label` stands in tables and configs (`9`, `>75`), `file_name` in paths (`9`, `over75`).
-    """
-
-    label: str
-    file_name: str
-    words: int
-    over: bool
-
-
-def parse_length(label: str | int) -> SegmentLength:
-    """Read a segment length: a number of words (`9`), or `>` and a number (`>75`).
+    Args:
+        text: the context, normalized.
+        start: first character of the target.
+        end: the character after its last.
 
     Raises:
-        InputError: for anything else.
+        ValueError: if the span does not lie in the text, or there is no word in it.
     """
-    text = str(label).strip()
-    number = text.removeprefix(">")
-    if not (number.isascii() and number.isdigit() and int(number) > 0):
-        raise InputError(
-            f"samples.lengths: {label!r} is no segment length; allowed are a number of words from 1, or `>` and a"
-            ' number for whole contexts of more words. Write e.g. `lengths: [9, 25, 75, ">75"]`.'
-        )
-    size, over = int(number), text.startswith(">")
-    return SegmentLength(f">{size}" if over else str(size), f"over{size}" if over else str(size), size, over)
+
+    def __init__(self, text: str, start: int, end: int) -> None:
+        if not 0 <= start < end <= len(text):
+            raise ValueError(f"the span {start} to {end} does not lie in a text of {len(text)} characters")
+        spans = [match.span() for match in WORD.finditer(text)]
+        # The target's words: those that end after its start and begin before its end.
+        first = bisect_right(spans, start, key=itemgetter(1))
+        stop = bisect_left(spans, end, key=itemgetter(0))
+        if first >= stop:
+            raise ValueError(
+                f"there is no word between characters {start} and {end} of a text of {len(text)} characters"
+            )
+        self._text, self._start, self._end = text, start, end
+        self._spans = spans
+        self._first, self._stop = first, stop
+
+    def segment(self, length: SegmentLength, *, window: Window = "exact", longest: int = LONGEST) -> Segment | None:
+        """The segment for one entry of `samples.lengths`, or None if the context does not allow it."""
+        if length.over:
+            return self.over(length.words, longest)
+        return self.exact(length.words) if window == "exact" else self.paper(length.words)
+
+    def exact(self, length: int) -> Segment | None:
+        """Exactly `length` words; see `cut`."""
+        of_target = self._stop - self._first
+        if len(self._spans) < length or of_target > length:
+            return None
+        first = min(max(self._first - (length - of_target) // 2, 0), len(self._spans) - length)
+        return self._between(first, first + length)
+
+    def paper(self, length: int) -> Segment | None:
+        """The words that the Bangla paper's program takes, of a context of any length.
+
+        With h = `length` // 2: h words before the target and h from its first word on, so that for an odd length a
+        segment has a word less than asked for. Where fewer than h words stand before the target, or no more than h
+        from it on, it is the first or the last `length` words of the context. A shorter context is used whole.
+
+        The program knows targets of one word. One of several that would reach beyond the segment moves its end, and
+        as far as `length` demands its start; None if the target alone has more words.
+        """
+        n_words, half = len(self._spans), length // 2
+        if self._stop - self._first > length:
+            return None
+        if n_words < length:
+            return self._whole()
+        if self._first < half:
+            first, stop = 0, length
+        elif n_words - self._first <= half:
+            first, stop = n_words - length, n_words
+        else:
+            first, stop = self._first - half, self._first + half
+        if stop < self._stop:
+            first, stop = max(first, self._stop - length), self._stop
+        return self._between(first, stop)
+
+    def over(self, words: int, longest: int) -> Segment | None:
+        """A context of more than `words` words: all of it, or `longest` words around the target if it has more."""
+        if len(self._spans) <= words:
+            return None
+        return self._whole() if len(self._spans) <= longest else self.exact(longest)
+
+    def _whole(self) -> Segment:
+        return Segment(self._text, self._start, self._end, len(self._spans))
+
+    def _between(self, first: int, stop: int) -> Segment:
+        """The segment of the words from `first` up to `stop`, which hold the target."""
+        text, spans = self._text, self._spans
+        left = _with_attached_before(text, spans[first][0], spans[first - 1][1] if first else 0)
+        right = _with_attached_after(text, spans[stop - 1][1], spans[stop][0] if stop < len(spans) else len(text))
+        # The target without white space at the ends of the span, which may lie outside the segment.
+        start, end = max(self._start, spans[self._first][0]), min(self._end, spans[self._stop - 1][1])
+        return Segment(text[left:right], start - left, end - left, stop - first)
 
 
 def cut(text: str, start: int, end: int, length: int) -> Segment | None:
@@ -69,34 +127,27 @@ def cut(text: str, start: int, end: int, length: int) -> Segment | None:
     Raises:
         ValueError: if the span does not lie in the text, or there is no word in it.
     """
-    if not 0 <= start < end <= len(text):
-        raise ValueError(f"the span {start} to {end} does not lie in a text of {len(text)} characters")
-    spans = [(word_start, word_end) for _, word_start, word_end in words(text)]
-    target = [i for i, (word_start, word_end) in enumerate(spans) if word_start < end and word_end > start]
-    if not target:
-        raise ValueError(f"there is no word between characters {start} and {end} of a text of {len(text)} characters")
-    if len(spans) < length or len(target) > length:
-        return None
-    first = min(max(target[0] - (length - len(target)) // 2, 0), len(spans) - length)
-    last = first + length - 1
-    left = _with_attached_before(text, spans[first][0], spans[first - 1][1] if first else 0)
-    right = _with_attached_after(text, spans[last][1], spans[last + 1][0] if last + 1 < len(spans) else len(text))
-    # The target without white space at the ends of the span, which may lie outside the segment.
-    start, end = max(start, spans[target[0]][0]), min(end, spans[target[-1]][1])
-    return Segment(text[left:right], start - left, end - left, length)
+    return Context(text, start, end).exact(length)
 
 
-def whole(text: str, start: int, end: int, more_than: int) -> Segment | None:
-    """The whole context as a segment if it has more than `more_than` words, else None."""
-    n_words = len(words(text))
-    return Segment(text, start, end, n_words) if n_words > more_than else None
+def segment(
+    text: str, start: int, end: int, length: SegmentLength, *, window: Window = "exact", longest: int = LONGEST
+) -> Segment | None:
+    """The segment of a context for one entry of `samples.lengths`, or None if the context does not allow it.
 
+    Args:
+        text: the context, normalized.
+        start: first character of the target.
+        end: the character after its last.
+        length: from `parse_length`.
+        window: `exact` for exactly so many words (`cut`), `paper` for those that the Bangla paper's program takes
+            (`Context.paper`). It concerns fixed lengths alone.
+        longest: greatest number of words for a length such as `>75`.
 
-def segment(text: str, start: int, end: int, length: SegmentLength) -> Segment | None:
-    """The segment of a context for one entry of `samples.lengths`, or None if the context does not allow it."""
-    if length.over:
-        return whole(text, start, end, length.words)
-    return cut(text, start, end, length.words)
+    Raises:
+        ValueError: if the span does not lie in the text, or there is no word in it.
+    """
+    return Context(text, start, end).segment(length, window=window, longest=longest)
 
 
 def _with_attached_before(text: str, start: int, floor: int) -> int:

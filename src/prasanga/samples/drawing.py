@@ -1,72 +1,81 @@
-"""One pass over the sentence tables: what there is of each stimulus, and the pool that each segment length is cut from.
+"""One pass over the sentence tables: what there is of each stimulus, and the pools that segments are cut from.
 
-With `pool: shared`, all fixed lengths are cut from the same occurrences, those whose context allows the longest of
-them: a difference between lengths is then one of length, and not one of who writes long sentences. With `pool:
-per_length` each length takes every context that allows it, as the Bangla paper does. A length such as `>75` always has
-a pool of its own.
+Only small columns are read, never the text: a context's priority follows from the identifier of its text. What is drawn
+is remembered as file and row; `prasanga.samples.segments` goes back for the text of these.
+
+A stimulus that falls short of a minimum is looked for in a second set of tables, the supplement. Its contexts are then
+drawn from both alike; other stimuli have nothing of the supplement.
 """
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import polars as pl
 
-from prasanga.errors import InputError
-from prasanga.parquet import open_parquet, read_batches
-from prasanga.samples.cutting import SegmentLength
-from prasanga.samples.pool import Occurrence, Pool
+from prasanga.samples.lengths import (
+    LONGEST,
+    PoolKind,
+    Requirement,
+    SegmentLength,
+    Window,
+    requirements_by_length,
+    requirements_of_pools,
+)
+from prasanga.samples.pool import CANDIDATE_SCHEMA, Pool
+from prasanga.samples.priority import priorities, stimulus_keys
+from prasanga.samples.rows import Vocabulary, count_rows, read_rows
+from prasanga.samples.tally import Counts, Tally
 from prasanga.text import count_words
 
-PoolKind = Literal["shared", "per_length"]
-
-_ROWS_AT_A_TIME = 8_192
-_COLUMNS = ("occurrence_id", "context_id", "stimulus", "form", "text", "start", "end", "n_words")
-
-
-@dataclass(frozen=True)
-class Requirement:
-    """What a context must have for a pool: at least `words` words, and a target of at most `target_words`."""
-
-    words: int
-    target_words: int | None  # None: any
-
-    def met_by(self, n_words: pl.Expr, form_words: pl.Expr) -> pl.Expr:
-        """The same as a condition on columns."""
-        enough = n_words >= self.words
-        return enough if self.target_words is None else enough & (form_words <= self.target_words)
-
-
-@dataclass
-class Counts:
-    """Of one stimulus: located occurrences, distinct contexts, and contexts that meet each requirement."""
-
-    occurrences: int = 0
-    contexts: int = 0
-    eligible: Counter[Requirement] = field(default_factory=Counter)
+_OCCURRENCE = ["stimulus", "form", "source", "file", "row"]
 
 
 @dataclass(frozen=True)
 class Draw:
-    """What was drawn: `requirements` and the pools that they lead to, by length; and what there was, by stimulus.
+    """What was drawn, and what there was.
 
-    Lengths with the same requirement share one pool. `own` are the requirements of each length by itself.
+    Attributes:
+        files: the sentence tables, those of the supplement last.
+        lengths: the segment lengths, in the order asked for.
+        kind: `shared` or `per_length`.
+        window: `exact` or `paper`.
+        longest: words of the longest segment of a length such as `>75`.
+        minimum: contexts that a stimulus should have at each length.
+        k: greatest number of contexts per stimulus and length.
+        seed: of the study.
+        stimuli: names of the stimuli, sorted: those asked for, or all that occur.
+        own: what a context must have for each length by itself.
+        requirements: what it must have for the pool that the length is cut from.
+        pools: by requirement: stimulus (number in `stimuli`), rank (from 0), file (number in `files`), row,
+            supplement; sorted by stimulus and rank.
+        counts: by stimulus; none for one that does not occur.
+        forms: stimulus, form, source, occurrences, sampled; sorted.
+        supplemented: the stimuli that the supplement was read for.
     """
 
+    files: tuple[Path, ...]
     lengths: tuple[SegmentLength, ...]
     kind: PoolKind
-    requirements: dict[SegmentLength, Requirement]
+    window: Window
+    longest: int
+    minimum: int
+    k: int
+    seed: int
+    stimuli: tuple[str, ...]
     own: dict[SegmentLength, Requirement]
-    pools: dict[Requirement, Pool]
+    requirements: dict[SegmentLength, Requirement]
+    pools: dict[Requirement, pl.DataFrame]
     counts: dict[str, Counts]
+    forms: pl.DataFrame
+    supplemented: frozenset[str]
 
-    def drawn(self, length: SegmentLength) -> Iterator[tuple[int, Occurrence]]:
-        """The occurrences that segments of this length are cut from, with priority, sorted by stimulus and priority."""
-        return self.pools[self.requirements[length]].drawn()
+    def length_of_file(self, name: str) -> SegmentLength:
+        """The length whose `file_name` is `name`."""
+        return next(length for length in self.lengths if length.file_name == name)
 
 
 def draw(
@@ -77,6 +86,11 @@ def draw(
     contexts_per_stimulus: int,
     seed: int,
     stimuli: Collection[str] | None = None,
+    supplement: Iterable[str | Path] = (),
+    minimum: int = 0,
+    window: Window = "exact",
+    longest: int = LONGEST,
+    scratch: str | Path | None = None,
 ) -> Draw:
     """Draw contexts from sentence tables.
 
@@ -87,95 +101,159 @@ def draw(
         contexts_per_stimulus: greatest number of contexts per stimulus and length.
         seed: of the study; another seed draws other contexts.
         stimuli: draw for these alone; None for all that occur.
+        supplement: tables that are read only for stimuli that have fewer than `minimum` contexts in `paths`.
+        minimum: contexts (copies of one text count once) that a stimulus should have at every length.
+        window: `exact` or `paper`, see `segment`.
+        longest: words of the longest segment of a length such as `>75`.
+        scratch: folder for temporary data (28 bytes an occurrence); None for the system's.
 
     Returns:
         The draw, the same whatever the order of the files and the division of the contexts among them.
 
     Raises:
-        InputError: if a file is absent, damaged, or lacks a column.
+        InputError: if a file is absent, damaged, or no table of sentences, or `longest` does not fit a length.
     """
-    own = {length: _requirement([length]) for length in lengths}
-    fixed = [length for length in lengths if not length.over]
-    requirements = dict(own)
-    if pool == "shared" and fixed:
-        requirements |= dict.fromkeys(fixed, _requirement(fixed))
-    pools = {requirement: Pool(contexts_per_stimulus, seed) for requirement in requirements.values()}
-    counts: defaultdict[str, Counts] = defaultdict(Counts)
-    asked = set(own.values()) | set(requirements.values())
-    for path in paths:
-        for table in _contexts(path, stimuli):
-            _count(table, asked, counts)
-            for requirement, its_pool in pools.items():
-                its_pool.add(_occurrences(table.filter(requirement.met_by(pl.col("n_words"), pl.col("form_words")))))
-    return Draw(tuple(lengths), pool, requirements, own, pools, dict(counts))
+    primary, more = [Path(path) for path in paths], [Path(path) for path in supplement]
+    own = requirements_by_length(lengths, window, longest)
+    requirements = requirements_of_pools(own, pool)
+    pools = {requirement: Pool(contexts_per_stimulus) for requirement in requirements.values()}
+    vocabulary = Vocabulary(stimuli)
+    with _tally([*own.values(), *requirements.values()], [*primary, *more], scratch) as tally:
+
+        def read(files: Sequence[Path], first: int, without: Collection[int] = ()) -> None:
+            for number, path in enumerate(files, first):
+                for rows in read_rows(path, vocabulary, file=number, supplement=bool(first)):
+                    wanted = rows.filter(~pl.col("stimulus").is_in(list(without)))
+                    tally.add(wanted)
+                    candidates = _with_priority(wanted, vocabulary, seed)
+                    for requirement, its_pool in pools.items():
+                        its_pool.add(candidates.filter(requirement.met))
+
+        read(primary, 0)
+        supplemented = bool(more) and minimum > 0
+        enough: set[int] = set()
+        if supplemented:
+            enough = _with_enough(tally.counts(), requirements.values(), minimum)
+            read(more, len(primary), enough)
+        counts, forms = tally.counts(), tally.forms()
+    names = vocabulary.stimuli.names
+    order = sorted(range(len(names)), key=names.__getitem__)
+    new_numbers = dict(zip(order, range(len(order)), strict=True))
+    places: dict[Requirement, pl.DataFrame] = {}
+    chosen = pl.DataFrame(schema={key: CANDIDATE_SCHEMA[key] for key in _OCCURRENCE})
+    for requirement in list(pools):  # one by one, so that memory need not hold them twice
+        contexts = pools.pop(requirement).drawn()
+        places[requirement] = _places(contexts, new_numbers)
+        chosen = pl.concat([chosen, contexts.select(_OCCURRENCE)]).unique()
+    return Draw(
+        files=(*primary, *more),
+        lengths=tuple(lengths),
+        kind=pool,
+        window=window,
+        longest=longest,
+        minimum=minimum,
+        k=contexts_per_stimulus,
+        seed=seed,
+        stimuli=tuple(names[i] for i in order),
+        own=own,
+        requirements=requirements,
+        pools=places,
+        counts={names[number]: its_counts for number, its_counts in counts.items()},
+        forms=_forms(forms, chosen, vocabulary),
+        supplemented=frozenset(name for i, name in enumerate(names) if supplemented and i not in enough),
+    )
 
 
-def sampling_settings(drawn: Draw, length: SegmentLength, seed: int) -> dict[str, Any]:
-    """What the segments of one length depend on beside the sentences, as plain values.
+def short_stimuli(
+    paths: Iterable[str | Path],
+    *,
+    lengths: Sequence[SegmentLength],
+    pool: PoolKind,
+    minimum: int,
+    stimuli: Collection[str] | None = None,
+    window: Window = "exact",
+    longest: int = LONGEST,
+    scratch: str | Path | None = None,
+) -> list[str]:
+    """The stimuli with fewer than `minimum` contexts (copies of one text count once) at some length, sorted.
+
+    They are those that `draw` takes contexts of the supplement for. Arguments and errors are those of `draw`; a
+    stimulus of `stimuli` that does not occur at all is short of any minimum.
+    """
+    if minimum <= 0:
+        return []
+    files = [Path(path) for path in paths]
+    requirements = requirements_of_pools(requirements_by_length(lengths, window, longest), pool).values()
+    vocabulary = Vocabulary(stimuli)
+    with _tally(requirements, files, scratch) as tally:
+        for number, path in enumerate(files):
+            for rows in read_rows(path, vocabulary, file=number):
+                tally.add(rows)
+        enough = _with_enough(tally.counts(), requirements, minimum)
+    return sorted(name for i, name in enumerate(vocabulary.stimuli.names) if i not in enough)
+
+
+def sampling_settings(drawn: Draw, length: SegmentLength, stimuli: Collection[str]) -> dict[str, Any]:
+    """What the segments of one length and of some stimuli depend on beside the sentences, as plain values.
 
     `context_words` is what a context must have to be in the pool: in a shared pool, the longest fixed length.
+    `target_words` (words of the longest target that the pool takes) and `supplemented` (stimuli with occurrences of
+    the supplement) are left out where they make no difference to these stimuli.
     """
     requirement = drawn.requirements[length]
-    return {
+    settings: dict[str, Any] = {
         "segment_length": length.label,
         "pool": drawn.kind,
         "context_words": requirement.words,
-        "contexts_per_stimulus": drawn.pools[requirement].k,
-        "seed": seed,
+        "contexts_per_stimulus": drawn.k,
+        "seed": drawn.seed,
     }
+    settings |= {"longest": drawn.longest} if length.over else {"window": drawn.window}
+    forms = drawn.forms.filter(pl.col("stimulus").is_in(list(stimuli)))["form"].unique()
+    if any(count_words(form) > requirement.target_words for form in forms):
+        settings["target_words"] = requirement.target_words
+    if supplemented := sorted(drawn.supplemented.intersection(stimuli)):
+        settings["supplemented"] = supplemented
+    return settings
 
 
-def _requirement(lengths: Sequence[SegmentLength]) -> Requirement:
-    """What a context must have to serve all of these lengths."""
-    if lengths[0].over:
-        return Requirement(lengths[0].words + 1, None)
-    return Requirement(max(length.words for length in lengths), min(length.words for length in lengths))
+def _tally(requirements: Iterable[Requirement], files: Sequence[Path], scratch: str | Path | None) -> Tally:
+    return Tally(sorted(set(requirements)), count_rows(files), scratch)
 
 
-def _contexts(path: str | Path, stimuli: Collection[str] | None) -> Iterator[pl.DataFrame]:
-    """The rows of a sentence table in parts, no context in two of them; with `form_words`, the words of each form."""
-    file = open_parquet(path)
-    if missing := sorted(set(_COLUMNS) - set(file.schema_arrow.names)):
-        raise InputError(
-            f"{path}: lacks the columns {', '.join(missing)}, so it is no table of sentences. Delete it and run the"
-            " workflow again."
+def _with_enough(counts: Mapping[int, Counts], requirements: Iterable[Requirement], minimum: int) -> set[int]:
+    """The stimuli (numbers) with at least `minimum` texts for each requirement."""
+    asked = set(requirements)
+    return {number for number, its in counts.items() if all(its.eligible[r] >= minimum for r in asked)}
+
+
+def _with_priority(rows: pl.DataFrame, vocabulary: Vocabulary, seed: int) -> pl.DataFrame:
+    keys = stimulus_keys(seed, vocabulary.stimuli.names)
+    high, low = priorities(rows["text_high"].to_numpy(), rows["text_low"].to_numpy(), keys[rows["stimulus"].to_numpy()])
+    return rows.with_columns(high=pl.Series(high), low=pl.Series(low))
+
+
+def _places(pool: pl.DataFrame, numbers: Mapping[int, int]) -> pl.DataFrame:
+    """Where the contexts of a pool stand, and their ranks; with the stimuli's new numbers, and sorted by them."""
+    return (
+        pool.select(
+            pl.col("stimulus").replace_strict(numbers, return_dtype=pl.UInt32),
+            pl.int_range(pl.len(), dtype=pl.Int32).over("stimulus").alias("rank"),
+            "file",
+            "row",
+            "supplement",
         )
-    held: pl.DataFrame | None = None
-    for batch in read_batches(path, _COLUMNS, rows=_ROWS_AT_A_TIME):
-        part = pl.DataFrame(batch)
-        table = part if held is None else pl.concat([held, part])
-        if table.is_empty():
-            continue
-        # The last context may go on in the next batch.
-        last = pl.col("context_id") == table["context_id"][-1]
-        held = table.filter(last)
-        yield from _prepared(table.filter(~last), stimuli)
-    if held is not None:
-        yield from _prepared(held, stimuli)
+        .sort("stimulus", "rank")
+        .rechunk()
+    )
 
 
-def _prepared(table: pl.DataFrame, stimuli: Collection[str] | None) -> Iterator[pl.DataFrame]:
-    if stimuli is not None:
-        table = table.filter(pl.col("stimulus").is_in(list(stimuli)))
-    if table.height:
-        forms = table["form"].unique().to_list()
-        n_words = pl.DataFrame({"form": forms, "form_words": [count_words(form) for form in forms]})
-        yield table.join(n_words, on="form", how="left", maintain_order="left")
-
-
-def _count(table: pl.DataFrame, requirements: Iterable[Requirement], counts: defaultdict[str, Counts]) -> None:
-    requirements = list(requirements)
-    columns = (pl.col("n_words"), pl.col("form_words"))
-    eligible = [
-        pl.col("context_id").filter(r.met_by(*columns)).n_unique().alias(f"{i}") for i, r in enumerate(requirements)
-    ]
-    totals = table.group_by("stimulus").agg(pl.len(), pl.col("context_id").n_unique(), *eligible)
-    for stimulus, occurrences, contexts, *numbers in totals.iter_rows():
-        count = counts[stimulus]
-        count.occurrences += occurrences
-        count.contexts += contexts
-        count.eligible.update(dict(zip(requirements, numbers, strict=True)))
-
-
-def _occurrences(table: pl.DataFrame) -> Iterator[Occurrence]:
-    return map(Occurrence._make, table.select(Occurrence._fields).iter_rows())
+def _forms(occurrences: pl.DataFrame, chosen: pl.DataFrame, vocabulary: Vocabulary) -> pl.DataFrame:
+    """The occurrences of each form by file, and how many of them were drawn at any length, with names for numbers."""
+    keys = _OCCURRENCE[:3]
+    sampled = chosen.group_by(keys).agg(pl.len().cast(pl.Int64).alias("sampled"))
+    table = occurrences.join(sampled, on=keys, how="left").with_columns(pl.col("sampled").fill_null(0))
+    names = (vocabulary.stimuli.names, vocabulary.forms.names, vocabulary.sources.names)
+    for key, its in zip(keys, names, strict=True):
+        table = table.with_columns(pl.Series(key, [its[number] for number in table[key]], pl.String))
+    return table.sort(keys)

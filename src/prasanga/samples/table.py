@@ -1,40 +1,19 @@
-"""The tables of the samples stage: segments in buckets, and what each stimulus has of them (coverage).
+"""The tables of the samples stage that say what there was, and the buckets that segments are written in.
 
-Within a stimulus, segments stand in the order of their contexts' priorities, so that row i of a stimulus is the same
-context for every model, and with a shared pool for every fixed length. A stimulus's bucket depends on its name alone,
-so that adding stimuli moves no other.
+A stimulus's bucket depends on its name alone, so that adding stimuli moves no other.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
-from collections.abc import Iterable
 from typing import Any
 
+import polars as pl
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from prasanga.samples.cutting import Segment, SegmentLength, segment
-from prasanga.samples.drawing import Counts, Draw
-
-SEGMENT_SCHEMA = pa.schema(
-    [
-        pa.field(name, kind, nullable=False)
-        for name, kind in {
-            "segment_id": pa.string(),
-            "occurrence_id": pa.string(),
-            "context_id": pa.string(),
-            "stimulus": pa.string(),
-            "segment_length": pa.string(),
-            "text": pa.string(),
-            "start": pa.int32(),
-            "end": pa.int32(),
-            "n_words": pa.int32(),
-        }.items()
-    ]
-)
-"""One row per segment, sorted by stimulus and priority. The same text and span give the same `segment_id`."""
+from prasanga.samples.drawing import Draw
+from prasanga.samples.lengths import SegmentLength
+from prasanga.samples.tally import Counts
 
 COVERAGE_SCHEMA = pa.schema(
     [
@@ -44,46 +23,45 @@ COVERAGE_SCHEMA = pa.schema(
             "segment_length": pa.string(),
             "occurrences": pa.int64(),
             "contexts": pa.int64(),
+            "copies": pa.int64(),
+            "too_short": pa.int64(),
+            "target_too_long": pa.int64(),
             "long_enough": pa.int64(),
+            "outside_pool": pa.int64(),
             "eligible": pa.int64(),
+            "over_cap": pa.int64(),
             "sampled": pa.int64(),
+            "from_supplement": pa.int64(),
+            "short": pa.bool_(),
             "reason": pa.string(),
         }.items()
     ]
 )
-"""One row per stimulus and segment length: located occurrences; the contexts that hold them; those that allow this
-length; those that the pool is drawn from (fewer in a shared pool); segments; and why there are none (else empty).
-Copies of one text count each before the draw, and once in it."""
+"""One row per stimulus and segment length. Located occurrences; the contexts that hold them; and what became of these:
 
+    contexts    = copies + too_short + target_too_long + long_enough
+    long_enough = outside_pool + eligible
+    eligible    = over_cap + sampled
 
-def segment_id(text: str, start: int, end: int) -> str:
-    """The name of a segment: digest of text and span, 32 hexadecimal digits."""
-    return hashlib.blake2b(f"{start}\0{end}\0{text}".encode(), digest_size=16).hexdigest()
+`copies` have the text of another context, and every later column counts texts. `too_short` have too few words for this
+length, in `target_too_long` the target has more words than the segment; `long_enough` allow this length. `outside_pool`
+do, but not the other lengths that share its pool. `over_cap` were not drawn, `sampled` were. `from_supplement` of these
+stand in the supplement alone, `short` says that fewer than the minimum are eligible, and `reason` why there is no
+sample (else empty)."""
 
-
-def segment_table(drawn: Draw, length: SegmentLength) -> pa.Table:
-    """The segments of one length, one for each context drawn."""
-    rows = []
-    for _, occurrence in drawn.drawn(length):
-        part = segment(occurrence.text, occurrence.start, occurrence.end, length)
-        if part is None:
-            raise ValueError(
-                f"the context of occurrence {occurrence.occurrence_id} does not allow length {length.label}:"
-                " its n_words does not fit its text"
-            )
-        rows.append(_row(occurrence.occurrence_id, occurrence.context_id, occurrence.stimulus, length, part))
-    return pa.Table.from_pylist(rows, SEGMENT_SCHEMA)
-
-
-def _row(occurrence_id: str, context_id: str, stimulus: str, length: SegmentLength, part: Segment) -> dict[str, Any]:
-    return {
-        "segment_id": segment_id(part.text, part.start, part.end),
-        "occurrence_id": occurrence_id,
-        "context_id": context_id,
-        "stimulus": stimulus,
-        "segment_length": length.label,
-        **part._asdict(),
-    }
+FORMS_SCHEMA = pa.schema(
+    [
+        pa.field(name, kind, nullable=False)
+        for name, kind in {
+            "stimulus": pa.string(),
+            "form": pa.string(),
+            "source": pa.string(),
+            "occurrences": pa.int64(),
+            "sampled": pa.int64(),
+        }.items()
+    ]
+)
+"""One row per stimulus, form and corpus file: occurrences, and how many of them were drawn, at any length."""
 
 
 def bucket_of(stimulus: str, buckets: int) -> str:
@@ -97,39 +75,63 @@ def bucket_names(buckets: int) -> list[str]:
     return [f"{number:02d}" for number in range(buckets)]
 
 
-def split_into_buckets(segments: pa.Table, buckets: int) -> dict[str, pa.Table]:
-    """The rows of each bucket, in their order; an empty table for a bucket without a stimulus."""
-    of_stimulus = {stimulus: bucket_of(stimulus, buckets) for stimulus in segments["stimulus"].unique().to_pylist()}
-    bucket = pa.array([of_stimulus[stimulus] for stimulus in segments["stimulus"].to_pylist()], pa.string())
-    return {name: segments.filter(pc.equal(bucket, name)) for name in bucket_names(buckets)}
-
-
-def coverage_table(drawn: Draw, stimuli: Iterable[str]) -> pa.Table:
-    """What there is of each stimulus at each length, also of stimuli that do not occur; sorted by stimulus."""
-    sampled = {
-        length: Counter(occurrence.stimulus for _, occurrence in drawn.drawn(length)) for length in drawn.lengths
-    }
+def coverage_table(drawn: Draw) -> pa.Table:
+    """What there is of each stimulus at each length, in `COVERAGE_SCHEMA`; also of stimuli that do not occur."""
+    sampled = {requirement: _numbers(pool) for requirement, pool in drawn.pools.items()}
+    nothing = Counts(
+        enough_words=dict.fromkeys([*drawn.own.values(), *drawn.requirements.values()], 0),
+        eligible=dict.fromkeys([*drawn.own.values(), *drawn.requirements.values()], 0),
+    )
     rows = []
-    for stimulus in sorted(set(stimuli)):
-        counts = drawn.counts.get(stimulus, Counts())
+    for number, stimulus in enumerate(drawn.stimuli):
+        counts = drawn.counts.get(stimulus, nothing)
         for length in drawn.lengths:
-            number = sampled[length][stimulus]
-            rows.append(
-                {
-                    "stimulus": stimulus,
-                    "segment_length": length.label,
-                    "occurrences": counts.occurrences,
-                    "contexts": counts.contexts,
-                    "long_enough": counts.eligible[drawn.own[length]],
-                    "eligible": counts.eligible[drawn.requirements[length]],
-                    "sampled": number,
-                    "reason": _reason(counts.occurrences, number),
-                }
-            )
+            its_sampled, from_supplement = sampled[drawn.requirements[length]].get(number, (0, 0))
+            rows.append(_coverage(drawn, stimulus, length, counts, its_sampled, from_supplement))
     return pa.Table.from_pylist(rows, COVERAGE_SCHEMA)
 
 
-def _reason(occurrences: int, sampled: int) -> str:
-    if sampled:
+def forms_table(drawn: Draw) -> pa.Table:
+    """Which forms and which corpus files the samples come from, in `FORMS_SCHEMA`; sorted."""
+    return drawn.forms.select(FORMS_SCHEMA.names).to_arrow().cast(FORMS_SCHEMA)
+
+
+def _numbers(pool: pl.DataFrame) -> dict[int, tuple[int, int]]:
+    """By stimulus (number): contexts drawn, and those of them from the supplement."""
+    found = pool.group_by("stimulus").agg(pl.len(), pl.col("supplement").sum())
+    return {stimulus: (drawn, supplement) for stimulus, drawn, supplement in found.iter_rows()}
+
+
+def _coverage(
+    drawn: Draw, stimulus: str, length: SegmentLength, counts: Counts, sampled: int, from_supplement: int
+) -> dict[str, Any]:
+    own, pool = drawn.own[length], drawn.requirements[length]
+    long_enough, eligible = counts.eligible[own], counts.eligible[pool]
+    row = {
+        "stimulus": stimulus,
+        "segment_length": length.label,
+        "occurrences": counts.occurrences,
+        "contexts": counts.contexts,
+        "copies": counts.contexts - counts.texts,
+        "too_short": counts.texts - counts.enough_words[own],
+        "target_too_long": counts.enough_words[own] - long_enough,
+        "long_enough": long_enough,
+        "outside_pool": long_enough - eligible,
+        "eligible": eligible,
+        "over_cap": eligible - sampled,
+        "sampled": sampled,
+        "from_supplement": from_supplement,
+        "short": eligible < drawn.minimum,
+    }
+    return {**row, "reason": _reason(row)}
+
+
+def _reason(row: dict[str, Any]) -> str:
+    """Why there is no sample: what kept out the contexts that came furthest."""
+    if row["sampled"]:
         return ""
-    return "no-context-long-enough" if occurrences else "no-occurrence"
+    if row["outside_pool"]:
+        return "no-context-for-all-lengths"
+    if row["target_too_long"]:
+        return "target-too-long"
+    return "no-context-long-enough" if row["occurrences"] else "no-occurrence"

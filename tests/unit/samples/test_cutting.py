@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prasanga.errors import InputError
-from prasanga.samples import Segment, SegmentLength, cut, parse_length, segment, whole
+from prasanga.samples import Context, Segment, SegmentLength, cut, parse_length, require_longest, segment
 from prasanga.text import count_words, words
 
 TEXT = "এক দুই তিন চার পাঁচ ছয় সাত আট নয় দশ।"
@@ -60,11 +60,54 @@ def test_a_span_without_a_word_is_a_programming_error() -> None:
         cut("ক খ", 1, 2, 1)
 
 
-def test_whole_contexts_above_a_number_of_words() -> None:
-    assert whole(TEXT, 0, 2, more_than=9) == Segment(TEXT, 0, 2, 10)
-    assert whole(TEXT, 0, 2, more_than=10) is None
-    assert segment(TEXT, 0, 2, parse_length(">9")) == whole(TEXT, 0, 2, more_than=9)
-    assert segment(TEXT, 0, 2, parse_length(9)) == cut(TEXT, 0, 2, 9)
+def test_contexts_above_a_number_of_words_are_whole_or_cut_to_the_longest() -> None:
+    start = TEXT.index("পাঁচ")
+    span = (start, start + len("পাঁচ"))
+    assert segment(TEXT, *span, parse_length(">9")) == Segment(TEXT, *span, 10)
+    assert segment(TEXT, *span, parse_length(">9"), longest=10) == Segment(TEXT, *span, 10)
+    assert segment(TEXT, *span, parse_length(">5"), longest=9) == cut(TEXT, *span, 9)
+    assert segment(TEXT, *span, parse_length(">10")) is None
+    assert segment(TEXT, *span, parse_length(">9"), window="paper") == Segment(TEXT, *span, 10)
+
+
+def paper(word: str, length: int, text: str = TEXT) -> str | None:
+    start = text.index(word)
+    part = segment(text, start, start + len(word), parse_length(length), window="paper")
+    if part is None:
+        return None
+    assert part.text[part.start : part.end] == word
+    assert count_words(part.text) == part.n_words
+    return part.text
+
+
+@pytest.mark.parametrize(
+    ("word", "expected"),
+    [
+        pytest.param("এক", "এক দুই তিন চার পাঁচ", id="first"),
+        pytest.param("দুই", "এক দুই তিন চার পাঁচ", id="one word before"),
+        pytest.param("তিন", "এক দুই তিন চার", id="half before"),
+        pytest.param("ছয়", "চার পাঁচ ছয় সাত", id="middle"),
+        pytest.param("আট", "ছয় সাত আট নয়", id="more than half from it on"),
+        pytest.param("নয়", "ছয় সাত আট নয় দশ।", id="half from it on"),
+        pytest.param("দশ", "ছয় সাত আট নয় দশ।", id="last"),
+    ],
+)
+def test_the_papers_window_has_a_word_less_in_the_middle(word: str, expected: str) -> None:
+    assert paper(word, 5) == expected
+
+
+def test_the_papers_window_of_an_even_length_and_of_a_short_context() -> None:
+    assert paper("ছয়", 4) == "চার পাঁচ ছয় সাত"
+    assert paper("ছয়", 10) == paper("ছয়", 75) == TEXT
+    assert paper("ছয়", 1) == "ছয়"
+
+
+def test_the_papers_window_keeps_a_target_of_several_words_whole() -> None:
+    assert paper("তিন চার পাঁচ", 5) == "এক দুই তিন চার পাঁচ"
+    assert paper("দুই তিন চার পাঁচ ছয়", 5) == "দুই তিন চার পাঁচ ছয়"
+    assert paper("পাঁচ ছয় সাত", 3) == "পাঁচ ছয় সাত"
+    assert paper("পাঁচ ছয় সাত", 2) is None
+    assert paper("মা-কে", 1, "মা-কে") is None
 
 
 def test_lengths_are_read_from_numbers_and_text() -> None:
@@ -76,6 +119,13 @@ def test_lengths_are_read_from_numbers_and_text() -> None:
 def test_other_lengths_are_refused_with_what_is_allowed(label: str) -> None:
     with pytest.raises(InputError, match=r"samples\.lengths: .*Write e\.g\."):
         parse_length(label)
+
+
+def test_a_longest_segment_no_longer_than_the_contexts_it_is_for_is_refused() -> None:
+    lengths = [parse_length(label) for label in (9, 300, ">75")]
+    require_longest(lengths, 76)
+    with pytest.raises(InputError, match=r"samples\.longest: 75, but .*'>75'.*from 76\. Write e\.g\. `longest: 250`"):
+        require_longest(lengths, 75)
 
 
 tokens = st.lists(st.sampled_from(["ক", "খা", "গি", "-", " ", " ", "।", "(", "\u200c", "৩"]), min_size=1, max_size=40)
@@ -118,3 +168,24 @@ def test_a_span_outside_the_text_is_an_error(start: int, end: int) -> None:
 def test_white_space_at_the_ends_of_a_span_is_not_part_of_the_target() -> None:
     part = cut("ক মা খ", 1, 5, 1)
     assert part == Segment("মা", 0, 2, 1)
+
+
+@given(tokens.map("".join).filter(lambda text: words(text)), st.integers(1, 12), st.data())
+def test_the_papers_window_as_lists_of_words(text: str, length: int, data: st.DataObject) -> None:
+    found = [word for word, _, _ in words(text)]
+    i = data.draw(st.integers(0, len(found) - 1))
+    _, start, end = words(text)[i]
+    part = Context(text, start, end).paper(length)
+    assert part is not None
+    before, after = found[:i], found[i:]
+    if len(found) < length:
+        expected = found
+    elif len(before) < length // 2:
+        expected = found[:length]
+    elif len(after) <= length // 2:
+        expected = found[-length:]
+    else:
+        expected = before[len(before) - length // 2 :] + after[: max(length // 2, 1)]
+    assert [word for word, _, _ in words(part.text)] == expected
+    assert part.n_words == len(expected)
+    assert part.text[part.start : part.end] == text[start:end]

@@ -3,68 +3,89 @@
 from __future__ import annotations
 
 import random
+from operator import itemgetter
+from typing import Any
 
+import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from prasanga.samples import Occurrence, Pool, priority
+from prasanga.samples import Pool
+from prasanga.samples.pool import CANDIDATE_SCHEMA
 
-occurrences = st.builds(
-    Occurrence,
-    occurrence_id=st.integers(0, 999).map("{:03d}".format),
-    context_id=st.just(""),
-    stimulus=st.sampled_from(["ক", "খ"]),
-    text=st.integers(0, 15).map("লেখা {}".format),
-    start=st.integers(0, 3),
-    end=st.just(9),
+Candidate = dict[str, Any]
+
+# Few values, so that copies and ties are common; the identifier is different in each.
+candidates = st.lists(
+    st.fixed_dictionaries(
+        {
+            "stimulus": st.integers(0, 2),
+            "form": st.just(0),
+            "source": st.just(0),
+            "start": st.integers(0, 2),
+            "occurrence_high": st.integers(0, 1),
+            "occurrence_low": st.integers(0, 2**64 - 1),
+            "file": st.just(0),
+            "row": st.just(0),
+            "supplement": st.booleans(),
+            "high": st.sampled_from([0, 1, 5, 2**63, 2**64 - 1]),
+            "low": st.integers(0, 2),
+        }
+    ),
+    max_size=60,
+    unique_by=itemgetter("occurrence_high", "occurrence_low"),
 )
 
 
-def slow_way(offered: list[Occurrence], k: int, seed: int) -> list[tuple[int, Occurrence]]:
+def slow_way(offered: list[Candidate], k: int) -> list[Candidate]:
     """Sort everything, keep the first of each text, keep the first k of each stimulus."""
-    ordered = sorted(
-        ((priority(seed, o.stimulus, o.text), o) for o in offered),
-        key=lambda item: (item[1].stimulus, item[0], item[1].start, item[1].occurrence_id),
-    )
-    kept: list[tuple[int, Occurrence]] = []
-    for rank, occurrence in ordered:
-        same = [(r, o) for r, o in kept if o.stimulus == occurrence.stimulus]
-        if len(same) < k and all(r != rank for r, _ in same):
-            kept.append((rank, occurrence))
+    context = itemgetter("stimulus", "high", "low")
+    kept: list[Candidate] = []
+    for one in sorted(offered, key=itemgetter(*_ORDER)):
+        same = [other for other in kept if other["stimulus"] == one["stimulus"]]
+        if len(same) < k and context(one) not in map(context, same):
+            kept.append(one)
     return kept
 
 
-@given(st.lists(occurrences, max_size=40, unique_by=lambda o: o.occurrence_id), st.integers(1, 6), st.randoms())
+_ORDER = ("stimulus", "high", "low", "supplement", "start", "occurrence_high", "occurrence_low")
+
+
+def frame(rows: list[Candidate]) -> pl.DataFrame:
+    return pl.DataFrame(rows, CANDIDATE_SCHEMA)
+
+
+@settings(deadline=None)
+@given(candidates, st.integers(1, 4), st.integers(1, 8), st.randoms())
 def test_any_order_and_any_division_gives_what_the_slow_way_gives(
-    offered: list[Occurrence], k: int, chance: random.Random
+    offered: list[Candidate], k: int, size: int, chance: random.Random
 ) -> None:
     shuffled = list(offered)
     chance.shuffle(shuffled)
-    border = chance.randint(0, len(shuffled))
-    one, other = Pool(k, 47), Pool(k, 47)
-    one.add(shuffled[:border])
-    other.add(shuffled[border:])
-    one.merge(other)
-    assert list(one.drawn()) == slow_way(offered, k, 47)
+    pools = Pool(k), Pool(k)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("prasanga.samples.pool._ROWS_WAITING", 5)
+        for i in range(0, len(shuffled), size):
+            chance.choice(pools).add(frame(shuffled[i : i + size]))
+        one, other = pools
+        one.merge(other)
+        assert one.drawn().to_dicts() == slow_way(offered, k)
 
 
-def test_priorities_are_fixed_for_good_and_depend_on_all_three() -> None:
-    assert priority(47, "ফুল", "লাল ফুল") == 61800739660834987326019193960044820478
-    assert len({priority(s, w, t) for s in (1, 2) for w in ("ক", "খ") for t in ("গ", "ঘ")}) == 8
+def test_what_is_beyond_the_limit_is_not_kept_waiting() -> None:
+    def one(high: int) -> Candidate:
+        return dict.fromkeys(CANDIDATE_SCHEMA, 0) | {"supplement": False, "high": high}
 
-
-def test_a_draw_is_even() -> None:
-    """Each of five contexts is the one drawn in about a fifth of the seeds (expected 80, standard deviation 8)."""
-    offered = [Occurrence(str(i), str(i), "ক", f"লেখা {i}", 0, 1) for i in range(5)]
-    drawn = []
-    for seed in range(400):
-        pool = Pool(1, seed)
-        pool.add(offered)
-        drawn += [occurrence.text for _, occurrence in pool.drawn()]
-    assert all(50 < drawn.count(o.text) < 110 for o in offered)
+    pool = Pool(2)
+    pool.add(frame([one(1), one(3), one(5)]))
+    pool.drawn()
+    pool.add(frame([one(4), one(9)]))
+    assert pool._waiting[0].is_empty()
+    pool.add(frame([one(2)]))
+    assert pool.drawn()["high"].to_list() == [1, 2]
 
 
 def test_pools_of_different_draws_do_not_merge() -> None:
-    with pytest.raises(ValueError, match="do not merge"):
-        Pool(3, 1).merge(Pool(3, 2))
+    with pytest.raises(ValueError, match="k=3 and k=2 do not merge"):
+        Pool(3).merge(Pool(2))

@@ -1,50 +1,77 @@
-"""What a length's segments depend on, and nothing else."""
+"""What the segments of a length and of some stimuli depend on, and nothing else."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
-import pyarrow as pa
 import pytest
+from sentence_tables import context, write_sentences
 
-from prasanga.errors import InputError
-from prasanga.parquet import write_table
-from prasanga.samples import draw, parse_length, sampling_settings
-from prasanga.sentences import SENTENCE_SCHEMA, common_settings
+from prasanga.samples import Draw, draw, parse_length, sampling_settings
+
+
+def draw_nothing(*labels: str | int, paths: tuple[Path, ...] = (), **options: Any) -> Draw:
+    given = {"pool": "shared", "contexts_per_stimulus": 30, "seed": 4, **options}
+    return draw(paths, lengths=[parse_length(label) for label in labels], **given)
 
 
 @pytest.mark.parametrize(
-    ("pool", "words"), [("shared", {"9": 75, "75": 75, ">75": 76}), ("per_length", {"9": 9, "75": 75, ">75": 76})]
+    ("pool", "window", "words"),
+    [
+        ("shared", "exact", {"9": 75, "75": 75, ">75": 76}),
+        ("per_length", "exact", {"9": 9, "75": 75, ">75": 76}),
+        ("per_length", "paper", {"9": 1, "75": 1, ">75": 76}),
+    ],
 )
-def test_settings_of_each_length(pool: str, words: dict[str, int]) -> None:
-    lengths = [parse_length(label) for label in ("9", "75", ">75")]
-    drawn = draw([], lengths=lengths, pool=pool, contexts_per_stimulus=30, seed=4)  # type: ignore[arg-type]
-    assert {length.label: sampling_settings(drawn, length, 4) for length in lengths} == {
+def test_settings_of_each_length(pool: str, window: str, words: dict[str, int]) -> None:
+    drawn = draw_nothing("9", "75", ">75", pool=pool, window=window)
+    assert {length.label: sampling_settings(drawn, length, ["ফুল"]) for length in drawn.lengths} == {
         label: {
             "segment_length": label,
             "pool": pool,
             "context_words": number,
             "contexts_per_stimulus": 30,
             "seed": 4,
+            **({"longest": 250} if label == ">75" else {"window": window}),
         }
         for label, number in words.items()
     }
 
 
-def test_a_length_more_leaves_the_others_settings() -> None:
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"labels": (9, 25, 75, ">75")},
+        {"labels": (3, 9, 75)},
+        {"labels": (9, 75), "minimum": 5},
+        {"labels": (9, 75), "longest": 99},
+        {"labels": (9, 75), "stimuli": ["ফুল", "মা", "নদী"]},
+    ],
+    ids=["more lengths", "a shorter one", "minimum", "longest", "another stimulus"],
+)
+def test_what_does_not_concern_a_length_leaves_its_settings(tmp_path: Path, other: dict[str, Any]) -> None:
+    path = write_sentences(tmp_path / "s.parquet", [context("a", 80, "ফুল")])
+    labels = other.pop("labels")
+    one = draw_nothing(9, 75, paths=(path,), stimuli=["ফুল", "মা"])
+    changed = draw_nothing(*labels, **{"paths": (path,), "stimuli": ["ফুল", "মা"], **other})
     nine = parse_length(9)
-    few, more = (
-        draw([], lengths=[nine, *map(parse_length, others)], pool="shared", contexts_per_stimulus=30, seed=4)
-        for others in ([75], [25, 75, ">75"])
-    )
-    assert sampling_settings(few, nine, 4) == sampling_settings(more, nine, 4)
+    assert sampling_settings(one, nine, ["ফুল"]) == sampling_settings(changed, nine, ["ফুল"])
 
 
-def test_sentences_found_in_different_ways_are_not_mixed(tmp_path: Path) -> None:
-    empty = pa.table({name: [] for name in SENTENCE_SCHEMA.names}, schema=SENTENCE_SCHEMA)
-    for name, normalization in (("a", "bangla"), ("b", "bangla"), ("c", "nfc")):
-        settings = f'{{"language": "bn", "normalization": "{normalization}", "source": "{name}"}}'
-        write_table(tmp_path / name, empty, {"settings": settings})
-    assert common_settings([tmp_path / "a", tmp_path / "b"]) == {"language": "bn", "normalization": "bangla"}
-    with pytest.raises(InputError, match=r"c: found with normalization 'nfc', but .*a with 'bangla'"):
-        common_settings([tmp_path / "a", tmp_path / "b", tmp_path / "c"])
+def test_a_bound_on_the_target_is_named_where_a_form_is_longer(tmp_path: Path) -> None:
+    path = write_sentences(tmp_path / "s.parquet", [context("a", 9, "এক দুই তিন চার"), context("b", 9, "ফুল")])
+    drawn = draw_nothing(3, 9, paths=(path,))
+    nine = parse_length(9)
+    assert sampling_settings(drawn, nine, ["এক দুই তিন চার", "ফুল"])["target_words"] == 3
+    assert "target_words" not in sampling_settings(drawn, nine, ["ফুল"])
+
+
+def test_the_supplement_concerns_the_stimuli_that_need_it(tmp_path: Path) -> None:
+    primary = write_sentences(tmp_path / "p.parquet", [context(f"{i}", 9, "ফুল") for i in range(3)])
+    more = write_sentences(tmp_path / "m.parquet", [context("a", 9, "মা"), context("b", 9, "ফুল")])
+    drawn = draw_nothing(9, paths=(primary,), supplement=[more], minimum=2, stimuli=["ফুল", "মা", "নদী"])
+    (nine,) = drawn.lengths
+    assert sampling_settings(drawn, nine, ["মা", "ফুল"])["supplemented"] == ["মা"]
+    assert "supplemented" not in sampling_settings(drawn, nine, ["ফুল"])
+    assert drawn.forms.rows() == [("ফুল", "ফুল", "a.txt", 3, 3), ("মা", "মা", "a.txt", 1, 1)]

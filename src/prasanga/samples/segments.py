@@ -1,0 +1,184 @@
+"""The second pass: the text of the contexts that were drawn, cut to every length.
+
+Texts are read in the order of the files, segments are written in the order of stimulus and priority. Between the two
+they lie in a temporary file beside the output, so that memory holds a few thousand of them and never a study's.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from collections import defaultdict
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+import pyarrow as pa
+
+from prasanga.errors import InputError
+from prasanga.parquet import open_parquet
+from prasanga.samples.cutting import Context
+from prasanga.samples.drawing import Draw
+from prasanga.samples.lengths import SegmentLength
+
+SEGMENT_SCHEMA = pa.schema(
+    [
+        pa.field(name, kind, nullable=False)
+        for name, kind in {
+            "segment_id": pa.string(),
+            "occurrence_id": pa.string(),
+            "context_id": pa.string(),
+            "stimulus": pa.string(),
+            "segment_length": pa.string(),
+            "text": pa.string(),
+            "start": pa.int32(),
+            "end": pa.int32(),
+            "n_words": pa.int32(),
+        }.items()
+    ]
+)
+"""One row per segment, sorted by stimulus and priority. The same text and span give the same `segment_id`."""
+
+_RANKED_SCHEMA = SEGMENT_SCHEMA.append(pa.field("rank", pa.int32(), nullable=False))
+_COLUMNS = ["occurrence_id", "context_id", "text", "start", "end"]
+_ROWS_AT_A_TIME = 4_096
+_BYTES_WAITING = 1 << 25
+_BYTES_PER_ROW = 1_024  # about what a waiting segment takes beside its text
+
+Integers = npt.NDArray[np.int64]
+
+
+def segment_id(text: str, start: int, end: int) -> str:
+    """The name of a segment: digest of text and span, 32 hexadecimal digits."""
+    return hashlib.blake2b(f"{start}\0{end}\0{text}".encode(), digest_size=16).hexdigest()
+
+
+class Segments:
+    """The segments of a draw, by length; from `cut_segments`."""
+
+    def __init__(self, stimuli: Collection[str], reader: pa.RecordBatchFileReader, places: _Places) -> None:
+        self._stimuli = sorted(stimuli)
+        self._reader = reader
+        self._places = places
+
+    def batches(self, length: SegmentLength, stimuli: Collection[str] | None = None) -> Iterator[pa.RecordBatch]:
+        """The segments of one length in `SEGMENT_SCHEMA`, a batch per stimulus; of some stimuli, or of all.
+
+        Sorted by stimulus and priority: row i of a stimulus is the same context for every model, and with a shared
+        pool for every fixed length.
+        """
+        for stimulus in self._stimuli:
+            places = self._places.get((length, stimulus))
+            if places and (stimuli is None or stimulus in stimuli):
+                table = pa.Table.from_batches([self._reader.get_batch(place) for place in places])
+                (batch,) = table.sort_by("rank").select(SEGMENT_SCHEMA.names).combine_chunks().to_batches()
+                yield batch.cast(SEGMENT_SCHEMA)
+
+
+@contextmanager
+def cut_segments(drawn: Draw, scratch: str | Path | None = None) -> Iterator[Segments]:
+    """Cut the contexts of a draw to every length, and yield the segments.
+
+    Args:
+        drawn: from `draw`; its sentence tables are read again, as far as they hold what was drawn.
+        scratch: folder for the segments while they wait to be written (nothing remains there, even if the process is
+            killed); None for the system's.
+
+    Raises:
+        InputError: if a sentence table cannot be read.
+        ValueError: if a context does not allow a length that it was drawn for.
+    """
+    with tempfile.TemporaryFile(dir=scratch) as file:
+        places = _spool(drawn, file)
+        yield Segments(drawn.stimuli, pa.ipc.open_file(pa.PythonFile(file, "r")), places)
+
+
+_Places = dict[tuple[SegmentLength, str], list[int]]
+"""The numbers of the batches in the temporary file that hold a stimulus's segments of a length."""
+
+
+def _spool(drawn: Draw, file: IO[bytes]) -> _Places:
+    places: defaultdict[tuple[SegmentLength, str], list[int]] = defaultdict(list)
+    waiting: defaultdict[tuple[SegmentLength, str], list[tuple[Any, ...]]] = defaultdict(list)
+    n_batches = size = 0
+    options = pa.ipc.IpcWriteOptions(compression="lz4")
+    with pa.ipc.new_file(pa.PythonFile(file, "w"), _RANKED_SCHEMA, options=options) as writer:
+
+        def write() -> None:
+            nonlocal n_batches, size
+            for (length, stimulus), rows in waiting.items():
+                writer.write_batch(_batch(rows))
+                places[length, stimulus].append(n_batches)
+                n_batches += 1
+            waiting.clear()
+            size = 0
+
+        for length, row in _segments(drawn):
+            waiting[length, row[3]].append(row)
+            size += 2 * len(row[5]) + _BYTES_PER_ROW
+            if size >= _BYTES_WAITING:
+                write()
+        write()
+    return dict(places)
+
+
+def _batch(rows: list[tuple[Any, ...]]) -> pa.RecordBatch:
+    columns = zip(*rows, strict=True)
+    arrays = [pa.array(column, kind) for column, kind in zip(columns, _RANKED_SCHEMA.types, strict=True)]
+    return pa.RecordBatch.from_arrays(arrays, schema=_RANKED_SCHEMA)
+
+
+def _segments(drawn: Draw) -> Iterator[tuple[SegmentLength, tuple[Any, ...]]]:
+    """Every segment with its length, as a row of `_RANKED_SCHEMA`; in the order of the files."""
+    lengths = [
+        [length for length in drawn.lengths if drawn.requirements[length] == requirement] for requirement in drawn.pools
+    ]
+    for number, path in enumerate(drawn.files):
+        wanted = pl.concat(
+            pool.filter(pl.col("file") == number).select("row", "stimulus", "rank", pool=pl.lit(i, pl.Int32))
+            for i, pool in enumerate(drawn.pools.values())
+        ).sort("row", "pool")
+        uses = wanted.select("stimulus", "rank", "pool").iter_rows()
+        rows, n_uses = np.unique(wanted["row"].to_numpy().astype(np.int64), return_counts=True)
+        for (occurrence, context, text, start, end), n in zip(_read(path, rows), n_uses, strict=True):
+            divided = Context(text, start, end)
+            for _ in range(n):
+                stimulus, rank, pool = next(uses)
+                for length in lengths[pool]:
+                    part = divided.segment(length, window=drawn.window, longest=drawn.longest)
+                    if part is None:
+                        raise ValueError(
+                            f"the context of occurrence {occurrence} does not allow length {length.label}: its n_words"
+                            " does not fit its text"
+                        )
+                    name = segment_id(part.text, part.start, part.end)
+                    yield length, (name, occurrence, context, drawn.stimuli[stimulus], length.label, *part, rank)
+
+
+def _read(path: Path, rows: Integers) -> Iterator[tuple[Any, ...]]:
+    """Some rows (sorted numbers) of a sentence table; row groups without any of them are passed over."""
+    if not len(rows):
+        return
+    file = open_parquet(path)
+    sizes = [file.metadata.row_group(i).num_rows for i in range(file.metadata.num_row_groups)]
+    bounds = np.concatenate([[0], np.cumsum(sizes)])
+    for group in np.unique(np.searchsorted(bounds, rows, side="right") - 1):
+        first = int(bounds[group])
+        for batch in _batches(file, path, int(group)):
+            start, stop = np.searchsorted(rows, [first, first + batch.num_rows])
+            chosen = batch.take(pa.array(rows[start:stop] - first))
+            yield from zip(*(column.to_pylist() for column in chosen.columns), strict=True)
+            first += batch.num_rows
+
+
+def _batches(file: Any, path: Path, group: int) -> Iterator[pa.RecordBatch]:
+    try:
+        yield from file.iter_batches(_ROWS_AT_A_TIME, row_groups=[group], columns=_COLUMNS)
+    except (pa.ArrowInvalid, OSError) as error:
+        raise InputError(
+            f"{path}: not a whole Parquet file ({error}). Delete it and run the workflow again."
+        ) from error

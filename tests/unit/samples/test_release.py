@@ -1,0 +1,225 @@
+"""The sampled contexts as a data set in the layout of the authors."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from prasanga.errors import InputError
+from prasanga.parquet import write_table
+from prasanga.samples.release import (
+    RELEASE_COLUMNS,
+    Tally,
+    Text,
+    datasheet,
+    release_rows,
+    sampled_occurrences,
+    sources_page,
+    texts_of,
+    write_release,
+)
+from prasanga.sentences.records import read_records
+
+OPEN = Text("open/*.txt", "Open letters", "CC BY 4.0")
+CLOSED = Text("closed/*.txt", "closed/*.txt", None)
+RARE = Text("rare.txt", "Rare words", "CC0 1.0", supplement=True)
+
+
+def row(occurrence: str, context: str, stimulus: str, text: str, start: int, source: str = "a.txt") -> dict[str, Any]:
+    return {
+        "occurrence_id": occurrence,
+        "context_id": context,
+        "stimulus": stimulus,
+        "form": text[start : start + len(stimulus)],
+        "language": "bn",
+        "text": text,
+        "start": start,
+        "end": start + len(stimulus),
+        "source": source,
+        "offset": 7,
+    }
+
+
+SCHEMA = pa.Table.from_pylist([row("o", "c", "s", "s", 0)]).schema
+
+
+def table(path: Path, rows: Sequence[dict[str, Any]]) -> Path:
+    write_table(path, pa.Table.from_pylist(list(rows), SCHEMA), {})
+    return path
+
+
+def read(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file, strict=True))
+
+
+@pytest.fixture
+def tables(tmp_path: Path) -> list[tuple[str | Path, Text]]:
+    letters = [
+        row("o1", "c1", "ফুল", 'লাল ফুল, "ফুল" আর নদী।', 4),
+        row("o2", "c1", "ফুল", 'লাল ফুল, "ফুল" আর নদী।', 10),
+        row("o3", "c1", "নদী", 'লাল ফুল, "ফুল" আর নদী।', 18),
+        row("o4", "c2", "ফুল", "সাদা ফুল।", 5),
+    ]
+    notes = [row("o5", "c3", "নদী", "নদী বয়ে যায়।", 0, "b.txt"), row("o6", "c4", "ফুল", "ফুল।", 0, "b.txt")]
+    few = [row("o7", "c5", "কাশ", "কাশ ফোটে।", 0, "rare.txt")]
+    return [
+        (table(tmp_path / "letters.parquet", letters), OPEN),
+        (table(tmp_path / "notes.parquet", notes), CLOSED),
+        (table(tmp_path / "few.parquet", few), RARE),
+    ]
+
+
+def test_a_row_says_what_was_found_where_and_under_which_terms(
+    tmp_path: Path, tables: list[tuple[str | Path, Text]]
+) -> None:
+    write_release(tmp_path / "out.csv", tables, {"o1"})
+    (found,) = read(tmp_path / "out.csv")
+    assert list(found) == list(RELEASE_COLUMNS)
+    assert list(found)[:2] == ["word", "sentence"]
+    assert found == {
+        "word": "ফুল",
+        "sentence": 'লাল ফুল, "ফুল" আর নদী।',
+        "form": "ফুল",
+        "start": "4",
+        "end": "7",
+        "language": "bn",
+        "title": "Open letters",
+        "licence": "CC BY 4.0",
+        "source": "a.txt",
+        "offset": "7",
+        "context_id": "c1",
+        "occurrence_id": "o1",
+    }
+    assert found["sentence"][int(found["start"]) : int(found["end"])] == found["form"]
+
+
+def test_only_sampled_contexts_of_texts_with_a_licence_are_released_and_all_are_counted(
+    tmp_path: Path, tables: list[tuple[str | Path, Text]], caplog: pytest.LogCaptureFixture
+) -> None:
+    tallies = write_release(tmp_path / "out.csv", tables, {"o1", "o3", "o5", "o6", "o7"})
+    assert caplog.messages == ["closed/*.txt: no licence in the config; 2 sentence(s) are left out."]
+    assert [row["occurrence_id"] for row in read(tmp_path / "out.csv")] == ["o1", "o3", "o7"]
+    assert tallies == {OPEN: Tally(2, {"ফুল", "নদী"}), CLOSED: Tally(2, {"ফুল", "নদী"}), RARE: Tally(1, {"কাশ"})}
+
+
+def test_two_places_of_one_context_are_one_row_and_the_first_of_them(
+    tmp_path: Path, tables: list[tuple[str | Path, Text]]
+) -> None:
+    tallies = write_release(tmp_path / "out.csv", tables, {"o2", "o1", "o4"})
+    assert [row["occurrence_id"] for row in read(tmp_path / "out.csv")] == ["o1", "o4"]
+    assert tallies[OPEN] == Tally(2, {"ফুল"})
+
+
+def test_a_text_of_which_nothing_was_sampled_is_named_too(
+    tmp_path: Path, tables: list[tuple[str | Path, Text]]
+) -> None:
+    tallies = write_release(tmp_path / "out.csv", tables, {"o7"})
+    assert tallies == {OPEN: Tally(), CLOSED: Tally(), RARE: Tally(1, {"কাশ"})}
+
+
+def test_the_rows_do_not_depend_on_how_a_table_is_read(
+    tables: list[tuple[str | Path, Text]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wanted = {"o1", "o2", "o3", "o4", "o5", "o7"}
+    whole = list(release_rows(tables, set(wanted), {}))
+    monkeypatch.setattr("prasanga.samples.release._ROWS_AT_A_TIME", 1)
+    assert list(release_rows(tables, set(wanted), {})) == whole
+    assert [released[-1] for released in whole] == ["o1", "o3", "o4", "o7"]
+
+
+def test_an_occurrence_that_is_in_no_table_stops_the_release(
+    tmp_path: Path, tables: list[tuple[str | Path, Text]]
+) -> None:
+    with pytest.raises(InputError, match=r"1 sampled occurrence\(s\), gone among them"):
+        write_release(tmp_path / "out.csv", tables, {"o1", "gone"})
+    assert not (tmp_path / "out.csv").exists()
+    assert not list(tmp_path.glob(".*.tmp"))
+
+
+def test_no_licence_at_all_is_an_error_that_names_the_texts(
+    tmp_path: Path, tables: list[tuple[str | Path, Text]]
+) -> None:
+    with pytest.raises(InputError, match=r"'closed/\*\.txt' \(2 sentences\).*licence: CC BY-SA 4\.0"):
+        write_release(tmp_path / "out.csv", tables[1:2], {"o5", "o6"})
+    assert not (tmp_path / "out.csv").exists()
+
+
+def test_nothing_sampled_is_another_error(tmp_path: Path, tables: list[tuple[str | Path, Text]]) -> None:
+    with pytest.raises(InputError, match="No context was sampled"):
+        write_release(tmp_path / "out.csv", tables, set())
+
+
+def test_the_occurrences_of_all_lengths_and_buckets_are_collected_once(tmp_path: Path) -> None:
+    paths = []
+    for name, occurrences in {"9": ["a", "b"], "25": ["b", "c"], "75": []}.items():
+        paths.append(tmp_path / f"{name}.parquet")
+        write_table(paths[-1], pa.table({"occurrence_id": pa.array(occurrences, pa.string())}), {})
+    assert sampled_occurrences(paths) == {"a", "b", "c"}
+
+
+def test_texts_as_the_config_names_them() -> None:
+    corpus = {
+        "root": "texts",
+        "texts": [
+            {"files": "open/*.txt", "title": "Open letters", "licence": "CC BY 4.0", "documents": "line"},
+            {"files": "closed/*.txt", "title": None, "licence": None},
+        ],
+        "supplement": [{"files": "rare.txt", "title": "Rare words", "licence": "CC0 1.0"}],
+    }
+    assert texts_of(corpus) == [OPEN, CLOSED, RARE]
+
+
+# What a text can be after `normalization: none`: anything but surrogates, in at least one visible character.
+ANY_TEXT = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(lambda text: not text.isspace())
+
+
+@given(st.lists(st.tuples(st.sampled_from(["ফুল", "নদী", "মা বাবা"]), ANY_TEXT), min_size=1, max_size=8))
+def test_what_is_released_can_be_read_back(
+    tmp_path_factory: pytest.TempPathFactory, pairs: list[tuple[str, str]]
+) -> None:
+    folder = tmp_path_factory.mktemp("release")
+    rows = [row(f"o{i}", f"c{i}", stimulus, text, 0) for i, (stimulus, text) in enumerate(pairs)]
+    tables = [(table(folder / "a.parquet", rows), OPEN)]
+    write_release(folder / "sentences.csv", tables, {found["occurrence_id"] for found in rows})
+    assert [(found["word"], found["sentence"]) for found in read(folder / "sentences.csv")] == pairs
+    records = read_records(folder / "sentences.csv", "extracted", columns=("word", "sentence"))
+    assert [(record.stimulus, record.text) for record in records] == pairs
+
+
+TALLIES = {OPEN: Tally(1200, {"ফুল", "নদী"}), CLOSED: Tally(35, {"ফুল"}), RARE: Tally(2, {"কাশ"})}
+
+
+def test_the_page_of_sources_names_licences_counts_settings_and_what_was_left_out() -> None:
+    page = sources_page(TALLIES, made={"config": "digest abc"}, settings={"seed": 47, "normalization": {"bn": "none"}})
+    released, left_out = page.split("## Left out")
+    assert "| Open letters | `open/*.txt` | CC BY 4.0 | 1,200 | 2 | all words |" in released.splitlines()
+    assert "| Rare words | `rare.txt` | CC0 1.0 | 2 | 1 | rare words only |" in released.splitlines()
+    assert "closed" not in released
+    assert "| closed/*.txt | `closed/*.txt` | none named | 35 | 1 | all words |" in left_out.splitlines()
+    assert "- config: digest abc" in left_out.splitlines()
+    assert "seed: 47\nnormalization:\n  bn: none\n" in left_out
+
+
+def test_nothing_left_out_is_said_too() -> None:
+    page = sources_page({OPEN: Tally(3, {"ফুল"})}, made={}, settings={})
+    assert "Nothing: every text that was sampled has a licence." in page
+
+
+def test_the_datasheet_counts_what_is_in_it_and_says_what_the_words_are_for() -> None:
+    page = datasheet("Flowers {and} rivers", TALLIES)
+    assert page.startswith("# Flowers {and} rivers: the sentences\n")
+    assert "1,202 sentences in which 3 words" in page
+    assert "from 2 text(s)" in page
+    assert "35 more were measured but are not here" in page
+    assert "to *measure* models" in page
+    assert all(f"| `{name}` |" in page for name in RELEASE_COLUMNS)
+    assert "{files: sentences.csv, format: extracted, columns: {stimulus: word, sentence: sentence}}" in page
+    assert "more were measured" not in datasheet("t", {OPEN: Tally(1, {"ফুল"})})

@@ -1,0 +1,20 @@
+"""Adapter: sentences to the stimuli with too few contexts, which are looked for in the supplement as well."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from prasanga.logs import log_to
+from prasanga.parquet import require_equal, write_text
+from prasanga.samples import parse_length, short_stimuli
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import snakemake
+
+log_to(snakemake.log[0])
+settings = dict(snakemake.params.sampling)
+require_equal(snakemake.input, ["stage", "code"])
+lengths = [parse_length(length) for length in settings.pop("lengths")]
+found = short_stimuli(snakemake.input, lengths=lengths, scratch=Path(snakemake.output[0]).parent, **settings)
+short = {"minimum": settings["minimum"], "stimuli": found}
+write_text(snakemake.output[0], json.dumps(short, ensure_ascii=False, indent=1) + "\n")
