@@ -22,7 +22,9 @@ localrules:
     sentences,
     embeddings,
     associations,
+    fetch_released_sentences,
     figures,
+    release,
 
 
 rule all:
@@ -42,8 +44,12 @@ if COMPUTED:
 
     # Corpus files to sentences with located stimuli.
     include: "rules/sentences.smk"
+    # Candidate words ranked by their frequency in the corpus; only when asked for.
+    include: "rules/candidates.smk"
     # Sentences to segments of an exact length, the same for all models.
     include: "rules/samples.smk"
+    # The sampled contexts as a data set for others; only when asked for.
+    include: "rules/release.smk"
     # Tiny models, trained by the workflow where the config asks for them.
     include: "rules/models.smk"
 

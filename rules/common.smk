@@ -2,6 +2,7 @@
 
 import os
 import sys
+from functools import partial
 from pathlib import Path
 
 # The code that is fingerprinted is the code that runs: that of this checkout, wherever else the package is installed.
@@ -15,8 +16,9 @@ from prasanga.lexicon import categories_of, forms_table, load_lexicon
 from prasanga.lexicon.categories import chosen_categories, read_categories, require_language, stimuli_of
 from prasanga.provenance import digest_of
 from prasanga.provenance.code import fingerprint
-from prasanga.provenance.ledger import synchronize
-from prasanga.samples import bucket_names, parse_length
+from prasanga.provenance.ledger import MANIFEST, synchronize
+from prasanga.samples import bucket_names, parse_length, require_longest
+from prasanga.sentences.manifest import update_manifest
 from prasanga.sentences.shards import find_shards
 
 
@@ -37,17 +39,22 @@ config = readable(
 COMPUTED = config["embeddings"]["source"] == "computed"
 MODELS = sorted(config["models"])
 LENGTHS = [parse_length(length) for length in config["samples"]["lengths"]]
+readable(require_longest, LENGTHS, config["samples"]["longest"])
 LENGTH_FILES = [length.file_name for length in LENGTHS]
 LABELS = {length.file_name: length.label for length in LENGTHS}
 BUCKETS = bucket_names(config["embeddings"]["buckets"])
 TRAINED = [model for model in MODELS if "train" in config["models"][model]]
-SHARDS = readable(find_shards, config["corpus"]["root"], config["corpus"]["texts"]) if COMPUTED else {}
+NORMALIZATION = config["normalization"][config["language"]]
 
 
 # The lexicon is read while planning: a mistake in it is told before any job, and the jobs depend on what it comes to and
 # not on the files. Without the files (cached vectors on another machine) the categories are those of the results.
 if COMPUTED or Path(config["lexicon"]["stimuli"]).exists():
-    LEXICON = readable(load_lexicon, config["lexicon"]["stimuli"], config["lexicon"]["suffix_groups"])
+    LEXICON = readable(
+        partial(load_lexicon, normalization=NORMALIZATION),
+        config["lexicon"]["stimuli"],
+        config["lexicon"]["suffix_groups"],
+    )
     readable(require_language, LEXICON.language, config["language"])
     FORMS = digest_of(forms_table(LEXICON).to_pydict())
     CATEGORIES = categories_of(LEXICON)
@@ -55,6 +62,27 @@ else:
     LEXICON = None
     CATEGORIES = readable(read_categories, "results/lexicon/categories.json")
 CHOSEN = readable(chosen_categories, CATEGORIES, config["categories"])
+
+
+# Corpus files enter as digests of their content, which the manifest remembers: their times say nothing.
+SHARDS, SUPPLEMENT, CORPUS = {}, {}, {}
+if COMPUTED:
+    SHARDS, SUPPLEMENT = (
+        readable(
+            find_shards,
+            config["corpus"]["root"],
+            config["corpus"][key],
+            config["corpus"]["shard_megabytes"] * 10**6,
+        )
+        for key in ("texts", "supplement")
+    )
+    if not config["samples"]["minimum"]:
+        SUPPLEMENT = {}  # nothing falls short of no minimum
+    CORPUS = readable(
+        update_manifest,
+        f"results/{MANIFEST}",
+        [shard.path for shard in (*SHARDS.values(), *SUPPLEMENT.values())],
+    )
 
 
 # The same patterns stand in workflow/schemas/config.schema.yaml (names of models, lengths).
@@ -104,6 +132,14 @@ def lexicon_files(wildcards):
     return files_of(settings["stimuli"]) + ([groups] if groups else [])
 
 
+def lexicon_settings():
+    """Where the words of the study are read from, and in which spelling."""
+    return {
+        **{key: config["lexicon"][key] for key in ("stimuli", "suffix_groups")},
+        "normalization": NORMALIZATION,
+    }
+
+
 def all_lists(wildcards):
     """The lists of embeddings of all models at one length."""
     return expand(
@@ -146,6 +182,34 @@ def embedding_settings(model):
     }
 
 
+def extraction_settings():
+    """What decides which sentences are found in a text, and what stands in them."""
+    chosen = {key: config["sentences"][key] for key in ("match", "before", "after")}
+    asked = {key: text for key, text in config["replacements"].items() if text is not None}
+    return {
+        **chosen,
+        "language": config["language"],
+        "normalization": NORMALIZATION,
+        "replacements": asked,
+    }
+
+
+def shard_settings(shard):
+    """What one job reads: a file or a part of it, known by its content."""
+    return {
+        **extraction_settings(),
+        "errors": config["corpus"]["errors"],
+        "shard": {**shard._asdict(), "columns": list(shard.columns), "title": "", "licence": None},
+        "digest": CORPUS[shard.path],
+    }
+
+
+def whole_files():
+    """The files of the corpus, not in parts."""
+    files = {shard.path: shard._replace(start=0, end=None) for shard in SHARDS.values()}
+    return [files[path] for path in sorted(files)]
+
+
 def made_by_the_workflow(path):
     """A file of an earlier stage: made if vectors are computed, used if it is there when they come from the cache."""
     return [path] if COMPUTED or Path(path).exists() else []
@@ -153,8 +217,8 @@ def made_by_the_workflow(path):
 
 def cached_lists():
     """The lists of embeddings of the study, each with what the config says of its vectors."""
-    sampling = {key: config["samples"][key] for key in ("pool", "contexts_per_stimulus")}
-    text = {**config["sentences"], **{key: config[key] for key in ("language", "normalization", "seed")}}
+    sampling = {key: config["samples"][key] for key in ("pool", "contexts_per_stimulus", "window", "longest")}
+    text = {**extraction_settings(), "seed": config["seed"]}
     return {
         f"results/embeddings/{model}/{length}.json": {**embedding_settings(model), **sampling, **text}
         for model in MODELS
@@ -162,8 +226,39 @@ def cached_lists():
     }
 
 
+def audit_tables():
+    """The tables by which a reader judges the lexicon, made or used as those of an earlier stage are."""
+    names = ("forms", "concordance", "suffixes", "lengths")
+    paths = [f"results/sentences/audit/{name}.parquet" for name in names]
+    return [found for path in paths for found in made_by_the_workflow(path)]
+
+
 def sentence_counts():
     """What was read of each corpus file: made if vectors are computed, what is there of it if they come from the cache."""
     if COMPUTED:
         return [f"results/sentences/{shard}.json" for shard in sorted(SHARDS)]
     return sorted(path.as_posix() for path in Path("results/sentences").glob("*.json"))
+
+
+def candidate_files(wildcards):
+    """The candidate sets and suffix groups that the candidates' forms are compiled from."""
+    return files_of(CANDIDATES["stimuli"]) + [CANDIDATES["suffix_groups"]]
+
+
+def nothing_to_rank(wildcards):
+    """Tell who asks for a ranking without candidates what to write."""
+    raise WorkflowError(
+        "lexicon.candidates is null, so there is nothing to rank. Name a folder with candidate word sets there, such as"
+        f" resources/candidates/{config['language']} (docs/candidates.md)."
+    )
+
+
+def numbers_of_texts(shards, key, first):
+    """The number of the text of each shard: its place in `corpus.texts` or `corpus.supplement`, counted from `first`."""
+    corpus = config["corpus"]
+    number_of = {
+        shard.source: number
+        for number, text in enumerate(corpus[key], start=first)
+        for shard in find_shards(corpus["root"], [text], shard_bytes=1 << 60).values()
+    }
+    return [number_of[shards[name].source] for name in sorted(shards)]

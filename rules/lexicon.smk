@@ -16,7 +16,7 @@ rule compile_forms:
     benchmark:
         "benchmarks/lexicon/forms.tsv"
     params:
-        lexicon={**config["lexicon"], "forms": FORMS},
+        lexicon={**lexicon_settings(), "forms": FORMS},
     script:
         "../workflow/scripts/compile_forms.py"
 
@@ -32,6 +32,6 @@ rule compile_categories:
     benchmark:
         "benchmarks/lexicon/categories.tsv"
     params:
-        lexicon={**config["lexicon"], "categories": digest_of(CATEGORIES)},
+        lexicon={**lexicon_settings(), "categories": digest_of(CATEGORIES)},
     script:
         "../workflow/scripts/compile_categories.py"

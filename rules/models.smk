@@ -4,7 +4,7 @@
 rule train_model:
     """A masked language model with its tokenizer, trained from nothing in about a minute."""
     input:
-        corpus=[shard.path for shard in SHARDS.values()],
+        corpus=[ancient(shard.path) for shard in whole_files()],
     output:
         multiext(
             "results/models/{model}/",
@@ -23,8 +23,10 @@ rule train_model:
     params:
         training=lambda wildcards: {
             **config["models"][wildcards.model]["train"],
-            "normalization": config["normalization"],
+            **{key: extraction_settings()[key] for key in ("normalization", "replacements")},
             "errors": config["corpus"]["errors"],
+            "shards": [shard_settings(shard)["shard"] for shard in whole_files()],
+            "digests": [CORPUS[shard.path] for shard in whole_files()],
         },
     script:
         "../workflow/scripts/train_model.py"

@@ -37,6 +37,7 @@ rule write_page:
         forms="results/lexicon/forms.parquet",
         coverage=made_by_the_workflow("results/samples/coverage.parquet"),
         counts=sentence_counts(),
+        audit=audit_tables(),
         figure="results/report/figures/effect_by_length.svg",
         tables="results/report/tables/ceat.csv",
     output:
@@ -47,7 +48,10 @@ rule write_page:
         "benchmarks/report/page.tsv"
     params:
         # where the vectors lie is no part of what the page says
-        study={key: value for key, value in config.items() if key != "embeddings"},
+        study={
+            **{key: value for key, value in config.items() if key != "embeddings"},
+            "normalization": NORMALIZATION,
+        },
     script:
         "../workflow/scripts/write_page.py"
 

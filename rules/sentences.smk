@@ -1,10 +1,10 @@
-"""Corpus files to sentences with located stimuli; one job a file."""
+"""Corpus files to sentences with located stimuli; one job a file, or a part of a large one."""
 
 
 rule extract_sentences:
-    """The sentences of one corpus file in which a stimulus stands, normalized, with the sentences around them."""
+    """The sentences of one corpus file, or part of it, in which a stimulus stands, with the sentences around them."""
     input:
-        corpus=lambda wildcards: SHARDS[wildcards.shard].path,
+        corpus=ancient(lambda wildcards: SHARDS[wildcards.shard].path),
         forms="results/lexicon/forms.parquet",
     output:
         sentences="results/sentences/{shard}.parquet",
@@ -14,19 +14,74 @@ rule extract_sentences:
     benchmark:
         "benchmarks/sentences/{shard}.tsv"
     params:
-        extraction=lambda wildcards: {
-            **config["sentences"],
-            "language": config["language"],
-            "normalization": config["normalization"],
-            "documents": SHARDS[wildcards.shard].documents,
-            "source": SHARDS[wildcards.shard].source,
-            "errors": config["corpus"]["errors"],
-        },
+        extraction=lambda wildcards: shard_settings(SHARDS[wildcards.shard]),
     script:
         "../workflow/scripts/extract_sentences.py"
+
+
+use rule extract_sentences as extract_supplement with:
+    # The same for the texts that are read only for stimuli with too few contexts.
+    input:
+        corpus=ancient(lambda wildcards: SUPPLEMENT[wildcards.shard].path),
+        forms="results/lexicon/forms.parquet",
+        short="results/samples/short.json",
+    output:
+        sentences="results/supplement/{shard}.parquet",
+        counts="results/supplement/{shard}.json",
+    log:
+        "logs/supplement/{shard}.log",
+    benchmark:
+        "benchmarks/supplement/{shard}.tsv"
+    params:
+        extraction=lambda wildcards: shard_settings(SUPPLEMENT[wildcards.shard]),
 
 
 rule sentences:
     """All sentences with a stimulus."""
     input:
         expand("results/sentences/{shard}.parquet", shard=sorted(SHARDS)),
+
+
+rule audit_sentences:
+    """Forms and suffixes with their hits, lengths of contexts, a concordance: what a reader judges the lexicon by."""
+    input:
+        sentences=expand("results/sentences/{shard}.parquet", shard=sorted(SHARDS)),
+        supplement=expand("results/supplement/{shard}.parquet", shard=sorted(SUPPLEMENT)),
+        forms="results/lexicon/forms.parquet",
+    output:
+        forms="results/sentences/audit/forms.parquet",
+        forms_tsv="results/sentences/audit/forms.tsv",
+        concordance="results/sentences/audit/concordance.parquet",
+        concordance_tsv="results/sentences/audit/concordance.tsv",
+        suffixes="results/sentences/audit/suffixes.parquet",
+        suffixes_tsv="results/sentences/audit/suffixes.tsv",
+        lengths="results/sentences/audit/lengths.parquet",
+        lengths_tsv="results/sentences/audit/lengths.tsv",
+    log:
+        "logs/sentences/audit/tables.log",
+    benchmark:
+        "benchmarks/sentences/audit/tables.tsv"
+    params:
+        audit={
+            "concordance": config["sentences"]["concordance"],
+            "seed": config["seed"],
+        },
+    script:
+        "../workflow/scripts/audit_sentences.py"
+
+
+rule fetch_released_sentences:
+    """The sentences that the authors of the Bangla paper released, from the network; no other rule needs them."""
+    output:
+        "results/released/weat_word_extracted_sentences.zip",
+    log:
+        "logs/sentences/fetch_released_sentences.log",
+    benchmark:
+        "benchmarks/sentences/fetch_released_sentences.tsv"
+    params:
+        fetching={
+            "url": "https://huggingface.co/datasets/csebuetnlp/BanglaContextualBias/resolve/main/weat_word_extracted_sentences.zip",
+            "sha256": None,
+        },
+    script:
+        "../workflow/scripts/fetch_released_sentences.py"

@@ -12,5 +12,6 @@ if TYPE_CHECKING:
 
 log_to(snakemake.log[0])
 settings = snakemake.params.lexicon
-categories = categories_of(load_lexicon(settings["stimuli"], settings["suffix_groups"]))
+lexicon = load_lexicon(settings["stimuli"], settings["suffix_groups"], normalization=settings["normalization"])
+categories = categories_of(lexicon)
 write_text(snakemake.output[0], json.dumps(categories, ensure_ascii=False, indent=1) + "\n")

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 log_to(snakemake.log[0])
 settings = snakemake.params.lexicon
-lexicon = load_lexicon(settings["stimuli"], settings["suffix_groups"])
+lexicon = load_lexicon(settings["stimuli"], settings["suffix_groups"], normalization=settings["normalization"])
 for warning in lexicon.warnings:
     logging.getLogger("prasanga.lexicon").warning("%s", warning)
 made_from = describe("lexicon", script=__file__, inputs=snakemake.input, settings=settings)

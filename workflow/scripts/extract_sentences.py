@@ -1,22 +1,30 @@
-"""Adapter: one corpus file to its sentences with located stimuli."""
+"""Adapter: one corpus file, or a part of it, to its sentences with located stimuli."""
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from prasanga.logs import log_to
 from prasanga.parquet import write_batches, write_text
-from prasanga.provenance import describe
-from prasanga.sentences import SENTENCE_SCHEMA, ExtractionReport, extract, read_forms
+from prasanga.provenance import describe, digests_of_files
+from prasanga.sentences import REPEATED, SENTENCE_SCHEMA, ExtractionReport, Shard, extract_shard, read_forms
+from prasanga.text import normalizer
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import snakemake
 
 log_to(snakemake.log[0])
 settings = dict(snakemake.params.extraction)
-made_from = describe(
-    "sentences", script=__file__, inputs=snakemake.input, settings=settings, libraries=["ftfy", "regex"]
-)
+inputs = {**digests_of_files([snakemake.input.forms]), snakemake.input.corpus: settings["digest"]}
+libraries = ["ftfy", "regex", "numba", "xxhash"]
+made_from = describe("sentences", script=__file__, inputs=inputs, settings=settings, libraries=libraries)
+settings.pop("digest")
+shard = Shard(**settings.pop("shard"))
+settings["normalization"] = normalizer(settings["normalization"], **settings.pop("replacements"))
+# The supplement is read for these stimuli alone, and not at all where there are none.
+short = snakemake.input.get("short")
+forms = read_forms(snakemake.input.forms, only=json.loads(Path(short).read_text())["stimuli"] if short else None)
 report = ExtractionReport()
-batches = extract(snakemake.input.corpus, lexicon=read_forms(snakemake.input.forms), report=report, **settings)
-write_batches(snakemake.output.sentences, SENTENCE_SCHEMA, batches, made_from)
+batches = extract_shard(shard, lexicon=forms, report=report, **settings) if forms.claims() else []
+write_batches(snakemake.output.sentences, SENTENCE_SCHEMA, batches, made_from, dictionary=REPEATED)
 write_text(snakemake.output.counts, json.dumps(report.as_dict(), indent=1) + "\n")

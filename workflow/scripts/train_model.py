@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from prasanga.logs import log_to
 from prasanga.models import train_masked_model
-from prasanga.sentences import read_lines
+from prasanga.sentences import Shard, read_texts
 from prasanga.text import normalizer
 
 if TYPE_CHECKING:
@@ -13,10 +13,8 @@ if TYPE_CHECKING:
 
 log_to(snakemake.log[0])
 settings = dict(snakemake.params.training)
-normalize, errors = normalizer(settings.pop("normalization")), settings.pop("errors")
-texts = [
-    text
-    for path in snakemake.input.corpus
-    for text in normalize([line.text for line in read_lines(path, errors=errors)])
-]
+normalize, errors = normalizer(settings.pop("normalization"), **settings.pop("replacements")), settings.pop("errors")
+settings.pop("digests")  # say that the corpus changed
+shards = [Shard(**shard) for shard in settings.pop("shards")]
+texts = [text for shard in shards for text in normalize(list(read_texts(shard, errors)))]
 train_masked_model(texts, Path(snakemake.output[0]).parent, **settings)

@@ -9,6 +9,7 @@ import polars as pl
 from prasanga.logs import log_to
 from prasanga.parquet import write_text
 from prasanga.provenance import describe
+from prasanga.report.audit import AuditTables
 from prasanga.report.page import render_page
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ LIBRARIES = ["matplotlib", "numpy", "polars", "pyarrow", "scipy"]
 
 log_to(snakemake.log[0])
 study = snakemake.params.study
+audit = {Path(path).stem: pl.read_parquet(path) for path in snakemake.input.audit}
 page = render_page(
     config=study,
     ceat=pl.read_parquet(snakemake.input.ceat),
@@ -27,6 +29,7 @@ page = render_page(
     models=[{"name": name, **settings} for name, settings in study["models"].items()],
     figure_svg=Path(snakemake.input.figure).read_text(encoding="utf-8"),
     corpus=[json.loads(Path(path).read_text(encoding="utf-8")) for path in snakemake.input.counts],
+    audit=AuditTables(**audit) if audit.keys() == set(AuditTables._fields) else None,
     made_from=describe("report", script=__file__, inputs=snakemake.input, settings=study, libraries=LIBRARIES),
 )
 write_text(snakemake.output[0], page)

@@ -27,6 +27,8 @@ from prasanga.parquet import write_text
 from prasanga.provenance.files import sha256_of_file
 
 LEDGER = "provenance.jsonl"
+MANIFEST = "corpus.json"
+"""Digests of the corpus files, remembered beside the results (`prasanga.sentences.manifest`)."""
 # Vectors kept for later runs; what they were made from is in their own names (prasanga.embeddings.store).
 _STORE = "store"
 # Snakemake cuts the base64 of long names into folders of at most so many characters, all but the last with a leading @.
@@ -130,11 +132,11 @@ def _read(path: Path) -> dict[str, Entry]:
 
 
 def _files(folder: Path) -> Iterator[Path]:
-    """The results: all files but the ledger, the store of vectors, and unfinished temporary files."""
+    """The results: all files but the ledger, the manifest, the store of vectors, and unfinished temporary files."""
     for parent, folders, names in os.walk(folder):
         if Path(parent) == folder:
             folders[:] = [name for name in folders if name != _STORE]
-            names = [name for name in names if name != LEDGER]
+            names = [name for name in names if name not in (LEDGER, MANIFEST)]
         folders.sort()
         for name in sorted(names):
             if not name.startswith("."):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -12,13 +12,19 @@ from prasanga.report.grid import sort_lengths
 _REASONS = {
     "no-occurrence": "does not occur in the corpus",
     "no-context-long-enough": "occurs, but in no context long enough",
+    "no-context-for-all-lengths": "occurs, but in no context long enough for all lengths of the pool",
+    "target-too-long": "occurs, but its forms have more words than the segment",
 }
 THINNEST = 12
 """So many stimuli with the fewest contexts are listed."""
 
 
 class LengthCoverage(NamedTuple):
-    """One segment length: stimuli, those with contexts, contexts drawn in all, and least and median per stimulus."""
+    """One segment length: stimuli, those with contexts, contexts drawn in all, and least and median per stimulus.
+
+    `short` are the stimuli with fewer contexts than the study's minimum, `from_supplement` the contexts drawn that
+    stand in the supplement alone; None where the table does not say.
+    """
 
     length: str
     stimuli: int
@@ -26,15 +32,31 @@ class LengthCoverage(NamedTuple):
     contexts: int
     least: int
     median: float
+    short: int | None
+    from_supplement: int | None
+
+
+class Cell(NamedTuple):
+    """One stimulus at one length: contexts kept of those possible, how many are the supplement's, whether too few."""
+
+    sampled: int
+    eligible: int
+    from_supplement: int
+    short: bool
 
 
 class StimulusCoverage(NamedTuple):
-    """A stimulus with its gloss, its occurrences, and the contexts drawn at each length."""
+    """A stimulus with its gloss, its occurrences and contexts, and what it has at each length.
+
+    `copies` are contexts with the text of another one; None where the table does not say.
+    """
 
     stimulus: str
     gloss: str
     occurrences: int
-    sampled: list[int]
+    contexts: int
+    copies: int | None
+    cells: list[Cell]
 
 
 class Missing(NamedTuple):
@@ -50,6 +72,7 @@ class Coverage(NamedTuple):
     """What the page shows of coverage."""
 
     lengths: list[LengthCoverage]
+    stimuli: list[StimulusCoverage]
     thinnest: list[StimulusCoverage]
     missing: list[Missing]
 
@@ -61,22 +84,19 @@ def summarize(coverage: pl.DataFrame, glosses: Mapping[str, str]) -> Coverage:
     at any length stand in `missing` alone.
     """
     lengths = sort_lengths(coverage["segment_length"].to_list())
-    sampled: dict[str, dict[str, int]] = {}
-    occurrences: dict[str, int] = {}
+    rows_of: dict[str, dict[str, dict[str, Any]]] = {}
     missing: dict[tuple[str, str], list[str]] = {}
     for row in coverage.sort("stimulus").iter_rows(named=True):
-        sampled.setdefault(row["stimulus"], {})[row["segment_length"]] = row["sampled"]
-        occurrences[row["stimulus"]] = row["occurrences"]
+        rows_of.setdefault(row["stimulus"], {})[row["segment_length"]] = row
         if row["sampled"] == 0:
             missing.setdefault((row["stimulus"], row["reason"]), []).append(row["segment_length"])
-    found = [stimulus for stimulus, counts in sampled.items() if any(counts.values())]
-    order = sorted(found, key=lambda stimulus: (min(sampled[stimulus].values()), stimulus))
+    stimuli = [_of_stimulus(rows, lengths, glosses) for rows in rows_of.values()]
+    found = [stimulus for stimulus in stimuli if any(cell.sampled for cell in stimulus.cells)]
+    thinnest = sorted(found, key=lambda each: (min(cell.sampled for cell in each.cells), each.stimulus))
     return Coverage(
         [_of_length(coverage.filter(pl.col("segment_length") == length), length) for length in lengths],
-        [
-            StimulusCoverage(s, glosses.get(s, ""), occurrences[s], [sampled[s].get(length, 0) for length in lengths])
-            for s in order[:THINNEST]
-        ],
+        stimuli,
+        thinnest[:THINNEST],
         [
             Missing(
                 stimulus,
@@ -89,10 +109,33 @@ def summarize(coverage: pl.DataFrame, glosses: Mapping[str, str]) -> Coverage:
     )
 
 
+def _of_stimulus(
+    rows: Mapping[str, Mapping[str, Any]], lengths: Sequence[str], glosses: Mapping[str, str]
+) -> StimulusCoverage:
+    any_row = next(iter(rows.values()))
+    name = any_row["stimulus"]
+    return StimulusCoverage(
+        name,
+        glosses.get(name, ""),
+        any_row["occurrences"],
+        any_row["contexts"],
+        any_row.get("copies"),
+        [_cell(rows[length]) if length in rows else Cell(0, 0, 0, False) for length in lengths],
+    )
+
+
+def _cell(row: Mapping[str, Any]) -> Cell:
+    return Cell(row["sampled"], row["eligible"], row.get("from_supplement", 0), row.get("short", False))
+
+
 def _of_length(rows: pl.DataFrame, length: str) -> LengthCoverage:
     counts = sorted(count for count in rows["sampled"].to_list() if count)
     median = counts[(len(counts) - 1) // 2] / 2 + counts[len(counts) // 2] / 2 if counts else 0.0
-    return LengthCoverage(length, rows.height, len(counts), sum(counts), counts[0] if counts else 0, median)
+    short, from_supplement = (
+        int(rows[name].sum()) if name in rows.columns else None for name in ("short", "from_supplement")
+    )
+    least = counts[0] if counts else 0
+    return LengthCoverage(length, rows.height, len(counts), sum(counts), least, median, short, from_supplement)
 
 
 def totals(counts: Sequence[Mapping[str, int]]) -> dict[str, int]:

@@ -37,6 +37,7 @@ _MEANINGS: dict[str, str | Mapping[str, str]] = {
     "lexicon.suffix_groups": "the endings that each stimulus may take",
     "normalization": {
         "bangla": "the normalization that the Bangla models were trained with",
+        "nukta": "Unicode normalization form KC; spellings with and without a nukta are one",
         "none": "text as it is",
         "nfc": "Unicode normalization form C",
         "nfkc": "Unicode normalization form KC",
@@ -48,7 +49,14 @@ _MEANINGS: dict[str, str | Mapping[str, str]] = {
     },
     "sentences.before": "sentences of the same document that a context may reach back",
     "sentences.after": "sentences of the same document that a context may reach on",
-    "samples.lengths": "segment lengths in words; > is the whole context where it is longer",
+    "sentences.concordance": "hits of each stimulus shown for judging the word lists, drawn at random",
+    "samples.lengths": "segment lengths in words; > takes contexts of more words",
+    "samples.window": {
+        "exact": "a segment has exactly as many words as its length says, its target in the middle",
+        "paper": "segments as the paper's program cuts them: up to a word short, and short contexts whole",
+    },
+    "samples.longest": "words of the longest segment",
+    "samples.minimum": "with fewer contexts, a stimulus is looked for in the supplement as well",
     "samples.pool": {
         "shared": "all fixed lengths are cut from the same occurrences, so that their differences are paired",
         "per_length": "each length takes the occurrences that it can get, as in the paper",
@@ -80,7 +88,6 @@ _MEANINGS: dict[str, str | Mapping[str, str]] = {
 }
 
 FIXED = (
-    "Segment: exactly as many words as its length says, with the target word in it; shorter contexts are left out.",
     "Target vector: the mean over all pieces of the whole inflected word, taken from its segment alone.",
     "Context: inside one document; one occurrence for each context and stimulus; copies of one text count once.",
     "Association of a word: mean cosine with the first attribute set minus mean cosine with the second.",

@@ -18,6 +18,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from prasanga.report import heat, templates
+from prasanga.report.audit import AuditTables, view
 from prasanga.report.coverage import summarize, totals
 from prasanga.report.findings import headline_findings
 from prasanga.report.grid import Grid, grid_of
@@ -37,6 +38,14 @@ DOWNLOADS = (
 )
 """Files that the workflow writes beside the page."""
 
+AUDIT_DOWNLOADS = (
+    ("../sentences/audit/concordance.tsv", "concordance with sources, TSV"),
+    ("../sentences/audit/suffixes.tsv", "all suffixes with their hits, TSV"),
+    ("../sentences/audit/forms.tsv", "all forms by stimulus and file, TSV"),
+    ("../sentences/audit/lengths.tsv", "lengths of contexts, TSV"),
+)
+"""Files of the audit, in the results of an earlier stage."""
+
 
 def render_page(
     *,
@@ -49,6 +58,7 @@ def render_page(
     figure_svg: str,
     made_from: Mapping[str, str],
     corpus: Sequence[Mapping[str, int]] = (),
+    audit: AuditTables | None = None,
 ) -> str:
     """Render the page.
 
@@ -62,12 +72,14 @@ def render_page(
         figure_svg: the figure of effect size against length.
         made_from: what `provenance.describe` says of the page's making.
         corpus: what was read and left out of each corpus file (`results/sentences/*.json`); empty if it is not there.
+        audit: forms, suffixes, lengths and hits for judging the lexicon; None if they are not there.
 
     Raises:
         InputError: a table without estimates, or a figure that is not SVG.
     """
     grid = grid_of(ceat)
     glosses = glosses_of(categories)
+    sets = word_sets(categories, forms)
     environment = Environment(
         loader=PackageLoader(templates.__name__, ""),
         autoescape=True,
@@ -90,13 +102,14 @@ def render_page(
         left_out=heat.left_out(grid),
         coverage=None if coverage is None or coverage.is_empty() else summarize(coverage, glosses),
         corpus=totals(corpus),
-        word_sets=word_sets(categories, forms),
+        word_sets=sets,
+        audit=None if audit is None else view(audit, sets),
         has_forms=forms is not None,
         choices=choices(config),
         fixed_choices=FIXED,
         models=describe_models(models),
         trained=[str(model["name"]) for model in models if model.get("train")],
-        downloads=DOWNLOADS,
+        downloads=DOWNLOADS + (AUDIT_DOWNLOADS if audit is not None else ()),
         tidy_csv=base64.b64encode(to_tidy_csv(ceat).encode()).decode(),
         made_from=made_from,
         inputs=_json_of(made_from, "inputs"),

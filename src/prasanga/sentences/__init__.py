@@ -1,12 +1,23 @@
 """Sentences: corpus files to normalized sentences with located stimuli, in constant memory."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from prasanga.sentences.corpus import Document, Line, ReadingReport, read_documents, read_lines
-from prasanga.sentences.extraction import SENTENCE_SCHEMA, ExtractionReport, extract
 from prasanga.sentences.forms import Forms, read_forms
 from prasanga.sentences.matcher import Match, Matcher, longest
 from prasanga.sentences.settings import common_settings
+from prasanga.sentences.shards import Shard, find_shards
+from prasanga.sentences.texts import read_texts
+
+if TYPE_CHECKING:
+    from prasanga.sentences.extraction import extract, extract_records, extract_shard
+    from prasanga.sentences.passages import ExtractionReport
+    from prasanga.sentences.windows import REPEATED, SENTENCE_SCHEMA
 
 __all__ = [
+    "REPEATED",
     "SENTENCE_SCHEMA",
     "Document",
     "ExtractionReport",
@@ -15,10 +26,32 @@ __all__ = [
     "Match",
     "Matcher",
     "ReadingReport",
+    "Shard",
     "common_settings",
     "extract",
+    "extract_records",
+    "extract_shard",
+    "find_shards",
     "longest",
     "read_documents",
     "read_forms",
     "read_lines",
+    "read_texts",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Import what needs the compiler when it is asked for: the Snakefile, read anew by every job, does without it."""
+    if name in ("extract", "extract_records", "extract_shard"):
+        from prasanga.sentences import extraction
+
+        return getattr(extraction, name)
+    if name == "ExtractionReport":
+        from prasanga.sentences.passages import ExtractionReport
+
+        return ExtractionReport
+    if name in ("REPEATED", "SENTENCE_SCHEMA"):
+        from prasanga.sentences import windows
+
+        return getattr(windows, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

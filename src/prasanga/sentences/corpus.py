@@ -1,4 +1,7 @@
-"""Corpus files as people have them: plain or compressed text, read line by line in constant memory.
+"""Lines of text as people have it, plain or compressed, one by one in constant memory.
+
+The extraction reads the same lines in blocks (`prasanga.sentences.blocks`), a hundred times as fast; this is for
+whoever wants the text itself, and says plainly what a line and a document are.
 
 A line ends at a line feed and nowhere else (a carriage return before it is dropped): U+2028, U+0085 and their like
 occur inside sentences, and who splits there tears them apart. Each line carries its byte offset in the decompressed
@@ -7,23 +10,17 @@ source, which names it for good, however the work is divided.
 
 from __future__ import annotations
 
-import io
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from itertools import groupby
 from pathlib import Path
-from typing import IO, Literal, NamedTuple, cast
-
-import pyarrow as pa
+from typing import Literal, NamedTuple
 
 from prasanga.errors import InputError
+from prasanga.sentences.decompression import open_decompressed
 
 Documents = Literal["blank-line", "line", "file"]
 Errors = Literal["stop", "skip-line"]
-
-_COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
-_BUFFER = 1 << 20
 
 
 class Line(NamedTuple):
@@ -79,7 +76,7 @@ def read_lines(
     """Read the lines of a UTF-8 file that are not blank, one by one.
 
     Args:
-        path: a plain, `.gz` or `.zst` file (several members in one file are read one after the other).
+        path: a plain or compressed file (`open_decompressed`).
         documents: what ends a document: a blank line, every line, or the end of the file alone.
         errors: what to do with a line that is not UTF-8: stop, or leave it out and count it. A line left out ends its
             document, because what stands around it did not stand together.
@@ -91,16 +88,17 @@ def read_lines(
     path = Path(path)
     place = _Place(report=report if report is not None else ReadingReport())
     document, fresh = -1, True
-    for raw in _raw_lines(path, place):
-        text = _decode(raw, path, place, errors)
-        if text is not None and text.strip():
-            if fresh or documents == "line":
-                document, fresh = document + 1, False
-                place.report.documents += 1
-            yield Line(text, place.offset, document)
-        elif text is None or documents == "blank-line":
-            fresh = True
-        place.advance(raw)
+    with open_decompressed(path) as stream:
+        for raw in stream:
+            text = _decode(raw, path, place, errors)
+            if text is not None and text.strip():
+                if fresh or documents == "line":
+                    document, fresh = document + 1, False
+                    place.report.documents += 1
+                yield Line(text, place.offset, document)
+            elif text is None or documents == "blank-line":
+                fresh = True
+            place.advance(raw)
     if document < 0:
         raise InputError(
             f"{path}: there is no text in it ({place.offset} bytes in {place.line} lines, of which"
@@ -118,33 +116,6 @@ def read_documents(
     for _, group in groupby(read_lines(path, documents, errors, report), key=lambda line: line.document):
         lines = list(group)
         yield Document([line.text for line in lines], [line.offset for line in lines])
-
-
-def _raw_lines(path: Path, place: _Place) -> Iterator[bytes]:
-    """The lines of the decompressed file as bytes, line feed included; every failure to read becomes an InputError."""
-    try:
-        with _open(path) as stream:
-            yield from stream
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file. Correct `corpus.texts`, or put the file there.") from None
-    except (OSError, EOFError, zlib.error) as error:
-        if isinstance(error, OSError) and error.errno is not None:
-            advice = "Is it a file that you may read, and is the disk it lies on still there?"
-        else:
-            advice = "The file is truncated or damaged, or is not what its ending says: fetch it again, or rename it."
-        raise InputError(
-            f"{path}: reading stopped at byte {place.offset} of the decompressed text (line {place.line + 1}): {error}."
-            f" {advice}"
-        ) from error
-
-
-def _open(path: Path) -> IO[bytes]:
-    compression = _COMPRESSIONS.get(path.suffix)
-    if compression is None:
-        return path.open("rb", buffering=_BUFFER)
-    with path.open("rb"):  # for Python's own errors (no such file, a folder, no permission), which carry a number
-        pass
-    return io.BufferedReader(cast("io.RawIOBase", pa.input_stream(str(path), compression=compression)), _BUFFER)
 
 
 def _decode(raw: bytes, path: Path, place: _Place, errors: Errors) -> str | None:

@@ -1,86 +1,76 @@
 """From a corpus file to located stimuli: one row per occurrence, with the context that it stands in.
 
-Lines are normalized in batches and split into sentences. For each sentence with a stimulus, the window of up to
-`before` and `after` neighbouring sentences of the same document is the context. The sentences pass by as a stream, of
-which only a few thousand lines are held at a time, so that a document may be as long as a corpus.
+A block of lines (`blocks`) becomes a passage of sentences, normalized and searched (`passages`); from passage to
+passage the contexts are made (`windows`). Memory holds a block or two, however large the corpus.
 """
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from itertools import islice
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import cast
 
 import pyarrow as pa
 
-from prasanga.sentences.corpus import Documents, Errors, Line, ReadingReport, read_lines
-from prasanga.sentences.identity import context_id, occurrence_id
-from prasanga.sentences.matcher import HasClaims, Match, Matcher, Position, longest
-from prasanga.text import count_words, normalizer, split_sentences, words
-
-SENTENCE_SCHEMA = pa.schema(
-    [
-        pa.field(name, kind, nullable=False)
-        for name, kind in {
-            "occurrence_id": pa.string(),
-            "context_id": pa.string(),
-            "stimulus": pa.string(),
-            "form": pa.string(),
-            "language": pa.string(),
-            "text": pa.string(),
-            "start": pa.int32(),
-            "end": pa.int32(),
-            "word_index": pa.int32(),
-            "n_words": pa.int32(),
-            "before": pa.int32(),
-            "after": pa.int32(),
-            "source": pa.string(),
-            "offset": pa.int64(),
-        }.items()
-    ]
-)
-"""One row per occurrence. `text` is the context, its sentences joined with one space; `start` and `end` are positions
-in it; `word_index` is the number of words before the occurrence; `before` and `after` count sentences."""
-
-LONGEST_SENTENCE = 2_000
-"""Characters. A longer one (a table, a text without punctuation) is cut between words into pieces of at most this
-length, each a sentence of its own: otherwise a line of some megabytes would be written once for each of its hits."""
-
-_LINES_AT_A_TIME = 2_000
-_ROWS_PER_BATCH = 4_096
-_CHARACTERS_PER_BATCH = 1 << 24
+from prasanga.errors import InputError
+from prasanga.sentences.blocks import BLOCK, Record, record_blocks, require_text, text_blocks
+from prasanga.sentences.corpus import Documents, Errors
+from prasanga.sentences.matcher import HasClaims, Matcher, Position
+from prasanga.sentences.passages import ExtractionReport, Reader
+from prasanga.sentences.records import read_records
+from prasanga.sentences.shards import Shard
+from prasanga.sentences.windows import Windows
+from prasanga.text import Normalizer, normalizer
 
 
-@dataclass
-class ExtractionReport(ReadingReport):
-    """What was read, found, and left out; the counts add up over the files they are given to.
+def extract_shard(
+    shard: Shard,
+    *,
+    lexicon: HasClaims,
+    normalization: str | Normalizer,
+    language: str,
+    errors: Errors = "stop",
+    before: int = 3,
+    after: int = 3,
+    match: Position = "anywhere",
+    report: ExtractionReport | None = None,
+) -> Iterator[pa.RecordBatch]:
+    """Find the stimuli of a lexicon in a shard of a corpus (`find_shards`), whatever its format.
 
-    `shorter_matches` are those left out because a longer form of the same stimulus begins at the same place;
-    `cut_sentences` are those longer than `LONGEST_SENTENCE`.
+    The arguments are those of `extract`; so are the rows and the errors.
     """
-
-    sentences: int = 0
-    cut_sentences: int = 0
-    matched_sentences: int = 0
-    shorter_matches: int = 0
-    occurrences: int = 0
-
-
-@dataclass
-class _Sentence:
-    text: str
-    offset: int
-    ordinal: int
-    document: int
-    matches: list[Match]
-
-    @cached_property
-    def n_words(self) -> int:
-        return count_words(self.text)
+    report = report if report is not None else ExtractionReport()
+    if shard.format == "text":
+        return extract(
+            shard.path,
+            source=shard.source,
+            lexicon=lexicon,
+            normalization=normalization,
+            language=language,
+            documents=cast(Documents, shard.documents),
+            errors=errors,
+            before=before,
+            after=after,
+            match=match,
+            start=shard.start,
+            end=shard.end,
+            report=report,
+        )
+    records = read_records(
+        shard.path, shard.format, field=shard.field, columns=shard.columns, errors=errors, counts=report
+    )
+    return extract_records(
+        shard.path,
+        records,
+        source=shard.source,
+        lexicon=lexicon,
+        normalization=normalization,
+        language=language,
+        before=before,
+        after=after,
+        match=match,
+        report=report,
+    )
 
 
 def extract(
@@ -88,128 +78,116 @@ def extract(
     *,
     source: str,
     lexicon: HasClaims,
-    normalization: str,
+    normalization: str | Normalizer,
     language: str,
     documents: Documents = "blank-line",
     errors: Errors = "stop",
     before: int = 3,
     after: int = 3,
     match: Position = "anywhere",
+    start: int = 0,
+    end: int | None = None,
     report: ExtractionReport | None = None,
 ) -> Iterator[pa.RecordBatch]:
-    """Find the stimuli of a lexicon in a corpus file.
+    """Find the stimuli of a lexicon in a file of plain text.
 
     Args:
-        path: the file.
+        path: the file, plain or compressed.
         source: its name in the rows and identifiers: the path relative to the corpus root.
         lexicon: whose forms are looked for.
-        normalization: name of the batch normalizer (`prasanga.text.normalizer`), applied to each line.
+        normalization: a normalizer or its name (`prasanga.text.normalizer`), applied to each line.
         language: `bn`, `hi` or `en`, written into the rows.
-        documents: what ends a document (`read_lines`).
-        errors: what to do with lines that are not UTF-8 (`read_lines`).
+        documents: what ends a document: a blank line, every line, or the end of the file alone.
+        errors: what to do with a line that is not UTF-8: stop, or leave it out and count it. A line left out ends its
+            document, because what stands around it did not stand together.
         before: greatest number of sentences before the matched one in its context.
         after: greatest number after it.
         match: where in a sentence a stimulus may stand.
+        start: first byte of the part of the file whose lines are searched: those that begin in it.
+        end: the byte after its last, None for the end of the file. Parts that follow each other give together the rows
+            of the whole.
         report: counts to add to, complete when the iterator is exhausted.
 
     Yields:
-        Batches of `SENTENCE_SCHEMA`, in the order of the text; none if nothing is found.
+        Batches of `SENTENCE_SCHEMA`, in the order of the text.
 
     Raises:
-        InputError: for a file that cannot be read as text.
+        InputError: for a file that cannot be read as text, or that changes while it is read.
+    """
+    path = Path(path)
+    report = report if report is not None else ExtractionReport()
+    reader = Reader(path, _normalizer(normalization), Matcher(lexicon, match), errors, report)
+    windows = Windows(reader.stimuli, before=before, after=after, source=source, language=language)
+    state = _state_of(path)
+    if start > 0:
+        for passage in reader.passages_before(documents, start, before):
+            yield from _counted(windows.add(passage), report)
+    for block in text_blocks(path, documents, start, end, size=BLOCK):
+        yield from _counted(windows.add(reader.passage(block)), report)
+    if end is not None:
+        for passage in reader.passages_after(documents, end, after):
+            yield from _counted(windows.add(passage), report)
+    yield from _counted(windows.finish(), report)
+    if _state_of(path) != state:
+        raise InputError(f"{path}: the file changed while it was read. Let it be finished first, and run again.")
+    if start == 0 and end is None:
+        require_text(path, report.documents > 0, report.bytes, report.lines, report.skipped_lines)
+
+
+def extract_records(
+    path: str | Path,
+    records: Iterable[Record],
+    *,
+    source: str,
+    lexicon: HasClaims,
+    normalization: str | Normalizer,
+    language: str,
+    before: int = 3,
+    after: int = 3,
+    match: Position = "anywhere",
+    report: ExtractionReport | None = None,
+) -> Iterator[pa.RecordBatch]:
+    """Find the stimuli of a lexicon in records (JSON lines, a column of a table), each of them a document.
+
+    Args:
+        path: their file, for messages.
+        records: the records, each with `text`, `number` and `stimulus` (the only one to look for in it, or None).
+        source: see `extract`, as for all that follow.
+        lexicon: see there.
+        normalization: see there.
+        language: see there.
+        before: see there.
+        after: see there.
+        match: see there.
+        report: counts of sentences and occurrences to add to; what was read is counted by who reads the records.
+
+    Yields:
+        Batches of `SENTENCE_SCHEMA`, in the order of the records; `offset` is the number of the record.
     """
     report = report if report is not None else ExtractionReport()
-    lines = read_lines(path, documents, errors, report)
-    sentences = _sentences(lines, normalizer(normalization), Matcher(lexicon, match), report)
-    rows: list[dict[str, Any]] = []
-    characters = 0
-    for window, middle in _windows(sentences, before, after):
-        for row in _rows(window, middle, source, language):
-            rows.append(row)
-            characters += len(row["text"])
-            if len(rows) >= _ROWS_PER_BATCH or characters >= _CHARACTERS_PER_BATCH:
-                yield pa.RecordBatch.from_pylist(rows, SENTENCE_SCHEMA)
-                rows, characters = [], 0
-    if rows:
-        yield pa.RecordBatch.from_pylist(rows, SENTENCE_SCHEMA)
+    reader = Reader(Path(path), _normalizer(normalization), Matcher(lexicon, match), "stop", report)
+    windows = Windows(reader.stimuli, before=before, after=after, source=source, language=language)
+    for block in record_blocks(records):
+        yield from _counted(windows.add(reader.passage(block)), report)
+    yield from _counted(windows.finish(), report)
 
 
-def _sentences(
-    lines: Iterator[Line],
-    normalize: Callable[[Sequence[str]], list[str]],
-    matcher: Matcher,
-    report: ExtractionReport,
-) -> Iterator[_Sentence]:
-    """The sentences of the lines, normalized, with what is found in each; in order."""
-    while chunk := list(islice(lines, _LINES_AT_A_TIME)):
-        for line, text in zip(chunk, normalize([line.text for line in chunk]), strict=True):
-            for ordinal, (start, end) in enumerate(_spans(text, report)):
-                sentence = text[start:end]
-                found = matcher.find(sentence)
-                kept = longest(found)
-                report.sentences += 1
-                report.matched_sentences += bool(kept)
-                report.shorter_matches += len(found) - len(kept)
-                report.occurrences += len(kept)
-                yield _Sentence(sentence, line.offset, ordinal, line.document, kept)
+def _normalizer(normalization: str | Normalizer) -> Normalizer:
+    return normalizer(normalization) if isinstance(normalization, str) else normalization
 
 
-def _spans(text: str, report: ExtractionReport) -> Iterator[tuple[int, int]]:
-    """The spans of the sentences, those that are too long in pieces."""
-    for start, end in split_sentences(text):
-        if end - start <= LONGEST_SENTENCE:
-            yield start, end
-            continue
-        report.cut_sentences += 1
-        piece = start
-        for _, word_start, word_end in words(text[start:end]):
-            if start + word_end - piece > LONGEST_SENTENCE and start + word_start > piece:
-                yield piece, piece + len(text[piece : start + word_start].rstrip())
-                piece = start + word_start
-        yield piece, end
+def _counted(found: Iterable[tuple[pa.RecordBatch, int]], report: ExtractionReport) -> Iterator[pa.RecordBatch]:
+    for batch, shorter in found:
+        report.occurrences += batch.num_rows
+        report.shorter_matches += shorter
+        report.matched_sentences += len(batch["context_id"].unique())
+        if batch.num_rows:
+            yield batch
 
 
-def _windows(sentences: Iterable[_Sentence], before: int, after: int) -> Iterator[tuple[list[_Sentence], int]]:
-    """For each sentence with a match: the sentences of its context, and its own place among them."""
-    earlier: deque[_Sentence] = deque(maxlen=before)
-    waiting: deque[_Sentence] = deque()  # for the `after` sentences that follow
-
-    def take() -> Iterator[tuple[list[_Sentence], int]]:
-        sentence = waiting.popleft()
-        if sentence.matches:
-            left = [s for s in earlier if s.document == sentence.document]
-            right = [s for s in islice(waiting, after) if s.document == sentence.document]
-            yield [*left, sentence, *right], len(left)
-        earlier.append(sentence)
-
-    for sentence in sentences:
-        waiting.append(sentence)
-        if len(waiting) > after:
-            yield from take()
-    while waiting:
-        yield from take()
-
-
-def _rows(window: list[_Sentence], middle: int, source: str, language: str) -> Iterator[dict[str, Any]]:
-    sentence = window[middle]
-    text = " ".join(s.text for s in window)
-    shift = sum(len(s.text) + 1 for s in window[:middle])
-    context = context_id(source, sentence.offset, sentence.ordinal)
-    for found in sentence.matches:
-        start = shift + found.start
-        yield {
-            "occurrence_id": occurrence_id(context, found.stimulus, start),
-            "context_id": context,
-            "stimulus": found.stimulus,
-            "form": found.form,
-            "language": language,
-            "text": text,
-            "start": start,
-            "end": shift + found.end,
-            "word_index": sum(s.n_words for s in window[:middle]) + count_words(sentence.text[: found.start]),
-            "n_words": sum(s.n_words for s in window),
-            "before": middle,
-            "after": len(window) - middle - 1,
-            "source": source,
-            "offset": sentence.offset,
-        }
+def _state_of(path: Path) -> tuple[int, int]:
+    try:
+        state = path.stat()
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}. Correct `corpus.texts`, or put the file there.") from None
+    return state.st_size, state.st_mtime_ns

@@ -2,18 +2,25 @@ r"""Finding stimuli in text: whole words only, every occurrence, positions kept.
 
 A word is what `prasanga.text.WORD` says: a maximal run of letters, marks, digits and joiners. Python's `\b` falls
 inside Bangla words, because it takes vowel signs for punctuation, and would find গান (song) in বাগান (garden). So the text
-is cut into its words once, and each word is looked up in a dictionary; forms of several words (a space, a hyphen) are
-indexed by their first word and compared as a whole. The time does not depend on the number of stimuli.
+is cut into its words once, and each word is looked up; forms of several words (a space, a hyphen) are known by their
+first word and compared as a whole. The time does not depend on the number of stimuli. The search itself is compiled
+(`prasanga.sentences.scanning`); here is what it searches for.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from typing import Literal, NamedTuple, Protocol
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
+
+import numpy as np
 
 from prasanga.errors import InputError
-from prasanga.text import fold, words
+from prasanga.text import WORD, fold
+
+if TYPE_CHECKING:
+    from prasanga.sentences.scanning import Hits, Sentences, Vocabulary
+    from prasanga.text.rewriting import Bytes, Positions
 
 Position = Literal["anywhere", "sentence-initial"]
 
@@ -35,12 +42,6 @@ class Match(NamedTuple):
     end: int
 
 
-class _Form(NamedTuple):
-    folded: str
-    n_words: int
-    stimuli: tuple[str, ...]
-
-
 class Matcher:
     """Finds the surface forms of a lexicon in normalized text.
 
@@ -49,51 +50,60 @@ class Matcher:
         position: `anywhere`, or `sentence-initial`: only where the text begins with the form (punctuation aside), so
             the texts must then be sentences.
 
+    Attributes:
+        stimuli: the stimuli with a form, in order.
+        of_form: the numbers of the stimuli of form i are `of_form[first[i]:first[i + 1]]`.
+        first: see `of_form`.
+
     Raises:
         InputError: if a form does not begin and end with a letter or digit, and so could never be found.
     """
 
     def __init__(self, lexicon: HasClaims, position: Position = "anywhere") -> None:
         self.position = position
-        stimuli_of: defaultdict[str, set[str]] = defaultdict(set)
+        stimuli_of: dict[str, tuple[str, ...]] = {}
         for form, stimuli in lexicon.claims().items():
-            stimuli_of[fold(form)].update(stimuli)
-        self._of_one_word: dict[str, tuple[str, ...]] = {}
-        self._of_several: defaultdict[str, list[_Form]] = defaultdict(list)
-        for folded, found in stimuli_of.items():
-            parts = words(folded)
-            if not parts or parts[0][1] != 0 or parts[-1][2] != len(folded):
+            spelled = fold(form).replace("\u2010", "-")
+            others = stimuli_of.get(spelled, ())
+            stimuli_of[spelled] = tuple(sorted({*others, *stimuli})) if others or len(stimuli) > 1 else tuple(stimuli)
+        self._first_words = [match[0] if (match := WORD.match(form)) else "" for form in stimuli_of]
+        for (form, claimants), first_word in zip(stimuli_of.items(), self._first_words, strict=True):
+            if not first_word or (form != first_word and not WORD.match(form[-1])):
                 raise InputError(
-                    f"The form {folded!r} of the stimulus {' and '.join(sorted(found))!r} does not begin and end with a"
-                    " letter or digit, and so is no whole word. Write it without spaces or punctuation at its ends."
+                    f"The form {form!r} of the stimulus {' and '.join(sorted(claimants))!r} does not begin and end with"
+                    " a letter or digit, and so is no whole word. Write it without spaces or punctuation at its ends."
                 )
-            if len(parts) == 1:
-                self._of_one_word[folded] = tuple(sorted(found))
-            else:
-                self._of_several[parts[0][0]].append(_Form(_compared(folded), len(parts), tuple(sorted(found))))
+        self.stimuli = sorted(set().union(*stimuli_of.values()))
+        numbers = {stimulus: number for number, stimulus in enumerate(self.stimuli)}
+        self.first = np.cumsum([0, *map(len, stimuli_of.values())], dtype=np.int64)
+        self.of_form = np.array([numbers[s] for found in stimuli_of.values() for s in found], dtype=np.int64)
+        self._forms = list(stimuli_of)
+
+    @cached_property
+    def _vocabulary(self) -> Vocabulary:
+        from prasanga.sentences.scanning import compile_vocabulary
+
+        return compile_vocabulary(self._forms, self._first_words)
+
+    def scan(self, data: Bytes, starts: Positions, ends: Positions) -> tuple[Sentences, Hits]:
+        """Find the forms in many normalized sentences at once (`prasanga.sentences.scanning.scan`)."""
+        from prasanga.sentences.scanning import scan
+
+        return scan(data, starts, ends, self._vocabulary, first_word_only=self.position == "sentence-initial")
 
     def find(self, text: str) -> list[Match]:
         """Every match in a normalized `text`, overlaps included, sorted by start, end and stimulus.
 
         Both মা-কে and the word মা in it are found where both are forms; `longest` leaves the longer one.
         """
-        # A run of nothing but joiners is a word by the rule, but says nothing; no form contains one.
-        found = [(folded, start, end) for word, start, end in words(text) if (folded := fold(word))]
-        matches: list[Match] = []
-        for i, (word, start, end) in enumerate(found[:1] if self.position == "sentence-initial" else found):
-            for stimulus in self._of_one_word.get(word, ()):
-                matches.append(Match(stimulus, text[start:end], start, end))
-            for form in self._of_several.get(word, ()):
-                last = i + form.n_words - 1
-                if last < len(found) and _compared(text[start : found[last][2]]) == form.folded:
-                    end_of_last = found[last][2]
-                    matches += [Match(s, text[start:end_of_last], start, end_of_last) for s in form.stimuli]
+        data = np.frombuffer(text.encode("utf-8", "surrogatepass"), dtype=np.uint8)
+        _, hits = self.scan(data, np.zeros(1, np.int64), np.array([len(data)], dtype=np.int64))
+        matches = [
+            Match(self.stimuli[number], text[start:end], start, end)
+            for form, start, end in zip(hits.form.tolist(), hits.start.tolist(), hits.end.tolist(), strict=True)
+            for number in self.of_form[self.first[form] : self.first[form + 1]].tolist()
+        ]
         return sorted(matches, key=lambda match: (match.start, match.end, match.stimulus))
-
-
-def _compared(text: str) -> str:
-    """Text of several words as it is compared: folded, and with the hyphen that NFKC leaves (U+2010) as a hyphen."""
-    return fold(text).replace("\u2010", "-")
 
 
 def longest(matches: Sequence[Match]) -> list[Match]:

@@ -10,11 +10,13 @@ from typing import Any
 from prasanga.errors import InputError
 from prasanga.parquet import made_from
 
-_COMMON = ("language", "normalization", "match", "before", "after")
+_COMMON = ("language", "normalization", "replacements", "match", "before", "after")
 
 
 def common_settings(paths: Sequence[str | Path]) -> dict[str, Any]:
-    """The settings that the sentences of `paths` were found with: language, normalization, match, before, after.
+    """The settings that the sentences of `paths` were found with.
+
+    These are language, normalization, replacements, match, before and after.
 
     Raises:
         InputError: if two files were made with different ones; the message names the file and the setting.

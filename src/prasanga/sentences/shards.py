@@ -1,66 +1,273 @@
-"""Which files a corpus consists of, and the name that each one's results get."""
+"""Which files a corpus consists of, how each is read and cut into parts, and the name that its results get."""
 
 from __future__ import annotations
 
 import glob
+import hashlib
+import json
+import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from prasanga.errors import InputError
+from prasanga.sentences.decompression import COMPRESSED
 
-_ENDINGS = re.compile(r"(\.txt|\.bn|\.hi|\.en)?(\.gz|\.zst)?$")
+Format = Literal["text", "jsonl", "parquet", "dataset", "extracted"]
+
+_FORMATS: Mapping[str, Format] = {
+    **dict.fromkeys([".txt", ".text", ".bn", ".hi", ".en"], "text"),
+    **dict.fromkeys([".jsonl", ".ndjson"], "jsonl"),
+    **dict.fromkeys([".csv", ".tsv"], "extracted"),
+    ".parquet": "parquet",
+    ".arrow": "dataset",
+}
 
 
 class Shard(NamedTuple):
-    """One corpus file.
+    """A corpus file or a part of one: what one job reads.
 
     Attributes:
         path: the file, relative to the working directory.
-        source: the file, relative to the root of the corpus; what the results call it.
-        documents: what ends a document in it (blank-line, line, file).
+        source: the file, relative to the root of the corpus; what the results call it, whatever the part.
+        documents: what ends a document of plain text (blank-line, line, file).
+        format: how the file is read.
+        field: field or column with the text, in jsonl, parquet and dataset.
+        columns: columns with the stimulus and the sentence, in an extracted table.
+        start: first byte of the part. The part has the lines that begin in it, from `start` to before `end`.
+        end: the byte after its last; None for the end of the file. Only plain, uncompressed text is cut.
+        title: what a release calls the text.
+        licence: its licence, if it is known.
     """
 
     path: str
     source: str
     documents: str
+    format: Format = "text"
+    field: str = "text"
+    columns: tuple[str, str] = ("word", "sentence")
+    start: int = 0
+    end: int | None = None
+    title: str = ""
+    licence: str | None = None
 
 
-def find_shards(root: str | Path, texts: Iterable[Mapping[str, str]]) -> dict[str, Shard]:
-    """The files that the patterns of `corpus.texts` name, by the name of their results.
+def find_shards(root: str | Path, texts: Iterable[Mapping[str, Any]], shard_bytes: int) -> dict[str, Shard]:
+    """The files that the entries of `corpus.texts` name, and their parts, by the name of their results.
 
     Args:
-        root: `corpus.root`, the folder that the patterns start from.
-        texts: mappings with `files` (a path or pattern) and `documents`.
+        root: `corpus.root`, the folder that paths and patterns start from.
+        texts: entries with `files` (a path, pattern or folder), and the other keys of the schema; what is left out has
+            the schema's default.
+        shard_bytes: size of a part. The parts are `[0, shard_bytes)`, `[shard_bytes, 2 * shard_bytes)` and so on; the
+            last one has half as much to one and a half times as much.
 
     Raises:
-        InputError: if a pattern names no file, a file is named twice, or two files would get the same name.
+        InputError: if an entry names no file, a folder has no text in it, a file is named twice, or two files would get
+            the same name.
     """
     shards: dict[str, Shard] = {}
+    sources: dict[str, str] = {}  # by name, that of a whole file too where only its parts are shards
     for text in texts:
-        pattern = text["files"]
-        # glob.glob, not Path.glob: it follows links to folders, which is where a corpus often lies
-        found = glob.glob(pattern, root_dir=root, recursive=True)  # noqa: PTH207
-        sources = sorted(PurePosixPath(path).as_posix() for path in found if Path(root, path).is_file())
-        if not sources:
-            raise InputError(
-                f"corpus.texts: no file fits {pattern!r} under corpus.root {str(root)!r}. Allowed is a path or a"
-                " pattern such as `texts/*.txt`, relative to corpus.root. Write one that names your files."
-            )
-        for source in sources:
+        for source, its_format in _files(Path(root), text["files"], text.get("format", "auto")):
             name = _name(source)
-            if (other := shards.get(name)) is not None:
-                reason = "named by two patterns" if other.source == source else f"named like {other.source!r}"
-                raise InputError(
-                    f"corpus.texts: the file {source!r} is {reason}; each file needs a name of its own, once."
-                    f" Change the pattern {pattern!r} or rename the file."
-                )
-            shards[name] = Shard(Path(root, source).as_posix(), source, text["documents"])
+            columns = text.get("columns", {})
+            whole = Shard(
+                Path(root, source).as_posix(),
+                source,
+                text.get("documents", "blank-line"),
+                its_format,
+                text.get("field", "text"),
+                (columns.get("stimulus", "word"), columns.get("sentence", "sentence")),
+                title=text.get("title") or text["files"],
+                licence=text.get("licence"),
+            )
+            parts = dict(_parts(name, whole, shard_bytes))
+            for claimed in {name, *parts}:
+                if (other := sources.setdefault(claimed, source)) != source or claimed in shards:
+                    reason = "named by two patterns" if other == source else f"named like {other!r}"
+                    raise InputError(
+                        f"corpus.texts: the file {source!r} is {reason}; each file needs a name of its own, once."
+                        f" Change the pattern {text['files']!r} or rename the file."
+                    )
+            shards |= parts
     return shards
+
+
+def _parts(name: str, whole: Shard, shard_bytes: int) -> Iterator[tuple[str, Shard]]:
+    count = 1
+    if whole.format == "text" and PurePosixPath(whole.path).suffix.lower() not in COMPRESSED:
+        count = max(1, (_size(whole.path) + shard_bytes // 2) // shard_bytes)
+    if count == 1:
+        yield name, whole
+        return
+    for i in range(count):
+        end = (i + 1) * shard_bytes if i + 1 < count else None
+        yield f"{name}.part{i:04d}", whole._replace(start=i * shard_bytes, end=end)
+
+
+def _size(path: str) -> int:
+    try:
+        return Path(path).stat().st_size
+    except OSError as error:
+        raise InputError(
+            f"corpus.texts: the file {path!r} cannot be read ({error.strerror}). Put it back, or take it out of the"
+            " pattern."
+        ) from None
+
+
+# ---- files
+
+
+def _files(root: Path, pattern: str, wanted: Format | Literal["auto"]) -> list[tuple[str, Format]]:
+    """The files of one entry, relative to `root`, each with its format; in order, each once."""
+    if Path(root, pattern).is_dir():
+        found = [file for file in _in_folder(root, PurePosixPath(pattern)) if wanted in ("auto", file[1])]
+        if not found:
+            kind = "text" if wanted == "auto" else f"file of the format {wanted}"
+            known = [ending for ending, its_format in _FORMATS.items() if wanted in ("auto", its_format)]
+            raise InputError(
+                f"corpus.texts: there is no {kind} in the folder {pattern!r} under corpus.root {str(root)!r}. Read are"
+                f" files that end in {', '.join(known)} (plain or with {', '.join(COMPRESSED)}) and are not hidden."
+                " Name another folder, or write a pattern such as `folder/**/*.dat` for files of other endings."
+            )
+    elif Path(root, pattern).is_file():
+        found = [(PurePosixPath(pattern).as_posix(), _format_of(pattern) if wanted == "auto" else wanted)]
+    else:
+        # glob.glob, not Path.glob: it follows links to folders, which is where a corpus often lies
+        paths = sorted({PurePosixPath(p).as_posix() for p in glob.glob(pattern, root_dir=root, recursive=True)})  # noqa: PTH207
+        found = []
+        for path in paths:
+            if Path(root, path).is_file():
+                found.append((path, _format_of(path) if wanted == "auto" else wanted))
+            elif wanted == "dataset" and _is_dataset(Path(root, path)):
+                found += _in_folder(root, PurePosixPath(path))
+        if not found:
+            raise InputError(
+                f"corpus.texts: no file fits {pattern!r} under corpus.root {str(root)!r}. Allowed is a path, a folder"
+                " or a pattern such as `texts/*.txt`, relative to corpus.root. Write one that names your files."
+            )
+    for source, _ in found:
+        _require_readable_name(source)
+    return found
+
+
+def _in_folder(root: Path, folder: PurePosixPath) -> list[tuple[str, Format]]:
+    """The files of a folder and its subfolders that are known by their ending, and those of data sets in it."""
+    found: list[tuple[str, Format]] = []
+    visited: set[tuple[int, int]] = set()  # folders, since a link may lead back to one above it
+    for parent, folders, names in os.walk(root / folder, onerror=_refuse_folder, followlinks=True):
+        status = Path(parent).stat()
+        if (status.st_dev, status.st_ino) in visited:
+            folders.clear()
+            continue
+        visited.add((status.st_dev, status.st_ino))
+        relative = folder / PurePosixPath(Path(parent).relative_to(root / folder).as_posix())
+        if _is_dataset(Path(parent)):
+            found += [((relative / name).as_posix(), "dataset") for name in _files_of_dataset(Path(parent))]
+            folders.clear()
+            continue
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(names):
+            its_format = _known_format(name)
+            if its_format is not None and not name.startswith("."):
+                found.append(((relative / name).as_posix(), its_format))
+    return found
+
+
+def _refuse_folder(error: OSError) -> None:
+    raise InputError(
+        f"corpus.texts: the folder {error.filename!r} cannot be read ({error.strerror}). Let yourself read it, or write"
+        " a pattern that leaves it out."
+    ) from None
+
+
+def _require_readable_name(source: str) -> None:
+    try:
+        source.encode()
+    except UnicodeEncodeError:
+        raise InputError(
+            f"corpus.texts: the name of the file {source!r} is not UTF-8, so that no result can name it. Rename it."
+        ) from None
+
+
+# ---- data sets of Hugging Face
+
+
+def _is_dataset(folder: Path) -> bool:
+    """Whether `datasets` saved a data set, or several splits of one, as this folder."""
+    if (folder / "dataset_dict.json").is_file():
+        return True
+    marked = any((folder / name).is_file() for name in ("state.json", "dataset_info.json"))
+    return marked and any(folder.glob("data*.arrow"))
+
+
+def _files_of_dataset(folder: Path) -> list[str]:
+    """Its Arrow files, relative to the folder, in the order in which they follow each other."""
+    if (folder / "dataset_dict.json").is_file():
+        splits = _json(folder / "dataset_dict.json", "splits")
+        return [f"{split}/{name}" for split in splits for name in _files_of_dataset(folder / str(split))]
+    state = folder / "state.json"
+    if not state.is_file():
+        names = sorted(path.name for path in folder.glob("data*.arrow"))
+    else:
+        if _json(state, "_indices_data_files", required=False):
+            raise InputError(
+                f"{state}: this data set is a selection from its files (`_indices_data_files`). Save it with"
+                " `dataset.flatten_indices().save_to_disk(...)`, so that the files hold what it consists of."
+            )
+        names = [str(file["filename"]) for file in _json(state, "_data_files")]
+    missing = [name for name in names if not (folder / name).is_file()]
+    if missing or not names:
+        raise InputError(
+            f"{folder}: the data set has no file {missing[0] if missing else 'data-*.arrow'!r}, which it should consist"
+            " of. Fetch it or save it again, or take it out of `corpus.texts`."
+        )
+    return names
+
+
+def _json(path: Path, key: str, *, required: bool = True) -> list[Any]:
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+        part = value[key] if required else value.get(key)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise InputError(
+            f"{path}: cannot be read as what the library datasets writes ({type(error).__name__}: {error}). Save the"
+            " data set again, or name its files by a pattern such as `folder/*.arrow`."
+        ) from None
+    return list(part or [])
+
+
+# ---- names
+
+
+def _endings(source: str) -> tuple[str, str]:
+    """What kind of file the name speaks of, and how it is compressed: `('.txt', '.gz')`; either may be empty."""
+    path = PurePosixPath(source)
+    compression = path.suffix if path.suffix.lower() in COMPRESSED else ""
+    return PurePosixPath(path.name.removesuffix(compression)).suffix, compression
+
+
+def _known_format(source: str) -> Format | None:
+    """The format by the ending; None for an unknown one."""
+    kind, compression = _endings(source)
+    if not kind and compression:
+        return "text"
+    return _FORMATS.get(kind.lower())
+
+
+def _format_of(source: str) -> Format:
+    return _known_format(source) or "text"
 
 
 def _name(source: str) -> str:
     """A name for the results: the path without its ending, with nothing in it but letters, digits, - _ and dots."""
-    stem = _ENDINGS.sub("", source)
-    return re.sub(r"[^A-Za-z0-9_.-]+", "-", stem.replace("../", "")).strip("-.")
+    kind, compression = _endings(source)
+    stem = source.removesuffix(compression).removesuffix(kind if kind.lower() in _FORMATS else "")
+    name = re.sub(r"[^A-Za-z0-9_.-]+", "-", stem.replace("../", "")).strip("-.")
+    if stem.isascii() and name:
+        return name
+    # A path in Bangla would lose all of its letters, and be named like any other.
+    digest = hashlib.blake2b(stem.encode(), digest_size=4).hexdigest()
+    return f"{name}-{digest}".strip("-")

@@ -8,6 +8,8 @@ from typing import Any
 import polars as pl
 import pytest
 
+from prasanga.report.audit import AuditTables
+
 SETS = {
     "C1": ("Flowers and insects", "flowers", "insects", "pleasant", "unpleasant"),
     "C4": ("Male and female names, career and family", "male_names", "female_names", "career", "family"),
@@ -97,3 +99,51 @@ def small(table: Callable[..., pl.DataFrame]) -> pl.DataFrame:
                         effect_or_none = effect
                     rows.append((category, model, length, mode, effect_or_none, changes))
     return table(*rows)
+
+
+@pytest.fixture
+def audit() -> AuditTables:
+    """Hits of two stimuli of the page's categories and of one of none, in the tables of the sentences stage."""
+    hit = ("rank", "left", "form", "right", "source", "offset", "occurrence_id")
+    suffix = ("group", "number", "case", "suffix", "kind", "stimuli", "forms", "occurrences", "examples")
+    return AuditTables(
+        forms=pl.DataFrame(
+            [
+                ("গোলাপ", "গোলাপ", "a.txt", 10),
+                ("গোলাপ", "গোলাপের", "a.txt", 20),
+                ("গোলাপ", "গোলাপের", "b.txt", 1500),
+                ("গোলাপ", "গোলাপই", "b.txt", 3),
+                ("গোলাপ", "গোলাপে", "c.txt", 7),
+                ("মশা", "মশা", "a.txt", 60),
+                ("নদী", "নদী", "a.txt", 400),
+            ],
+            schema=["stimulus", "form", "source", "occurrences"],
+            orient="row",
+        ),
+        concordance=pl.DataFrame(
+            [
+                ("গোলাপ", 2, "সে ‘", "গোলাপ", "’ বলল", "a.txt", 7, "o2"),
+                ("গোলাপ", 1, "লাল ", "গোলাপের", " গন্ধ <b>", "b.txt", 3, "o1"),
+                ("নদী", 1, "", "নদী", " বয়", "a.txt", 9, "o3"),
+                ("মশা", 1, "একটা ", "মশা", "", "a.txt", 8, "o4"),
+            ],
+            schema=["stimulus", *hit],
+            orient="row",
+        ),
+        suffixes=pl.DataFrame(
+            [
+                ("thing_a", "singular", "nominative", "", "stem", 1, 1, 60, "মশা 60"),
+                ("thing_consonant", "singular", "genitive", "ের", "suffix", 1, 1, 1520, "গোলাপের 1520"),
+                ("thing_consonant", "singular", "nominative", "", "stem", 1, 1, 10, "গোলাপ 10"),
+                ("thing_consonant", "singular", "genitive", "রঙের", "altered stem", 1, 1, 4, "রঙের 4"),
+                ("thing_consonant", "plural", "nominative", "গুলো", "suffix", 0, 0, 0, ""),
+                ("unused", "plural", "nominative", "গুলো", "suffix", 0, 0, 0, ""),
+            ],
+            schema=suffix,
+            orient="row",
+        ),
+        lengths=pl.DataFrame(
+            {"at_least": [1, 9, 75], "at_most": [8, 74, None], "contexts": [100, 300, 0]},
+            schema={"at_least": pl.Int32, "at_most": pl.Int32, "contexts": pl.Int64},
+        ),
+    )

@@ -14,6 +14,7 @@ import pytest
 
 import prasanga.report
 from prasanga.errors import InputError
+from prasanga.report.audit import AuditTables
 from prasanga.report.heat import shade_of
 from prasanga.report.page import render_page
 
@@ -132,8 +133,9 @@ class Reader(HTMLParser):
         return " ".join(" ".join(self.text).split())
 
 
-def test_page_is_well_formed(render: Callable[..., str]) -> None:
-    page = render()
+@pytest.mark.parametrize("with_audit", [False, True])
+def test_page_is_well_formed(render: Callable[..., str], audit: AuditTables, with_audit: bool) -> None:
+    page = render(audit=audit if with_audit else None)
     reader = Reader(page)
     assert reader.open == []
     assert len(reader.ids) == len(set(reader.ids))
@@ -144,9 +146,9 @@ def test_page_is_well_formed(render: Callable[..., str]) -> None:
     assert "<script" not in page
 
 
-def test_nothing_is_loaded_from_elsewhere(render: Callable[..., str]) -> None:
-    page = render()
-    inside = ("#", "data:text/csv;base64,", "figures/", "tables/")
+def test_nothing_is_loaded_from_elsewhere(render: Callable[..., str], audit: AuditTables) -> None:
+    page = render(audit=audit)
+    inside = ("#", "data:text/csv;base64,", "figures/", "tables/", "../sentences/")
     outside = [link for link in Reader(page).links if not link.startswith(inside)]
     assert outside == ["https://arxiv.org/abs/2406.17375", "https://arxiv.org/abs/2403.20147"]
     assert re.findall(r'https?://[^\s"<]*', page) == outside
@@ -188,6 +190,54 @@ def test_coverage_names_what_is_thin_and_what_is_missing(render: Callable[..., s
     assert ">75 2 1 12 12 12" in words
 
 
+def test_every_stimulus_is_shown_with_what_was_kept_of_it(render: Callable[..., str], audit: AuditTables) -> None:
+    assert "গোলাপ rose 40 40 30 of 40 12 of 12 মশা mosquito 7 7 7 of 7 0 of 0" in Reader(render()).words
+    given = COVERAGE.with_columns(copies=pl.lit(2), short=pl.Series([False, False, False, True]))
+    given = given.with_columns(from_supplement=pl.Series([5, 0, 0, 0]))
+    words = Reader(render(coverage=given, audit=audit)).words
+    rose = "গোলাপ rose 40 40 2 30 of 40 5 from the supplement 12 of 12 গোলাপের 1,520, গোলাপ 10, গোলাপে 7 and 1 more"
+    assert rose in words.replace(" ,", ",")
+    assert "b.txt 1,503, a.txt 30, c.txt 7 মশা" in words.replace(" ,", ",")
+    assert "0 of 0 below the minimum মশা 60" in words
+    # stimuli, with contexts, contexts in all, fewest, median, below the minimum, from the supplement
+    assert ">75 2 1 12 12 12 1 0" in words
+
+
+def test_hits_stand_in_their_surroundings(render: Callable[..., str], audit: AuditTables) -> None:
+    page = render(audit=audit)
+    assert '<ol class="kwic" lang="bn">' in page
+    hits = [
+        "<li><span>লাল </span><mark>গোলাপের</mark><span> গন্ধ &lt;b&gt;</span></li>",
+        "<li><span>সে ‘</span><mark>গোলাপ</mark><span>’ বলল</span></li>",
+    ]
+    assert "\n".join(hits) in page
+    words = Reader(page).words
+    assert "গোলাপ rose · thing_consonant · 2 of 1,540 hits" in words
+    assert "Words of no set 1 stimuli, 1 hits" in words
+    assert 'href="../sentences/audit/concordance.tsv"' in page
+    assert "no_match" in words
+    assert "No hits were drawn" in Reader(render(audit=audit._replace(concordance=audit.concordance.clear()))).words
+
+
+def test_suffixes_and_lengths_are_shown(render: Callable[..., str], audit: AuditTables) -> None:
+    words = Reader(render(audit=audit)).words
+    assert "thing_consonant 1,534 hits, 96.2 % of all" in words
+    assert "ের singular, genitive 1,520 99.1 % 1 গোলাপের 1520" in words
+    assert "none singular, nominative 10 0.7 % 1 গোলাপ 10" in words
+    assert "রঙের whole form singular, genitive" in words
+    assert "1 do not occur" in words
+    assert "9–74 300 75.0 % 75.0 %" in words
+
+
+def test_page_stays_small_with_many_hits(render: Callable[..., str], audit: AuditTables) -> None:
+    stimuli = [f"শব্দ{n}" for n in range(250)]
+    hit = {"left": "ক" * 50 + " " * 10, "form": "গোলাপগুলো", "right": " " * 10 + "ক" * 50, "source": "a.txt", "offset": 1}
+    rows = [{"stimulus": s, "rank": r, **hit, "occurrence_id": "o"} for s in stimuli for r in range(1, 21)]
+    page = render(audit=audit._replace(concordance=pl.DataFrame(rows)))
+    assert page.count("<mark>") == 5000
+    assert len(page.encode()) < 2_300_000
+
+
 def test_hostile_text_is_escaped(render: Callable[..., str], small: pl.DataFrame) -> None:
     hostile = '</title><script>alert("x")</script>'
     bad = small.with_columns(
@@ -210,6 +260,8 @@ def test_page_says_what_is_not_there(render: Callable[..., str]) -> None:
     words = Reader(page).words
     assert "The table of coverage is not there" in words
     assert "The word sets are not there" in words
+    assert "The audit is not there" in words
+    assert "concordance.tsv" not in page
     assert "Nothing is known of the models but their names: wide_1, narrow." in words
     assert "not stated" in words
     assert "The table of forms is not there" in Reader(render(forms=None)).words

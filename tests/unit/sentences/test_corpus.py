@@ -83,7 +83,7 @@ def test_skipped_lines_are_counted_and_end_their_document(tmp_path: Path) -> Non
 def test_a_truncated_file_is_an_error_that_says_how_far_it_was_read(tmp_path: Path, name: str) -> None:
     path = write(tmp_path / name, "".join(f"{i}\n" for i in range(100_000)).encode())
     path.write_bytes(path.read_bytes()[:-5_000])
-    with pytest.raises(InputError, match=rf"{name}: reading stopped at byte \d+ .*\(line \d+\).*truncated"):
+    with pytest.raises(InputError, match=rf"{name}: reading stopped at byte \d+ .*truncated"):
         list(read_lines(path))
 
 

@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, get_args
 
 import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prasanga.sentences import SENTENCE_SCHEMA, ExtractionReport, Matcher, extract, extraction
-from prasanga.sentences.identity import context_id, occurrence_id
+from prasanga.errors import InputError
+from prasanga.sentences import (
+    SENTENCE_SCHEMA,
+    ExtractionReport,
+    Matcher,
+    extract,
+    extract_records,
+    extraction,
+    passages,
+    windows,
+)
+from prasanga.sentences.corpus import Documents
+from prasanga.sentences.identity import context_id, occurrence_id, text_id
 from prasanga.text import count_words, normalizer
 
 
@@ -52,6 +64,7 @@ def test_a_row_has_everything_that_the_later_stages_need(tmp_path: Path) -> None
         {
             "occurrence_id": occurrence_id(context, "ফুল", start),
             "context_id": context,
+            "text_id": text_id(text.encode()),
             "stimulus": "ফুল",
             "form": "ফুলের",
             "language": "bn",
@@ -130,7 +143,7 @@ def test_a_text_without_punctuation_is_cut_between_words_and_no_hit_is_lost(tmp_
     rows = rows_of(path, report, before=0, after=0)
     assert len(rows) == 5_000
     assert {row["text"][row["start"] : row["end"]] for row in rows} == {"ফুল"}
-    assert max(len(row["text"]) for row in rows) <= extraction.LONGEST_SENTENCE
+    assert max(len(row["text"]) for row in rows) <= passages.LONGEST_SENTENCE
     assert (report.cut_sentences, report.sentences) == (1, 25)
 
 
@@ -166,16 +179,151 @@ def test_rows_equal_the_slow_way(
 
 def test_batches_are_of_bounded_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write(tmp_path, "ফুল।\n" * 25)
-    monkeypatch.setattr(extraction, "_ROWS_PER_BATCH", 10)
-    options = {"source": "a", "lexicon": LEXICON, "normalization": "none", "language": "bn"}
-    assert [batch.num_rows for batch in extract(path, **options)] == [10, 10, 5]
+    whole = rows_of(path)
+    monkeypatch.setattr(windows, "_BYTES_PER_BATCH", 10 * len(whole[10]["text"].encode()))
+    options = {"source": "texts/a.txt", "lexicon": LEXICON, "normalization": "none", "language": "bn"}
+    batches = list(extract(path, **options))
+    assert len(batches) == 4  # the last three rows wait for what follows them
+    assert max(batch.num_rows for batch in batches) <= 11
+    assert pa.Table.from_batches(batches).to_pylist() == whole
 
 
 def test_identifiers_are_fixed_for_good() -> None:
     context = context_id("texts/a.txt", 7, 0)
-    assert context == "b7492ac176c5ba46f69d606ea0a4789b"
-    assert occurrence_id(context, "ফুল", 3) == "21c7e878e3d30eddf0d0a4a8b2b1df2c"
+    assert context == "59196881147d1108915eddb26af59e68"
+    assert occurrence_id(context, "ফুল", 3) == "9ed08c0f9a57cc5bd9a48407a1bddad3"
+    assert text_id("ফুল ফোটে।".encode()) == "7d86e0164b945779398bbe785c460750"
     assert len({context_id("a", 1, 11), context_id("a", 11, 1), context_id("a1", 1, 1), context}) == 4
+
+
+raw_lines = st.lists(
+    st.one_of(
+        sentences,
+        st.lists(sentences, min_size=2, max_size=3).map(" ".join),
+        st.sampled_from(["", " ", "\u200b", "\r", "নদী", "***"]),
+    ),
+    min_size=1,
+    max_size=30,
+)
+
+
+@given(raw_lines, st.lists(st.integers(0, 2_000), max_size=4), st.integers(0, 3), st.sampled_from(get_args(Documents)))
+def test_parts_give_together_the_rows_of_the_whole(
+    tmp_path_factory: pytest.TempPathFactory, lines: list[str], cuts: list[int], width: int, documents: Documents
+) -> None:
+    path = write(tmp_path_factory.mktemp("corpus"), "\n".join(["ফুল।", *lines]))
+    options: dict[str, Any] = {"before": width, "after": width, "documents": documents, "normalization": "bangla"}
+    whole, parts = ExtractionReport(), ExtractionReport()
+    expected = rows_of(path, whole, **options)
+    edges = [0, *sorted(cuts), None]
+    rows = []
+    for start, end in itertools.pairwise(edges):
+        rows += rows_of(path, parts, start=start, end=end, **options)
+    assert rows == expected
+    assert parts == whole
+
+
+def test_a_part_reads_as_far_around_itself_as_its_contexts_reach(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(passages, "_MARGIN", 8)
+    path = write(tmp_path, "নদী বয়ে যায় অনেক দূরে।\n" * 4 + "ফুল।\n" + "নদী বয়ে যায় অনেক দূরে।\n" * 4)
+    start = path.read_bytes().index("ফুল".encode())
+    (row,) = rows_of(path, start=start, end=start + 1)
+    assert [row] == rows_of(path)
+    assert (row["before"], row["after"]) == (3, 3)
+
+
+@given(raw_lines)
+def test_the_size_of_blocks_changes_nothing(tmp_path_factory: pytest.TempPathFactory, lines: list[str]) -> None:
+    path = write(tmp_path_factory.mktemp("corpus"), "\n".join(["ফুল।", *lines]))
+    expected = rows_of(path)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(extraction, "BLOCK", 16)
+        assert rows_of(path) == expected
+
+
+class Text(NamedTuple):
+    """A record."""
+
+    text: str
+    number: int
+    stimulus: str | None = None
+
+
+def records_of(records: list[Text], report: ExtractionReport | None = None, **options: Any) -> list[dict[str, Any]]:
+    settings = {"source": "a.jsonl", "lexicon": LEXICON, "normalization": "none", "language": "bn", **options}
+    batches = list(extract_records("a.jsonl", records, report=report, **settings))
+    return pa.Table.from_batches(batches, SENTENCE_SCHEMA).to_pylist()
+
+
+def test_a_record_is_a_document_whatever_lines_it_has() -> None:
+    report = ExtractionReport()
+    rows = records_of([Text("নদী।\n\nলাল ফুল। মা।", 0), Text("ঘাস।", 1), Text("ফুল।\nনদী।", 4)], report)
+    assert [(row["stimulus"], row["text"], row["offset"]) for row in rows] == [
+        ("ফুল", "নদী। লাল ফুল। মা।", 0),
+        ("মা", "নদী। লাল ফুল। মা।", 0),
+        ("ফুল", "ফুল। নদী।", 4),
+    ]
+    assert rows[0]["context_id"] == context_id("a.jsonl", 0, 1)
+    assert (report.sentences, report.matched_sentences, report.occurrences) == (6, 3, 3)
+
+
+def test_a_record_may_say_which_stimulus_it_was_found_for() -> None:
+    words = ["মা", "ফুলের", "নদী", None]
+    records = [Text("ফুল ও মা।", number, word) for number, word in enumerate(words)]
+    assert [(row["stimulus"], row["offset"]) for row in records_of(records)] == [
+        ("মা", 0),
+        ("ফুল", 1),
+        ("ফুল", 3),
+        ("মা", 3),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "there is no text in it"),
+        (b" \n\n", "there is no text in it"),
+        ("ফুল।\nক".encode() + b"\xff\xfe", r"not UTF-8 at byte 16 .*\(line 2\): found the bytes ff fe"),
+        (b"\xef\xbb\xbf" + b"\xff", r"not UTF-8 at byte 3 .*\(line 1\)"),
+    ],
+)
+def test_bad_files_are_refused(tmp_path: Path, content: bytes, message: str) -> None:
+    path = tmp_path / "a.txt"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=message):
+        rows_of(path)
+
+
+def test_marks_of_other_systems_are_no_text(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"\xef\xbb\xbf" + "ফুল।\r\n\r\nমা\0মা।\r\n".encode())
+    assert [(row["text"], row["start"], row["offset"]) for row in rows_of(path)] == [
+        ("ফুল।", 0, 0),
+        ("মা\0মা।", 0, 19),
+        ("মা\0মা।", 3, 19),
+    ]
+
+
+def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path: Path) -> None:
+    path = write(tmp_path, "ফুল।\n" * 10)
+    options = {"source": "a", "lexicon": LEXICON, "normalization": "none", "language": "bn"}
+    batches = extract(path, **options)
+    next(batches)
+    with path.open("a", encoding="utf-8") as file:
+        file.write("মা।\n")
+    with pytest.raises(InputError, match="changed while it was read"):
+        list(batches)
+
+
+def test_one_line_of_fifty_megabytes(tmp_path: Path) -> None:
+    path = write(tmp_path, "নদী বয়ে যায়, " * 1_400_000 + "ফুল")
+    assert path.stat().st_size > 50_000_000
+    report = ExtractionReport()
+    (row,) = rows_of(path, report, normalization="bangla")
+    assert (row["form"], report.lines, report.cut_sentences) == ("ফুল", 1, 1)
+    assert row["before"] == 3
 
 
 def test_the_hits_of_the_authors_list_in_the_authors_sample(shared: Path) -> None:

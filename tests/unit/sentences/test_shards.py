@@ -1,56 +1,272 @@
-"""Which files a corpus consists of."""
+"""Which files a corpus consists of, how they are read, and into which parts they are cut."""
 
 from __future__ import annotations
 
+import json
+import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from prasanga.errors import InputError
 from prasanga.sentences.shards import Shard, find_shards
 
+LARGE = 10**9
+
 
 @pytest.fixture
 def corpus(tmp_path: Path) -> Path:
     for name in ("news/a.txt", "news/b.txt.gz", "books/a.txt", "loose.bn"):
-        path = tmp_path / name
-        path.parent.mkdir(exist_ok=True)
-        path.write_text("text")
+        write(tmp_path / name)
     return tmp_path
 
 
+def write(path: Path, content: str = "text") -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(content, encoding="utf-8")
+    return path
+
+
+def dataset(folder: Path, names: list[str], **state: Any) -> Path:
+    """A folder as `datasets.save_to_disk` writes it, with its files in the order of `names`."""
+    for name in names:
+        write(folder / name)
+    write(folder / "dataset_info.json", "{}")
+    write(folder / "state.json", json.dumps({"_data_files": [{"filename": name} for name in names], **state}))
+    return folder
+
+
+def sources(root: Path, *files: str, **keys: Any) -> list[str]:
+    return [shard.source for shard in find_shards(root, [{"files": name, **keys} for name in files], LARGE).values()]
+
+
+def formats(root: Path, *files: str, **keys: Any) -> dict[str, str]:
+    found = find_shards(root, [{"files": name, **keys} for name in files], LARGE).values()
+    return {shard.source: shard.format for shard in found}
+
+
 def test_names_follow_the_paths(corpus: Path) -> None:
-    shards = find_shards(
-        corpus, [{"files": "**/*.txt*", "documents": "line"}, {"files": "loose.bn", "documents": "file"}]
-    )
-    assert shards == {
-        "books-a": Shard(f"{corpus}/books/a.txt", "books/a.txt", "line"),
-        "news-a": Shard(f"{corpus}/news/a.txt", "news/a.txt", "line"),
-        "news-b": Shard(f"{corpus}/news/b.txt.gz", "news/b.txt.gz", "line"),
-        "loose": Shard(f"{corpus}/loose.bn", "loose.bn", "file"),
+    texts = [
+        {"files": "**/*.txt*", "documents": "line", "licence": "CC BY 4.0"},
+        {"files": "loose.bn", "documents": "file", "title": "Loose"},
+    ]
+    pattern = {"title": "**/*.txt*", "licence": "CC BY 4.0"}
+    assert find_shards(corpus, texts, LARGE) == {
+        "books-a": Shard(f"{corpus}/books/a.txt", "books/a.txt", "line", **pattern),
+        "news-a": Shard(f"{corpus}/news/a.txt", "news/a.txt", "line", **pattern),
+        "news-b": Shard(f"{corpus}/news/b.txt.gz", "news/b.txt.gz", "line", **pattern),
+        "loose": Shard(f"{corpus}/loose.bn", "loose.bn", "file", title="Loose"),
     }
 
 
-def test_folders_are_no_files(corpus: Path) -> None:
-    assert set(find_shards(corpus, [{"files": "*", "documents": "line"}])) == {"loose"}
+def test_what_the_reader_of_a_format_needs_is_passed_on(corpus: Path) -> None:
+    write(corpus / "a.csv")
+    text = {"files": "a.csv", "field": "body", "columns": {"stimulus": "WEAT word", "sentence": "Sentences"}}
+    (shard,) = find_shards(corpus, [text], LARGE).values()
+    assert (shard.format, shard.field, shard.columns) == ("extracted", "body", ("WEAT word", "Sentences"))
+
+
+@pytest.mark.parametrize(
+    ("name", "its_format"),
+    [
+        ("a.txt", "text"),
+        ("a.hi.xz", "text"),
+        ("a.gz", "text"),
+        ("a", "text"),
+        ("a.dat", "text"),
+        ("a.jsonl", "jsonl"),
+        ("a.ndjson.zst", "jsonl"),
+        ("A.JSONL.GZ", "jsonl"),
+        ("a.parquet", "parquet"),
+        ("a.arrow", "dataset"),
+        ("a.csv", "extracted"),
+        ("a.tsv.xz", "extracted"),
+    ],
+)
+def test_the_format_goes_by_the_ending_unless_it_is_said(corpus: Path, name: str, its_format: str) -> None:
+    write(corpus / name)
+    assert formats(corpus, name) == {name: its_format}
+    assert formats(corpus, name, format="jsonl") == {name: "jsonl"}
+    (shard,) = find_shards(corpus, [{"files": name}], LARGE)
+    assert shard.lower() == "a" if name != "a.dat" else "a.dat"
+
+
+def test_patterns_name_no_folders(corpus: Path) -> None:
+    assert sources(corpus, "*") == ["loose.bn"]
 
 
 def test_links_to_folders_are_followed(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     elsewhere = tmp_path_factory.mktemp("elsewhere")
-    (elsewhere / "c.txt").write_text("text")
+    write(elsewhere / "c.txt")
     (corpus / "link").symlink_to(elsewhere)
-    assert set(find_shards(corpus, [{"files": "link/*.txt", "documents": "line"}])) == {"link-c"}
+    assert set(find_shards(corpus, [{"files": "link/*.txt"}], LARGE)) == {"link-c"}
+    assert sources(corpus, "link") == ["link/c.txt"]
+
+
+def test_a_file_whose_name_looks_like_a_pattern(corpus: Path) -> None:
+    write(corpus / "a[1].txt")
+    assert sources(corpus, "a[1].txt") == ["a[1].txt"]
+
+
+def test_absolute_paths(corpus: Path) -> None:
+    (shard,) = find_shards("elsewhere", [{"files": f"{corpus}/loose.bn"}], LARGE).values()
+    assert shard.path == shard.source == f"{corpus}/loose.bn"
+
+
+def test_names_in_bangla_are_told_apart(corpus: Path) -> None:
+    write(corpus / "খবর.txt")
+    write(corpus / "বই.txt")
+    names = list(find_shards(corpus, [{"files": "*.txt"}], LARGE))
+    assert len(set(names)) == 2
+    assert all(name.isascii() and name for name in names)
+
+
+# ---- folders
+
+
+def test_a_folder_is_all_files_with_a_known_ending_that_are_not_hidden(corpus: Path) -> None:
+    for name in ("news/README.md", "news/.hidden.txt", "news/.git/x.txt", "news/2020/c.jsonl", "news/2020/d.tar.gz"):
+        write(corpus / name)
+    assert sources(corpus, "news") == ["news/a.txt", "news/b.txt.gz", "news/2020/c.jsonl"]
+    assert sources(corpus, "news/", format="jsonl") == ["news/2020/c.jsonl"]
+    assert sources(corpus, ".", format="text") == ["loose.bn", "books/a.txt", "news/a.txt", "news/b.txt.gz"]
+
+
+def test_a_link_to_a_folder_above_is_no_endless_walk(corpus: Path) -> None:
+    (corpus / "news" / "up").symlink_to(corpus / "news")
+    assert sources(corpus, "news") == ["news/a.txt", "news/b.txt.gz"]
+
+
+def test_a_folder_without_text(corpus: Path) -> None:
+    write(corpus / "pictures" / "a.png")
+    with pytest.raises(InputError, match=r"no text in the folder 'pictures' under corpus\.root.*\.jsonl"):
+        find_shards(corpus, [{"files": "pictures"}], LARGE)
+    with pytest.raises(InputError, match="no file of the format parquet in the folder"):
+        find_shards(corpus, [{"files": "news", "format": "parquet"}], LARGE)
+
+
+# ---- data sets
+
+
+def test_a_saved_data_set_is_its_files_in_their_order(corpus: Path) -> None:
+    dataset(corpus / "wiki", ["data-00001-of-00002.arrow", "data-00000-of-00002.arrow"])
+    write(corpus / "wiki" / "cache-1234.arrow")
+    expected = ["wiki/data-00001-of-00002.arrow", "wiki/data-00000-of-00002.arrow"]
+    assert sources(corpus, "wiki") == sources(corpus, "wiki", format="dataset") == expected
+    assert sources(corpus, "w*", format="dataset") == expected
+    assert set(formats(corpus, "wiki").values()) == {"dataset"}
+    shards = find_shards(corpus, [{"files": "."}], LARGE)
+    assert "wiki-data-00000-of-00002" in shards
+    assert "wiki-cache-1234" not in shards
+
+
+def test_splits_of_a_data_set(corpus: Path) -> None:
+    for split in ("train", "test", "unused"):
+        dataset(corpus / "wiki" / split, ["data-00000-of-00001.arrow"])
+    write(corpus / "wiki" / "dataset_dict.json", '{"splits": ["train", "test"]}')
+    assert sources(corpus, "wiki") == [f"wiki/{split}/data-00000-of-00001.arrow" for split in ("train", "test")]
+    assert sources(corpus, "wiki/unused") == ["wiki/unused/data-00000-of-00001.arrow"]
+
+
+def test_a_data_set_without_its_state(corpus: Path) -> None:
+    dataset(corpus / "wiki", ["data-00001-of-00002.arrow", "data-00000-of-00002.arrow"])
+    (corpus / "wiki" / "state.json").unlink()
+    assert sources(corpus, "wiki") == ["wiki/data-00000-of-00002.arrow", "wiki/data-00001-of-00002.arrow"]
+
+
+def test_damaged_data_sets(corpus: Path) -> None:
+    folder = dataset(corpus / "wiki", ["data-00000-of-00002.arrow", "data-00001-of-00002.arrow"])
+    (folder / "data-00001-of-00002.arrow").unlink()
+    with pytest.raises(InputError, match=r"wiki: the data set has no file 'data-00001-of-00002\.arrow'"):
+        sources(corpus, "wiki")
+    write(folder / "state.json", "{")
+    with pytest.raises(InputError, match=r"state\.json: cannot be read as what the library datasets writes"):
+        sources(corpus, "wiki")
+    dataset(folder, ["data-00000-of-00002.arrow"], _indices_data_files=[{"filename": "indices.arrow"}])
+    with pytest.raises(InputError, match="flatten_indices"):
+        sources(corpus, "wiki")
+
+
+# ---- parts
+
+
+@pytest.mark.parametrize(
+    ("size", "ranges"),
+    [
+        (0, [(0, None)]),
+        (99, [(0, None)]),
+        (149, [(0, None)]),
+        (150, [(0, 100), (100, None)]),
+        (249, [(0, 100), (100, None)]),
+        (250, [(0, 100), (100, 200), (200, None)]),
+    ],
+)
+def test_parts_of_plain_text(tmp_path: Path, size: int, ranges: list[tuple[int, int | None]]) -> None:
+    write(tmp_path / "a.txt", "x" * size)
+    shards = find_shards(tmp_path, [{"files": "a.txt"}], 100)
+    assert [(shard.start, shard.end) for shard in shards.values()] == ranges
+    assert {shard.source for shard in shards.values()} == {"a.txt"}
+    names = [f"a.part{i:04d}" for i in range(len(ranges))] if len(ranges) > 1 else ["a"]
+    assert list(shards) == names
+
+
+@pytest.mark.parametrize("name", ["a.txt.gz", "a.txt.zst", "a.xz", "a.jsonl", "a.parquet", "a.csv", "a.arrow"])
+def test_nothing_else_is_cut(tmp_path: Path, name: str) -> None:
+    write(tmp_path / name, "x" * 1_000)
+    assert list(find_shards(tmp_path, [{"files": name}], 100)) == ["a"]
+
+
+# ---- errors
 
 
 @pytest.mark.parametrize(
     ("patterns", "message"),
     [
         pytest.param(["*.text"], r"no file fits '\*\.text' under corpus\.root", id="none"),
+        pytest.param(["absent.txt"], r"no file fits 'absent\.txt'", id="absent"),
         pytest.param(["news/a.txt", "news/*.txt"], r"'news/a\.txt' is named by two patterns", id="twice"),
+        pytest.param(["news", "./news/a.txt"], r"'news/a\.txt' is named by two patterns", id="folder and file"),
         pytest.param(["news/a.txt", "news-a.txt"], r"'news-a\.txt' is named like 'news/a\.txt'", id="same name"),
+        pytest.param(["loose.bn", "loose.jsonl"], r"'loose\.jsonl' is named like 'loose\.bn'", id="other ending"),
     ],
 )
-def test_what_is_refused(corpus: Path, patterns: list[str], message: str) -> None:
-    (corpus / "news-a.txt").write_text("text")
+@pytest.mark.parametrize("shard_bytes", [1, LARGE])
+def test_what_is_refused(corpus: Path, patterns: list[str], message: str, shard_bytes: int) -> None:
+    write(corpus / "news-a.txt")
+    write(corpus / "loose.jsonl")
     with pytest.raises(InputError, match=message):
-        find_shards(corpus, [{"files": pattern, "documents": "line"} for pattern in patterns])
+        find_shards(corpus, [{"files": pattern} for pattern in patterns], shard_bytes)
+
+
+def test_a_file_that_disappears(corpus: Path) -> None:
+    """A link without a goal is what a file that vanished between two looks at it looks like."""
+    (corpus / "gone.txt").symlink_to(corpus / "nowhere")
+    with pytest.raises(InputError, match=r"no file fits 'gone\.txt'"):
+        find_shards(corpus, [{"files": "gone.txt"}], LARGE)
+    with pytest.raises(InputError, match=r"gone\.txt' cannot be read \(No such file"):
+        find_shards(corpus, [{"files": "."}], LARGE)
+
+
+def test_a_folder_that_may_not_be_read(corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    scandir = os.scandir
+
+    def refusing(path: str) -> Any:
+        if Path(path).name == "books":
+            raise PermissionError(13, "Permission denied", path)
+        return scandir(path)
+
+    monkeypatch.setattr("os.scandir", refusing)
+    with pytest.raises(InputError, match=r"the folder '.*/books' cannot be read \(Permission denied\)"):
+        find_shards(corpus, [{"files": "."}], LARGE)
+
+
+def test_a_name_that_is_not_utf8(tmp_path: Path) -> None:
+    path = os.fsencode(tmp_path) + b"/\xff.txt"
+    try:
+        with open(path, "w"):  # noqa: PTH123 - a name of bytes
+            pass
+    except OSError:
+        pytest.skip("this file system takes no such names")
+    with pytest.raises(InputError, match=r"the name of the file '\\udcff\.txt' is not UTF-8"):
+        find_shards(tmp_path, [{"files": "*.txt"}], LARGE)

@@ -1,0 +1,289 @@
+"""What was found, for a reader who knows the language: forms and suffixes with their hits, lengths, and a concordance.
+
+A suffix group or a spelling may catch words that it does not mean. Numbers show which ending brings many hits, and
+some hits of every stimulus, drawn at random and seen with their surroundings, show whether they are the word. Sentence
+tables may be larger than the memory: only their small columns are read, in batches, and of the texts those of the hits
+drawn.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+import pyarrow as pa
+
+from prasanga.errors import InputError
+from prasanga.parquet import open_parquet, read_batches
+from prasanga.seeds import seed_of
+from prasanga.sentences.suffixes import SUFFIX_SCHEMA, count_suffixes, folded
+from prasanga.text import WORD, words
+
+__all__ = [
+    "CONCORDANCE_SCHEMA",
+    "CONTEXT_CHARACTERS",
+    "FORM_SCHEMA",
+    "LENGTH_BINS",
+    "LENGTH_SCHEMA",
+    "SUFFIX_SCHEMA",
+    "concordance",
+    "count_forms",
+    "count_suffixes",
+    "length_histogram",
+    "surroundings",
+    "to_tsv",
+]
+
+
+def _schema(columns: Mapping[str, pa.DataType], nullable: Sequence[str] = ()) -> pa.Schema:
+    return pa.schema([pa.field(name, kind, nullable=name in nullable) for name, kind in columns.items()])
+
+
+FORM_SCHEMA = _schema({"stimulus": pa.string(), "form": pa.string(), "source": pa.string(), "occurrences": pa.int64()})
+"""One row per stimulus, form (folded: no U+200C, a plain hyphen) and corpus file, sorted by these."""
+
+CONCORDANCE_SCHEMA = _schema(
+    {
+        "stimulus": pa.string(),
+        "rank": pa.int32(),
+        "left": pa.string(),
+        "form": pa.string(),
+        "right": pa.string(),
+        "source": pa.string(),
+        "offset": pa.int64(),
+        "occurrence_id": pa.string(),
+    }
+)
+"""One row per hit drawn, sorted by stimulus and rank (from 1). `left + form + right` stands so in the text."""
+
+LENGTH_SCHEMA = _schema({"at_least": pa.int32(), "at_most": pa.int32(), "contexts": pa.int64()}, nullable=["at_most"])
+"""One row per bin of context lengths in words, bounds included, shortest first; the last bin has no upper bound."""
+
+LENGTH_BINS = (1, 9, 15, 25, 40, 60, 75, 100, 125, 150, 200, 250)
+"""Where the bins begin: the segment lengths of the Bangla paper's figures are among them."""
+
+CONTEXT_CHARACTERS = 60
+"""So many characters of a hit's surroundings are shown on either side, or fewer: a word is not cut."""
+
+_ROWS_AT_A_TIME = 1 << 17
+_MOST_PENDING = 1 << 18
+_HIT_COLUMNS = ("stimulus", "text_id", "start", "occurrence_id")
+_TEXT_COLUMNS = ("text", "form", "end", "source", "offset")
+
+
+def count_forms(paths: Iterable[str | Path]) -> pa.Table:
+    """Count the occurrences of every form in every corpus file (`FORM_SCHEMA`).
+
+    Args:
+        paths: sentence tables, in any order.
+
+    Raises:
+        InputError: if a file is absent, damaged, or lacks a column.
+    """
+    keys = ("stimulus", "form", "source")
+    total = pl.DataFrame(schema={**dict.fromkeys(keys, pl.String), "occurrences": pl.Int64})
+    pending = [total]
+    for path in paths:
+        for table in _read(path, keys):
+            part = table.group_by(keys).agg(occurrences=pl.len().cast(pl.Int64))
+            pending.append(part.with_columns(form=folded("form")))
+            if sum(each.height for each in pending) > 2 * total.height + _MOST_PENDING:
+                total = _sum_by(pl.concat(pending), keys)
+                pending = [total]
+    return _sum_by(pl.concat(pending), keys).sort(keys).to_arrow().cast(FORM_SCHEMA)
+
+
+def length_histogram(paths: Iterable[str | Path]) -> pa.Table:
+    """Count the contexts by their number of words (`LENGTH_SCHEMA`), each once however many stimuli stand in it.
+
+    Args:
+        paths: sentence tables, in any order; the rows of a context stand together in one of them.
+
+    Raises:
+        InputError: if a file is absent, damaged, or lacks a column.
+    """
+    counts = np.zeros(len(LENGTH_BINS), np.int64)
+    for path in paths:
+        last: str | None = None
+        for table in _read(path, ("context_id", "n_words")):
+            new = table.filter(pl.col("context_id").ne_missing(pl.col("context_id").shift(1, fill_value=last)))
+            bins = np.searchsorted(LENGTH_BINS, new["n_words"].to_numpy(), side="right") - 1
+            counts += np.bincount(np.maximum(bins, 0), minlength=len(LENGTH_BINS))
+            last = table["context_id"][-1]
+    at_most = [*(start - 1 for start in LENGTH_BINS[1:]), None]
+    return pa.Table.from_pydict({"at_least": LENGTH_BINS, "at_most": at_most, "contexts": counts}, LENGTH_SCHEMA)
+
+
+def concordance(paths: Sequence[str | Path], n: int, seed: int) -> pa.Table:
+    """Draw `n` hits of every stimulus at random, each with its surroundings (`CONCORDANCE_SCHEMA`).
+
+    The hits with the smallest hashes of seed, stimulus and text are taken: the same ones whatever the order of the
+    files and the division of the corpus among them. Of a text that stands in the corpus more than once, or that holds
+    the stimulus more than once, the first hit is taken (of copies, that with the smallest `occurrence_id`).
+
+    Args:
+        paths: sentence tables.
+        n: hits per stimulus; fewer where there are fewer.
+        seed: of the study; another seed draws other hits.
+
+    Raises:
+        InputError: if a file is absent, damaged, or lacks a column.
+    """
+    lowest = _Lowest(n, seed)
+    for number, path in enumerate(paths if n else ()):
+        row = 0
+        for table in _read(path, _HIT_COLUMNS, also=_TEXT_COLUMNS):
+            _require_digests(table["text_id"], path)
+            rows = pl.arange(row, row + table.height, dtype=pl.Int64, eager=True)
+            lowest.add(table.with_columns(file=pl.lit(number, pl.Int64), row=rows))
+            row += table.height
+    drawn = lowest.drawn()
+    parts = [_with_texts(paths[number], hits) for (number,), hits in drawn.group_by("file", maintain_order=True)]
+    if not parts:
+        return CONCORDANCE_SCHEMA.empty_table()
+    return (
+        pl.concat(parts).select(CONCORDANCE_SCHEMA.names).sort("stimulus", "rank").to_arrow().cast(CONCORDANCE_SCHEMA)
+    )
+
+
+def to_tsv(table: pa.Table, *, for_reader: Sequence[str] = ()) -> str:
+    """A table as tab-separated text that a spreadsheet opens, with empty columns `for_reader` to write in.
+
+    A cell that a spreadsheet would take for a formula (it begins with =, +, - or @) has an apostrophe before it.
+    """
+    texts = pl.selectors.string()
+    guarded = pl.when(texts.str.contains("^[=+@-]")).then(pl.lit("'") + texts).otherwise(texts)
+    columns = {name: pl.lit(None, pl.String) for name in for_reader}
+    return pl.DataFrame(table).with_columns(guarded.name.keep()).with_columns(**columns).write_csv(separator="\t")
+
+
+class _Lowest:
+    """The `n` hits of each stimulus with the lowest priorities among those added; no two of one text."""
+
+    def __init__(self, n: int, seed: int) -> None:
+        self._n = n
+        self._keys: dict[str, int] = {}
+        self._seed = seed
+        self._kept: pl.DataFrame | None = None
+        self._limits: dict[str, int] = {}
+
+    def add(self, table: pl.DataFrame) -> None:
+        """Take rows with the columns of `_HIT_COLUMNS` into account, and others that come along."""
+        names = table["stimulus"].unique().to_list()
+        known = pl.DataFrame(
+            {
+                "stimulus": names,
+                "key": pl.Series([self._key(name) for name in names], dtype=pl.UInt64),
+                "limit": pl.Series([self._limits.get(name, (1 << 64) - 1) for name in names], dtype=pl.UInt64),
+            }
+        )
+        table = table.join(known, on="stimulus", how="left", maintain_order="left")
+        priority = _mixed(_first_half(table["text_id"]) ^ table["key"].to_numpy())
+        near = table.with_columns(priority=priority).filter(pl.col("priority") <= pl.col("limit"))
+        near = self._lowest_of(near.drop("key", "limit"))
+        self._kept = near if self._kept is None else self._lowest_of(pl.concat([self._kept, near]))
+        full = self._kept.group_by("stimulus").agg(pl.len(), pl.col("priority").max()).filter(pl.col("len") >= self._n)
+        self._limits = dict(full.select("stimulus", "priority").iter_rows())
+
+    def drawn(self) -> pl.DataFrame:
+        """The hits, with `rank` from 1 within each stimulus."""
+        if self._kept is None:
+            return pl.DataFrame(schema={"file": pl.Int64})
+        return self._kept.with_columns(rank=pl.int_range(1, pl.len() + 1, dtype=pl.Int32).over("stimulus"))
+
+    def _lowest_of(self, table: pl.DataFrame) -> pl.DataFrame:
+        order = ("stimulus", "priority", "text_id", "start", "occurrence_id")
+        once = table.sort(order).unique(["stimulus", "text_id"], keep="first", maintain_order=True)
+        return once.group_by("stimulus", maintain_order=True).head(self._n)
+
+    def _key(self, stimulus: str) -> int:
+        if stimulus not in self._keys:
+            self._keys[stimulus] = seed_of(self._seed, "concordance", stimulus)
+        return self._keys[stimulus]
+
+
+def _first_half(text_ids: pl.Series) -> npt.NDArray[np.uint64]:
+    """The first 64 of the 128 bits of each identifier."""
+    halves = text_ids.str.slice(0, 16).str.to_integer(base=16, dtype=pl.UInt64)
+    return halves.to_numpy()
+
+
+def _require_digests(text_ids: pl.Series, path: str | Path) -> None:
+    wrong = text_ids.filter(~text_ids.str.contains("^[0-9a-f]{32}$"))
+    if len(wrong):
+        raise InputError(
+            f"{path}: the text_id {wrong[0]!r} is not 32 hexadecimal digits, so it is no table of sentences. Delete it"
+            " and run the workflow again."
+        )
+
+
+def _mixed(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    """Each number scattered over all numbers of 64 bits, no two to one (the finalizer of SplitMix64)."""
+    values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return values ^ (values >> np.uint64(31))
+
+
+def _with_texts(path: str | Path, hits: pl.DataFrame) -> pl.DataFrame:
+    """The hits of one file with form, source, offset and surroundings; only row groups that hold one are read."""
+    file = open_parquet(path)
+    sizes = [file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]
+    ends = np.cumsum(sizes)
+    wanted: defaultdict[int, list[int]] = defaultdict(list)
+    for row in sorted(hits["row"].to_list()):
+        group = int(np.searchsorted(ends, row, side="right"))
+        wanted[group].append(row - int(ends[group]) + sizes[group])
+    shown: list[dict[str, object]] = []
+    for group, rows in wanted.items():
+        try:
+            part = file.read_row_group(group, columns=["occurrence_id", "start", *_TEXT_COLUMNS])
+        except (pa.ArrowInvalid, OSError) as error:
+            raise InputError(f"{path}: damaged ({error}). Delete it and run the workflow again.") from error
+        for hit in part.take(rows).to_pylist():
+            left, right = surroundings(hit["text"], hit["start"], hit["end"])
+            kept = {name: hit[name] for name in ("occurrence_id", "form", "source", "offset")}
+            shown.append({**kept, "left": left, "right": right})
+    return hits.select("stimulus", "rank", "occurrence_id").join(pl.DataFrame(shown), on="occurrence_id")
+
+
+def surroundings(text: str, start: int, end: int) -> tuple[str, str]:
+    """What stands before and after a word: at most `CONTEXT_CHARACTERS` on either side, in whole words.
+
+    Args:
+        text: the context.
+        start: where the word begins in it.
+        end: where it ends.
+
+    Returns:
+        The texts before and after; white space is dropped at their outer ends, and kept beside the word.
+    """
+    first, last = max(start - CONTEXT_CHARACTERS, 0), min(end + CONTEXT_CHARACTERS, len(text))
+    if _inside_a_word(text, first):
+        first = min(WORD.match(text, first).end(), start)
+    if _inside_a_word(text, last):
+        last = end + words(text[end:last])[-1][1]
+    return text[first:start].lstrip(), text[end:last].rstrip()
+
+
+def _inside_a_word(text: str, place: int) -> bool:
+    return 0 < place < len(text) and WORD.fullmatch(text, place - 1, place + 1) is not None
+
+
+def _read(path: str | Path, columns: Sequence[str], also: Sequence[str] = ()) -> Iterator[pl.DataFrame]:
+    """Some columns of a sentence table in batches that are not empty; `also` must be there too."""
+    if missing := sorted({*columns, *also} - set(open_parquet(path).schema_arrow.names)):
+        raise InputError(
+            f"{path}: lacks the columns {', '.join(missing)}, so it is no table of sentences. Delete it and run the"
+            " workflow again."
+        )
+    for batch in read_batches(path, columns, rows=_ROWS_AT_A_TIME):
+        if batch.num_rows:
+            yield pl.DataFrame(batch)
+
+
+def _sum_by(counts: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
+    return counts.group_by(keys).agg(pl.col("occurrences").sum())

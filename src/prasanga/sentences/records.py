@@ -1,0 +1,280 @@
+"""Corpora of records: JSON lines, Parquet, data sets of Hugging Face, tables of sentences found beforehand.
+
+Each record is a document. Its number in the file, from 0, is to it what a byte offset is to a line of text; records
+left out have a number too, so that it names a record for good. Memory holds one record, or some rows of a column.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Literal, NamedTuple, Protocol
+
+from prasanga.errors import InputError
+from prasanga.sentences.columns import arrow_texts, parquet_texts
+from prasanga.sentences.decompression import open_decompressed
+
+RecordFormat = Literal["jsonl", "parquet", "dataset", "extracted"]
+Errors = Literal["stop", "skip-line"]
+
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_LONGEST_CELL = 1 << 28  # characters; by default the csv module stops at 2^17, less than many a document
+_DECODER = json.JSONDecoder(strict=False)  # a strict one refuses NUL and tabs in strings
+_SKIP = "or write `corpus.errors: skip-line` to leave such records out and count them"
+
+logger = logging.getLogger(__name__)
+
+
+class Record(NamedTuple):
+    """A document: its text, its number in the file, and the only stimulus to look for in it (None: all of them)."""
+
+    text: str
+    number: int
+    stimulus: str | None
+
+
+class Counts(Protocol):
+    """What was read of a file.
+
+    `bytes` are those of the decompressed file, or of the texts of a column; `lines` are those of the file, or the rows
+    of a column; `skipped_lines` are the records that could not be used, and the rows of a column that hold null.
+    """
+
+    bytes: int
+    lines: int
+    skipped_lines: int
+    documents: int
+
+
+@dataclass
+class _Counts:
+    bytes: int = 0
+    lines: int = 0
+    skipped_lines: int = 0
+    documents: int = 0
+
+
+class _UnusableError(ValueError):
+    """A record that has no text for us; the message says where and why, all but the file."""
+
+
+_Found = tuple[int, str | None, str | _UnusableError]
+"""Of each record that is not blank: its number, its stimulus, and its text or what is wrong with it."""
+
+
+def read_records(
+    path: str | Path,
+    format: RecordFormat,
+    *,
+    field: str = "text",
+    columns: Sequence[str] = ("word", "sentence"),
+    errors: Errors = "stop",
+    counts: Counts | None = None,
+) -> Iterator[Record]:
+    """Read the records of a file, one by one; those without text (blank, or null in a column) are left out.
+
+    Args:
+        path: the file; jsonl and extracted may be compressed (`open_decompressed`).
+        format: `jsonl` has a JSON object a line; `parquet` a column of strings; `dataset` is an Arrow file, as the
+            library datasets writes it; `extracted` is CSV, or TSV by its ending, with a header.
+        field: field or column with the text; for jsonl also a path through nested objects (`meta.body`).
+        columns: of an extracted table, the columns with the stimulus and with the sentence.
+        errors: what to do with a record that cannot be used (not UTF-8, not JSON, no such field, something else than
+            text in it): stop, or leave it out and count it. A damaged file and a missing column always stop.
+        counts: counts to add to, complete when the iterator is exhausted.
+
+    Raises:
+        InputError: for a file that is absent, damaged, truncated, or without text, and for records that cannot be used;
+            it names the file, the place, and what was found.
+    """
+    path, counts = Path(path), counts if counts is not None else _Counts()
+    readers: Mapping[str, Callable[[], Iterator[_Found]]] = {
+        "jsonl": lambda: _json_lines(path, field, counts),
+        "parquet": lambda: _column(parquet_texts(path, field), counts),
+        "dataset": lambda: _column(arrow_texts(path, field), counts),
+        "extracted": lambda: _table(path, columns, counts),
+    }
+    documents = skipped = 0
+    for number, stimulus, text in readers[format]():
+        if isinstance(text, _UnusableError):
+            if errors == "stop":
+                raise InputError(f"{path}: {text}")
+            skipped += 1
+            counts.skipped_lines += 1
+        elif text and not text.isspace():
+            documents += 1
+            counts.documents += 1
+            yield Record(text, number, stimulus)
+    if skipped:
+        logger.warning("%s: %d record(s) left out that could not be used (corpus.errors: skip-line).", path, skipped)
+    if not documents:
+        raise InputError(
+            f"{path}: there is no text in it ({skipped} records could not be used). Take it out of `corpus.texts`, or"
+            " restore it."
+        )
+
+
+def _column(texts: Iterator[str | bytes | None], counts: Counts) -> Iterator[_Found]:
+    """The rows of a column: text, bytes that are not UTF-8, or null."""
+    for number, text in enumerate(texts):
+        counts.lines += 1
+        if text is None:
+            counts.skipped_lines += 1
+        elif isinstance(text, bytes):
+            counts.bytes += len(text)
+            yield number, None, _UnusableError(f"row {number} (from 0) is not UTF-8. Convert the file, {_SKIP}.")
+        else:
+            counts.bytes += len(text.encode())
+            yield number, None, text
+
+
+def _json_lines(path: Path, field: str, counts: Counts) -> Iterator[_Found]:
+    number = 0
+    with open_decompressed(path) as stream:
+        for line, offset, raw in _lines(stream, counts):
+            if raw.strip():
+                try:
+                    yield number, None, _text_in_json(raw, line, offset, field)
+                except _UnusableError as problem:
+                    yield number, None, problem
+                number += 1
+
+
+def _text_in_json(raw: bytes, line: int, offset: int, field: str) -> str:
+    """The text of one line.
+
+    Args:
+        raw: the line.
+        line: its number, from 1.
+        offset: its place in the file, in bytes.
+        field: as in `read_records`.
+
+    Raises:
+        _UnusableError: if there is none.
+    """
+    try:
+        record: object = _DECODER.decode(raw.decode())
+    except UnicodeDecodeError as error:
+        raise _not_utf8(error, line, offset) from None
+    except (ValueError, RecursionError) as error:
+        raise _UnusableError(
+            f"line {line} is not JSON ({error}); it begins with {_short(raw)}. Each line must be one object, such as"
+            f' {{"{field}": "..."}}. Mend it, {_SKIP}.'
+        ) from None
+    value = _value_at(field, record, line)
+    if not isinstance(value, str):
+        raise _UnusableError(
+            f"line {line} has {_kind(value)} in the field {field!r}, where text (a string) is wanted. Name another"
+            f" field (`field:` of this entry of `corpus.texts`), {_SKIP}."
+        )
+    if b"\\u" in raw and not _is_text(value):
+        raise _UnusableError(
+            f"line {line} has half of a character (an escape from \\ud800 to \\udfff without its partner) in the field"
+            f" {field!r}. Mend it, {_SKIP}."
+        )
+    return value
+
+
+def _value_at(field: str, record: object, line: int) -> object:
+    """What stands under a name, or under a path of names; a name may itself have a dot in it."""
+    whole, *rest = [field] if isinstance(record, dict) and field in record else field.split(".")
+    for name in (whole, *rest):
+        if not isinstance(record, dict):
+            raise _UnusableError(
+                f"line {line} has {_kind(record)} where an object with the field {name!r} is wanted (`field: {field}`)."
+                f' Each line must be one object, such as {{"{field}": "..."}}. Mend it, {_SKIP}.'
+            )
+        if name not in record:
+            raise _UnusableError(
+                f"line {line} has no field {name!r} (`field: {field}`). {_listed('Fields', record)}. Write the one with"
+                f" the text as `field:` of this entry of `corpus.texts`, {_SKIP}."
+            )
+        record = record[name]
+    return record
+
+
+def _table(path: Path, columns: Sequence[str], counts: Counts) -> Iterator[_Found]:
+    """The rows of CSV or TSV. Bytes that are not UTF-8 are carried along, so that quotes and cells stay in step."""
+    csv.field_size_limit(max(csv.field_size_limit(), _LONGEST_CELL))
+    with open_decompressed(path) as stream:
+        lines = (raw.decode(errors="surrogateescape") for _, _, raw in _lines(stream, counts))
+        tabs = ".tsv" in (suffix.lower() for suffix in path.suffixes[-2:])
+        rows = csv.reader(lines, delimiter="\t" if tabs else ",", strict=True)
+        try:
+            header = next((row for row in rows if row), [])
+            at = [_place_of(column, header, path) for column in columns]
+            for number, row in enumerate(row for row in rows if row):
+                where = f"row {number} (from 0, ends at line {rows.line_num})"
+                if len(row) != len(header):
+                    problem = f"{where} has {len(row)} cells, but the header {len(header)}. Mend it, {_SKIP}."
+                    yield number, None, _UnusableError(problem)
+                    continue
+                stimulus, sentence = (row[i] for i in at)
+                if not (_is_text(stimulus) and _is_text(sentence)):
+                    yield number, None, _UnusableError(f"{where} is not UTF-8. Convert the file to UTF-8, {_SKIP}.")
+                elif not stimulus.strip():
+                    yield number, None, _UnusableError(f"{where} has no stimulus ({columns[0]!r}). Mend it, {_SKIP}.")
+                else:
+                    yield number, stimulus.strip(), sentence
+        except csv.Error as error:
+            raise InputError(
+                f"{path}: line {rows.line_num} is no {'TSV' if tabs else 'CSV'} ({error}). A cell with a quote, a line"
+                ' end or a separator in it stands in double quotes, and each quote in it is doubled (""). Mend it.'
+            ) from None
+
+
+def _place_of(column: str, header: Sequence[str], path: Path) -> int:
+    if header.count(column) == 1:
+        return header.index(column)
+    found = "twice" if column in header else "not"
+    raise InputError(
+        f"{path}: the column {column!r} is {found} in the table's first row. {_listed('Columns', header)}. Write their"
+        " names as `columns: {stimulus: ..., sentence: ...}` of this entry of `corpus.texts`."
+    )
+
+
+def _lines(stream: BinaryIO, counts: Counts) -> Iterator[tuple[int, int, bytes]]:
+    """Of each line its number (from 1), its place in the file, and its bytes without a byte order mark."""
+    offset = 0
+    for line, raw in enumerate(stream, 1):
+        counts.lines += 1
+        counts.bytes += len(raw)
+        data = raw.removeprefix(_BYTE_ORDER_MARK) if line == 1 else raw
+        yield line, offset + len(raw) - len(data), data
+        offset += len(raw)
+
+
+def _not_utf8(error: UnicodeDecodeError, line: int, offset: int) -> _UnusableError:
+    found = error.object[error.start : error.start + 8].hex(" ")
+    return _UnusableError(
+        f"not UTF-8 at byte {offset + error.start} of the decompressed text (line {line}): found the bytes {found}."
+        f" Convert the file to UTF-8, {_SKIP}."
+    )
+
+
+def _is_text(value: str) -> bool:
+    """Whether there is no lone surrogate in it: half of an escaped character, or a byte that is not UTF-8."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _kind(value: object) -> str:
+    """What JSON calls a value."""
+    kinds = {dict: "an object", list: "an array", str: "text", bool: "true or false", type(None): "null"}
+    return kinds.get(type(value), "a number")
+
+
+def _listed(what: str, names: Sequence[str] | Mapping[str, object]) -> str:
+    shown = [repr(name) for name in list(names)[:20]]
+    return f"{what} found: {', '.join([*shown, *(['...'] if len(names) > 20 else [])]) or 'none'}"
+
+
+def _short(raw: bytes) -> str:
+    return repr(raw[:60].decode(errors="replace").strip())

@@ -1,0 +1,334 @@
+"""Compiled search for the forms of a lexicon: every word of every sentence is hashed once and looked up.
+
+Forms are known by their first word (`Vocabulary`). A word costs the same whatever the size of the lexicon: most words
+fail at a bitmap that stays in the processor's cache. Whatever passes it is compared byte by byte, so that a hit is
+never a matter of hashes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from operator import eq
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prasanga.text.characters import IS_WORD, character_flags
+from prasanga.text.compiled import compiled
+from prasanga.text.rewriting import Bytes, Positions, decode_valid
+
+_NON_JOINER: Final = 0x200C
+_HYPHEN: Final = 0x2010
+_PLAIN_HYPHEN: Final = ord("-")
+_SPACE: Final = 32
+
+_OFFSET: Final = np.uint64(0xCBF29CE484222325)
+_FACTOR: Final = np.uint64(0x9E3779B97F4A7C15)
+_SHIFT: Final = np.uint64(32)
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """The folded forms of a lexicon, by first word.
+
+    Attributes:
+        texts: UTF-8 of all first words, and of what follows them in forms of several words, one after the other.
+        bitmap: a bit for each hash of a first word, by the hash's lowest bits.
+        slots: open hash table: number of a first word, or -1.
+        hashes: hash of each first word.
+        words: (n, 2) where each first word begins and ends in `texts`.
+        alone: number of the form that consists of the first word, or -1.
+        longer: (n, 2) which of `forms` begin with the word and go on.
+        forms: (m, 3) of each form of several words: where what follows its first word begins and ends in `texts`, and
+            its number.
+    """
+
+    texts: Bytes
+    bitmap: NDArray[np.uint8]
+    slots: NDArray[np.int32]
+    hashes: NDArray[np.uint64]
+    words: Positions
+    alone: Positions
+    longer: Positions
+    forms: Positions
+
+
+def compile_vocabulary(forms: Sequence[str], first_words: Sequence[str]) -> Vocabulary:
+    """Compile folded forms, each of which begins and ends with a word character; a form is known by its place.
+
+    Args:
+        forms: the forms.
+        first_words: the first word of each.
+    """
+    of_first: dict[str, int] = {}
+    first = np.array([of_first.setdefault(word, len(of_first)) for word in first_words], dtype=np.int64)
+    alone = np.full(len(of_first), -1, dtype=np.int64)
+    is_alone = np.fromiter(map(eq, forms, first_words), dtype=np.bool_, count=len(forms))
+    alone[first[is_alone]] = np.flatnonzero(is_alone)
+    # Forms of several words, those of one first word together; of each, what follows its first word.
+    several = np.flatnonzero(~is_alone)
+    several = several[np.argsort(first[several], kind="stable")]
+    rests = [forms[number].removeprefix(first_words[number]) for number in several.tolist()]
+    longer = np.searchsorted(first[several], np.arange(len(of_first))[:, None] + [0, 1])
+    encoded = [text.encode() for text in (*of_first, *rests)]
+    ends = np.cumsum([0, *map(len, encoded)], dtype=np.int64)
+    places = np.stack([ends[:-1], ends[1:]], axis=1)
+    words = places[: len(of_first)]
+    bits = max(16, int(len(of_first) * 16).bit_length())
+    bitmap = np.zeros((1 << bits) // 8, dtype=np.uint8)
+    slots = np.full(1 << (bits - 2), -1, dtype=np.int32)
+    hashes = np.zeros(len(of_first), dtype=np.uint64)
+    pool = np.frombuffer(b"".join(encoded) + b" ", dtype=np.uint8)
+    _fill(pool, words, hashes, bitmap, slots)
+    follows = np.column_stack([places[len(of_first) :], several])
+    return Vocabulary(pool, bitmap, slots, hashes, words, alone, longer.astype(np.int64), follows)
+
+
+class Sentences(NamedTuple):
+    """Sentences in a row, one space after each, with what was counted in them.
+
+    Attributes:
+        data: their UTF-8; sentence i is `data[starts[i]:ends[i]]`.
+        starts: bytes.
+        ends: bytes.
+        characters: of each sentence.
+        words: of each sentence.
+    """
+
+    data: Bytes
+    starts: Positions
+    ends: Positions
+    characters: Positions
+    words: Positions
+
+
+class Hits(NamedTuple):
+    """Found forms, in the order of the text.
+
+    Attributes:
+        sentence: number of the sentence.
+        form: number of the form.
+        start_byte: first byte in the row.
+        end_byte: the byte after the last.
+        start: first character in the sentence.
+        end: the character after the last.
+        word: number of words before it in the sentence.
+    """
+
+    sentence: Positions
+    form: Positions
+    start_byte: Positions
+    end_byte: Positions
+    start: Positions
+    end: Positions
+    word: Positions
+
+
+def scan(
+    data: Bytes, starts: Positions, ends: Positions, vocabulary: Vocabulary, *, first_word_only: bool
+) -> tuple[Sentences, Hits]:
+    """Copy sentences into a row, count their characters and words, and find the forms in them.
+
+    Args:
+        data: valid UTF-8.
+        starts: first byte of each sentence.
+        ends: the byte after its last.
+        vocabulary: the forms.
+        first_word_only: find only forms that begin with the first word of a sentence.
+    """
+    flags = character_flags()
+    row = np.empty(int((ends - starts).sum()) + len(starts), dtype=np.uint8)
+    row_starts, row_ends, characters, words = (np.empty(len(starts), dtype=np.int64) for _ in range(4))
+    capacity = 256 + len(row) // 64
+    while True:
+        hits = np.empty((capacity, len(Hits._fields)), dtype=np.int64)
+        found = _scan(
+            data,
+            starts,
+            ends,
+            flags,
+            vocabulary.texts,
+            vocabulary.bitmap,
+            vocabulary.slots,
+            vocabulary.hashes,
+            vocabulary.words,
+            vocabulary.alone,
+            vocabulary.longer,
+            vocabulary.forms,
+            first_word_only,
+            row,
+            row_starts,
+            row_ends,
+            characters,
+            words,
+            hits,
+        )
+        if found >= 0:
+            break
+        capacity *= 4
+    columns = np.ascontiguousarray(hits[:found].T)
+    return Sentences(row, row_starts, row_ends, characters, words), Hits(*columns)
+
+
+@compiled
+def _fill(
+    texts: Bytes,
+    words: Positions,
+    hashes: NDArray[np.uint64],
+    bitmap: NDArray[np.uint8],
+    slots: NDArray[np.int32],
+) -> None:
+    for number in range(len(words)):
+        hash_ = _OFFSET
+        i = words[number, 0]
+        while i < words[number, 1]:
+            code, length = decode_valid(texts, i)
+            hash_ = (hash_ ^ np.uint64(code)) * _FACTOR
+            i += length
+        hash_ ^= hash_ >> _SHIFT
+        hashes[number] = hash_
+        bit = np.int64(hash_ & np.uint64(len(bitmap) * 8 - 1))
+        bitmap[bit >> 3] |= np.uint8(1 << (bit & 7))
+        slot = np.int64(hash_ & np.uint64(len(slots) - 1))
+        while slots[slot] >= 0:
+            slot = (slot + 1) & (len(slots) - 1)
+        slots[slot] = number
+
+
+@compiled
+def _scan(
+    data: Bytes,
+    starts: Positions,
+    ends: Positions,
+    flags: NDArray[np.uint16],
+    texts: Bytes,
+    bitmap: NDArray[np.uint8],
+    slots: NDArray[np.int32],
+    hashes: NDArray[np.uint64],
+    vocabulary: Positions,
+    alone: Positions,
+    longer: Positions,
+    forms: Positions,
+    first_word_only: bool,
+    row: Bytes,
+    row_starts: Positions,
+    row_ends: Positions,
+    row_characters: Positions,
+    row_words: Positions,
+    hits: Positions,
+) -> int:
+    """Fill the row and the hits; the number of hits, or -1 if there is no room for them."""
+    found = 0
+    size = 0
+    bits = np.uint64(len(bitmap) * 8 - 1)
+    mask = len(slots) - 1
+    for sentence in range(len(starts)):
+        i, end = starts[sentence], ends[sentence]
+        shift = size - i
+        row_starts[sentence] = size
+        characters = 0
+        words = 0
+        looked_at = 0
+        while i < end:
+            # between words
+            code, length = decode_valid(data, i)
+            if flags[code] & IS_WORD == 0:
+                for k in range(length):
+                    row[size + k] = data[i + k]
+                size += length
+                i += length
+                characters += 1
+                continue
+            start, start_character = i, characters
+            hash_ = _OFFSET
+            empty = True
+            while True:
+                if code != _NON_JOINER:
+                    hash_ = (hash_ ^ np.uint64(code)) * _FACTOR
+                    empty = False
+                if length == 3:
+                    row[size] = data[i]
+                    row[size + 1] = data[i + 1]
+                    row[size + 2] = data[i + 2]
+                else:
+                    for k in range(length):
+                        row[size + k] = data[i + k]
+                size += length
+                i += length
+                characters += 1
+                if i >= end:
+                    break
+                code, length = decode_valid(data, i)
+                if flags[code] & IS_WORD == 0:
+                    break
+            words += 1
+            if empty:
+                continue
+            looked_at += 1
+            if first_word_only and looked_at > 1:
+                continue
+            hash_ ^= hash_ >> _SHIFT
+            bit = np.int64(hash_ & bits)
+            if bitmap[bit >> 3] & np.uint8(1 << (bit & 7)) == 0:
+                continue
+            slot = np.int64(hash_ & np.uint64(mask))
+            while slots[slot] >= 0:
+                number = slots[slot]
+                slot = (slot + 1) & mask
+                if hashes[number] != hash_:
+                    continue
+                stop, _ = _after(data, start, i, flags, texts, vocabulary[number, 0], vocabulary[number, 1])
+                if stop != i:
+                    continue
+                if alone[number] >= 0:
+                    if found == len(hits):
+                        return -1
+                    hit = hits[found]
+                    hit[0], hit[1], hit[2], hit[3] = sentence, alone[number], start + shift, i + shift
+                    hit[4], hit[5], hit[6] = start_character, characters, words - 1
+                    found += 1
+                for form in range(longer[number, 0], longer[number, 1]):
+                    stop, more = _after(data, i, end, flags, texts, forms[form, 0], forms[form, 1])
+                    if stop >= 0:
+                        if found == len(hits):
+                            return -1
+                        hit = hits[found]
+                        hit[0], hit[1], hit[2], hit[3] = sentence, forms[form, 2], start + shift, stop + shift
+                        hit[4], hit[5], hit[6] = start_character, characters + more, words - 1
+                        found += 1
+                break
+        row_ends[sentence] = size
+        row_characters[sentence] = characters
+        row_words[sentence] = words
+        row[size] = _SPACE
+        size += 1
+    return found
+
+
+@compiled
+def _after(
+    data: Bytes, start: int, end: int, flags: NDArray[np.uint16], texts: Bytes, form: int, form_end: int
+) -> tuple[int, int]:
+    """Where a form, or the rest of one, ends that begins at `start`, and its characters; -1 if it is not there whole.
+
+    The zero-width non-joiner is passed over, and the hyphen that NFKC leaves (U+2010) is a hyphen.
+    """
+    i, j = start, form
+    characters = 0
+    while i < end:
+        code, length = decode_valid(data, i)
+        if j == form_end and code != _NON_JOINER:
+            return (-1, 0) if flags[code] & IS_WORD else (i, characters)
+        i += length
+        characters += 1
+        if code == _NON_JOINER:
+            continue
+        wanted, wanted_length = decode_valid(texts, j)
+        if code == _HYPHEN:
+            code = np.int32(_PLAIN_HYPHEN)
+        if code != wanted:
+            return -1, 0
+        j += wanted_length
+    return (i, characters) if j == form_end else (-1, 0)

@@ -1,0 +1,289 @@
+"""Sentences pass by with what was found in them; each that holds a stimulus takes its neighbours along as its context.
+
+The sentences of a block stand in one row of bytes, one space after each, so that a context is a stretch of that row and
+is copied once, into the table. From block to block only as many sentences are carried over as a context can reach.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final, NamedTuple, TypeVar
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from prasanga.sentences.identity import context_id, occurrence_id, text_id
+from prasanga.sentences.scanning import Hits, Sentences
+from prasanga.text.compiled import compiled
+from prasanga.text.rewriting import Bytes, Positions
+
+SENTENCE_SCHEMA = pa.schema(
+    [
+        pa.field(name, kind, nullable=False)
+        for name, kind in {
+            "occurrence_id": pa.string(),
+            "context_id": pa.string(),
+            "text_id": pa.string(),
+            "stimulus": pa.string(),
+            "form": pa.string(),
+            "language": pa.string(),
+            "text": pa.string(),
+            "start": pa.int32(),
+            "end": pa.int32(),
+            "word_index": pa.int32(),
+            "n_words": pa.int32(),
+            "before": pa.int32(),
+            "after": pa.int32(),
+            "source": pa.string(),
+            "offset": pa.int64(),
+        }.items()
+    ]
+)
+"""One row per occurrence. `text` is the context, its sentences joined with one space, `text_id` its digest; `start` and
+`end` are positions in it; `word_index` is the number of words before the occurrence; `before` and `after` count
+sentences."""
+
+REPEATED = ("stimulus", "form", "language", "source")
+"""The columns of the table in which values repeat."""
+
+ANY: Final = -1
+NONE: Final = -2
+
+_BYTES_PER_BATCH: Final = 1 << 24
+
+
+class Passage(NamedTuple):
+    """Consecutive sentences: the row they stand in, what was found in them, and where each comes from.
+
+    Attributes:
+        sentences: the row.
+        hits: found forms, in order; `sentence` is a place in the row.
+        document: number of each sentence's document.
+        offset: of the line or record that each comes from.
+        ordinal: its number in that line or record.
+        only: the number of the only stimulus to look for in it, or `ANY` or `NONE`.
+        owned: whether contexts are made for it, or it only serves those of others.
+    """
+
+    sentences: Sentences
+    hits: Hits
+    document: Positions
+    offset: Positions
+    ordinal: Positions
+    only: Positions
+    owned: NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.document)
+
+    def since(self, first: int) -> Passage:
+        """The passage from one of its sentences on."""
+        row = self.sentences
+        begin = int(row.starts[first]) if first < len(self) else len(row.data)
+        kept = int(np.searchsorted(self.hits.sentence, first))
+        hits = Hits(*(column[kept:] for column in self.hits))
+        return Passage(
+            Sentences(
+                row.data[begin:], row.starts[first:] - begin, row.ends[first:] - begin, *(c[first:] for c in row[3:])
+            ),
+            hits._replace(
+                sentence=hits.sentence - first, start_byte=hits.start_byte - begin, end_byte=hits.end_byte - begin
+            ),
+            self.document[first:],
+            self.offset[first:],
+            self.ordinal[first:],
+            self.only[first:],
+            self.owned[first:],
+        )
+
+    def joined(self, other: Passage) -> Passage:
+        """This passage and the one that follows it."""
+        number, size = len(self), len(self.sentences.data)
+        if number == 0:
+            return other
+        row, more = self.sentences, other.sentences
+        hits, found = self.hits, other.hits
+        return Passage(
+            Sentences(
+                _both(row.data, more.data),
+                _both(row.starts, more.starts + size),
+                _both(row.ends, more.ends + size),
+                _both(row.characters, more.characters),
+                _both(row.words, more.words),
+            ),
+            Hits(
+                _both(hits.sentence, found.sentence + number),
+                _both(hits.form, found.form),
+                _both(hits.start_byte, found.start_byte + size),
+                _both(hits.end_byte, found.end_byte + size),
+                _both(hits.start, found.start),
+                _both(hits.end, found.end),
+                _both(hits.word, found.word),
+            ),
+            _both(self.document, other.document),
+            _both(self.offset, other.offset),
+            _both(self.ordinal, other.ordinal),
+            _both(self.only, other.only),
+            _both(self.owned, other.owned),
+        )
+
+
+_Number = TypeVar("_Number", bound=np.generic)
+
+
+def _both(one: NDArray[_Number], other: NDArray[_Number]) -> NDArray[_Number]:
+    return np.concatenate([one, other])
+
+
+@dataclass(frozen=True)
+class Stimuli:
+    """The stimuli by number, and which of them each form stands for: `of_form[first[i]:first[i + 1]]`."""
+
+    names: list[str]
+    first: Positions
+    of_form: Positions
+
+
+class Occurrences(NamedTuple):
+    """Located stimuli: place of the hit in `Hits`, and number of the stimulus; and how many shorter ones were left."""
+
+    hit: Positions
+    stimulus: Positions
+    shorter: int
+
+
+class Windows:
+    """Makes contexts of up to `before` and `after` neighbouring sentences of the same document, block by block."""
+
+    def __init__(self, stimuli: Stimuli, *, before: int, after: int, source: str, language: str) -> None:
+        self._stimuli = stimuli
+        self._before = before
+        self._after = after
+        self._source = source
+        self._language = language
+        self._passage: Passage | None = None
+        self._next = 0  # the first sentence whose context is still to be made
+
+    def add(self, passage: Passage) -> Iterator[tuple[pa.RecordBatch, int]]:
+        """Take in what follows; give the contexts that it completes, and how many shorter matches were left out."""
+        held = passage if self._passage is None else self._passage.joined(passage)
+        last = max(len(held) - self._after, self._next)
+        yield from self._contexts(held, self._next, last)
+        kept = max(last - self._before, 0)
+        self._passage, self._next = held.since(kept), last - kept
+
+    def finish(self) -> Iterator[tuple[pa.RecordBatch, int]]:
+        """The contexts that nothing follows any more."""
+        if self._passage is not None:
+            yield from self._contexts(self._passage, self._next, len(self._passage))
+            self._passage = None
+
+    def _contexts(self, passage: Passage, first: int, last: int) -> Iterator[tuple[pa.RecordBatch, int]]:
+        """The contexts of sentences `first` to `last`, in parts of some megabytes."""
+        found = self._occurrences(passage, first, last)
+        row = passage.sentences
+        sentence = passage.hits.sentence[found.hit]
+        number = np.arange(len(passage))
+        left = np.searchsorted(passage.document, passage.document, side="left")
+        right = np.searchsorted(passage.document, passage.document, side="right") - 1
+        begin = np.maximum(number - self._before, left)[sentence]
+        end = np.minimum(number + self._after, right)[sentence]
+        size = np.cumsum(row.ends[end] - row.starts[begin])
+        cuts = np.searchsorted(size, np.arange(_BYTES_PER_BATCH, size[-1] if len(size) else 0, _BYTES_PER_BATCH))
+        for a, b in zip([0, *cuts.tolist()], [*cuts.tolist(), len(sentence)], strict=True):
+            part = Occurrences(found.hit[a:b], found.stimulus[a:b], found.shorter)
+            yield self._batch(passage, part, sentence[a:b], begin[a:b], end[a:b]), found.shorter if a == 0 else 0
+
+    def _occurrences(self, passage: Passage, first: int, last: int) -> Occurrences:
+        """The located stimuli of these sentences, by place and name; of those that begin together, the longest."""
+        hits = passage.hits
+        a, b = np.searchsorted(hits.sentence, [first, last])
+        chosen = np.arange(a, b)[passage.owned[hits.sentence[a:b]]]
+        form = hits.form[chosen]
+        number = self._stimuli.first[form + 1] - self._stimuli.first[form]
+        hit = np.repeat(chosen, number)
+        within = np.arange(len(hit)) - np.repeat(np.cumsum(number) - number, number)
+        stimulus = self._stimuli.of_form[np.repeat(self._stimuli.first[form], number) + within]
+        only = passage.only[hits.sentence[hit]]
+        wanted = (only == ANY) | (only == stimulus)
+        hit, stimulus = hit[wanted], stimulus[wanted]
+        order = np.lexsort((hits.end[hit], stimulus, hits.start[hit], hits.sentence[hit]))
+        hit, stimulus = hit[order], stimulus[order]
+        same = np.zeros(len(hit), dtype=np.bool_)
+        same[:-1] = (
+            (hits.sentence[hit[:-1]] == hits.sentence[hit[1:]])
+            & (hits.start[hit[:-1]] == hits.start[hit[1:]])
+            & (stimulus[:-1] == stimulus[1:])
+        )
+        hit, stimulus = hit[~same], stimulus[~same]
+        order = np.lexsort((stimulus, hits.end[hit], hits.start[hit], hits.sentence[hit]))
+        return Occurrences(hit[order], stimulus[order], int(same.sum()))
+
+    def _batch(
+        self, passage: Passage, found: Occurrences, sentence: Positions, begin: Positions, end: Positions
+    ) -> pa.RecordBatch:
+        row, hits = passage.sentences, passage.hits
+        before_byte, after_byte = row.starts[begin], row.ends[end]
+        characters = np.cumsum(np.concatenate([[0], row.characters + 1]))
+        words = np.cumsum(np.concatenate([[0], row.words]))
+        shift = characters[sentence] - characters[begin]
+        start = shift + hits.start[found.hit]
+        # What belongs to a context is made once for all occurrences in it; they stand together.
+        is_new = np.diff(sentence, prepend=-1) != 0
+        of_row = np.cumsum(is_new) - 1
+        first_of = np.flatnonzero(is_new)
+        view = row.data.data
+        spans = zip(before_byte[first_of].tolist(), after_byte[first_of].tolist(), strict=True)
+        text_ids = [text_id(view[a:b]) for a, b in spans]
+        middle = sentence[first_of]
+        places = zip(passage.offset[middle].tolist(), passage.ordinal[middle].tolist(), strict=True)
+        contexts = [context_id(self._source, offset, ordinal) for offset, ordinal in places]
+        context_of = of_row.tolist()
+        stimuli = [self._stimuli.names[number] for number in found.stimulus.tolist()]
+        occurrences = [
+            occurrence_id(contexts[context], stimulus, at)
+            for context, stimulus, at in zip(context_of, stimuli, start.tolist(), strict=True)
+        ]
+        n = len(sentence)
+        columns = [
+            pa.array(occurrences, pa.string()),
+            pa.array(contexts, pa.string()).take(pa.array(of_row)),
+            pa.array(text_ids, pa.string()).take(pa.array(of_row)),
+            pa.array(stimuli, pa.string()),
+            _strings(row.data, hits.start_byte[found.hit], hits.end_byte[found.hit]),
+            pa.repeat(self._language, n),
+            _strings(row.data, before_byte, after_byte),
+            _int32(start),
+            _int32(shift + hits.end[found.hit]),
+            _int32(words[sentence] - words[begin] + hits.word[found.hit]),
+            _int32(words[end + 1] - words[begin]),
+            _int32(sentence - begin),
+            _int32(end - sentence),
+            pa.repeat(self._source, n),
+            pa.array(passage.offset[sentence], pa.int64()),
+        ]
+        return pa.RecordBatch.from_arrays(columns, schema=SENTENCE_SCHEMA)
+
+
+def _int32(values: Positions) -> pa.Array:
+    return pa.array(values.astype(np.int32), pa.int32())
+
+
+def _strings(data: Bytes, starts: Positions, ends: Positions) -> pa.Array:
+    """The stretches `data[starts[i]:ends[i]]` as strings."""
+    offsets = np.zeros(len(starts) + 1, dtype=np.int32)
+    np.cumsum(ends - starts, out=offsets[1:])
+    copied = np.empty(int(offsets[-1]), dtype=np.uint8)
+    _gather(data, starts, ends, copied)
+    return pa.StringArray.from_buffers(len(starts), pa.py_buffer(offsets), pa.py_buffer(copied))
+
+
+@compiled
+def _gather(data: Bytes, starts: Positions, ends: Positions, copied: Bytes) -> None:
+    size = 0
+    for i in range(len(starts)):
+        length = ends[i] - starts[i]
+        copied[size : size + length] = data[starts[i] : ends[i]]
+        size += length

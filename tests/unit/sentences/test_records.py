@@ -1,0 +1,353 @@
+"""Reading corpora of records, and every way in which such a file can be bad."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import lzma
+import tracemalloc
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.ipc as ipc
+import pyarrow.parquet as pq
+import pytest
+import zstandard
+
+from prasanga.errors import InputError
+from prasanga.sentences.records import Record, RecordFormat, read_records
+
+FORMATS: tuple[RecordFormat, ...] = ("jsonl", "parquet", "dataset", "extracted")
+
+
+@dataclass
+class Counts:
+    bytes: int = 0
+    lines: int = 0
+    skipped_lines: int = 0
+    documents: int = 0
+
+
+def records(path: Path, format: RecordFormat = "jsonl", **options: Any) -> list[Record]:
+    return list(read_records(path, format, **options))
+
+
+def json_lines(path: Path, *values: object) -> Path:
+    path.write_text("".join(f"{json.dumps(value, ensure_ascii=False)}\n" for value in values), encoding="utf-8")
+    return path
+
+
+def arrow(path: Path, table: pa.Table, *, stream: bool = True, rows: int = 1_000) -> Path:
+    writer = (ipc.new_stream if stream else ipc.new_file)(path, table.schema)
+    with writer:
+        writer.write_table(table, max_chunksize=rows)
+    return path
+
+
+def write(folder: Path, format: RecordFormat, texts: list[str]) -> Path:
+    """The same texts in each format, with the default names of fields and columns."""
+    if format == "jsonl":
+        return json_lines(folder / "a.jsonl", *({"text": text} for text in texts))
+    if format == "extracted":
+        with (folder / "a.csv").open("w", encoding="utf-8", newline="") as file:
+            csv.writer(file).writerows([["word", "sentence"], *(["ফুল", text] for text in texts)])
+        return folder / "a.csv"
+    table = pa.table({"text": pa.array(texts, pa.string())})
+    if format == "parquet":
+        pq.write_table(table, folder / "a.parquet")
+        return folder / "a.parquet"
+    return arrow(folder / "a.arrow", table)
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_each_record_has_its_text_and_its_number(tmp_path: Path, format: RecordFormat) -> None:
+    texts = ['এক।\nদুই, "তিন"।', "  ", "a\0b", "চার\u2028পাঁচ\r\nছয়"]
+    path = write(tmp_path, format, texts)
+    counts = Counts()
+    stimulus = "ফুল" if format == "extracted" else None
+    expected = [Record(texts[i], i, stimulus) for i in (0, 2, 3)]
+    assert records(path, format, counts=counts) == expected
+    assert counts.documents == 3
+    assert counts.skipped_lines == 0
+    if format in ("jsonl", "extracted"):
+        assert counts.bytes == path.stat().st_size
+        assert counts.lines == path.read_bytes().count(b"\n")
+    else:
+        assert (counts.bytes, counts.lines) == (sum(len(text.encode()) for text in texts), 4)
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_record_of_fifty_megabytes(tmp_path: Path, format: RecordFormat) -> None:
+    path = write(tmp_path, format, ["ছোট", "ফুল " * 5_000_000])
+    tracemalloc.start()
+    try:
+        found = [(len(record.text), record.number) for record in read_records(path, format)]
+        assert tracemalloc.get_traced_memory()[1] < 400 << 20
+    finally:
+        tracemalloc.stop()
+    assert found == [(3, 0), (20_000_000, 1)]
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_file_without_text(tmp_path: Path, format: RecordFormat) -> None:
+    with pytest.raises(InputError, match=r"a\.\w+: there is no text in it"):
+        records(write(tmp_path, format, []), format)
+    with pytest.raises(InputError, match=r"a\.\w+: there is no text in it"):
+        records(write(tmp_path, format, ["", " \n"]), format)
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_file_of_no_bytes_or_of_something_else(tmp_path: Path, format: RecordFormat) -> None:
+    path = tmp_path / "a.file"
+    for content in (b"", b"something else, that is not what it should be\n" * 10):
+        path.write_bytes(content)
+        with pytest.raises(InputError, match=r"a\.file"):
+            records(path, format)
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_file_that_disappeared(tmp_path: Path, format: RecordFormat) -> None:
+    path = write(tmp_path, format, ["এক"])
+    path.unlink()
+    with pytest.raises(InputError, match="no such file"):
+        records(path, format)
+    path.mkdir()
+    with pytest.raises(InputError, match="cannot be read"):
+        records(path, format)
+
+
+def compressed(data: bytes, ending: str) -> bytes:
+    if ending == ".gz":
+        return gzip.compress(data)
+    return lzma.compress(data) if ending == ".xz" else zstandard.ZstdCompressor().compress(data)
+
+
+@pytest.mark.parametrize("ending", [".gz", ".zst", ".xz"])
+@pytest.mark.parametrize("format", ["jsonl", "extracted"])
+def test_compressed_files_are_read_to_the_end_or_refused(tmp_path: Path, format: RecordFormat, ending: str) -> None:
+    plain = write(tmp_path, format, [f"লেখা {i * i}" for i in range(20_000)])
+    path = plain.with_name(plain.name + ending)
+    path.write_bytes(compressed(plain.read_bytes(), ending))
+    assert records(path, format) == records(plain, format)
+    path.write_bytes(path.read_bytes()[:-20])
+    for errors in ("stop", "skip-line"):
+        with pytest.raises(InputError, match=r"reading stopped at byte \d+ .*truncated"):
+            records(path, format, errors=errors)
+
+
+# ---- JSON lines
+
+
+def test_fields_may_lie_in_objects(tmp_path: Path) -> None:
+    path = json_lines(tmp_path / "a.jsonl", {"meta": {"body": "এক"}, "a.b": "দুই", "a": {"b": "three"}})
+    assert records(path, field="meta.body")[0].text == "এক"
+    assert records(path, field="a.b")[0].text == "দুই"  # the name as it stands goes before the path
+
+
+def test_blank_lines_are_lines_and_no_records(tmp_path: Path) -> None:
+    path = tmp_path / "a.ndjson"
+    path.write_bytes(b'\xef\xbb\xbf{"text": "a"}\r\n\r\n \n{"text": "b\tc\\u09ab"}')
+    counts = Counts()
+    assert records(path, counts=counts) == [Record("a", 0, None), Record("b\tcফ", 1, None)]
+    assert counts == Counts(bytes=path.stat().st_size, lines=4, documents=2)
+
+
+BAD_LINES = {
+    "not JSON": (b'{"text": "a"', r"line 2 is not JSON \(.*\); it begins with '\{\"text\": \"a\"'"),
+    "cut by zeros": (bytes(8), "line 2 is not JSON"),
+    "deep": (b"[" * 100_000, "line 2 is not JSON"),
+    "no object": (b'["a"]', "line 2 has an array where an object with the field 'text' is wanted"),
+    "no field": (b'{"body": "a", "id": 1}', r"line 2 has no field 'text' .*Fields found: 'body', 'id'\. Write"),
+    "no text": (b'{"text": 7}', "line 2 has a number in the field 'text'"),
+    "null": (b'{"text": null}', "line 2 has null in the field 'text'"),
+    "list": (b'{"text": ["a"]}', "line 2 has an array in the field 'text'"),
+    "half a character": (b'{"text": "\\ud83d"}', "line 2 has half of a character"),
+    "not UTF-8": (b'{"text": "ab\xff\xfe"}', r"not UTF-8 at byte 28 .*\(line 2\): found the bytes ff fe 22 7d"),
+}
+
+
+@pytest.mark.parametrize(("line", "message"), BAD_LINES.values(), ids=BAD_LINES)
+def test_a_line_that_cannot_be_used_stops_or_is_counted(tmp_path: Path, line: bytes, message: str) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b'{"text": "one"}\n' + line + b'\n{"text": "three"}\n')
+    with pytest.raises(InputError, match=rf"a\.jsonl: {message}") as error:
+        records(path)
+    assert "corpus.errors: skip-line" in str(error.value)
+    counts = Counts()
+    assert records(path, errors="skip-line", counts=counts) == [Record("one", 0, None), Record("three", 2, None)]
+    assert (counts.skipped_lines, counts.documents, counts.lines) == (1, 2, 3)
+
+
+def test_the_place_of_bad_bytes_after_a_byte_order_mark(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b'\xef\xbb\xbf{"text": "\xff"}')
+    with pytest.raises(InputError, match="at byte 13 "):
+        records(path)
+
+
+def test_an_object_that_is_missing_on_the_path(tmp_path: Path) -> None:
+    path = json_lines(tmp_path / "a.jsonl", {"meta": {"title": "x"}})
+    with pytest.raises(InputError, match=r"no field 'body' \(`field: meta\.body`\)\. Fields found: 'title'\."):
+        records(path, field="meta.body")
+    with pytest.raises(InputError, match="has text where an object with the field 'body' is wanted"):
+        records(path, field="meta.title.body")
+
+
+def test_only_some_of_many_fields_are_listed(tmp_path: Path) -> None:
+    path = json_lines(tmp_path / "a.jsonl", {f"key{i}": i for i in range(50)})
+    with pytest.raises(InputError, match=r"'key19', \.\.\.\."):
+        records(path)
+
+
+# ---- columns
+
+
+def both(folder: Path, table: pa.Table) -> list[tuple[Path, RecordFormat]]:
+    pq.write_table(table, folder / "a.parquet", row_group_size=700)
+    return [
+        (folder / "a.parquet", "parquet"),
+        (arrow(folder / "stream.arrow", table, rows=300), "dataset"),
+        (arrow(folder / "file.arrow", table, rows=300, stream=False), "dataset"),
+    ]
+
+
+KINDS = [pa.string(), pa.large_string(), pa.string_view(), pa.dictionary(pa.int32(), pa.string())]
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+def test_columns_of_all_kinds_of_text_with_nulls_counted(tmp_path: Path, kind: pa.DataType) -> None:
+    values = [None if i % 5 == 0 else f"লেখা {i}" for i in range(1_500)]
+    table = pa.table({"id": range(1_500), "body": pa.array(values).cast(kind)})
+    for path, format in both(tmp_path, table):
+        counts = Counts()
+        found = records(path, format, field="body", counts=counts)
+        assert found == [Record(value, i, None) for i, value in enumerate(values) if value is not None]
+        assert (counts.lines, counts.skipped_lines, counts.documents) == (1_500, 300, 1_200)
+
+
+def test_a_column_that_is_missing_or_no_text(tmp_path: Path) -> None:
+    for path, format in both(tmp_path, pa.table({"id": [1], "body": ["a"]})):
+        with pytest.raises(InputError, match=r"no column 'text'\. Columns found: 'id' \(int64\), 'body' \(string\)\."):
+            records(path, format)
+        with pytest.raises(InputError, match="the column 'id' is of type int64, where text"):
+            records(path, format, field="id")
+
+
+def test_rows_that_are_not_utf8(tmp_path: Path) -> None:
+    raw = pa.array([b"one", b"tw\xff", None, b"four"])
+    column = pa.Array.from_buffers(pa.string(), len(raw), raw.buffers())
+    for path, format in both(tmp_path, pa.table({"text": column})):
+        with pytest.raises(InputError, match=r"row 1 \(from 0\) is not UTF-8"):
+            records(path, format)
+        counts = Counts()
+        found = records(path, format, errors="skip-line", counts=counts)
+        assert found == [Record("one", 0, None), Record("four", 3, None)]
+        assert counts.skipped_lines == 2
+
+
+def test_damaged_files_of_columns_are_refused_wherever_they_end(tmp_path: Path) -> None:
+    table = pa.table({"text": [f"লেখা {i}" for i in range(1_500)]})
+    for path, format in both(tmp_path, table):
+        whole = path.read_bytes()
+        for cut in (1, 4, 8, 9, 100, len(whole) // 2, len(whole) - 4, len(whole)):
+            path.write_bytes(whole[:-cut])
+            with pytest.raises(InputError, match=r"truncated"):
+                records(path, format)
+
+
+def test_a_stream_cut_off_between_two_batches_is_refused(tmp_path: Path) -> None:
+    """Such a file reads like a shorter one."""
+    path = arrow(tmp_path / "a.arrow", pa.table({"text": ["a", "b", "c"]}), rows=1)
+    path.write_bytes(path.read_bytes()[:-8])
+    with ipc.open_stream(io.BytesIO(path.read_bytes())) as reader:
+        assert reader.read_all().num_rows == 3
+    with pytest.raises(InputError, match="no end mark"):
+        records(path, "dataset")
+
+
+def test_a_second_stream_behind_the_first_is_refused(tmp_path: Path) -> None:
+    path = arrow(tmp_path / "a.arrow", pa.table({"text": ["a", "b", "c"]}))
+    path.write_bytes(path.read_bytes() * 2)
+    with pytest.raises(InputError, match="something follows the data"):
+        records(path, "dataset")
+
+
+def test_a_long_column_is_read_in_parts(tmp_path: Path) -> None:
+    """One row group of 48 MB, of which Arrow holds a small part at a time."""
+    path = tmp_path / "a.parquet"
+    table = pa.table({"text": [f"{i:06d}" * 2_000 for i in range(4_000)]})
+    pq.write_table(table, path, row_group_size=4_000, use_dictionary=False, compression="none")
+    del table
+    pool = pa.default_memory_pool()
+    before, most = pool.bytes_allocated(), 0
+    for record in read_records(path, "parquet"):
+        if record.number % 100 == 0:
+            most = max(most, pool.bytes_allocated() - before)
+    assert 0 < most < 20 << 20
+
+
+# ---- tables of sentences
+
+
+def test_cells_with_quotes_line_ends_and_a_byte_order_mark(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes('\ufeffid,word,sentence\r\n1, ফুল ,"সে বলল, ""ফুল""।\r\nতারপর।"\r\n\r\n2,মা,মা এলেন।'.encode())
+    counts = Counts()
+    found = records(path, "extracted", counts=counts)
+    assert found == [Record('সে বলল, "ফুল"।\r\nতারপর।', 0, "ফুল"), Record("মা এলেন।", 1, "মা")]
+    assert counts == Counts(bytes=path.stat().st_size, lines=5, documents=2)
+
+
+@pytest.mark.parametrize("name", ["a.tsv", "a.tsv.gz", "a.TSV"])
+def test_tabs_and_names_of_columns(tmp_path: Path, name: str) -> None:
+    data = "Sentences\tWEAT word\nমা, ও মেয়ে\tমা\n".encode()
+    (tmp_path / name).write_bytes(gzip.compress(data) if name.endswith("gz") else data)
+    found = records(tmp_path / name, "extracted", columns=("WEAT word", "Sentences"))
+    assert found == [Record("মা, ও মেয়ে", 0, "মা")]
+
+
+@pytest.mark.parametrize(
+    ("header", "message"),
+    [
+        ("word,text", r"the column 'sentence' is not in the table's first row\. Columns found: 'word', 'text'\. Write"),
+        ("word,sentence,word", "the column 'word' is twice in"),
+    ],
+)
+def test_columns_that_are_missing_or_not_unique(tmp_path: Path, header: str, message: str) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(f"{header}\na,b,c\n", encoding="utf-8")
+    with pytest.raises(InputError, match=message):
+        records(path, "extracted", errors="skip-line")
+
+
+BAD_ROWS = {
+    "short": (b"x", r"row 1 \(from 0, ends at line 3\) has 1 cells, but the header 2"),
+    "long": (b"x,y,z", "has 3 cells"),
+    "not UTF-8": (b"x,\xff", r"row 1 \(from 0, ends at line 3\) is not UTF-8"),
+    "no stimulus": (b" ,y", r"row 1 .* has no stimulus \('word'\)"),
+}
+
+
+@pytest.mark.parametrize(("row", "message"), BAD_ROWS.values(), ids=BAD_ROWS)
+def test_a_row_that_cannot_be_used_stops_or_is_counted(tmp_path: Path, row: bytes, message: str) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"word,sentence\na,one\n" + row + b"\nc,three\n")
+    with pytest.raises(InputError, match=message):
+        records(path, "extracted")
+    counts = Counts()
+    found = records(path, "extracted", errors="skip-line", counts=counts)
+    assert found == [Record("one", 0, "a"), Record("three", 2, "c")]
+    assert counts.skipped_lines == 1
+
+
+@pytest.mark.parametrize("errors", ["stop", "skip-line"])
+@pytest.mark.parametrize("row", ['a,"one', 'a,"one"two'])
+def test_quotes_that_do_not_close_always_stop(tmp_path: Path, row: str, errors: str) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(f"word,sentence\n{row}\nb,two\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"line \d is no CSV \(.*double quotes"):
+        records(path, "extracted", errors=errors)

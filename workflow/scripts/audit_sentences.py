@@ -1,0 +1,29 @@
+"""Adapter: all sentences to the tables by which a reader judges the lexicon, each also as text for a spreadsheet."""
+
+from typing import TYPE_CHECKING
+
+from prasanga.logs import log_to
+from prasanga.parquet import read_table, require_equal, write_table, write_text
+from prasanga.provenance import describe
+from prasanga.sentences.audit import concordance, count_forms, count_suffixes, length_histogram, to_tsv
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import snakemake
+
+log_to(snakemake.log[0])
+settings = snakemake.params.audit
+for part in (snakemake.input.sentences, snakemake.input.supplement):
+    require_equal(list(part), ["stage", "code"])
+paths = [*snakemake.input.sentences, *snakemake.input.supplement]
+forms = count_forms(paths)
+tables = {
+    "forms": forms,
+    "concordance": concordance(paths, settings["concordance"], settings["seed"]),
+    "suffixes": count_suffixes(forms, read_table(snakemake.input.forms)),
+    "lengths": length_histogram(paths),
+}
+made_from = describe("sentences", script=__file__, inputs=snakemake.input, settings=settings)
+for name, table in tables.items():
+    write_table(snakemake.output[name], table, made_from)
+    for_reader = ["false_friend"] if name == "concordance" else []
+    write_text(snakemake.output[f"{name}_tsv"], to_tsv(table, for_reader=for_reader))

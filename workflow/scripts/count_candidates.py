@@ -1,0 +1,24 @@
+"""Adapter: one corpus file, or part of it, to the number of occurrences and sentences of each candidate."""
+
+from typing import TYPE_CHECKING
+
+from prasanga.logs import log_to
+from prasanga.parquet import write_table
+from prasanga.provenance import describe, digests_of_files
+from prasanga.sentences import Shard, extract_shard, read_forms
+from prasanga.sentences.ranking import count_stimuli
+from prasanga.text import normalizer
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import snakemake
+
+log_to(snakemake.log[0])
+settings = dict(snakemake.params.extraction)
+inputs = {**digests_of_files([snakemake.input.forms]), snakemake.input.corpus: settings["digest"]}
+libraries = ["ftfy", "regex", "numba", "xxhash"]
+made_from = describe("lexicon", script=__file__, inputs=inputs, settings=settings, libraries=libraries)
+settings.pop("digest")
+shard = Shard(**settings.pop("shard"))
+settings["normalization"] = normalizer(settings["normalization"], **settings.pop("replacements"))
+counts = count_stimuli(extract_shard(shard, lexicon=read_forms(snakemake.input.forms), **settings))
+write_table(snakemake.output[0], counts, made_from)

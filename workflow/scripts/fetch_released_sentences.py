@@ -1,0 +1,12 @@
+"""Adapter: the sentences that the authors released, from the network."""
+
+from typing import TYPE_CHECKING
+
+from prasanga.logs import log_to
+from prasanga.sentences.fetching import fetch
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import snakemake
+
+log_to(snakemake.log[0])
+fetch(target=snakemake.output[0], **snakemake.params.fetching)
