@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 CORES ?= all
 
-.PHONY: demo test check unit workflow docs lock clean
+.PHONY: demo test check unit workflow benchmarks docs lock clean
 
 demo: $(VENV)/.installed
 	$(BIN)/snakemake --cores $(CORES) --resources gpu=1
@@ -34,6 +34,10 @@ $(VENV)/.installed: requirements.lock pyproject.toml
 	$(BIN)/python -m pip install --quiet --requirement requirements.lock
 	$(BIN)/python -m pip install --quiet --no-build-isolation --no-deps --editable .
 	touch $@
+
+# Speed and memory of the sentences stage beside what was asked (some minutes; docs/performance.md).
+benchmarks: $(VENV)/.installed
+	$(BIN)/python tests/benchmarks/sentences.py
 
 # The page on the config, from its schema.
 docs: $(VENV)/.installed

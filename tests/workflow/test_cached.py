@@ -78,7 +78,7 @@ def test_what_is_missing_is_said_before_any_job(cached: Study, missing: str) -> 
     [
         ({"models": {"tiny-a": {"layer": 1, "train": {}}, "tiny-b": {"train": {}}}}, "layer"),
         ({"samples": {"pool": "per_length"}}, "pool"),
-        ({"normalization": "nfc"}, "normalization"),
+        ({"normalization": {"bn": "nfc"}}, "normalization"),
     ],
     ids=["model", "samples", "text"],
 )

@@ -201,6 +201,24 @@ def test_more_text_searches_the_file_that_grew(study: Study) -> None:
     assert plan["draw_samples"] == 1
 
 
+def test_another_file_is_searched_alone(study: Study) -> None:
+    text = "বাগানে আজ একটি গোলাপ ফুটেছে।\n"
+    (study.root / "resources/demo/corpus/bn/notes.txt").write_text(text, encoding="utf-8")
+    plan = study.plan()
+    assert (plan["extract_sentences"], plan["draw_samples"]) == (1, 1)
+
+
+def test_candidates_and_licences_search_nothing_again(study: Study) -> None:
+    texts = [{**text, "title": "News", "licence": "CC0-1.0"} for text in study.config["corpus"]["texts"]]
+    study.configure({"corpus": {"texts": texts}, "lexicon": {"candidates": "resources/candidates/bn", "top": 3}})
+    assert study.plan() == {"write_page": 1}
+
+
+def test_another_number_of_hits_shown_runs_the_audit_alone(study: Study) -> None:
+    study.configure({"sentences": {"concordance": 5}})
+    assert study.plan() == {"audit_sentences": 1, "write_page": 1}
+
+
 def test_another_layer_embeds_that_model_alone(study: Study) -> None:
     models = study.config["models"]
     models["tiny-b"]["layer"] = 1

@@ -106,9 +106,11 @@ def test_the_results_are_exactly_these(finished: Study) -> None:
     model_files = ("config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json", "training.json")
     assert found == {
         "provenance.jsonl",
+        "corpus.json",
         "lexicon/forms.parquet",
         "lexicon/categories.json",
         "samples/coverage.parquet",
+        "samples/forms.parquet",
         "associations/ceat.parquet",
         "associations/ceat.csv",
         "report/index.html",

@@ -31,8 +31,8 @@ def resolve(forms: Sequence[SurfaceForm], head: Entry, places: Mapping[str, str]
         Folded form -> the stimuli that get its hits.
 
     Raises:
-        InputError: a form without decision (with the lines to write), a decision about a form that nobody claims, or for
-            a stimulus that does not claim it.
+        InputError: a form without decision (with the lines to write), a decision about a form that nobody claims, or
+            for a stimulus that does not claim it.
     """
     claimed = claimants(forms)
     decisions = _read_decisions(head, claimed)

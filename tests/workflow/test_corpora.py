@@ -1,0 +1,151 @@
+"""Corpora in other formats, parts and languages, through the real Snakefile as far as the samples."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+import lzma
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from small_study import Study, copy_code
+
+pytestmark = pytest.mark.workflow
+
+SAMPLES = {"lengths": [9, ">20"], "contexts_per_stimulus": 5}
+ROSES = ["গোলাপ ফুটেছে বাগানে।", "মশা উড়ছে ঘরে।", "সে গোলাপের কথা বলে।"]
+
+
+def drawn(study: Study) -> dict[str, list[dict[str, Any]]]:
+    """The rows of every bucket."""
+    folder = study.root / "results/samples"
+    return {path.relative_to(folder).as_posix(): pq.read_table(path).to_pylist() for path in folder.glob("*/*.parquet")}
+
+
+def hits(study: Study) -> Counter[tuple[str, str]]:
+    """Occurrences by corpus file and stimulus."""
+    found: Counter[tuple[str, str]] = Counter()
+    for path in (study.root / "results").glob("s[eu]*/*.parquet"):
+        table = pq.read_table(path, columns=["source", "stimulus"]).to_pydict()
+        found.update(zip(table["source"], table["stimulus"], strict=True))
+    return found
+
+
+@pytest.fixture
+def clone(project_root: Path, tmp_path: Path) -> Study:
+    """A tree in which nothing has run."""
+    return copy_code(project_root, tmp_path / "tree")
+
+
+def draw(study: Study, **changes: Any) -> None:
+    study.configure({"categories": ["C1"], "samples": SAMPLES, **changes})
+    study.run("draw_samples")
+
+
+def texts(*entries: Mapping[str, Any]) -> dict[str, Any]:
+    return {"root": "texts", "texts": list(entries)}
+
+
+def test_the_number_of_parts_changes_nothing(clone: Study) -> None:
+    demo = sorted((clone.root / "resources/demo/corpus/bn").glob("*.txt"))
+    (clone.root / "texts").mkdir()
+    whole = b"\n".join(path.read_bytes() for path in demo)
+    (clone.root / "texts/whole.txt").write_bytes(whole)
+    draw(clone, corpus=texts({"files": "whole.txt"}))
+    expected = drawn(clone)
+    draw(clone, corpus={**texts({"files": "whole.txt"}), "shard_megabytes": 1})
+    parts = sorted(path.name for path in (clone.root / "results/sentences").glob("whole.part*.parquet"))
+    assert parts == [f"whole.part000{i}.parquet" for i in range(round(len(whole) / 1e6))]
+    assert len(parts) > 1
+    assert drawn(clone) == expected
+
+
+def test_every_format_is_read(clone: Study) -> None:
+    folder = clone.root / "texts"
+    folder.mkdir()
+    lines = "\n".join(ROSES) + "\n"
+    (folder / "plain.txt").write_text(lines, encoding="utf-8")
+    (folder / "packed.txt.gz").write_bytes(gzip.compress(lines.encode()))
+    (folder / "small.txt.xz").write_bytes(lzma.compress(lines.encode()))
+    records = [json.dumps({"body": line}, ensure_ascii=False) for line in ROSES]
+    (folder / "web.jsonl").write_text("\n".join(records), encoding="utf-8")
+    pq.write_table(pa.table({"content": ROSES}), folder / "table.parquet")
+    with (folder / "found.csv").open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([("word", "sentence"), ("গোলাপ", " ".join(ROSES)), ("মশা", " ".join(ROSES))])
+    draw(
+        clone,
+        corpus=texts(
+            {"files": "*.txt*"},
+            {"files": "web.jsonl", "field": "body"},
+            {"files": "table.parquet", "field": "content"},
+            {"files": "found.csv"},
+        ),
+    )
+    sources = ("plain.txt", "packed.txt.gz", "small.txt.xz", "web.jsonl", "table.parquet", "found.csv")
+    assert hits(clone) == Counter({(source, s): n for source in sources for s, n in (("গোলাপ", 2), ("মশা", 1))})
+
+
+def test_the_supplement_is_searched_for_what_falls_short(clone: Study) -> None:
+    folder = clone.root / "texts"
+    folder.mkdir()
+    roses = "".join(f"{number} নম্বর গোলাপ আজ বাগানে ফুটেছে আর সবাই তা দেখতে এসেছে।\n\n" for number in range(9))
+    (folder / "main.txt").write_text(roses, encoding="utf-8")
+    flies = "আজ ঘরে একটি মশা আর একটি গোলাপ দেখে সবাই খুব অবাক হয়েছে।\n"
+    (folder / "more.txt").write_text(flies, encoding="utf-8")
+    corpus = {**texts({"files": "main.txt"}), "supplement": [{"files": "more.txt"}]}
+    draw(clone, corpus=corpus, samples={"lengths": [9], "contexts_per_stimulus": 20, "minimum": 3})
+    short = json.loads((clone.root / "results/samples/short.json").read_text(encoding="utf-8"))["stimuli"]
+    assert "মশা" in short
+    assert "গোলাপ" not in short
+    assert hits(clone) == {("main.txt", "গোলাপ"): 9, ("more.txt", "মশা"): 1}
+    coverage = pl.read_parquet(clone.root / "results/samples/coverage.parquet")
+    rows = {row["stimulus"]: row for row in coverage.iter_rows(named=True)}
+    assert (rows["গোলাপ"]["sampled"], rows["গোলাপ"]["from_supplement"], rows["গোলাপ"]["short"]) == (9, 0, False)
+    assert (rows["মশা"]["sampled"], rows["মশা"]["from_supplement"], rows["মশা"]["short"]) == (1, 1, True)
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "expected"),
+    [
+        ("hi", "बाग़ में गुलाब खिले हैं। मच्छरों से बचो। ज़िंदगी आज़ादी है।", {"गुलाब", "मच्छर"}),
+        ("en", "Tuberoses grow in the garden. A mosquito bit me.", {"tuberose", "mosquito"}),
+    ],
+)
+def test_other_languages_work_the_same_way(clone: Study, language: str, text: str, expected: set[str]) -> None:
+    (clone.root / "texts").mkdir()
+    (clone.root / "texts/a.txt").write_text(text, encoding="utf-8")
+    lexicon = {
+        "stimuli": f"resources/stimuli/{language}",
+        "suffix_groups": f"resources/suffix_groups/{language}.yaml",
+    }
+    draw(clone, corpus=texts({"files": "a.txt"}), language=language, lexicon=lexicon)
+    assert expected <= {stimulus for _, stimulus in hits(clone)}
+
+
+def test_candidates_are_ranked_and_the_sample_is_released(clone: Study) -> None:
+    clone.configure(
+        {"categories": ["C4"], "samples": SAMPLES, "lexicon": {"candidates": "resources/candidates/bn", "top": 2}}
+    )
+    clone.run("rank_candidates", "release")
+    with (clone.root / "results/lexicon/candidates.csv").open(encoding="utf-8", newline="") as file:
+        ranked = list(csv.DictReader(file))
+    by_set: dict[str, list[dict[str, str]]] = {}
+    for row in ranked:
+        by_set.setdefault(row["set"], []).append(row)
+    assert len(by_set) == 4
+    for rows in by_set.values():
+        counts = [int(row["occurrences"]) for row in rows]
+        assert counts == sorted(counts, reverse=True)
+    with (clone.root / "results/release/sentences.csv").open(encoding="utf-8", newline="") as file:
+        released = list(csv.DictReader(file))
+    assert {row["licence"] for row in released} == {"Apache-2.0"}
+    assert {row["occurrence_id"] for row in released} == {
+        row["occurrence_id"] for rows in drawn(clone).values() for row in rows
+    }
