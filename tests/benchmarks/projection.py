@@ -15,14 +15,20 @@ class Parts:
         shared_speed: MB/s of each of several processes that run at the same time.
         start: seconds from the start of a job to its first line, and from its last line to its end.
         rows: occurrences in a MB of text.
-        draws: seconds of drawing and cutting the samples, by the number of occurrences, for two numbers of them.
+        picks: seconds of drawing the samples, by the number of occurrences, for two numbers of them.
+        cut: seconds of cutting a segment.
+        segments: drawn from a MB of text, as long as no stimulus has all its contexts.
+        most_segments: of a study in which every stimulus has them at every length.
     """
 
     speed: float
     shared_speed: float
     start: float
     rows: float
-    draws: tuple[tuple[int, float], tuple[int, float]]
+    picks: tuple[tuple[int, float], tuple[int, float]]
+    cut: float
+    segments: float
+    most_segments: int
 
 
 @dataclass(frozen=True)
@@ -44,16 +50,13 @@ def project(gigabytes: float, cores: int, parts: Parts, *, part_megabytes: int) 
     sizes = [float(part_megabytes)] * int(whole) + ([rest] if rest else [])
     speed = parts.speed if min(cores, len(sizes)) == 1 else parts.shared_speed
     search = makespan([parts.start + size / speed for size in sizes], cores)
-    draw = parts.start + on_line(parts.draws, megabytes * parts.rows)
+    segments = min(megabytes * parts.segments, parts.most_segments)
+    draw = parts.start + on_line(parts.picks, megabytes * parts.rows) + segments * parts.cut
     return Projection(gigabytes, cores, len(sizes), search, draw, megabytes / search)
 
 
 def on_line(points: tuple[tuple[int, float], tuple[int, float]], x: float) -> float:
-    """The straight line through two points, at `x`; where it would fall, level with the higher one.
-
-    Cutting the samples does not grow with the corpus once each stimulus has its contexts, so a line says too much
-    rather than too little.
-    """
+    """The straight line through two points, at `x`; where it would fall, level with the higher one."""
     (x1, y1), (x2, y2) = sorted(points)
     slope = max(0.0, (y2 - y1) / (x2 - x1))
     return max(y1, y2) + slope * (x - x2)

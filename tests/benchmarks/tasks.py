@@ -98,27 +98,41 @@ def extract_simply(path: str, forms: str, out: str) -> Run:
     return run
 
 
-def draw(path: str, scratch: str) -> Run:
-    """Draw samples of the default lengths from a sentence table, and cut them."""
-    lengths = [parse_length(length) for length in (9, 25, 75, ">75")]
-    settings: dict[str, Any] = {
-        "lengths": lengths,
-        "pool": "shared",
-        "contexts_per_stimulus": 1_200,
-        "seed": 47,
-        "scratch": scratch,
-    }
+def pick(path: str, scratch: str, lengths: list[int | str], contexts: int) -> Run:
+    """Draw samples from a sentence table, without cutting them."""
+    settings = _drawing(scratch, lengths, contexts)
+
+    def run() -> dict[str, Any]:
+        draw_samples([path], **settings)
+        return {"rows": open_parquet(path).metadata.num_rows}
+
+    return run
+
+
+def draw(path: str, scratch: str, lengths: list[int | str], contexts: int) -> Run:
+    """Draw samples and cut them."""
+    settings = _drawing(scratch, lengths, contexts)
 
     def run() -> dict[str, Any]:
         with cut_segments(draw_samples([path], **settings), scratch) as segments:
-            drawn = sum(batch.num_rows for length in lengths for batch in segments.batches(length))
+            drawn = sum(batch.num_rows for length in settings["lengths"] for batch in segments.batches(length))
         return {"rows": open_parquet(path).metadata.num_rows, "segments": drawn}
 
     return run
 
 
+def _drawing(scratch: str, lengths: list[int | str], contexts: int) -> dict[str, Any]:
+    return {
+        "lengths": [parse_length(length) for length in lengths],
+        "pool": "shared",
+        "contexts_per_stimulus": contexts,
+        "seed": 47,
+        "scratch": scratch,
+    }
+
+
 TASKS: dict[str, Callable[..., Run]] = {
-    task.__name__: task for task in (normalize, normalize_simply, match_simply, extract, extract_simply, draw)
+    task.__name__: task for task in (normalize, normalize_simply, match_simply, extract, extract_simply, pick, draw)
 }
 
 

@@ -10,16 +10,16 @@ first word and compared as a whole. The time does not depend on the number of st
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 import numpy as np
 
 from prasanga.errors import InputError
-from prasanga.text import WORD, fold
+from prasanga.text import fold
 
 if TYPE_CHECKING:
-    from prasanga.sentences.scanning import Hits, Sentences, Vocabulary
+    from prasanga.sentences.scanning import Hits, Sentences
     from prasanga.text.rewriting import Bytes, Positions
 
 Position = Literal["anywhere", "sentence-initial"]
@@ -61,29 +61,24 @@ class Matcher:
 
     def __init__(self, lexicon: HasClaims, position: Position = "anywhere") -> None:
         self.position = position
-        stimuli_of: dict[str, tuple[str, ...]] = {}
-        for form, stimuli in lexicon.claims().items():
-            spelled = fold(form).replace("\u2010", "-")
-            others = stimuli_of.get(spelled, ())
-            stimuli_of[spelled] = tuple(sorted({*others, *stimuli})) if others or len(stimuli) > 1 else tuple(stimuli)
-        self._first_words = [match[0] if (match := WORD.match(form)) else "" for form in stimuli_of]
-        for (form, claimants), first_word in zip(stimuli_of.items(), self._first_words, strict=True):
-            if not first_word or (form != first_word and not WORD.match(form[-1])):
-                raise InputError(
-                    f"The form {form!r} of the stimulus {' and '.join(sorted(claimants))!r} does not begin and end with"
-                    " a letter or digit, and so is no whole word. Write it without spaces or punctuation at its ends."
-                )
-        self.stimuli = sorted(set().union(*stimuli_of.values()))
-        numbers = {stimulus: number for number, stimulus in enumerate(self.stimuli)}
-        self.first = np.cumsum([0, *map(len, stimuli_of.values())], dtype=np.int64)
-        self.of_form = np.array([numbers[s] for found in stimuli_of.values() for s in found], dtype=np.int64)
-        self._forms = list(stimuli_of)
-
-    @cached_property
-    def _vocabulary(self) -> Vocabulary:
         from prasanga.sentences.scanning import compile_vocabulary
 
-        return compile_vocabulary(self._forms, self._first_words)
+        stimuli_of = _folded(lexicon.claims())
+        forms, stimuli = list(stimuli_of), list(stimuli_of.values())
+        # No form has a NUL in it.
+        texts = np.frombuffer("\0".join([*forms, ""]).encode("utf-8", "surrogatepass"), dtype=np.uint8)
+        ends = np.flatnonzero(texts == 0)
+        self._vocabulary, never_found = compile_vocabulary(texts, np.concatenate([[0], ends[:-1] + 1]), ends)
+        for number in never_found.tolist():
+            raise InputError(
+                f"The form {forms[number]!r} of the stimulus {' and '.join(stimuli[number])!r} does not begin and end"
+                " with a letter or digit, and so is no whole word. Write it without spaces or punctuation at its ends."
+            )
+        claimed = list(chain.from_iterable(stimuli))
+        self.stimuli = sorted(set(claimed))
+        numbers = {stimulus: number for number, stimulus in enumerate(self.stimuli)}
+        self.first = np.cumsum([0, *map(len, stimuli)], dtype=np.int64)
+        self.of_form = np.fromiter(map(numbers.__getitem__, claimed), dtype=np.int64, count=len(claimed))
 
     def scan(self, data: Bytes, starts: Positions, ends: Positions) -> tuple[Sentences, Hits]:
         """Find the forms in many normalized sentences at once (`prasanga.sentences.scanning.scan`)."""
@@ -104,6 +99,18 @@ class Matcher:
             for number in self.of_form[self.first[form] : self.first[form + 1]].tolist()
         ]
         return sorted(matches, key=lambda match: (match.start, match.end, match.stimulus))
+
+
+def _folded(claims: Mapping[str, Sequence[str]]) -> Mapping[str, Sequence[str]]:
+    """The forms as they are compared, each once, with its stimuli in order."""
+    joined = "".join(claims)
+    if fold(joined) == joined and "\u2010" not in joined and max(map(len, claims.values()), default=1) == 1:
+        return claims  # nearly always, and there are hundreds of thousands of forms in a large lexicon
+    merged: dict[str, Sequence[str]] = {}
+    for form, found in claims.items():
+        spelled = fold(form).replace("\u2010", "-")
+        merged[spelled] = sorted({*merged.get(spelled, ()), *found})
+    return merged
 
 
 def longest(matches: Sequence[Match]) -> list[Match]:

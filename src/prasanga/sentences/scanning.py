@@ -7,9 +7,7 @@ never a matter of hashes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from operator import eq
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -34,7 +32,7 @@ class Vocabulary:
     """The folded forms of a lexicon, by first word.
 
     Attributes:
-        texts: UTF-8 of all first words, and of what follows them in forms of several words, one after the other.
+        texts: UTF-8 of the forms.
         bitmap: a bit for each hash of a first word, by the hash's lowest bits.
         slots: open hash table: number of a first word, or -1.
         hashes: hash of each first word.
@@ -55,35 +53,36 @@ class Vocabulary:
     forms: Positions
 
 
-def compile_vocabulary(forms: Sequence[str], first_words: Sequence[str]) -> Vocabulary:
-    """Compile folded forms, each of which begins and ends with a word character; a form is known by its place.
+def compile_vocabulary(texts: Bytes, starts: Positions, ends: Positions) -> tuple[Vocabulary, Positions]:
+    """Compile folded forms; form i is `texts[starts[i]:ends[i]]`, UTF-8, and is known by its number.
 
-    Args:
-        forms: the forms.
-        first_words: the first word of each.
+    Returns:
+        The vocabulary, and the numbers of the forms that it leaves out: those that do not begin and end with a word
+        character, and so could never be found.
     """
-    of_first: dict[str, int] = {}
-    first = np.array([of_first.setdefault(word, len(of_first)) for word in first_words], dtype=np.int64)
-    alone = np.full(len(of_first), -1, dtype=np.int64)
-    is_alone = np.fromiter(map(eq, forms, first_words), dtype=np.bool_, count=len(forms))
-    alone[first[is_alone]] = np.flatnonzero(is_alone)
+    flags = character_flags()
+    slots = np.full(_power_of_two(4 * len(starts)), -1, dtype=np.int32)
+    first, rest = np.empty(len(starts), dtype=np.int64), np.empty(len(starts), dtype=np.int64)
+    words, hashes = np.empty((len(starts), 2), dtype=np.int64), np.empty(len(starts), dtype=np.uint64)
+    number = _number_first_words(texts, starts, ends, flags, slots, hashes, words, first, rest)
+    words, hashes = words[:number].copy(), hashes[:number].copy()
+    bitmap = np.zeros(_power_of_two(16 * number) // 8, dtype=np.uint8)
+    slots = np.full(_power_of_two(4 * number), -1, dtype=np.int32)
+    _fill(hashes, bitmap, slots)
+    found = np.flatnonzero(first >= 0)
+    is_alone = rest[found] == ends[found]
+    alone = np.full(number, -1, dtype=np.int64)
+    alone[first[found[is_alone]]] = found[is_alone]
     # Forms of several words, those of one first word together; of each, what follows its first word.
-    several = np.flatnonzero(~is_alone)
+    several = found[~is_alone]
     several = several[np.argsort(first[several], kind="stable")]
-    rests = [forms[number].removeprefix(first_words[number]) for number in several.tolist()]
-    longer = np.searchsorted(first[several], np.arange(len(of_first))[:, None] + [0, 1])
-    encoded = [text.encode() for text in (*of_first, *rests)]
-    ends = np.cumsum([0, *map(len, encoded)], dtype=np.int64)
-    places = np.stack([ends[:-1], ends[1:]], axis=1)
-    words = places[: len(of_first)]
-    bits = max(16, int(len(of_first) * 16).bit_length())
-    bitmap = np.zeros((1 << bits) // 8, dtype=np.uint8)
-    slots = np.full(1 << (bits - 2), -1, dtype=np.int32)
-    hashes = np.zeros(len(of_first), dtype=np.uint64)
-    pool = np.frombuffer(b"".join(encoded) + b" ", dtype=np.uint8)
-    _fill(pool, words, hashes, bitmap, slots)
-    follows = np.column_stack([places[len(of_first) :], several])
-    return Vocabulary(pool, bitmap, slots, hashes, words, alone, longer.astype(np.int64), follows)
+    longer = np.searchsorted(first[several], np.arange(number)[:, None] + [0, 1]).astype(np.int64)
+    forms = np.column_stack([rest[several], ends[several], several])
+    return Vocabulary(texts, bitmap, slots, hashes, words, alone, longer, forms), np.flatnonzero(first < 0)
+
+
+def _power_of_two(least: int) -> int:
+    return 1 << max(least, 1 << 16).bit_length()
 
 
 class Sentences(NamedTuple):
@@ -173,22 +172,62 @@ def scan(
 
 
 @compiled
-def _fill(
+def _number_first_words(
     texts: Bytes,
-    words: Positions,
-    hashes: NDArray[np.uint64],
-    bitmap: NDArray[np.uint8],
+    starts: Positions,
+    ends: Positions,
+    flags: NDArray[np.uint16],
     slots: NDArray[np.int32],
-) -> None:
-    for number in range(len(words)):
+    hashes: NDArray[np.uint64],
+    words: Positions,
+    first: Positions,
+    rest: Positions,
+) -> int:
+    """Of each form the number of its first word (-1 if it is no form) and where that word ends; how many there are."""
+    found = 0
+    mask = len(slots) - 1
+    for form in range(len(starts)):
+        i, end = starts[form], ends[form]
         hash_ = _OFFSET
-        i = words[number, 0]
-        while i < words[number, 1]:
+        last = -1
+        first[form] = -1
+        rest[form] = starts[form]
+        while i < end:
             code, length = decode_valid(texts, i)
-            hash_ = (hash_ ^ np.uint64(code)) * _FACTOR
+            is_word = flags[code] & IS_WORD != 0
+            if is_word and rest[form] == i:
+                hash_ = (hash_ ^ np.uint64(code)) * _FACTOR
+                rest[form] = i + length
             i += length
+            last = i if is_word else -1
+        if last != end or rest[form] == starts[form]:
+            continue
         hash_ ^= hash_ >> _SHIFT
-        hashes[number] = hash_
+        slot = np.int64(hash_ & np.uint64(mask))
+        size = rest[form] - starts[form]
+        while slots[slot] >= 0:
+            number = slots[slot]
+            if hashes[number] == hash_ and words[number, 1] - words[number, 0] == size:
+                same = 0
+                while same < size and texts[words[number, 0] + same] == texts[starts[form] + same]:
+                    same += 1
+                if same == size:
+                    first[form] = number
+                    break
+            slot = (slot + 1) & mask
+        if first[form] < 0:
+            slots[slot] = found
+            first[form] = found
+            hashes[found] = hash_
+            words[found, 0], words[found, 1] = starts[form], rest[form]
+            found += 1
+    return found
+
+
+@compiled
+def _fill(hashes: NDArray[np.uint64], bitmap: NDArray[np.uint8], slots: NDArray[np.int32]) -> None:
+    for number in range(len(hashes)):
+        hash_ = hashes[number]
         bit = np.int64(hash_ & np.uint64(len(bitmap) * 8 - 1))
         bitmap[bit >> 3] |= np.uint8(1 << (bit & 7))
         slot = np.int64(hash_ & np.uint64(len(slots) - 1))

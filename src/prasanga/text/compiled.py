@@ -38,8 +38,3 @@ numba.config.CACHE_DIR = os.fspath(  # type: ignore[attr-defined]  # made when n
 def compiled(function: _Function) -> _Function:
     """Compile `function` at its first call; without the interpreter's lock, so that threads may share the work."""
     return cast(_Function, numba.njit(cache=True, nogil=True, boundscheck=False)(function))
-
-
-def inlined(function: _Function) -> _Function:
-    """As `compiled`, for a small function that is only called by compiled ones and vanishes in them."""
-    return cast(_Function, numba.njit(cache=True, nogil=True, boundscheck=False, inline="always")(function))

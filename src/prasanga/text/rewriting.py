@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from prasanga.text.compiled import compiled, inlined
+from prasanga.text.compiled import compiled
 
 Bytes = NDArray[np.uint8]
 Positions = NDArray[np.int64]
@@ -179,7 +179,7 @@ def decode(data: Bytes, i: int, end: int) -> tuple[np.int32, int]:
     return np.int32(-1), 1
 
 
-@inlined
+@compiled
 def decode_valid(data: Bytes, i: int) -> tuple[np.int32, int]:
     """The code point at `data[i]` and its length in bytes, where it is known that one stands there."""
     first = data[i]

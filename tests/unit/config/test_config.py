@@ -42,7 +42,14 @@ def test_the_demo_is_what_the_defaults_say_but_for_its_size_and_texts(
 def test_defaults_are_filled_in_at_every_depth(schema: dict[str, Any]) -> None:
     config = complete({"models": {"mine": {"path": "m"}}, "samples": {"pool": "per_length"}}, schema)
     assert config["models"] == {"mine": {"path": "m", "revision": None, "layer": -1, "dtype": "auto"}}
-    assert config["samples"] == {"lengths": [9, 25, 75, ">75"], "pool": "per_length", "contexts_per_stimulus": 1200}
+    assert config["samples"] == {
+        "lengths": [9, 25, 75, ">75"],
+        "pool": "per_length",
+        "contexts_per_stimulus": 1200,
+        "minimum": 0,
+        "longest": 250,
+        "window": "exact",
+    }
     trained = complete({"models": {"tiny": {"train": {"seed": 3}}}}, schema)["models"]["tiny"]["train"]
     assert trained["seed"] == 3
     assert trained["hidden_size"] == 128
