@@ -23,7 +23,8 @@ if config["lexicon"]["candidates"]:
         input:
             ancient(candidate_files),
         output:
-            "results/lexicon/candidates.parquet",
+            table="results/lexicon/candidates.parquet",
+            for_spreadsheets="results/lexicon/candidates.tsv",
         log:
             "logs/lexicon/candidates.log",
         benchmark:

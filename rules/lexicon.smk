@@ -10,7 +10,8 @@ rule compile_forms:
     input:
         ancient(lexicon_files),
     output:
-        "results/lexicon/forms.parquet",
+        table="results/lexicon/forms.parquet",
+        for_spreadsheets="results/lexicon/forms.tsv",
     log:
         "logs/lexicon/forms.log",
     benchmark:

@@ -6,6 +6,7 @@ begin with `prasanga.`, what made it (`provenance.describe`): stage, code finger
 
 from __future__ import annotations
 
+import errno
 import os
 import socket
 import uuid
@@ -20,6 +21,7 @@ import pyarrow.parquet as pq
 from prasanga.errors import InputError
 
 _PREFIX = "prasanga."
+_UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM)
 _BYTES_PER_ROW_GROUP = 1 << 25
 
 
@@ -29,8 +31,25 @@ def replacing(path: str | Path) -> Iterator[Path]:
 
     The temporary name holds host, process and a random part: two processes that write the same file do not meet, and
     whoever reads `path` sees a whole file or none. The data are on disk (fsync) before the rename.
+
+    Raises:
+        InputError: if the disk is full, a quota used up, or the folder may not be written to.
     """
     path = Path(path)
+    try:
+        with _replacing(path) as temporary:
+            yield temporary
+    except OSError as error:
+        if error.errno not in _UNWRITABLE:
+            raise
+        raise InputError(
+            f"{path}: could not be written ({os.strerror(error.errno)}). Nothing half-written is left there. Make room"
+            f" in {path.parent} or let yourself write there, and run again: what is done is not done twice."
+        ) from error
+
+
+@contextmanager
+def _replacing(path: Path) -> Iterator[Path]:
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{socket.gethostname()}.{os.getpid()}.{uuid.uuid4().hex[:8]}.tmp")
     try:

@@ -108,6 +108,7 @@ def test_the_results_are_exactly_these(finished: Study) -> None:
         "provenance.jsonl",
         "corpus.json",
         "lexicon/forms.parquet",
+        "lexicon/forms.tsv",
         "lexicon/categories.json",
         "samples/coverage.parquet",
         "samples/forms.parquet",

@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING
 
 from prasanga.lexicon import forms_table, load_lexicon
 from prasanga.logs import log_to
-from prasanga.parquet import write_table
+from prasanga.parquet import write_table, write_text
 from prasanga.provenance import describe
+from prasanga.spreadsheets import to_tsv
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import snakemake
@@ -17,4 +18,6 @@ lexicon = load_lexicon(settings["stimuli"], settings["suffix_groups"], normaliza
 for warning in lexicon.warnings:
     logging.getLogger("prasanga.lexicon").warning("%s", warning)
 made_from = describe("lexicon", script=__file__, inputs=snakemake.input, settings=settings)
-write_table(snakemake.output[0], forms_table(lexicon), made_from)
+forms = forms_table(lexicon)
+write_table(snakemake.output.table, forms, made_from)
+write_text(snakemake.output.for_spreadsheets, to_tsv(forms))

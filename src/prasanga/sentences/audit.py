@@ -35,7 +35,6 @@ __all__ = [
     "count_suffixes",
     "length_histogram",
     "surroundings",
-    "to_tsv",
 ]
 
 
@@ -148,17 +147,6 @@ def concordance(paths: Sequence[str | Path], n: int, seed: int) -> pa.Table:
     return (
         pl.concat(parts).select(CONCORDANCE_SCHEMA.names).sort("stimulus", "rank").to_arrow().cast(CONCORDANCE_SCHEMA)
     )
-
-
-def to_tsv(table: pa.Table, *, for_reader: Sequence[str] = ()) -> str:
-    """A table as tab-separated text that a spreadsheet opens, with empty columns `for_reader` to write in.
-
-    A cell that a spreadsheet would take for a formula (it begins with =, +, - or @) has an apostrophe before it.
-    """
-    texts = pl.selectors.string()
-    guarded = pl.when(texts.str.contains("^[=+@-]")).then(pl.lit("'") + texts).otherwise(texts)
-    columns = {name: pl.lit(None, pl.String) for name in for_reader}
-    return pl.DataFrame(table).with_columns(guarded.name.keep()).with_columns(**columns).write_csv(separator="\t")
 
 
 class _Lowest:

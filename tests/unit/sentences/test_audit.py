@@ -24,8 +24,8 @@ from prasanga.sentences.audit import (
     count_suffixes,
     length_histogram,
     surroundings,
-    to_tsv,
 )
+from prasanga.spreadsheets import to_tsv
 from prasanga.text import words
 
 Row = dict[str, Any]

@@ -1,0 +1,64 @@
+"""A job that is killed or runs out of disk leaves nothing that the next one takes for whole."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from prasanga.parquet import read_table
+
+JOB = """
+import os, resource, signal, sys
+from prasanga.errors import InputError
+from prasanga.parquet import write_batches
+from prasanga.sentences import REPEATED, SENTENCE_SCHEMA, Forms, extract
+
+def batches(fault):
+    forms = Forms({"ফুল": ("ফুল",)})
+    options = {"source": "a.txt", "lexicon": forms, "normalization": "bangla", "language": "bn"}
+    for batch in extract(sys.argv[1], **options):
+        yield batch
+        if fault == "killed":
+            os.kill(os.getpid(), signal.SIGKILL)
+
+fault = sys.argv[3]
+if fault == "disk full":
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))
+try:
+    write_batches(sys.argv[2], SENTENCE_SCHEMA, batches(fault), {}, dictionary=REPEATED)
+except InputError as error:
+    sys.exit(str(error))
+"""
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    path = tmp_path / "a.txt"
+    path.write_text("".join(f"{number} নম্বর লাল ফুল ফুটেছে।\n" for number in range(20_000)), encoding="utf-8")
+    return path
+
+
+def run(corpus: Path, output: Path, fault: str) -> subprocess.CompletedProcess[str]:
+    arguments = [sys.executable, "-c", JOB, str(corpus), str(output), fault]
+    return subprocess.run(arguments, capture_output=True, text=True, check=False)
+
+
+def test_a_killed_job_leaves_no_file_of_that_name(corpus: Path, tmp_path: Path) -> None:
+    output = tmp_path / "results" / "a.parquet"
+    assert run(corpus, output, "killed").returncode == -9
+    assert [path.suffix for path in output.parent.iterdir()] == [".tmp"]
+    assert run(corpus, output, "none").returncode == 0
+    assert read_table(output).num_rows == 20_000
+
+
+def test_a_full_disk_is_said_and_leaves_nothing(corpus: Path, tmp_path: Path) -> None:
+    output = tmp_path / "results" / "a.parquet"
+    done = run(corpus, output, "disk full")
+    assert done.returncode == 1
+    assert "a.parquet: could not be written (File too large)" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert list(output.parent.iterdir()) == []
