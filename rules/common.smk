@@ -19,7 +19,7 @@ from prasanga.provenance.code import fingerprint
 from prasanga.provenance.ledger import MANIFEST, synchronize
 from prasanga.samples import bucket_names, parse_length, require_longest
 from prasanga.sentences.manifest import update_manifest
-from prasanga.sentences.shards import find_shards
+from prasanga.sentences.shards import find_shards, require_apart
 
 
 def readable(function, *arguments):
@@ -76,8 +76,7 @@ if COMPUTED:
         )
         for key in ("texts", "supplement")
     )
-    if not config["samples"]["minimum"]:
-        SUPPLEMENT = {}  # nothing falls short of no minimum
+    readable(require_apart, SHARDS, SUPPLEMENT)
     CORPUS = readable(
         update_manifest,
         f"results/{MANIFEST}",
@@ -199,7 +198,8 @@ def shard_settings(shard):
     return {
         **extraction_settings(),
         "errors": config["corpus"]["errors"],
-        "shard": {**shard._asdict(), "columns": list(shard.columns), "title": "", "licence": None},
+        # which entry of the config names a file changes nothing in it
+        "shard": {**shard._asdict(), "columns": list(shard.columns), "text": 0},
         "digest": CORPUS[shard.path],
     }
 
@@ -251,14 +251,3 @@ def nothing_to_rank(wildcards):
         "lexicon.candidates is null, so there is nothing to rank. Name a folder with candidate word sets there, such as"
         f" resources/candidates/{config['language']} (docs/candidates.md)."
     )
-
-
-def numbers_of_texts(shards, key, first):
-    """The number of the text of each shard: its place in `corpus.texts` or `corpus.supplement`, counted from `first`."""
-    corpus = config["corpus"]
-    number_of = {
-        shard.source: number
-        for number, text in enumerate(corpus[key], start=first)
-        for shard in find_shards(corpus["root"], [text], shard_bytes=1 << 60).values()
-    }
-    return [number_of[shards[name].source] for name in sorted(shards)]

@@ -7,7 +7,7 @@ rule export_release:
     """The CSV in the layout of the authors, where its sentences come from and under which terms, and a datasheet."""
     input:
         sentences=expand("results/sentences/{shard}.parquet", shard=sorted(SHARDS)),
-        supplement=expand("results/supplement/{shard}.parquet", shard=sorted(SUPPLEMENT)),
+        supplement=expand("results/sentences/supplement/{shard}.parquet", shard=sorted(SUPPLEMENT)),
         segments=expand(
             "results/samples/{length}/{bucket}.parquet",
             length=LENGTH_FILES,
@@ -27,8 +27,8 @@ rule export_release:
             "title": config["title"],
             "texts": [list(text) for text in texts_of(config["corpus"])],
             "of_table": [
-                *numbers_of_texts(SHARDS, "texts", 0),
-                *numbers_of_texts(SUPPLEMENT, "supplement", len(config["corpus"]["texts"])),
+                *(SHARDS[name].text for name in sorted(SHARDS)),
+                *(len(config["corpus"]["texts"]) + SUPPLEMENT[name].text for name in sorted(SUPPLEMENT)),
             ],
             # what of the config decides which sentences there are, and how they are written
             "settings": {

@@ -29,7 +29,7 @@ checkpoint draw_samples:
     input:
         sentences=expand("results/sentences/{shard}.parquet", shard=sorted(SHARDS)),
         supplement=expand(
-            "results/supplement/{shard}.parquet",
+            "results/sentences/supplement/{shard}.parquet",
             shard=sorted(SUPPLEMENT),
         ),
     output:

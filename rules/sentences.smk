@@ -26,12 +26,12 @@ use rule extract_sentences as extract_supplement with:
         forms="results/lexicon/forms.parquet",
         short="results/samples/short.json",
     output:
-        sentences="results/supplement/{shard}.parquet",
-        counts="results/supplement/{shard}.json",
+        sentences="results/sentences/supplement/{shard}.parquet",
+        counts="results/sentences/supplement/{shard}.json",
     log:
-        "logs/supplement/{shard}.log",
+        "logs/sentences/supplement/{shard}.log",
     benchmark:
-        "benchmarks/supplement/{shard}.tsv"
+        "benchmarks/sentences/supplement/{shard}.tsv"
     params:
         extraction=lambda wildcards: shard_settings(SUPPLEMENT[wildcards.shard]),
 
@@ -46,7 +46,7 @@ rule audit_sentences:
     """Forms and suffixes with their hits, lengths of contexts, a concordance: what a reader judges the lexicon by."""
     input:
         sentences=expand("results/sentences/{shard}.parquet", shard=sorted(SHARDS)),
-        supplement=expand("results/supplement/{shard}.parquet", shard=sorted(SUPPLEMENT)),
+        supplement=expand("results/sentences/supplement/{shard}.parquet", shard=sorted(SUPPLEMENT)),
         forms="results/lexicon/forms.parquet",
     output:
         forms="results/sentences/audit/forms.parquet",
@@ -73,11 +73,12 @@ rule audit_sentences:
 rule fetch_released_sentences:
     """The sentences that the authors of the Bangla paper released, from the network; no other rule needs them."""
     output:
-        "results/released/weat_word_extracted_sentences.zip",
+        "results/sentences/authors/weat_word_extracted_sentences.zip",
     log:
         "logs/sentences/fetch_released_sentences.log",
     benchmark:
         "benchmarks/sentences/fetch_released_sentences.tsv"
+    retries: 2
     params:
         fetching={
             "url": "https://huggingface.co/datasets/csebuetnlp/BanglaContextualBias/resolve/main/weat_word_extracted_sentences.zip",

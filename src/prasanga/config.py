@@ -88,6 +88,11 @@ def _with_defaults(value: Any, schema: Mapping[str, Any]) -> Any:
 
 def _contradictions(config: Mapping[str, Any]) -> Iterator[str]:
     """What the schema cannot say: keys that must fit each other."""
+    if config["corpus"]["supplement"] and not config["samples"]["minimum"]:
+        yield (
+            "`corpus.supplement` is never read with `samples.minimum` 0, since nothing falls short of that. Write e.g."
+            " `minimum: 100` under `samples`, or leave the supplement out."
+        )
     for name, model in config["models"].items():
         if ("path" in model) == ("train" in model):
             found = "both `path` and `train`" if "path" in model else "neither `path` nor `train`"

@@ -36,15 +36,31 @@ def replacing(path: str | Path) -> Iterator[Path]:
         InputError: if the disk is full, a quota used up, or the folder may not be written to.
     """
     path = Path(path)
+    with explaining_full_disk(path), _replacing(path) as temporary:
+        yield temporary
+
+
+@contextmanager
+def explaining_full_disk(path: str | Path) -> Iterator[None]:
+    """Say in a sentence that there is no room for a file, or no permission to write it.
+
+    Args:
+        path: the file, or the folder for temporary ones.
+
+    Raises:
+        InputError: in place of the OSError.
+    """
+    path = Path(path)
+    folder = path if path.is_dir() else path.parent
     try:
-        with _replacing(path) as temporary:
-            yield temporary
+        yield
     except OSError as error:
-        if error.errno not in _UNWRITABLE:
+        elsewhere = error.filename is not None and not str(error.filename).startswith(str(folder))
+        if error.errno not in _UNWRITABLE or elsewhere:
             raise
         raise InputError(
             f"{path}: could not be written ({os.strerror(error.errno)}). Nothing half-written is left there. Make room"
-            f" in {path.parent} or let yourself write there, and run again: what is done is not done twice."
+            f" in {folder} or let yourself write there, and run again: what is done is not done twice."
         ) from error
 
 

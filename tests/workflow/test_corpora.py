@@ -32,7 +32,8 @@ def drawn(study: Study) -> dict[str, list[dict[str, Any]]]:
 def hits(study: Study) -> Counter[tuple[str, str]]:
     """Occurrences by corpus file and stimulus."""
     found: Counter[tuple[str, str]] = Counter()
-    for path in (study.root / "results").glob("s[eu]*/*.parquet"):
+    folder = study.root / "results/sentences"
+    for path in (*folder.glob("*.parquet"), *folder.glob("supplement/*.parquet")):
         table = pq.read_table(path, columns=["source", "stimulus"]).to_pydict()
         found.update(zip(table["source"], table["stimulus"], strict=True))
     return found

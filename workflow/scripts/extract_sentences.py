@@ -15,14 +15,15 @@ if TYPE_CHECKING:
 
 log_to(snakemake.log[0])
 settings = dict(snakemake.params.extraction)
-inputs = {**digests_of_files([snakemake.input.forms]), snakemake.input.corpus: settings["digest"]}
+# The supplement is read for these stimuli alone, and not at all where there are none.
+short = snakemake.input.get("short")
+made = [snakemake.input.forms, short] if short else [snakemake.input.forms]
+inputs = {**digests_of_files(made), snakemake.input.corpus: settings["digest"]}
 libraries = ["ftfy", "regex", "numba", "xxhash"]
 made_from = describe("sentences", script=__file__, inputs=inputs, settings=settings, libraries=libraries)
 settings.pop("digest")
 shard = Shard(**settings.pop("shard"))
 settings["normalization"] = normalizer(settings["normalization"], **settings.pop("replacements"))
-# The supplement is read for these stimuli alone, and not at all where there are none.
-short = snakemake.input.get("short")
 forms = read_forms(snakemake.input.forms, only=json.loads(Path(short).read_text())["stimuli"] if short else None)
 report = ExtractionReport()
 batches = extract_shard(shard, lexicon=forms, report=report, **settings) if forms.claims() else []

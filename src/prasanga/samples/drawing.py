@@ -9,6 +9,7 @@ drawn from both alike; other stimuli have nothing of the supplement.
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,7 @@ from typing import Any
 
 import polars as pl
 
+from prasanga.parquet import explaining_full_disk
 from prasanga.samples.lengths import (
     LONGEST,
     PoolKind,
@@ -118,7 +120,8 @@ def draw(
     requirements = requirements_of_pools(own, pool)
     pools = {requirement: Pool(contexts_per_stimulus) for requirement in requirements.values()}
     vocabulary = Vocabulary(stimuli)
-    with _tally([*own.values(), *requirements.values()], [*primary, *more], scratch) as tally:
+    room = explaining_full_disk(scratch or tempfile.gettempdir())
+    with room, _tally([*own.values(), *requirements.values()], [*primary, *more], scratch) as tally:
 
         def read(files: Sequence[Path], first: int, without: Collection[int] = ()) -> None:
             for number, path in enumerate(files, first):
@@ -185,7 +188,8 @@ def short_stimuli(
     files = [Path(path) for path in paths]
     requirements = requirements_of_pools(requirements_by_length(lengths, window, longest), pool).values()
     vocabulary = Vocabulary(stimuli)
-    with _tally(requirements, files, scratch) as tally:
+    room = explaining_full_disk(scratch or tempfile.gettempdir())
+    with room, _tally(requirements, files, scratch) as tally:
         for number, path in enumerate(files):
             for rows in read_rows(path, vocabulary, file=number):
                 tally.add(rows)

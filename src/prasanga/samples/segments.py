@@ -20,7 +20,7 @@ import polars as pl
 import pyarrow as pa
 
 from prasanga.errors import InputError
-from prasanga.parquet import open_parquet
+from prasanga.parquet import explaining_full_disk, open_parquet
 from prasanga.samples.cutting import Context
 from prasanga.samples.drawing import Draw
 from prasanga.samples.lengths import SegmentLength
@@ -92,8 +92,10 @@ def cut_segments(drawn: Draw, scratch: str | Path | None = None) -> Iterator[Seg
         InputError: if a sentence table cannot be read.
         ValueError: if a context does not allow a length that it was drawn for.
     """
+    scratch = Path(scratch or tempfile.gettempdir())
     with tempfile.TemporaryFile(dir=scratch) as file:
-        places = _spool(drawn, file)
+        with explaining_full_disk(scratch):
+            places = _spool(drawn, file)
         yield Segments(drawn.stimuli, pa.ipc.open_file(pa.PythonFile(file, "r")), places)
 
 

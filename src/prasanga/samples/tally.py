@@ -27,6 +27,7 @@ _RECORD = np.dtype(
     [("stimulus", "u4"), ("text_high", "u8"), ("text_low", "u8"), ("n_words", "i4"), ("form_words", "i4")]
 )
 _RECORDS_PER_SLICE = 1 << 18
+_MOST_SLICES = 256  # files that are open at once; of a thousand million rows, a slice is then some 110 MB
 _BYTES_IN_MEMORY = 1 << 26
 _ROWS_WAITING = 1 << 18
 
@@ -56,7 +57,7 @@ class Tally:
 
     def __init__(self, requirements: Sequence[Requirement], n_rows: int, scratch: str | Path | None = None) -> None:
         self._requirements = list(requirements)
-        n_slices = max(1, -(-n_rows // _RECORDS_PER_SLICE))
+        n_slices = min(_MOST_SLICES, max(1, -(-n_rows // _RECORDS_PER_SLICE)))
         self._stack = ExitStack()
         self._slices = [self._new_slice(_BYTES_IN_MEMORY // n_slices, scratch) for _ in range(n_slices)]
         self._contexts = np.zeros(0, np.int64)

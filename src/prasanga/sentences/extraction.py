@@ -7,6 +7,7 @@ passage the contexts are made (`windows`). Memory holds a block or two, however 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import cast
 
@@ -19,7 +20,7 @@ from prasanga.sentences.matcher import HasClaims, Matcher, Position
 from prasanga.sentences.passages import ExtractionReport, Reader
 from prasanga.sentences.records import read_records
 from prasanga.sentences.shards import Shard
-from prasanga.sentences.windows import Windows
+from prasanga.sentences.windows import Contexts, Windows
 from prasanga.text import Normalizer, normalizer
 
 
@@ -41,7 +42,7 @@ def extract_shard(
     """
     report = report if report is not None else ExtractionReport()
     if shard.format == "text":
-        return extract(
+        yield from extract(
             shard.path,
             source=shard.source,
             lexicon=lexicon,
@@ -56,21 +57,23 @@ def extract_shard(
             end=shard.end,
             report=report,
         )
+        return
     records = read_records(
         shard.path, shard.format, field=shard.field, columns=shard.columns, errors=errors, counts=report
     )
-    return extract_records(
-        shard.path,
-        records,
-        source=shard.source,
-        lexicon=lexicon,
-        normalization=normalization,
-        language=language,
-        before=before,
-        after=after,
-        match=match,
-        report=report,
-    )
+    with unchanged(shard.path):
+        yield from extract_records(
+            shard.path,
+            records,
+            source=shard.source,
+            lexicon=lexicon,
+            normalization=normalization,
+            language=language,
+            before=before,
+            after=after,
+            match=match,
+            report=report,
+        )
 
 
 def extract(
@@ -118,18 +121,16 @@ def extract(
     report = report if report is not None else ExtractionReport()
     reader = Reader(path, _normalizer(normalization), Matcher(lexicon, match), errors, report)
     windows = Windows(reader.stimuli, before=before, after=after, source=source, language=language)
-    state = _state_of(path)
-    if start > 0:
-        for passage in reader.passages_before(documents, start, before):
-            yield from _counted(windows.add(passage), report)
-    for block in text_blocks(path, documents, start, end, size=BLOCK):
-        yield from _counted(windows.add(reader.passage(block)), report)
-    if end is not None:
-        for passage in reader.passages_after(documents, end, after):
-            yield from _counted(windows.add(passage), report)
-    yield from _counted(windows.finish(), report)
-    if _state_of(path) != state:
-        raise InputError(f"{path}: the file changed while it was read. Let it be finished first, and run again.")
+    with unchanged(path):
+        if start > 0:
+            for passage in reader.passages_before(documents, start, before):
+                yield from _counted(windows.add(passage), report)
+        for block in text_blocks(path, documents, start, end, size=BLOCK):
+            yield from _counted(windows.add(reader.passage(block)), report)
+        if end is not None:
+            for passage in reader.passages_after(documents, end, after):
+                yield from _counted(windows.add(passage), report)
+        yield from _counted(windows.finish(), report)
     if start == 0 and end is None:
         require_text(path, report.documents > 0, report.bytes, report.lines, report.skipped_lines)
 
@@ -176,13 +177,26 @@ def _normalizer(normalization: str | Normalizer) -> Normalizer:
     return normalizer(normalization) if isinstance(normalization, str) else normalization
 
 
-def _counted(found: Iterable[tuple[pa.RecordBatch, int]], report: ExtractionReport) -> Iterator[pa.RecordBatch]:
-    for batch, shorter in found:
+def _counted(contexts: Contexts, report: ExtractionReport) -> Iterator[pa.RecordBatch]:
+    report.matched_sentences += contexts.matched_sentences
+    report.shorter_matches += contexts.shorter_matches
+    for batch in contexts.batches:
         report.occurrences += batch.num_rows
-        report.shorter_matches += shorter
-        report.matched_sentences += len(batch["context_id"].unique())
-        if batch.num_rows:
-            yield batch
+        yield batch
+
+
+@contextmanager
+def unchanged(path: str | Path) -> Iterator[None]:
+    """Refuse a file that is changed by others within the block.
+
+    Raises:
+        InputError: if its size or time is another at the end, or if it is not there.
+    """
+    path = Path(path)
+    state = _state_of(path)
+    yield
+    if _state_of(path) != state:
+        raise InputError(f"{path}: the file changed while it was read. Let it be finished first, and run again.")
 
 
 def _state_of(path: Path) -> tuple[int, int]:

@@ -65,10 +65,13 @@ class Matcher:
 
         stimuli_of = _folded(lexicon.claims())
         forms, stimuli = list(stimuli_of), list(stimuli_of.values())
-        # No form has a NUL in it.
         texts = np.frombuffer("\0".join([*forms, ""]).encode("utf-8", "surrogatepass"), dtype=np.uint8)
         ends = np.flatnonzero(texts == 0)
-        self._vocabulary, never_found = compile_vocabulary(texts, np.concatenate([[0], ends[:-1] + 1]), ends)
+        if len(ends) != len(forms):
+            wrong = next(form for form in forms if "\0" in form)
+            raise InputError(f"The form {wrong!r} has a NUL in it, which stands in no word. Take it out.")
+        starts = np.concatenate([[0], ends + 1])[:-1]
+        self._vocabulary, never_found = compile_vocabulary(texts, starts, ends)
         for number in never_found.tolist():
             raise InputError(
                 f"The form {forms[number]!r} of the stimulus {' and '.join(stimuli[number])!r} does not begin and end"

@@ -6,6 +6,7 @@ reach, and not counted.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,15 +18,13 @@ from prasanga.sentences.blocks import BLOCK, Block, text_blocks
 from prasanga.sentences.corpus import Documents, Errors, ReadingReport
 from prasanga.sentences.decompression import open_decompressed
 from prasanga.sentences.matcher import Matcher
-from prasanga.sentences.windows import ANY, NONE, Passage, Stimuli
+from prasanga.sentences.windows import ANY, LONGEST_SENTENCE, NONE, Passage, Stimuli
 from prasanga.text import Normalizer
 from prasanga.text.line_splitting import split_lines
 
-LONGEST_SENTENCE = 2_000
-"""Characters. A longer one (a table, a text without punctuation) is cut between words into pieces of at most this
-length, each a sentence of its own: otherwise a line of some megabytes would be written once for each of its hits."""
-
 _MARGIN = 1 << 16
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass
@@ -33,7 +32,8 @@ class ExtractionReport(ReadingReport):
     """What was read, found, and left out; the counts add up over the files and parts that they are given to.
 
     `shorter_matches` are those left out because a longer form of the same stimulus begins at the same place;
-    `cut_sentences` are those longer than `LONGEST_SENTENCE`.
+    `cut_sentences` are those longer than `LONGEST_SENTENCE`; `unknown_stimuli` are lines of an extracted table whose
+    stimulus is none of the lexicon's.
     """
 
     sentences: int = 0
@@ -41,6 +41,7 @@ class ExtractionReport(ReadingReport):
     matched_sentences: int = 0
     shorter_matches: int = 0
     occurrences: int = 0
+    unknown_stimuli: int = 0
 
 
 class Reader:
@@ -94,6 +95,7 @@ class Reader:
                 self._report.skipped_lines += len(undecodable)
             self._report.sentences += len(record)
             self._report.cut_sentences += cut
+            self._report.unknown_stimuli += int(np.count_nonzero(only == NONE))
         return Passage(
             sentences,
             hits,
@@ -110,6 +112,10 @@ class Reader:
             spelled = self._normalizer.one(word).strip()
             whole = [match.stimulus for match in self._matcher.find(spelled) if match.form == spelled]
             self._numbers[word] = self._numbers.get(spelled, self._numbers[whole[0]] if whole else NONE)
+            if self._numbers[word] == NONE:
+                logger.warning("%s: %r is no stimulus of the lexicon; its sentences are left out.", self._path, word)
+            elif len(whole) > 1:
+                logger.warning("%s: %r is a form of %s; taken for the first.", self._path, word, " and ".join(whole))
         return self._numbers[word]
 
     def passages_before(self, documents: Documents, start: int, wanted: int) -> list[Passage]:
@@ -121,7 +127,7 @@ class Reader:
             passages = [self.passage(b, owned=False) for b in text_blocks(self._path, documents, begin, start)]
             held = np.concatenate([[], *(p.document for p in passages)])
             last = int((held == self._documents).sum())
-            if begin == 0 or last >= wanted or (passages and (self._broken or self._documents > 1)):
+            if begin == 0 or (passages and (last >= max(wanted, 1) or self._broken or self._documents > 1)):
                 return passages
             size *= 4
 

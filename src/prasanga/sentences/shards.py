@@ -37,8 +37,7 @@ class Shard(NamedTuple):
         columns: columns with the stimulus and the sentence, in an extracted table.
         start: first byte of the part. The part has the lines that begin in it, from `start` to before `end`.
         end: the byte after its last; None for the end of the file. Only plain, uncompressed text is cut.
-        title: what a release calls the text.
-        licence: its licence, if it is known.
+        text: number of the entry that names it, from 0.
     """
 
     path: str
@@ -49,8 +48,7 @@ class Shard(NamedTuple):
     columns: tuple[str, str] = ("word", "sentence")
     start: int = 0
     end: int | None = None
-    title: str = ""
-    licence: str | None = None
+    text: int = 0
 
 
 def find_shards(root: str | Path, texts: Iterable[Mapping[str, Any]], shard_bytes: int) -> dict[str, Shard]:
@@ -69,7 +67,7 @@ def find_shards(root: str | Path, texts: Iterable[Mapping[str, Any]], shard_byte
     """
     shards: dict[str, Shard] = {}
     sources: dict[str, str] = {}  # by name, that of a whole file too where only its parts are shards
-    for text in texts:
+    for number, text in enumerate(texts):
         for source, its_format in _files(Path(root), text["files"], text.get("format", "auto")):
             name = _name(source)
             columns = text.get("columns", {})
@@ -80,8 +78,7 @@ def find_shards(root: str | Path, texts: Iterable[Mapping[str, Any]], shard_byte
                 its_format,
                 text.get("field", "text"),
                 (columns.get("stimulus", "word"), columns.get("sentence", "sentence")),
-                title=text.get("title") or text["files"],
-                licence=text.get("licence"),
+                text=number,
             )
             parts = dict(_parts(name, whole, shard_bytes))
             for claimed in {name, *parts}:
@@ -93,6 +90,20 @@ def find_shards(root: str | Path, texts: Iterable[Mapping[str, Any]], shard_byte
                     )
             shards |= parts
     return shards
+
+
+def require_apart(shards: Mapping[str, Shard], supplement: Mapping[str, Shard]) -> None:
+    """Refuse a file that stands in both: its sentences would count twice.
+
+    Raises:
+        InputError: with the file.
+    """
+    both = {shard.source for shard in shards.values()} & {shard.source for shard in supplement.values()}
+    if both:
+        raise InputError(
+            f"corpus.supplement: the file {min(both)!r} is in `corpus.texts` as well, so that its sentences would count"
+            " twice. Take it out of one of them."
+        )
 
 
 def _parts(name: str, whole: Shard, shard_bytes: int) -> Iterator[tuple[str, Shard]]:

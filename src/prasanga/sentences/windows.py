@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final, NamedTuple, TypeVar
 
 import numpy as np
@@ -48,6 +49,10 @@ sentences."""
 REPEATED = ("stimulus", "form", "language", "source")
 """The columns of the table in which values repeat."""
 
+LONGEST_SENTENCE: Final = 2_000
+"""Characters. A longer one (a table, a text without punctuation) is cut between words into pieces, each a sentence of
+its own: otherwise a line of some megabytes would be written once for each of its hits."""
+
 ANY: Final = -1
 NONE: Final = -2
 
@@ -79,7 +84,7 @@ class Passage(NamedTuple):
         return len(self.document)
 
     def since(self, first: int) -> Passage:
-        """The passage from one of its sentences on."""
+        """The passage from one of its sentences on; it shares the memory of the whole."""
         row = self.sentences
         begin = int(row.starts[first]) if first < len(self) else len(row.data)
         kept = int(np.searchsorted(self.hits.sentence, first))
@@ -154,6 +159,14 @@ class Occurrences(NamedTuple):
     shorter: int
 
 
+class Contexts(NamedTuple):
+    """Contexts as rows of `SENTENCE_SCHEMA`; how many sentences have one; shorter matches that were left out."""
+
+    batches: Iterator[pa.RecordBatch]
+    matched_sentences: int
+    shorter_matches: int
+
+
 class Windows:
     """Makes contexts of up to `before` and `after` neighbouring sentences of the same document, block by block."""
 
@@ -166,35 +179,51 @@ class Windows:
         self._passage: Passage | None = None
         self._next = 0  # the first sentence whose context is still to be made
 
-    def add(self, passage: Passage) -> Iterator[tuple[pa.RecordBatch, int]]:
-        """Take in what follows; give the contexts that it completes, and how many shorter matches were left out."""
+    def add(self, passage: Passage) -> Contexts:
+        """Take in what follows; give the contexts that it completes."""
         held = passage if self._passage is None else self._passage.joined(passage)
-        last = max(len(held) - self._after, self._next)
-        yield from self._contexts(held, self._next, last)
+        first, last = self._next, max(len(held) - self._after, self._next)
         kept = max(last - self._before, 0)
         self._passage, self._next = held.since(kept), last - kept
+        return self._contexts(held, first, last)
 
-    def finish(self) -> Iterator[tuple[pa.RecordBatch, int]]:
+    def finish(self) -> Contexts:
         """The contexts that nothing follows any more."""
-        if self._passage is not None:
-            yield from self._contexts(self._passage, self._next, len(self._passage))
-            self._passage = None
+        held, self._passage = self._passage, None
+        return self._contexts(held, self._next, len(held)) if held is not None else Contexts(iter(()), 0, 0)
 
-    def _contexts(self, passage: Passage, first: int, last: int) -> Iterator[tuple[pa.RecordBatch, int]]:
+    def _contexts(self, passage: Passage, first: int, last: int) -> Contexts:
         """The contexts of sentences `first` to `last`, in parts of some megabytes."""
         found = self._occurrences(passage, first, last)
-        row = passage.sentences
         sentence = passage.hits.sentence[found.hit]
+        begin, end = self._reach(passage)
+        batches = self._batches(passage, found, sentence, begin[sentence], end[sentence])
+        return Contexts(batches, int(np.count_nonzero(np.diff(sentence, prepend=-1))), found.shorter)
+
+    def _reach(self, passage: Passage) -> tuple[Positions, Positions]:
+        """The first and the last sentence of the context of each sentence.
+
+        What is far too long for a sentence is nobody's neighbour: else it would be written once for each hit beside it.
+        """
+        alone = passage.sentences.characters > 2 * LONGEST_SENTENCE
+        border = np.zeros(len(passage), dtype=np.bool_)
+        border[1:] = (passage.document[1:] != passage.document[:-1]) | alone[1:] | alone[:-1]
+        stretch = np.cumsum(border)
         number = np.arange(len(passage))
-        left = np.searchsorted(passage.document, passage.document, side="left")
-        right = np.searchsorted(passage.document, passage.document, side="right") - 1
-        begin = np.maximum(number - self._before, left)[sentence]
-        end = np.minimum(number + self._after, right)[sentence]
-        size = np.cumsum(row.ends[end] - row.starts[begin])
-        cuts = np.searchsorted(size, np.arange(_BYTES_PER_BATCH, size[-1] if len(size) else 0, _BYTES_PER_BATCH))
-        for a, b in zip([0, *cuts.tolist()], [*cuts.tolist(), len(sentence)], strict=True):
+        first = np.searchsorted(stretch, stretch, side="left")
+        last = np.searchsorted(stretch, stretch, side="right") - 1
+        return np.maximum(number - self._before, first), np.minimum(number + self._after, last)
+
+    def _batches(
+        self, passage: Passage, found: Occurrences, sentence: Positions, begin: Positions, end: Positions
+    ) -> Iterator[pa.RecordBatch]:
+        size = np.cumsum(passage.sentences.ends[end] - passage.sentences.starts[begin])
+        most = int(size[-1]) if len(size) else 0
+        cuts = np.unique(np.searchsorted(size, np.arange(_BYTES_PER_BATCH, most, _BYTES_PER_BATCH))).tolist()
+        for a, b in pairwise([0, *(cut for cut in cuts if cut), len(sentence)]):
             part = Occurrences(found.hit[a:b], found.stimulus[a:b], found.shorter)
-            yield self._batch(passage, part, sentence[a:b], begin[a:b], end[a:b]), found.shorter if a == 0 else 0
+            if a < b:
+                yield self._batch(passage, part, sentence[a:b], begin[a:b], end[a:b])
 
     def _occurrences(self, passage: Passage, first: int, last: int) -> Occurrences:
         """The located stimuli of these sentences, by place and name; of those that begin together, the longest."""

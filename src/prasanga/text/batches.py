@@ -216,7 +216,7 @@ _NORMALIZERS: dict[str, Callable[[], Normalizer]] = {
 
 
 def _parts(texts: Sequence[str]) -> Iterator[Sequence[str]]:
-    """The texts in parts of some millions of characters."""
+    """The texts in parts of some tens of thousands of characters."""
     first, characters = 0, 0
     for index, text in enumerate(texts):
         characters += len(text)

@@ -1,16 +1,17 @@
 """Functions compiled to machine code, for what is done to every byte of a corpus.
 
-Compiled code is kept on disk, so that only the first run on a machine waits for the compiler: beside this module, or in
-`NUMBA_CACHE_DIR`. The compiler's own cache knows an edit of the file that a function stands in, but not of one that the
-function calls; so the folder is named by the sources of all modules with compiled functions. Such modules are imported
-where they are called: whoever only draws figures does not load the compiler.
+Compiled code is kept on disk, so that only the first run on a machine waits for the compiler: in `NUMBA_CACHE_DIR`,
+beside this module, or in the user's cache folder, whichever can be written. The compiler's own cache knows an edit of
+the file that a function stands in, but not of the functions and constants that it takes from others; so the folder is
+named by the sources of all modules that may be involved. Such modules are imported where they are called: whoever only
+draws figures does not load the compiler.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TypeVar, cast
 
@@ -20,21 +21,41 @@ _Function = TypeVar("_Function", bound=Callable[..., object])
 
 
 def _sources_digest() -> str:
-    """A digest of the package's modules that have compiled functions: those that import this one."""
+    """A digest of the modules with compiled functions (they import this one), and of those that these take from."""
+    here = Path(__file__)
     digest = hashlib.sha256()
-    for path in sorted(Path(__file__).parents[1].glob("*/*.py")):
+    for path in sorted(here.parents[1].glob("*/*.py")):
         source = path.read_bytes()
-        if b"prasanga.text.compiled import" in source:
+        if path.parent == here.parent or b"prasanga.text.compiled import" in source:
             digest.update(source)
     return digest.hexdigest()[:16]
 
 
-_FOLDER = os.environ.get("NUMBA_CACHE_DIR") or Path(__file__).with_name("__pycache__")
-numba.config.CACHE_DIR = os.fspath(  # type: ignore[attr-defined]  # made when numba is imported
-    Path(_FOLDER, f"compiled-{_sources_digest()}")
-)
+def _folders() -> Iterator[Path]:
+    if asked := os.environ.get("NUMBA_CACHE_DIR"):
+        yield Path(asked)
+    yield Path(__file__).with_name("__pycache__")
+    yield Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser(), "prasanga")
+
+
+def _cache_folder() -> Path | None:
+    """The first folder that can be written; None if there is none, and every process compiles for itself."""
+    name = f"compiled-{_sources_digest()}"
+    for folder in _folders():
+        try:
+            (folder / name).mkdir(parents=True, exist_ok=True)
+        except OSError:
+            continue
+        if os.access(folder / name, os.W_OK):
+            return folder / name
+    return None
+
+
+_CACHE = _cache_folder()
+if _CACHE is not None:
+    numba.config.CACHE_DIR = os.fspath(_CACHE)  # type: ignore[attr-defined]  # made when numba is imported
 
 
 def compiled(function: _Function) -> _Function:
-    """Compile `function` at its first call; without the interpreter's lock, so that threads may share the work."""
-    return cast(_Function, numba.njit(cache=True, nogil=True, boundscheck=False)(function))
+    """Compile `function` at its first call. Nothing checks the bounds of its arrays."""
+    return cast(_Function, numba.njit(cache=_CACHE is not None, boundscheck=False)(function))

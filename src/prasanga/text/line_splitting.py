@@ -7,6 +7,8 @@ definition.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import chain, pairwise
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -51,8 +53,8 @@ def split_lines(lines: Lines, longest: int) -> tuple[Spans, int]:
 
     Args:
         lines: the lines.
-        longest: greatest number of characters of a sentence; a longer one is cut between words into pieces of at most
-            so many (a longer word stays whole).
+        longest: greatest number of characters of a sentence; a longer one is cut into pieces of at most so many,
+            between words, and with what stands between two words of at most twice as many. A longer word stays whole.
 
     Returns:
         The spans in bytes, and how many sentences were cut.
@@ -98,13 +100,28 @@ def _pieces(text: str, start: int, end: int, longest: int) -> list[tuple[int, in
     """The span itself, or, where it is too long, its pieces."""
     if end - start <= longest:
         return [(start, end)]
+    edges = [start]
+    for unit_start, unit_end in _units(text, start, end, longest):
+        if unit_end - edges[-1] > longest and unit_start > edges[-1]:
+            edges.append(unit_start)
     pieces = []
-    piece = start
-    for word in WORD.finditer(text, start, end):
-        if word.end() - piece > longest and word.start() > piece:
-            pieces.append((piece, piece + len(text[piece : word.start()].rstrip())))
-            piece = word.start()
-    return [*pieces, (piece, end)]
+    for piece_start, piece_end in pairwise([*edges, end]):
+        piece = text[piece_start:piece_end]
+        if ink := piece.strip():
+            ink_start = piece_start + len(piece) - len(piece.lstrip())
+            pieces.append((ink_start, ink_start + len(ink)))
+    return pieces
+
+
+def _units(text: str, start: int, end: int, longest: int) -> Iterator[tuple[int, int]]:
+    """What is not cut: the words, and in a stretch without words that is longer than that, `longest` characters."""
+    after = start
+    for word_start, word_end in chain((word.span() for word in WORD.finditer(text, start, end)), [(end, end)]):
+        if word_start - after > longest:
+            for cut in range(after, word_start, longest):
+                yield cut, min(cut + longest, word_start)
+        yield word_start, word_end
+        after = word_end
 
 
 def _size(text: str) -> int:
@@ -185,6 +202,9 @@ def _split(
                 hard[line] = True
                 break
             if begun == start and size > first:
+                if i - starts[size - 1] > longest:  # in bytes, so that some lines go the slow way for nothing
+                    hard[line] = True
+                    break
                 ends[size - 1] = i
             else:
                 if size == len(starts):

@@ -39,6 +39,11 @@ def test_the_demo_is_what_the_defaults_say_but_for_its_size_and_texts(
     assert demo == defaults
 
 
+def test_a_supplement_needs_a_minimum(schema: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match=r"`corpus.supplement` is never read with `samples.minimum` 0"):
+        complete({"corpus": {"supplement": [{"files": "more.txt"}]}}, schema)
+
+
 def test_defaults_are_filled_in_at_every_depth(schema: dict[str, Any]) -> None:
     config = complete({"models": {"mine": {"path": "m"}}, "samples": {"pool": "per_length"}}, schema)
     assert config["models"] == {"mine": {"path": "m", "revision": None, "layer": -1, "dtype": "auto"}}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import random
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -28,6 +29,7 @@ from prasanga.samples import (
     segment,
     short_stimuli,
 )
+from prasanga.samples.tally import Tally
 
 LENGTHS = [parse_length(label) for label in (3, 5, ">5")]
 STIMULI = ["ক", "খ গ", "ঘ", "ঙ"]
@@ -361,3 +363,18 @@ def test_a_text_that_does_not_fit_its_number_of_words_is_an_error(tmp_path: Path
     drawn = draw_from(write_sentences(tmp_path / "s.parquet", [[row]]))
     with pytest.raises(ValueError, match="does not allow length 3: its n_words does not fit"):
         list(rows_of(drawn))
+
+
+def test_a_draw_from_any_number_of_rows_opens_few_files(tmp_path: Path) -> None:
+    with Tally([], n_rows=300_000_000, scratch=tmp_path) as tally:
+        assert len(tally._slices) == 256
+
+
+def test_a_full_disk_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    path = write_sentences(tmp_path / "a.parquet", [context("one", 9, "ক")])
+    monkeypatch.setattr(Tally, "add", full)
+    with pytest.raises(InputError, match=r"could not be written \(No space left on device\)"):
+        draw([path], lengths=[parse_length(9)], pool="shared", contexts_per_stimulus=3, seed=1, scratch=tmp_path)

@@ -18,8 +18,10 @@ from prasanga.sentences import (
     SENTENCE_SCHEMA,
     ExtractionReport,
     Matcher,
+    Shard,
     extract,
     extract_records,
+    extract_shard,
     extraction,
     passages,
     windows,
@@ -237,10 +239,12 @@ def test_a_part_reads_as_far_around_itself_as_its_contexts_reach(
 @given(raw_lines)
 def test_the_size_of_blocks_changes_nothing(tmp_path_factory: pytest.TempPathFactory, lines: list[str]) -> None:
     path = write(tmp_path_factory.mktemp("corpus"), "\n".join(["ফুল।", *lines]))
-    expected = rows_of(path)
+    whole, blocks = ExtractionReport(), ExtractionReport()
+    expected = rows_of(path, whole)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(extraction, "BLOCK", 16)
-        assert rows_of(path) == expected
+        assert rows_of(path, blocks) == expected
+    assert blocks == whole
 
 
 class Text(NamedTuple):
@@ -272,7 +276,10 @@ def test_a_record_is_a_document_whatever_lines_it_has() -> None:
 def test_a_record_may_say_which_stimulus_it_was_found_for() -> None:
     words = ["মা", "ফুলের", "নদী", None]
     records = [Text("ফুল ও মা।", number, word) for number, word in enumerate(words)]
-    assert [(row["stimulus"], row["offset"]) for row in records_of(records)] == [
+    report = ExtractionReport()
+    rows = records_of(records, report)
+    assert report.unknown_stimuli == 1
+    assert [(row["stimulus"], row["offset"]) for row in rows] == [
         ("মা", 0),
         ("ফুল", 1),
         ("ফুল", 3),
@@ -313,6 +320,39 @@ def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path: Path) -> None
     next(batches)
     with path.open("a", encoding="utf-8") as file:
         file.write("মা।\n")
+    with pytest.raises(InputError, match="changed while it was read"):
+        list(batches)
+
+
+def test_a_stretch_without_words_is_not_written_with_every_hit(tmp_path: Path) -> None:
+    path = write(tmp_path, "মা " * 600 + "-" * 1_000_000)
+    assert max(len(row["text"]) for row in rows_of(path)) <= 7 * 2 * passages.LONGEST_SENTENCE
+
+
+def test_a_word_without_end_is_nobodys_neighbour(tmp_path: Path) -> None:
+    path = write(tmp_path, "ফুল ফোটে।\n" + "ক" * 300_000 + "\nফুল।\n")
+    assert [row["text"] for row in rows_of(path)] == ["ফুল ফোটে।", "ফুল।"]
+
+
+def test_the_report_does_not_depend_on_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write(tmp_path, "মা-কে মা ফুল।\n" * 30)
+    whole, parts = ExtractionReport(), ExtractionReport()
+    rows = rows_of(path, whole)
+    monkeypatch.setattr(windows, "_BYTES_PER_BATCH", 1)
+    assert rows_of(path, parts) == rows
+    assert parts == whole
+    assert (whole.matched_sentences, whole.shorter_matches, whole.occurrences) == (30, 30, 90)
+
+
+def test_records_that_change_while_they_are_read_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    line = '{"text": "' + "ফুল ফোটে। " * 1_000 + '"}\n'
+    path.write_text(line * 100, encoding="utf-8")
+    options: dict[str, Any] = {"lexicon": LEXICON, "normalization": "none", "language": "bn"}
+    batches = extract_shard(Shard(str(path), "a.jsonl", "line", "jsonl"), **options)
+    next(batches)
+    with path.open("a", encoding="utf-8") as file:
+        file.write(line)
     with pytest.raises(InputError, match="changed while it was read"):
         list(batches)
 

@@ -83,6 +83,20 @@ def test_everything_that_is_no_word_character_is_a_boundary(text: str) -> None:
     assert spans(text) == [("মা", at, at + 2)]
 
 
+def test_a_lexicon_without_forms_finds_nothing() -> None:
+    assert spans("মা গান", Forms({})) == []
+
+
+def test_a_form_with_a_nul_is_refused() -> None:
+    with pytest.raises(InputError, match="has a NUL in it"):
+        Matcher(Forms({"a\0b": ("x",), "c": ("y",)}))
+
+
+@pytest.mark.parametrize("text", ["", "\0", "মা\0মা", "\ud83dমা", "😀", "মা\ud83d"])
+def test_any_text_is_searched(text: str) -> None:
+    assert [match.form for match in Matcher(LEXICON).find(text)] == ["মা"] * text.count("মা")
+
+
 def test_overlaps_are_all_found() -> None:
     assert spans("বাবা মা গান") == [
         ("বাবা", 0, 4),

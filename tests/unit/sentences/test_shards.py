@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from prasanga.errors import InputError
-from prasanga.sentences.shards import Shard, find_shards
+from prasanga.sentences.shards import Shard, find_shards, require_apart
 
 LARGE = 10**9
 
@@ -47,17 +47,20 @@ def formats(root: Path, *files: str, **keys: Any) -> dict[str, str]:
 
 
 def test_names_follow_the_paths(corpus: Path) -> None:
-    texts = [
-        {"files": "**/*.txt*", "documents": "line", "licence": "CC BY 4.0"},
-        {"files": "loose.bn", "documents": "file", "title": "Loose"},
-    ]
-    pattern = {"title": "**/*.txt*", "licence": "CC BY 4.0"}
+    texts = [{"files": "**/*.txt*", "documents": "line"}, {"files": "loose.bn", "documents": "file"}]
     assert find_shards(corpus, texts, LARGE) == {
-        "books-a": Shard(f"{corpus}/books/a.txt", "books/a.txt", "line", **pattern),
-        "news-a": Shard(f"{corpus}/news/a.txt", "news/a.txt", "line", **pattern),
-        "news-b": Shard(f"{corpus}/news/b.txt.gz", "news/b.txt.gz", "line", **pattern),
-        "loose": Shard(f"{corpus}/loose.bn", "loose.bn", "file", title="Loose"),
+        "books-a": Shard(f"{corpus}/books/a.txt", "books/a.txt", "line", text=0),
+        "news-a": Shard(f"{corpus}/news/a.txt", "news/a.txt", "line", text=0),
+        "news-b": Shard(f"{corpus}/news/b.txt.gz", "news/b.txt.gz", "line", text=0),
+        "loose": Shard(f"{corpus}/loose.bn", "loose.bn", "file", text=1),
     }
+
+
+def test_a_file_is_either_of_the_corpus_or_of_the_supplement(corpus: Path) -> None:
+    books, news = (find_shards(corpus, [{"files": f"{folder}/*"}], LARGE) for folder in ("books", "news"))
+    require_apart(books, news)
+    with pytest.raises(InputError, match=r"corpus.supplement: the file 'news/a.txt' is in `corpus.texts` as well"):
+        require_apart(books | news, news)
 
 
 def test_what_the_reader_of_a_format_needs_is_passed_on(corpus: Path) -> None:

@@ -48,6 +48,20 @@ def test_a_sentence_that_is_too_long_is_cut_between_words() -> None:
     assert sentences_of(["ক" * 20 + " খ"], longest=8) == ([["ক" * 20, "খ"]], 1)
 
 
+def test_marks_that_go_on_and_on_do_not_make_a_sentence_longer() -> None:
+    (found,), cut = sentences_of(["ক" * 5 + "।" + " ।" * 50], longest=8)
+    assert cut == 1
+    assert "".join(found).replace(" ", "") == "ককককক" + "।" * 51
+    assert max(map(len, found)) <= 16
+
+
+def test_a_stretch_without_words_is_cut_as_well() -> None:
+    (found,), cut = sentences_of(["ক " + "-" * 100 + " খ"], longest=8)
+    assert cut == 1
+    assert "".join(found).replace(" ", "") == "ক" + "-" * 100 + "খ"
+    assert max(map(len, found)) <= 16
+
+
 def test_more_sentences_than_room_was_made_for() -> None:
     assert sentences_of(["ক।" * 5_000])[0] == [["ক।"] * 5_000]
 
