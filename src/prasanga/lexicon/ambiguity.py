@@ -1,8 +1,8 @@
 """Forms that have two readings, and the decisions about them (`ambiguous:` in `categories.yaml`).
 
-A form like মার is the genitive of মা and could be a form of another stimulus. Counting it for both, for one or for
+A form like মার is the genitive of মা, and could be one of another stimulus. Counting it for both, for one or for
 none changes the measurement, so somebody has to decide, and the decision stands in the data with its reason. The other
-reading may also be a word that is no stimulus (মার, beating); such a form can be left out, with `none`.
+reading may also be a word that is no stimulus (খুনে, murderous); such a form can be left out, with `none`.
 """
 
 from __future__ import annotations

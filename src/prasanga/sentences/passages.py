@@ -64,6 +64,8 @@ class Reader:
     def passage(self, block: Block, *, owned: bool = True) -> Passage:
         """The sentences of a block; counted if they are `owned`."""
         lines, undecodable = self._normalizer.rewrite(block.lines)
+        # White space is no text, also where a repair makes a mark of it (U+0085 becomes an ellipsis).
+        lines.ends[block.blank] = lines.starts[block.blank]
         breaks = block.breaks
         if undecodable:
             if self._errors == "stop":

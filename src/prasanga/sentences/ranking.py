@@ -156,7 +156,7 @@ def rank(candidates: Candidates, counts: Mapping[str, Count], top: int) -> list[
     taken = sum(word.chosen for word in ranked)
     if taken < top:
         logger.warning(
-            "%s: %d of its %d candidates occur in the corpus, so %d are taken and not %d (lexicon.top). Give it more"
+            "%s: only %d of its %d candidates occur(s) in the corpus; taken: %d, not %d (lexicon.top). Give it more"
             " candidates or more text.",
             candidates.name,
             taken,

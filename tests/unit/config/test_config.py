@@ -32,7 +32,7 @@ def test_the_demo_is_what_the_defaults_say_but_for_its_size_and_texts(
 ) -> None:
     demo = complete(yaml.safe_load((project_root / "config.yaml").read_text(encoding="utf-8")), schema)
     defaults = complete({}, schema)
-    demo["note"] = ""
+    demo["note"], demo["title"] = "", defaults["title"]
     demo["samples"]["contexts_per_stimulus"] = 1200
     demo["embeddings"]["buckets"] = 16
     demo["associations"]["n_samples"] = 5000

@@ -59,7 +59,6 @@ READINGS = [
     ("বন্ধুগণের", "বন্ধু", "plural", "genitive", ""),
     ("নাতনীদের", "নাতনি", "plural", "genitive", ""),
     ("বন্ধুতে", "বন্ধু", "singular", "instrumental", ""),
-    ("পুরুষে", "পুরুষ", "singular", "instrumental", ""),
     ("মা-কে", "মা", "singular", "objective", ""),
     ("গান-এর", "গান", "singular", "genitive", ""),
 ]

@@ -348,5 +348,5 @@ def test_what_was_read_and_left_out_is_said(render: Callable[..., str]) -> None:
     }
     page = " ".join(render(corpus=[counts, counts]).split())
     assert "Read: 2 files with 2,000 lines and 3,000 sentences; 80 of them hold a stimulus, in 100 occurrences." in page
-    assert "Left out: 4 lines that are not UTF-8. Cut into parts: 2 sentences" in page
+    assert "Left out: 4 lines that are not UTF-8. Divided because of extreme length: 2 sentences" in page
     assert "Read:" not in render()

@@ -357,6 +357,14 @@ def test_records_that_change_while_they_are_read_are_refused(tmp_path: Path) -> 
         list(batches)
 
 
+def test_a_blank_line_is_no_sentence_whatever_it_is_made_of(tmp_path: Path) -> None:
+    spaces = [chr(code) for code in range(0x3001) if chr(code).isspace() and chr(code) != "\n"]
+    for normalization in ("bangla", "nukta", "nfkc", "none"):
+        path = write(tmp_path, "ফুল।\n" + "\n".join(spaces) + "\nফুল।\n")
+        rows = rows_of(path, documents="file", normalization=normalization)
+        assert [row["text"] for row in rows] == ["ফুল। ফুল।"] * 2
+
+
 def test_one_line_of_fifty_megabytes(tmp_path: Path) -> None:
     path = write(tmp_path, "নদী বয়ে যায়, " * 1_400_000 + "ফুল")
     assert path.stat().st_size > 50_000_000

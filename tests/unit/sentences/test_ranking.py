@@ -135,7 +135,7 @@ def test_a_candidate_without_an_occurrence_is_never_taken(names: Candidates, cap
     assert order(ranked) == ["মিতা", "অনু", "দীপা", "রিনা"]
     assert [word.chosen for word in ranked] == [True, False, False, False]
     (message,) = caplog.messages
-    assert message.startswith("names: 1 of its 4 candidates occur in the corpus")
+    assert message.startswith("names: only 1 of its 4 candidates occur(s) in the corpus; taken: 1")
     assert "not 2" in message
 
 
