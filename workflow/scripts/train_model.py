@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from prasanga.logs import log_to
 from prasanga.models import train_masked_model
-from prasanga.sentences import Shard, read_texts
+from prasanga.sentences import Shard, read_texts, require_small
 from prasanga.text import normalizer
 
 if TYPE_CHECKING:
@@ -16,5 +16,6 @@ settings = dict(snakemake.params.training)
 normalize, errors = normalizer(settings.pop("normalization"), **settings.pop("replacements")), settings.pop("errors")
 settings.pop("digests")  # say that the corpus changed
 shards = [Shard(**shard) for shard in settings.pop("shards")]
+require_small(shards)
 texts = [text for shard in shards for text in normalize(list(read_texts(shard, errors)))]
 train_masked_model(texts, Path(snakemake.output[0]).parent, **settings)

@@ -6,7 +6,7 @@ A second 128-bit XXH3, of seed and stimulus, is the key. Both are taken as halve
     low'  = mix(high ^ key_high)
     high' = mix(low ^ low' ^ key_low)
 
-where `mix` is the finalizer of SplitMix64 (Steele, Lea and Flood 2014, with the constants of Stafford's variant 13).
+where `mix` is that of `prasanga.hashing`.
 For a given key each step can be undone, so two texts have the same priority exactly if they have the same identifier;
 for another seed or stimulus the order is another one.
 """
@@ -19,10 +19,9 @@ import numpy as np
 import numpy.typing as npt
 import xxhash
 
-Words64 = npt.NDArray[np.uint64]
+from prasanga.hashing import mix, mix_one
 
-_FIRST, _SECOND = 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
-_LOW = (1 << 64) - 1
+Words64 = npt.NDArray[np.uint64]
 
 
 def priority(seed: int, stimulus: str, text: str) -> int:
@@ -32,8 +31,8 @@ def priority(seed: int, stimulus: str, text: str) -> int:
     """
     key_high, key_low = divmod(_key(seed, stimulus), 1 << 64)
     high, low = divmod(xxhash.xxh3_128_intdigest(text.encode()), 1 << 64)
-    new_low = _mix_one(high ^ key_high)
-    new_high = _mix_one(low ^ new_low ^ key_low)
+    new_low = mix_one(high ^ key_high)
+    new_high = mix_one(low ^ new_low ^ key_low)
     return new_high << 64 | new_low
 
 
@@ -51,22 +50,10 @@ def priorities(high: Words64, low: Words64, keys: Words64) -> tuple[Words64, Wor
         low: low half, shape (n,).
         keys: the key of each row's stimulus, shape (n, 2).
     """
-    new_low = _mix(high ^ keys[:, 0])
-    return _mix(low ^ new_low ^ keys[:, 1]), new_low
+    new_low = mix(high ^ keys[:, 0])
+    return mix(low ^ new_low ^ keys[:, 1]), new_low
 
 
 def _key(seed: int, stimulus: str) -> int:
     # NUL stands in no number, so that no two pairs are written alike.
     return xxhash.xxh3_128_intdigest(f"{seed}\0{stimulus}".encode())
-
-
-def _mix(x: Words64) -> Words64:
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(_FIRST)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(_SECOND)
-    return x ^ (x >> np.uint64(31))
-
-
-def _mix_one(x: int) -> int:
-    x = (x ^ x >> 30) * _FIRST & _LOW
-    x = (x ^ x >> 27) * _SECOND & _LOW
-    return x ^ x >> 31

@@ -9,7 +9,7 @@ from prasanga.sentences.forms import Forms, read_forms
 from prasanga.sentences.matcher import Match, Matcher, longest
 from prasanga.sentences.settings import common_settings
 from prasanga.sentences.shards import Shard, find_shards
-from prasanga.sentences.texts import read_texts
+from prasanga.sentences.texts import read_texts, require_small
 
 if TYPE_CHECKING:
     from prasanga.sentences.extraction import extract, extract_records, extract_shard
@@ -37,6 +37,7 @@ __all__ = [
     "read_forms",
     "read_lines",
     "read_texts",
+    "require_small",
 ]
 
 

@@ -18,6 +18,7 @@ import polars as pl
 import pyarrow as pa
 
 from prasanga.errors import InputError
+from prasanga.hashing import mix
 from prasanga.parquet import open_parquet, read_batches
 from prasanga.seeds import seed_of
 from prasanga.sentences.suffixes import SUFFIX_SCHEMA, count_suffixes, folded
@@ -170,7 +171,7 @@ class _Lowest:
             }
         )
         table = table.join(known, on="stimulus", how="left", maintain_order="left")
-        priority = _mixed(_first_half(table["text_id"]) ^ table["key"].to_numpy())
+        priority = mix(_first_half(table["text_id"]) ^ table["key"].to_numpy())
         near = table.with_columns(priority=priority).filter(pl.col("priority") <= pl.col("limit"))
         near = self._lowest_of(near.drop("key", "limit"))
         self._kept = near if self._kept is None else self._lowest_of(pl.concat([self._kept, near]))
@@ -207,13 +208,6 @@ def _require_digests(text_ids: pl.Series, path: str | Path) -> None:
             f"{path}: the text_id {wrong[0]!r} is not 32 hexadecimal digits, so it is no table of sentences. Delete it"
             " and run the workflow again."
         )
-
-
-def _mixed(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
-    """Each number scattered over all numbers of 64 bits, no two to one (the finalizer of SplitMix64)."""
-    values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return values ^ (values >> np.uint64(31))
 
 
 def _with_texts(path: str | Path, hits: pl.DataFrame) -> pl.DataFrame:

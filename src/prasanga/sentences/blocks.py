@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from prasanga.errors import InputError
 from prasanga.sentences.corpus import Documents
 from prasanga.sentences.decompression import open_decompressed
+from prasanga.sentences.records import Record
 from prasanga.text.characters import IS_SPACE, character_flags
 from prasanga.text.compiled import compiled
 from prasanga.text.rewriting import Bytes, Lines, Positions, decode
@@ -25,25 +26,6 @@ BLOCK = 1 << 20
 _LINE_FEED: Final = 10
 _RETURN: Final = 13
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-
-
-class Record(Protocol):
-    """A document of a corpus of records."""
-
-    @property
-    def text(self) -> str:
-        """The text."""
-        ...
-
-    @property
-    def number(self) -> int:
-        """Its place among the records of the file, from 0."""
-        ...
-
-    @property
-    def stimulus(self) -> str | None:
-        """The only stimulus to look for in it, or None for all."""
-        ...
 
 
 class Block(NamedTuple):

@@ -14,11 +14,11 @@ from typing import cast
 import pyarrow as pa
 
 from prasanga.errors import InputError
-from prasanga.sentences.blocks import BLOCK, Record, record_blocks, require_text, text_blocks
+from prasanga.sentences.blocks import BLOCK, record_blocks, require_text, text_blocks
 from prasanga.sentences.corpus import Documents, Errors
 from prasanga.sentences.matcher import HasClaims, Matcher, Position
 from prasanga.sentences.passages import ExtractionReport, Reader
-from prasanga.sentences.records import read_records
+from prasanga.sentences.records import Record, read_records
 from prasanga.sentences.shards import Shard
 from prasanga.sentences.windows import Contexts, Windows
 from prasanga.text import Normalizer, normalizer

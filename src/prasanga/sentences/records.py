@@ -10,16 +10,15 @@ import csv
 import json
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Literal, NamedTuple, Protocol
+from typing import BinaryIO, Literal, NamedTuple
 
 from prasanga.errors import InputError
 from prasanga.sentences.columns import arrow_texts, parquet_texts
+from prasanga.sentences.corpus import Errors, ReadingReport
 from prasanga.sentences.decompression import open_decompressed
 
 RecordFormat = Literal["jsonl", "parquet", "dataset", "extracted"]
-Errors = Literal["stop", "skip-line"]
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _LONGEST_CELL = 1 << 28  # characters; by default the csv module stops at 2^17, less than many a document
@@ -34,28 +33,7 @@ class Record(NamedTuple):
 
     text: str
     number: int
-    stimulus: str | None
-
-
-class Counts(Protocol):
-    """What was read of a file.
-
-    `bytes` are those of the decompressed file, or of the texts of a column; `lines` are those of the file, or the rows
-    of a column; `skipped_lines` are the records that could not be used, and the rows of a column that hold null.
-    """
-
-    bytes: int
-    lines: int
-    skipped_lines: int
-    documents: int
-
-
-@dataclass
-class _Counts:
-    bytes: int = 0
-    lines: int = 0
-    skipped_lines: int = 0
-    documents: int = 0
+    stimulus: str | None = None
 
 
 class _UnusableError(ValueError):
@@ -73,7 +51,7 @@ def read_records(
     field: str = "text",
     columns: Sequence[str] = ("word", "sentence"),
     errors: Errors = "stop",
-    counts: Counts | None = None,
+    counts: ReadingReport | None = None,
 ) -> Iterator[Record]:
     """Read the records of a file, one by one; those without text (blank, or null in a column) are left out.
 
@@ -85,13 +63,15 @@ def read_records(
         columns: of an extracted table, the columns with the stimulus and with the sentence.
         errors: what to do with a record that cannot be used (not UTF-8, not JSON, no such field, something else than
             text in it): stop, or leave it out and count it. A damaged file and a missing column always stop.
-        counts: counts to add to, complete when the iterator is exhausted.
+        counts: counts to add to, complete when the iterator is exhausted. `bytes` are those of the decompressed file,
+            or of the texts of a column; `lines` are those of the file, or the rows of a column; `skipped_lines` are the
+            records that could not be used, and the rows of a column that hold null.
 
     Raises:
         InputError: for a file that is absent, damaged, truncated, or without text, and for records that cannot be used;
             it names the file, the place, and what was found.
     """
-    path, counts = Path(path), counts if counts is not None else _Counts()
+    path, counts = Path(path), counts if counts is not None else ReadingReport()
     readers: Mapping[str, Callable[[], Iterator[_Found]]] = {
         "jsonl": lambda: _json_lines(path, field, counts),
         "parquet": lambda: _column(parquet_texts(path, field), counts),
@@ -118,7 +98,7 @@ def read_records(
         )
 
 
-def _column(texts: Iterator[str | bytes | None], counts: Counts) -> Iterator[_Found]:
+def _column(texts: Iterator[str | bytes | None], counts: ReadingReport) -> Iterator[_Found]:
     """The rows of a column: text, bytes that are not UTF-8, or null."""
     for number, text in enumerate(texts):
         counts.lines += 1
@@ -132,7 +112,7 @@ def _column(texts: Iterator[str | bytes | None], counts: Counts) -> Iterator[_Fo
             yield number, None, text
 
 
-def _json_lines(path: Path, field: str, counts: Counts) -> Iterator[_Found]:
+def _json_lines(path: Path, field: str, counts: ReadingReport) -> Iterator[_Found]:
     number = 0
     with open_decompressed(path) as stream:
         for line, offset, raw in _lines(stream, counts):
@@ -197,7 +177,7 @@ def _value_at(field: str, record: object, line: int) -> object:
     return record
 
 
-def _table(path: Path, columns: Sequence[str], counts: Counts) -> Iterator[_Found]:
+def _table(path: Path, columns: Sequence[str], counts: ReadingReport) -> Iterator[_Found]:
     """The rows of CSV or TSV. Bytes that are not UTF-8 are carried along, so that quotes and cells stay in step."""
     csv.field_size_limit(max(csv.field_size_limit(), _LONGEST_CELL))
     with open_decompressed(path) as stream:
@@ -237,7 +217,7 @@ def _place_of(column: str, header: Sequence[str], path: Path) -> int:
     )
 
 
-def _lines(stream: BinaryIO, counts: Counts) -> Iterator[tuple[int, int, bytes]]:
+def _lines(stream: BinaryIO, counts: ReadingReport) -> Iterator[tuple[int, int, bytes]]:
     """Of each line its number (from 1), its place in the file, and its bytes without a byte order mark."""
     offset = 0
     for line, raw in enumerate(stream, 1):

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, get_args
+from typing import Any, get_args
 
 import pyarrow as pa
 import pytest
@@ -28,6 +28,7 @@ from prasanga.sentences import (
 )
 from prasanga.sentences.corpus import Documents
 from prasanga.sentences.identity import context_id, occurrence_id, text_id
+from prasanga.sentences.records import Record
 from prasanga.text import count_words, normalizer
 
 
@@ -247,15 +248,7 @@ def test_the_size_of_blocks_changes_nothing(tmp_path_factory: pytest.TempPathFac
     assert blocks == whole
 
 
-class Text(NamedTuple):
-    """A record."""
-
-    text: str
-    number: int
-    stimulus: str | None = None
-
-
-def records_of(records: list[Text], report: ExtractionReport | None = None, **options: Any) -> list[dict[str, Any]]:
+def records_of(records: list[Record], report: ExtractionReport | None = None, **options: Any) -> list[dict[str, Any]]:
     settings = {"source": "a.jsonl", "lexicon": LEXICON, "normalization": "none", "language": "bn", **options}
     batches = list(extract_records("a.jsonl", records, report=report, **settings))
     return pa.Table.from_batches(batches, SENTENCE_SCHEMA).to_pylist()
@@ -263,7 +256,7 @@ def records_of(records: list[Text], report: ExtractionReport | None = None, **op
 
 def test_a_record_is_a_document_whatever_lines_it_has() -> None:
     report = ExtractionReport()
-    rows = records_of([Text("নদী।\n\nলাল ফুল। মা।", 0), Text("ঘাস।", 1), Text("ফুল।\nনদী।", 4)], report)
+    rows = records_of([Record("নদী।\n\nলাল ফুল। মা।", 0), Record("ঘাস।", 1), Record("ফুল।\nনদী।", 4)], report)
     assert [(row["stimulus"], row["text"], row["offset"]) for row in rows] == [
         ("ফুল", "নদী। লাল ফুল। মা।", 0),
         ("মা", "নদী। লাল ফুল। মা।", 0),
@@ -275,7 +268,7 @@ def test_a_record_is_a_document_whatever_lines_it_has() -> None:
 
 def test_a_record_may_say_which_stimulus_it_was_found_for() -> None:
     words = ["মা", "ফুলের", "নদী", None]
-    records = [Text("ফুল ও মা।", number, word) for number, word in enumerate(words)]
+    records = [Record("ফুল ও মা।", number, word) for number, word in enumerate(words)]
     report = ExtractionReport()
     rows = records_of(records, report)
     assert report.unknown_stimuli == 1
