@@ -17,7 +17,7 @@ from prasanga.lexicon.categories import chosen_categories, read_categories, requ
 from prasanga.provenance import digest_of
 from prasanga.provenance.code import fingerprint
 from prasanga.provenance.ledger import MANIFEST, synchronize
-from prasanga.samples import bucket_names, parse_length, require_longest
+from prasanga.samples import bucket_names, counts_of, parse_length, require_longest
 from prasanga.sentences.manifest import update_manifest
 from prasanga.sentences.shards import find_shards, require_apart
 
@@ -73,6 +73,7 @@ if COMPUTED:
             config["corpus"]["root"],
             config["corpus"][key],
             config["corpus"]["shard_megabytes"] * 10**6,
+            f"corpus.{key}",
         )
         for key in ("texts", "supplement")
     )
@@ -92,16 +93,24 @@ wildcard_constraints:
     bucket=r"\d\d",
 
 
+def note_results():
+    """Keep Snakemake's notes on this run beside the results; a full disk must not make a failure of a success."""
+    try:
+        synchronize(Path.cwd(), own_run=True)
+    except InputError as error:
+        print(f"The results are as they should be, but not noted: {error}", file=sys.stderr)
+
+
 if workflow.is_main_process:
-    synchronize(Path.cwd())
+    readable(synchronize, Path.cwd())
 
 
 onsuccess:
-    synchronize(Path.cwd(), own_run=True)
+    note_results()
 
 
 onerror:
-    synchronize(Path.cwd(), own_run=True)
+    note_results()
 
 
 def attach_fingerprints(workflow):
@@ -201,6 +210,7 @@ def shard_settings(shard):
         # which entry of the config names a file changes nothing in it
         "shard": {**shard._asdict(), "columns": list(shard.columns), "text": 0},
         "digest": CORPUS[shard.path],
+        "manifest": f"results/{MANIFEST}",
     }
 
 
@@ -234,10 +244,10 @@ def audit_tables():
 
 
 def sentence_counts():
-    """What was read of each corpus file: made if vectors are computed, what is there of it if they come from the cache."""
+    """What was read of each corpus file: made if vectors are computed, else that of the files that were sampled."""
     if COMPUTED:
         return [f"results/sentences/{shard}.json" for shard in sorted(SHARDS)]
-    return sorted(path.as_posix() for path in Path("results/sentences").glob("*.json"))
+    return readable(counts_of, "results/samples/coverage.parquet")
 
 
 def candidate_files(wildcards):

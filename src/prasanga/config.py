@@ -129,6 +129,12 @@ def _explain(error: ValidationError) -> str:
         case "required":
             missing = re.findall(r"'([^']+)' is a required", error.message)[0]
             return f"{key} lacks the key `{missing}`. Write `{missing}: ...`; found {_short(error.instance)}."
+        case "uniqueItems":
+            items = list(error.instance)  # type: ignore[arg-type]
+            twice = next(item for item in items if items.count(item) > 1)
+            return f"{key} has {_short(twice)} twice. Write it once."
+        case "minLength":
+            return f"{key} is empty. Write a path or pattern, such as `texts/*.txt`."
         case "enum":
             near = difflib.get_close_matches(str(error.instance), list(map(str, part["enum"])), n=1)
             suggestion = near[0] if near else part["enum"][0]

@@ -7,6 +7,7 @@ begin with `prasanga.`, what made it (`provenance.describe`): stage, code finger
 from __future__ import annotations
 
 import errno
+import glob
 import os
 import socket
 import uuid
@@ -67,6 +68,7 @@ def explaining_full_disk(path: str | Path) -> Iterator[None]:
 @contextmanager
 def _replacing(path: Path) -> Iterator[Path]:
     path.parent.mkdir(parents=True, exist_ok=True)
+    _remove_what_the_dead_left(path)
     temporary = path.with_name(f".{path.name}.{socket.gethostname()}.{os.getpid()}.{uuid.uuid4().hex[:8]}.tmp")
     try:
         yield temporary
@@ -78,6 +80,19 @@ def _replacing(path: Path) -> Iterator[Path]:
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _remove_what_the_dead_left(path: Path) -> None:
+    """Remove temporary files of `path` whose process, on this host, is no more: it was killed while it wrote."""
+    beginning = f".{path.name}.{socket.gethostname()}."
+    for left in path.parent.glob(f"{glob.escape(beginning)}*.tmp"):
+        process = left.name.removeprefix(beginning).partition(".")[0]
+        try:
+            os.kill(int(process), 0)
+        except ProcessLookupError:
+            left.unlink(missing_ok=True)
+        except (OSError, ValueError):
+            continue
 
 
 def write_text(path: str | Path, text: str) -> None:

@@ -150,3 +150,11 @@ def test_candidates_are_ranked_and_the_sample_is_released(clone: Study) -> None:
     assert {row["occurrence_id"] for row in released} == {
         row["occurrence_id"] for rows in drawn(clone).values() for row in rows
     }
+    (clone.root / "results/release/sentences.csv").rename(clone.root / "released.csv")
+    clone.configure({"corpus": {"root": ".", "texts": [{"files": "released.csv"}]}})
+    clone.run("draw_samples")
+    again = pq.read_table(clone.root / "results/sentences/released.parquet").to_pylist()
+    key = ("stimulus", "text", "start", "end")
+    assert Counter(tuple(row[name] for name in key) for row in again) == Counter(
+        (row["word"], row["sentence"], int(row["start"]), int(row["end"])) for row in released
+    )

@@ -6,6 +6,7 @@ from prasanga.logs import log_to
 from prasanga.parquet import write_table
 from prasanga.provenance import describe, digests_of_files
 from prasanga.sentences import Shard, extract_shard, read_forms
+from prasanga.sentences.manifest import as_planned
 from prasanga.sentences.ranking import count_stimuli
 from prasanga.text import normalizer
 
@@ -17,8 +18,9 @@ settings = dict(snakemake.params.extraction)
 inputs = {**digests_of_files([snakemake.input.forms]), snakemake.input.corpus: settings["digest"]}
 libraries = ["ftfy", "regex", "numba", "xxhash"]
 made_from = describe("lexicon", script=__file__, inputs=inputs, settings=settings, libraries=libraries)
-settings.pop("digest")
+planned = as_planned(snakemake.input.corpus, settings.pop("digest"), settings.pop("manifest"))
 shard = Shard(**settings.pop("shard"))
 settings["normalization"] = normalizer(settings["normalization"], **settings.pop("replacements"))
-counts = count_stimuli(extract_shard(shard, lexicon=read_forms(snakemake.input.forms), **settings))
+with planned:
+    counts = count_stimuli(extract_shard(shard, lexicon=read_forms(snakemake.input.forms), **settings))
 write_table(snakemake.output[0], counts, made_from)

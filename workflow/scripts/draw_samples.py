@@ -15,6 +15,7 @@ from prasanga.samples import (
     forms_table,
     parse_length,
     sampling_settings,
+    tell_of_missing,
 )
 from prasanga.sentences import common_settings
 
@@ -47,5 +48,7 @@ made_from = describe(
     inputs=all_inputs,
     settings={**common, **settings, "lengths": [length.label for length in lengths]},
 )
-write_table(snakemake.output.coverage, coverage_table(drawn), made_from)
+coverage = coverage_table(drawn)
+tell_of_missing(coverage)
+write_table(snakemake.output.coverage, coverage, made_from)
 write_table(snakemake.output.forms, forms_table(drawn), made_from)

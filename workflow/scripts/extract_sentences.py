@@ -8,6 +8,7 @@ from prasanga.logs import log_to
 from prasanga.parquet import write_batches, write_text
 from prasanga.provenance import describe, digests_of_files
 from prasanga.sentences import REPEATED, SENTENCE_SCHEMA, ExtractionReport, Shard, extract_shard, read_forms
+from prasanga.sentences.manifest import as_planned
 from prasanga.text import normalizer
 
 if TYPE_CHECKING:
@@ -21,11 +22,12 @@ made = [snakemake.input.forms, short] if short else [snakemake.input.forms]
 inputs = {**digests_of_files(made), snakemake.input.corpus: settings["digest"]}
 libraries = ["ftfy", "regex", "numba", "xxhash"]
 made_from = describe("sentences", script=__file__, inputs=inputs, settings=settings, libraries=libraries)
-settings.pop("digest")
+planned = as_planned(snakemake.input.corpus, settings.pop("digest"), settings.pop("manifest"))
 shard = Shard(**settings.pop("shard"))
 settings["normalization"] = normalizer(settings["normalization"], **settings.pop("replacements"))
 forms = read_forms(snakemake.input.forms, only=json.loads(Path(short).read_text())["stimuli"] if short else None)
 report = ExtractionReport()
 batches = extract_shard(shard, lexicon=forms, report=report, **settings) if forms.claims() else []
-write_batches(snakemake.output.sentences, SENTENCE_SCHEMA, batches, made_from, dictionary=REPEATED)
+with planned:
+    write_batches(snakemake.output.sentences, SENTENCE_SCHEMA, batches, made_from, dictionary=REPEATED)
 write_text(snakemake.output.counts, json.dumps(report.as_dict(), indent=1) + "\n")

@@ -11,8 +11,10 @@ from prasanga.samples.table import (
     FORMS_SCHEMA,
     bucket_names,
     bucket_of,
+    counts_of,
     coverage_table,
     forms_table,
+    tell_of_missing,
 )
 
 __all__ = [
@@ -27,6 +29,7 @@ __all__ = [
     "Segments",
     "bucket_names",
     "bucket_of",
+    "counts_of",
     "coverage_table",
     "cut",
     "cut_segments",
@@ -38,4 +41,5 @@ __all__ = [
     "sampling_settings",
     "segment",
     "short_stimuli",
+    "tell_of_missing",
 ]

@@ -10,7 +10,7 @@ import hashlib
 import tempfile
 from collections import defaultdict
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -93,10 +93,18 @@ def cut_segments(drawn: Draw, scratch: str | Path | None = None) -> Iterator[Seg
         ValueError: if a context does not allow a length that it was drawn for.
     """
     scratch = Path(scratch or tempfile.gettempdir())
-    with tempfile.TemporaryFile(dir=scratch) as file:
+    with ExitStack() as stack:
         with explaining_full_disk(scratch):
+            file = tempfile.TemporaryFile(dir=scratch)  # noqa: SIM115
+            stack.callback(_close, file)
             places = _spool(drawn, file)
+            file.flush()
         yield Segments(drawn.stimuli, pa.ipc.open_file(pa.PythonFile(file, "r")), places)
+
+
+def _close(file: IO[bytes]) -> None:
+    with suppress(OSError):  # what could not be written has been told
+        file.close()
 
 
 _Places = dict[tuple[SegmentLength, str], list[int]]

@@ -6,14 +6,20 @@ A stimulus's bucket depends on its name alone, so that adding stimuli moves no o
 from __future__ import annotations
 
 import hashlib
+import json
+import logging
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pyarrow as pa
 
+from prasanga.parquet import made_from
 from prasanga.samples.drawing import Draw
 from prasanga.samples.lengths import SegmentLength
 from prasanga.samples.tally import Counts
+
+logger = logging.getLogger(__name__)
 
 COVERAGE_SCHEMA = pa.schema(
     [
@@ -73,6 +79,32 @@ def bucket_of(stimulus: str, buckets: int) -> str:
 def bucket_names(buckets: int) -> list[str]:
     """The names of all buckets, in order."""
     return [f"{number:02d}" for number in range(buckets)]
+
+
+def tell_of_missing(coverage: pa.Table) -> None:
+    """Say in the log how many stimuli have no sample at any length; nothing if all have one."""
+    sampled = pl.DataFrame(coverage).group_by("stimulus").agg(pl.col("sampled").sum())
+    missing = sorted(sampled.filter(pl.col("sampled") == 0)["stimulus"])
+    if missing:
+        logger.warning(
+            "%d of %d stimuli have no sample at any length (%s); the table of coverage says why.%s",
+            len(missing),
+            sampled.height,
+            ", ".join(missing[:5]) + (", ..." if len(missing) > 5 else ""),
+            " Are `language` and `lexicon` those of the corpus?" if len(missing) == sampled.height else "",
+        )
+
+
+def counts_of(coverage: str | Path) -> list[str]:
+    """The files that say what was read of the corpus files that a coverage table was made from, those that are there.
+
+    A folder of sentence tables may hold others as well, of files that are no longer in the corpus.
+    """
+    if not Path(coverage).exists():
+        return []
+    tables = json.loads(made_from(coverage).get("inputs", "{}"))
+    counts = [Path(table).with_suffix(".json") for table in sorted(tables) if "supplement" not in Path(table).parts]
+    return [path.as_posix() for path in counts if path.exists()]
 
 
 def coverage_table(drawn: Draw) -> pa.Table:

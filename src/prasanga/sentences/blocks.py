@@ -6,6 +6,7 @@ dropped). A part of a plain file is a range of its bytes: it has the lines that 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -25,6 +26,7 @@ BLOCK = 1 << 20
 
 _LINE_FEED: Final = 10
 _RETURN: Final = 13
+_LINE_ENDS = re.compile(r"[\r\n]+")
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
@@ -39,7 +41,8 @@ class Block(NamedTuple):
         blank: whether there is nothing but white space in it.
         breaks: whether the document ends at the line.
         size: bytes of the source, line ends included.
-        only: the only stimulus to look for in each line; None where all of them are looked for.
+        only: the only stimulus to look for in each line, which is then one context as it is; None for all of them.
+        at: the character of the line at which that stimulus begins; -1 where it is not known.
         records: whether these are lines of records, whose reader has counted them.
     """
 
@@ -51,6 +54,7 @@ class Block(NamedTuple):
     breaks: NDArray[np.bool_]
     size: int
     only: list[str | None] | None = None
+    at: Positions | None = None
     records: bool = False
 
 
@@ -83,7 +87,8 @@ def record_blocks(records: Iterable[Record], *, size: int = BLOCK) -> Iterator[B
     held: list[Record] = []
     total = 0
     for record in records:
-        texts.append(record.text.encode("utf-8", "surrogatepass") + b"\n")
+        text = record.text if record.stimulus is None else _LINE_ENDS.sub(" ", record.text)
+        texts.append(text.encode("utf-8", "surrogatepass") + b"\n")
         held.append(record)
         total += len(texts[-1])
         if total >= size:
@@ -102,6 +107,7 @@ def _block_of_records(texts: list[bytes], records: list[Record]) -> Block:
     continues = np.concatenate([[False], record[1:] == record[:-1]])
     numbers = np.array([each.number for each in records], dtype=np.int64)
     only = [records[index].stimulus for index in record.tolist()]
+    at = [records[index].start for index in record.tolist()]
     return Block(
         Lines(data, starts, ends),
         numbers[record],
@@ -111,6 +117,7 @@ def _block_of_records(texts: list[bytes], records: list[Record]) -> Block:
         np.zeros_like(blank),
         len(data),
         only if any(stimulus is not None for stimulus in only) else None,
+        np.array([-1 if start is None else start for start in at], dtype=np.int64),
         records=True,
     )
 

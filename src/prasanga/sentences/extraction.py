@@ -6,6 +6,7 @@ passage the contexts are made (`windows`). Memory holds a block or two, however 
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,6 +23,8 @@ from prasanga.sentences.records import Record, read_records
 from prasanga.sentences.shards import Shard
 from prasanga.sentences.windows import Contexts, Windows
 from prasanga.text import Normalizer, normalizer
+
+logger = logging.getLogger(__name__)
 
 
 def extract_shard(
@@ -131,8 +134,12 @@ def extract(
             for passage in reader.passages_after(documents, end, after):
                 yield from _counted(windows.add(passage), report)
         yield from _counted(windows.finish(), report)
+    if report.skipped_lines:
+        logger.warning(
+            "%s: %d line(s) left out that are not UTF-8 (corpus.errors: skip-line).", path, report.skipped_lines
+        )
     if start == 0 and end is None:
-        require_text(path, report.documents > 0, report.bytes, report.lines, report.skipped_lines)
+        require_text(path, report.sentences > 0, report.bytes, report.lines, report.skipped_lines)
 
 
 def extract_records(
@@ -150,6 +157,8 @@ def extract_records(
 ) -> Iterator[pa.RecordBatch]:
     """Find the stimuli of a lexicon in records (JSON lines, a column of a table), each of them a document.
 
+    A record that says for which stimulus it was found is one context as it is, and holds one occurrence.
+
     Args:
         path: their file, for messages.
         records: the records, each with `text`, `number` and `stimulus` (the only one to look for in it, or None).
@@ -164,6 +173,9 @@ def extract_records(
 
     Yields:
         Batches of `SENTENCE_SCHEMA`, in the order of the records; `offset` is the number of the record.
+
+    Raises:
+        InputError: if the records say for which stimuli they were found, and none of these is in the lexicon.
     """
     report = report if report is not None else ExtractionReport()
     reader = Reader(Path(path), _normalizer(normalization), Matcher(lexicon, match), "stop", report)
@@ -171,6 +183,24 @@ def extract_records(
     for block in record_blocks(records):
         yield from _counted(windows.add(reader.passage(block)), report)
     yield from _counted(windows.finish(), report)
+    if reader.unknown:
+        _tell_of_unknown(Path(path), reader.unknown, report)
+
+
+def _tell_of_unknown(path: Path, words: list[str], report: ExtractionReport) -> None:
+    shown = ", ".join(repr(word[:40]) for word in words[:5])
+    if report.unknown_stimuli == report.sentences:
+        raise InputError(
+            f"{path}: none of its {report.sentences} rows has a stimulus of the lexicon; found {shown}. Write the right"
+            " `columns: {stimulus: ..., sentence: ...}` of this entry of `corpus.texts`, or the right lexicon."
+        )
+    logger.warning(
+        "%s: %d row(s) are left out, since the lexicon has no stimulus %s (%d different ones).",
+        path,
+        report.unknown_stimuli,
+        shown,
+        len(words),
+    )
 
 
 def _normalizer(normalization: str | Normalizer) -> Normalizer:

@@ -10,8 +10,9 @@ from __future__ import annotations
 import json
 import logging
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -76,6 +77,30 @@ def update_manifest(manifest: str | Path, files: Iterable[str | Path]) -> dict[s
     return {path: known[path].digest for path in paths}
 
 
+@contextmanager
+def as_planned(path: str | Path, digest: str, manifest: str | Path) -> Iterator[None]:
+    """Hold that a corpus file is the one that a run was planned with, before and after it is read in the block.
+
+    Args:
+        path: the file.
+        digest: from `update_manifest`, when the run was planned.
+        manifest: where it is remembered; the file is read again only if its size or time is another.
+
+    Raises:
+        InputError: if it is another file by now.
+    """
+    for place in ("before", "after"):
+        entry = _read(Path(manifest)).get(str(path))
+        if entry is None or not entry.fits(_status(str(path))):
+            entry = _digested(str(path))
+        if entry.digest != digest:
+            raise InputError(
+                f"{path}: another file than when the run was planned. Let it be finished first, and run again."
+            )
+        if place == "before":
+            yield
+
+
 def _digested(path: str) -> Entry:
     """Read a file; one that changes meanwhile is read once more."""
     for _ in range(2):
@@ -128,7 +153,5 @@ def _write(manifest: Path, entries: dict[str, Entry]) -> None:
     files = {path: asdict(entries[path]) for path in sorted(entries)}
     try:
         write_text(manifest, json.dumps({"files": files}, indent=1, ensure_ascii=False) + "\n")
-    except OSError as error:
-        logger.warning(
-            "%s: cannot be written (%s); digests of the corpus are not remembered.", manifest, error.strerror
-        )
+    except (InputError, OSError) as error:
+        logger.warning("Digests of the corpus are not remembered: %s", error)

@@ -20,7 +20,8 @@ from prasanga.sentences.decompression import open_decompressed
 from prasanga.sentences.matcher import Matcher
 from prasanga.sentences.windows import ANY, LONGEST_SENTENCE, NONE, Passage, Stimuli
 from prasanga.text import Normalizer
-from prasanga.text.line_splitting import split_lines
+from prasanga.text.line_splitting import Spans, split_lines
+from prasanga.text.rewriting import Lines
 
 _MARGIN = 1 << 16
 
@@ -59,6 +60,7 @@ class Reader:
         self._broken = True  # whether a document ended at the last line
         self._last_with_text = -1
         self._numbers = {name: number for number, name in enumerate(matcher.stimuli)}
+        self.unknown: list[str] = []  # stimuli of another table that are none of the lexicon's
         self.stimuli = Stimuli(matcher.stimuli, matcher.first, matcher.of_form)
 
     def passage(self, block: Block, *, owned: bool = True) -> Passage:
@@ -79,7 +81,8 @@ class Reader:
         only = np.full(len(document), ANY, dtype=np.int64)
         if block.only is not None:
             only[:] = [ANY if word is None else self._number_of(word) for word in block.only]
-        spans, cut = split_lines(lines, LONGEST_SENTENCE)
+        at = np.full(len(document), -1, dtype=np.int64) if block.at is None else block.at
+        spans, cut = _whole_lines(lines) if block.only is not None else split_lines(lines, LONGEST_SENTENCE)
         sentences, hits = self._matcher.scan(lines.data, spans.starts, spans.ends)
         # A record begins at its first line; sentences are numbered from there.
         record = np.cumsum(~block.continues)[spans.lines]
@@ -105,6 +108,7 @@ class Reader:
             block.offsets[spans.lines],
             ordinal,
             only[spans.lines],
+            at[spans.lines],
             np.full(len(record), owned),
         )
 
@@ -115,7 +119,7 @@ class Reader:
             whole = [match.stimulus for match in self._matcher.find(spelled) if match.form == spelled]
             self._numbers[word] = self._numbers.get(spelled, self._numbers[whole[0]] if whole else NONE)
             if self._numbers[word] == NONE:
-                logger.warning("%s: %r is no stimulus of the lexicon; its sentences are left out.", self._path, word)
+                self.unknown.append(word)
             elif len(whole) > 1:
                 logger.warning("%s: %r is a form of %s; taken for the first.", self._path, word, " and ".join(whole))
         return self._numbers[word]
@@ -160,6 +164,12 @@ class Reader:
             f" found the bytes {shown}. Convert the file to UTF-8, or write `corpus.errors: skip-line` to leave such"
             " lines out and count them."
         )
+
+
+def _whole_lines(lines: Lines) -> tuple[Spans, int]:
+    """Each line that is not empty as it is."""
+    kept = np.flatnonzero(lines.ends > lines.starts)
+    return Spans(kept, lines.starts[kept], lines.ends[kept]), 0
 
 
 def _line_number(path: Path, offset: int) -> int:

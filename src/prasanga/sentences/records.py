@@ -28,20 +28,44 @@ _SKIP = "or write `corpus.errors: skip-line` to leave such records out and count
 logger = logging.getLogger(__name__)
 
 
+START = "start"
+"""Column of an extracted table with the character at which the stimulus begins; a table may lack it."""
+
+
 class Record(NamedTuple):
-    """A document: its text, its number in the file, and the only stimulus to look for in it (None: all of them)."""
+    """A document.
+
+    Attributes:
+        text: its text.
+        number: its place among the records of the file, from 0.
+        stimulus: the only stimulus to look for in it, once, in a text that is one context as it is; None for all.
+        start: the character at which that stimulus begins, if it is known.
+    """
 
     text: str
     number: int
     stimulus: str | None = None
+    start: int | None = None
 
 
 class _UnusableError(ValueError):
     """A record that has no text for us; the message says where and why, all but the file."""
 
 
-_Found = tuple[int, str | None, str | _UnusableError]
-"""Of each record that is not blank: its number, its stimulus, and its text or what is wrong with it."""
+class _Found(NamedTuple):
+    """A record that is not blank, as it was found.
+
+    Attributes:
+        number: its number in the file, from 0.
+        stimulus: that of an extracted table.
+        text: its text, or what is wrong with it.
+        start: where the stimulus begins in it, if the table says so.
+    """
+
+    number: int
+    stimulus: str | None
+    text: str | _UnusableError
+    start: int | None = None
 
 
 def read_records(
@@ -79,7 +103,7 @@ def read_records(
         "extracted": lambda: _table(path, columns, counts),
     }
     documents = skipped = 0
-    for number, stimulus, text in readers[format]():
+    for number, stimulus, text, start in readers[format]():
         if isinstance(text, _UnusableError):
             if errors == "stop":
                 raise InputError(f"{path}: {text}")
@@ -88,7 +112,7 @@ def read_records(
         elif text and not text.isspace():
             documents += 1
             counts.documents += 1
-            yield Record(text, number, stimulus)
+            yield Record(text, number, stimulus, start)
     if skipped:
         logger.warning("%s: %d record(s) left out that could not be used (corpus.errors: skip-line).", path, skipped)
     if not documents:
@@ -106,10 +130,12 @@ def _column(texts: Iterator[str | bytes | None], counts: ReadingReport) -> Itera
             counts.skipped_lines += 1
         elif isinstance(text, bytes):
             counts.bytes += len(text)
-            yield number, None, _UnusableError(f"row {number} (from 0) is not UTF-8. Convert the file, {_SKIP}.")
+            yield _Found(
+                number, None, _UnusableError(f"row {number} (from 0) is not UTF-8. Convert the file, {_SKIP}.")
+            )
         else:
             counts.bytes += len(text.encode())
-            yield number, None, text
+            yield _Found(number, None, text)
 
 
 def _json_lines(path: Path, field: str, counts: ReadingReport) -> Iterator[_Found]:
@@ -118,9 +144,9 @@ def _json_lines(path: Path, field: str, counts: ReadingReport) -> Iterator[_Foun
         for line, offset, raw in _lines(stream, counts):
             if raw.strip():
                 try:
-                    yield number, None, _text_in_json(raw, line, offset, field)
+                    yield _Found(number, None, _text_in_json(raw, line, offset, field))
                 except _UnusableError as problem:
-                    yield number, None, problem
+                    yield _Found(number, None, problem)
                 number += 1
 
 
@@ -187,24 +213,33 @@ def _table(path: Path, columns: Sequence[str], counts: ReadingReport) -> Iterato
         try:
             header = next((row for row in rows if row), [])
             at = [_place_of(column, header, path) for column in columns]
+            starts = header.index(START) if header.count(START) == 1 else None
             for number, row in enumerate(row for row in rows if row):
                 where = f"row {number} (from 0, ends at line {rows.line_num})"
                 if len(row) != len(header):
-                    problem = f"{where} has {len(row)} cells, but the header {len(header)}. Mend it, {_SKIP}."
-                    yield number, None, _UnusableError(problem)
+                    problem = f"{where} has {len(row)} cell(s), but the header has {len(header)}. Mend it, {_SKIP}."
+                    yield _Found(number, None, _UnusableError(problem))
                     continue
                 stimulus, sentence = (row[i] for i in at)
                 if not (_is_text(stimulus) and _is_text(sentence)):
-                    yield number, None, _UnusableError(f"{where} is not UTF-8. Convert the file to UTF-8, {_SKIP}.")
+                    yield _Found(
+                        number, None, _UnusableError(f"{where} is not UTF-8. Convert the file to UTF-8, {_SKIP}.")
+                    )
                 elif not stimulus.strip():
-                    yield number, None, _UnusableError(f"{where} has no stimulus ({columns[0]!r}). Mend it, {_SKIP}.")
+                    yield _Found(
+                        number, None, _UnusableError(f"{where} has no stimulus ({columns[0]!r}). Mend it, {_SKIP}.")
+                    )
                 else:
-                    yield number, stimulus.strip(), sentence
+                    yield _Found(number, stimulus.strip(), sentence, _start_in(row, starts))
         except csv.Error as error:
             raise InputError(
                 f"{path}: line {rows.line_num} is no {'TSV' if tabs else 'CSV'} ({error}). A cell with a quote, a line"
                 ' end or a separator in it stands in double quotes, and each quote in it is doubled (""). Mend it.'
             ) from None
+
+
+def _start_in(row: Sequence[str], column: int | None) -> int | None:
+    return int(row[column]) if column is not None and row[column].isdecimal() else None
 
 
 def _place_of(column: str, header: Sequence[str], path: Path) -> int:

@@ -51,7 +51,9 @@ class Shard(NamedTuple):
     text: int = 0
 
 
-def find_shards(root: str | Path, texts: Iterable[Mapping[str, Any]], shard_bytes: int) -> dict[str, Shard]:
+def find_shards(
+    root: str | Path, texts: Iterable[Mapping[str, Any]], shard_bytes: int, key: str = "corpus.texts"
+) -> dict[str, Shard]:
     """The files that the entries of `corpus.texts` name, and their parts, by the name of their results.
 
     Args:
@@ -60,11 +62,23 @@ def find_shards(root: str | Path, texts: Iterable[Mapping[str, Any]], shard_byte
             the schema's default.
         shard_bytes: size of a part. The parts are `[0, shard_bytes)`, `[shard_bytes, 2 * shard_bytes)` and so on; the
             last one has half as much to one and a half times as much.
+        key: where in the config the entries stand, for messages.
 
     Raises:
         InputError: if an entry names no file, a folder has no text in it, a file is named twice, or two files would get
             the same name.
     """
+    try:
+        return _find_shards(root, texts, shard_bytes)
+    except InputError as error:
+        if not Path(root).is_dir():
+            raise InputError(
+                f"corpus.root is {str(root)!r}, which is no folder. Write the folder that `{key}` starts from."
+            ) from None
+        raise InputError(str(error).replace("corpus.texts", key)) from None
+
+
+def _find_shards(root: str | Path, texts: Iterable[Mapping[str, Any]], shard_bytes: int) -> dict[str, Shard]:
     shards: dict[str, Shard] = {}
     sources: dict[str, str] = {}  # by name, that of a whole file too where only its parts are shards
     for number, text in enumerate(texts):

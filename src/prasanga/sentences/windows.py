@@ -68,7 +68,8 @@ class Passage(NamedTuple):
         document: number of each sentence's document.
         offset: of the line or record that each comes from.
         ordinal: its number in that line or record.
-        only: the number of the only stimulus to look for in it, or `ANY` or `NONE`.
+        only: the number of the only stimulus to look for in it, once, or `ANY` or `NONE`.
+        at: the character of the sentence at which that stimulus begins; -1 where it is not known.
         owned: whether contexts are made for it, or it only serves those of others.
     """
 
@@ -78,6 +79,7 @@ class Passage(NamedTuple):
     offset: Positions
     ordinal: Positions
     only: Positions
+    at: Positions
     owned: NDArray[np.bool_]
 
     def __len__(self) -> int:
@@ -100,6 +102,7 @@ class Passage(NamedTuple):
             self.offset[first:],
             self.ordinal[first:],
             self.only[first:],
+            self.at[first:],
             self.owned[first:],
         )
 
@@ -131,6 +134,7 @@ class Passage(NamedTuple):
             _both(self.offset, other.offset),
             _both(self.ordinal, other.ordinal),
             _both(self.only, other.only),
+            _both(self.at, other.at),
             _both(self.owned, other.owned),
         )
 
@@ -248,7 +252,12 @@ class Windows:
         )
         hit, stimulus = hit[~same], stimulus[~same]
         order = np.lexsort((stimulus, hits.end[hit], hits.start[hit], hits.sentence[hit]))
-        return Occurrences(hit[order], stimulus[order], int(same.sum()))
+        hit, stimulus = hit[order], stimulus[order]
+        sentence = hits.sentence[hit]
+        if (passage.only[sentence] != ANY).any():
+            chosen = _once(sentence, hits.start[hit] == passage.at[sentence], passage.only[sentence] != ANY)
+            hit, stimulus = hit[chosen], stimulus[chosen]
+        return Occurrences(hit, stimulus, int(same.sum()))
 
     def _batch(
         self, passage: Passage, found: Occurrences, sentence: Positions, begin: Positions, end: Positions
@@ -294,6 +303,14 @@ class Windows:
             pa.array(passage.offset[sentence], pa.int64()),
         ]
         return pa.RecordBatch.from_arrays(columns, schema=SENTENCE_SCHEMA)
+
+
+def _once(sentence: Positions, is_meant: NDArray[np.bool_], once: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Of the hits of a sentence where one is wanted, the one that is meant, else the first; all hits of the others."""
+    order = np.lexsort((np.arange(len(sentence)), ~is_meant, sentence))
+    best = np.zeros(len(sentence), dtype=np.bool_)
+    best[order[np.diff(sentence[order], prepend=-1) != 0]] = True
+    return best | ~once
 
 
 def _int32(values: Positions) -> pa.Array:

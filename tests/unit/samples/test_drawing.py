@@ -27,7 +27,9 @@ from prasanga.samples import (
     parse_length,
     priority,
     segment,
+    segments,
     short_stimuli,
+    tell_of_missing,
 )
 from prasanga.samples.tally import Tally
 
@@ -378,3 +380,25 @@ def test_a_full_disk_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(Tally, "add", full)
     with pytest.raises(InputError, match=r"could not be written \(No space left on device\)"):
         draw([path], lengths=[parse_length(9)], pool="shared", contexts_per_stimulus=3, seed=1, scratch=tmp_path)
+
+
+def test_a_full_disk_is_said_when_the_segments_are_set_aside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write_sentences(tmp_path / "a.parquet", [context("one", 9, "ক")])
+    drawn = draw([path], lengths=[parse_length(3)], pool="shared", contexts_per_stimulus=3, seed=1)
+    full = Path("/dev/full")
+    if not full.exists():
+        pytest.skip("needs /dev/full, which not every system has")
+    monkeypatch.setattr(segments.tempfile, "TemporaryFile", lambda **_: full.open("wb+"))
+    said = pytest.raises(InputError, match=r"could not be written \(No space left on device\)")
+    with said, cut_segments(drawn, tmp_path):
+        pytest.fail("there is nothing to yield")
+
+
+def test_stimuli_without_samples_are_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    path = write_sentences(tmp_path / "a.parquet", [context("one", 9, "ক")])
+    options: dict[str, Any] = {"lengths": [parse_length(3)], "pool": "shared", "contexts_per_stimulus": 3, "seed": 1}
+    tell_of_missing(coverage_table(draw([path], stimuli=["ক", "খ"], **options)))
+    assert "1 of 2 stimuli have no sample at any length (খ)" in caplog.text
+    assert "Are `language`" not in caplog.text
+    tell_of_missing(coverage_table(draw([path], stimuli=["খ"], **options)))
+    assert "Are `language` and `lexicon` those of the corpus?" in caplog.text

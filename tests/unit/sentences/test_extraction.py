@@ -266,18 +266,24 @@ def test_a_record_is_a_document_whatever_lines_it_has() -> None:
     assert (report.sentences, report.matched_sentences, report.occurrences) == (6, 3, 3)
 
 
-def test_a_record_may_say_which_stimulus_it_was_found_for() -> None:
-    words = ["মা", "ফুলের", "নদী", None]
-    records = [Record("ফুল ও মা।", number, word) for number, word in enumerate(words)]
+def test_a_record_that_names_its_stimulus_is_one_context_with_one_occurrence() -> None:
+    text = "ফুল ও মা।\nফুলের মালা। নদী।"
+    words = [("মা", None), ("ফুলের", None), ("ফুল", 10), ("নদী", None)]
+    records = [Record(text, number, word, start) for number, (word, start) in enumerate(words)]
     report = ExtractionReport()
     rows = records_of(records, report)
-    assert report.unknown_stimuli == 1
-    assert [(row["stimulus"], row["offset"]) for row in rows] == [
-        ("মা", 0),
-        ("ফুল", 1),
-        ("ফুল", 3),
-        ("মা", 3),
+    assert [(row["stimulus"], row["form"], row["start"], row["offset"]) for row in rows] == [
+        ("মা", "মা", 6, 0),
+        ("ফুল", "ফুল", 0, 1),
+        ("ফুল", "ফুলের", 10, 2),
     ]
+    assert {(row["text"], row["before"], row["after"]) for row in rows} == {(text.replace("\n", " "), 0, 0)}
+    assert report.unknown_stimuli == 1
+
+
+def test_a_table_with_the_wrong_columns_is_refused() -> None:
+    with pytest.raises(InputError, match=r"none of its 2 rows has a stimulus of the lexicon; found 'ফুল ও মা।'"):
+        records_of([Record("মা", 0, "ফুল ও মা।"), Record("মা", 1, "আর কিছু")])
 
 
 @pytest.mark.parametrize(
@@ -285,6 +291,7 @@ def test_a_record_may_say_which_stimulus_it_was_found_for() -> None:
     [
         (b"", "there is no text in it"),
         (b" \n\n", "there is no text in it"),
+        (b"\0" * 1_000, "there is no text in it"),
         ("ফুল।\nক".encode() + b"\xff\xfe", r"not UTF-8 at byte 16 .*\(line 2\): found the bytes ff fe"),
         (b"\xef\xbb\xbf" + b"\xff", r"not UTF-8 at byte 3 .*\(line 1\)"),
     ],
@@ -293,7 +300,7 @@ def test_bad_files_are_refused(tmp_path: Path, content: bytes, message: str) -> 
     path = tmp_path / "a.txt"
     path.write_bytes(content)
     with pytest.raises(InputError, match=message):
-        rows_of(path)
+        rows_of(path, normalization="bangla")
 
 
 def test_marks_of_other_systems_are_no_text(tmp_path: Path) -> None:

@@ -52,6 +52,7 @@ def test_a_killed_job_leaves_no_file_of_that_name(corpus: Path, tmp_path: Path) 
     assert run(corpus, output, "killed").returncode == -9
     assert [path.suffix for path in output.parent.iterdir()] == [".tmp"]
     assert run(corpus, output, "none").returncode == 0
+    assert [path.name for path in output.parent.iterdir()] == ["a.parquet"]  # what the dead left is gone
     assert read_table(output).num_rows == 20_000
 
 

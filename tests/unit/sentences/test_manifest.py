@@ -12,7 +12,7 @@ import xxhash
 
 from prasanga.errors import InputError
 from prasanga.sentences import manifest as module
-from prasanga.sentences.manifest import update_manifest
+from prasanga.sentences.manifest import as_planned, update_manifest
 
 
 @pytest.fixture
@@ -128,7 +128,8 @@ def test_where_nothing_may_be_written_the_digests_are_still_told(
 
     monkeypatch.setattr(module, "write_text", refusing)
     assert update_manifest(manifest, corpus) == digests(corpus)
-    assert "cannot be written (Read-only file system)" in caplog.text
+    assert "not remembered" in caplog.text
+    assert "Read-only file system" in caplog.text
 
 
 def test_a_folder_in_the_way_is_no_error_either(corpus: list[Path], tmp_path: Path) -> None:
@@ -193,3 +194,20 @@ def test_a_long_read_is_announced(
     monkeypatch.setattr(module, "_WORTH_A_LINE", 10)
     update_manifest(manifest, corpus)
     assert "Reading 2 corpus file(s)" in caplog.text
+
+
+def test_a_file_that_is_another_than_planned_is_refused(tmp_path: Path) -> None:
+    path, manifest = tmp_path / "a.txt", tmp_path / "corpus.json"
+    path.write_text("ফুল।\n", encoding="utf-8")
+    digest = update_manifest(manifest, [path])[str(path)]
+    with as_planned(path, digest, manifest):
+        path.touch()  # the same content
+    path.write_text("ফুল।\nমা।\n", encoding="utf-8")
+    with (
+        pytest.raises(InputError, match=r"a\.txt: another file than when the run was planned"),
+        as_planned(path, digest, manifest),
+    ):
+        pytest.fail("the file must not be read")
+    path.write_text("ফুল।\n", encoding="utf-8")
+    with pytest.raises(InputError, match="another file than"), as_planned(path, digest, manifest):
+        path.write_text("মা।\n", encoding="utf-8")

@@ -325,8 +325,8 @@ def test_columns_that_are_missing_or_not_unique(tmp_path: Path, header: str, mes
 
 
 BAD_ROWS = {
-    "short": (b"x", r"row 1 \(from 0, ends at line 3\) has 1 cells, but the header 2"),
-    "long": (b"x,y,z", "has 3 cells"),
+    "short": (b"x", r"row 1 \(from 0, ends at line 3\) has 1 cell\(s\), but the header has 2"),
+    "long": (b"x,y,z", r"has 3 cell\(s\)"),
     "not UTF-8": (b"x,\xff", r"row 1 \(from 0, ends at line 3\) is not UTF-8"),
     "no stimulus": (b" ,y", r"row 1 .* has no stimulus \('word'\)"),
 }
