@@ -90,12 +90,18 @@ class Study:
         return Study(destination)
 
 
-def copy_code(project_root: Path, destination: Path) -> Study:
-    """The tree as a fresh clone has it: sources with new modification times, nothing made."""
+def copy_code(project_root: Path, destination: Path, *, link_source: bool = False) -> Study:
+    """The tree as a fresh clone has it: sources with new modification times, nothing made.
+
+    With `link_source`, the package is that of the project and not a copy, so that what is compiled of it is not
+    compiled again; for studies that change no code.
+    """
     for name in CODE:
         source, target = project_root / name, destination / name
         target.parent.mkdir(parents=True, exist_ok=True)
-        if source.is_dir():
+        if name == "src" and link_source:
+            target.symlink_to(source, target_is_directory=True)
+        elif source.is_dir():
             shutil.copytree(
                 source,
                 target,

@@ -42,7 +42,7 @@ def hits(study: Study) -> Counter[tuple[str, str]]:
 @pytest.fixture
 def clone(project_root: Path, tmp_path: Path) -> Study:
     """A tree in which nothing has run."""
-    return copy_code(project_root, tmp_path / "tree")
+    return copy_code(project_root, tmp_path / "tree", link_source=True)
 
 
 def draw(study: Study, **changes: Any) -> None:

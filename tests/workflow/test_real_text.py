@@ -25,7 +25,7 @@ AUTHORS = "reference/banglacontextualbias/CeatDataCollection"
 @pytest.fixture(scope="module")
 def real(project_root: Path, shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Study]:
     """config/real_text.yaml, run with a model that is hardly trained."""
-    study = copy_code(project_root, tmp_path_factory.mktemp("real") / "tree")
+    study = copy_code(project_root, tmp_path_factory.mktemp("real") / "tree", link_source=True)
     config = yaml.safe_load((study.root / "config/real_text.yaml").read_text(encoding="utf-8"))
     config["corpus"]["root"] = str(shared)
     for key in ("stimuli", "suffix_groups"):
