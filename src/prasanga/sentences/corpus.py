@@ -1,6 +1,6 @@
 """Lines of text as people have it, plain or compressed, one by one in constant memory.
 
-The extraction reads the same lines in blocks (`prasanga.sentences.blocks`), a hundred times as fast; this is for
+The extraction reads the same lines in blocks (`prasanga.sentences.blocks`), without making strings of them; this is for
 whoever wants the text itself, and says plainly what a line and a document are.
 
 A line ends at a line feed and nowhere else (a carriage return before it is dropped): U+2028, U+0085 and their like

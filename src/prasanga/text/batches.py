@@ -1,4 +1,4 @@
-"""Normalization of many texts at once: what the slow way gives for each of them, some fifty times as fast.
+"""Normalization of many texts at once: what the slow way gives for each of them, some forty times as fast.
 
 Nearly every line of a corpus is made of a few hundred characters: Bengali and Devanagari, ASCII, the usual quotes,
 dashes and spaces. On texts of these alone, most of a normalization can do nothing. There is no mojibake to detect
