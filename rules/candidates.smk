@@ -14,7 +14,7 @@ if config["lexicon"]["candidates"]:
         "suffix_groups": config["lexicon"]["suffix_groups"],
         "normalization": config["normalization"][config["language"]],
     }
-    CANDIDATE_LEXICON = readable(partial(load_lexicon, **CANDIDATES))
+    CANDIDATE_LEXICON = readable(partial(plan_lexicon, **CANDIDATES, cache=CACHE))
     readable(require_language, CANDIDATE_LEXICON.language, config["language"])
     CANDIDATE_SETS = readable(read_candidates, CANDIDATES["stimuli"], CANDIDATES["normalization"])
 
@@ -30,7 +30,7 @@ if config["lexicon"]["candidates"]:
         benchmark:
             "benchmarks/lexicon/candidates.tsv"
         params:
-            lexicon={**CANDIDATES, "forms": digest_of(forms_table(CANDIDATE_LEXICON).to_pydict())},
+            lexicon={**CANDIDATES, "forms": CANDIDATE_LEXICON.forms},
         script:
             "../workflow/scripts/compile_forms.py"
 

@@ -12,10 +12,10 @@ os.environ |= {"PYTHONPATH": os.pathsep.join([str(SOURCE), os.getenv("PYTHONPATH
 
 from prasanga.config import complete, read_schema
 from prasanga.errors import InputError
-from prasanga.lexicon import categories_of, forms_table, load_lexicon
 from prasanga.lexicon.categories import chosen_categories, read_categories, require_language, stimuli_of
+from prasanga.lexicon.planning import plan_lexicon
 from prasanga.provenance import digest_of
-from prasanga.provenance.code import fingerprint
+from prasanga.provenance.code import fingerprint, remembered
 from prasanga.provenance.ledger import MANIFEST, synchronize
 from prasanga.samples import bucket_names, counts_of, parse_length, require_longest
 from prasanga.sentences.manifest import update_manifest
@@ -45,19 +45,20 @@ LABELS = {length.file_name: length.label for length in LENGTHS}
 BUCKETS = bucket_names(config["embeddings"]["buckets"])
 TRAINED = [model for model in MODELS if "train" in config["models"][model]]
 NORMALIZATION = config["normalization"][config["language"]]
+# What plans need to know again and again, kept beside Snakemake's own notes; deleting it costs a second.
+CACHE = ".snakemake/prasanga"
 
 
 # The lexicon is read while planning: a mistake in it is told before any job, and the jobs depend on what it comes to and
 # not on the files. Without the files (cached vectors on another machine) the categories are those of the results.
 if COMPUTED or Path(config["lexicon"]["stimuli"]).exists():
     LEXICON = readable(
-        partial(load_lexicon, normalization=NORMALIZATION),
+        partial(plan_lexicon, normalization=NORMALIZATION, cache=CACHE),
         config["lexicon"]["stimuli"],
         config["lexicon"]["suffix_groups"],
     )
     readable(require_language, LEXICON.language, config["language"])
-    FORMS = digest_of(forms_table(LEXICON).to_pydict())
-    CATEGORIES = categories_of(LEXICON)
+    FORMS, CATEGORIES = LEXICON.forms, LEXICON.categories
 else:
     LEXICON = None
     CATEGORIES = readable(read_categories, "results/lexicon/categories.json")
@@ -118,11 +119,12 @@ def attach_fingerprints(workflow):
 
     One parameter a module: Snakemake prints those that differ, and so names the culprit.
     """
-    for each in workflow.rules:
-        if each.script:
-            script = Path(workflow.basedir, "workflow/scripts", Path(str(each.script)).name)
-            digests = fingerprint(script, SOURCE)
-            each.set_params(*(f"{name} {digest}" for name, digest in digests.items()))
+    with remembered(f"{CACHE}/code.json"):
+        for each in workflow.rules:
+            if each.script:
+                script = Path(workflow.basedir, "workflow/scripts", Path(str(each.script)).name)
+                digests = fingerprint(script, SOURCE)
+                each.set_params(*(f"{name} {digest}" for name, digest in digests.items()))
 
 
 def files_of(folder_or_file):

@@ -18,10 +18,15 @@ from jsonschema import Draft202012Validator, ValidationError
 
 from prasanga.errors import InputError
 
+try:
+    from yaml import CSafeLoader as _SafeLoader
+except ImportError:  # PyYAML built without libyaml: the same, slower
+    from yaml import SafeLoader as _SafeLoader  # type: ignore[assignment]
+
 
 def read_schema(path: str | Path) -> dict[str, Any]:
     """Read the schema."""
-    schema: dict[str, Any] = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+    schema: dict[str, Any] = yaml.load(Path(path).read_text(encoding="utf-8"), Loader=_SafeLoader)
     return schema
 
 

@@ -14,9 +14,12 @@ from __future__ import annotations
 import ast
 import functools
 import hashlib
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from prasanga.provenance.cache import read_cache, write_cache
 
 PACKAGE = "prasanga"
 
@@ -28,6 +31,41 @@ class _Import(NamedTuple):
     module: str
     name: str | None  # None for `import module`
     bound_as: str
+
+
+class _Known(NamedTuple):
+    """What was learnt of a source file: the digests of its bytes and of its syntax tree, and what it imports."""
+
+    sha256: str
+    digest: str
+    imports: tuple[_Import, ...]
+
+
+# By the name of the file within the source folder; for a script, its file name.
+_known: dict[str, _Known] = {}
+
+
+@contextmanager
+def remembered(cache: str | Path) -> Iterator[None]:
+    """What is learnt of source files in the block is kept in the file `cache`, and found there the next time.
+
+    Parsing the package takes half a second, and a plan asks for the fingerprints of all rules. A file is known by the
+    digest of its bytes, so an edit is seen whatever the times of files say. Without a cache that can be read or
+    written, the same comes out.
+    """
+    cache, key = Path(cache), _sha256(Path(__file__).read_bytes())
+    kept = {name: _from_plain(entry) for name, entry in (read_cache(cache, key) or {}).items()}
+    _known.update({name: entry for name, entry in kept.items() if name not in _known})
+    try:
+        yield
+    finally:
+        if _known != kept:
+            write_cache(cache, key, _known)
+
+
+def _from_plain(entry: list[Any]) -> _Known:
+    sha256, digest, imports = entry
+    return _Known(sha256, digest, tuple(_Import(*each) for each in imports))
 
 
 def fingerprint(script: str | Path, source: str | Path) -> dict[str, str]:
@@ -45,11 +83,12 @@ def fingerprint(script: str | Path, source: str | Path) -> dict[str, str]:
         ImportError: if the script or a module it reaches imports a module of the package that does not exist.
     """
     script, source = Path(script), Path(source)
-    reached = _reach([(i.module, i.name) for i in _imports(script, "__main__")], source)
-    digests = {script.name: _digest(script)}
+    whole = _learn(script, "__main__")
+    reached = _reach([(i.module, i.name) for i in whole.imports], source)
+    digests = {script.name: whole.digest}
     for module in reached:
         path = _locate(module, source)
-        digests[module] = _digest(path)
+        digests[module] = _learn(path, module).digest
         if path.name == "__init__.py" and (data := _data_files(path.parent)):
             digests[f"{module} data"] = _digest_of_data(data)
     return dict(sorted(digests.items()))
@@ -59,7 +98,7 @@ def fingerprint_of_module(module: str, source: str | Path, *, without: Collectio
     """The same for a module of this package and everything that it reaches (itself included), but for `without`."""
     source = Path(source)
     reached = _reach([(module, None)], source) - set(without)
-    return {name: _digest(_locate(name, source)) for name in sorted(reached)}
+    return {name: _learn(_locate(name, source), name).digest for name in sorted(reached)}
 
 
 def _reach(todo: list[tuple[str, str | None]], source: Path) -> set[str]:
@@ -77,7 +116,7 @@ def _reach(todo: list[tuple[str, str | None]], source: Path) -> set[str]:
         path = _locate(module, source)
         parts = module.split(".")
         reached.update(".".join(parts[:n]) for n in range(1, len(parts) + 1))
-        imports = _imports(path, module)
+        imports = _learn(path, module).imports
         if path.name == "__init__.py" and name and name != "*":
             # A name taken from a package is followed to the module that defines it, not to all that the package offers.
             imports = tuple(i for i in imports if i.bound_as == name) or imports
@@ -120,18 +159,6 @@ def _digest_of_data(paths: list[Path]) -> str:
     return whole.hexdigest()[:12]
 
 
-def _digest(path: Path) -> str:
-    return _digest_of_source(path.read_bytes(), is_package=path.name == "__init__.py")
-
-
-@functools.cache
-def _digest_of_source(source: bytes, *, is_package: bool) -> str:
-    tree = ast.parse(source)
-    if is_package:  # what a package offers is followed name by name, so its list of imports is no code of its own
-        tree = ast.Module([node for node in tree.body if not _only_offers(node)], [])
-    return hashlib.sha256(repr(_canonical(tree)).encode()).hexdigest()[:12]
-
-
 def _only_offers(node: ast.stmt) -> bool:
     """Whether a statement of a package's `__init__` only says what the package offers, or its version."""
     if isinstance(node, ast.Assign):
@@ -143,14 +170,27 @@ def _only_offers(node: ast.stmt) -> bool:
     return isinstance(node, ast.Import | ast.ImportFrom)
 
 
-def _canonical(node: object) -> Any:
-    """Nested tuples of a syntax tree without positions, docstrings, empty fields: equal under every Python version."""
-    if isinstance(node, list):
-        return tuple(_canonical(item) for item in node if not _is_documentation(item))
-    if not isinstance(node, ast.AST):
-        return repr(node)
-    fields = ((name, _canonical(value)) for name, value in sorted(ast.iter_fields(node)) if value is not None)
-    return (type(node).__name__, *((name, value) for name, value in fields if value != ()))
+def _canonical(node: object) -> str:
+    """A syntax tree as nested tuples, in writing: no positions, docstrings or empty fields, as every Python writes it.
+
+    The tuples are written as they are made; to make them first and write them afterwards takes four times as long.
+    """
+    if isinstance(node, ast.AST):
+        items = [repr(type(node).__name__)]
+        for name in _in_order(node._fields):
+            value = getattr(node, name, None)
+            if value is not None and (text := _canonical(value)) != "()":
+                items.append(f"({name!r}, {text})")
+    elif isinstance(node, list):
+        items = [_canonical(item) for item in node if not _is_documentation(item)]
+    else:
+        return repr(repr(node))
+    return f"({items[0]},)" if len(items) == 1 else f"({', '.join(items)})"
+
+
+@functools.cache
+def _in_order(names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(sorted(names))
 
 
 def _is_documentation(node: object) -> bool:
@@ -161,18 +201,28 @@ def _is_documentation(node: object) -> bool:
     return False
 
 
-def _imports(path: Path, module: str) -> tuple[_Import, ...]:
-    return _imports_of_source(path.read_bytes(), module if path.name == "__init__.py" else module.rpartition(".")[0])
+def _learn(path: Path, module: str) -> _Known:
+    """What a source file holds, by its bytes as they are now; `module` is `__main__` for a script."""
+    is_package = path.name == "__init__.py"
+    name = path.name if module == "__main__" else f"{module}.__init__" if is_package else module
+    source = path.read_bytes()
+    known, sha256 = _known.get(name), _sha256(source)
+    if known is None or known.sha256 != sha256:
+        tree = ast.parse(source)
+        imports = tuple(_imports(tree.body, module if is_package else module.rpartition(".")[0]))
+        # what a package offers is followed name by name, so its list of imports is no code of its own
+        code = ast.Module([node for node in tree.body if not _only_offers(node)], []) if is_package else tree
+        known = _known[name] = _Known(sha256, _sha256(_canonical(code).encode())[:12], imports)
+    return known
 
 
-@functools.cache
-def _imports_of_source(source: bytes, package: str) -> tuple[_Import, ...]:
-    return tuple(_walk_imports(ast.parse(source), package))
+def _sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
 
 
-def _walk_imports(tree: ast.Module, package: str) -> Iterator[_Import]:
-    """Every import statement in the file, also inside functions and under TYPE_CHECKING."""
-    for node in ast.walk(tree):
+def _imports(body: Iterable[ast.AST], package: str) -> Iterator[_Import]:
+    """Every import statement, also inside functions and under TYPE_CHECKING."""
+    for node in body:
         if isinstance(node, ast.Import):
             yield from (_Import(a.name, None, a.asname or a.name) for a in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -181,3 +231,6 @@ def _walk_imports(tree: ast.Module, package: str) -> Iterator[_Import]:
                 parts = package.split(".")
                 base = ".".join(filter(None, [*parts[: len(parts) - node.level + 1], base]))
             yield from (_Import(base, a.name, a.asname or a.name) for a in node.names)
+        else:
+            for inner in ("body", "orelse", "finalbody", "handlers", "cases"):
+                yield from _imports(getattr(node, inner, ()), package)

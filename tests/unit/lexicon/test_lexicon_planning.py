@@ -1,0 +1,218 @@
+"""What a plan takes from a lexicon: the same whether it is read or remembered, and never what was true before."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from prasanga.errors import InputError
+from prasanga.lexicon import categories_of, forms_table, load_lexicon, loading, planning
+from prasanga.lexicon.planning import LexiconPlan, plan_lexicon
+from prasanga.provenance import digest_of
+
+Plan = Callable[..., LexiconPlan]
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> Path:
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def readings(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """One entry for each time that a lexicon is read."""
+    found: list[object] = []
+
+    def spy(*arguments: Any, **options: Any) -> Any:
+        found.append(arguments)
+        return load_lexicon(*arguments, **options)
+
+    monkeypatch.setattr(loading, "load_lexicon", spy)
+    return found
+
+
+@pytest.fixture
+def plan(files: Any, cache: Path) -> Plan:
+    """Plan with the lexicon of `files`, which a test may change."""
+    return lambda normalization=None: plan_lexicon(
+        files.stimuli, files.groups, normalization=normalization, cache=cache
+    )
+
+
+def kept(cache: Path) -> Path:
+    [path] = cache.glob("lexicon-*.json")
+    return path
+
+
+def write(path: Path, content: object) -> Path:
+    path.write_text(json.dumps(content, ensure_ascii=False), encoding="utf-8")
+    return path
+
+
+def test_values_are_those_of_the_lexicon_read_or_remembered(files: Any, plan: Plan, readings: list[object]) -> None:
+    lexicon = files.load()
+    expected = LexiconPlan("bn", digest_of(forms_table(lexicon).to_pydict()), categories_of(lexicon))
+    first = plan()
+    again = plan()
+    assert len(readings) == 1
+    assert first == again == expected
+    assert list(again.categories) == list(expected.categories)  # also in this order
+    assert again.categories["C1"]["targets"][0]["stimuli"] == ["গোলাপ", "রং"]
+
+
+def test_a_changed_byte_counts_whatever_the_times_say(files: Any, plan: Plan, readings: list[object]) -> None:
+    before, times = plan(), files.path("flowers").stat()
+    files.change("flowers", "gloss: rose", "gloss: Rose")
+    os.utime(files.path("flowers"), ns=(times.st_atime_ns, times.st_mtime_ns))
+    after = plan()
+    assert len(readings) == 2
+    assert after.forms == before.forms
+    assert (before.categories["glosses"]["গোলাপ"], after.categories["glosses"]["গোলাপ"]) == ("rose", "Rose")
+
+
+def test_times_alone_do_not_count(files: Any, plan: Plan, readings: list[object]) -> None:
+    plan()
+    for name in ("flowers", "categories", "groups"):
+        os.utime(files.path(name), ns=(0, 0))
+    plan()
+    assert len(readings) == 1
+
+
+def test_a_suffix_changes_the_forms(files: Any, plan: Plan) -> None:
+    before = plan()
+    files.change("groups", "suffixes: [গুলো]", "suffixes: [গুলো, গুলি]")
+    after = plan()
+    assert after.forms != before.forms
+    assert after.categories == before.categories
+
+
+@pytest.mark.parametrize("change", ["renamed", "added"])
+def test_the_names_of_the_files_count(files: Any, plan: Plan, readings: list[object], change: str) -> None:
+    """Words stand in the order of their files, which is one of names."""
+    before = plan()
+    if change == "renamed":
+        files.path("flowers").rename(files.path("zinnias"))
+    else:
+        files.path("more").write_text("set: more\nwords:\n  - {stimulus: নদী, group: fixed}\n", encoding="utf-8")
+    after = plan()
+    assert len(readings) == 2
+    assert after.forms != before.forms
+
+
+def test_another_normalization_is_another_lexicon(files: Any, plan: Plan, readings: list[object]) -> None:
+    files.change("flowers", "stimulus: গোলাপ,", "stimulus: গোলাপ, variants: [পাহা\u09dc],")
+    bangla, none = plan("bangla"), plan("none")
+    assert len(readings) == 2
+    assert bangla.forms != none.forms
+    assert plan("bangla") == bangla
+
+
+def test_other_code_reads_the_lexicon_anew(plan: Plan, readings: list[object], monkeypatch: pytest.MonkeyPatch) -> None:
+    plan()
+    monkeypatch.setattr(planning, "fingerprint_of_module", lambda *_: {"prasanga.lexicon.inflection": "edited"})
+    plan()
+    assert len(readings) == 2
+
+
+def test_the_code_that_counts_is_all_that_reads_a_lexicon(plan: Plan, cache: Path) -> None:
+    plan()
+    known = json.loads((cache / "code.json").read_text(encoding="utf-8"))["value"]
+    assert {"prasanga.lexicon.word_sets", "prasanga.lexicon.authors", "prasanga.text.normalization"} <= set(known)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        pytest.param(lambda text: text[: len(text) // 2], id="cut short"),
+        pytest.param(lambda text: text.replace("rose", "nose"), id="another word"),
+        pytest.param(lambda _: "[]", id="another layout"),
+        pytest.param(lambda _: "\udcff", id="not UTF-8"),
+    ],
+)
+def test_a_damaged_cache_is_not_used(
+    plan: Plan, cache: Path, readings: list[object], damage: Callable[[str], str]
+) -> None:
+    expected = plan()
+    for path in (kept(cache), cache / "code.json"):
+        path.write_bytes(damage(path.read_text(encoding="utf-8")).encode("utf-8", "surrogateescape"))
+    assert plan() == expected
+    assert len(readings) == 2
+    assert plan() == expected
+    assert len(readings) == 2
+
+
+def test_a_folder_that_cannot_be_written_is_done_without(files: Any, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("no folder")
+    cache = tmp_path / "file" / "cache"
+    first = plan_lexicon(files.stimuli, files.groups, cache=cache)
+    assert plan_lexicon(files.stimuli, files.groups, cache=cache) == first
+    assert (tmp_path / "file").read_text() == "no folder"
+
+
+def test_a_mistake_is_told_every_time(files: Any, plan: Plan, cache: Path) -> None:
+    plan()
+    before = kept(cache).read_bytes()
+    files.change("flowers", "group: thing}", "group: things}")
+    for _ in range(2):
+        with pytest.raises(InputError, match=r"flowers\.yaml, line 4: .*`things`"):
+            plan()
+    assert kept(cache).read_bytes() == before
+
+
+def test_a_file_that_is_absent_is_told_as_ever(files: Any, plan: Plan) -> None:
+    plan()
+    files.groups.unlink()
+    with pytest.raises(InputError, match=r"groups\.yaml: no such file"):
+        plan()
+
+
+def test_files_that_change_while_they_are_read_are_read_again(
+    files: Any, plan: Plan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def changing(*arguments: Any, **options: Any) -> Any:
+        lexicon = load_lexicon(*arguments, **options)
+        files.change("flowers", "gloss: rose", "gloss: Rose")
+        return lexicon
+
+    monkeypatch.setattr(loading, "load_lexicon", changing)
+    assert plan().categories["glosses"]["গোলাপ"] == "rose"
+    monkeypatch.undo()
+    assert plan().categories["glosses"]["গোলাপ"] == "Rose"
+
+
+def test_every_file_that_the_reader_opens_counts(
+    files: Any, tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In each layout: a file that is read and does not count would be a change that nobody sees."""
+    authors = tmp_path / "authors"
+    authors.mkdir()
+    sides = {key: {"category": key, "examples": [word]} for key, word in zip(("targ1", "targ2"), "কখ", strict=True)}
+    sides |= {key: {"category": key, "examples": [word]} for key, word in zip(("attr1", "attr2"), "গঘ", strict=True)}
+    write(authors / "ceat1.jsonl", sides)
+    lists = write(tmp_path / "weatWordsWithSuffix.jsonl", {"ক": ["ের"]})
+    numbers = write(tmp_path / "suffixCategories.jsonl", {"1": ["ের"]})
+    words = tmp_path / "allWeatWords.txt"
+    words.write_text("ক, 1\n", encoding="utf-8")
+    opened: set[str] = set()
+    read_text = Path.read_text
+
+    def spy(path: Path, *arguments: Any, **options: Any) -> str:
+        opened.add(str(path))
+        return read_text(path, *arguments, **options)
+
+    layouts = [(files.stimuli, files.groups), (authors, lists), (authors, None), (lists, None), (words, numbers)]
+    for stimuli, groups in layouts:
+        opened.clear()
+        with monkeypatch.context() as patch:
+            patch.setattr(Path, "read_text", spy)
+            load_lexicon(stimuli, groups)
+        counted = {str(path) for given in (stimuli, groups) if given for path in planning._files(given)}
+        assert opened, stimuli
+        assert opened <= counted, stimuli
+        plan_lexicon(stimuli, groups, cache=cache)
+    assert len(list(cache.glob("lexicon-*.json"))) == len(layouts)
