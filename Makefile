@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 CORES ?= all
+# Tests that run at the same time.
+WORKERS ?= 2
 
 .PHONY: demo test check unit workflow benchmarks docs lock clean
 
@@ -21,11 +23,11 @@ check: $(VENV)/.installed
 	$(BIN)/snakemake --lint
 
 unit: $(VENV)/.installed
-	$(BIN)/pytest tests/unit
+	$(BIN)/pytest --numprocesses $(WORKERS) --dist worksteal tests/unit
 
 # The real Snakefile on small input, and what makes it run again.
 workflow: $(VENV)/.installed
-	$(BIN)/pytest tests/workflow
+	$(BIN)/pytest --numprocesses $(WORKERS) --dist loadgroup tests/workflow
 
 # The environment, from the pinned versions; made again when they change.
 $(VENV)/.installed: requirements.lock pyproject.toml

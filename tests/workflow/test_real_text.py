@@ -17,7 +17,7 @@ from prasanga.lexicon import load_lexicon
 from prasanga.sentences import Matcher
 from prasanga.text import normalize
 
-pytestmark = pytest.mark.workflow
+pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("real")]
 
 AUTHORS = "reference/banglacontextualbias/CeatDataCollection"
 
