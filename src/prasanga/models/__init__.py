@@ -1,6 +1,6 @@
 """Language models: loading them from a folder or the hub, saying which one it was, training a tiny one.
 
-The names are imported when they are first used, because their modules need torch or transformers.
+The names are imported when they are first used, because most of their modules need torch or transformers.
 """
 
 from __future__ import annotations
@@ -8,48 +8,66 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from prasanga.models.checking import check_model
+    from prasanga.models.devices import claim_device
     from prasanga.models.identity import model_identity
-    from prasanga.models.loading import LoadedModel, hidden_size, load_model, resolve_dtype
+    from prasanga.models.loading import LoadedModel, hidden_size, load_config, load_model, load_tokenizer, resolve_dtype
+    from prasanga.models.options import ModelOptions
+    from prasanga.models.studied import studied_models
+    from prasanga.models.tokenizer_audit import TokenizerAudit, audit_tokenizer
     from prasanga.models.training import TrainingReport, train_masked_model
 
 __all__ = [
     "LoadedModel",
+    "ModelOptions",
+    "TokenizerAudit",
     "TrainingReport",
+    "audit_tokenizer",
+    "check_model",
+    "claim_device",
     "hidden_size",
+    "load_config",
     "load_model",
+    "load_tokenizer",
     "model_identity",
     "resolve_dtype",
+    "studied_models",
     "train_masked_model",
 ]
 
 
 def __getattr__(name: str) -> Any:
-    if name == "LoadedModel":
-        from prasanga.models.loading import LoadedModel
+    """Import a name's module when the name is asked for."""
+    if name == "check_model":
+        from prasanga.models import checking
 
-        return LoadedModel
-    if name == "TrainingReport":
-        from prasanga.models.training import TrainingReport
+        return getattr(checking, name)
+    if name == "claim_device":
+        from prasanga.models import devices
 
-        return TrainingReport
-    if name == "hidden_size":
-        from prasanga.models.loading import hidden_size
-
-        return hidden_size
-    if name == "load_model":
-        from prasanga.models.loading import load_model
-
-        return load_model
+        return getattr(devices, name)
     if name == "model_identity":
-        from prasanga.models.identity import model_identity
+        from prasanga.models import identity
 
-        return model_identity
-    if name == "resolve_dtype":
-        from prasanga.models.loading import resolve_dtype
+        return getattr(identity, name)
+    if name in ("LoadedModel", "hidden_size", "load_config", "load_model", "load_tokenizer", "resolve_dtype"):
+        from prasanga.models import loading
 
-        return resolve_dtype
-    if name == "train_masked_model":
-        from prasanga.models.training import train_masked_model
+        return getattr(loading, name)
+    if name == "ModelOptions":
+        from prasanga.models import options
 
-        return train_masked_model
+        return getattr(options, name)
+    if name == "studied_models":
+        from prasanga.models import studied
+
+        return getattr(studied, name)
+    if name in ("TokenizerAudit", "audit_tokenizer"):
+        from prasanga.models import tokenizer_audit
+
+        return getattr(tokenizer_audit, name)
+    if name in ("TrainingReport", "train_masked_model"):
+        from prasanga.models import training
+
+        return getattr(training, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

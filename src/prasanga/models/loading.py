@@ -1,28 +1,49 @@
 """Loads a model for reading its hidden states: fast tokenizer and base encoder, from a local folder or from the hub.
 
-Only safetensors weights are read and no code that comes with a model is run: both a pickle and remote code can do
-anything to the machine. The vocabulary head is never loaded, and of an encoder-decoder only the encoder is kept.
+Weights are read from safetensors, or as mere tensors from a pickle whose sha256 the user has written down; code that
+comes with a model is run only if the user says so. The vocabulary head is never loaded, and of an encoder-decoder only
+the encoder.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+import importlib.util
+import logging
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError
 from transformers import AutoConfig, AutoModel, AutoTokenizer
 
 from prasanga.errors import InputError
+from prasanga.models.devices import DTYPES, check_device, claim_device, claim_several, resolve_dtype, warn_if_slow
+from prasanga.models.hub import Source, explaining, open_source
+from prasanga.models.memory import require_room
+from prasanga.models.options import NO_OPTIONS, ModelOptions
+from prasanga.models.quantization import quantize_linear_layers
 from prasanga.models.quiet import quiet
+from prasanga.models.shape import encoder_of, model_kind, size_of, skeleton, without_decoder
+from prasanga.models.tokenizer_options import apply_options, check_options
+from prasanga.models.weights import Weights, find_weights
 
-_DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
+__all__ = [
+    "LoadedModel",
+    "hidden_size",
+    "load_config",
+    "load_model",
+    "load_tokenizer",
+    "open_config",
+    "open_tokenizer",
+    "place_model",
+    "require_fitting_tokenizer",
+    "resolve_dtype",
+]
+
+_LOG = logging.getLogger(__name__)
 _TOKENIZER_FILES = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model")
-_WEIGHT_FILES = ("*.safetensors",)
-_PICKLE_FILES = ("*.bin", "*.pt", "*.pth", "*.ckpt")
+_LEFT_FREE = 0.9  # of a card's free memory, when a model is spread over several: the rest is for batches
 
 
 @dataclass(frozen=True)
@@ -34,7 +55,7 @@ class LoadedModel:
         tokenizer: a fast tokenizer (one that knows the character span of each piece).
         encoder: the model without vocabulary head, in evaluation mode on `device`; the encoder of an encoder-decoder.
         config: configuration of the text model.
-        device: where `encoder` is.
+        device: where `encoder` reads its input; of several cards, the first.
         dtype: float32, bfloat16 or float16.
     """
 
@@ -47,136 +68,172 @@ class LoadedModel:
 
 
 def load_model(
-    model: str | Path, *, revision: str | None = None, device: str = "auto", dtype: str = "auto"
+    model: str | Path,
+    *,
+    revision: str | None = None,
+    device: str = "auto",
+    dtype: str = "auto",
+    options: ModelOptions = NO_OPTIONS,
 ) -> LoadedModel:
     """Load tokenizer and base encoder of `model`.
 
     Args:
         model: a folder, or the id of a model of the hub (`owner/name`).
         revision: branch, tag or commit of the hub; not for folders.
-        device: `auto` (CUDA if there is one, else the CPU), or a device of torch.
-        dtype: `auto` (bfloat16 on CUDA, else float32), `float32`, `bfloat16` or `float16`.
+        device: `auto` (a free CUDA card if there is one, else the CPU), or a device of torch.
+        dtype: `auto` (bfloat16 on CUDA cards that have it, else float32), `float32`, `bfloat16` or `float16`.
+        options: see `ModelOptions`.
 
     Raises:
-        InputError: the model is not there, has no fast tokenizer, no safetensors weights or not all of them, needs
-            remote code, or has a smaller vocabulary than its tokenizer; an unknown device or dtype.
+        InputError: the model is not there or not of the kind asked for, has no fast tokenizer, no weights that may be
+            read or not all of them, needs remote code, has a smaller vocabulary than its tokenizer, or does not fit
+            into memory; an unknown device, dtype or option of the tokenizer.
     """
-    where = _device(device)
-    kind = resolve_dtype(dtype, device)
-    config = load_config(model, revision=revision)
-    _require_files(model)
-    tokenizer = _load_tokenizer(model, revision)
-    with quiet(), _explaining(model, "weights"):
-        loaded, report = AutoModel.from_pretrained(
-            model,
-            revision=revision or "main",
-            config=config,
-            dtype=_DTYPES[kind],
-            use_safetensors=True,
-            trust_remote_code=False,
-            ignore_mismatched_sizes=True,  # so that the refusal below, which names the model, is the one that is read
-            output_loading_info=True,
-        )
-    encoder = loaded.get_encoder() if config.is_encoder_decoder else loaded
-    _require_whole(model, encoder, [*report["missing_keys"], *(name for name, *_ in report["mismatched_keys"])])
-    rows = encoder.get_input_embeddings().num_embeddings
-    if len(tokenizer) > rows:
-        raise InputError(
-            f"model {model}: the tokenizer has {len(tokenizer)} pieces, the model only {rows} rows of embeddings. They"
-            " do not belong together: use the tokenizer that the model was trained with."
-        )
+    check_device(device)
+    precision = resolve_dtype(dtype, device)
+    source = open_source(model, revision)
+    config = open_config(source, options)
+    tokenizer = open_tokenizer(source, options)
+    weights = find_weights(source, options)
+    bare = skeleton(source, config, options)
+    require_fitting_tokenizer(source.name, tokenizer, bare.get_input_embeddings().num_embeddings)
+    devices, memory = place_model(source, device, options)
+    require_room(source.name, size_of(bare), devices, dtype=precision, quantization=options.quantization)
+    warn_if_slow(precision, devices[0])
+    encoder = _read(source, weights, config, precision, options, memory)
+    if options.quantization == "int8":
+        quantize_linear_layers(encoder)
+    if memory is None:
+        encoder = encoder.to(devices[0])
     encoder.config.use_cache = False
     return LoadedModel(
-        name=str(model),
+        name=source.name,
         tokenizer=tokenizer,
-        encoder=encoder.eval().requires_grad_(False).to(where),
+        encoder=encoder.eval().requires_grad_(False),
         config=config.get_text_config(encoder=True),
-        device=where,
-        dtype=kind,
+        device=devices[0],
+        dtype=precision,
     )
 
 
-def load_config(model: str | Path, *, revision: str | None = None) -> Any:
+def load_tokenizer(model: str | Path, *, revision: str | None = None, options: ModelOptions = NO_OPTIONS) -> Any:
+    """The fast tokenizer of `model`, with `options.tokenizer` in effect. Raises `InputError` as `load_model` does."""
+    return open_tokenizer(open_source(model, revision), options)
+
+
+def load_config(model: str | Path, *, revision: str | None = None, options: ModelOptions = NO_OPTIONS) -> Any:
     """The configuration of `model`, read without its weights. Raises `InputError` as `load_model` does."""
-    _require_place(model, revision)
-    with quiet(), _explaining(model, "config.json"):
-        return AutoConfig.from_pretrained(model, revision=revision or "main", trust_remote_code=False)
+    return open_config(open_source(model, revision), options)
 
 
-def hidden_size(model: str | Path, *, revision: str | None = None) -> int:
+def hidden_size(model: str | Path, *, revision: str | None = None, options: ModelOptions = NO_OPTIONS) -> int:
     """The width of the hidden states of `model`, from its configuration alone."""
-    return int(load_config(model, revision=revision).get_text_config(encoder=True).hidden_size)
+    return int(load_config(model, revision=revision, options=options).get_text_config(encoder=True).hidden_size)
 
 
-def resolve_dtype(dtype: str, device: str = "auto") -> str:
-    """The precision that `dtype` means on `device`: `auto` is bfloat16 on CUDA, else float32.
-
-    Raises:
-        InputError: an unknown dtype or device.
-    """
-    if dtype == "auto":
-        return "bfloat16" if _device(device).type == "cuda" else "float32"
-    if dtype not in _DTYPES:
-        raise InputError(f"dtype is {dtype!r}; write auto, {', '.join(_DTYPES)}.")
-    return dtype
-
-
-def _device(device: str) -> torch.device:
-    if device == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    try:
-        where = torch.device(device)
-    except RuntimeError:
-        raise InputError(f"device is {device!r}; write auto, cpu, cuda or cuda:<number>.") from None
-    if where.type == "cuda" and not torch.cuda.is_available():
-        raise InputError(f"device is {device!r}, but torch sees no CUDA device here. Write auto or cpu.")
-    return where
-
-
-def _require_place(model: str | Path, revision: str | None) -> None:
-    """Refuse what can be neither a folder nor an id of the hub before anybody asks the hub."""
-    folder = Path(model)
-    if folder.is_dir():
-        if revision is not None:
-            raise InputError(f"model {model}: a folder has no revision, but revision is {revision!r}. Remove the key.")
-        if not (folder / "config.json").is_file():
-            raise InputError(
-                f"model {model}: the folder has no config.json. Give the folder that `save_pretrained` wrote, with"
-                " config.json, model.safetensors and tokenizer.json."
-            )
-    elif isinstance(model, Path) or folder.is_absolute() or str(model).startswith(".") or str(model).count("/") > 1:
-        raise InputError(_not_found(model, "it cannot be the id of a model of the hub (owner/name)"))
-
-
-def _require_files(model: str | Path) -> None:
-    folder = Path(model)
-    if not folder.is_dir():
-        return
-    if not any(any(folder.glob(pattern)) for pattern in _WEIGHT_FILES):
-        pickles = sorted(path.name for pattern in _PICKLE_FILES for path in folder.glob(pattern))
-        if pickles:
-            raise InputError(_pickled(model, pickles[0]))
-        raise InputError(f"model {model}: the folder has no weights. Put its model.safetensors there.")
-    if not any(any(folder.glob(pattern)) for pattern in _TOKENIZER_FILES):
+def open_config(source: Source, options: ModelOptions) -> Any:
+    """The configuration of a model that has been found; refused if the model is not of `options.kind`."""
+    if options.remote_code:
+        _LOG.warning(
+            "model %s: remote_code is true, so Python code that comes with the model may run, and can do anything that"
+            " you can do on this machine.",
+            source.name,
+        )
+    with quiet(), explaining(source, "config.json"):
+        config = AutoConfig.from_pretrained(**source.arguments, trust_remote_code=options.remote_code)
+    kind = model_kind(config)
+    if options.kind not in ("auto", kind):
         raise InputError(
-            f"model {model}: the folder has no tokenizer. Put the model's tokenizer.json there (and its"
+            f"model {source.name}: kind is {options.kind}, but this is {_ARTICLES[kind]} ({config.model_type})."
+            f" Write kind: {kind} (or auto), or name another model."
+        )
+    return config
+
+
+def open_tokenizer(source: Source, options: ModelOptions) -> Any:
+    """The fast tokenizer of a model that has been found, with `options.tokenizer` in effect."""
+    if source.folder is not None and not any(any(source.folder.glob(pattern)) for pattern in _TOKENIZER_FILES):
+        raise InputError(
+            f"model {source.name}: the folder has no tokenizer. Put the model's tokenizer.json there (and its"
             " tokenizer_config.json), for example with `tokenizer.save_pretrained`."
         )
-
-
-def _load_tokenizer(model: str | Path, revision: str | None) -> Any:
-    with quiet(), _explaining(model, "tokenizer"):
-        tokenizer = AutoTokenizer.from_pretrained(model, revision=revision or "main", trust_remote_code=False)
+    check_options(source.name, options.tokenizer)
+    with quiet(), explaining(source, "tokenizer"):
+        tokenizer = AutoTokenizer.from_pretrained(
+            **source.arguments, trust_remote_code=options.remote_code, **options.tokenizer
+        )
     if not getattr(tokenizer, "is_fast", False):
         raise InputError(
-            f"model {model}: {type(tokenizer).__name__} is not a fast tokenizer, and only those say which characters a"
-            " piece stands for. Convert it once and save it as tokenizer.json in the model's folder"
+            f"model {source.name}: {type(tokenizer).__name__} is not a fast tokenizer, and only those say which"
+            " characters a piece stands for. Convert it once and save it as tokenizer.json in the model's folder"
             " (`transformers.convert_slow_tokenizer`), or use a model that has one."
         )
+    apply_options(source.name, tokenizer, options.tokenizer)
     return tokenizer
 
 
-def _require_whole(model: str | Path, encoder: Any, missing: list[str]) -> None:
+def require_fitting_tokenizer(name: str, tokenizer: Any, rows: int) -> None:
+    """Refuse a tokenizer that has pieces for which the model, with `rows` rows of embeddings, has none."""
+    if len(tokenizer) > rows:
+        raise InputError(
+            f"model {name}: the tokenizer has {len(tokenizer)} pieces, the model only {rows} rows of embeddings. They"
+            " do not belong together: use the tokenizer that the model was trained with."
+        )
+
+
+_ARTICLES = {"encoder": "an encoder", "decoder": "a decoder", "encoder-decoder": "an encoder-decoder"}
+
+
+def place_model(
+    source: Source,
+    device: str,
+    options: ModelOptions,
+    has_accelerate: Callable[[], bool] = lambda: importlib.util.find_spec("accelerate") is not None,
+) -> tuple[Sequence[torch.device], dict[int, int] | None]:
+    """The devices to run on and, for several cards, how many bytes the model may take on each."""
+    if options.cards == 1:
+        return [claim_device(device)], None
+    if device != "auto":
+        raise InputError(f"model {source.name}: device is {device!r} and cards is {options.cards}. Write device: auto.")
+    cards = claim_several(options.cards)
+    if not has_accelerate():
+        raise InputError(
+            f"model {source.name}: cards is {options.cards}, and a model is spread over cards by the package"
+            " accelerate, which is not installed. Type `pip install accelerate`, or write cards: 1 and quantization:"
+            " int8."
+        )
+    return (
+        [torch.device("cuda", card.index) for card in cards],
+        {card.index: int(card.free * _LEFT_FREE) for card in cards},
+    )
+
+
+def _read(
+    source: Source, weights: Weights, config: Any, dtype: str, options: ModelOptions, memory: dict[int, int] | None
+) -> Any:
+    """The base encoder with its weights: on the CPU, or over the cards that `memory` lists."""
+    # Weights are read from the folder that holds the checked files. Code that comes with a model is looked up by its
+    # id and commit: from the path of a folder it would be that of the main branch.
+    place = source.arguments if options.remote_code else {"pretrained_model_name_or_path": weights.folder}
+    spread = {} if memory is None else {"device_map": "auto", "max_memory": memory}
+    with quiet(), explaining(source, "weights"):
+        loaded, report = AutoModel.from_pretrained(
+            **place,
+            config=without_decoder(config),
+            dtype=DTYPES[dtype],
+            use_safetensors=weights.safetensors,
+            weights_only=True,
+            trust_remote_code=options.remote_code,
+            ignore_mismatched_sizes=True,  # so that the refusal below, which names the model, is the one that is read
+            output_loading_info=True,
+            **spread,
+        )
+    encoder = encoder_of(loaded, config)
+    _require_whole(source.name, encoder, [*report["missing_keys"], *(name for name, *_ in report["mismatched_keys"])])
+    return encoder
+
+
+def _require_whole(name: str, encoder: Any, missing: list[str]) -> None:
     """Weights that the files lack would be random numbers; those of a pooler or a decoder are not used."""
     names = {name for name, _ in encoder.named_parameters()}
     absent = sorted(
@@ -184,50 +241,6 @@ def _require_whole(model: str | Path, encoder: Any, missing: list[str]) -> None:
     )
     if absent:
         raise InputError(
-            f"model {model}: {len(absent)} weights are missing or of another shape, for example {absent[0]!r}. The file"
+            f"model {name}: {len(absent)} weights are missing or of another shape, for example {absent[0]!r}. The file"
             " is incomplete or belongs to another config.json: fetch the model again."
         )
-
-
-@contextmanager
-def _explaining(model: str | Path, part: str) -> Iterator[None]:
-    """Say in the user's words why a model cannot be had."""
-    try:
-        yield
-    except (OSError, ValueError, ImportError, SafetensorError) as error:
-        text = str(error)
-        if isinstance(error, InputError):
-            raise
-        if "trust_remote_code" in text:
-            reason = (
-                f"model {model}: it needs Python code of its own that is not part of transformers. Such code is not run"
-                " here, because it can do anything to the machine. Use a model that transformers knows."
-            )
-        elif Path(model).is_dir():
-            reason = f"model {model}: its {part} cannot be loaded ({_first_line(text)}). Fetch the model again."
-        elif "safetensors" in text:
-            reason = _pickled(model, "pytorch_model.bin")
-        else:
-            reason = _not_found(model, f"the hub gave no {part} for it: {_first_line(text)}")
-        raise InputError(reason) from error
-
-
-def _pickled(model: str | Path, file: str) -> str:
-    return (
-        f"model {model}: it has no safetensors weights, only pickled ones ({file}), and unpickling can run any code."
-        " Use a revision that has model.safetensors, or convert the weights once in a safe place with"
-        " `save_pretrained` and give that folder."
-    )
-
-
-def _not_found(model: str | Path, why: str) -> str:
-    return (
-        f"model {model}: not found. There is no folder {Path(model).absolute()}, and {why.rstrip('.')}. Write the path"
-        " of a folder with config.json, model.safetensors and tokenizer.json, or the id of a model of the hub, such as"
-        " google/muril-base-cased; a gated model needs a login first, and a machine without network the model in its"
-        " cache."
-    )
-
-
-def _first_line(text: str) -> str:
-    return text.strip().splitlines()[0] if text.strip() else "no reason given"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import shutil
 import subprocess
@@ -15,6 +16,10 @@ from safetensors.torch import load_file, save_file
 
 from prasanga.errors import InputError
 from prasanga.models import hidden_size, load_model, model_identity, resolve_dtype, train_masked_model
+from prasanga.models.cards import Card
+from prasanga.models.hub import open_source
+from prasanga.models.loading import load_tokenizer, place_model
+from prasanga.models.options import ModelOptions
 
 
 @pytest.fixture(scope="module")
@@ -102,7 +107,7 @@ def _remote_code(folder: Path) -> None:
         (lambda folder: (folder / "config.json").write_text("{"), r"its config\.json cannot be loaded"),
         (lambda folder: _rewrite(folder / "config.json", model_type="unheard"), r"its config\.json cannot be loaded"),
         (lambda folder: (folder / "model.safetensors").unlink(), r"no weights\. Put its model\.safetensors there"),
-        (_pickle_only, r"only pickled ones \(pytorch_model\.bin\).*save_pretrained"),
+        (_pickle_only, r"only pickled ones: pytorch_model\.bin, sha256 [0-9a-f]{64}"),
         (_without_a_weight, r"1 weights are missing .*layer\.0\.output\.dense\.weight"),
         (_truncated, r"its weights cannot be loaded"),
         (_without_tokenizer, r"no tokenizer\. Put the model's tokenizer\.json there"),
@@ -133,7 +138,7 @@ def test_a_model_that_is_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     with pytest.raises(InputError, match="not found"):
         load_model(tmp_path / "mine")
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
-    with pytest.raises(InputError, match=r"There is no folder .*/nobody/nothing, and the hub gave no config\.json"):
+    with pytest.raises(InputError, match=r"There is no folder .*/nobody/nothing, and the model is not in the cache"):
         load_model("nobody/nothing")
 
 
@@ -164,3 +169,109 @@ def test_the_package_is_light_until_it_is_used() -> None:
         "prasanga.models.model_identity; assert 'torch' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+WORDS = "ফুল মাঁ Rose"
+
+
+@pytest.mark.parametrize("kind", ["bert", "albert"])
+@pytest.mark.parametrize("option", [{"keep_accents": True}, {"strip_accents": False}])
+@pytest.mark.parametrize("by_class", [False, True])
+def test_marks_are_kept_if_told_to(
+    tiny_copy: Callable[[str], Path], kind: str, option: dict[str, bool], by_class: bool
+) -> None:
+    """Where the tokenizer is rebuilt by its own class as well as where tokenizer.json is taken as it is."""
+    folder = tiny_copy(kind)
+    if by_class:
+        (folder / "tokenizer_config.json").unlink()
+    plain, kept = load_tokenizer(folder), load_tokenizer(folder, options=ModelOptions(tokenizer=option))
+    expected = {"bert": "BertTokenizer", "albert": "AlbertTokenizer"}[kind] if by_class else "TokenizersBackend"
+    assert (type(plain).__name__, type(kept).__name__) == (expected, expected)
+    space = {"bert": "", "albert": "▁"}[kind]
+    assert f"{space}ফল" in plain.tokenize(WORDS)
+    assert kept.tokenize(WORDS) == [space + word for word in ("ফুল", "মাঁ", "rose")]
+    encoded = kept(WORDS, return_offsets_mapping=True, add_special_tokens=False)
+    assert [WORDS[start:end].strip() for start, end in encoded["offset_mapping"]] == ["ফুল", "মাঁ", "Rose"]
+
+
+def test_case_is_kept_if_told_to(tiny: Callable[[str], Path]) -> None:
+    def pieces(kind: str, **options: bool) -> list[str]:
+        return list(load_tokenizer(tiny(kind), options=ModelOptions(tokenizer=options)).tokenize("Rose মাঁ"))
+
+    assert pieces("albert", do_lower_case=False, keep_accents=True) == ["▁Rose", "▁মাঁ"]
+    assert pieces("bert", do_lower_case=False) == ["Rose", "মাঁ"]  # BERT strips marks with the case
+    assert pieces("bert", do_lower_case=False, strip_accents=True) == ["Rose", "মা"]
+
+
+def test_the_first_word_as_after_a_space(tiny: Callable[[str], Path]) -> None:
+    plain = load_tokenizer(tiny("gpt2")).tokenize("Rose")
+    assert plain == ["R", "o", "s", "e"]
+    options = ModelOptions(tokenizer={"add_prefix_space": True, "model_max_length": 12})
+    tokenizer = load_tokenizer(tiny("gpt2"), options=options)
+    assert tokenizer.tokenize("Rose") == ["Ġ", *plain]
+    assert tokenizer.model_max_length == 12
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "message"),
+    [
+        ("bert", {"nonsense": 1}, r"tokenizer: nonsense has no effect: .* nothing that nonsense: 1 would change"),
+        ("gpt2", {"keep_accents": True}, r"tokenizer: keep_accents has no effect"),
+        ("mbart", {"strip_accents": False}, r"tokenizer: strip_accents has no effect"),
+        ("bert", {"keep_accents": "yes"}, r"tokenizer: keep_accents is 'yes'; write true or false"),
+        ("bert", {"trust_remote_code": True}, r"tokenizer has 'trust_remote_code'.*write remote_code: true"),
+        ("bert", {"revision": "v2"}, r"tokenizer has 'revision', which is no option of a tokenizer"),
+    ],
+)
+def test_options_of_a_tokenizer_that_are_refused(
+    tiny: Callable[[str], Path], kind: str, options: dict[str, bool | int | str], message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        load_model(tiny(kind), device="cpu", options=ModelOptions(tokenizer=options))
+
+
+@pytest.mark.parametrize("kind", ["mbart", "t5"])
+def test_of_an_encoder_decoder_the_encoder_alone_is_kept(tiny: Callable[[str], Path], kind: str) -> None:
+    import transformers
+
+    folder = tiny(kind)
+    loaded = load_model(folder, device="cpu")
+    whole = transformers.AutoModel.from_pretrained(folder)
+    ids = torch.tensor([loaded.tokenizer(WORDS)["input_ids"]])
+    with torch.no_grad():
+        got = loaded.encoder(input_ids=ids).last_hidden_state
+        expected = whole.get_encoder()(input_ids=ids).last_hidden_state
+    torch.testing.assert_close(got, expected, atol=0, rtol=0)
+    gc.collect()
+    decoders = {"mbart": "MBartDecoderLayer", "t5": "T5LayerCrossAttention"}[kind]
+    in_memory = sum(type(thing).__name__ == decoders for thing in gc.get_objects())
+    assert in_memory == sum(type(module).__name__ == decoders for module in whole.modules()) > 0
+    assert loaded.config.num_hidden_layers == 2
+
+
+def test_cards_need_cards_and_accelerate(tiny: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    two = ModelOptions(cards=2)
+    with pytest.raises(InputError, match=r"cards is 2, but this job sees 0 CUDA cards"):
+        load_model(tiny("bert"), options=two)
+    with pytest.raises(InputError, match=r"device is 'cpu' and cards is 2\. Write device: auto"):
+        load_model(tiny("bert"), device="cpu", options=two)
+    monkeypatch.setattr(
+        "prasanga.models.loading.claim_several", lambda count: [Card(i, str(i), 100) for i in range(count)]
+    )
+    source = open_source(tiny("bert"))
+    with pytest.raises(InputError, match=r"accelerate, which is not installed\. Type `pip install accelerate`"):
+        place_model(source, "auto", two, has_accelerate=lambda: False)
+    devices, memory = place_model(source, "auto", two, has_accelerate=lambda: True)
+    assert devices == [torch.device("cuda", 0), torch.device("cuda", 1)]
+    assert memory == {0: 90, 1: 90}
+
+
+def test_options_are_checked_when_they_are_made() -> None:
+    for wrong, message in [
+        ({"quantization": "int4"}, r"quantization is 'int4'; write none or int8"),
+        ({"kind": "causal"}, r"kind is 'causal'; write auto, encoder, decoder, encoder-decoder"),
+        ({"cards": 0}, r"cards is 0; write 1 or more"),
+        ({"cards": 2, "quantization": "int8"}, r"do not go together"),
+    ]:
+        with pytest.raises(InputError, match=message):
+            ModelOptions(**wrong)  # type: ignore[arg-type]

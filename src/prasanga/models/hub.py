@@ -1,0 +1,188 @@
+"""Where the files of a model come from: a folder, or one commit of a model of the hub.
+
+A branch of the hub may move while a study runs, so it is turned into its commit once, and every file is then asked for
+by that commit. What is in the local cache is used without network, and HF_HUB_OFFLINE=1 is honoured.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import huggingface_hub
+from huggingface_hub import constants
+from huggingface_hub.errors import (
+    EntryNotFoundError,
+    GatedRepoError,
+    HFValidationError,
+    LocalEntryNotFoundError,
+    OfflineModeIsEnabled,
+    RepositoryNotFoundError,
+    RevisionNotFoundError,
+)
+
+from prasanga.errors import InputError
+
+
+@dataclass(frozen=True)
+class Source:
+    """A model that has been found, with its config.json.
+
+    Attributes:
+        name: what the user wrote.
+        folder: the folder that it is in; None for a model of the hub.
+        commit: the commit of a model of the hub; None for a folder.
+        pinned: whether the same files will be found under this name tomorrow: a folder (which is known by its
+            content), or a commit in full.
+    """
+
+    name: str
+    folder: Path | None
+    commit: str | None
+    pinned: bool
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """What `from_pretrained` of transformers is called with to read exactly these files."""
+        return {"pretrained_model_name_or_path": self.folder or self.name, "revision": self.commit or "main"}
+
+    def find(self, file: str) -> Path | None:
+        """The local path of `file`, downloaded if need be; None if the model has no such file (or cannot be reached).
+
+        Raises:
+            InputError: the hub refuses it, or it cannot be written to the cache.
+        """
+        if self.folder is not None:
+            path = self.folder / file
+            return path if path.is_file() else None
+        try:
+            return _download(self.name, file, self.commit)
+        except EntryNotFoundError:
+            return None
+        except (OSError, ValueError) as error:
+            raise InputError(_refusal(self.name, self.commit, error)) from error
+
+
+def open_source(model: str | Path, revision: str | None = None) -> Source:
+    """Find `model`, a folder or the id of a model of the hub, and its config.json.
+
+    Raises:
+        InputError: it is neither, has no config.json or no such revision, is gated, or is not in the cache of a
+            machine without network; the message says which and what to do.
+    """
+    folder = Path(model)
+    if folder.is_dir():
+        if revision is not None:
+            raise InputError(f"model {model}: a folder has no revision, but revision is {revision!r}. Remove the key.")
+        if not (folder / "config.json").is_file():
+            raise InputError(
+                f"model {model}: the folder has no config.json. Give the folder that `save_pretrained` wrote, with"
+                " config.json, model.safetensors and tokenizer.json."
+            )
+        return Source(str(model), folder, None, pinned=True)
+    name = str(model)
+    if isinstance(model, Path) or folder.is_absolute() or name.startswith(".") or name.count("/") > 1:
+        raise InputError(_not_found(name, "it cannot be the id of a model of the hub (owner/name)"))
+    try:
+        path = _download(name, "config.json", revision)
+    except LocalEntryNotFoundError as error:
+        raise InputError(_unreachable(name, revision)) from error
+    except EntryNotFoundError as error:
+        raise InputError(
+            f"model {name}: its repository on the hub has no config.json, so transformers cannot read it. Look for the"
+            " model's repository in the format of transformers."
+        ) from error
+    except (OSError, ValueError) as error:
+        raise InputError(_refusal(name, revision, error)) from error
+    commit = path.parent.name  # the cache keeps files as snapshots/<commit>/<file>
+    return Source(name, None, commit, pinned=bool(re.fullmatch(r"[0-9a-f]{40}", revision or "")))
+
+
+@contextmanager
+def explaining(source: Source, part: str) -> Iterator[None]:
+    """Say in the user's words why `part` of a model that was found cannot be loaded.
+
+    Everything but exhausted memory is turned into an `InputError`: what is read are files that anybody may have
+    written, and the libraries that read them raise nearly everything, a bare `Exception` included.
+    """
+    try:
+        yield
+    except (InputError, MemoryError):
+        raise
+    except Exception as error:
+        if type(error).__name__ == "OutOfMemoryError":
+            raise
+        text = str(error).strip()
+        if "trust_remote_code" in text:
+            raise InputError(
+                f"model {source.name}: it needs Python code of its own that is not part of transformers. Such code is"
+                " not run here, because it can do anything to the machine that you can do. Use a model that"
+                " transformers knows; or read the code, pin its revision, and write remote_code: true under the model."
+            ) from error
+        reason = text.splitlines()[0] if text else type(error).__name__
+        mend = "Fetch the model again." if source.folder else "Empty its place in the cache, or use another revision."
+        raise InputError(f"model {source.name}: its {part} cannot be loaded ({reason}). {mend}") from error
+
+
+def download_command(name: str, revision: str | None) -> str:
+    """What to type on a machine with network to get a model into the cache."""
+    return f"hf download {name}" + (f" --revision {revision}" if revision else "")
+
+
+def _download(name: str, file: str, revision: str | None) -> Path:
+    if revision is not None:
+        known = huggingface_hub.try_to_load_from_cache(name, file, revision=revision)
+        if isinstance(known, str) and re.fullmatch(r"[0-9a-f]{40}", revision):
+            return Path(known)  # a commit never changes: no need to ask
+    return Path(huggingface_hub.hf_hub_download(name, file, revision=revision))
+
+
+def _refusal(name: str, revision: str | None, error: Exception) -> str:
+    page = f"https://huggingface.co/{name}"
+    if isinstance(error, GatedRepoError):
+        return (
+            f"model {name}: it is gated. Ask for access on {page}, then log in on this machine with `hf auth login` (or"
+            " set HF_TOKEN). Elsewhere, give the path of a folder that has the model."
+        )
+    if isinstance(error, RevisionNotFoundError):
+        return (
+            f"model {name}: it has no revision {revision!r}. Write one of the commits, tags or branches that"
+            f" {page}/commits/main lists."
+        )
+    if isinstance(error, RepositoryNotFoundError):
+        return _not_found(name, "the hub has no model of this name that you may see (a private one needs a login)")
+    if isinstance(error, HFValidationError):
+        return _not_found(name, "it cannot be the id of a model of the hub (owner/name)")
+    if isinstance(error, OfflineModeIsEnabled | ConnectionError):
+        return _unreachable(name, revision)
+    return (
+        f"model {name}: it cannot be fetched to {constants.HF_HUB_CACHE} ({_first_line(error)}). Try again, or fetch it"
+        f" with `{download_command(name, revision)}` and look at what that says."
+    )
+
+
+def _unreachable(name: str, revision: str | None) -> str:
+    why = "HF_HUB_OFFLINE is set" if constants.is_offline_mode() else "the hub cannot be reached"
+    at = f" at revision {revision}" if revision else ""
+    return _not_found(
+        name,
+        f"the model{at} is not in the cache {constants.HF_HUB_CACHE}, while {why}. Fetch it where there is network,"
+        f" with `{download_command(name, revision)}`",
+    )
+
+
+def _not_found(name: str, why: str) -> str:
+    return (
+        f"model {name}: not found. There is no folder {Path(name).absolute()}, and {why}. Write the path of a folder"
+        " with config.json, model.safetensors and tokenizer.json, or the id of a model of the hub, such as"
+        " google/muril-base-cased."
+    )
+
+
+def _first_line(error: Exception) -> str:
+    text = str(error).strip()
+    return text.splitlines()[0].rstrip(".") if text else type(error).__name__

@@ -1,0 +1,56 @@
+"""How a model is to be loaded: what a user may write about it in the config, apart from where it is and its precision.
+
+Plain values without torch, so that planning a study imports nothing heavy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from prasanga.errors import InputError
+
+KINDS = ("encoder", "decoder", "encoder-decoder")
+QUANTIZATIONS = ("none", "int8")
+
+
+@dataclass(frozen=True)
+class ModelOptions:
+    """The keys of `models.<name>` in the config that decide how a model is loaded.
+
+    Attributes:
+        tokenizer: options given to the tokenizer, such as `{"keep_accents": True}`.
+        weights_sha256: sha256 by file name; a pickle is read only if it is named here and its content fits.
+        remote_code: run Python code that comes with the model.
+        quantization: `none`, or `int8` for linear layers in 8 bits.
+        cards: spread the model over so many CUDA cards.
+        kind: `auto`, or the kind that the model must be of: `encoder`, `decoder`, `encoder-decoder`.
+
+    Raises:
+        InputError: a value that is none of these.
+    """
+
+    tokenizer: Mapping[str, bool | int | float | str] = field(default_factory=dict)
+    weights_sha256: Mapping[str, str] = field(default_factory=dict)
+    remote_code: bool = False
+    quantization: str = "none"
+    cards: int = 1
+    kind: str = "auto"
+
+    def __post_init__(self) -> None:
+        """Refuse values that mean nothing here, whoever made the options."""
+        if self.quantization not in QUANTIZATIONS:
+            raise InputError(f"quantization is {self.quantization!r}; write {' or '.join(QUANTIZATIONS)}.")
+        if self.kind not in ("auto", *KINDS):
+            raise InputError(f"kind is {self.kind!r}; write auto, {', '.join(KINDS)}.")
+        if self.cards < 1:
+            raise InputError(f"cards is {self.cards}; write 1 or more.")
+        if self.cards > 1 and self.quantization != "none":
+            raise InputError(
+                f"cards is {self.cards} and quantization is {self.quantization!r}, which do not go together. Write"
+                " quantization: none for a model spread over cards, or cards: 1 for one in 8 bits."
+            )
+
+
+NO_OPTIONS = ModelOptions()
+"""A model as it comes."""

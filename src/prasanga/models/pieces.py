@@ -1,0 +1,70 @@
+"""The pieces of a text with their character spans, and which of them to keep if a text is too long for a model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+Span = tuple[int, int]
+
+
+class Pieces(NamedTuple):
+    """The pieces of one text, special ones included.
+
+    Attributes:
+        ids: their numbers in the vocabulary.
+        spans: the characters (start, end) that each stands for; of no meaning where `special` is 1.
+        special: 1 where the tokenizer added the piece, else 0.
+    """
+
+    ids: Sequence[int]
+    spans: Sequence[Span]
+    special: Sequence[int]
+
+
+def read_pieces(tokenizer: Any, texts: Iterable[str]) -> dict[str, Pieces]:
+    """The pieces of each different text, never cut short; `tokenizer` is a fast one of transformers.
+
+    The tokenizer's own engine is asked, since it works on many texts at once and without Python's lock.
+    """
+    different = list(dict.fromkeys(texts))
+    engine = tokenizer.backend_tokenizer
+    engine.no_truncation()
+    engine.no_padding()
+    encoded = engine.encode_batch(different, add_special_tokens=True)
+    return {
+        text: Pieces(one.ids, one.offsets, one.special_tokens_mask)
+        for text, one in zip(different, encoded, strict=True)
+    }
+
+
+def unknown_pieces(tokenizer: Any) -> frozenset[int]:
+    """The pieces that stand for what the tokenizer does not know; none for most byte-level ones."""
+    engine = tokenizer.backend_tokenizer
+    named = getattr(engine.model, "unk_token", None)  # a tokenizer's file may name it where its settings do not
+    known = {tokenizer.unk_token_id, engine.token_to_id(named) if named else None}
+    return frozenset(piece for piece in known if piece is not None)
+
+
+def overlapping(pieces: Pieces, start: int, end: int) -> list[int]:
+    """Positions of the ordinary pieces that stand for a character of `start` to `end`."""
+    return [i for i, (begin, stop) in enumerate(pieces.spans) if begin < end and stop > start and not pieces.special[i]]
+
+
+def cut_around(pieces: Pieces, begin: int, end: int, limit: int | None) -> list[int]:
+    """Positions of the pieces to keep: all, or the special ones and a stretch around positions `begin` to `end`.
+
+    The stretch has as many pieces as `limit` allows, the same number on either side of the target where the text goes
+    on that far; what one side cannot use, the other gets. A target larger than the limit loses its end.
+    """
+    count = len(pieces.ids)
+    if limit is None or count <= limit:
+        return list(range(count))
+    ordinary = [i for i in range(count) if not pieces.special[i]]
+    room = limit - (count - len(ordinary))
+    before = sum(i < begin for i in ordinary)
+    after = sum(i >= end for i in ordinary)
+    spare = max(0, room - (len(ordinary) - before - after))
+    left = min(before, max(spare // 2, spare - after))
+    kept = set(ordinary[before - left : before - left + room])
+    return [i for i in range(count) if pieces.special[i] or i in kept]

@@ -1,0 +1,87 @@
+"""What a study measures: its models, one of them several times where the config asks for several of its layers.
+
+Everything here is known before any job runs and before anything is loaded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from prasanga.errors import InputError
+
+_TAKEN = ".tokenizer"
+
+
+def studied_models(models: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """The models as they are measured, by the names that tables and figures give them.
+
+    A model with one layer stands for itself. A list of layers makes one entry for each, in the list's order, named
+    `<model>-layer<k>` after the layer: 8 is `-layer8`, -1 `-layer-last`, -2 `-layer-last-1`.
+
+    Args:
+        models: `models` of the config, with its defaults.
+
+    Returns:
+        Each entry has its model's settings with `layer` as one number, and besides `family`, the model's own name, and
+        `layers`, all layers that are measured of that model, as a list.
+
+    Raises:
+        InputError: two of them would have the same name, or files of the same name.
+    """
+    studied: dict[str, dict[str, Any]] = {}
+    for family, settings in models.items():
+        asked = settings.get("layer", -1)
+        several = isinstance(asked, Sequence)
+        layers = list(asked) if several else [asked]
+        for layer in layers:
+            name = f"{family}-layer{_layer_name(layer)}" if several else family
+            if name in studied or (name != family and name in models):
+                raise InputError(
+                    f"`models.{family}.layer` is {asked}, and its layer {layer} would be called {name!r}, which is the"
+                    f" name of another model. Rename `models.{name}`, or `models.{family}`."
+                )
+            studied[name] = {**settings, "layer": layer, "family": family, "layers": layers}
+        if family.endswith(_TAKEN) and family.removesuffix(_TAKEN) in models:
+            raise InputError(
+                f"`models.{family}` has the name of a file that is written about"
+                f" `models.{family.removesuffix(_TAKEN)}`. Rename it, for example to"
+                f" `{family.removesuffix(_TAKEN)}-tokenizer`."
+            )
+    return studied
+
+
+def require_places(models: Mapping[str, Mapping[str, Any]], root: str | Path) -> None:
+    """Refuse a model whose path can only be a folder, where there is no such folder.
+
+    What may be the name of a model on the hub (`owner/name`, or `name`) is left to the job that loads it, since only
+    the hub can tell.
+
+    Args:
+        models: `models` of the config.
+        root: the folder that relative paths start from.
+
+    Raises:
+        InputError: with the key, the path and where it was looked for, of every such model.
+    """
+    problems = [
+        f"`models.{name}.path` is {settings['path']!r}, but there is no folder {Path(root, settings['path'])}. Write"
+        " the path of a folder with config.json, weights and tokenizer.json, or the name of a model on the hub"
+        " (owner/name)."
+        for name, settings in models.items()
+        if "path" in settings and _only_a_folder(settings["path"]) and not Path(root, settings["path"]).is_dir()
+    ]
+    if problems:
+        raise InputError("\n".join(problems))
+
+
+def _layer_name(layer: int) -> str:
+    if layer >= 0:
+        return str(layer)
+    return "-last" if layer == -1 else f"-last{layer + 1}"
+
+
+def _only_a_folder(path: str) -> bool:
+    """Whether no model on the hub can have this name."""
+    return path in ("", "~") or path.startswith(("/", ".", "~/")) or path.endswith("/") or path.count("/") > 1

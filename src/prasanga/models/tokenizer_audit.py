@@ -1,0 +1,279 @@
+"""Tries a tokenizer on every surface form of a study, before its model runs on any of them.
+
+Three things spoil the vector of a word without a word being said: the tokenizer does not know it, it drops marks (many
+strip accents, which takes the vowel signs of Bangla and Hindi along: ফুল, flower, becomes ফল, fruit), or it gives two
+stimuli the same pieces, so that the model cannot tell them apart. Each is counted here, and refused above a share.
+"""
+
+from __future__ import annotations
+
+import itertools
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import polars as pl
+import regex
+
+from prasanga.errors import InputError
+from prasanga.models.pieces import unknown_pieces
+
+SHARES = ("unknown", "marks_lost", "identical")
+"""What the limits of `TokenizerAudit.require` are called, in the summary and in the config (`embeddings.audit`)."""
+
+TABLE_SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
+    "stimulus": pl.String,
+    "forms": pl.Int64,
+    "pieces_per_form": pl.Float64,
+    "most_pieces": pl.Int64,
+    "one_piece": pl.Int64,
+    "unknown_forms": pl.Int64,
+    "marks_lost_forms": pl.Int64,
+    "identical_to": pl.List(pl.String),
+    "unknown_example": pl.String,
+    "marks_lost_example": pl.String,
+    "identical_example": pl.String,
+}
+
+# Word starts are pieces of their own kind in most vocabularies, so a form is tried where it follows a word and a space.
+_BEFORE = "a "
+_AT_A_TIME = 8192
+_EXAMPLES = 5
+_JOINERS = "\u200c\u200d"
+_MARK = regex.compile(r"\p{M}")
+_LETTER = regex.compile(r"[\p{L}\p{N}]")
+
+
+@dataclass(frozen=True)
+class TokenizerAudit:
+    """What a tokenizer makes of the surface forms of a study.
+
+    Attributes:
+        table: one row per stimulus, in the order of the forms (`TABLE_SCHEMA`). `pieces_per_form` is a mean;
+            `one_piece` counts the forms that are a single piece, `unknown_forms` those with a piece that the tokenizer
+            does not know, with a letter that it drops, or with no piece at all, `marks_lost_forms` those that lose a
+            vowel sign or another mark; `identical_to` names, sorted, the other stimuli of which a form has the same
+            pieces as a form of this one. An example reads `ফুল -> ফল`, and is null where there is none.
+        summary: plain values for JSON: `n_forms`, `n_stimuli`, `pieces_per_form`, the shares `unknown` and `marks_lost`
+            (of forms) and `identical` (of stimuli), and up to five `examples` of each.
+    """
+
+    table: pl.DataFrame
+    summary: dict[str, Any]
+
+    def require(self, limits: Mapping[str, float], model: str) -> None:
+        """Refuse the tokenizer if a share is above its limit.
+
+        Args:
+            limits: `embeddings.audit` of the config: the largest share allowed of each of `SHARES`.
+            model: what the user calls the model, for the message.
+
+        Raises:
+            InputError: with the share found and the one allowed, an example, and what to write, for each that is above.
+        """
+        shares = _shares(self.table)  # the summary's are rounded
+        problems = [
+            f"- {_percent(shares[name])} of {_FINDINGS[name]}, for example {self.summary['examples'][name][0]};"
+            f" embeddings.audit.{name} allows {_percent(limits[name])}."
+            for name in SHARES
+            if shares[name] > limits[name]
+        ]
+        if not problems:
+            return
+        remedy = (
+            "Write `tokenizer: {keep_accents: true}` or `tokenizer: {strip_accents: false}` under the model (whichever"
+            " its tokenizer has), or use another model"
+            if shares["marks_lost"] > 0
+            else "Use a model whose tokenizer tells these words apart"
+            if shares["unknown"] <= limits["unknown"]
+            else "Use a model whose tokenizer knows these words"
+        )
+        raise InputError(
+            f"model {model}: its tokenizer spoils words of this study.\n"
+            + "\n".join(problems)
+            + f"\n{remedy}; to go on all the same, allow a larger share under embeddings.audit."
+        )
+
+
+_FINDINGS = {
+    "unknown": "the forms have a piece that it does not know",
+    "marks_lost": "the forms lose a vowel sign or another mark",
+    "identical": "the stimuli have the pieces of another stimulus",
+}
+
+
+class _Reading(NamedTuple):
+    """What the tokenizer makes of a form."""
+
+    ids: tuple[int, ...]
+    unknown: bool
+    loses: bool  # whether it loses marks
+    left: str  # the letters and marks that are left
+
+
+def audit_tokenizer(tokenizer: Any, forms: pl.DataFrame) -> TokenizerAudit:
+    """Try `tokenizer` on every form.
+
+    A mark is lost if the tokenizer's normalization drops it or no piece covers it. The two ways of writing one letter
+    (য় in one character or two, ো as ে and া) are the same; joiners (ZWJ, ZWNJ) and the case of Latin letters are not
+    marks. Forms with unknown pieces are not held to be identical: they are counted as unknown, and left out of a run.
+
+    Args:
+        tokenizer: a fast tokenizer of transformers.
+        forms: the lexicon's table of forms, with the columns `form` and `stimulus`, one row for each pair. Rows whose
+            `counted` is false (another stimulus gets the hits) are tried, but not compared with other stimuli.
+    """
+    words = forms["form"].to_list()
+    readings = _read(tokenizer, list(dict.fromkeys(words)))
+    mine = [readings[word] for word in words]
+    unknown = [
+        _pieces_as_text(tokenizer, word, one) if one.unknown else None for word, one in zip(words, mine, strict=True)
+    ]
+    lost = [f"{word} -> {one.left or 'nothing'}" if one.loses else None for word, one in zip(words, mine, strict=True)]
+    tried = pl.DataFrame(
+        {"stimulus": forms["stimulus"], "pieces": [len(one.ids) for one in mine], "unknown": unknown, "lost": lost},
+        schema={"stimulus": pl.String, "pieces": pl.Int64, "unknown": pl.String, "lost": pl.String},
+    )
+    per_stimulus = tried.group_by("stimulus", maintain_order=True).agg(
+        forms=pl.len().cast(pl.Int64),
+        pieces_per_form=pl.col("pieces").mean().round(4),
+        most_pieces=pl.col("pieces").max(),
+        one_piece=(pl.col("pieces") == 1).sum().cast(pl.Int64),
+        unknown_forms=pl.col("unknown").count().cast(pl.Int64),
+        marks_lost_forms=pl.col("lost").count().cast(pl.Int64),
+        unknown_example=pl.col("unknown").drop_nulls().first(),
+        marks_lost_example=pl.col("lost").drop_nulls().first(),
+    )
+    twins = _identical(forms, readings)
+    stimuli = per_stimulus["stimulus"].to_list()
+    table = per_stimulus.with_columns(
+        pl.Series("identical_to", [sorted(twins.get(one, {})) for one in stimuli], dtype=pl.List(pl.String)),
+        pl.Series("identical_example", [next(iter(twins.get(one, {}).values()), None) for one in stimuli], pl.String),
+    ).select(pl.col(name).cast(kind) for name, kind in TABLE_SCHEMA.items())
+    mean = float(tried["pieces"].sum()) / tried.height if tried.height else 0.0
+    return TokenizerAudit(table, _summary(table, mean))
+
+
+def _summary(table: pl.DataFrame, pieces_per_form: float) -> dict[str, Any]:
+    return {
+        "n_forms": int(table["forms"].sum()),
+        "n_stimuli": table.height,
+        "pieces_per_form": round(pieces_per_form, 4),
+        **{name: round(share, 6) for name, share in _shares(table).items()},
+        "examples": {
+            name: table[f"{name}_example"].drop_nulls().unique(maintain_order=True).head(_EXAMPLES).to_list()
+            for name in SHARES
+        },
+    }
+
+
+def _shares(table: pl.DataFrame) -> dict[str, float]:
+    n_forms, n_stimuli = max(1, int(table["forms"].sum())), max(1, table.height)
+    return {
+        "unknown": int(table["unknown_forms"].sum()) / n_forms,
+        "marks_lost": int(table["marks_lost_forms"].sum()) / n_forms,
+        "identical": int((table["identical_to"].list.len() > 0).sum()) / n_stimuli,
+    }
+
+
+def _read(tokenizer: Any, forms: list[str]) -> dict[str, _Reading]:
+    """What the tokenizer makes of each of these different forms."""
+    backend = tokenizer.backend_tokenizer
+    backend.no_truncation()
+    backend.no_padding()  # some tokenizer files pad every text to hundreds of pieces
+    unknown_ids = unknown_pieces(tokenizer)
+    texts = [_normalized(backend.normalizer, form) for form in forms]
+    shorter = [_lost(form, text) for form, text in zip(forms, texts, strict=True)]
+    # Offsets do not tell what is covered where normalization composes letters: they skip the second half. So a form
+    # that is another text once normalized, but still has its letters and marks, is tried a second time as that text.
+    changed = [text != form and not any(less) for form, text, less in zip(forms, texts, shorter, strict=True)]
+    again = _pieces(backend, list(itertools.compress(texts, changed)))
+    readings = {}
+    for row, (ids, spans) in enumerate(_pieces(backend, forms)):
+        text, (no_letter, no_mark) = texts[row], shorter[row]
+        dropped = set() if no_letter or no_mark else _uncovered(text, next(again)[1] if changed[row] else spans)
+        no_letter = no_letter or any(_LETTER.match(text[i]) for i in dropped)
+        no_mark = no_mark or any(_MARK.match(text[i]) for i in dropped)
+        left = "".join(character for i, character in enumerate(text) if i not in dropped) if dropped else text
+        readings[forms[row]] = _Reading(ids, no_letter or not ids or not unknown_ids.isdisjoint(ids), no_mark, left)
+    return readings
+
+
+def _normalized(normalizer: Any, form: str) -> str:
+    """What a normalizer makes of a form; a sign for the start of a word is not part of it."""
+    if normalizer is None:
+        return form
+    text = str(normalizer.normalize_str(form))
+    return form if form in text else text.replace("▁", " ").strip()
+
+
+def _pieces(backend: Any, words: Sequence[str]) -> Iterator[tuple[tuple[int, ...], list[tuple[int, int]]]]:
+    """Ids and spans of the pieces of each word where it stands in a sentence; a span counts from the word's start."""
+    n = len(_BEFORE)
+    for begin in range(0, len(words), _AT_A_TIME):
+        texts = [_BEFORE + word for word in words[begin : begin + _AT_A_TIME]]
+        for encoding in backend.encode_batch(texts, add_special_tokens=False):
+            ids, spans = encoding.ids, encoding.offsets
+            mine = [place for place, (_, end) in enumerate(spans) if end > n]
+            yield tuple([ids[place] for place in mine]), [(spans[place][0] - n, spans[place][1] - n) for place in mine]
+
+
+def _uncovered(word: str, spans: Sequence[tuple[int, int]]) -> set[int]:
+    """The places of letters, marks and digits that no piece stands for; none in nearly every case."""
+    gaps: list[int] = []
+    reach = 0
+    for start, end in spans:
+        if start > reach:
+            gaps += range(reach, start)
+        reach = max(reach, end)
+    gaps += range(reach, len(word))
+    return {place for place in gaps if _LETTER.match(word[place]) or _MARK.match(word[place])}
+
+
+def _lost(form: str, text: str) -> tuple[bool, bool]:
+    """Whether `text`, which normalization made of `form`, lacks letters, and marks, however letters are composed."""
+    if text == form:
+        return False, False
+    before, after = (unicodedata.normalize("NFKD", one) for one in (form, text))
+    had, has = _MARK.findall(before), _MARK.findall(after)
+    fewer = len(_LETTER.findall(before)) > len(_LETTER.findall(after))
+    return fewer, len(had) > len(has) or (had != has and bool(Counter(had) - Counter(has)))
+
+
+def _pieces_as_text(tokenizer: Any, form: str, reading: _Reading) -> str:
+    pieces = [str(tokenizer.backend_tokenizer.id_to_token(one)) for one in reading.ids]
+    return f"{form} -> {' '.join(pieces) or 'no piece'}"
+
+
+def _identical(forms: pl.DataFrame, readings: Mapping[str, _Reading]) -> dict[str, dict[str, str]]:
+    """{stimulus: {another stimulus with a form of the same pieces: an example}}, in the order of the forms.
+
+    Two stimuli that claim one and the same string are the lexicon's affair, and no finding.
+    """
+    counted = forms.filter(pl.col("counted")) if "counted" in forms.columns else forms
+    alike: dict[tuple[int, ...], dict[str, list[str]]] = {}
+    for form, stimulus in zip(counted["form"].to_list(), counted["stimulus"].to_list(), strict=True):
+        if not readings[form].unknown:
+            alike.setdefault(readings[form].ids, {}).setdefault(stimulus, []).append(form)
+    twins: dict[str, dict[str, str]] = {}
+    for claims in alike.values():
+        for (one, mine), (other, theirs) in itertools.combinations(claims.items(), 2):
+            pair = next(
+                (pair for pair in itertools.product(mine, theirs) if _written(pair[0]) != _written(pair[1])), None
+            )
+            if pair is not None:
+                example = f"{pair[0]} ({one}) and {pair[1]} ({other})"
+                twins.setdefault(one, {}).setdefault(other, example)
+                twins.setdefault(other, {}).setdefault(one, example)
+    return twins
+
+
+def _written(form: str) -> str:
+    """A form without what makes no other word of it: joiners, and how its letters are composed."""
+    return unicodedata.normalize("NFC", form.translate(dict.fromkeys(map(ord, _JOINERS))))
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.3g} %"

@@ -1,0 +1,270 @@
+"""What is wrong with a model is found before anything depends on it; a hub is played by a local cache."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+from huggingface_hub import errors
+from safetensors.torch import load_file, save_file
+
+from prasanga.errors import InputError
+from prasanga.models import load_model, model_identity
+from prasanga.models.checking import check_model
+from prasanga.models.hub import open_source
+from prasanga.models.options import ModelOptions
+from prasanga.models.shape import model_kind
+
+Folder = Callable[[str], Path]
+Hub = Callable[..., str]
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        ("bert", {"kind": "encoder", "parameters": 6624, "hidden_size": 16, "blocks": 2, "max_pieces": 64}),
+        ("albert", {"kind": "encoder", "parameters": 7040, "hidden_size": 16, "blocks": 2, "max_pieces": 512}),
+        ("gpt2", {"kind": "decoder", "parameters": 11728, "hidden_size": 16, "blocks": 2, "max_pieces": 64}),
+        ("mbart", {"kind": "encoder-decoder", "parameters": 6112, "hidden_size": 16, "blocks": 2, "max_pieces": 64}),
+        ("t5", {"kind": "encoder-decoder", "parameters": 4784, "hidden_size": 16, "blocks": 2, "max_pieces": None}),
+    ],
+)
+def test_what_a_model_is(tiny: Folder, kind: str, expected: dict[str, Any]) -> None:
+    found = check_model(tiny(kind))
+    assert json.loads(json.dumps(found)) == found
+    assert {key: found[key] for key in expected} == expected
+    assert found["weights_bytes"] == 4 * expected["parameters"]
+    assert found["identity"] == model_identity(tiny(kind))
+    assert found["pinned"] is True
+    loaded = load_model(tiny(kind), device="cpu")
+    assert found["vocabulary"] == len(loaded.tokenizer)
+    assert found["parameters"] == sum(parameter.numel() for parameter in loaded.encoder.parameters())
+
+
+def test_bytes_are_those_of_the_precision(tiny: Folder) -> None:
+    assert check_model(tiny("bert"), dtype="bfloat16")["weights_bytes"] == 2 * 6624
+    small = check_model(tiny("bert"), dtype="bfloat16", options=ModelOptions(quantization="int8"))
+    assert 6624 < small["weights_bytes"] < 2 * 6624
+
+
+def test_no_weight_is_read(tiny: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("transformers.modeling_utils.load_state_dict", None)
+    monkeypatch.setattr("transformers.AutoModel.from_pretrained", None)
+    assert check_model(tiny("bert"))["kind"] == "encoder"
+
+
+def test_kinds() -> None:
+    def config(model_type: str, **more: Any) -> Any:
+        found = SimpleNamespace(model_type=model_type, **more)
+        found.get_text_config = lambda: found
+        return found
+
+    decoders = ("gpt2", "bloom", "llama", "mistral")
+    assert {model_kind(config(name, is_decoder=False, is_encoder_decoder=False)) for name in decoders} == {"decoder"}
+    encoders = ("bert", "electra", "roberta", "xlm-roberta", "albert", "deberta-v2")
+    assert {model_kind(config(name, is_decoder=False, is_encoder_decoder=False)) for name in encoders} == {"encoder"}
+    assert {model_kind(config(name, is_encoder_decoder=True)) for name in ("t5", "mt5", "mbart")} == {"encoder-decoder"}
+    assert model_kind(config("bert", is_decoder=True)) == "decoder"
+    assert model_kind(config("mine", architectures=["MineForCausalLM"])) == "decoder"
+    assert model_kind(config("mine", architectures=["MineModel"])) == "encoder"
+
+
+def _rewrite(path: Path, **changes: object) -> None:
+    path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
+
+
+def _pickle(folder: Path) -> None:
+    torch.save(load_file(folder / "model.safetensors"), folder / "pytorch_model.bin")
+    (folder / "model.safetensors").unlink()
+
+
+def _truncated(folder: Path) -> None:
+    whole = (folder / "model.safetensors").read_bytes()
+    (folder / "model.safetensors").write_bytes(whole[: len(whole) // 2])
+
+
+def _fewer_rows_in_the_file(folder: Path) -> None:
+    weights = load_file(folder / "model.safetensors")
+    name = "bert.embeddings.word_embeddings.weight"
+    save_file({**weights, name: weights[name][:40].clone()}, folder / "model.safetensors", metadata={"format": "pt"})
+
+
+def _remote_code(folder: Path) -> None:
+    (folder / "modeling_mine.py").write_text("raise SystemExit('this code must never run')\n")
+    names = {"AutoConfig": "modeling_mine.Config", "AutoModel": "modeling_mine.Model"}
+    _rewrite(folder / "config.json", model_type="mine", auto_map=names)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (lambda folder: (folder / "config.json").unlink(), r"the folder has no config\.json"),
+        (lambda folder: (folder / "model.safetensors").unlink(), r"the folder has no weights"),
+        (lambda folder: _rewrite(folder / "config.json", vocab_size=20), r"tokenizer has 51 pieces, the model only 20"),
+        (_fewer_rows_in_the_file, r"tokenizer has 51 pieces, the model only 40"),
+        (_pickle, r"only pickled ones: pytorch_model\.bin, sha256 [0-9a-f]{64}"),
+        (_truncated, r"its weights in model\.safetensors cannot be loaded"),
+        (_remote_code, r"needs Python code of its own.*not run here.*remote_code: true"),
+        (lambda folder: (folder / "tokenizer.json").write_text("{}"), r"its tokenizer cannot be loaded"),
+    ],
+)
+def test_a_folder_that_cannot_be_used(tiny_copy: Folder, spoil: Callable[[Path], object], message: str) -> None:
+    folder = tiny_copy("bert")
+    spoil(folder)
+    with pytest.raises(InputError, match=message) as caught:
+        check_model(folder)
+    assert str(folder) in str(caught.value)
+
+
+def test_a_model_of_another_kind(tiny: Folder) -> None:
+    assert check_model(tiny("gpt2"), options=ModelOptions(kind="decoder"))["kind"] == "decoder"
+    with pytest.raises(InputError, match=r"kind is encoder, but this is a decoder \(gpt2\)\. Write kind: decoder"):
+        check_model(tiny("gpt2"), options=ModelOptions(kind="encoder"))
+    with pytest.raises(InputError, match=r"kind is decoder, but this is an encoder-decoder \(mbart\)"):
+        load_model(tiny("mbart"), device="cpu", options=ModelOptions(kind="decoder"))
+
+
+def test_a_model_of_the_hub_by_branch_and_by_commit(tiny: Folder, hub: Hub, caplog: pytest.LogCaptureFixture) -> None:
+    commit = hub(tiny("bert"), "someone/bert")
+    with caplog.at_level(logging.WARNING):
+        found = check_model("someone/bert")
+    assert found["identity"] == {"id": "someone/bert", "commit": commit}
+    assert found["pinned"] is False
+    assert f"write revision: {commit}" in caplog.text
+    caplog.clear()
+    pinned = check_model("someone/bert", revision=commit)
+    assert pinned == {**found, "pinned": True}
+    assert not caplog.records
+    assert model_identity("someone/bert") == found["identity"]
+    loaded = load_model("someone/bert", revision=commit, device="cpu")
+    expected = load_model(tiny("bert"), device="cpu").encoder.get_input_embeddings().weight
+    assert torch.equal(loaded.encoder.get_input_embeddings().weight, expected)
+
+
+def test_a_revision_is_the_one_asked_for(tiny: Folder, tiny_copy: Folder, hub: Hub) -> None:
+    older = tiny_copy("bert")
+    weights = load_file(older / "model.safetensors")
+    name = "bert.embeddings.word_embeddings.weight"
+    save_file({**weights, name: weights[name] + 1}, older / "model.safetensors", metadata={"format": "pt"})
+    hub(older, "someone/bert", commit="a" * 40, branch="v1")
+    hub(tiny("bert"), "someone/bert", commit="b" * 40)
+    rows = load_model("someone/bert", revision="v1", device="cpu").encoder.get_input_embeddings().weight
+    torch.testing.assert_close(rows, weights[name] + 1)
+    assert model_identity("someone/bert", "v1")["commit"] == "a" * 40
+
+
+def test_pickles_of_the_hub(tiny_copy: Folder, hub: Hub) -> None:
+    folder = tiny_copy("bert")
+    _pickle(folder)
+    hub(folder, "someone/pickled")
+    found = hashlib.sha256((folder / "pytorch_model.bin").read_bytes()).hexdigest()
+    with pytest.raises(InputError, match=f"someone/pickled: .* pytorch_model.bin, sha256 {found}"):
+        check_model("someone/pickled")
+    options = ModelOptions(weights_sha256={"pytorch_model.bin": found})
+    assert check_model("someone/pickled", options=options)["parameters"] == 6624
+    assert load_model("someone/pickled", device="cpu", options=options).dtype == "float32"
+
+
+def test_a_cache_without_the_weights(tiny_copy: Folder, hub: Hub) -> None:
+    folder = tiny_copy("bert")
+    (folder / "model.safetensors").unlink()
+    commit = hub(folder, "someone/half")
+    with pytest.raises(
+        InputError, match=f"neither model.safetensors nor .*hf download someone/half --revision {commit}"
+    ):
+        check_model("someone/half")
+
+
+def test_offline_and_not_in_the_cache(tiny: Folder, hub: Hub, tmp_path: Path) -> None:
+    with pytest.raises(
+        InputError, match=r"nobody/nothing: not found\. .*HF_HUB_OFFLINE is set.*`hf download nobody/nothing`"
+    ):
+        check_model("nobody/nothing")
+    hub(tiny("bert"), "someone/bert")
+    with pytest.raises(InputError, match=r"the model at revision v9 is not in the cache .*--revision v9"):
+        check_model("someone/bert", revision="v9")
+    with pytest.raises(InputError, match=r"\./models/mine: not found\. .*it cannot be the id"):
+        check_model("./models/mine")
+    with pytest.raises(InputError, match="not found"):
+        check_model(tmp_path / "mine")
+    with pytest.raises(InputError, match=r"bad name!: not found\. .*it cannot be the id"):
+        check_model("bad name!")
+
+
+def _answer(kind: type[Exception], status: int) -> Callable[..., str]:
+    def download(*_: object, **__: object) -> str:
+        response = SimpleNamespace(status_code=status, headers={}, request=None)
+        raise kind("refused\nby the hub", response=response)  # type: ignore[call-arg]
+
+    return download
+
+
+@pytest.mark.parametrize(
+    ("kind", "status", "message"),
+    [
+        (
+            errors.GatedRepoError,
+            403,
+            r"it is gated\. Ask for access on https://huggingface\.co/someone/model.*hf auth login",
+        ),
+        (errors.RepositoryNotFoundError, 401, r"not found\. .*no model of this name that you may see"),
+        (errors.RevisionNotFoundError, 404, r"it has no revision 'v2'\. Write one of the commits"),
+        (errors.RemoteEntryNotFoundError, 404, r"its repository on the hub has no config\.json"),
+        (errors.HfHubHTTPError, 500, r"cannot be fetched to .* \(refused\).*hf download someone/model --revision v2"),
+    ],
+)
+def test_what_the_hub_refuses(
+    monkeypatch: pytest.MonkeyPatch, kind: type[Exception], status: int, message: str
+) -> None:
+    monkeypatch.setattr("huggingface_hub.hf_hub_download", _answer(kind, status))
+    with pytest.raises(InputError, match=message) as caught:
+        check_model("someone/model", revision="v2")
+    assert "model someone/model: " in str(caught.value)
+
+
+def test_a_hub_that_cannot_be_reached(monkeypatch: pytest.MonkeyPatch) -> None:
+    def download(*_: object, **__: object) -> str:
+        raise errors.LocalEntryNotFoundError("no connection")
+
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
+    monkeypatch.setattr("huggingface_hub.hf_hub_download", download)
+    with pytest.raises(InputError, match=r"is not in the cache .*, while the hub cannot be reached"):
+        open_source("someone/model")
+
+
+def _with_code(folder: Path, log: Path) -> None:
+    """A model whose class is not part of transformers."""
+    (folder / "modeling_mine.py").write_text(
+        "from pathlib import Path\n"
+        "from transformers import BertConfig, BertModel\n"
+        f"Path({str(log)!r}).write_text('ran')\n"
+        "class Config(BertConfig):\n    model_type = 'mine'\n"
+        "class Model(BertModel):\n    config_class = Config\n"
+    )
+    names = {"AutoConfig": "modeling_mine.Config", "AutoModel": "modeling_mine.Model"}
+    _rewrite(folder / "config.json", model_type="mine", auto_map=names)
+
+
+def test_code_of_a_model_runs_only_if_told_to(
+    tiny_copy: Folder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("transformers.dynamic_module_utils.HF_MODULES_CACHE", str(tmp_path / "modules"))
+    folder = shutil.move(tiny_copy("bert"), tmp_path / "with_code")
+    _with_code(folder, tmp_path / "log")
+    with pytest.raises(InputError, match="needs Python code of its own"):
+        load_model(folder, device="cpu")
+    assert not (tmp_path / "log").exists()
+    allowed = ModelOptions(remote_code=True)
+    loaded = load_model(folder, device="cpu", options=allowed)
+    assert type(loaded.encoder).__name__ == "Model"
+    assert (tmp_path / "log").read_text() == "ran"
+    assert f"model {folder}: remote_code is true" in caplog.text
+    assert check_model(folder, options=allowed)["parameters"] == 6624

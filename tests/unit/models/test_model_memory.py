@@ -1,0 +1,93 @@
+"""A model that does not fit is refused with both figures before its weights are read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+
+from prasanga.errors import InputError
+from prasanga.models import load_model
+from prasanga.models.hub import open_source
+from prasanga.models.loading import open_config
+from prasanga.models.memory import free_host_memory, require_room, weights_bytes
+from prasanga.models.options import NO_OPTIONS
+from prasanga.models.shape import Size, size_of, skeleton
+
+LLAMA = Size(parameters=6_607_343_616, linear=6_476_005_376, rows=1_359_872)
+CARD, CPU = torch.device("cuda", 0), torch.device("cpu")
+
+
+def test_bytes_of_weights() -> None:
+    assert weights_bytes(LLAMA, "float32") == 4 * 6_607_343_616
+    assert weights_bytes(LLAMA, "bfloat16") == 2 * 6_607_343_616
+    assert weights_bytes(LLAMA, "float16", "int8") == 2 * 131_338_240 + 6_476_005_376 + 4 * 1_359_872
+
+
+def _room(**gigabytes: float) -> Callable[[torch.device], int]:
+    return lambda device: int(gigabytes[device.type] * 1e9)
+
+
+def test_what_does_not_fit_is_refused_with_figures_and_remedies() -> None:
+    with pytest.raises(InputError) as caught:
+        require_room("llama", LLAMA, [CARD], dtype="float32", free=_room(cuda=11.5, cpu=64))
+    text = str(caught.value)
+    assert "model llama: its weights need 26.4 GB in float32, but 11.5 GB of memory are free on cuda:0" in text
+    assert "dtype: bfloat16 (13.2 GB)" in text
+    assert "quantization: int8 (6.7 GB with dtype: bfloat16)" in text
+    assert "cards: 2" in text
+    with pytest.raises(InputError, match=r"need 6\.7 GB in bfloat16 with linear layers in int8, but 4\.0 GB"):
+        require_room("llama", LLAMA, [CARD], dtype="bfloat16", quantization="int8", free=_room(cuda=4, cpu=64))
+
+
+def test_the_machine_must_hold_what_it_reads() -> None:
+    require_room("llama", LLAMA, [CARD], dtype="bfloat16", quantization="int8", free=_room(cuda=8, cpu=14))
+    with pytest.raises(InputError, match=r"need 13\.2 GB in bfloat16, but 8\.0 GB .* on this machine while it is read"):
+        require_room("llama", LLAMA, [CARD], dtype="bfloat16", quantization="int8", free=_room(cuda=8, cpu=8))
+    with pytest.raises(InputError, match=r"are free on cpu\."):
+        require_room("llama", LLAMA, [CPU], dtype="bfloat16", free=_room(cpu=8))
+
+
+def test_several_cards_hold_it_together() -> None:
+    pair = [CARD, torch.device("cuda", 1)]
+    require_room("llama", LLAMA, pair, dtype="bfloat16", free=_room(cuda=7, cpu=1))
+    with pytest.raises(InputError, match=r"13\.2 GB .* 12\.0 GB of memory are free on cuda:0 and cuda:1"):
+        require_room("llama", LLAMA, pair, dtype="bfloat16", free=_room(cuda=6, cpu=1))
+
+
+def test_free_memory_of_a_machine_and_of_a_job(tmp_path: Path) -> None:
+    meminfo, group = tmp_path / "meminfo", tmp_path / "cgroup"
+    meminfo.write_text("MemTotal:       8000 kB\nMemFree:  10 kB\nMemAvailable:    5000 kB\n")
+    group.mkdir()
+    assert free_host_memory(meminfo, group) == 5000 * 1024
+    (group / "memory.max").write_text("max\n")
+    (group / "memory.current").write_text("1000\n")
+    (group / "memory.stat").write_text("anon 700\nactive_file 200\ninactive_file 100\n")
+    assert free_host_memory(meminfo, group) == 5000 * 1024
+    (group / "memory.max").write_text("4000\n")
+    assert free_host_memory(meminfo, group) == 4000 - 1000 + 300
+    assert free_host_memory(tmp_path / "none", tmp_path / "nowhere") == 2**62
+
+
+@pytest.mark.parametrize("kind", ["bert", "albert", "gpt2", "mbart", "t5"])
+def test_the_size_is_known_without_weights(tiny_copy: Callable[[str], Path], kind: str) -> None:
+    folder = tiny_copy(kind)
+    loaded = load_model(folder, device="cpu").encoder
+    (folder / "model.safetensors").unlink()
+    source = open_source(folder)
+    bare = skeleton(source, open_config(source, NO_OPTIONS), NO_OPTIONS)
+    assert all(parameter.is_meta for parameter in bare.parameters())
+    assert size_of(bare) == size_of(loaded)
+    assert size_of(loaded).parameters == sum(parameter.numel() for parameter in loaded.parameters())
+
+
+def test_load_model_refuses_before_it_reads(tiny: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    def reads(*_: object, **__: object) -> None:
+        raise AssertionError("the weights were read")
+
+    monkeypatch.setattr("prasanga.models.memory.free_host_memory", lambda: 1000)
+    monkeypatch.setattr("prasanga.models.loading.AutoModel.from_pretrained", reads)
+    with pytest.raises(InputError, match=r"its weights need 0\.0 GB in float32, but 0\.0 GB of memory are free on cpu"):
+        load_model(tiny("bert"), device="cpu")
