@@ -6,17 +6,19 @@ begin with `prasanga.`, what made it (`provenance.describe`): stage, code finger
 
 from __future__ import annotations
 
+import bisect
 import errno
 import glob
 import os
 import socket
 import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from prasanga.errors import InputError
@@ -130,6 +132,34 @@ def write_batches(
             writer.write_table(table, row_group_size=max(table.num_rows, 1))
 
 
+def write_row_groups(
+    path: str | Path, schema: pa.Schema, groups: Iterable[pa.Table], made_from: Mapping[str, str]
+) -> None:
+    """Write each of `groups` as a row group of its own, so that a reader can pick those it wants.
+
+    Pages carry checksums, for files that are read often and long after they were written. Numbers and texts are
+    dictionary-encoded; the numbers of fixed-size lists are split by their bytes, which makes vectors a little smaller.
+    """
+    schema = schema.with_metadata({f"{_PREFIX}{key}": value for key, value in made_from.items()})
+    plain = [field.name for field in schema if not pa.types.is_nested(field.type)]
+    split = {f"{field.name}.list.element": "BYTE_STREAM_SPLIT" for field in schema if field.name not in plain}
+    with (
+        replacing(path) as temporary,
+        pq.ParquetWriter(
+            temporary,
+            schema,
+            compression="zstd",
+            use_dictionary=plain,
+            write_statistics=plain,
+            column_encoding=split or None,
+            write_page_checksum=True,
+        ) as writer,
+    ):
+        for group in groups:
+            table = pa.Table.from_arrays([group.column(field.name) for field in schema], schema=schema)
+            writer.write_table(table, row_group_size=max(table.num_rows, 1))
+
+
 def _writer(path: Path, schema: pa.Schema, dictionary: Sequence[str] | None) -> pq.ParquetWriter:
     use_dictionary: Any = True if dictionary is None else list(dictionary)
     return pq.ParquetWriter(path, schema, compression="zstd", use_dictionary=use_dictionary)
@@ -166,6 +196,30 @@ def read_table(path: str | Path, columns: Sequence[str] | None = None) -> pa.Tab
     """Read a Parquet file, or only some of its columns; a damaged one is an `InputError`."""
     with _explaining(path):
         return pq.ParquetFile(path).read(columns=list(columns) if columns is not None else None)
+
+
+def read_where(path: str | Path, columns: Sequence[str], column: str, values: Collection[str]) -> pa.Table:
+    """The rows in which `column` has one of `values`; row groups that have none of them are not read.
+
+    The file is mapped into memory, and pages that carry a checksum are checked; a damaged file is an `InputError`.
+    """
+    wanted = sorted(values)
+    with _explaining(path):
+        file = pq.ParquetFile(path, memory_map=True, page_checksum_verification=True)
+        place = file.schema_arrow.names.index(column)
+        groups = [i for i in range(file.num_row_groups) if _may_have(file.metadata.row_group(i).column(place), wanted)]
+        table = file.read_row_groups(groups, columns=list(dict.fromkeys([*columns, column])))
+    table = table.filter(pc.is_in(table.column(column), value_set=pa.array(wanted, pa.string())))
+    return table.select(list(columns))
+
+
+def _may_have(chunk: pq.ColumnChunkMetaData, wanted: Sequence[str]) -> bool:
+    """Whether one of the sorted values lies between the least and the greatest of a row group."""
+    statistics = chunk.statistics
+    if statistics is None or not statistics.has_min_max:
+        return True
+    first = bisect.bisect_left(wanted, statistics.min)
+    return first < len(wanted) and wanted[first] <= statistics.max
 
 
 def read_batches(path: str | Path, columns: Sequence[str], *, rows: int = 65_536) -> Iterator[pa.RecordBatch]:

@@ -1,10 +1,12 @@
 """Vectors that survive: kept beside the workflow's outputs, found again by what they were computed from.
 
-Snakemake removes the outputs of a rule before it reruns it. So whatever was embedded is also kept in a store, a folder
-per (vector key, segment length, bucket), and only what the store lacks is embedded: after a kill, for a larger sample,
-for a new category. A folder holds Parquet files of rows (key, n_pieces, n_unknown, cut, embedding). A file is written
-whole or not at all, under a name made from its keys; files are never changed, only merged into one that holds the rows
-of all. Several processes may use one folder at once: at worst they compute the same rows twice.
+Snakemake removes the outputs of a rule before it reruns it. So whatever was embedded is also in a store, one folder for
+each vector key, and only what the store lacks is embedded: after a kill, for a larger sample, for a new category.
+
+A folder holds shards, Parquet files named by a digest of their bytes. A shard is there whole or not at all, and never
+changed. Parts are shards that a job writes on its way; its finished output becomes a shard by a second name for the
+same file (a hard link), and the parts whose rows it has are removed. Several processes may use one folder at once: at
+worst they compute the same rows twice.
 """
 
 from __future__ import annotations
@@ -12,24 +14,39 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from prasanga.embeddings.columns import vectors_to_arrow
-from prasanga.parquet import replacing
+from prasanga.embeddings.columns import StoredDtype
+from prasanga.embeddings.store_entries import Places, Shard
+from prasanga.embeddings.store_files import (
+    Kind,
+    PackedIds,
+    Rows,
+    UnusableShardError,
+    pack_ids,
+    read_ids,
+    read_rows,
+    rows_from_table,
+)
+from prasanga.embeddings.store_history import history
+from prasanga.embeddings.store_index import ShardIndex
+from prasanga.embeddings.store_upkeep import is_linked, keep, link, merge, remove_covered, remove_leftovers
+from prasanga.errors import InputError
+from prasanga.parquet import write_text
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["Rows", "StoredDtype", "VectorStore", "rows_from_table", "vector_key"]
 
 _LOG = logging.getLogger(__name__)
-_ATTEMPTS = 5
-
-StoredDtype = Literal["float16", "float32"]
+_ATTEMPTS = 20
+_KEY = "key.json"
 
 
 def vector_key(
@@ -41,132 +58,242 @@ def vector_key(
         identity: `prasanga.models.model_identity` of the model.
         layer: hidden layer.
         pooling: how pieces become one vector.
-        dtype: precision that the model runs in, and that vectors are kept in where that differs.
+        dtype: precision that the model runs in.
         code: fingerprint of the modules that make vectors.
-        more: anything else that changes vectors, such as options of the tokenizer.
+        more: anything else that changes vectors, such as stored_dtype, pieces, quantization, options of the tokenizer.
     """
     parts = {"identity": dict(identity), "layer": layer, "pooling": pooling, "dtype": dtype, "code": code, "more": more}
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]
 
 
-def item_key(text: str, start: int, end: int) -> str:
-    """The key of a row: a digest of the text and of the target's span in it."""
-    return hashlib.blake2b(f"{start}\x1f{end}\x1f{text}".encode(), digest_size=16).hexdigest()
-
-
-@dataclass(frozen=True)
-class Rows:
-    """Rows of a store: n keys with what is known of each.
-
-    Attributes:
-        keys: n keys (`item_key`), each once.
-        n_pieces: (n,) int32, pieces of the target.
-        n_unknown: (n,) int32, those that the tokenizer does not know.
-        cut: (n,) bool, whether the text was cut to fit the model.
-        embedding: (n, d), float16 or float32.
-    """
-
-    keys: list[str]
-    n_pieces: NDArray[np.int32]
-    n_unknown: NDArray[np.int32]
-    cut: NDArray[np.bool_]
-    embedding: NDArray[np.floating]
-
-    def to_table(self) -> pa.Table:
-        """As an Arrow table with the columns named as the attributes, `keys` as `key`."""
-        return pa.table(
-            {
-                "key": pa.array(self.keys, pa.string()),
-                "n_pieces": pa.array(self.n_pieces, pa.int32()),
-                "n_unknown": pa.array(self.n_unknown, pa.int32()),
-                "cut": pa.array(self.cut, pa.bool_()),
-                "embedding": vectors_to_arrow(self.embedding),
-            }
-        )
-
-
 class VectorStore:
-    """The store of one (vector key, segment length, bucket): the files of one folder."""
+    """The vectors of one key: the shards of one folder."""
 
-    def __init__(self, folder: str | Path, dtype: StoredDtype = "float32") -> None:
-        """Use `folder`, which need not exist; vectors of another `dtype` in it count as absent."""
+    def __init__(
+        self,
+        folder: str | Path,
+        dtype: StoredDtype = "float16",
+        key: str = "",
+        describes: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Use `folder`, which need not exist.
+
+        Args:
+            folder: the folder of this key alone.
+            dtype: precision that vectors are kept in.
+            key: `vector_key`. Shards of another key, or in another dtype, count as absent.
+            describes: what the key is a digest of, for readers: written to key.json beside the key.
+
+        Raises:
+            InputError: if the folder's key.json is of another key.
+        """
         self.folder = Path(folder)
-        self.dtype = dtype
+        self.dtype: StoredDtype = dtype
+        self.key = key
+        self._kind = Kind(key, dtype)
+        self._describes = dict(describes or {})
+        self._index = ShardIndex(self.folder, self._kind)
+        self._width: int | None = None
+        self._says_its_key()
 
-    def read(self, keys: Iterable[str] | None = None) -> pa.Table | None:
-        """All rows, or those of `keys`, each key once; None if there are none.
+    def find(self, ids: Sequence[str]) -> NDArray[np.bool_]:
+        """Which of n ids the store has: (n,). That a shard is damaged inside is seen only when it is read."""
+        return self._index.refresh().locate(self._pack(ids))[0] >= 0
 
-        A file that cannot be read, or holds something else, counts as absent: its rows are embedded again.
+    def read(self, ids: Sequence[str]) -> Rows | None:
+        """The rows of `ids`, in their order, without those that the store lacks; None if it has none.
+
+        A shard that turns out to be damaged counts as absent from then on, with a warning that names it.
         """
-        table, _ = self._read(keys)
-        return table
+        packed = self._pack(ids)
+        found = np.zeros(len(ids), dtype=np.bool_)
+        rows: Rows | None = None
+        for _ in range(_ATTEMPTS):  # again where a shard was merged into another, or found damaged, meanwhile
+            listing = self._index.refresh()
+            shard, row = listing.locate(packed)
+            wanted = np.flatnonzero((shard >= 0) & ~found)
+            if not len(wanted) or listing.width is None:
+                break
+            if rows is None:
+                rows = _empty(len(ids), listing.width, self.dtype)
+            wanted = wanted[np.lexsort((row[wanted], shard[wanted]))]
+            for places in np.split(wanted, np.flatnonzero(np.diff(shard[wanted])) + 1):
+                self._fill(rows, found, places, listing.shards[shard[places[0]]], row, packed)
+            if found[wanted].all():
+                break
+        if rows is None or not found.any():
+            return None
+        if found.all():
+            return Rows(list(ids), rows.n_pieces, rows.n_unknown, rows.cut, rows.embedding)
+        names = [name for name, there in zip(ids, found.tolist(), strict=True) if there]
+        return Rows(names, rows.n_pieces[found], rows.n_unknown[found], rows.cut[found], rows.embedding[found])
 
-    def add(self, rows: Rows) -> Path:
-        """Keep `rows`: after this returns, they survive a kill. Returns the file they are in."""
-        return self._write(rows.to_table())
+    def add(self, rows: Rows, record: Mapping[str, Any]) -> Path:
+        """Keep `rows` as a shard of their own: after this returns, they survive a kill.
 
-    def merge(self) -> None:
-        """Put the rows of all files into one, and remove the files it replaces.
+        Args:
+            rows: of this store's dtype and width.
+            record: what `history` is to say of their making: plain values; numbers are amounts, which add up.
 
-        Only files whose rows are in the new one are removed, and that may fail: another process may have been faster.
+        Returns:
+            The shard that they are in.
+
+        Raises:
+            InputError: rows that this store cannot hold; a folder that cannot be written to.
         """
-        table, read = self._read(None)
-        if table is None or len(read) < 2:
-            return
-        merged = self._write(table.sort_by("key"))
-        for path in read:
-            if path != merged:
-                try:
-                    path.unlink()
-                except OSError as error:
-                    _LOG.debug("%s stays beside %s, which has its rows: %s", path, merged.name, error)
+        self._check_rows(rows)
+        self._prepare()
+        return keep(self.folder, self._kind, rows, record)
 
-    def _write(self, table: pa.Table) -> Path:
-        name = hashlib.sha256("\n".join(sorted(table.column("key").to_pylist())).encode()).hexdigest()[:32]
-        path = self.folder / f"{name}.parquet"
-        with replacing(path) as temporary:
-            pq.write_table(table, temporary, compression="zstd")
-        return path
+    def adopt(self, path: str | Path, record: Mapping[str, Any]) -> None:
+        """Make a finished output of the workflow a shard, as a second name of the same file.
 
-    def _read(self, keys: Iterable[str] | None) -> tuple[pa.Table | None, list[Path]]:
-        """The rows, and the files they were read from."""
-        wanted = None if keys is None else pa.array(sorted(set(keys)), pa.string())
-        for _ in range(_ATTEMPTS):
-            listed = sorted(self.folder.glob("[!.]*.parquet"))
-            found = {path: table for path in listed if (table := self._read_file(path, wanted)) is not None}
-            if all(path.exists() for path in listed):
-                break  # otherwise another process has merged files meanwhile: their rows are in a new one
-        tables = list(found.values())
-        if not tables:
-            return None, []
-        width = tables[0].schema.field("embedding").type
-        kept = {path: table for path, table in found.items() if table.schema.field("embedding").type == width}
-        return _first_of_each_key(pa.concat_tables(kept.values())), list(kept)
+        Shards whose rows are all in it are removed; what their records say is added to its own. Where the file system
+        does not allow a second name, or the folder cannot be written to, everything stays as it is.
 
-    def _read_file(self, path: Path, wanted: pa.Array | None) -> pa.Table | None:
-        expected = {"key": pa.string(), "n_pieces": pa.int32(), "n_unknown": pa.int32(), "cut": pa.bool_()}
+        Args:
+            path: Parquet file with the columns of a shard, others beside them, and this store's key in its metadata.
+            record: as in `add`.
+
+        Raises:
+            InputError: if the file is not of this store, which is a mistake in the program.
+        """
+        path = Path(path)
         try:
-            table = pq.read_table(path, columns=[*expected, "embedding"], partitioning=None)
+            width, ids = read_ids(path, self._kind)
+        except (UnusableShardError, FileNotFoundError) as error:
+            raise InputError(f"{path} cannot be kept in {self.folder}: it {error}.") from error
+        self._check_width(width, path)
+        try:
+            self._prepare()
+            kept = link(path, self.folder, len(ids), record)
+        except (OSError, InputError) as error:
+            _LOG.info("%s is not linked into the store, whose parts stay instead: %s", path, error)
+            return
+        remove_covered(kept, self._kind, self._index)
+
+    def compact(self, max_bytes: int = 256 << 20) -> int:
+        """Put small shards together that are nobody else's, and remove what killed processes left.
+
+        Args:
+            max_bytes: of a new shard, about; shards of more than half of it are left alone. Takes about three times as
+                much memory.
+
+        Returns:
+            How many shards were put into others.
+
+        Raises:
+            InputError: a folder that cannot be written to.
+        """
+        listing = self._index.refresh()
+        remove_leftovers(self.folder)
+        together: list[list[Shard]] = [[]]
+        size = 0
+        for shard in sorted(listing.shards, key=lambda shard: (shard.size, shard.name)):
+            if shard.size > max_bytes // 2 or is_linked(self.folder / shard.name):
+                continue
+            if size + shard.size > max_bytes:
+                together.append([])
+                size = 0
+            together[-1].append(shard)
+            size += shard.size
+        return sum(merge(self.folder, self._kind, self._index, shards) for shards in together)
+
+    def history(self) -> pl.DataFrame:
+        """What was embedded, when, and with what: see `prasanga.embeddings.store_history.history`."""
+        return history({self.folder / shard.name: shard.rows for shard in self._index.refresh().shards})
+
+    def _pack(self, ids: Sequence[str]) -> PackedIds:
+        try:
+            return pack_ids(ids)
+        except ValueError as error:
+            raise InputError(f"{self.folder}: {error}.") from error
+
+    def _fill(
+        self,
+        rows: Rows,
+        found: NDArray[np.bool_],
+        places: NDArray[np.int64],
+        shard: Shard,
+        row: Places,
+        packed: PackedIds,
+    ) -> None:
+        """Put into `rows`, at `places`, what `shard` has in `row` of each, and mark it as found."""
+        try:
+            for part, ids, values in read_rows(self.folder / shard.name, self._kind, row[places].astype(np.int64)):
+                mine = places[part]
+                if values.embedding.shape[1] != rows.embedding.shape[1]:
+                    raise UnusableShardError(f"has vectors of {values.embedding.shape[1]} numbers")
+                if (ids != packed[mine]).any():  # an index is believed only as far as the shards agree
+                    self._index.forget()
+                    return
+                rows.n_pieces[mine] = values.n_pieces
+                rows.n_unknown[mine] = values.n_unknown
+                rows.cut[mine] = values.cut
+                rows.embedding[mine] = values.embedding
+                found[mine] = True
         except FileNotFoundError:
-            return None
-        except (pa.ArrowException, OSError, KeyError, ValueError) as error:
-            _LOG.warning("%s cannot be read and counts as absent: %s", path, error)
-            return None
-        kind = table.schema.field("embedding").type
-        whole = all(table.schema.field(name).type == type_ for name, type_ in expected.items())
-        if not whole or not pa.types.is_fixed_size_list(kind) or kind.value_type != _arrow_type(self.dtype):
-            _LOG.warning("%s does not hold vectors in %s and counts as absent", path, self.dtype)
-            return None
-        return table if wanted is None else table.filter(pc.is_in(table.column("key"), value_set=wanted))
+            _LOG.debug("%s was put into another shard while it was read", shard.name)
+        except UnusableShardError as error:
+            self._index.set_aside(shard, error)
+
+    def _check_rows(self, rows: Rows) -> None:
+        n = len(rows.ids)
+        lengths = {len(column) for column in (rows.n_pieces, rows.n_unknown, rows.cut, rows.embedding)}
+        if lengths != {n} or rows.embedding.ndim != 2:
+            raise InputError(
+                f"{self.folder}: {n} ids with columns of {sorted(lengths)} rows, a mistake in the program."
+            )
+        if rows.embedding.dtype != self.dtype:
+            raise InputError(f"{self.folder}: vectors in {rows.embedding.dtype} cannot be kept, only in {self.dtype}.")
+        self._pack(rows.ids)
+        self._check_width(rows.embedding.shape[1], self.folder)
+        whole = np.isfinite(rows.embedding).all(axis=1)
+        if not whole.all():
+            name = rows.ids[int(np.argmin(whole))]
+            raise InputError(
+                f"{self.folder}: the vector of segment {name} has a number that is not finite in {self.dtype}. If it is"
+                " only too large, write embeddings: {stored_dtype: float32}."
+            )
+
+    def _check_width(self, width: int, named: Path) -> None:
+        if self._width is None:
+            self._width = self._index.refresh().width
+        if self._width not in (None, width):
+            raise InputError(
+                f"{named}: vectors of {width} numbers, but those in {self.folder} have {self._width}. They are not of"
+                " one model: delete the folder that is wrong, and run again."
+            )
+        self._width = width
+
+    def _prepare(self) -> None:
+        """Make the folder, and the file that says what it is of."""
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(f"{self.folder}: this folder cannot be made ({error.strerror}). Make it.") from error
+        if not self._says_its_key():
+            content = {**self._describes, "key": self.key}
+            write_text(self.folder / _KEY, json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False) + "\n")
+
+    def _says_its_key(self) -> bool:
+        """Whether the folder says which key it is of; an InputError if it is another one."""
+        path = self.folder / _KEY
+        try:
+            found = json.loads(path.read_text(encoding="utf-8"))["key"]
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            _LOG.warning("%s cannot be read, and is written anew: %s", path, error)
+            return False
+        if found != self.key:
+            raise InputError(
+                f"{path}: this folder has the vectors of the key {found!r}, not of {self.key!r}. Use another folder, or"
+                " delete this one."
+            )
+        return True
 
 
-def _arrow_type(dtype: StoredDtype) -> pa.DataType:
-    return pa.float16() if dtype == "float16" else pa.float32()
-
-
-def _first_of_each_key(table: pa.Table) -> pa.Table:
-    """The rows of `table` without the second and later ones of a key."""
-    first: dict[str, int] = {}
-    for row, key in enumerate(table.column("key").to_pylist()):
-        first.setdefault(key, row)
-    return table if len(first) == table.num_rows else table.take(pa.array(list(first.values()), pa.int64()))
+def _empty(n: int, width: int, dtype: StoredDtype) -> Rows:
+    numbers = np.zeros(n, np.int32), np.zeros(n, np.int32), np.zeros(n, np.bool_)
+    return Rows([], *numbers, np.empty((n, width), dtype))
