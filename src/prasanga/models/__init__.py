@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from prasanga.models.checking import check_model
     from prasanga.models.devices import claim_device
     from prasanga.models.identity import model_identity
-    from prasanga.models.loading import LoadedModel, hidden_size, load_config, load_model, load_tokenizer, resolve_dtype
+    from prasanga.models.loading import LoadedModel, load_config, load_model, load_tokenizer, resolve_dtype
     from prasanga.models.options import ModelOptions
     from prasanga.models.studied import studied_models
     from prasanga.models.tokenizer_audit import TokenizerAudit, audit_tokenizer
@@ -25,7 +25,6 @@ __all__ = [
     "audit_tokenizer",
     "check_model",
     "claim_device",
-    "hidden_size",
     "load_config",
     "load_model",
     "load_tokenizer",
@@ -50,7 +49,7 @@ def __getattr__(name: str) -> Any:
         from prasanga.models import identity
 
         return getattr(identity, name)
-    if name in ("LoadedModel", "hidden_size", "load_config", "load_model", "load_tokenizer", "resolve_dtype"):
+    if name in ("LoadedModel", "load_config", "load_model", "load_tokenizer", "resolve_dtype"):
         from prasanga.models import loading
 
         return getattr(loading, name)

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-from numpy.typing import NDArray
-
 
 def plan_batches(lengths: Sequence[int], budget: int) -> list[slice]:
     """Cut texts that are sorted by length into batches of at most `budget` pieces, padding included.
@@ -28,12 +25,3 @@ def plan_batches(lengths: Sequence[int], budget: int) -> list[slice]:
             batches.append(slice(begin, stop))
             begin = stop
     return batches
-
-
-def pad(rows: Sequence[Sequence[int]], padding: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Rows of pieces as one table, filled up on the right with `padding`, and a mask that is true on the pieces."""
-    lengths = np.fromiter(map(len, rows), dtype=np.int64, count=len(rows))
-    mask = np.arange(lengths.max(initial=0)) < lengths[:, None]
-    table = np.full(mask.shape, padding, dtype=np.int64)
-    table[mask] = np.fromiter((piece for row in rows for piece in row), dtype=np.int64, count=int(lengths.sum()))
-    return table, mask

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -15,6 +16,7 @@ from prasanga.models.cards import Card, claim_cards
 _LOG = logging.getLogger(__name__)
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
+_DEVICE = re.compile(r"cpu|cuda(:(?P<card>0|[1-9][0-9]*))?")  # torch has others, on which nothing here was tried
 _NATIVE_BFLOAT16 = (8, 0)  # compute capability of the first NVIDIA cards that have it (Ampere)
 _CPU_FLAGS = {"avx512_bf16", "amx_bf16", "bf16"}  # the last one is ARM's
 
@@ -37,13 +39,12 @@ def claim_device(
     """The device to run on; of several CUDA cards, one that no other process of ours has, for the life of this one.
 
     Args:
-        device: `auto` (a CUDA card if there is one, else the CPU), `cuda` (any card), or a device of torch, which is
-            taken as it is.
+        device: `auto` (a CUDA card if there is one, else the CPU), `cuda` (any card), `cpu`, or `cuda:<number>`.
         cards: lists the cards of this machine.
         folder: where the lock files are; the system's folder for temporary files if None.
 
     Raises:
-        InputError: torch knows no such device, or this machine has none.
+        InputError: another device, or one that this machine does not have.
     """
     known = check_device(device, cards=cards)
     if known is not None:
@@ -60,23 +61,24 @@ def check_device(device: str, *, cards: Callable[[], Sequence[Card]] = list_card
     """The device that `device` names, or None where any card will do. Raises `InputError` as `claim_device` does."""
     if device == "auto":
         return None if _has_cards(cards) else torch.device("cpu")
-    try:
-        where = torch.device(device)
-    except RuntimeError:
-        raise InputError(f"device is {device!r}; write auto, cpu, cuda or cuda:<number>.") from None
-    if where.type != "cuda":
-        return where
+    named = _DEVICE.fullmatch(device)
+    if named is None:
+        raise InputError(
+            f"device is {device!r}; write auto, cpu, cuda or cuda:<number>. Models run on CPUs and CUDA cards only."
+        )
+    if device == "cpu":
+        return torch.device("cpu")
     if not _has_cards(cards):
         raise InputError(f"device is {device!r}, but torch sees no CUDA device here. Write auto or cpu.")
-    if where.index is None:
+    if named["card"] is None:
         return None
-    present = [card.index for card in cards()]
-    if where.index not in present:
+    present, index = [card.index for card in cards()], int(named["card"])
+    if index not in present:
         raise InputError(
             f"device is {device!r}, but this job sees {len(present)} CUDA cards: write auto, or cuda:0"
             f"{f' to cuda:{max(present)}' if len(present) > 1 else ''}."
         )
-    return where
+    return torch.device("cuda", index)
 
 
 def claim_several(

@@ -6,6 +6,7 @@ by that commit. What is in the local cache is used without network, and HF_HUB_O
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -102,6 +103,34 @@ def open_source(model: str | Path, revision: str | None = None) -> Source:
     return Source(name, None, commit, pinned=bool(re.fullmatch(r"[0-9a-f]{40}", revision or "")))
 
 
+def require_own_code(source: Source) -> None:
+    """Refuse a model that runs Python code of another repository.
+
+    transformers takes such code from that repository's main branch, whatever is there on the day: no revision that a
+    user can write holds it still, and the identity of the model does not tell it.
+
+    Raises:
+        InputError: `auto_map` in config.json or tokenizer_config.json names code of a repository other than the
+            model's own; or one of them cannot be read.
+    """
+    for name in ("config.json", "tokenizer_config.json"):
+        path = source.find(name)
+        if path is None:
+            continue
+        with explaining(source, name):
+            references = _code_references(json.loads(path.read_text(encoding="utf-8")))
+        for reference in references:
+            repository, marked, own = reference.partition("--")
+            if marked and (source.folder is not None or repository != source.name):
+                place = "the folder" if source.folder is not None else "a folder with a copy of the model"
+                raise InputError(
+                    f"model {source.name}: auto_map in its {name} has {reference!r}, code of another repository, whose"
+                    " newest state would run, and not the one that you have read. Put that repository's *.py files"
+                    f" into {place}, write {own!r} there in place of {reference!r}, and give that folder as the"
+                    " model's path."
+                )
+
+
 @contextmanager
 def explaining(source: Source, part: str) -> Iterator[None]:
     """Say in the user's words why `part` of a model that was found cannot be loaded.
@@ -139,6 +168,20 @@ def _download(name: str, file: str, revision: str | None) -> Path:
         if isinstance(known, str) and re.fullmatch(r"[0-9a-f]{40}", revision):
             return Path(known)  # a commit never changes: no need to ask
     return Path(huggingface_hub.hf_hub_download(name, file, revision=revision))
+
+
+def _code_references(settings: Any) -> list[str]:
+    """Every piece of code that the `auto_map`s of a configuration name, those of its parts included."""
+    if isinstance(settings, list):
+        return [found for part in settings for found in _code_references(part)]
+    if not isinstance(settings, dict):
+        return []
+    named = settings.get("auto_map") or {}
+    values = named.values() if isinstance(named, dict) else [named]
+    # A tokenizer's entry is a list, of the code of the slow and of the fast one, with null where there is none.
+    flat = [one for value in values for one in (value if isinstance(value, list) else [value])]
+    inner = [part for key, part in settings.items() if key != "auto_map"]
+    return [one for one in flat if isinstance(one, str)] + _code_references(inner)
 
 
 def _refusal(name: str, revision: str | None, error: Exception) -> str:

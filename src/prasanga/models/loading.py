@@ -19,18 +19,17 @@ from transformers import AutoConfig, AutoModel, AutoTokenizer
 
 from prasanga.errors import InputError
 from prasanga.models.devices import DTYPES, check_device, claim_device, claim_several, resolve_dtype, warn_if_slow
-from prasanga.models.hub import Source, explaining, open_source
-from prasanga.models.memory import require_room
+from prasanga.models.hub import Source, explaining, open_source, require_own_code
+from prasanga.models.memory import memory_gone, require_room
 from prasanga.models.options import NO_OPTIONS, ModelOptions
 from prasanga.models.quantization import quantize_linear_layers
 from prasanga.models.quiet import quiet
 from prasanga.models.shape import encoder_of, model_kind, size_of, skeleton, without_decoder
-from prasanga.models.tokenizer_options import apply_options, check_options
+from prasanga.models.tokenizer_options import apply_options, check_options, keep_normalizer_of_file
 from prasanga.models.weights import Weights, find_weights
 
 __all__ = [
     "LoadedModel",
-    "hidden_size",
     "load_config",
     "load_model",
     "load_tokenizer",
@@ -80,14 +79,15 @@ def load_model(
     Args:
         model: a folder, or the id of a model of the hub (`owner/name`).
         revision: branch, tag or commit of the hub; not for folders.
-        device: `auto` (a free CUDA card if there is one, else the CPU), or a device of torch.
+        device: `auto` (a free CUDA card if there is one, else the CPU), `cpu`, `cuda` or `cuda:<number>`.
         dtype: `auto` (bfloat16 on CUDA cards that have it, else float32), `float32`, `bfloat16` or `float16`.
         options: see `ModelOptions`.
 
     Raises:
         InputError: the model is not there or not of the kind asked for, has no fast tokenizer, no weights that may be
-            read or not all of them, needs remote code, has a smaller vocabulary than its tokenizer, or does not fit
-            into memory; an unknown device, dtype or option of the tokenizer.
+            read or not all of them, needs code that may not run (or that of another repository), has a smaller
+            vocabulary than its tokenizer, or does not fit into memory; an unknown device, dtype or option of the
+            tokenizer.
     """
     check_device(device)
     precision = resolve_dtype(dtype, device)
@@ -98,13 +98,17 @@ def load_model(
     bare = skeleton(source, config, options)
     require_fitting_tokenizer(source.name, tokenizer, bare.get_input_embeddings().num_embeddings)
     devices, memory = place_model(source, device, options)
-    require_room(source.name, size_of(bare), devices, dtype=precision, quantization=options.quantization)
+    size, quantization = size_of(bare), options.quantization
+    require_room(source.name, size, devices, dtype=precision, quantization=quantization)
     warn_if_slow(precision, devices[0])
-    encoder = _read(source, weights, config, precision, options, memory)
-    if options.quantization == "int8":
-        quantize_linear_layers(encoder)
-    if memory is None:
-        encoder = encoder.to(devices[0])
+    try:
+        encoder = _read(source, weights, config, precision, options, memory)
+        if quantization == "int8":
+            quantize_linear_layers(encoder)
+        if memory is None:
+            encoder = encoder.to(devices[0])
+    except torch.OutOfMemoryError as error:
+        raise memory_gone(source.name, size, devices, dtype=precision, quantization=quantization) from error
     encoder.config.use_cache = False
     return LoadedModel(
         name=source.name,
@@ -126,11 +130,6 @@ def load_config(model: str | Path, *, revision: str | None = None, options: Mode
     return open_config(open_source(model, revision), options)
 
 
-def hidden_size(model: str | Path, *, revision: str | None = None, options: ModelOptions = NO_OPTIONS) -> int:
-    """The width of the hidden states of `model`, from its configuration alone."""
-    return int(load_config(model, revision=revision, options=options).get_text_config(encoder=True).hidden_size)
-
-
 def open_config(source: Source, options: ModelOptions) -> Any:
     """The configuration of a model that has been found; refused if the model is not of `options.kind`."""
     if options.remote_code:
@@ -139,6 +138,7 @@ def open_config(source: Source, options: ModelOptions) -> Any:
             " you can do on this machine.",
             source.name,
         )
+        require_own_code(source)
     with quiet(), explaining(source, "config.json"):
         config = AutoConfig.from_pretrained(**source.arguments, trust_remote_code=options.remote_code)
     kind = model_kind(config)
@@ -158,6 +158,8 @@ def open_tokenizer(source: Source, options: ModelOptions) -> Any:
             " tokenizer_config.json), for example with `tokenizer.save_pretrained`."
         )
     check_options(source.name, options.tokenizer)
+    if options.remote_code:
+        require_own_code(source)
     with quiet(), explaining(source, "tokenizer"):
         tokenizer = AutoTokenizer.from_pretrained(
             **source.arguments, trust_remote_code=options.remote_code, **options.tokenizer
@@ -168,6 +170,9 @@ def open_tokenizer(source: Source, options: ModelOptions) -> Any:
             " characters a piece stands for. Convert it once and save it as tokenizer.json in the model's folder"
             " (`transformers.convert_slow_tokenizer`), or use a model that has one."
         )
+    with explaining(source, "tokenizer"):
+        settings = source.find("tokenizer_config.json")
+        keep_normalizer_of_file(tokenizer, source.find("tokenizer.json"), settings, options.tokenizer)
     apply_options(source.name, tokenizer, options.tokenizer)
     return tokenizer
 

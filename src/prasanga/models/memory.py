@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -24,10 +25,18 @@ def weights_bytes(size: Size, dtype: str, quantization: str = "none") -> int:
     return (size.parameters - size.linear) * each + size.linear + 4 * size.rows
 
 
-def free_memory(device: torch.device) -> int:
-    """Bytes that a new tensor on `device` can take: free on the card; available to this process on a CPU."""
+def free_memory(device: torch.device, cuda: Any = torch.cuda) -> int:
+    """Bytes that new tensors on `device` can take: free on the card; available to this process on a CPU.
+
+    What torch keeps of a card for its next tensors counts as free: the driver does not say so, and a second model in
+    one process would be refused for what the first one has left.
+
+    Args:
+        device: a CPU or a CUDA card.
+        cuda: torch's account of the cards.
+    """
     if device.type == "cuda":
-        return int(torch.cuda.mem_get_info(device)[0])
+        return int(cuda.mem_get_info(device)[0] + cuda.memory_reserved(device) - cuda.memory_allocated(device))
     return free_host_memory()
 
 
@@ -76,10 +85,30 @@ def require_room(
     for where, needed, room in places:
         if needed > room:
             raise InputError(
-                f"model {name}: its weights need {needed / _GB:.1f} GB in {dtype}"
-                f"{' with linear layers in int8' if needed != here else ''}, but {room / _GB:.1f} GB of memory are free"
-                f" {where}. {_remedies(dtype, quantization, size, room)}"
+                f"model {name}: its weights need {_amount(size, dtype, 'none' if needed == here else quantization)},"
+                f" but {room / _GB:.1f} GB of memory are free {where}. {_remedies(dtype, quantization, size, room)}"
             )
+
+
+def memory_gone(
+    name: str, size: Size, devices: Sequence[torch.device], *, dtype: str, quantization: str = "none"
+) -> InputError:
+    """What to raise where a model that `require_room` has let pass does not fit after all; the arguments are the same.
+
+    How much is free now is not said: part of the model is there already.
+    """
+    needed = weights_bytes(size, dtype, quantization)
+    return InputError(
+        f"model {name}: its weights need {_amount(size, dtype, quantization)}. There was room for them on"
+        f" {' and '.join(map(str, devices))} when it was looked for, but no longer when they came: most likely another"
+        " process has taken it in between (nvidia-smi lists them). Run it again when that process has ended, or make"
+        f" the model smaller. {_remedies(dtype, quantization, size, needed)}"
+    )
+
+
+def _amount(size: Size, dtype: str, quantization: str) -> str:
+    linear = "" if quantization == "none" else " with linear layers in int8"
+    return f"{weights_bytes(size, dtype, quantization) / _GB:.1f} GB in {dtype}{linear}"
 
 
 def _remedies(dtype: str, quantization: str, size: Size, room: int) -> str:

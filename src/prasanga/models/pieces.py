@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -31,11 +32,32 @@ def read_pieces(tokenizer: Any, texts: Iterable[str]) -> dict[str, Pieces]:
     engine = tokenizer.backend_tokenizer
     engine.no_truncation()
     engine.no_padding()
-    encoded = engine.encode_batch(different, add_special_tokens=True)
+    begins = [_dropped_at_start(engine.normalizer, text) for text in different]
+    encoded = engine.encode_batch(
+        [text[begin:] for text, begin in zip(different, begins, strict=True)], add_special_tokens=True
+    )
     return {
-        text: Pieces(one.ids, one.offsets, one.special_tokens_mask)
-        for text, one in zip(different, encoded, strict=True)
+        text: Pieces(found.ids, _shifted(found.offsets, begin), found.special_tokens_mask)
+        for text, begin, found in zip(different, begins, encoded, strict=True)
     }
+
+
+def _dropped_at_start(normalizer: Any, text: str) -> int:
+    """How many control characters at the start of a text the normalizer drops.
+
+    SentencePiece's map (`Precompiled`) drops them there without counting them, so that the spans of the whole text
+    would be those of other letters. They are left out beforehand, and counted.
+    """
+    count = 0
+    while count < len(text) and unicodedata.category(text[count]) == "Cc":
+        if normalizer is None or normalizer.normalize_str(text[count]):
+            break
+        count += 1
+    return count
+
+
+def _shifted(spans: Sequence[Span], by: int) -> Sequence[Span]:
+    return [(start + by, end + by) for start, end in spans] if by else spans
 
 
 def unknown_pieces(tokenizer: Any) -> frozenset[int]:

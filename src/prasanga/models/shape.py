@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 from transformers import AutoModel
+from transformers.dynamic_module_utils import get_class_from_dynamic_module
 from transformers.models.auto.modeling_auto import (
     MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
     MODEL_FOR_MASKED_LM_MAPPING_NAMES,
@@ -83,8 +84,13 @@ def skeleton(source: Source, config: Any, options: ModelOptions) -> Any:
     Raises:
         InputError: transformers cannot build a model from this config.json.
     """
+    # `from_config` would take a model's own code from the main branch, and register it for every later use.
+    own = (getattr(config, "auto_map", None) or {}).get("AutoModel") if options.remote_code else None
     with quiet(), explaining(source, "config.json"), torch.device("meta"):
-        model = AutoModel.from_config(without_decoder(config), trust_remote_code=options.remote_code)
+        if own is None:
+            model = AutoModel.from_config(without_decoder(config), trust_remote_code=options.remote_code)
+        else:
+            model = get_class_from_dynamic_module(own, **source.arguments)(without_decoder(config))
     return encoder_of(model, config)
 
 

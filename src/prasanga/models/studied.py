@@ -76,6 +76,26 @@ def require_places(models: Mapping[str, Mapping[str, Any]], root: str | Path) ->
         raise InputError("\n".join(problems))
 
 
+def files_of_model(path: str | Path) -> dict[str, list[int]]:
+    """What can be seen of a model's files without reading them, to notice that some were replaced.
+
+    Snakemake compares times with those of its outputs, which says nothing about a file that was replaced by an older
+    one; compared with what is noted here, every change shows.
+
+    Args:
+        path: a folder, relative ones from where the process runs.
+
+    Returns:
+        Bytes and time of the last change (nanoseconds since 1970) of each file directly in the folder, by name; links
+        are followed. Empty if there is no such folder, as for a model of the hub.
+    """
+    folder = Path(path)
+    if not folder.is_dir():
+        return {}
+    states = {file.name: file.stat() for file in sorted(folder.iterdir()) if file.is_file()}
+    return {name: [state.st_size, state.st_mtime_ns] for name, state in states.items()}
+
+
 def _layer_name(layer: int) -> str:
     if layer >= 0:
         return str(layer)

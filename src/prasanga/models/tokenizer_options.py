@@ -10,13 +10,17 @@ from __future__ import annotations
 
 import inspect
 import json
+import logging
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 from tokenizers import Tokenizer
 from transformers import PreTrainedTokenizerBase
 
 from prasanga.errors import InputError
+
+_LOG = logging.getLogger(__name__)
 
 Option = bool | int | float | str
 
@@ -47,6 +51,7 @@ _NOT_OF_A_TOKENIZER = {
         "the path of a folder with the right tokenizer_config.json",
     ),
 }
+_OF_A_NORMALIZER = frozenset(("do_lower_case", "strip_accents", "tokenize_chinese_chars", "keep_accents"))
 _UNICODE_SPLITS = ("NFD", "NFKD")  # they only serve to make marks strippable
 
 
@@ -92,6 +97,39 @@ def apply_options(model: str, tokenizer: Any, options: Mapping[str, Option]) -> 
             setattr(backend, part, _rebuilt(part, state[part]))
 
 
+def keep_normalizer_of_file(
+    tokenizer: Any, file: Path | None, settings: Path | None, options: Mapping[str, Option] | None = None
+) -> None:
+    """Normalize as `file` says, where nothing asks for something else.
+
+    Some classes of transformers take the vocabulary from tokenizer.json and rebuild the rest from
+    tokenizer_config.json, or from defaults where it says nothing: a BERT that was trained with vowel signs then loses
+    them, and an mBART its compatibility map. With a word on it in the settings or the options, transformers' way is
+    left. So it is where the two normalizers do not mark spaces alike, as in Llama's files, which put ▁ before a text
+    (`Prepend`): there the class builds a pre-tokenizer to do that, and both together would give the first piece
+    another span.
+
+    Args:
+        tokenizer: as transformers has built it; changed in place.
+        file: its tokenizer.json; None if it has none, and then nothing is done.
+        settings: its tokenizer_config.json; None if it has none.
+        options: what it was loaded with; those that `apply_options` sets by itself do not count.
+    """
+    if file is None:
+        return
+    said = json.loads(settings.read_text(encoding="utf-8")) if settings is not None else {}
+    asked = said.keys() | ((options or {}).keys() - _SETTERS.keys())
+    if not _OF_A_NORMALIZER.isdisjoint(asked):
+        return
+    engine = tokenizer.backend_tokenizer
+    written = json.loads(file.read_text(encoding="utf-8")).get("normalizer")
+    built = json.loads(engine.to_str())["normalizer"]
+    if written == built or _marking_spaces(written) != _marking_spaces(built):
+        return
+    _LOG.info("the normalizer is that of %s, and not the one that transformers builds", file)
+    engine.normalizer = _rebuilt("normalizer", written)
+
+
 def _parameters(kind: type) -> set[str]:
     """Names that the constructors of a tokenizer's class and of its bases list."""
     names: set[str] = set()
@@ -115,6 +153,11 @@ def _steps(state: Any) -> list[dict[str, Any]]:
         return []
     inner = state.get("normalizers", state.get("pretokenizers")) if state["type"] == "Sequence" else None
     return [state] if inner is None else [step for part in inner for step in _steps(part)]
+
+
+def _marking_spaces(state: Any) -> list[dict[str, Any]]:
+    """The steps of a normalizer that write a sign for a space, of which a pre-tokenizer then knows."""
+    return [step for step in _steps(state) if step["type"] == "Prepend" or step.get("pattern") == {"String": " "}]
 
 
 def _sequence(steps: list[dict[str, Any]]) -> Any:

@@ -17,7 +17,7 @@ from huggingface_hub import errors
 from safetensors.torch import load_file, save_file
 
 from prasanga.errors import InputError
-from prasanga.models import load_model, model_identity
+from prasanga.models import load_model, load_tokenizer, model_identity
 from prasanga.models.checking import check_model
 from prasanga.models.hub import open_source
 from prasanga.models.options import ModelOptions
@@ -268,3 +268,94 @@ def test_code_of_a_model_runs_only_if_told_to(
     assert (tmp_path / "log").read_text() == "ran"
     assert f"model {folder}: remote_code is true" in caplog.text
     assert check_model(folder, options=allowed)["parameters"] == 6624
+
+
+def _naming(key: str, value: object) -> Callable[[Path], None]:
+    """Change config.json, or for a tokenizer tokenizer_config.json, so that code is looked for at `value`."""
+
+    def change(folder: Path) -> None:
+        name = "tokenizer_config.json" if key == "AutoTokenizer" else "config.json"
+        settings = json.loads((folder / name).read_text())
+        _rewrite(folder / name, auto_map={**settings.get("auto_map", {}), key: value})
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("spoil", "file", "value"),
+    [
+        (_naming("AutoModel", "some/base--modeling_mine.Model"), "config.json", "some/base--modeling_mine.Model"),
+        (_naming("AutoConfig", "some/base--modeling_mine.Config"), "config.json", "some/base--modeling_mine.Config"),
+        (_naming("AutoTokenizer", [None, "some/base--tok.Fast"]), "tokenizer_config.json", "some/base--tok.Fast"),
+        (
+            lambda folder: _rewrite(folder / "tokenizer_config.json", auto_map=["some/base--tok.Slow", None]),
+            "tokenizer_config.json",
+            "some/base--tok.Slow",
+        ),
+        (
+            lambda folder: _rewrite(folder / "config.json", parts=[{"auto_map": {"AutoModel": "some/base--m.Part"}}]),
+            "config.json",
+            "some/base--m.Part",
+        ),
+    ],
+)
+@pytest.mark.parametrize("of_the_hub", [False, True])
+def test_code_of_another_repository(
+    tiny_copy: Folder,
+    hub: Hub,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    spoil: Callable[[Path], object],
+    file: str,
+    value: str,
+    of_the_hub: bool,
+) -> None:
+    """It would be that of its main branch, at no revision that anybody has written down."""
+    monkeypatch.setattr("transformers.dynamic_module_utils.HF_MODULES_CACHE", str(tmp_path / "modules"))
+    folder = shutil.move(tiny_copy("bert"), tmp_path / "borrowing")
+    _with_code(folder, tmp_path / "log")
+    spoil(folder)
+    hub(folder, "someone/borrowing")
+    hub(folder, "some/base")
+    model, place = ("someone/borrowing", "a folder with a copy") if of_the_hub else (str(folder), "the folder")
+    allowed = ModelOptions(remote_code=True)
+    for load in (check_model, load_model, load_tokenizer):
+        with pytest.raises(InputError) as caught:
+            load(model, options=allowed)
+        text = str(caught.value)
+        assert text.startswith(f"model {model}: auto_map in its {file} has {value!r}, code of another repository")
+        assert f"files into {place}" in text
+        assert f"write {value.partition('--')[2]!r} there in place of {value!r}" in text
+    assert not (tmp_path / "log").exists()
+
+
+def test_code_of_the_models_own_repository(
+    tiny_copy: Folder, hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("transformers.dynamic_module_utils.HF_MODULES_CACHE", str(tmp_path / "modules"))
+    folder = shutil.move(tiny_copy("bert"), tmp_path / "own_code")
+    _with_code(folder, tmp_path / "log")
+    for key, name in (("AutoConfig", "Config"), ("AutoModel", "Model")):
+        _naming(key, f"someone/own--modeling_mine.{name}")(folder)
+    hub(folder, "someone/own")
+    assert check_model("someone/own", options=ModelOptions(remote_code=True))["parameters"] == 6624
+    assert (tmp_path / "log").read_text() == "ran"
+    with pytest.raises(InputError, match="needs Python code of its own"):
+        check_model("someone/own")
+
+
+def test_code_is_that_of_the_revision(
+    tiny_copy: Folder, hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where transformers is asked for a model without weights, which it would build with main's code."""
+    monkeypatch.setattr("transformers.dynamic_module_utils.HF_MODULES_CACHE", str(tmp_path / "modules"))
+    folder = shutil.move(tiny_copy("bert"), tmp_path / "moving")
+    for log, commit, branch in (("read", "a" * 40, "v1"), ("newer", "b" * 40, "main")):
+        _with_code(folder, tmp_path / log)
+        hub(folder, "someone/moving", commit=commit, branch=branch)
+    allowed = ModelOptions(remote_code=True)
+    assert check_model("someone/moving", revision="a" * 40, options=allowed)["parameters"] == 6624
+    loaded = load_model("someone/moving", revision="v1", device="cpu", options=allowed)
+    assert "a" * 40 in type(loaded.encoder).__module__
+    assert (tmp_path / "read").exists()
+    assert not (tmp_path / "newer").exists()

@@ -140,8 +140,25 @@ def test_explicit_single_and_no_cards(tmp_path: Path) -> None:
         InputError, match="is 'cuda:2', but this job sees 2 CUDA cards: write auto, or cuda:0 to cuda:1"
     ):
         check_device("cuda:2", cards=two)
-    with pytest.raises(InputError, match="device is 'gpu'; write auto, cpu, cuda or cuda:<number>"):
-        check_device("gpu", cards=two)
+
+
+@pytest.mark.parametrize(
+    "device",
+    ["gpu", "mps", "xpu", "meta", "cpu:0", "cuda:", "cuda:-1", "cuda:01", "cuda:১", "cuda:0,1", "CUDA", ""],
+)
+def test_devices_that_were_never_tried_are_refused(device: str) -> None:
+    with pytest.raises(InputError) as caught:
+        check_device(device, cards=lambda: _cards(9, 5))
+    assert str(caught.value) == (
+        f"device is {device!r}; write auto, cpu, cuda or cuda:<number>. Models run on CPUs and CUDA cards only."
+    )
+
+
+def test_devices_that_are_taken() -> None:
+    found = [check_device(device, cards=lambda: _cards(9, 5)) for device in ("cpu", "cuda:0", "cuda:1", "cuda", "auto")]
+    assert found == [torch.device("cpu"), torch.device("cuda", 0), torch.device("cuda", 1), None, None]
+    with pytest.raises(InputError, match="is 'cuda:4096', but this job sees 2 CUDA cards"):
+        check_device("cuda:4096", cards=lambda: _cards(9, 5))
 
 
 def test_several_cards_for_one_model(tmp_path: Path) -> None:

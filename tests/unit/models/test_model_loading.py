@@ -9,13 +9,16 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
+from tiny_models import build, byte_fallback, save_tokenizer
+from transformers import AutoTokenizer
 
 from prasanga.errors import InputError
-from prasanga.models import hidden_size, load_model, model_identity, resolve_dtype, train_masked_model
+from prasanga.models import load_model, model_identity, resolve_dtype, train_masked_model
 from prasanga.models.cards import Card
 from prasanga.models.hub import open_source
 from prasanga.models.loading import load_tokenizer, place_model
@@ -43,6 +46,73 @@ def copied(trained: Path, tmp_path: Path) -> Path:
     return shutil.copytree(trained, tmp_path / "model")
 
 
+def _backend(tokenizer: Any) -> dict[str, Any]:
+    return dict(json.loads(tokenizer.backend_tokenizer.to_str()))
+
+
+def test_a_tokenizer_normalizes_as_its_file_says(copied: Path) -> None:
+    """transformers builds a BERT tokenizer that strips vowel signs wherever nothing in its settings forbids it."""
+    (copied / "tokenizer_config.json").unlink()
+    built, tokenizer = AutoTokenizer.from_pretrained(copied), load_tokenizer(copied)
+    assert built.backend_tokenizer.normalizer.normalize_str("ফুল") == "ফল"
+    assert tokenizer.backend_tokenizer.normalizer is None
+    assert "ফুল" in tokenizer.decode(tokenizer("মা ঘরে ফুল দেখে")["input_ids"]).replace(" ", "")
+    assert _backend(tokenizer) == {**_backend(built), "normalizer": None}  # and nothing else is changed
+
+
+@pytest.mark.parametrize("said", [{"do_lower_case": True}, {"add_prefix_space": True}])
+def test_what_the_settings_say_of_the_normalizer_counts(copied: Path, said: dict[str, bool]) -> None:
+    (copied / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "BertTokenizer", **said}))
+    normalizer = load_tokenizer(copied).backend_tokenizer.normalizer
+    if "do_lower_case" in said:
+        assert normalizer.normalize_str("ফুল") == "ফল"
+    else:
+        assert normalizer is None
+
+
+def test_an_option_that_only_transformers_obeys_is_not_undone(tiny_copy: Callable[[str], Path]) -> None:
+    folder = tiny_copy("bert")
+    (folder / "tokenizer_config.json").unlink()
+    apart = load_tokenizer(folder)
+    together = load_tokenizer(folder, options=ModelOptions(tokenizer={"tokenize_chinese_chars": False}))
+    assert apart.backend_tokenizer.normalizer.normalize_str("中文") == " 中  文 "
+    assert together.backend_tokenizer.normalizer.normalize_str("中文") == "中文"
+
+
+def test_an_mbart_keeps_its_compatibility_map(tiny_copy: Callable[[str], Path]) -> None:
+    folder = tiny_copy("mbart")
+    state = json.loads((folder / "tokenizer.json").read_text())
+    (folder / "tokenizer.json").write_text(json.dumps({**state, "normalizer": {"type": "NFKC"}}))
+    (folder / "tokenizer_config.json").write_text('{"tokenizer_class": "MBartTokenizer", "add_prefix_space": true}')
+    built, kept = AutoTokenizer.from_pretrained(folder), load_tokenizer(folder)
+    assert type(kept).__name__ == type(built).__name__ == "MBartTokenizer"
+    assert built.backend_tokenizer.normalizer is None
+    assert kept.backend_tokenizer.normalizer.normalize_str("ﬁ①") == "fi1"
+
+
+def test_a_llama_is_left_as_transformers_builds_it(tmp_path: Path) -> None:
+    """Its file puts ▁ before a text by the normalizer, its class by the pre-tokenizer; both would do it twice."""
+    folder = build("llama", tmp_path / "llama")
+    built, tokenizer = AutoTokenizer.from_pretrained(folder), load_tokenizer(folder)
+    assert type(tokenizer).__name__ == "LlamaTokenizer"
+    assert json.loads((folder / "tokenizer.json").read_text())["normalizer"]["normalizers"][0]["type"] == "Prepend"
+    assert _backend(built)["normalizer"] is None
+    assert _backend(built)["pre_tokenizer"]["type"] == "Metaspace"
+    assert _backend(tokenizer) == _backend(built)
+
+
+@pytest.mark.parametrize("written", [None, {"type": "NFKC"}])
+def test_a_class_whose_normalizer_marks_spaces_keeps_it(tmp_path: Path, written: dict[str, str] | None) -> None:
+    folder = tmp_path / "gemma"
+    save_tokenizer(byte_fallback(), folder, "GemmaTokenizer", {})
+    state = json.loads((folder / "tokenizer.json").read_text())
+    (folder / "tokenizer.json").write_text(json.dumps({**state, "normalizer": written}))
+    (folder / "config.json").write_text('{"model_type": "gemma"}')
+    tokenizer = load_tokenizer(folder)
+    assert type(tokenizer).__name__ == "GemmaTokenizer"
+    assert tokenizer.backend_tokenizer.normalizer.normalize_str("ফুল ফল") == "ফুল▁ফল"
+
+
 def test_tokenizer_and_base_model_without_head(trained: Path) -> None:
     loaded = load_model(trained, device="cpu")
     assert loaded.tokenizer.is_fast
@@ -54,7 +124,6 @@ def test_tokenizer_and_base_model_without_head(trained: Path) -> None:
     read = loaded.encoder.get_input_embeddings().weight
     torch.testing.assert_close(read, weights["bert.embeddings.word_embeddings.weight"])
     assert load_model(trained, device="cpu", dtype="bfloat16").encoder.dtype == torch.bfloat16
-    assert hidden_size(trained) == 16
     assert (resolve_dtype("auto", "cpu"), resolve_dtype("float16")) == ("float32", "float16")
 
 

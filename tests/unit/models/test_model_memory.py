@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -12,7 +13,7 @@ from prasanga.errors import InputError
 from prasanga.models import load_model
 from prasanga.models.hub import open_source
 from prasanga.models.loading import open_config
-from prasanga.models.memory import free_host_memory, require_room, weights_bytes
+from prasanga.models.memory import free_host_memory, free_memory, memory_gone, require_room, weights_bytes
 from prasanga.models.options import NO_OPTIONS
 from prasanga.models.shape import Size, size_of, skeleton
 
@@ -71,6 +72,30 @@ def test_free_memory_of_a_machine_and_of_a_job(tmp_path: Path) -> None:
     assert free_host_memory(tmp_path / "none", tmp_path / "nowhere") == 2**62
 
 
+def test_what_torch_holds_of_a_card_and_does_not_use_is_free() -> None:
+    asked: list[torch.device] = []
+
+    def answer(value: object) -> Callable[[torch.device], object]:
+        return lambda device: (asked.append(device), value)[1]
+
+    cuda = SimpleNamespace(
+        mem_get_info=answer((3_000, 80_000)), memory_reserved=answer(9_000), memory_allocated=answer(2_500)
+    )
+    assert free_memory(torch.device("cuda", 1), cuda) == 3_000 + 9_000 - 2_500
+    assert asked == [torch.device("cuda", 1)] * 3
+    assert free_memory(CPU, cuda) > 0
+    assert len(asked) == 3
+
+
+def test_memory_that_is_gone_when_the_weights_come() -> None:
+    text = str(memory_gone("llama", LLAMA, [CARD], dtype="bfloat16"))
+    assert text.startswith("model llama: its weights need 13.2 GB in bfloat16. There was room for them on cuda:0 when")
+    assert "another process has taken it" in text
+    assert "Write quantization: int8 (6.7 GB with dtype: bfloat16), or cards: 2 under the model" in text
+    text = str(memory_gone("llama", LLAMA, [CARD], dtype="bfloat16", quantization="int8"))
+    assert "need 6.7 GB in bfloat16 with linear layers in int8" in text
+
+
 @pytest.mark.parametrize("kind", ["bert", "albert", "gpt2", "mbart", "t5"])
 def test_the_size_is_known_without_weights(tiny_copy: Callable[[str], Path], kind: str) -> None:
     folder = tiny_copy(kind)
@@ -91,3 +116,16 @@ def test_load_model_refuses_before_it_reads(tiny: Callable[[str], Path], monkeyp
     monkeypatch.setattr("prasanga.models.loading.AutoModel.from_pretrained", reads)
     with pytest.raises(InputError, match=r"its weights need 0\.0 GB in float32, but 0\.0 GB of memory are free on cpu"):
         load_model(tiny("bert"), device="cpu")
+
+
+def test_a_card_that_is_filled_while_the_weights_are_read(
+    tiny: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
+
+    monkeypatch.setattr("transformers.BertModel.to", full)
+    with pytest.raises(InputError, match=r"There was room for them on cpu when .* Write dtype: bfloat16") as caught:
+        load_model(tiny("bert"), device="cpu")
+    assert str(caught.value).startswith(f"model {tiny('bert')}: its weights need 0.0 GB in float32")
+    assert isinstance(caught.value.__cause__, torch.OutOfMemoryError)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -9,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from prasanga.errors import InputError
-from prasanga.models.studied import require_places, studied_models
+from prasanga.models.studied import files_of_model, require_places, studied_models
 
 MURIL = {"path": "google/muril-base-cased", "revision": "abc", "layer": -1, "dtype": "auto"}
 
@@ -88,6 +90,34 @@ def test_a_file_is_no_folder_and_all_missing_models_are_named(tmp_path: Path) ->
     (tmp_path / "model.bin").touch()
     with pytest.raises(InputError, match=r"(?s)`models\.one\.path` is '\./model\.bin'.*\n`models\.two\.path` is ''"):
         require_places({"one": {"path": "./model.bin"}, "two": {"path": ""}}, tmp_path / "absent/..")
+
+
+def test_a_file_replaced_by_an_older_one_is_noticed(tmp_path: Path) -> None:
+    folder = tmp_path / "model"
+    (folder / "checkpoint-1").mkdir(parents=True)
+    (folder / "checkpoint-1" / "config.json").write_text("{}")
+    for name, content, changed in (("model.safetensors", "weights", 2_000_000_000), ("config.json", "{}", 5)):
+        (folder / name).write_text(content)
+        os.utime(folder / name, ns=(changed, changed))
+    (folder / "lost").symlink_to(tmp_path / "nowhere")
+    before = files_of_model(folder)
+    assert before == {"config.json": [2, 5], "model.safetensors": [7, 2_000_000_000]}
+    assert list(before) == sorted(before)
+    assert json.loads(json.dumps(before)) == before == files_of_model(str(folder))
+    older = tmp_path / "older"
+    older.write_text("another")
+    os.utime(older, ns=(1_000_000_000, 1_000_000_000))
+    older.replace(folder / "model.safetensors")
+    assert files_of_model(folder) == {**before, "model.safetensors": [7, 1_000_000_000]}
+    (folder / "model.safetensors").unlink()
+    (folder / "model.safetensors").symlink_to(folder / "config.json")
+    assert files_of_model(folder)["model.safetensors"] == [2, 5]
+
+
+def test_a_model_of_the_hub_has_no_files_to_watch(tmp_path: Path) -> None:
+    assert files_of_model("google/muril-base-cased") == {}
+    (tmp_path / "model.bin").touch()
+    assert files_of_model(tmp_path / "model.bin") == {}
 
 
 def test_planning_imports_no_torch() -> None:
