@@ -1,6 +1,7 @@
 """What the rules share: the config, names of files, and what the parameters of jobs are made of."""
 
 import os
+import re
 import sys
 from functools import partial
 from pathlib import Path
@@ -14,6 +15,7 @@ from prasanga.config import complete, read_schema
 from prasanga.errors import InputError
 from prasanga.lexicon.categories import chosen_categories, read_categories, require_language, stimuli_of
 from prasanga.lexicon.planning import plan_lexicon
+from prasanga.models.studied import files_of_model, require_places, studied_models
 from prasanga.provenance import digest_of
 from prasanga.provenance.code import fingerprint, remembered
 from prasanga.provenance.ledger import MANIFEST, synchronize
@@ -37,13 +39,14 @@ config = readable(
 )
 
 COMPUTED = config["embeddings"]["source"] == "computed"
-MODELS = sorted(config["models"])
+STUDIED = readable(studied_models, config["models"])
+MODELS = sorted(STUDIED)
 LENGTHS = [parse_length(length) for length in config["samples"]["lengths"]]
 readable(require_longest, LENGTHS, config["samples"]["longest"])
 LENGTH_FILES = [length.file_name for length in LENGTHS]
 LABELS = {length.file_name: length.label for length in LENGTHS}
 BUCKETS = bucket_names(config["embeddings"]["buckets"])
-TRAINED = [model for model in MODELS if "train" in config["models"][model]]
+TRAINED = sorted(model for model, settings in config["models"].items() if "train" in settings)
 NORMALIZATION = config["normalization"][config["language"]]
 # What plans need to know again and again, kept beside Snakemake's own notes; deleting it costs a second.
 CACHE = ".snakemake/prasanga"
@@ -68,6 +71,7 @@ CHOSEN = readable(chosen_categories, CATEGORIES, config["categories"])
 # Corpus files enter as digests of their content, which the manifest remembers: their times say nothing.
 SHARDS, SUPPLEMENT, CORPUS = {}, {}, {}
 if COMPUTED:
+    readable(require_places, config["models"], Path.cwd())
     SHARDS, SUPPLEMENT = (
         readable(
             find_shards,
@@ -90,6 +94,7 @@ if COMPUTED:
 wildcard_constraints:
     shard=r"[A-Za-z0-9_.-]+",
     model=r"[A-Za-z0-9][A-Za-z0-9_.-]*",
+    family="|".join(map(re.escape, config["models"])),
     length=r"\d+|over\d+",
     bucket=r"\d\d",
 
@@ -166,9 +171,34 @@ def drawn_segments(wildcards):
     return next(path for path in drawn if path == wanted)
 
 
+def drawn_short_segments(wildcards):
+    """A bucket of segments of the shortest length, known once they are drawn."""
+    drawn = checkpoints.draw_samples.get().output.segments
+    shortest = min(LENGTHS, key=lambda length: length.words).file_name
+    return next(path for path in drawn if path == f"results/samples/{shortest}/{BUCKETS[0]}.parquet")
+
+
+def first_layer(wildcards):
+    """The same shard of the model's first layer: its job embeds the other layers in the same pass."""
+    family = STUDIED[wildcards.model]["family"]
+    first = next(name for name, settings in STUDIED.items() if settings["family"] == family)
+    shard = f"results/embeddings/{first}/{wildcards.length}/{wildcards.bucket}.parquet"
+    return [] if first == wildcards.model else [shard]
+
+
+def checked_model(wildcards):
+    """What is known of a model, once it has been looked at."""
+    return checkpoints.check_model.get(family=STUDIED[wildcards.model]["family"]).output.report
+
+
+def cards_of(wildcards):
+    """The cards that a model is spread over."""
+    return STUDIED[wildcards.model]["cards"]
+
+
 def model_files(wildcards):
     """The files of a model that lies on this machine; none for one that comes from the hub."""
-    settings = config["models"][wildcards.model]
+    settings = config["models"][wildcards.family]
     if "train" in settings:
         names = (
             "config.json",
@@ -176,19 +206,32 @@ def model_files(wildcards):
             "tokenizer.json",
             "tokenizer_config.json",
         )
-        return [f"results/models/{wildcards.model}/{name}" for name in names]
+        return [f"results/models/{wildcards.family}/{name}" for name in names]
     folder = Path(settings["path"])
     return sorted(str(path) for path in folder.iterdir() if path.is_file()) if folder.is_dir() else []
 
 
+def model_settings(family):
+    """Which model it is and how it is to be read. How many cards it is spread over changes nothing in its vectors."""
+    settings = config["models"][family]
+    return {
+        "model": settings.get("path", f"results/models/{family}"),
+        "revision": settings["revision"],
+        "options": {
+            key: settings[key] for key in ("kind", "tokenizer", "weights_sha256", "remote_code", "quantization")
+        },
+    }
+
+
 def embedding_settings(model):
     """What changes the vectors of a model, and where it comes from."""
-    settings = config["models"][model]
+    settings = STUDIED[model]
+    which = model_settings(settings["family"])
     return {
-        "model": settings.get("path", f"results/models/{model}"),
-        "revision": settings["revision"],
-        "layer": settings["layer"],
-        "dtype": settings["dtype"],
+        **which,
+        "options": {key: value for key, value in which["options"].items() if key != "kind"},
+        **{key: settings[key] for key in ("layer", "layers", "dtype", "pieces")},
+        **{key: config["embeddings"][key] for key in ("stored_dtype", "unknown")},
     }
 
 
@@ -236,6 +279,30 @@ def cached_lists():
         for model in MODELS
         for length in LENGTH_FILES
     }
+
+
+def stored_files():
+    """The files of all stores as they are now: what is asked about them is asked anew when they change."""
+    return sorted(str(path) for path in Path("results/store").rglob("*.parquet"))
+
+
+def embedding_lists():
+    """The lists of embeddings of all models at all lengths."""
+    return expand(
+        "results/embeddings/{model}/{length}.json",
+        model=MODELS,
+        length=LENGTH_FILES,
+    )
+
+
+def model_reports():
+    """What is known of the models, of their tokenizers and of the precision of their vectors."""
+    of_family = ("{family}.json", "{family}.tokenizer.json", "{family}.tokenizer.parquet")
+    paths = [
+        *expand([f"results/models/{name}" for name in of_family], family=sorted(config["models"])),
+        *expand("results/embeddings/{model}/precision.json", model=MODELS),
+    ]
+    return [found for path in paths for found in made_by_the_workflow(path)]
 
 
 def audit_tables():

@@ -1,6 +1,6 @@
 """Segments to vectors of their target words.
 
-The only rule that asks for a GPU. Its parameters hold what changes vectors and nothing else, so that a batch size or a
+The only rules that ask for a GPU. Their parameters hold what changes vectors and nothing else, so that a batch size or a
 device never makes them anew; vectors made once are kept in results/store and used again (prasanga.embeddings.store).
 """
 
@@ -10,20 +10,43 @@ if COMPUTED:
         """The vectors of one bucket of segments by one model; only those that are not in the store are computed."""
         input:
             segments=drawn_segments,
-            model=model_files,
+            model=checked_model,
+            first=first_layer,
         output:
-            "results/embeddings/{model}/{length}/{bucket}.parquet",
+            vectors="results/embeddings/{model}/{length}/{bucket}.parquet",
+            left_out="results/embeddings/{model}/{length}/{bucket}.left_out.tsv",
         log:
             "logs/embeddings/{model}/{length}/{bucket}.log",
         benchmark:
             "benchmarks/embeddings/{model}/{length}/{bucket}.tsv"
         threads: 2
         resources:
-            gpu=1,
+            gpu=cards_of,
+            cards=cards_of,
         params:
             embedding=lambda wildcards: embedding_settings(wildcards.model),
         script:
             "../workflow/scripts/embed_segments.py"
+
+    rule compare_precision:
+        """How far the vectors are from those in full precision, on a few segments of the shortest length."""
+        input:
+            segments=drawn_short_segments,
+            model=checked_model,
+        output:
+            "results/embeddings/{model}/precision.json",
+        log:
+            "logs/embeddings/{model}/precision.log",
+        benchmark:
+            "benchmarks/embeddings/{model}/precision.tsv"
+        threads: 2
+        resources:
+            gpu=cards_of,
+            cards=cards_of,
+        params:
+            embedding=lambda wildcards: embedding_settings(wildcards.model),
+        script:
+            "../workflow/scripts/compare_precision.py"
 
     rule list_embeddings:
         """The shards of one model and length with their digests: equal shards rerun no statistics."""
@@ -47,11 +70,36 @@ else:
     readable(require_shards, cached_lists())
 
 
+rule list_store:
+    """A table of all that was ever embedded here: when, on what, with which versions. Only when asked for."""
+    output:
+        "results/store/history.tsv",
+    log:
+        "logs/store/list.log",
+    benchmark:
+        "benchmarks/store/list.tsv"
+    params:
+        files=lambda wildcards: stored_files(),
+    script:
+        "../workflow/scripts/list_store.py"
+
+
+rule compact_store:
+    """Small files of the stores put together, such as killed jobs leave behind. Only when asked for."""
+    output:
+        "results/store/compacted.tsv",
+    log:
+        "logs/store/compact.log",
+    benchmark:
+        "benchmarks/store/compact.tsv"
+    params:
+        files=lambda wildcards: stored_files(),
+    script:
+        "../workflow/scripts/compact_store.py"
+
+
 rule embeddings:
     """The vectors of all models at all lengths."""
     input:
-        expand(
-            "results/embeddings/{model}/{length}.json",
-            model=MODELS,
-            length=LENGTH_FILES,
-        ),
+        embedding_lists(),
+        model_reports(),

@@ -16,6 +16,7 @@ rule compile_forms:
         "logs/lexicon/forms.log",
     benchmark:
         "benchmarks/lexicon/forms.tsv"
+    priority: 100  # the models are looked at by these forms before anything else is done
     params:
         lexicon={**lexicon_settings(), "forms": FORMS},
     script:

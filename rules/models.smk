@@ -1,4 +1,4 @@
-"""Tiny models for studies that ask for them, trained on the study's own corpus."""
+"""Models: tiny ones are trained where the config asks for them; every one is looked at before it runs."""
 
 
 rule train_model:
@@ -7,7 +7,7 @@ rule train_model:
         corpus=[ancient(shard.path) for shard in whole_files()],
     output:
         multiext(
-            "results/models/{model}/",
+            "results/models/{family}/",
             "config.json",
             "model.safetensors",
             "tokenizer.json",
@@ -15,14 +15,14 @@ rule train_model:
             "training.json",
         ),
     log:
-        "logs/models/{model}.log",
+        "logs/models/{family}.log",
     benchmark:
-        "benchmarks/models/{model}.tsv"
+        "benchmarks/models/{family}.tsv"
     wildcard_constraints:
-        model="|".join(TRAINED) or "(?!)",
+        family="|".join(TRAINED) or "(?!)",
     params:
         training=lambda wildcards: {
-            **config["models"][wildcards.model]["train"],
+            **config["models"][wildcards.family]["train"],
             **{key: extraction_settings()[key] for key in ("normalization", "replacements")},
             "errors": config["corpus"]["errors"],
             "shards": [shard_settings(shard)["shard"] for shard in whole_files()],
@@ -30,3 +30,34 @@ rule train_model:
         },
     script:
         "../workflow/scripts/train_model.py"
+
+
+checkpoint check_model:
+    """Which model it is, whether it can be run here, and how its tokenizer treats every form of the study's words.
+
+    A checkpoint, so that a form more in the lexicon, which has every tokenizer looked at anew, embeds nothing again. It
+    comes before the corpus is read: a model that is missing is told in the first minute, not in the fifth hour.
+    """
+    input:
+        forms="results/lexicon/forms.parquet",
+        model=model_files,
+    output:
+        report="results/models/{family}.json",
+        tokenizer="results/models/{family}.tokenizer.json",
+        words="results/models/{family}.tokenizer.parquet",
+    log:
+        "logs/models/{family}.check.log",
+    benchmark:
+        "benchmarks/models/{family}.check.tsv"
+    priority: 100
+    params:
+        check=lambda wildcards: {
+            **model_settings(wildcards.family),
+            "dtype": config["models"][wildcards.family]["dtype"],
+            "layers": [each["layer"] for each in STUDIED.values() if each["family"] == wildcards.family],
+            "audit": config["embeddings"]["audit"],
+            # older files in place of newer ones are other files as well
+            "files": files_of_model(config["models"][wildcards.family].get("path", "")),
+        },
+    script:
+        "../workflow/scripts/check_model.py"

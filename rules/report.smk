@@ -38,6 +38,8 @@ rule write_page:
         coverage=made_by_the_workflow("results/samples/coverage.parquet"),
         counts=sentence_counts(),
         audit=audit_tables(),
+        embeddings=embedding_lists(),
+        models=model_reports(),
         figure="results/report/figures/effect_by_length.svg",
         tables="results/report/tables/ceat.csv",
     output:
@@ -47,11 +49,13 @@ rule write_page:
     benchmark:
         "benchmarks/report/page.tsv"
     params:
-        # where the vectors lie is no part of what the page says
+        # where the vectors come from, and into how many files they go, is no part of what the page says
         study={
-            **{key: value for key, value in config.items() if key != "embeddings"},
+            **config,
+            "embeddings": {key: config["embeddings"][key] for key in ("stored_dtype", "unknown", "audit")},
             "normalization": NORMALIZATION,
         },
+        studied=STUDIED,
     script:
         "../workflow/scripts/write_page.py"
 

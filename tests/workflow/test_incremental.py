@@ -88,7 +88,9 @@ def test_another_model_embeds_that_model_alone(study: Study) -> None:
     plan = study.plan()
     assert plan == {
         "train_model": 1,
+        "check_model": 1,
         "embed_segments": 4,
+        "compare_precision": 1,
         "list_embeddings": 2,
         "measure_ceat": 6,  # fixed draws index the contexts that all models have
         "gather_ceat": 1,

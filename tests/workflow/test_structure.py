@@ -119,8 +119,20 @@ def test_the_results_are_exactly_these(finished: Study) -> None:
         *(f"report/tables/ceat.{ending}" for ending in ("csv", "md", "tex")),
         *(f"samples/{length}/{bucket}.parquet" for length in lengths for bucket in buckets),
         *(f"models/{model}/{name}" for model in models for name in model_files),
+        *(
+            f"models/{model}{ending}"
+            for model in models
+            for ending in (".json", ".tokenizer.json", ".tokenizer.parquet")
+        ),
+        *(f"embeddings/{model}/precision.json" for model in models),
         *(f"embeddings/{model}/{length}.json" for model in models for length in lengths),
-        *(f"embeddings/{model}/{length}/{b}.parquet" for model in models for length in lengths for b in buckets),
+        *(
+            f"embeddings/{model}/{length}/{bucket}.{ending}"
+            for model in models
+            for length in lengths
+            for bucket in buckets
+            for ending in ("parquet", "left_out.tsv")
+        ),
         *(f"associations/ceat/{model}/{length}.parquet" for model in models for length in lengths),
     }
 

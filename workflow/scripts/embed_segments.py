@@ -1,42 +1,39 @@
 """Adapter: one bucket of segments to the vectors of its target words."""
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from prasanga.embeddings import embed_shard, load_encoder, vector_key
+from prasanga.embeddings import VectorSettings, embed_shard, open_stores, settle_dtype, start_encoder
 from prasanga.logs import log_to
-from prasanga.models import hidden_size, model_identity, resolve_dtype
 from prasanga.parquet import made_from
-from prasanga.provenance import describe, digest_of
-from prasanga.provenance.code import fingerprint_of_module
+from prasanga.provenance import describe
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import snakemake
 
 log_to(snakemake.log[0])
-settings = dict(snakemake.params.embedding)
-settings["dtype"] = resolve_dtype(settings["dtype"])  # auto differs between machines, and so do the vectors
-identity = model_identity(settings["model"], settings["revision"])
-code = fingerprint_of_module(
-    "prasanga.embeddings.encoder",
-    Path(__file__).resolve().parents[2] / "src",
-    without=["prasanga.errors", "prasanga.models.quiet"],  # messages change no vector
-)
-key = vector_key(identity, settings["layer"], "mean", settings["dtype"], digest_of(code))
+report = json.loads(Path(snakemake.input.model).read_text(encoding="utf-8"))
+settings = VectorSettings.of(snakemake.params.embedding, cards=snakemake.resources.get("cards", 1))
+settings = settle_dtype(settings, report, "results/store")
+stores = open_stores(settings, report, "results/store")
 embed_shard(
     snakemake.input.segments,
-    snakemake.output[0],
-    store=Path("results/store", key, snakemake.wildcards.length, snakemake.wildcards.bucket),
-    load=lambda: load_encoder(**settings, threads=snakemake.threads),
-    dimension=lambda: hidden_size(settings["model"], revision=settings["revision"]),
+    snakemake.output.vectors,
+    left_out=snakemake.output.left_out,
+    stores=stores,
+    load=lambda: start_encoder(settings, report, "results/store", threads=snakemake.threads),
+    dimension=lambda: report["hidden_size"],
     made_from={
         **describe(
             "embeddings",
             script=__file__,
             inputs=[snakemake.input.segments],
-            settings={**settings, **identity, "pooling": "mean"},
+            settings={**settings.as_plain(), **report["identity"]},
             libraries=["torch", "transformers", "tokenizers"],
         ),
         "sampling": made_from(snakemake.input.segments)["settings"],
     },
+    pooling=settings.pooling,
+    unknown=settings.unknown,
 )

@@ -10,6 +10,7 @@ from prasanga.logs import log_to
 from prasanga.parquet import write_text
 from prasanga.provenance import describe
 from prasanga.report.audit import AuditTables
+from prasanga.report.embedding_files import read_files
 from prasanga.report.page import render_page
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ page = render_page(
     figure_svg=Path(snakemake.input.figure).read_text(encoding="utf-8"),
     corpus=[json.loads(Path(path).read_text(encoding="utf-8")) for path in snakemake.input.counts],
     audit=AuditTables(**audit) if audit.keys() == set(AuditTables._fields) else None,
+    embeddings=read_files(snakemake.params.studied, [*snakemake.input.embeddings, *snakemake.input.models]),
     made_from=describe("report", script=__file__, inputs=snakemake.input, settings=study, libraries=LIBRARIES),
 )
 write_text(snakemake.output[0], page)

@@ -1,49 +1,84 @@
 """Vectors of target words in their contexts: computing them, keeping them, reading them back.
 
-What computes needs torch and is imported when it is first used; what reads (`read_embeddings`, `shard_paths`) does not.
+The names are imported when they are first used: what computes needs torch, and what reads (`read_embeddings`,
+`shard_paths`) must not wait for it.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from prasanga.embeddings.shards import ShardReport, embed_shard, list_shards
-from prasanga.embeddings.store import VectorStore, vector_key
-from prasanga.embeddings.vectors import read_embeddings, shard_paths
-
 if TYPE_CHECKING:
     from prasanga.embeddings.encoder import Encoder, EncoderReport, TargetVectors, load_encoder
+    from prasanga.embeddings.full_precision import compare_with_full_precision
+    from prasanga.embeddings.listing import list_shards
+    from prasanga.embeddings.pooling import Pooling
+    from prasanga.embeddings.settings import VectorSettings, open_stores, settle_dtype, start_encoder
+    from prasanga.embeddings.shards import ShardReport, embed_shard
+    from prasanga.embeddings.store import Rows, VectorStore, vector_key
+    from prasanga.embeddings.stores import compact_stores, history_of
+    from prasanga.embeddings.vectors import read_embeddings, shard_paths
 
 __all__ = [
     "Encoder",
     "EncoderReport",
+    "Pooling",
+    "Rows",
     "ShardReport",
     "TargetVectors",
+    "VectorSettings",
     "VectorStore",
+    "compact_stores",
+    "compare_with_full_precision",
     "embed_shard",
+    "history_of",
     "list_shards",
     "load_encoder",
+    "open_stores",
     "read_embeddings",
+    "settle_dtype",
     "shard_paths",
+    "start_encoder",
     "vector_key",
 ]
 
 
 def __getattr__(name: str) -> Any:
-    if name == "Encoder":
-        from prasanga.embeddings.encoder import Encoder
+    """Import a name's module when the name is asked for."""
+    if name in ("Encoder", "EncoderReport", "TargetVectors", "load_encoder"):
+        from prasanga.embeddings import encoder
 
-        return Encoder
-    if name == "EncoderReport":
-        from prasanga.embeddings.encoder import EncoderReport
+        return getattr(encoder, name)
+    if name == "list_shards":
+        from prasanga.embeddings import listing
 
-        return EncoderReport
-    if name == "TargetVectors":
-        from prasanga.embeddings.encoder import TargetVectors
+        return getattr(listing, name)
+    if name == "Pooling":
+        from prasanga.embeddings import pooling
 
-        return TargetVectors
-    if name == "load_encoder":
-        from prasanga.embeddings.encoder import load_encoder
+        return getattr(pooling, name)
+    if name == "compare_with_full_precision":
+        from prasanga.embeddings import full_precision
 
-        return load_encoder
+        return getattr(full_precision, name)
+    if name in ("VectorSettings", "open_stores", "settle_dtype", "start_encoder"):
+        from prasanga.embeddings import settings
+
+        return getattr(settings, name)
+    if name in ("ShardReport", "embed_shard"):
+        from prasanga.embeddings import shards
+
+        return getattr(shards, name)
+    if name in ("Rows", "VectorStore", "vector_key"):
+        from prasanga.embeddings import store
+
+        return getattr(store, name)
+    if name in ("compact_stores", "history_of"):
+        from prasanga.embeddings import stores
+
+        return getattr(stores, name)
+    if name in ("read_embeddings", "shard_paths"):
+        from prasanga.embeddings import vectors
+
+        return getattr(vectors, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -7,15 +7,18 @@ them; so whoever comes first decides, and everybody else reads.
 from __future__ import annotations
 
 import json
-import uuid
+import os
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
 from prasanga.errors import InputError
-from prasanga.parquet import explaining_full_disk, replacing
+from prasanga.parquet import replacing
 
 Decision = TypeVar("Decision", bound=int | str)
+
+_SECONDS_TO_WRITE = 10.0
 
 
 def decide_once(path: str | Path, decide: Callable[[], Decision]) -> Decision:
@@ -31,32 +34,36 @@ def decide_once(path: str | Path, decide: Callable[[], Decision]) -> Decision:
     if found is not None:
         return found
     decision = decide()
-    mine = path.with_name(f"{path.name}.{uuid.uuid4().hex}")
-    with replacing(mine) as temporary:
-        temporary.write_text(json.dumps({"decision": decision}) + "\n", encoding="utf-8")
     try:
-        with explaining_full_disk(path):
-            _name(mine, path)
-    finally:
-        mine.unlink(missing_ok=True)
+        with replacing(path) as mine:
+            mine.write_text(json.dumps({"decision": decision}) + "\n", encoding="utf-8")
+            _claim(path, mine)  # who gets further than this is the only one to do so, and replaces nobody's file
+    except FileExistsError:
+        pass
     kept: Decision | None = _read(path)
     return decision if kept is None else kept
 
 
-def _name(mine: Path, path: Path) -> None:
-    """Give the file its name unless somebody has it already."""
+def _claim(path: Path, mine: Path) -> None:
+    """Take the name `path` for the file `mine`; FileExistsError if another process has it.
+
+    Where the file system has no hard links, an empty file stands there until `mine` replaces it.
+    """
     try:
         path.hardlink_to(mine)
     except FileExistsError:
-        return
-    except OSError:  # a file system without links
-        if not path.exists():
-            mine.replace(path)
+        raise
+    except OSError:
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
 
 
 def _read(path: Path) -> Any:
+    """The decision in a file, None if there is no file. One that is empty was taken just now, and is waited for."""
+    until = time.monotonic() + _SECONDS_TO_WRITE
     try:
-        return json.loads(path.read_text(encoding="utf-8"))["decision"]
+        while not (text := path.read_text(encoding="utf-8")) and time.monotonic() < until:
+            time.sleep(0.02)
+        return json.loads(text)["decision"]
     except FileNotFoundError:
         return None
     except (ValueError, KeyError, TypeError):

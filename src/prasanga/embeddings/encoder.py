@@ -1,8 +1,8 @@
 """Turns texts into vectors: of a target word inside its context (CEAT), or of a whole sentence (SEAT).
 
-A target's vector is the mean over every piece that overlaps its character span, suffix included, at one hidden layer.
-Positions come from the tokenizer's offsets; nothing is searched for again. Texts are tokenized once, sorted by length
-and run in batches of a bounded number of pieces; equal texts share one forward pass, whatever their targets.
+A target's vector is the mean over every piece that overlaps its character span, suffix included, at one hidden layer or
+several. Positions come from the tokenizer's offsets; nothing is searched for again. Texts are tokenized once, sorted by
+length and run in batches of a bounded number of pieces; equal texts share one forward pass, whatever their targets.
 """
 
 from __future__ import annotations
@@ -10,20 +10,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from prasanga.embeddings.hidden import check_layer, hidden_states
-from prasanga.embeddings.pieces import Piece, cut_around, read_pieces
+from prasanga.embeddings.inputs import Counts, Inputs, read_inputs
+from prasanga.embeddings.parts import ON_A_GPU, plan_parts, read_ahead
+from prasanga.embeddings.pooling import Pooling
+from prasanga.embeddings.running import Runner, Vectors
 from prasanga.errors import InputError
+from prasanga.models.budget import ON_A_CPU
+from prasanga.models.layers import depth_of
 from prasanga.models.loading import LoadedModel, load_model
-
-Vectors = NDArray[np.float32]
-Counts = NDArray[np.int32]
-_POOLINGS = ("cls", "mean", "last")
+from prasanga.models.options import NO_OPTIONS, ModelOptions
+from prasanga.models.shape import max_pieces
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class TargetVectors:
     """Vectors of n targets, in the order asked for.
 
     Attributes:
-        vectors: (n, d) float32.
+        vectors: (n, d) float32, at the first layer asked for.
         n_pieces: (n,) pieces that overlap the target.
         n_unknown: (n,) how many of these the tokenizer does not know.
         cut: (n,) whether the text was cut to fit the model.
@@ -62,95 +63,118 @@ class TargetVectors:
     cut: NDArray[np.bool_]
 
 
-@dataclass(frozen=True)
-class _Input:
-    """One forward pass: what the model reads, and at which positions each item is averaged."""
-
-    ids: tuple[int, ...]
-    wanted: list[tuple[int, list[int]]]  # (item, positions in ids)
-
-
 def load_encoder(
     model: str | Path,
     *,
     revision: str | None = None,
     device: str = "auto",
     dtype: str = "auto",
-    layer: int = -1,
+    layer: int | Sequence[int] = -1,
     threads: int | None = None,
     pieces_per_batch: int | None = None,
+    options: ModelOptions = NO_OPTIONS,
 ) -> Encoder:
     """Load the encoder of `model`, a folder or the id of a model of the hub.
 
     Args:
-        model: see `prasanga.models.load_model`, as for `revision`, `device` and `dtype`.
+        model: see `prasanga.models.load_model`, as for `revision`, `device`, `dtype` and `options`.
         revision: branch, tag or commit of the hub.
         device: `auto`, `cpu`, `cuda`, `cuda:<number>`.
         dtype: `auto`, `float32`, `bfloat16`, `float16`: precision of the model; vectors are float32 in any case.
-        layer: hidden layer: 0 the embeddings, k the output of block k, -1 the last, -2 the one before.
+        layer: hidden layer: 0 the embeddings, k the output of block k, -1 the last, -2 the one before; or several.
         threads: threads of torch in this process; left alone if None.
-        pieces_per_batch: most pieces per batch, padding included; by default 2 048 on a CPU, 32 768 on a GPU.
+        pieces_per_batch: most pieces per batch, padding included; None for 2,048 on a CPU, and on a GPU for what a
+            trial finds when the first batch is run.
+        options: of the tokenizer, the weights and the cards.
 
     Raises:
         InputError: the model cannot be had, or has no such layer.
     """
     if threads is not None:
         torch.set_num_threads(threads)
-    loaded = load_model(model, revision=revision, device=device, dtype=dtype)
+    loaded = load_model(model, revision=revision, device=device, dtype=dtype, options=options)
     return Encoder(loaded, layer=layer, pieces_per_batch=pieces_per_batch)
 
 
 class Encoder:
     """A loaded model that turns texts into vectors; `report` counts what it did."""
 
-    def __init__(self, loaded: LoadedModel, *, layer: int = -1, pieces_per_batch: int | None = None) -> None:
+    def __init__(
+        self, loaded: LoadedModel, *, layer: int | Sequence[int] = -1, pieces_per_batch: int | None = None
+    ) -> None:
         """Wrap a loaded model; `load_encoder` is the usual way to get one."""
         self.loaded = loaded
-        self.layer = check_layer(loaded, layer)
+        self.layers = (layer,) if isinstance(layer, int) else tuple(layer)
+        blocks = int(loaded.config.num_hidden_layers)
+        depths = [depth_of(one, blocks, loaded.name) for one in self.layers]
+        if not self.layers:
+            raise InputError(f"model {loaded.name}: layer is an empty list. Write at least one layer, such as -1.")
         self.dimension = int(loaded.config.hidden_size)
-        self.max_pieces = _max_pieces(loaded)
-        self.pieces_per_batch = pieces_per_batch or (2048 if loaded.device.type == "cpu" else 32768)
+        self.max_pieces = max_pieces(loaded.tokenizer, loaded.config, loaded.encoder)
         self.report = EncoderReport()
+        budget = ON_A_CPU if pieces_per_batch is None and not self.on_a_gpu else pieces_per_batch
+        self._runner = Runner(loaded, depths, budget)
 
-    def embed(self, texts: Sequence[str], spans: Sequence[tuple[int, int]]) -> Vectors:
+    @property
+    def on_a_gpu(self) -> bool:
+        """Whether the model runs on a card."""
+        return self.loaded.device.type != "cpu"
+
+    @property
+    def device_name(self) -> str:
+        """What it runs on, as the makers of the card call it."""
+        device = self.loaded.device
+        return torch.cuda.get_device_name(device) if device.type == "cuda" else device.type
+
+    def embed(
+        self,
+        texts: Sequence[str],
+        spans: Sequence[tuple[int, int]],
+        *,
+        pieces: str = "all",
+        roots: Sequence[int] | None = None,
+    ) -> Vectors:
         """Vectors of the targets at the character `spans` (start, end) of `texts`: (n, d) float32, in order.
+
+        Args:
+            texts: n texts.
+            spans: their targets.
+            pieces: `all` the mean over every piece that overlaps the span; `root` over those that begin before the
+                root ends; `first`, `last` a single one.
+            roots: where each target's root ends, a position in its text; for `pieces="root"`.
 
         Raises:
             InputError: a span outside its text, a target without a piece or longer than the model reads, or vectors
                 that are not finite.
         """
-        return self.embed_targets(texts, spans).vectors
+        return self.embed_targets(texts, spans, pieces=pieces, roots=roots).vectors
 
-    def embed_with_pieces(self, texts: Sequence[str], spans: Sequence[tuple[int, int]]) -> tuple[Vectors, Counts]:
-        """As `embed`, and the number of pieces of each target, (n,) int32."""
-        result = self.embed_targets(texts, spans)
-        return result.vectors, result.n_pieces
+    def embed_layers(
+        self,
+        texts: Sequence[str],
+        spans: Sequence[tuple[int, int]],
+        *,
+        pieces: str = "all",
+        roots: Sequence[int] | None = None,
+    ) -> dict[int, Vectors]:
+        """As `embed`, at every layer that the encoder was loaded with, by its number as given; one pass for all."""
+        vectors, _ = self._read_and_run(texts, spans, Pooling("target", pieces), roots)
+        return dict(zip(self.layers, vectors, strict=True))
 
-    def embed_targets(self, texts: Sequence[str], spans: Sequence[tuple[int, int]]) -> TargetVectors:
+    def embed_targets(
+        self,
+        texts: Sequence[str],
+        spans: Sequence[tuple[int, int]],
+        *,
+        pieces: str = "all",
+        roots: Sequence[int] | None = None,
+    ) -> TargetVectors:
         """As `embed`, with all that is known of each target."""
-        if len(texts) != len(spans):
-            raise InputError(f"{len(texts)} texts, but {len(spans)} spans; give one span (start, end) for each text.")
-        tokenized = self._tokenize(texts)
-        inputs: dict[tuple[str, int], _Input] = {}
-        n_pieces, n_unknown = (np.zeros(len(texts), dtype=np.int32) for _ in range(2))
-        cut = np.zeros(len(texts), dtype=np.bool_)
-        for item, (text, (start, end)) in enumerate(zip(texts, spans, strict=True)):
-            pieces = tokenized[text]
-            target = _target(text, start, end, pieces)
-            kept, cut[item] = self._fit(text, pieces, target)
-            n_pieces[item] = len(target)
-            n_unknown[item] = sum(pieces[i].id == self.loaded.tokenizer.unk_token_id for i in target)
-            positions = [kept.index(i) for i in target] if cut[item] else target
-            # Texts of which different stretches are kept differ as input; the first ordinary piece tells them apart.
-            first = next(i for i in kept if not pieces[i].special)
-            one = inputs.setdefault((text, first), _Input(tuple(pieces[i].id for i in kept), []))
-            one.wanted.append((item, positions))
-        vectors = self._run(list(inputs.values()), len(texts))
-        self._count(items=len(texts), cut=int(cut.sum()), unknown=int(np.count_nonzero(n_unknown)))
-        return TargetVectors(vectors, n_pieces, n_unknown, cut)
+        vectors, counts = self._read_and_run(texts, spans, Pooling("target", pieces), roots)
+        return TargetVectors(vectors[0], *counts)
 
     def encode(self, texts: Sequence[str], pooling: str = "cls") -> Vectors:
-        """Sentence vectors, (n, d) float32, in order.
+        """Sentence vectors, (n, d) float32, in order, at the first layer that the encoder was loaded with.
 
         Args:
             texts: sentences; one too long for the model loses its end.
@@ -160,127 +184,100 @@ class Encoder:
         Raises:
             InputError: an unknown pooling, an empty text, or vectors that are not finite.
         """
-        if pooling not in _POOLINGS:
-            raise InputError(f"pooling is {pooling!r}; write one of {', '.join(_POOLINGS)}.")
-        tokenized = self._tokenize(texts)
-        inputs: dict[str, _Input] = {}
-        cut = 0
-        for item, text in enumerate(texts):
-            pieces = tokenized[text]
-            if not any(not piece.special for piece in pieces):
-                raise InputError(f"text {item + 1} of {len(texts)}, {text!r}, has no piece: leave empty texts out.")
-            kept = cut_around(pieces, 0, 0, self.max_pieces)
-            cut += len(kept) < len(pieces)
-            positions = {"cls": [0], "last": [len(kept) - 1], "mean": list(range(len(kept)))}[pooling]
-            one = inputs.setdefault(text, _Input(tuple(pieces[i].id for i in kept), []))
-            one.wanted.append((item, positions))
-        vectors = self._run(list(inputs.values()), len(texts))
-        self._count(items=len(texts), cut=cut)
+        return self._read_and_run(texts, None, Pooling("sentence", pooling))[0][0]
+
+    def read(
+        self,
+        texts: Sequence[str],
+        spans: Sequence[tuple[int, int]] | None,
+        pooling: Pooling,
+        roots: Sequence[int] | None = None,
+    ) -> Inputs:
+        """Tokenize: the first half of the work, which may go on beside the model's (`run`).
+
+        Raises:
+            InputError: as `embed` and `encode`.
+        """
+        self._check_arguments(texts, spans, pooling, roots)
+        return read_inputs(self.loaded, self.max_pieces, texts, spans, pooling, roots)
+
+    def _check_arguments(
+        self,
+        texts: Sequence[str],
+        spans: Sequence[tuple[int, int]] | None,
+        pooling: Pooling,
+        roots: Sequence[int] | None,
+    ) -> None:
+        for name, given in (("spans", spans), ("roots", roots)):
+            if given is not None and len(texts) != len(given):
+                raise InputError(f"{len(texts)} texts, but {len(given)} {name}; give one for each text.")
+        if (spans is None) != (pooling.unit == "sentence"):
+            raise InputError(f"vectors of a {pooling.unit} are made {'with' if spans is None else 'without'} spans.")
+
+    def _read_and_run(
+        self,
+        texts: Sequence[str],
+        spans: Sequence[tuple[int, int]] | None,
+        pooling: Pooling,
+        roots: Sequence[int] | None = None,
+    ) -> tuple[list[Vectors], tuple[Counts, Counts, NDArray[np.bool_]]]:
+        """Vectors at each layer, pieces, unknown pieces and cuts; on a card, texts are read while it is at work."""
+        self._check_arguments(texts, spans, pooling, roots)
+
+        def read(places: list[int]) -> Inputs:
+            return self.read(
+                [texts[i] for i in places],
+                None if spans is None else [spans[i] for i in places],
+                pooling,
+                None if roots is None else [roots[i] for i in places],
+            )
+
+        n = len(texts)
+        order = sorted(range(n), key=lambda place: (len(texts[place]), texts[place]))
+        vectors = [np.empty((n, self.dimension), dtype=np.float32) for _ in self.layers]
+        n_pieces, n_unknown = (np.zeros(n, dtype=np.int32) for _ in range(2))
+        cut = np.zeros(n, dtype=np.bool_)
+        for places, inputs in read_ahead(plan_parts(texts, order, ON_A_GPU), read):
+            for whole, part in zip(vectors, self.run(inputs), strict=True):
+                whole[places] = part
+            n_pieces[places], n_unknown[places], cut[places] = inputs.n_pieces, inputs.n_unknown, inputs.cut
+        return vectors, (n_pieces, n_unknown, cut)
+
+    def run(self, inputs: Inputs) -> list[Vectors]:
+        """The vectors of all items at each layer, (n, d) float32; the same inputs make the same batches.
+
+        Raises:
+            InputError: vectors that are not finite, or a text for which the device has no memory.
+        """
+        vectors = self._runner.run(inputs, self.dimension, self.max_pieces)
+        if not all(np.isfinite(one).all() for one in vectors):
+            mend = "the weights are damaged: fetch them again"
+            if self.loaded.dtype != "float32":
+                mend = f"write dtype: float32; if that does not help, {mend}"
+            raise InputError(
+                f"model {self.loaded.name}: some vectors are not finite in {self.loaded.dtype}. {mend.capitalize()}."
+            )
+        self._count(
+            items=len(inputs.row),
+            passes=len(inputs.ids),
+            pieces=sum(map(len, inputs.ids)),
+            cut=int(inputs.cut.sum()),
+            unknown=int(np.count_nonzero(inputs.n_unknown)),
+        )
         return vectors
 
-    def _tokenize(self, texts: Sequence[str]) -> dict[str, list[Piece]]:
-        return read_pieces(self.loaded.tokenizer, list(dict.fromkeys(texts)))
+    @property
+    def pieces_per_batch(self) -> int | None:
+        """Most pieces of a batch; None on a GPU until it is found or set."""
+        return self._runner.pieces_per_batch
 
-    def _fit(self, text: str, pieces: list[Piece], target: list[int]) -> tuple[list[int], bool]:
-        kept = cut_around(pieces, target[0], target[-1] + 1, self.max_pieces)
-        if len(kept) == len(pieces):
-            return kept, False
-        if not set(target) <= set(kept):
-            raise InputError(
-                f"model {self.loaded.name} reads {self.max_pieces} pieces, but the target alone has {len(target)}:"
-                f" {_shorten(text)!r}. Leave this context out."
-            )
-        return kept, True
+    @pieces_per_batch.setter
+    def pieces_per_batch(self, pieces: int) -> None:
+        self._runner.pieces_per_batch = pieces
 
-    def _run(self, inputs: list[_Input], n_items: int) -> Vectors:
-        """Run the inputs in batches of similar length; the same inputs make the same batches, in whatever order."""
-        vectors = np.empty((n_items, self.dimension), dtype=np.float32)
-        ordered = sorted(inputs, key=lambda one: (len(one.ids), one.ids))
-        begin = 0
-        while begin < len(ordered):
-            stop = begin + 1
-            while stop < len(ordered) and len(ordered[stop].ids) * (stop + 1 - begin) <= self.pieces_per_batch:
-                stop += 1
-            self._run_batch(ordered[begin:stop], vectors)
-            begin = stop
-        if not np.isfinite(vectors).all():
-            raise InputError(
-                f"model {self.loaded.name}: some vectors are not finite in {self.loaded.dtype}. Write dtype: float32;"
-                " if that does not help, the weights are damaged."
-            )
-        self._count(passes=len(inputs), pieces=sum(len(one.ids) for one in inputs))
-        return vectors
-
-    def _run_batch(self, batch: list[_Input], vectors: Vectors) -> None:
-        """Forward one batch, in halves if the device's memory does not hold it; write its items' rows of `vectors`."""
-        try:
-            states = self._forward([one.ids for one in batch])
-        except torch.OutOfMemoryError as error:
-            if len(batch) == 1:
-                raise InputError(
-                    f"model {self.loaded.name}: device {self.loaded.device} has no memory for one text of"
-                    f" {len(batch[0].ids)} pieces. Use a larger device, or dtype: bfloat16."
-                ) from error
-            middle = len(batch) // 2
-            self._run_batch(batch[:middle], vectors)
-            self._run_batch(batch[middle:], vectors)
-            return
-        wanted = [(row, item, where) for row, one in enumerate(batch) for item, where in one.wanted]
-        rows = torch.tensor([row for row, _, where in wanted for _ in where], device=states.device)
-        columns = torch.tensor([column for _, _, where in wanted for column in where], device=states.device)
-        chosen = states[rows, columns].float().cpu().numpy()
-        lengths = np.array([len(where) for _, _, where in wanted])
-        begins = np.concatenate([[0], np.cumsum(lengths)[:-1]])
-        means = np.add.reduceat(chosen, begins, axis=0) / lengths[:, None]
-        vectors[[item for _, item, _ in wanted]] = means
-
-    @torch.inference_mode()
-    def _forward(self, ids: list[tuple[int, ...]]) -> torch.Tensor:
-        """Hidden states (rows, longest, d) of a batch, padded on the right, which changes no position."""
-        longest = max(map(len, ids))
-        padding = _padding(self.loaded)
-        table = torch.full((len(ids), longest), padding, dtype=torch.long)
-        mask = torch.zeros((len(ids), longest), dtype=torch.long)
-        for row, one in enumerate(ids):
-            table[row, : len(one)] = torch.tensor(one)
-            mask[row, : len(one)] = 1
-        device = self.loaded.device
-        return hidden_states(self.loaded, self.layer, table.to(device), mask.to(device))
+    def find_budget(self) -> int:
+        """Try how many pieces a batch on this device should have."""
+        return self._runner.find_budget(self.max_pieces)
 
     def _count(self, **more: int) -> None:
         self.report = replace(self.report, **{key: getattr(self.report, key) + n for key, n in more.items()})
-
-
-def _target(text: str, start: int, end: int, pieces: list[Piece]) -> list[int]:
-    """Positions of the pieces that overlap the span."""
-    if not 0 <= start < end <= len(text):
-        raise InputError(f"span {start}-{end} does not lie in its text of {len(text)} characters: {_shorten(text)!r}.")
-    target = [i for i, piece in enumerate(pieces) if not piece.special and piece.start < end and piece.end > start]
-    if not target:
-        raise InputError(
-            f"the tokenizer makes no piece of the target {text[start:end]!r} at {start}-{end} of {_shorten(text)!r}:"
-            " its normalization drops these characters. Leave the word out, or use a tokenizer that keeps them."
-        )
-    return target
-
-
-def _max_pieces(loaded: LoadedModel) -> int | None:
-    """Most pieces that the model reads, special ones included; None if nothing limits it."""
-    limits = [loaded.tokenizer.model_max_length, getattr(loaded.config, "max_position_embeddings", None)]
-    for name, module in loaded.encoder.named_modules():
-        # RoBERTa and its kin count positions from padding_idx + 1 on, so that many of the table's rows are never used.
-        if name.endswith("position_embeddings") and getattr(module, "padding_idx", None) is not None:
-            limits.append(module.num_embeddings - module.padding_idx - 1)
-    known = [int(limit) for limit in limits if limit is not None and 0 < limit < 1_000_000]
-    return min(known, default=None)
-
-
-def _padding(loaded: LoadedModel) -> int:
-    """The id to pad with; decoders often have none, and any will do there, since padding is masked and on the right."""
-    tokenizer: Any = loaded.tokenizer
-    candidates = [tokenizer.pad_token_id, getattr(loaded.config, "pad_token_id", None), tokenizer.eos_token_id]
-    return next((int(one) for one in candidates if one is not None), 0)
-
-
-def _shorten(text: str) -> str:
-    return text if len(text) <= 200 else f"{text[:200]}..."

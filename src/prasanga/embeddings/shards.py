@@ -1,31 +1,35 @@
-"""From segments to a shard of vectors: what the store has is reused, the rest embedded in parts that survive a kill."""
+"""From segments to a shard of vectors: a file for others, made of what the store has and of what it was short of."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from os.path import relpath
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
-from prasanga.embeddings.columns import arrow_to_vectors, vectors_to_arrow
-from prasanga.embeddings.store import Rows, StoredDtype, VectorStore, item_key
+from prasanga.embeddings.columns import embedding_field, vectors_to_arrow
+from prasanga.embeddings.filling import Filled, Item, fill
+from prasanga.embeddings.pooling import Pooling, Unknown, root_end
+from prasanga.embeddings.store import Rows, VectorStore
 from prasanga.errors import InputError
-from prasanga.parquet import open_parquet, read_table, require_equal, write_table, write_text
-from prasanga.provenance import sha256_of_file
+from prasanga.parquet import open_parquet, read_table, write_row_groups, write_text
+from prasanga.spreadsheets import to_tsv
 
 if TYPE_CHECKING:
     from prasanga.embeddings.encoder import Encoder
 
 _LOG = logging.getLogger(__name__)
 _COPIED = ("segment_id", "occurrence_id", "stimulus", "segment_length")
-
-Item = tuple[str, int, int]
+_LEFT_OUT = ("segment_id", "occurrence_id", "stimulus")
+_UNKNOWN = "unknown"
+_ATTEMPTS = 3
 
 
 @dataclass(frozen=True)
@@ -35,13 +39,15 @@ class ShardReport:
     Attributes:
         reused: different (text, span) items found in the store.
         embedded: those embedded now.
-        cut: segments whose text was too long for the model and was cut around the target.
+        passes: texts run through the model for them.
+        cut: segments in the shard whose text was too long for the model and was cut around the target.
         unknown: segments whose target has a piece that the tokenizer does not know.
-        dropped: segments left out of the output.
+        dropped: segments left out of the shard.
     """
 
     reused: int
     embedded: int
+    passes: int
     cut: int
     unknown: int
     dropped: int
@@ -51,98 +57,124 @@ def embed_shard(
     segments: str | Path,
     output: str | Path,
     *,
-    store: str | Path,
+    left_out: str | Path,
+    stores: Sequence[VectorStore],
     load: Callable[[], Encoder],
+    dimension: Callable[[], int],
     made_from: Mapping[str, str],
-    dimension: Callable[[], int] | None = None,
-    stored_dtype: StoredDtype = "float32",
-    part_size: int = 512,
+    pooling: Pooling | None = None,
+    unknown: Unknown = "leave-out",
+    part: int | None = None,
 ) -> ShardReport:
-    """Write the vectors of all segments of one file, in its order; embed only what `store` lacks.
+    """Write the vectors of all segments of one file, in its order; embed only what the store lacks.
 
-    Equal (text, span) items are embedded once. Parts are planned over all items, not over the missing ones, so that
-    after a kill the remaining parts are run in the same batches as they would have been, and give the same bits.
+    Equal (text, span) items are embedded once. The finished shard is at the same time a file of the store, so that the
+    vectors lie on the disk once.
 
     Args:
         segments: Parquet file with segment_id, occurrence_id, stimulus, segment_length, text, start, end.
-        output: Parquet file to write: the first four of these, n_pieces (int32), embedding (fixed-size list).
-        store: folder of this vector key, segment length and bucket; outside the workflow's outputs.
-        load: gives the encoder; called only if something is missing.
+        output: Parquet file to write: the first four of these, n_pieces and n_unknown (int32), cut (bool), embedding
+            (fixed-size list), a row group for each stimulus.
+        left_out: table (TSV) of the segments that are not in `output`, each with the reason.
+        stores: of this vector key, and of the other layers that the encoder computes with it.
+        load: gives the encoder, its layers in the order of `stores`; called only if something is missing.
+        dimension: width of the vectors, asked for only if there is no segment.
         made_from: metadata for `output`.
-        dimension: width of the vectors, asked for only if there is no segment; from the encoder if None.
-        stored_dtype: float16 or float32, in store and output.
-        part_size: items kept together; a kill loses at most one part.
+        pooling: what the vectors are made of; by default all pieces of the target.
+        unknown: what becomes of a target with a piece that the tokenizer does not know.
+        part: see `prasanga.embeddings.filling.fill`.
 
     Raises:
-        InputError: a segments file without these columns; whatever `Encoder.embed` refuses.
+        InputError: a segments file without these columns; whatever the encoder refuses.
     """
+    pooling = pooling or Pooling()
+    store = stores[0]
     rows = _read_segments(segments)
-    items: list[Item] = list(zip(*(rows.column(name).to_pylist() for name in ("text", "start", "end")), strict=True))
-    shelf = VectorStore(store, stored_dtype)
-    if not items:
-        width = dimension() if dimension is not None else load().dimension
-        empty = np.empty((0, width), dtype=stored_dtype)
-        write_table(output, _output_table(rows, np.empty(0, dtype=np.int32), empty), made_from)
-        return ShardReport(reused=0, embedded=0, cut=0, unknown=0, dropped=0)
+    items = _items(rows, pooling)
+    if items:
+        how = {"pooling": pooling, "unknown": unknown, "part": part, "where": segments}
+        filled, found = _fill_and_read(stores, items, load, how)
+    else:
+        filled, found = Filled(0, 0), _nothing(dimension(), store)
 
-    keys = [item_key(*item) for item in items]
-    by_key = dict(zip(keys, items, strict=True))
-    reused, embedded = _fill(shelf, by_key, load, part_size)
-    table = shelf.read(by_key)
-    place = {key: row for row, key in enumerate(table.column("key").to_pylist())} if table is not None else {}
-    if table is None or len(place) < len(by_key):
-        raise InputError(f"{store}: vectors written to this store are gone. Has it been deleted? Run the job again.")
-    order = np.array([place[key] for key in keys])
-    n_pieces, n_unknown, cut = (table.column(name).to_numpy()[order] for name in ("n_pieces", "n_unknown", "cut"))
-    vectors = arrow_to_vectors(table.column("embedding"))[order]
-    write_table(output, _output_table(rows, n_pieces, vectors), made_from)
-    shelf.merge()
-    report = ShardReport(
-        reused=reused,
-        embedded=embedded,
-        cut=int(np.count_nonzero(cut)),
-        unknown=int(np.count_nonzero(n_unknown)),
-        dropped=0,
+    forgotten = (found.n_unknown > 0) & (unknown == "leave-out")
+    kept = np.flatnonzero(~forgotten)
+    stimuli: list[str] = rows.column("stimulus").to_pylist()
+    counts = {
+        "left_out": _count(stimuli, forgotten, _UNKNOWN),
+        "cut": _count(stimuli, found.cut & ~forgotten),
+    }
+    write_text(left_out, _table_of_left_out(rows, items, np.flatnonzero(forgotten).tolist(), found))
+    write_row_groups(
+        output,
+        _schema(rows, store, found.embedding.shape[1]),
+        _by_stimulus(rows, found, kept),
+        {
+            **made_from,
+            "key": store.key,
+            **{name: json.dumps(count, sort_keys=True, ensure_ascii=False) for name, count in counts.items()},
+        },
     )
-    _LOG.info("%s: %d segments; %s", output, len(items), report)
+    if pooling.positions != "root":  # there the rows of the store have other names than the segments
+        store.adopt(Path(output), {"embedded": filled.embedded, "reused": filled.reused})
+    report = ShardReport(
+        reused=filled.reused,
+        embedded=filled.embedded,
+        passes=filled.passes,
+        cut=int(np.count_nonzero(found.cut & ~forgotten)),
+        unknown=int(np.count_nonzero(found.n_unknown)),
+        dropped=int(np.count_nonzero(forgotten)),
+    )
+    _LOG.info("%s: %d segments; %s", output, rows.num_rows, report)
+    if filled.passes:
+        rates = (filled.passes / filled.seconds, filled.pieces / filled.seconds)
+        _LOG.info("%d passes in %.1f s: %.0f a second, %.0f pieces a second", filled.passes, filled.seconds, *rates)
+    if report.cut:
+        _LOG.warning("%s: %d contexts are too long for the model and were cut around the target", output, report.cut)
+    if report.dropped:
+        _LOG.warning("%s: %d targets have unknown pieces and are left out; see %s", output, report.dropped, left_out)
     return report
 
 
-def list_shards(
-    paths: Sequence[str | Path],
-    output: str | Path,
-    *,
-    keys: Sequence[str] = ("stage", "settings", "sampling"),
-) -> None:
-    """Write the list of the shards that belong together: what statistics take as their input.
+def _items(rows: pa.Table, pooling: Pooling) -> list[tuple[str, Item]]:
+    """What to embed for each row, under the name that the store knows it by.
 
-    The list is a small JSON object: shards ({path relative to the list's folder: sha256}), sizes ({path: bytes}),
-    n_segments, dimension, made_from ({key: value}, equal in all shards).
-
-    Raises:
-        InputError: no shard; shards made by different models, settings or code, or of different widths. The message
-            names the one that does not fit.
+    A segment's name is a digest of text and span, all that a vector depends on; the mean over the root depends on
+    where the root ends as well.
     """
-    if not paths:
-        raise InputError(f"{output}: no shard to list. Name at least one.")
-    common = require_equal(paths, keys)
-    first, *others = (open_parquet(path).schema_arrow.field("embedding").type for path in paths)
-    for path, kind in zip(paths[1:], others, strict=True):
-        if kind != first:
-            raise InputError(
-                f"{path}: its vectors are {kind}, but those of {paths[0]} are {first}. These files do not belong to one"
-                " run: delete the one that does not fit and run the workflow again."
-            )
-    folder = Path(output).parent
-    names = {Path(relpath(path, folder)).as_posix(): Path(path) for path in paths}
-    listed = {
-        "shards": {name: sha256_of_file(path) for name, path in names.items()},
-        "sizes": {name: path.stat().st_size for name, path in names.items()},
-        "n_segments": sum(open_parquet(path).metadata.num_rows for path in paths),
-        "dimension": first.list_size,
-        "made_from": {key: value for key, value in common.items() if value},
-    }
-    write_text(output, json.dumps(listed, indent=2, sort_keys=True, ensure_ascii=False) + "\n")
+    items = []
+    rooted = pooling.positions == "root"
+    names = (*_COPIED[:1], "stimulus", "text", "start", "end")
+    for name, stimulus, text, start, end in zip(*(rows.column(column).to_pylist() for column in names), strict=True):
+        root = root_end(start, end, stimulus)
+        key = hashlib.blake2b(f"{name} {root}".encode(), digest_size=16).hexdigest() if rooted else name
+        items.append((key, Item(text, start, end, root)))
+    return items
+
+
+def _fill_and_read(
+    stores: Sequence[VectorStore],
+    items: Sequence[tuple[str, Item]],
+    load: Callable[[], Encoder],
+    how: Mapping[str, Any],
+) -> tuple[Filled, Rows]:
+    """Embed what the store lacks, and read the rows of all items, in their order, repeated where they repeat.
+
+    That a file of the store is damaged shows when it is read; from then on its rows are lacking, and embedded again.
+    """
+    names = [name for name, _ in items]
+    filled = Filled(0, 0)
+    for _ in range(_ATTEMPTS):
+        filled = fill(stores, dict(items), load, **how).after(filled)
+        found = stores[0].read(names)
+        if found is not None and len(found.ids) == len(names):
+            return filled, found
+    raise InputError(f"{stores[0].folder}: vectors written to this store are gone. Has it been deleted? Run again.")
+
+
+def _nothing(width: int, store: VectorStore) -> Rows:
+    none = np.empty(0, dtype=np.int32)
+    return Rows([], none, none, np.empty(0, dtype=np.bool_), np.empty((0, width), dtype=store.dtype))
 
 
 def _read_segments(path: str | Path) -> pa.Table:
@@ -157,39 +189,41 @@ def _read_segments(path: str | Path) -> pa.Table:
     return read_table(path, columns)
 
 
-def _fill(
-    shelf: VectorStore, items: Mapping[str, Item], load: Callable[[], Encoder], part_size: int
-) -> tuple[int, int]:
-    """Embed the items that the store lacks, part by part. Returns how many it had and how many it lacked."""
-    have_table = shelf.read(items)
-    have = set() if have_table is None else set(have_table.column("key").to_pylist())
-    encoder: Encoder | None = None
-    for part in _parts(items, part_size):
-        missing = [key for key in part if key not in have]
-        if not missing:
-            continue
-        encoder = encoder or load()
-        targets = encoder.embed_targets(
-            [items[key][0] for key in missing], [(items[key][1], items[key][2]) for key in missing]
+def _schema(rows: pa.Table, store: VectorStore, width: int) -> pa.Schema:
+    copied = [rows.schema.field(name) for name in _COPIED]
+    numbers = [pa.field(name, kind, nullable=False) for name, kind in _NUMBERS.items()]
+    return pa.schema([*copied, *numbers, embedding_field(store.dtype, width)])
+
+
+_NUMBERS = {"n_pieces": pa.int32(), "n_unknown": pa.int32(), "cut": pa.bool_()}
+
+
+def _by_stimulus(rows: pa.Table, found: Rows, kept: np.ndarray) -> Iterator[pa.Table]:
+    """The rows that are kept, those of one stimulus together where they stand together."""
+    stimuli = rows.column("stimulus").combine_chunks().take(pa.array(kept, pa.int64()))
+    changes = np.flatnonzero(np.array(stimuli.to_pylist()[1:]) != np.array(stimuli.to_pylist()[:-1])) + 1
+    for group in np.split(kept, changes) if len(kept) else []:
+        columns = {name: rows.column(name).take(pa.array(group, pa.int64())) for name in _COPIED}
+        numbers = {name: pa.array(getattr(found, name)[group], kind) for name, kind in _NUMBERS.items()}
+        yield pa.table({**columns, **numbers, "embedding": vectors_to_arrow(found.embedding[group])})
+
+
+def _count(stimuli: Sequence[str], chosen: np.ndarray, reason: str | None = None) -> dict[str, int | dict[str, int]]:
+    """{stimulus: how many}, or {stimulus: {reason: how many}}."""
+    counts = Counter(stimuli[row] for row in np.flatnonzero(chosen).tolist())
+    return {stimulus: count if reason is None else {reason: count} for stimulus, count in counts.items()}
+
+
+def _table_of_left_out(rows: pa.Table, items: Sequence[tuple[str, Item]], places: Sequence[int], found: Rows) -> str:
+    chosen = [items[place][1] for place in places]
+    columns = {name: rows.column(name).take(pa.array(places, pa.int64())) for name in _LEFT_OUT}
+    reasons = [f"{found.n_unknown[i]} of {found.n_pieces[i]} pieces unknown to the tokenizer" for i in places]
+    return to_tsv(
+        pa.table(
+            {
+                **columns,
+                "form": pa.array([item.text[item.start : item.end] for item in chosen], pa.string()),
+                "reason": pa.array(reasons, pa.string()),
+            }
         )
-        shelf.add(Rows(missing, targets.n_pieces, targets.n_unknown, targets.cut, targets.vectors.astype(shelf.dtype)))
-    return len(have), len(items) - len(have)
-
-
-def _parts(items: Mapping[str, Item], part_size: int) -> list[list[str]]:
-    """Keys in parts of about `part_size`: short texts first, and all targets of one text in one part."""
-    parts: list[list[str]] = [[]]
-    before = None
-    for key, (text, _, _) in sorted(items.items(), key=lambda pair: (len(pair[1][0]), *pair[1])):
-        if len(parts[-1]) >= part_size and text != before:
-            parts.append([])
-        parts[-1].append(key)
-        before = text
-    return parts
-
-
-def _output_table(
-    rows: pa.Table, n_pieces: np.ndarray[tuple[int], np.dtype[np.int32]], vectors: np.ndarray
-) -> pa.Table:
-    columns = {name: rows.column(name) for name in _COPIED}
-    return pa.table({**columns, "n_pieces": pa.array(n_pieces, pa.int32()), "embedding": vectors_to_arrow(vectors)})
+    )

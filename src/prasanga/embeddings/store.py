@@ -31,22 +31,20 @@ from prasanga.embeddings.store_files import (
     pack_ids,
     read_ids,
     read_rows,
-    rows_from_table,
 )
 from prasanga.embeddings.store_history import history
 from prasanga.embeddings.store_index import ShardIndex
-from prasanga.embeddings.store_upkeep import is_linked, keep, link, merge, remove_covered, remove_leftovers
+from prasanga.embeddings.store_upkeep import KEY, compact, keep, link, remove_covered
 from prasanga.errors import InputError
 from prasanga.parquet import write_text
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Rows", "StoredDtype", "VectorStore", "rows_from_table", "vector_key"]
+__all__ = ["Rows", "StoredDtype", "VectorStore", "vector_key"]
 
 _LOG = logging.getLogger(__name__)
 _ATTEMPTS = 20
-_KEY = "key.json"
 
 
 def vector_key(
@@ -123,10 +121,7 @@ class VectorStore:
                 break
         if rows is None or not found.any():
             return None
-        if found.all():
-            return Rows(list(ids), rows.n_pieces, rows.n_unknown, rows.cut, rows.embedding)
-        names = [name for name, there in zip(ids, found.tolist(), strict=True) if there]
-        return Rows(names, rows.n_pieces[found], rows.n_unknown[found], rows.cut[found], rows.embedding[found])
+        return Rows(list(ids), rows.n_pieces, rows.n_unknown, rows.cut, rows.embedding).only(found)
 
     def add(self, rows: Rows, record: Mapping[str, Any]) -> Path:
         """Keep `rows` as a shard of their own: after this returns, they survive a kill.
@@ -173,31 +168,25 @@ class VectorStore:
         remove_covered(kept, self._kind, self._index)
 
     def compact(self, max_bytes: int = 256 << 20) -> int:
-        """Put small shards together that are nobody else's, and remove what killed processes left.
+        """Put small shards together that are nobody else's, and remove what lies on the disk twice.
+
+        A shard whose rows outputs of the workflow have too, one or several together, keeps only what these lack. What
+        killed processes left is removed as well.
 
         Args:
-            max_bytes: of a new shard, about; shards of more than half of it are left alone. Takes about three times as
-                much memory.
+            max_bytes: of a new shard, about; shards of more than half of it are left alone, unless outputs have rows of
+                theirs. Takes about three times as much memory, and room for the largest of those.
 
         Returns:
-            How many shards were put into others.
+            How many shards were put into others, or had all their rows in outputs.
 
         Raises:
             InputError: a folder that cannot be written to.
         """
-        listing = self._index.refresh()
-        remove_leftovers(self.folder)
-        together: list[list[Shard]] = [[]]
-        size = 0
-        for shard in sorted(listing.shards, key=lambda shard: (shard.size, shard.name)):
-            if shard.size > max_bytes // 2 or is_linked(self.folder / shard.name):
-                continue
-            if size + shard.size > max_bytes:
-                together.append([])
-                size = 0
-            together[-1].append(shard)
-            size += shard.size
-        return sum(merge(self.folder, self._kind, self._index, shards) for shards in together)
+        if not self._index.refresh().shards:
+            return 0
+        self._prepare()
+        return compact(self.folder, self._kind, self._index, max_bytes)
 
     def history(self) -> pl.DataFrame:
         """What was embedded, when, and with what: see `prasanga.embeddings.store_history.history`."""
@@ -274,11 +263,11 @@ class VectorStore:
             raise InputError(f"{self.folder}: this folder cannot be made ({error.strerror}). Make it.") from error
         if not self._says_its_key():
             content = {**self._describes, "key": self.key}
-            write_text(self.folder / _KEY, json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False) + "\n")
+            write_text(self.folder / KEY, json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False) + "\n")
 
     def _says_its_key(self) -> bool:
         """Whether the folder says which key it is of; an InputError if it is another one."""
-        path = self.folder / _KEY
+        path = self.folder / KEY
         try:
             found = json.loads(path.read_text(encoding="utf-8"))["key"]
         except (FileNotFoundError, NotADirectoryError):

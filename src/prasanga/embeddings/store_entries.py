@@ -56,9 +56,10 @@ class Entries:
         return cls(shards, ids[order], shard[order], row[order])
 
     @classmethod
-    def of_one(cls, ids: PackedIds) -> Entries:
-        """Of a shard without a name: to look up what is among `ids`."""
-        return cls.of({Shard("", 0, len(ids), 0): ids})
+    def of_one(cls, *ids: PackedIds) -> Entries:
+        """As if one shard had all `ids`."""
+        together = np.concatenate([np.empty((0, 2), np.uint64), *ids])
+        return cls.of({Shard("", 0, len(together), 0): together})
 
     @cached_property
     def _first_halves(self) -> NDArray[np.uint64]:
@@ -126,10 +127,18 @@ class Listing:
             row[found[better]] = tier.row[at[found[better]]]
         return np.where(row >= 0, shard, np.int32(-1)), row
 
+    def ids_of(self, shards: Collection[Shard]) -> PackedIds:
+        """The ids of some of the shards, in no order."""
+        return np.concatenate([np.empty((0, 2), np.uint64), *(tier.only(shards).ids for tier in self.tiers)])
+
+    def missing_in(self, other: Entries) -> dict[Shard, int]:
+        """How many rows of each shard have an id that `other` lacks."""
+        missing: dict[Shard, int] = {}
+        for tier in self.tiers:
+            counts = np.bincount(tier.shard[other.locate(tier.ids) < 0], minlength=len(tier.shards))
+            missing |= dict(zip(tier.shards, counts.tolist(), strict=True))
+        return missing
+
     def covered_by(self, other: Entries) -> list[Shard]:
         """The shards whose ids are all in `other`."""
-        covered = []
-        for tier in self.tiers:
-            missing = np.bincount(tier.shard[other.locate(tier.ids) < 0], minlength=len(tier.shards))
-            covered += [shard for shard, lacking in zip(tier.shards, missing, strict=True) if not lacking]
-        return covered
+        return [shard for shard, missing in self.missing_in(other).items() if not missing]

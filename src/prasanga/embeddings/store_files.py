@@ -62,6 +62,13 @@ class Rows:
     cut: NDArray[np.bool_]
     embedding: NDArray[np.floating]
 
+    def only(self, kept: NDArray[np.bool_]) -> Rows:
+        """Without the rows for which `kept`, (n,), is false."""
+        if kept.all():
+            return self
+        ids = [name for name, stays in zip(self.ids, kept.tolist(), strict=True) if stays]
+        return Rows(ids, self.n_pieces[kept], self.n_unknown[kept], self.cut[kept], self.embedding[kept])
+
     def to_table(self) -> pa.Table:
         """As an Arrow table with the columns named as the attributes, `ids` as segment_id; none has nulls."""
         columns = [
@@ -159,6 +166,18 @@ def read_ids(path: Path, kind: Kind) -> tuple[int, PackedIds]:
     """
     with _opened(path, kind) as file:
         return _width(file), _ids_of(file.read(columns=["segment_id"]))
+
+
+def read_back(path: Path, kind: Kind) -> PackedIds:
+    """The ids of a shard after reading all of it: only a shard for which this succeeds may stand in for another.
+
+    Raises:
+        UnusableShardError: also if its bytes are not those that it is named by.
+        FileNotFoundError: another process has removed the file.
+    """
+    if content_digest(path) != path.stem:
+        raise UnusableShardError("is not what was written")
+    return pack_ids(read_whole(path, kind).ids)
 
 
 def read_rows(path: Path, kind: Kind, places: NDArray[np.int64]) -> Iterator[tuple[slice, PackedIds, Rows]]:

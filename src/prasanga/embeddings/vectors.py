@@ -13,12 +13,11 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from prasanga.embeddings.columns import arrow_to_vectors
 from prasanga.errors import InputError
-from prasanga.parquet import read_table
+from prasanga.parquet import read_table, read_where
 from prasanga.provenance import sha256_of_file
 
 _REMEDY = "Restore the shard, or delete the list and run the workflow again with embeddings: {source: computed}."
@@ -56,17 +55,17 @@ def read_embeddings(
 
     Args:
         list_path: written by `prasanga.embeddings.list_shards`.
-        stimuli: read only these; those without a vector are absent from the result.
+        stimuli: read only these, and of the files only their part; those without a vector are absent from the result.
         verify: see `shard_paths`.
 
     Returns:
         {stimulus: (segment ids, (n, d) float32)}, n rows in the order of the shards. Float16 shards are widened.
     """
-    wanted = None if stimuli is None else pa.array(sorted(set(stimuli)), pa.string())
-    tables = []
-    for path in shard_paths(list_path, verify=verify):
-        table = read_table(path, ["segment_id", "stimulus", "embedding"])
-        tables.append(table if wanted is None else table.filter(pc.is_in(table.column("stimulus"), value_set=wanted)))
+    columns = ["segment_id", "stimulus", "embedding"]
+    tables = [
+        read_table(path, columns) if stimuli is None else read_where(path, columns, "stimulus", stimuli)
+        for path in shard_paths(list_path, verify=verify)
+    ]
     if not tables:
         return {}
     table = pa.concat_tables(tables)

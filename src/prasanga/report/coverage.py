@@ -37,12 +37,16 @@ class LengthCoverage(NamedTuple):
 
 
 class Cell(NamedTuple):
-    """One stimulus at one length: contexts kept of those possible, how many are the supplement's, whether too few."""
+    """One stimulus at one length: contexts kept of those possible, how many are the supplement's, whether too few.
+
+    `left_out` are the models that have no vector for some of the contexts kept, each with their number.
+    """
 
     sampled: int
     eligible: int
     from_supplement: int
     short: bool
+    left_out: Mapping[str, int]
 
 
 class StimulusCoverage(NamedTuple):
@@ -77,9 +81,14 @@ class Coverage(NamedTuple):
     missing: list[Missing]
 
 
-def summarize(coverage: pl.DataFrame, glosses: Mapping[str, str]) -> Coverage:
+def summarize(
+    coverage: pl.DataFrame,
+    glosses: Mapping[str, str],
+    left_out: Mapping[tuple[str, str], Mapping[str, int]] | None = None,
+) -> Coverage:
     """Summarize the coverage table (one row per stimulus and segment length).
 
+    `left_out` are the contexts without a vector by (stimulus, segment length) and model, if any is known.
     `thinnest` are the stimuli with the fewest contexts at their worst length, the thinnest first; those that have none
     at any length stand in `missing` alone.
     """
@@ -90,7 +99,7 @@ def summarize(coverage: pl.DataFrame, glosses: Mapping[str, str]) -> Coverage:
         rows_of.setdefault(row["stimulus"], {})[row["segment_length"]] = row
         if row["sampled"] == 0:
             missing.setdefault((row["stimulus"], row["reason"]), []).append(row["segment_length"])
-    stimuli = [_of_stimulus(rows, lengths, glosses) for rows in rows_of.values()]
+    stimuli = [_of_stimulus(rows, lengths, glosses, left_out or {}) for rows in rows_of.values()]
     found = [stimulus for stimulus in stimuli if any(cell.sampled for cell in stimulus.cells)]
     thinnest = sorted(found, key=lambda each: (min(cell.sampled for cell in each.cells), each.stimulus))
     return Coverage(
@@ -110,7 +119,10 @@ def summarize(coverage: pl.DataFrame, glosses: Mapping[str, str]) -> Coverage:
 
 
 def _of_stimulus(
-    rows: Mapping[str, Mapping[str, Any]], lengths: Sequence[str], glosses: Mapping[str, str]
+    rows: Mapping[str, Mapping[str, Any]],
+    lengths: Sequence[str],
+    glosses: Mapping[str, str],
+    left_out: Mapping[tuple[str, str], Mapping[str, int]],
 ) -> StimulusCoverage:
     any_row = next(iter(rows.values()))
     name = any_row["stimulus"]
@@ -120,12 +132,13 @@ def _of_stimulus(
         any_row["occurrences"],
         any_row["contexts"],
         any_row.get("copies"),
-        [_cell(rows[length]) if length in rows else Cell(0, 0, 0, False) for length in lengths],
+        [_cell(rows.get(length, {}), left_out.get((name, length), {})) for length in lengths],
     )
 
 
-def _cell(row: Mapping[str, Any]) -> Cell:
-    return Cell(row["sampled"], row["eligible"], row.get("from_supplement", 0), row.get("short", False))
+def _cell(row: Mapping[str, Any], left_out: Mapping[str, int]) -> Cell:
+    sampled, eligible, supplement = (row.get(name, 0) for name in ("sampled", "eligible", "from_supplement"))
+    return Cell(sampled, eligible, supplement, row.get("short", False), left_out)
 
 
 def _of_length(rows: pl.DataFrame, length: str) -> LengthCoverage:

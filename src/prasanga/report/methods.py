@@ -23,7 +23,9 @@ class Model(NamedTuple):
     dimensions: str
 
 
-_SHOWN_ELSEWHERE = {"study", "title", "note", "models", "embeddings"}
+_SHOWN_ELSEWHERE = {"study", "title", "note", "models"}
+_NO_CHOICE = {"embeddings.source", "embeddings.buckets"}
+"""Where vectors come from, and into how many files they go, changes no number."""
 
 _MEANINGS: dict[str, str | Mapping[str, str]] = {
     "language": {"bn": "Bangla", "hi": "Hindi", "en": "English"},
@@ -62,6 +64,17 @@ _MEANINGS: dict[str, str | Mapping[str, str]] = {
         "per_length": "each length takes the occurrences that it can get, as in the paper",
     },
     "samples.contexts_per_stimulus": "at most so many contexts of a stimulus and length",
+    "embeddings.stored_dtype": {
+        "float16": "vectors are kept on disk in 16 bits, which rounds each number by 1 part in 2,048 at most",
+        "float32": "vectors are kept on disk as they were computed",
+    },
+    "embeddings.unknown": {
+        "leave-out": "a target with a piece that the tokenizer does not know is left out, counted and listed",
+        "keep": "a target with a piece that the tokenizer does not know is used as any other",
+    },
+    "embeddings.audit.unknown": "largest share of forms with an unknown piece; above it a model is refused",
+    "embeddings.audit.marks_lost": "largest share of forms that lose a vowel sign or another mark",
+    "embeddings.audit.identical": "largest share of stimuli with the pieces of another stimulus",
     "associations.n_samples": "draws per estimate, N",
     "associations.sample_modes": (
         "fixed: models share the draws, out of the contexts they all have; random: each model has its own"
@@ -87,8 +100,28 @@ _MEANINGS: dict[str, str | Mapping[str, str]] = {
     "associations.n_permutations": "partitions drawn for p_stimuli where there are too many to count them all",
 }
 
+_CONVENTIONS: dict[str, tuple[str, Mapping[str, str]]] = {
+    "pieces": (
+        "Target vector",
+        {
+            "all": "the mean over every piece that overlaps the target, the whole inflected word",
+            "root": "the mean over the pieces that begin within the root of the target",
+            "first": "the first piece of the target",
+            "last": "the last piece of the target",
+        },
+    ),
+    "layer": ("Hidden layer", {"-1": "the last", "0": "the input embeddings"}),
+    "dtype": (
+        "Precision of the forward pass",
+        {"auto": "bfloat16 on a GPU that has it, else float32, decided once (see Embeddings for what it came to)"},
+    ),
+    "quantization": ("Quantization", {"none": "none", "int8": "weights of linear layers in 8 bits"}),
+}
+"""What makes a vector, by the keys of a model in the config: how it is called, and what its values mean."""
+
 FIXED = (
-    "Target vector: the mean over all pieces of the whole inflected word, taken from its segment alone.",
+    "A vector is computed from its segment alone: from exactly the words of this length, and none around them.",
+    "A segment with more pieces than a model reads is cut around its target, and counted.",
     "Context: inside one document; one occurrence for each context and stimulus; copies of one text count once.",
     "Association of a word: mean cosine with the first attribute set minus mean cosine with the second.",
     "p_stimuli: permutation of the target words, two-sided (as far from zero as observed, or farther), one"
@@ -102,6 +135,23 @@ FIXED = (
 def choices(config: Mapping[str, Any]) -> list[Choice]:
     """All keys of a study's config with their values, and in words what is meant."""
     return [Choice(key, _text(value), _meaning(key, value)) for key, value in _flatten(config)]
+
+
+def vector_conventions(models: Sequence[Mapping[str, Any]]) -> list[str]:
+    """How the models' vectors are made, a sentence for each choice; where models differ, with their names.
+
+    A model is a mapping with `name` and what the config says of it; a choice that it does not state is left out.
+    """
+    sentences = []
+    for key, (title, meanings) in _CONVENTIONS.items():
+        named: dict[str, list[str]] = {}
+        for model in models:
+            if key in model:
+                value = _text(model[key])
+                named.setdefault(meanings.get(value, value), []).append(str(model["name"]))
+        said = [*named] if len(named) == 1 else [f"{value} ({', '.join(names)})" for value, names in named.items()]
+        sentences += [f"{title}: {'; '.join(said)}."] if said else []
+    return sentences
 
 
 def describe_models(models: Sequence[Mapping[str, Any]]) -> list[Model]:
@@ -123,13 +173,14 @@ def _model(model: Mapping[str, Any]) -> Model:
         revision = model.get("revision")
         source = f"{model.get('path', 'not stated')}{f' at {revision}' if revision else ''}"
         details = {key: value for key, value in model.items() if key not in {"name", "path", "revision", "dimensions"}}
-    listed = ", ".join(f"{key.replace('_', ' ')} {_text(value)}" for key, value in details.items() if value is not None)
+    stated = {key.replace("_", " "): value for key, value in details.items() if value not in (None, {})}
+    listed = ", ".join(f"{key} {_text(value)}" for key, value in stated.items())
     return Model(str(model["name"]), source, listed, "not known" if dimensions is None else str(dimensions))
 
 
 def _flatten(config: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
     for key, value in config.items():
-        if not prefix and key in _SHOWN_ELSEWHERE:
+        if (not prefix and key in _SHOWN_ELSEWHERE) or f"{prefix}{key}" in _NO_CHOICE:
             continue
         if isinstance(value, Mapping):
             yield from _flatten(value, f"{prefix}{key}.")

@@ -20,9 +20,11 @@ from markupsafe import Markup, escape
 from prasanga.report import heat, templates
 from prasanga.report.audit import AuditTables, view
 from prasanga.report.coverage import summarize, totals
+from prasanga.report.embedded import embedded_section
+from prasanga.report.embedding_files import EmbeddingFiles, left_out_of
 from prasanga.report.findings import headline_findings
 from prasanga.report.grid import Grid, grid_of
-from prasanga.report.methods import FIXED, choices, describe_models
+from prasanga.report.methods import FIXED, choices, describe_models, vector_conventions
 from prasanga.report.numbers import MINUS
 from prasanga.report.svg import inline
 from prasanga.report.tables import to_tidy_csv
@@ -59,6 +61,7 @@ def render_page(
     made_from: Mapping[str, str],
     corpus: Sequence[Mapping[str, int]] = (),
     audit: AuditTables | None = None,
+    embeddings: EmbeddingFiles | None = None,
 ) -> str:
     """Render the page.
 
@@ -73,6 +76,7 @@ def render_page(
         made_from: what `provenance.describe` says of the page's making.
         corpus: what was read and left out of each corpus file (`results/sentences/*.json`); empty if it is not there.
         audit: forms, suffixes, lengths and hits for judging the lexicon; None if they are not there.
+        embeddings: what the embeddings stage says of models and vectors; None if nothing of it is there.
 
     Raises:
         InputError: a table without estimates, or a figure that is not SVG.
@@ -80,6 +84,7 @@ def render_page(
     grid = grid_of(ceat)
     glosses = glosses_of(categories)
     sets = word_sets(categories, forms)
+    vectors_left_out = {} if embeddings is None else left_out_of(embeddings)
     environment = Environment(
         loader=PackageLoader(templates.__name__, ""),
         autoescape=True,
@@ -100,12 +105,15 @@ def render_page(
         columns=heat.COLUMNS,
         conventions=heat.conventions(grid),
         left_out=heat.left_out(grid),
-        coverage=None if coverage is None or coverage.is_empty() else summarize(coverage, glosses),
+        coverage=None if coverage is None or coverage.is_empty() else summarize(coverage, glosses, vectors_left_out),
         corpus=totals(corpus),
         word_sets=sets,
         audit=None if audit is None else view(audit, sets),
+        embedded=None if embeddings is None else embedded_section(embeddings, glosses),
+        vectors_left_out=vectors_left_out,
         has_forms=forms is not None,
         choices=choices(config),
+        vector_choices=vector_conventions(models),
         fixed_choices=FIXED,
         models=describe_models(models),
         trained=[str(model["name"]) for model in models if model.get("train")],

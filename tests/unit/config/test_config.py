@@ -46,7 +46,21 @@ def test_a_supplement_needs_a_minimum(schema: dict[str, Any]) -> None:
 
 def test_defaults_are_filled_in_at_every_depth(schema: dict[str, Any]) -> None:
     config = complete({"models": {"mine": {"path": "m"}}, "samples": {"pool": "per_length"}}, schema)
-    assert config["models"] == {"mine": {"path": "m", "revision": None, "layer": -1, "dtype": "auto"}}
+    assert config["models"] == {
+        "mine": {
+            "path": "m",
+            "revision": None,
+            "kind": "auto",
+            "layer": -1,
+            "dtype": "auto",
+            "pieces": "all",
+            "tokenizer": {},
+            "weights_sha256": {},
+            "remote_code": False,
+            "quantization": "none",
+            "cards": 1,
+        }
+    }
     assert config["samples"] == {
         "lengths": [9, 25, 75, ">75"],
         "pool": "per_length",

@@ -17,8 +17,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from prasanga.embeddings.columns import arrow_to_vectors, embedding_field, vectors_to_arrow
-from prasanga.embeddings.store import Rows, StoredDtype, VectorStore, rows_from_table, vector_key
+from prasanga.embeddings.columns import StoredDtype, arrow_to_vectors, embedding_field, vectors_to_arrow
+from prasanga.embeddings.store import Rows, VectorStore, vector_key
+from prasanga.embeddings.store_files import rows_from_table
 from prasanga.errors import InputError
 from prasanga.parquet import write_row_groups
 
@@ -140,6 +141,13 @@ def test_rows_and_tables_are_the_same_thing() -> None:
     for name in ("n_pieces", "n_unknown", "cut", "embedding"):
         np.testing.assert_array_equal(getattr(back, name), getattr(given, name))
         assert getattr(back, name).dtype == getattr(given, name).dtype
+
+
+def test_some_of_the_rows_keep_their_order() -> None:
+    some = rows(4, 5, 6).only(np.array([True, False, True]))
+    assert some.ids == [name_of(4), name_of(6)]
+    assert (some.n_pieces.tolist(), some.n_unknown.tolist(), some.cut.tolist()) == ([4, 6], [0, 0], [False, True])
+    assert some.embedding[:, 0].tolist() == [4, 6]
 
 
 def test_a_column_in_one_chunk_is_not_copied() -> None:

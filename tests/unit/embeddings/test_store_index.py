@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from prasanga.embeddings.store import Rows, VectorStore
@@ -106,6 +107,11 @@ def test_a_shard_is_covered_if_every_row_of_it_is() -> None:
     assert [shard.name for shard in listing.covered_by(among)] == ["b"]
     among = Entries.of_one(np.array([[1, 1], [2, 2], [3, 3]], np.uint64))
     assert [shard.name for shard in listing.covered_by(among)] == ["a", "b", "c"]
+    among = Entries.of_one(np.array([[1, 1]], np.uint64), np.array([[3, 3]], np.uint64))
+    assert {shard.name: missing for shard, missing in listing.missing_in(among).items()} == {"a": 1, "b": 2, "c": 0}
+    assert {shard.name for shard, missing in listing.missing_in(Entries.of_one()).items() if missing == 2} == {*"abc"}
+    assert sorted(listing.ids_of({shards[0], shards[2]}).tolist()) == [[1, 1], [1, 1], [2, 2], [3, 3]]
+    assert Listing((), ()).ids_of(set()).shape == (0, 2)
 
 
 def test_an_index_makes_reading_the_shards_for_their_ids_needless(
@@ -232,6 +238,14 @@ def test_a_listing_during_which_files_go_is_done_again(tmp_path: Path, monkeypat
     assert len(calls) >= 3
 
 
+def require_once(folder: Path) -> None:
+    """No row of an output is in a shard that is none as well."""
+    ids: dict[bool, set[str]] = {True: set(), False: set()}
+    for path in folder.glob("*.parquet"):
+        ids[path.stat().st_nlink > 1].update(pq.read_table(path).column("segment_id").to_pylist())
+    assert not ids[True] & ids[False]
+
+
 @pytest.mark.parametrize("seed", range(8))
 def test_whatever_is_done_in_whatever_order_the_store_is_a_dictionary(tmp_path: Path, seed: int) -> None:
     """Values depend on the id alone here, as they do in real life up to the last bits."""
@@ -261,6 +275,7 @@ def test_whatever_is_done_in_whatever_order_the_store_is_a_dictionary(tmp_path: 
                 outputs.pop(chance.randrange(len(outputs))).unlink()
             case "compact":
                 store.compact(chance.choice([2_000, 5_000, 1 << 20]))
+                require_once(folder)
             case "reopen":
                 stores[chance.randrange(2)] = VectorStore(folder, key="k1")
             case "no index":

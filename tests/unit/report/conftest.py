@@ -1,7 +1,8 @@
-"""Small tables of estimates, with the columns that the associations stage writes."""
+"""Small tables of estimates, hits and vectors, as the stages before write them."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -9,6 +10,7 @@ import polars as pl
 import pytest
 
 from prasanga.report.audit import AuditTables
+from prasanga.report.embedding_files import EmbeddingFiles
 
 SETS = {
     "C1": ("Flowers and insects", "flowers", "insects", "pleasant", "unpleasant"),
@@ -147,3 +149,114 @@ def audit() -> AuditTables:
             schema={"at_least": pl.Int32, "at_most": pl.Int32, "contexts": pl.Int64},
         ),
     )
+
+
+BERT = {
+    "family": "bert",
+    "path": "hub/bert",
+    "revision": "main",
+    "layer": -1,
+    "kind": "auto",
+    "dtype": "auto",
+    "pieces": "all",
+    "tokenizer": {"strip_accents": False},
+    "quantization": "none",
+}
+GPT = {**BERT, "family": "gpt", "path": "models/gpt", "tokenizer": {}, "quantization": "int8", "pieces": "last"}
+STUDIED = {"bert": BERT, "gpt-layer6": {**GPT, "layer": 6}, "gpt-layer12": {**GPT, "layer": 12}}
+REPORTS = {
+    "bert": {
+        "kind": "encoder",
+        "parameters": 334_100_000,
+        "identity": {"id": "hub/bert", "commit": "c0ffee"},
+        "pinned": False,
+        "blocks": 24,
+        "max_pieces": 512,
+        "hidden_size": 1024,
+    },
+    "gpt": {
+        "kind": "decoder",
+        "parameters": 1_500_000,
+        "identity": {"sha256": "ab" * 32},
+        "blocks": 12,
+        "max_pieces": None,
+    },
+}
+AUDIT = {
+    "n_forms": 1000,
+    "n_stimuli": 2,
+    "pieces_per_form": 1.75,
+    "unknown": 0.0125,
+    "marks_lost": 0.0,
+    "identical": 0.5,
+    "examples": {"unknown": ["মশার -> [UNK]"], "marks_lost": [], "identical": ["ফুল (ফুল) and ফল (ফল)"]},
+}
+AUDIT_TABLE = pl.DataFrame(
+    {
+        "stimulus": ["গোলাপ", "মশা"],
+        "forms": [600, 400],
+        "pieces_per_form": [1.5, 2.125],
+        "most_pieces": [3, 5],
+        "one_piece": [300, 0],
+        "unknown_forms": [0, 12],
+        "marks_lost_forms": [0, 0],
+        "identical_to": [[], ["মাছি"]],
+        "unknown_example": [None, "মশার -> [UNK]"],
+        "marks_lost_example": pl.Series([None, None], dtype=pl.String),
+        "identical_example": [None, "মশা (মশা) and মাছি (মাছি)"],
+    }
+)
+
+
+def listed(n: int, **more: Any) -> dict[str, Any]:
+    settings = json.dumps({"dtype": "bfloat16", "commit": "older"})
+    return {
+        "n_segments": n,
+        "dimension": 1024,
+        "sizes": {"a": 1_500_000, "b": 700_000},
+        "stored_dtype": "float16",
+        "made_from": {"settings": settings},
+        "left_out": {},
+        "cut": {},
+        **more,
+    }
+
+
+@pytest.fixture
+def embedding_files() -> EmbeddingFiles:
+    """An encoder that cut contexts, and a decoder at two layers whose tokenizer does not know some targets."""
+    lost = {"মশা": {"unknown": 4}, "গোলাপ": {"unknown": 1}}
+    lists = {
+        ("bert", "9"): listed(100),
+        ("bert", ">75"): listed(60, cut={"মশা": 7}),
+        **{
+            (f"gpt-layer{layer}", length): listed(n, left_out=gone)
+            for layer in (6, 12)
+            for length, n, gone in (("9", 95, lost), (">75", 59, {"গোলাপ": {"unknown": 1}}))
+        },
+    }
+    precisions = {
+        "bert": {
+            "dtype": "bfloat16",
+            "stored_dtype": "float16",
+            "compared": 1024,
+            "cosine_mean": 0.99987,
+            "cosine_min": 0.9971234,
+            "float16_cosine_min": 0.99999988,
+            "reason": None,
+        },
+        **{
+            name: {
+                "dtype": "float32",
+                "stored_dtype": "float32",
+                "compared": 0,
+                "cosine_mean": None,
+                "cosine_min": None,
+                "float16_cosine_min": None,
+                "reason": "the model ran in float32",
+            }
+            for name in ("gpt-layer6", "gpt-layer12")
+        },
+    }
+    audits = {"bert": AUDIT, "gpt": AUDIT}
+    return EmbeddingFiles(STUDIED, lists, REPORTS, audits, {"bert": AUDIT_TABLE}, precisions)

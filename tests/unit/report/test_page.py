@@ -15,6 +15,7 @@ import pytest
 import prasanga.report
 from prasanga.errors import InputError
 from prasanga.report.audit import AuditTables
+from prasanga.report.embedding_files import EmbeddingFiles
 from prasanga.report.heat import shade_of
 from prasanga.report.page import render_page
 
@@ -133,9 +134,11 @@ class Reader(HTMLParser):
         return " ".join(" ".join(self.text).split())
 
 
-@pytest.mark.parametrize("with_audit", [False, True])
-def test_page_is_well_formed(render: Callable[..., str], audit: AuditTables, with_audit: bool) -> None:
-    page = render(audit=audit if with_audit else None)
+@pytest.mark.parametrize("whole", [False, True])
+def test_page_is_well_formed(
+    render: Callable[..., str], audit: AuditTables, embedding_files: EmbeddingFiles, whole: bool
+) -> None:
+    page = render(audit=audit, embeddings=embedding_files) if whole else render()
     reader = Reader(page)
     assert reader.open == []
     assert len(reader.ids) == len(set(reader.ids))
@@ -203,6 +206,60 @@ def test_every_stimulus_is_shown_with_what_was_kept_of_it(render: Callable[..., 
     assert ">75 2 1 12 12 12 1 0" in words
 
 
+def test_vectors_are_counted_and_what_was_dropped_has_a_reason(
+    render: Callable[..., str], embedding_files: EmbeddingFiles
+) -> None:
+    page = render(embeddings=embedding_files)
+    words = Reader(page).words
+    assert "6 of 320 targets were left out, 7 contexts were cut to fit the model." in words
+    assert "bert 100 60 7 cut 160 7 cut 4.4 MB" in words
+    assert "gpt-layer6 95 5 left out 59 1 left out 154 6 left out" in words
+    assert "মশা mosquito gpt the tokenizer does not know a piece of it 4 0 4" in words
+    assert "গোলাপ rose 40 40 30 of 40 1 without a vector: gpt 12 of 12 1 without a vector: gpt" in words
+    assert "some contexts of 2 stimuli were left without a vector" in words
+    assert "gpt-layer6, gpt-layer12 : a decoder reads from left to right" in words.replace("layer12:", "layer12 :")
+    assert '<th scope="row" lang="bn">মশা</th><td>mosquito</td><td>gpt</td>' in page
+    assert "without a vector" not in Reader(render()).words
+
+
+def test_tokenizers_are_judged_in_numbers_and_examples(
+    render: Callable[..., str], embedding_files: EmbeddingFiles
+) -> None:
+    page = render(embeddings=embedding_files)
+    words = Reader(page).words
+    assert "bert 1,000 1.75 1.25 % 0 % 50 %" in words
+    assert "bert 1 of 2 stimuli with a form that comes out damaged" in words
+    assert "gpt examples; the table by stimulus is not there" in words
+    assert '<td><span lang="bn">মাছি</span></td>' in page
+    assert "bert 1,024 0.9998700 0.9971234" in words
+
+
+def test_nothing_dropped_is_said_in_a_sentence(render: Callable[..., str], embedding_files: EmbeddingFiles) -> None:
+    bert = {"bert": embedding_files.studied["bert"]}
+    lists = {("bert", "9"): embedding_files.lists["bert", "9"]}
+    page = render(embeddings=embedding_files._replace(studied=bert, lists=lists))
+    assert "Nothing was dropped: all 100 targets have their vectors" in page
+    assert "Targets left out" not in page
+
+
+def test_what_makes_a_vector_is_told_from_the_config(render: Callable[..., str]) -> None:
+    models = [
+        {"name": "a", "path": "a", "layer": -1, "pieces": "all", "dtype": "auto"},
+        {"name": "b", "path": "b", "layer": [6, 12], "pieces": "all", "dtype": "float32"},
+    ]
+    settings = {"stored_dtype": "float16", "unknown": "leave-out", "buckets": 16, "audit": {"unknown": 0.1}}
+    page = render(models=models, config={**CONFIG, "embeddings": settings})
+    assert (
+        "<li>Target vector: the mean over every piece that overlaps the target, the whole inflected word.</li>" in page
+    )
+    assert "<li>Hidden layer: the last (a); 6, 12 (b).</li>" in page
+    assert "decided once (see Embeddings for what it came to) (a); float32 (b).</li>" in page
+    words = Reader(page).words
+    assert "embeddings.unknown leave-out a target with a piece that the tokenizer does not know is left out" in words
+    assert "embeddings.audit.unknown 0.1 largest share of forms" in words
+    assert "embeddings.buckets" not in words
+
+
 def test_hits_stand_in_their_surroundings(render: Callable[..., str], audit: AuditTables) -> None:
     page = render(audit=audit)
     assert '<ol class="kwic" lang="bn">' in page
@@ -261,6 +318,7 @@ def test_page_says_what_is_not_there(render: Callable[..., str]) -> None:
     assert "The table of coverage is not there" in words
     assert "The word sets are not there" in words
     assert "The audit is not there" in words
+    assert "What the embeddings stage says of models and vectors is not there" in words
     assert "concordance.tsv" not in page
     assert "Nothing is known of the models but their names: wide_1, narrow." in words
     assert "not stated" in words

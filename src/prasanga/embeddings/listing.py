@@ -1,0 +1,78 @@
+"""The list of the shards that belong together: a small file that statistics take as their input."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from os.path import relpath
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from prasanga.errors import InputError
+from prasanga.parquet import made_from, open_parquet, require_equal, write_text
+from prasanga.provenance import sha256_of_file
+
+_KEYS = ("stage", "key", "settings", "sampling")
+
+
+def list_shards(paths: Sequence[str | Path], output: str | Path, *, keys: Sequence[str] = _KEYS) -> None:
+    """Write the list of the shards of one model and length.
+
+    The list is a JSON object: shards ({path relative to the list's folder: sha256}), sizes ({path: bytes}), bytes
+    (their sum), n_segments, dimension, stored_dtype, left_out ({stimulus: {reason: segments}}), cut ({stimulus:
+    segments}), made_from ({key: value}, equal in all shards).
+
+    Raises:
+        InputError: no shard; shards made by different models, settings or code, or of different widths. The message
+            names the one that does not fit.
+    """
+    if not paths:
+        raise InputError(f"{output}: no shard to list. Name at least one.")
+    common = require_equal(paths, keys)
+    first, *others = (open_parquet(path).schema_arrow.field("embedding").type for path in paths)
+    for path, kind in zip(paths[1:], others, strict=True):
+        if kind != first:
+            raise InputError(
+                f"{path}: its vectors are {kind}, but those of {paths[0]} are {first}. These files do not belong to one"
+                " run: delete the one that does not fit and run the workflow again."
+            )
+    folder = Path(output).parent
+    names = {Path(relpath(path, folder)).as_posix(): Path(path) for path in paths}
+    sizes = {name: path.stat().st_size for name, path in names.items()}
+    listed = {
+        "shards": {name: sha256_of_file(path) for name, path in names.items()},
+        "sizes": sizes,
+        "bytes": sum(sizes.values()),
+        "n_segments": sum(open_parquet(path).metadata.num_rows for path in paths),
+        "dimension": first.list_size,
+        "stored_dtype": "float16" if first.value_type == pa.float16() else "float32",
+        "left_out": _left_out(paths),
+        "cut": _cut(paths),
+        "made_from": {key: value for key, value in common.items() if value},
+    }
+    write_text(output, json.dumps(listed, indent=2, sort_keys=True, ensure_ascii=False) + "\n")
+
+
+def _left_out(paths: Sequence[str | Path]) -> dict[str, dict[str, int]]:
+    total: dict[str, Counter[str]] = {}
+    for path in paths:
+        reasons: dict[str, int]
+        for stimulus, reasons in _counts(path, "left_out").items():
+            total.setdefault(stimulus, Counter()).update(reasons)
+    return {stimulus: dict(counts) for stimulus, counts in total.items()}
+
+
+def _cut(paths: Sequence[str | Path]) -> dict[str, int]:
+    total: Counter[str] = Counter()
+    for path in paths:
+        total.update(_counts(path, "cut"))
+    return dict(total)
+
+
+def _counts(path: str | Path, name: str) -> dict[str, Any]:
+    """What a shard's metadata counts by stimulus."""
+    counts: dict[str, Any] = json.loads(made_from(path).get(name, "{}"))
+    return counts

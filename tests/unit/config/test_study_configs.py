@@ -1,0 +1,126 @@
+"""The two papers' studies as configs: every model of the papers' tables is there, by id, kind and precision."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from prasanga.config import complete, read_schema
+
+Study = Callable[[str], dict[str, Any]]
+
+#: path, kind and tokenizer options of each model, and how the papers' tables call it.
+SADHU = {
+    "banglabert-generator": ("csebuetnlp/banglabert_large_generator", "encoder", {}, "banglabert_large_generator"),
+    "banglabert-discriminator": ("csebuetnlp/banglabert_large", "encoder", {}, "banglabert_large_discriminator"),
+    "muril": ("google/muril-large-cased", "encoder", {}, "muril_large_cased"),
+    "xlm-roberta": ("FacebookAI/xlm-roberta-large", "encoder", {}, "xlm_roberta_large"),
+}
+SAHOO = {
+    "xlm-roberta": ("FacebookAI/xlm-roberta-base", "encoder", {}, "XLNet"),
+    "bernice": ("jhu-clsp/bernice", "encoder", {}, "Bernice"),
+    "indicbert": ("ai4bharat/indic-bert", "encoder", {"keep_accents": True}, "IndicBERT"),
+    "muril": ("google/muril-base-cased", "encoder", {}, "Muril"),
+    "mt5": ("google/mt5-base", "encoder-decoder", {}, "mT5"),
+    "mbart": ("facebook/mbart-large-50", "encoder-decoder", {"src_lang": "hi_IN"}, None),
+    "mgpt": ("ai-forever/mGPT-13B", "decoder", {}, "mGPT"),
+    "bloom": ("bigscience/bloom-7b1", "decoder", {}, "Bloom"),
+    "llama-2": ("meta-llama/Llama-2-7b-hf", "decoder", {}, "Llama v2"),
+    "mistral": ("mistralai/Mistral-7B-v0.1", "decoder", {}, "Mistral"),
+}
+STUDIES = {"sadhu2024": SADHU, "sahoo2024": SAHOO}
+MODELS = [(study, model) for study, expected in STUDIES.items() for model in expected]
+
+
+@pytest.fixture(scope="module")
+def study(project_root: Path) -> Study:
+    """`study(name)`: the config, completed."""
+    schema = read_schema(project_root / "workflow/schemas/config.schema.yaml")
+    return lambda name: complete(yaml.safe_load(_text(project_root, name)), schema)
+
+
+def _text(project_root: Path, name: str) -> str:
+    return (project_root / f"config/{name}.yaml").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_a_study_has_the_models_of_its_paper_and_no_other(name: str, study: Study) -> None:
+    assert study(name)["study"] == name
+    assert list(study(name)["models"]) == list(STUDIES[name])
+
+
+@pytest.mark.parametrize(("name", "model"), MODELS)
+def test_a_model_is_named_with_its_kind_and_precision(name: str, model: str, study: Study) -> None:
+    path, kind, tokenizer, _ = STUDIES[name][model]
+    found = study(name)["models"][model]
+    assert found == {
+        "path": path,
+        "revision": None,
+        "kind": kind,
+        "layer": -1,
+        "dtype": "bfloat16",
+        "pieces": "all",
+        "tokenizer": tokenizer,
+        "weights_sha256": {},
+        "remote_code": False,
+        "quantization": "none",
+        "cards": 1,
+    }
+
+
+@pytest.mark.parametrize(("name", "model"), MODELS)
+def test_a_model_is_written_out_with_what_it_needs_in_memory(name: str, model: str, project_root: Path) -> None:
+    text = _text(project_root, name)
+    assert {"path", "revision", "kind", "dtype"} <= set(yaml.safe_load(text)["models"][model])
+    lines = text.split("\n")
+    line = lines.index(f"  {model}:")
+    comment = []
+    while lines[line - 1].startswith("  # "):
+        line -= 1
+        comment.insert(0, lines[line].removeprefix("  # "))
+    assert re.search(r"\d\.\d+ GB", " ".join(comment)), f"{name}, {model}: its comment says no GB"
+
+
+@pytest.mark.parametrize(("name", "table"), [("sadhu2024", "bangla_models.csv"), ("sahoo2024", "indibias_models.csv")])
+def test_the_papers_tables_name_these_models(name: str, table: str, shared: Path) -> None:
+    with (shared / "published" / table).open(encoding="utf-8", newline="") as file:
+        published = [row["model"] for row in csv.DictReader(file)]
+    assert sorted(published) == sorted(called for *_, called in STUDIES[name].values() if called)
+
+
+def test_the_hindi_study_takes_hindi_words_from_the_project(study: Study, project_root: Path) -> None:
+    config = study("sahoo2024")
+    assert config["language"] == "hi"
+    assert config["lexicon"] == {
+        "stimuli": "resources/stimuli/hi",
+        "suffix_groups": "resources/suffix_groups/hi.yaml",
+        "candidates": "resources/candidates/hi",
+        "top": 14,
+    }
+    for key in ("stimuli", "suffix_groups", "candidates"):
+        assert (project_root / config["lexicon"][key]).exists()
+    assert config["normalization"]["hi"] == "nukta"
+    assert config["samples"]["lengths"] == [9, 25, 75]
+    assert config["samples"]["pool"] == "shared"
+    assert config["categories"] == [f"C{n}" for n in range(1, 10)]
+
+
+def test_the_bangla_study_keeps_the_papers_lengths_caps_and_draws(study: Study) -> None:
+    config = study("sadhu2024")
+    assert config["language"] == "bn"
+    assert config["samples"]["lengths"] == [9, 25, 75, ">75"]
+    assert (config["samples"]["pool"], config["samples"]["contexts_per_stimulus"]) == ("per_length", 1200)
+    assert config["associations"]["n_samples"] == 5000
+    assert config["associations"]["draws"] == "with-replacement"
+
+
+def test_no_commit_is_made_up(study: Study) -> None:
+    """A commit belongs to whoever has read the files; until then the line says that there is none."""
+    revisions = [model["revision"] for name in STUDIES for model in study(name)["models"].values()]
+    assert revisions == [None] * 14

@@ -1,0 +1,238 @@
+"""Every family of encoder against the plain computation: one text at a time, the whole model, nothing padded."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import transformers
+from plain_embedding import PlainEmbedder, Span
+from tiny_models import BLOCKS, FAMILIES, WIDTH
+
+from prasanga.embeddings import load_encoder
+from prasanga.errors import InputError
+
+Plain = Callable[..., PlainEmbedder]
+TinyModel = Callable[..., Path]
+Targets = tuple[list[str], list[Span]]
+KINDS = list(FAMILIES)
+DECODERS = [kind for kind, family in FAMILIES.items() if family.causal]
+
+
+def close(found: np.ndarray, expected: Any) -> None:
+    """To 1e-5; states inside a model, before its last norm, are large, and float32 has 1e-7 of them."""
+    np.testing.assert_allclose(found, np.asarray(expected), atol=1e-5, rtol=1e-6)
+
+
+@pytest.fixture(scope="module")
+def mixed(targets: Targets) -> Targets:
+    """The targets shuffled with texts of other lengths, one text many times, one target twice."""
+    texts, spans = (list(part) for part in targets)
+    texts += ["ফুল", "গোলাপ ছিল", " ".join(texts[:20:7]), texts[0], texts[0], texts[5], texts[5]]
+    spans += [(0, 3), (0, 5), (8, 20), (0, 7), (0, len(texts[0])), spans[5], spans[5]]
+    order = random.Random(5).sample(range(len(texts)), len(texts))
+    return [texts[i] for i in order], [spans[i] for i in order]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_targets_are_hard_ones(plain: Plain, targets: Targets, kind: str) -> None:
+    texts, spans = targets
+    ids = [
+        [plain(kind).tokenize(text)[0][i] for i in plain(kind).positions(text, span)]
+        for text, span in zip(*targets, strict=True)
+    ]
+    assert np.mean([len(pieces) >= 2 for pieces in ids]) >= 0.4
+    last = {
+        (pieces[-1], text[slice(*span)]) for pieces, text, span in zip(ids, texts, spans, strict=True) if pieces[1:]
+    }
+    assert len({piece for piece, _ in last}) < len(last)  # one piece ends two different words
+    assert any(start == 0 for start, _ in spans)
+    assert any(end == len(text) for text, (_, end) in zip(texts, spans, strict=True))
+    assert any("🌙" in text[:start] for text, (start, _) in zip(texts, spans, strict=True))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_marks_are_stripped_where_that_is_meant(plain: Plain, kind: str) -> None:
+    flower, fruit = (plain(kind).tokenize(word)[0] for word in ("ফুল", "ফল"))
+    assert (flower == fruit) == (kind in ("bert-without-marks", "albert"))
+
+
+def test_a_piece_may_reach_from_one_word_into_the_next(plain: Plain) -> None:
+    text = "মায়ের হাতে"
+    end = text.index(" ")
+    first, second = (0, end), (end + 1, len(text))
+    assert plain("mt5").positions(text, first)[-1] == plain("mt5").positions(text, second)[0]
+    assert plain("xlm-roberta").positions(text, first)[-1] < plain("xlm-roberta").positions(text, second)[0]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_plain_computation_can_tell(plain: Plain, tiny_model: TinyModel, kind: str) -> None:
+    """Its last layer is the model's output; position, context and layer all change a vector."""
+    text, ids = "গোলাপ লাল গোলাপ", plain(kind).tokenize("গোলাপ লাল গোলাপ")[0]
+    base = transformers.AutoModel.from_pretrained(tiny_model(kind)).eval()
+    base = base.get_encoder() if base.config.is_encoder_decoder else base
+    states = plain(kind).states(ids)
+    with torch.inference_mode():
+        close(states[-1], base(input_ids=torch.tensor([ids])).last_hidden_state[0])
+    assert len(states) == BLOCKS + 1
+    assert all(np.abs(one - other).max() > 0.1 for one, other in itertools.pairwise(states))
+    first, second = plain(kind).embed(text, (0, 5)), plain(kind).embed(text, (10, 15))
+    assert np.abs(first - second).max() > 0.01
+    longer = plain(kind).embed(text + " ছিল", (0, 5))
+    assert (np.abs(first - longer).max() < 1e-5) == FAMILIES[kind].causal
+
+
+@pytest.mark.parametrize("pieces_per_batch", [1, 90])
+@pytest.mark.parametrize("kind", KINDS)
+def test_several_layers_in_one_pass(
+    plain: Plain, tiny_model: TinyModel, mixed: Targets, kind: str, pieces_per_batch: int
+) -> None:
+    layers = [0, 1, -1, 2, BLOCKS]
+    encoder = load_encoder(tiny_model(kind), device="cpu", layer=layers, pieces_per_batch=pieces_per_batch)
+    found = encoder.embed_layers(*mixed)
+    assert list(found) == layers
+    assert encoder.report.passes == len(set(mixed[0]))
+    for layer, vectors in found.items():
+        expected = plain(kind).embed_all(*mixed, layer)
+        assert (vectors.dtype, vectors.shape) == (np.float32, (len(mixed[0]), WIDTH))
+        assert expected.std(axis=0).min() > 1e-3  # vectors differ, so that a mix-up would show
+        close(vectors, expected)
+    np.testing.assert_array_equal(encoder.embed(*mixed), found[0])
+
+
+@pytest.mark.parametrize("layer", [-1, 0, 1])
+@pytest.mark.parametrize("kind", KINDS)
+def test_one_layer(plain: Plain, tiny_model: TinyModel, targets: Targets, kind: str, layer: int) -> None:
+    texts, spans = targets
+    result = load_encoder(tiny_model(kind), device="cpu", layer=layer, pieces_per_batch=100).embed_targets(texts, spans)
+    close(result.vectors, plain(kind).embed_all(texts, spans, layer))
+    assert result.n_pieces.tolist() == [len(plain(kind).positions(*one)) for one in zip(texts, spans, strict=True)]
+    assert not result.cut.any()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_vector_does_not_depend_on_its_company(tiny_model: TinyModel, mixed: Targets, kind: str) -> None:
+    encoder = load_encoder(tiny_model(kind), device="cpu", pieces_per_batch=90)
+    together = encoder.embed(*mixed)
+    alone = np.concatenate([encoder.embed([text], [span]) for text, span in zip(*mixed, strict=True)])
+    close(together, alone)
+    np.testing.assert_array_equal(encoder.embed(mixed[0][::-1], mixed[1][::-1]), together[::-1])  # bit by bit
+
+
+@pytest.mark.parametrize("pieces", ["first", "last", "root"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_some_pieces_only(plain: Plain, tiny_model: TinyModel, targets: Targets, kind: str, pieces: str) -> None:
+    texts, spans = targets
+    roots = [start + max(1, (end - start) // 2) for start, end in spans]
+    expected = []
+    for text, span, root in zip(texts, spans, roots, strict=True):
+        ids, offsets = plain(kind).tokenize(text)
+        chosen = plain(kind).positions(text, span)
+        if pieces == "root":  # a piece that begins before the word, with the space, begins in its root for our purpose
+            chosen = [i for i in chosen if max(offsets[i][0], span[0]) < root]
+        else:
+            chosen = chosen[:1] if pieces == "first" else chosen[-1:]
+        expected.append(plain(kind).states(ids)[-1][chosen].mean(axis=0))
+    encoder = load_encoder(tiny_model(kind), device="cpu")
+    found = encoder.embed_targets(texts, spans, pieces=pieces, roots=roots if pieces == "root" else None)
+    close(found.vectors, np.stack(expected))
+    assert found.n_pieces.tolist() == [len(plain(kind).positions(*one)) for one in zip(texts, spans, strict=True)]
+    assert np.abs(found.vectors - encoder.embed(texts, spans)).max() > 0.1
+
+
+@pytest.mark.parametrize("pooling", ["cls", "mean", "last"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_sentence_vectors(plain: Plain, tiny_model: TinyModel, mixed: Targets, kind: str, pooling: str) -> None:
+    """The last position is the last piece of each text, not the padding behind it."""
+    texts = mixed[0]
+    encoder = load_encoder(tiny_model(kind), device="cpu", pieces_per_batch=400)
+    close(encoder.encode(texts, pooling), [plain(kind).encode(text, pooling) for text in texts])
+    assert encoder.report.passes == len(set(texts))
+
+
+@pytest.mark.parametrize("kind", DECODERS)
+def test_a_decoder_needs_no_padding_token(plain: Plain, tiny_model: TinyModel, kind: str) -> None:
+    encoder = load_encoder(tiny_model(kind), device="cpu")
+    assert encoder.loaded.tokenizer.pad_token is None
+    texts = ["ফুল", "ফুল ফোটে ফুল বাগানে"]
+    expected = [plain(kind).embed(texts[0], (0, 3)), plain(kind).embed(texts[1], (9, 12))]
+    close(encoder.embed(texts, [(0, 3), (9, 12)]), expected)
+    assert encoder.report.passes == 2
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_half_precision_stays_close(tiny_model: TinyModel, targets: Targets, kind: str) -> None:
+    full = load_encoder(tiny_model(kind), device="cpu").embed(*targets)
+    half = load_encoder(tiny_model(kind), device="cpu", dtype="bfloat16").embed(*targets)
+    assert half.dtype == np.float32
+    cosine = (full * half).sum(axis=1) / np.linalg.norm(full, axis=1) / np.linalg.norm(half, axis=1)
+    assert cosine.min() > 0.98
+    assert np.abs(full - half).max() > 1e-4  # it was half precision indeed
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_weights_that_are_not_numbers_are_refused(tiny_model: TinyModel, tmp_path: Path, kind: str) -> None:
+    """The weights in the file, as after a training that went wrong."""
+    from safetensors.torch import load_file, save_file
+
+    folder = tiny_model(kind)
+    weights = load_file(folder / "model.safetensors")
+    norms = sorted(name for name, one in weights.items() if one.ndim == 1 and not name.startswith(("decoder", "lm_")))
+    for name in norms:
+        weights[name][0] = float("nan")
+    for path in folder.iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    save_file(weights, tmp_path / "model.safetensors", metadata={"format": "pt"})
+    encoder = load_encoder(tmp_path, device="cpu")
+    for ask in (lambda: encoder.embed(["গোলাপ ছিল"], [(0, 5)]), lambda: encoder.encode(["গোলাপ ছিল"], "mean")):
+        with pytest.raises(InputError, match=rf"model {tmp_path}: .*not finite in float32.*weights are damaged"):
+            ask()
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ("mt5", "bloom")])  # these have no limit
+def test_a_text_too_long_is_cut_around_its_target(plain: Plain, tiny_model: TinyModel, kind: str) -> None:
+    """Every stretch that fits and holds the target, by itself: ours is the one with its target in the middle."""
+    words = [["গোলাপ", "চাঁদের", "আলোয়"][i % 3] for i in range(48)]
+    text = " ".join(words)
+    spans = [(len(" ".join(words[:i])) + (i > 0), len(" ".join(words[: i + 1]))) for i in (0, 5, 24, 47)]
+    encoder = load_encoder(tiny_model(kind, 40), device="cpu")
+    room = encoder.max_pieces
+    assert room == (38 if kind == "xlm-roberta" else 40)  # whose positions begin at padding_idx + 1 = 2
+    result = encoder.embed_targets([text] * 4, spans)
+    assert result.cut.all()
+    assert encoder.report.cut == 4
+
+    oracle = plain(kind, 40)
+    ids, offsets = oracle.tokenize(text)
+    special = [i for i, (start, end) in enumerate(offsets) if start == end]
+    ordinary = [i for i, (start, end) in enumerate(offsets) if start < end]
+    stretches = [ordinary[i : i + room - len(special)] for i in range(len(ids) - room + 1)]
+    for vector, span in zip(result.vectors, spans, strict=True):
+        target = oracle.positions(text, span)
+        fitting = [stretch for stretch in stretches if set(target) <= set(stretch)]
+        tilts = [abs((target[0] - stretch[0]) - (stretch[-1] - target[-1])) for stretch in fitting]
+        distances = []
+        for stretch, tilt in zip(fitting, tilts, strict=True):
+            if tilt == min(tilts):
+                kept = sorted([*special, *stretch])
+                states = oracle.states([ids[i] for i in kept])[-1]
+                distances.append(np.abs(vector - states[[kept.index(i) for i in target]].mean(axis=0)).max())
+        assert min(distances) < 1e-5
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_words_that_the_text_does_not_have_cannot_matter(tiny_model: TinyModel, kind: str) -> None:
+    """A vector for length l is made of its l words: the longer text may run in the same batch, and does nothing."""
+    segment, context = "লাল গোলাপ ছিল", "মায়ের হাতে একটি লাল গোলাপ ছিল, বাবার হাতে কাঁঠাল"
+    encoder = load_encoder(tiny_model(kind), device="cpu")
+    start = context.index("গোলাপ")
+    alone = encoder.embed([segment], [(4, 9)])[0]
+    beside, whole = encoder.embed([segment, context], [(4, 9), (start, start + 5)])
+    close(beside, alone)
+    assert np.abs(whole - alone).max() > 0.01

@@ -1,0 +1,85 @@
+"""A job killed in the middle of a shard, by the real signal: it goes on where it was, and ends with the same bits."""
+
+from __future__ import annotations
+
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+
+from prasanga.parquet import write_table
+from prasanga.samples.segments import segment_id
+
+JOB = """
+import sys
+from pathlib import Path
+from prasanga.embeddings import VectorStore, embed_shard, load_encoder
+
+folder, model = Path(sys.argv[1]), sys.argv[2]
+report = embed_shard(
+    folder / "segments.parquet",
+    folder / "out.parquet",
+    left_out=folder / "left_out.tsv",
+    stores=[VectorStore(folder / "store", "float16", "ab" * 16)],
+    load=lambda: load_encoder(model, device="cpu", threads=1, pieces_per_batch=128),
+    dimension=lambda: 32,
+    made_from={},
+    part=600,
+)
+print(report.reused, report.embedded)
+"""
+
+
+def write_segments(folder: Path) -> None:
+    words = ["গোলাপ", "বাগানে", "চাঁদের", "আলোয়", "শিশির", "বাঁশির", "সুর", "মায়ের", "হাতে", "লাল", "ফুল", "নদীর", "মাঠে"]
+    rng = random.Random(3)
+    texts = [" ".join(rng.choices(words, k=rng.randint(3, 24))) for _ in range(300)]
+    ends = [len(text.split(" ", 1)[0]) for text in texts]
+    n = len(texts)
+    columns = {
+        "segment_id": [segment_id(text, 0, end) for text, end in zip(texts, ends, strict=True)],
+        "occurrence_id": [f"o{i}" for i in range(n)],
+        "stimulus": [text.split(" ", 1)[0] for text in texts],
+        "segment_length": ["9"] * n,
+        "text": texts,
+        "start": pa.array([0] * n, pa.int32()),
+        "end": pa.array(ends, pa.int32()),
+    }
+    folder.mkdir()
+    write_table(folder / "segments.parquet", pa.table(columns), {})
+
+
+def run(folder: Path, model: Path, *, kill_at: int | None = None) -> str:
+    """Run the job, or kill it when the store has so many files; what it printed (nothing if it was killed)."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", JOB, str(folder), str(model)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    deadline = time.monotonic() + 120
+    while kill_at is not None and process.poll() is None and time.monotonic() < deadline:
+        if len(list((folder / "store").glob("[!.]*.parquet"))) >= kill_at:
+            process.send_signal(signal.SIGKILL)
+            break
+        time.sleep(0.002)
+    printed, errors = process.communicate()
+    assert process.returncode == (0 if kill_at is None else -signal.SIGKILL), errors
+    return printed
+
+
+def test_killed_three_times_and_equal_bit_for_bit(tmp_path: Path, tiny_model: Callable[..., Path]) -> None:
+    model = tiny_model("bert")
+    disturbed, undisturbed = tmp_path / "disturbed", tmp_path / "undisturbed"
+    for folder in (disturbed, undisturbed):
+        write_segments(folder)
+    assert run(undisturbed, model).split()[0] == "0"
+    for files in (1, 5, 12):
+        run(disturbed, model, kill_at=files)
+        assert not (disturbed / "out.parquet").exists()
+    reused, embedded = map(int, run(disturbed, model).split())
+    assert reused > 60
+    assert embedded > 0
+    assert (disturbed / "out.parquet").read_bytes() == (undisturbed / "out.parquet").read_bytes()

@@ -1,0 +1,190 @@
+"""What a study says of its vectors decides their store, and nothing else does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from prasanga.embeddings import VectorSettings, compare_with_full_precision, open_stores, settle_dtype, start_encoder
+from prasanga.embeddings.settings import modules_of_vectors
+from prasanga.errors import InputError
+from prasanga.models import ModelOptions, check_model
+
+REPORT: dict[str, Any] = {"identity": {"sha256": "ab"}, "blocks": 12}
+SETTINGS = VectorSettings(
+    model="models/mine",
+    revision=None,
+    layer=-1,
+    layers=(-1,),
+    dtype="float32",
+    stored_dtype="float16",
+    pieces="all",
+    unknown="leave-out",
+    options=ModelOptions(),
+)
+
+
+def key(tmp_path: Path, report: dict[str, Any] = REPORT, **changed: Any) -> str:
+    return open_stores(replace(SETTINGS, **changed), report, tmp_path)[0].key
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"layer": 3},
+        {"dtype": "bfloat16"},
+        {"stored_dtype": "float32"},
+        {"pieces": "root"},
+        {"options": ModelOptions(tokenizer={"strip_accents": False})},
+        {"options": ModelOptions(quantization="int8")},
+        {"options": ModelOptions(remote_code=True)},
+        {"report": {**REPORT, "identity": {"sha256": "ac"}}},
+    ],
+    ids=str,
+)
+def test_what_changes_vectors_changes_their_key(tmp_path: Path, changed: dict[str, Any]) -> None:
+    assert key(tmp_path, **changed) != key(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"layer": 12},  # the last of twelve
+        {"layers": (3, -1)},
+        {"unknown": "keep"},
+        {"model": "elsewhere/mine"},
+        {"options": ModelOptions(kind="encoder", cards=2, weights_sha256={"a.bin": "0" * 64})},
+    ],
+    ids=str,
+)
+def test_what_does_not_change_vectors_does_not(tmp_path: Path, changed: dict[str, Any]) -> None:
+    assert key(tmp_path, **changed) == key(tmp_path)
+
+
+def test_the_code_that_makes_vectors_and_no_other() -> None:
+    """Another module here embeds every study again: is it one that changes vectors?"""
+    assert set(modules_of_vectors()) == {
+        "prasanga",
+        "prasanga.embeddings",
+        "prasanga.embeddings.averaging",
+        "prasanga.embeddings.columns",
+        "prasanga.embeddings.forward",
+        "prasanga.embeddings.hidden",
+        "prasanga.embeddings.inputs",
+        "prasanga.embeddings.pooling",
+        "prasanga.embeddings.rounding",
+        "prasanga.models",
+        "prasanga.models.loading",
+        "prasanga.models.options",
+        "prasanga.models.padding",
+        "prasanga.models.pieces",
+        "prasanga.models.quantization",
+        "prasanga.models.shape",
+        "prasanga.models.tokenizer_options",
+    }
+
+
+def test_layers_of_one_pass_have_stores_of_their_own(tmp_path: Path) -> None:
+    settings = replace(SETTINGS, layer=-1, layers=(3, -1, 0))
+    stores = open_stores(settings, REPORT, tmp_path)
+    assert [store.key for store in stores] == [key(tmp_path, layer=layer) for layer in (-1, 3, 0)]
+    with pytest.raises(InputError, match=r"layer is 13, but the model has 12 blocks"):
+        key(tmp_path, layer=13)
+
+
+def test_auto_is_settled_once(tmp_path: Path) -> None:
+    auto = replace(SETTINGS, dtype="auto")
+    assert settle_dtype(auto, REPORT, tmp_path).dtype == "float32"
+    (kept,) = (tmp_path / "precision").iterdir()
+    kept.write_text('{"decision": "bfloat16"}')  # as a card decided
+    assert settle_dtype(auto, REPORT, tmp_path).dtype == "bfloat16"
+    assert settle_dtype(SETTINGS, REPORT, tmp_path).dtype == "float32"
+
+
+def test_of_the_hub_the_commit_is_loaded_that_was_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import prasanga.embeddings.encoder
+
+    class Loaded:
+        pieces_per_batch = 2048
+
+    asked: list[Any] = []
+    monkeypatch.setattr(
+        prasanga.embeddings.encoder, "load_encoder", lambda *_, revision, **__: asked.append(revision) or Loaded()
+    )
+    start_encoder(SETTINGS, {"identity": {"id": "a/b", "commit": "c0ffee"}}, tmp_path, threads=1)
+    start_encoder(SETTINGS, {"identity": {"sha256": "ab"}}, tmp_path, threads=1)
+    assert asked == ["c0ffee", None]
+
+
+def test_the_size_of_batches_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import prasanga.embeddings.encoder
+
+    class Loaded:
+        device_name = "A Card/80GB"
+        found = 0
+        pieces_per_batch: int | None = None
+
+        def find_budget(self) -> int:
+            Loaded.found += 1
+            return 8192 * Loaded.found
+
+    monkeypatch.setattr(prasanga.embeddings.encoder, "load_encoder", lambda *_, **__: Loaded())
+    sizes = [start_encoder(SETTINGS, REPORT, tmp_path, threads=1).pieces_per_batch for _ in range(2)]
+    assert sizes == [8192, 8192]
+    assert [path.name.partition("-")[2] for path in (tmp_path / "batches").iterdir()] == ["A-Card-80GB.json"]
+
+
+@pytest.fixture
+def segments(tmp_path: Path) -> Path:
+    texts = ["মায়ের হাতে একটি লাল গোলাপ ছিল", "চাঁদের আলোয় বাঁশির সুর ভেসে আসে", "গোলাপ ফোটে"]
+    words = ["গোলাপ", "চাঁদ", "গোলাপ"]
+    starts = [text.index(word) for text, word in zip(texts, words, strict=True)]
+    ends = [start + len(word) for start, word in zip(starts, words, strict=True)]
+    pl.DataFrame({"text": texts, "start": starts, "end": ends, "stimulus": words}).write_parquet(tmp_path / "s.parquet")
+    return tmp_path / "s.parquet"
+
+
+@pytest.mark.parametrize(
+    ("dtype", "quantization", "pieces"),
+    [("bfloat16", "none", "all"), ("bfloat16", "none", "root"), ("float32", "int8", "all")],
+)
+def test_half_precision_and_eight_bits_are_compared_with_float32(
+    tmp_path: Path, tiny_model: Callable[..., Path], segments: Path, dtype: str, quantization: str, pieces: str
+) -> None:
+    folder = str(tiny_model("bert"))
+    options = ModelOptions(quantization=quantization)
+    settings = replace(SETTINGS, model=folder, dtype=dtype, pieces=pieces, options=options)
+    compared = compare_with_full_precision(settings, check_model(folder), segments, tmp_path, threads=1)
+    assert (compared["dtype"], compared["quantization"], compared["compared"]) == (dtype, quantization, 3)
+    assert 0.95 < compared["cosine_min"] < compared["cosine_mean"] < 1 - 1e-7
+    assert compared["reason"] is None
+
+
+def test_nothing_is_compared_in_full_precision(tmp_path: Path, segments: Path) -> None:
+    compared = compare_with_full_precision(SETTINGS, REPORT, segments, tmp_path, threads=1)
+    assert (compared["compared"], compared["reason"]) == (0, "the model runs in full precision")
+
+
+def test_a_twin_without_room_is_no_failure(
+    tmp_path: Path, tiny_model: Callable[..., Path], segments: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import prasanga.embeddings.encoder
+
+    load = prasanga.embeddings.encoder.load_encoder
+
+    def full(model: str, *, dtype: str, **more: Any) -> Any:
+        if dtype == "float32":
+            raise InputError("it needs 28 GB")
+        return load(model, dtype=dtype, **more)
+
+    monkeypatch.setattr(prasanga.embeddings.encoder, "load_encoder", full)
+    folder = str(tiny_model("bert"))
+    settings = replace(SETTINGS, model=folder, dtype="bfloat16")
+    compared = compare_with_full_precision(settings, check_model(folder), segments, tmp_path, threads=1)
+    assert compared["compared"] == 0
+    assert compared["reason"] == "the model in float32 cannot be run here: it needs 28 GB"
