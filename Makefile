@@ -37,9 +37,10 @@ $(VENV)/.installed: requirements.lock pyproject.toml
 	$(BIN)/python -m pip install --quiet --no-build-isolation --no-deps --editable .
 	touch $@
 
-# Speed and memory of the sentences stage beside what was asked (some minutes; docs/performance.md).
+# Speed and memory of the sentences and embeddings stages beside what was asked (some minutes; docs/performance.md).
 benchmarks: $(VENV)/.installed
 	$(BIN)/python tests/benchmarks/sentences.py
+	$(BIN)/python tests/benchmarks/embeddings.py
 
 # The page on the config, from its schema.
 docs: $(VENV)/.installed
