@@ -44,6 +44,7 @@ MODELS = sorted(STUDIED)
 LENGTHS = [parse_length(length) for length in config["samples"]["lengths"]]
 readable(require_longest, LENGTHS, config["samples"]["longest"])
 LENGTH_FILES = [length.file_name for length in LENGTHS]
+DRAWN = f"results/samples/{'-'.join(LENGTH_FILES)}.of{config['embeddings']['buckets']}.json"
 LABELS = {length.file_name: length.label for length in LENGTHS}
 BUCKETS = bucket_names(config["embeddings"]["buckets"])
 TRAINED = sorted(model for model, settings in config["models"].items() if "train" in settings)
@@ -221,6 +222,12 @@ def model_settings(family):
             key: settings[key] for key in ("kind", "tokenizer", "weights_sha256", "remote_code", "quantization")
         },
     }
+
+
+def replaceable_files(family):
+    """The files of a model that a user may replace by others, as they are now."""
+    settings = config["models"][family]
+    return files_of_model(settings["path"]) if "path" in settings else {}
 
 
 def embedding_settings(model):

@@ -57,7 +57,7 @@ checkpoint check_model:
             "layers": [each["layer"] for each in STUDIED.values() if each["family"] == wildcards.family],
             "audit": config["embeddings"]["audit"],
             # older files in place of newer ones are other files as well
-            "files": files_of_model(config["models"][wildcards.family].get("path", "")),
+            "files": replaceable_files(wildcards.family),
         },
     script:
         "../workflow/scripts/check_model.py"

@@ -1,6 +1,9 @@
 """Sentences to segments of a length, per stimulus.
 
 A checkpoint, because what is embedded depends on what is drawn: a bucket that comes out as it was is not embedded again.
+Whoever waits for a checkpoint waits for its first output alone, so that one is named after all others: for another
+length or another number of buckets it is missing, and the samples are drawn anew. Otherwise Snakemake would go on without
+the new ones, and hand out the first output in their place.
 """
 
 if SUPPLEMENT:
@@ -33,6 +36,7 @@ checkpoint draw_samples:
             shard=sorted(SUPPLEMENT),
         ),
     output:
+        drawn=DRAWN,
         segments=expand(
             "results/samples/{length}/{bucket}.parquet",
             length=LENGTH_FILES,

@@ -72,7 +72,22 @@ def test_other_buckets_run_nothing_again(study: Study) -> None:
         "9/01": 0,
         "9/02": 0,
     }
-    assert pl.read_parquet(study.root / "results/embeddings/tiny-a/9/02.parquet").height > 0
+    for bucket in ("00", "01", "02"):
+        drawn = pl.read_parquet(study.root / f"results/samples/9/{bucket}.parquet")
+        embedded = pl.read_parquet(study.root / f"results/embeddings/tiny-a/9/{bucket}.parquet")
+        assert embedded["segment_id"].to_list() == drawn["segment_id"].to_list()
+
+
+def test_another_length_has_segments_of_its_own(study: Study) -> None:
+    study.configure({"samples": {"lengths": [9, 25, ">75"]}})
+    plan = study.plan()
+    assert plan["draw_samples"] == 1
+    study.run(*lists("tiny-a", lengths=("25",)))
+    for bucket in ("00", "01"):
+        drawn = pl.read_parquet(study.root / f"results/samples/25/{bucket}.parquet")
+        embedded = pl.read_parquet(study.root / f"results/embeddings/tiny-a/25/{bucket}.parquet")
+        assert embedded["segment_id"].to_list() == drawn["segment_id"].to_list()
+        assert set(drawn["n_words"]) == {25}
 
 
 def test_layers_of_a_model_come_from_one_pass(study: Study) -> None:
@@ -114,7 +129,8 @@ def test_runs_that_are_killed_end_with_the_same_bits(study: Study) -> None:
 
 def test_a_model_that_cannot_be_had_is_told_before_the_corpus_is_sampled(project_root: Path, tmp_path: Path) -> None:
     study = copy_code(project_root, tmp_path / "tree", link_source=True)
-    study.configure({"models": {"gone": {"path": "nobody/no-such-model"}}})
+    corpus = {"texts": [{"files": "resources/demo/corpus/bn/news.txt", "documents": "blank-line"}]}
+    study.configure({"models": {"gone": {"path": "nobody/no-such-model"}}, "corpus": corpus})
     done = study.snakemake()
     printed = done.stdout + done.stderr
     assert done.returncode != 0
@@ -124,7 +140,8 @@ def test_a_model_that_cannot_be_had_is_told_before_the_corpus_is_sampled(project
 
 
 def test_the_store_can_be_listed_and_compacted(study: Study) -> None:
-    study.run("list_store", "compact_store")
+    study.run("list_store")
+    study.run("compact_store")
     history = pl.read_csv(study.root / "results/store/history.tsv", separator="\t")
     assert set(history["model"]) == {"results/models/tiny-a", "results/models/tiny-b"}
     assert history["device"].drop_nulls().unique().to_list() == ["cpu"]

@@ -110,6 +110,7 @@ def test_the_results_are_exactly_these(finished: Study) -> None:
         "lexicon/forms.parquet",
         "lexicon/forms.tsv",
         "lexicon/categories.json",
+        "samples/9-over75.of2.json",
         "samples/coverage.parquet",
         "samples/forms.parquet",
         "associations/ceat.parquet",

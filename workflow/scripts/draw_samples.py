@@ -1,10 +1,11 @@
 """Adapter: sentences to the segments of every stimulus at every length, in buckets, and what there was to draw from."""
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from prasanga.logs import log_to
-from prasanga.parquet import require_equal, write_batches, write_table
+from prasanga.parquet import require_equal, write_batches, write_table, write_text
 from prasanga.provenance import describe, digests_of_files
 from prasanga.samples import (
     SEGMENT_SCHEMA,
@@ -52,3 +53,4 @@ coverage = coverage_table(drawn)
 tell_of_missing(coverage)
 write_table(snakemake.output.coverage, coverage, made_from)
 write_table(snakemake.output.forms, forms_table(drawn), made_from)
+write_text(snakemake.output.drawn, json.dumps({"segments": list(snakemake.output.segments)}, indent=2) + "\n")

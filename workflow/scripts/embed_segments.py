@@ -8,11 +8,13 @@ from prasanga.embeddings import VectorSettings, embed_shard, open_stores, settle
 from prasanga.logs import log_to
 from prasanga.parquet import made_from
 from prasanga.provenance import describe
+from prasanga.samples.table import require_bucket
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import snakemake
 
 log_to(snakemake.log[0])
+require_bucket(snakemake.input.segments, snakemake.wildcards.length, snakemake.wildcards.bucket)
 report = json.loads(Path(snakemake.input.model).read_text(encoding="utf-8"))
 settings = VectorSettings.of(snakemake.params.embedding, cards=snakemake.resources.get("cards", 1))
 settings = settle_dtype(settings, report, "results/store")

@@ -14,6 +14,7 @@ from typing import Any
 import polars as pl
 import pyarrow as pa
 
+from prasanga.errors import InputError
 from prasanga.parquet import made_from
 from prasanga.samples.drawing import Draw
 from prasanga.samples.lengths import SegmentLength
@@ -79,6 +80,25 @@ def bucket_of(stimulus: str, buckets: int) -> str:
 def bucket_names(buckets: int) -> list[str]:
     """The names of all buckets, in order."""
     return [f"{number:02d}" for number in range(buckets)]
+
+
+def require_bucket(path: str | Path, length: str, bucket: str) -> None:
+    """Refuse segments of another length or bucket than a job is for.
+
+    Args:
+        path: what the job was given.
+        length: file name of the segment length.
+        bucket: name of the bucket.
+
+    Raises:
+        InputError: the file is another one, as where samples were deleted one by one.
+    """
+    path = Path(path)
+    if (path.parent.name, path.stem) != (length, bucket):
+        raise InputError(
+            f"{path}: not the segments of length {length} in bucket {bucket}, which are gone. Delete the folder"
+            f" {path.parent.parent if path.parent.name == length else path.parent} and run the workflow again."
+        )
 
 
 def tell_of_missing(coverage: pa.Table) -> None:

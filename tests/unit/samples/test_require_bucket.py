@@ -1,0 +1,20 @@
+"""A job is given the segments that it is for, or says so."""
+
+from __future__ import annotations
+
+import pytest
+
+from prasanga.errors import InputError
+from prasanga.samples.table import require_bucket
+
+
+def test_the_right_file() -> None:
+    require_bucket("results/samples/over75/03.parquet", "over75", "03")
+
+
+@pytest.mark.parametrize(
+    "path", ["results/samples/9/00.parquet", "results/samples/25/00.parquet", "results/samples/9-25.of2.json"]
+)
+def test_another_file_is_refused(path: str) -> None:
+    with pytest.raises(InputError, match=r"not the segments of length 25 in bucket 01, which are gone\. Delete the f"):
+        require_bucket(path, "25", "01")
