@@ -51,8 +51,13 @@ if COMPUTED:
     rule list_embeddings:
         """The shards of one model and length with their digests: equal shards rerun no statistics."""
         input:
-            expand(
+            vectors=expand(
                 "results/embeddings/{{model}}/{{length}}/{bucket}.parquet",
+                bucket=BUCKETS,
+            ),
+            # not read, but a table that was lost is made again
+            left_out=expand(
+                "results/embeddings/{{model}}/{{length}}/{bucket}.left_out.tsv",
                 bucket=BUCKETS,
             ),
         output:

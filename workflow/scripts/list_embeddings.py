@@ -9,4 +9,4 @@ if TYPE_CHECKING:
     from snakemake.iocontainers import snakemake
 
 log_to(snakemake.log[0])
-list_shards(snakemake.input, snakemake.output[0])
+list_shards(snakemake.input.vectors, snakemake.output[0])

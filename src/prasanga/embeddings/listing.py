@@ -23,7 +23,8 @@ def list_shards(paths: Sequence[str | Path], output: str | Path, *, keys: Sequen
 
     The list is a JSON object: shards ({path relative to the list's folder: sha256}), sizes ({path: bytes}), bytes
     (their sum), n_segments, dimension, stored_dtype, left_out ({stimulus: {reason: segments}}), cut ({stimulus:
-    segments}), made_from ({key: value}, equal in all shards).
+    segments}), unknown ({stimulus: segments with unknown pieces that were kept}), made_from ({key: value}, equal in
+    all shards).
 
     Raises:
         InputError: no shard; shards made by different models, settings or code, or of different widths. The message
@@ -50,7 +51,8 @@ def list_shards(paths: Sequence[str | Path], output: str | Path, *, keys: Sequen
         "dimension": first.list_size,
         "stored_dtype": "float16" if first.value_type == pa.float16() else "float32",
         "left_out": _left_out(paths),
-        "cut": _cut(paths),
+        "cut": _sum(paths, "cut"),
+        "unknown": _sum(paths, "unknown"),
         "made_from": {key: value for key, value in common.items() if value},
     }
     write_text(output, json.dumps(listed, indent=2, sort_keys=True, ensure_ascii=False) + "\n")
@@ -65,10 +67,10 @@ def _left_out(paths: Sequence[str | Path]) -> dict[str, dict[str, int]]:
     return {stimulus: dict(counts) for stimulus, counts in total.items()}
 
 
-def _cut(paths: Sequence[str | Path]) -> dict[str, int]:
+def _sum(paths: Sequence[str | Path], name: str) -> dict[str, int]:
     total: Counter[str] = Counter()
     for path in paths:
-        total.update(_counts(path, "cut"))
+        total.update(_counts(path, name))
     return dict(total)
 
 

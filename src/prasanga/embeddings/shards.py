@@ -103,6 +103,7 @@ def embed_shard(
     counts = {
         "left_out": _count(stimuli, forgotten, _UNKNOWN),
         "cut": _count(stimuli, found.cut & ~forgotten),
+        "unknown": _count(stimuli, (found.n_unknown > 0) & ~forgotten),
     }
     write_text(left_out, _table_of_left_out(rows, items, np.flatnonzero(forgotten).tolist(), found))
     write_row_groups(
@@ -131,6 +132,8 @@ def embed_shard(
         _LOG.info("%d passes in %.1f s: %.0f a second, %.0f pieces a second", filled.passes, filled.seconds, *rates)
     if report.cut:
         _LOG.warning("%s: %d contexts are too long for the model and were cut around the target", output, report.cut)
+    if report.unknown > report.dropped:
+        _LOG.warning("%s: %d targets have unknown pieces and are kept, as the config says", output, report.unknown)
     if report.dropped:
         _LOG.warning("%s: %d targets have unknown pieces and are left out; see %s", output, report.dropped, left_out)
     return report

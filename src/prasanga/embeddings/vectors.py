@@ -20,7 +20,10 @@ from prasanga.errors import InputError
 from prasanga.parquet import read_table, read_where
 from prasanga.provenance import sha256_of_file
 
-_REMEDY = "Restore the shard, or delete the list and run the workflow again with embeddings: {source: computed}."
+_REMEDY = (
+    "Restore the shard; or delete both, the shard and the list, and run the workflow again with embeddings: {source:"
+    " computed}: what the store has is not embedded again."
+)
 
 
 def shard_paths(list_path: str | Path, *, verify: bool = False) -> list[Path]:

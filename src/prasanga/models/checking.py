@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from prasanga.errors import InputError
 from prasanga.models.hub import Source, open_source
 from prasanga.models.identity import identity_of
 from prasanga.models.layers import depth_of
@@ -68,8 +69,12 @@ def check_model(
     require_fitting_tokenizer(source.name, tokenizer, _stored_rows(source, weights, bare) or rows)
     text = config.get_text_config(encoder=True)
     blocks = int(text.num_hidden_layers)
-    for layer in layers:
-        depth_of(layer, blocks, source.name)
+    depths = [depth_of(layer, blocks, source.name) for layer in layers]
+    if len(set(depths)) < len(depths):
+        raise InputError(
+            f"model {source.name}: layer is {list(layers)}, and names one twice (of {blocks} blocks, -1 and {blocks}"
+            " are the same). Name each layer once."
+        )
     size = size_of(bare)
     return {
         "identity": identity_of(source, options),

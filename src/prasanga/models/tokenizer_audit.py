@@ -91,7 +91,7 @@ class TokenizerAudit:
             else "Use a model whose tokenizer knows these words"
         )
         raise InputError(
-            f"model {model}: its tokenizer spoils words of this study.\n"
+            f"model {model}: its tokenizer spoils words of the lexicon.\n"
             + "\n".join(problems)
             + f"\n{remedy}; to go on all the same, allow a larger share under embeddings.audit."
         )

@@ -42,11 +42,12 @@ class EmbeddedModel(NamedTuple):
 
 
 class Count(NamedTuple):
-    """Vectors, targets left out, and contexts cut; None where no file says it."""
+    """Vectors, targets left out, contexts cut, and targets kept with unknown pieces; None where no file says it."""
 
     vectors: int | None
     left_out: int | None
     cut: int | None
+    unknown: int | None = 0
 
 
 class Vectors(NamedTuple):
@@ -188,7 +189,7 @@ def _layer(layer: int | None, blocks: int | None) -> str:
 def _vectors(files: EmbeddingFiles, name: str, lengths: list[str]) -> Vectors:
     lists = [files.lists.get((name, length)) for length in lengths]
     cells = [_count(listed) for listed in lists]
-    columns = zip(*cells, strict=True) if cells else [(None,)] * 3
+    columns = zip(*cells, strict=True) if cells else [(None,)] * 4
     total = Count(*(None if None in column else sum(column) for column in columns))
     sizes = [sum(listed["sizes"].values()) for listed in lists if listed and "sizes" in listed]
     return Vectors(name, cells, total, f"{sum(sizes) / 1e6:,.1f} MB" if len(sizes) == len(cells) > 0 else NOT_KNOWN)
@@ -202,6 +203,7 @@ def _count(listed: Report | None) -> Count:
         listed["n_segments"],
         None if left_out is None else sum(sum(reasons.values()) for reasons in left_out.values()),
         None if cut is None else sum(cut.values()),
+        sum(listed.get("unknown", {}).values()),
     )
 
 
@@ -223,15 +225,22 @@ def _losses(files: EmbeddingFiles, key: str, lengths: list[str], glosses: Mappin
 def _summary(totals: list[Count]) -> str:
     """What became of the targets of all models and lengths, in a sentence; empty if that is not known."""
     vectors = sum(total.vectors or 0 for total in totals)
-    left_out, cut = (sum(getattr(total, part) or 0 for total in totals) for part in ("left_out", "cut"))
+    left_out, cut, unknown = (
+        sum(getattr(total, part) or 0 for total in totals) for part in ("left_out", "cut", "unknown")
+    )
+    kept = (
+        f" {unknown:,} have a piece that the tokenizer does not know, and were kept as the config says."
+        if unknown
+        else ""
+    )
     whole = not any(None in total for total in totals)
     if not left_out and not cut:
         if not whole or not vectors:
             return ""
-        return f"Nothing was dropped: all {vectors:,} targets have their vectors, each from its whole segment."
+        return f"Nothing was dropped: all {vectors:,} targets have their vectors, each from its whole segment.{kept}"
     lost = f"{left_out:,} of {vectors + left_out:,} targets were left out" if left_out else "No target was left out"
     shorter = f"{cut:,} contexts were cut to fit the model" if cut else "no context was cut"
-    return f"{lost}, {shorter}{'' if whole else ', as far as the lists of vectors say'}."
+    return f"{lost}, {shorter}{'' if whole else ', as far as the lists of vectors say'}.{kept}"
 
 
 def _missing(files: EmbeddingFiles) -> list[str]:

@@ -96,8 +96,8 @@ def require_bucket(path: str | Path, length: str, bucket: str) -> None:
     path = Path(path)
     if (path.parent.name, path.stem) != (length, bucket):
         raise InputError(
-            f"{path}: not the segments of length {length} in bucket {bucket}, which are gone. Delete the folder"
-            f" {path.parent.parent if path.parent.name == length else path.parent} and run the workflow again."
+            f"the segments of length {length} in bucket {bucket} are gone ({path} is not theirs). Delete the folder"
+            " results/samples and run the workflow again: nothing is embedded again."
         )
 
 

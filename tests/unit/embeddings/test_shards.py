@@ -172,7 +172,13 @@ def test_rows_of_the_input_in_its_order(tmp_path: Path) -> None:
     assert table.column("occurrence_id").to_pylist() == [f"o{i}" for i in range(6)]
     assert table.column("n_pieces").to_pylist() == [3, 3, 3, 3, 1, 2]
     np.testing.assert_array_equal(read_vectors(tmp_path / "out.parquet"), expected(ITEMS))
-    assert made_from(tmp_path / "out.parquet") == {**MADE, "key": KEY, "left_out": "{}", "cut": '{"ফল": 1}'}
+    assert made_from(tmp_path / "out.parquet") == {
+        **MADE,
+        "key": KEY,
+        "left_out": "{}",
+        "cut": '{"ফল": 1}',
+        "unknown": '{"?": 1}',
+    }
 
 
 def test_targets_with_unknown_pieces_are_left_out_listed_and_counted(tmp_path: Path) -> None:
@@ -444,6 +450,7 @@ def test_the_list_names_each_shard_with_size_and_digest(listed: Path) -> None:
         "stored_dtype": "float32",
         "left_out": {"?": {"unknown": 1}},
         "cut": {},
+        "unknown": {},
         "made_from": {**MADE, "key": KEY},
     }
 

@@ -312,7 +312,7 @@ def test_a_tokenizer_that_loses_marks_is_refused_with_what_to_write() -> None:
     with pytest.raises(InputError) as caught:
         audit.require(LIMITS, "indicbert")
     assert str(caught.value) == (
-        "model indicbert: its tokenizer spoils words of this study.\n"
+        "model indicbert: its tokenizer spoils words of the lexicon.\n"
         "- 44.4 % of the forms lose a vowel sign or another mark, for example ফুল -> ফল;"
         " embeddings.audit.marks_lost allows 1 %.\n"
         "- 80 % of the stimuli have the pieces of another stimulus, for example ফুল (ফুল) and ফল (ফল);"
@@ -327,7 +327,7 @@ def test_a_tokenizer_that_does_not_know_the_script_is_refused() -> None:
     with pytest.raises(InputError) as caught:
         audit.require(LIMITS, "english")
     assert str(caught.value) == (
-        "model english: its tokenizer spoils words of this study.\n"
+        "model english: its tokenizer spoils words of the lexicon.\n"
         "- 100 % of the forms have a piece that it does not know, for example ফুল -> [UNK];"
         " embeddings.audit.unknown allows 10 %.\n"
         "Use a model whose tokenizer knows these words; to go on all the same, allow a larger share under"

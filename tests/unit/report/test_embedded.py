@@ -88,6 +88,14 @@ def test_the_sentence_on_top(
     assert embedded_section(files, {}).summary == sentence
 
 
+def test_what_was_kept_with_unknown_pieces_is_said(embedding_files: EmbeddingFiles) -> None:
+    lists = {("bert", "9"): {"n_segments": 258, "left_out": {}, "cut": {}, "unknown": {"মশা": 200, "গোলাপ": 10}}}
+    files = embedding_files._replace(studied={"bert": embedding_files.studied["bert"]}, lists=lists)
+    summary = embedded_section(files, {}).summary
+    assert summary.startswith("Nothing was dropped: all 258 targets")
+    assert summary.endswith(" 210 have a piece that the tokenizer does not know, and were kept as the config says.")
+
+
 def test_the_difference_to_float32(section: Embedded) -> None:
     assert section.precisions[:2] == [
         Precision("bert", "1,024", "0.9998700", "0.9971234", "0.9999999", ""),
