@@ -37,9 +37,9 @@ from prasanga.text import words
 
 PROJECT = Path(__file__).parents[2]
 SEED = 2024
-#: About as many entries as BERT has, so that its vocabulary head costs what it does there. Only the first of them are
+#: Entries of the vocabulary: as many as BanglaBERT has, so that the head costs what it does there. Only the first are
 #: learned from the demo's text, few enough that a word has 1.4 pieces on average.
-VOCABULARY, LEARNED = 32_000, 2_500
+ENTRIES, LEARNED = 32_000, 2_500
 #: Segments that ours embeds when it is compared with the simple way, and their length in words.
 COMPARED, COMPARED_WORDS = 96, 25
 #: Share of the device's matrix rate, by length in words; asked of a GPU with BERT-large.
@@ -94,11 +94,14 @@ def main() -> None:
     dtypes = ["float32", "bfloat16"] if flags or device == "cuda" else ["float32"]
     if device == "cpu":
         torch.set_num_threads(options.threads)
-    facts = [*_facts(device, flags), f"BERT-{size}: {shape.blocks} blocks, width {shape.width}, {VOCABULARY:,} entries"]
+    facts = [
+        *_facts(device, flags),
+        f"BERT-{size}: {shape.blocks} blocks, width {shape.width}, {options.entries:,} entries",
+    ]
     with TemporaryDirectory(prefix="prasanga-benchmark-") as name:
         folder = Path(name)
         _say(f"a BERT of size {size}")
-        _build(folder / "model", shape, text)
+        _build(folder / "model", shape, text, options.entries)
         rows: list[Row] = []
         if device == "cpu":
             work, segments = f"targets in {COMPARED_WORDS} words, BERT-{size}", _cut(text, COMPARED_WORDS, COMPARED)
@@ -122,6 +125,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--device", choices=["auto", "cpu", "cuda"], default="auto", help="auto: a GPU if there is one")
     parser.add_argument("--size", choices=list(SIZES), help="of the model (default: base on a CPU, large on a GPU)")
     parser.add_argument("--words", type=int, nargs="+", default=[9, 25, 75], metavar="N", help="lengths (9 25 75)")
+    parser.add_argument("--entries", type=int, default=ENTRIES, help="of the vocabulary (default: %(default)s)")
     parser.add_argument("--threads", type=int, default=2, help="on a CPU (default: %(default)s)")
     return parser.parse_args()
 
@@ -131,15 +135,15 @@ def _read_text() -> str:
     return " ".join(line for file in files for line in file.read_text(encoding="utf-8").splitlines() if line)
 
 
-def _build(folder: Path, shape: Shape, text: str) -> None:
+def _build(folder: Path, shape: Shape, text: str, entries: int) -> None:
     """Write a masked language model with random weights, and a WordPiece tokenizer trained on `text`."""
     tokenizer = train_tokenizer(text.split("।"), LEARNED)
     learned = tokenizer.get_vocab()
-    vocabulary = learned | {f"[unused{i}]": i for i in range(len(learned), VOCABULARY)}
+    vocabulary = learned | {f"[unused{i}]": i for i in range(len(learned), entries)}
     tokenizer.model = models.WordPiece(vocabulary, unk_token=UNKNOWN, continuing_subword_prefix="##")
     names = {"pad_token": PAD, "unk_token": UNKNOWN, "cls_token": CLS, "sep_token": SEP, "mask_token": MASK}
     sizes = {"hidden_size": shape.width, "num_hidden_layers": shape.blocks, "num_attention_heads": shape.heads}
-    config = BertConfig(vocab_size=VOCABULARY, intermediate_size=4 * shape.width, **sizes)
+    config = BertConfig(vocab_size=entries, intermediate_size=4 * shape.width, **sizes)
     torch.manual_seed(SEED)
     with quiet():
         BertForMaskedLM(config).save_pretrained(folder)
