@@ -8,8 +8,9 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -92,8 +93,8 @@ def embed_shard(
     rows = _read_segments(segments)
     items = _items(rows, pooling)
     if items:
-        how = {"pooling": pooling, "unknown": unknown, "part": part, "where": segments}
-        filled, found = _fill_and_read(stores, items, load, how)
+        embed = partial(fill, stores, dict(items), load, pooling=pooling, unknown=unknown, part=part, where=segments)
+        filled, found = _fill_and_read(store, [name for name, _ in items], embed)
     else:
         filled, found = Filled(0, 0), _nothing(dimension(), store)
 
@@ -155,24 +156,18 @@ def _items(rows: pa.Table, pooling: Pooling) -> list[tuple[str, Item]]:
     return items
 
 
-def _fill_and_read(
-    stores: Sequence[VectorStore],
-    items: Sequence[tuple[str, Item]],
-    load: Callable[[], Encoder],
-    how: Mapping[str, Any],
-) -> tuple[Filled, Rows]:
-    """Embed what the store lacks, and read the rows of all items, in their order, repeated where they repeat.
+def _fill_and_read(store: VectorStore, names: Sequence[str], embed: Callable[[], Filled]) -> tuple[Filled, Rows]:
+    """Embed what the store lacks, and read the rows of `names`, in their order, repeated where they repeat.
 
     That a file of the store is damaged shows when it is read; from then on its rows are lacking, and embedded again.
     """
-    names = [name for name, _ in items]
     filled = Filled(0, 0)
     for _ in range(_ATTEMPTS):
-        filled = fill(stores, dict(items), load, **how).after(filled)
-        found = stores[0].read(names)
+        filled = embed().after(filled)
+        found = store.read(names)
         if found is not None and len(found.ids) == len(names):
             return filled, found
-    raise InputError(f"{stores[0].folder}: vectors written to this store are gone. Has it been deleted? Run again.")
+    raise InputError(f"{store.folder}: vectors written to this store are gone. Has it been deleted? Run again.")
 
 
 def _nothing(width: int, store: VectorStore) -> Rows:
