@@ -45,6 +45,12 @@ class PermutationTest:
     """C(nx + ny, nx), the partitions that there are."""
     n_resamples: int
     """Partitions drawn at random; 0 if exact."""
+    ci_low: float
+    """Lower end of the 95 % interval of the p of all partitions, which a sampled p estimates (Clopper and Pearson).
+
+    The p itself if exact.
+    """
+    ci_high: float
     statistic: float
     """Difference of the mean associations, X minus Y."""
     alternative: str
@@ -108,14 +114,27 @@ def permutation_test_of_scores(
     lower, upper = _bounds(observed, tolerance, alternative)
     total = comb(n, x.size)
     exact = countable and method != "sampled"
+    ci_low = ci_high = 1.0
     if lower >= upper:
         p_value = 1.0  # every sum is beyond one of the bounds
     elif exact:
-        p_value = _count_all(centred, x.size, lower, upper) / total
+        ci_low = ci_high = p_value = _count_all(centred, x.size, lower, upper) / total
     else:
         count = _count_drawn(centred, x.size, lower, upper, n_resamples, np.random.default_rng(rng))
         p_value = (count + 1) / (n_resamples + 1)
-    return PermutationTest(p_value, exact, total, 0 if exact else n_resamples, observed * per_sum, alternative)
+        ci_low, ci_high = _interval_of_share(count, n_resamples)
+    return PermutationTest(
+        p_value, exact, total, 0 if exact else n_resamples, ci_low, ci_high, observed * per_sum, alternative
+    )
+
+
+def _interval_of_share(count: int, n: int) -> tuple[float, float]:
+    """The 95 % interval of a share of which `count` of `n` were found (Clopper and Pearson 1934)."""
+    from scipy.special import betaincinv  # here, because it takes longer to import than the rest of the package
+
+    low = float(betaincinv(count, n - count + 1, 0.025)) if count else 0.0
+    high = float(betaincinv(count + 1, n - count, 0.975)) if count < n else 1.0
+    return low, high
 
 
 def _bounds(observed: float, tolerance: float, alternative: str) -> tuple[float, float]:

@@ -53,8 +53,8 @@ def named_draws(
     """The same, each column from a generator of its own, named by `seed`, `names`, the word and its turn.
 
     A word's draws therefore stay the same when words are added or left out. A word that is listed twice is drawn twice.
-    `names` say what else the draws belong to, for example the sample mode, the segment length and the category, and
-    the model where models do not share draws.
+    `names` say what else the draws belong to, for example the sample mode and the category, and the model where models
+    do not share draws.
     """
     _check(n_contexts, n_samples, replacement)
     turns: Counter[str] = Counter()
@@ -63,6 +63,26 @@ def named_draws(
         rng = generator(seed, "ceat", *names, word, turns[word])
         turns[word] += 1
         columns.append(_draw_column(n, n_samples, rng, replacement))
+    return _columns(columns, n_samples)
+
+
+def spread_draws(
+    words: Sequence[str], n_contexts: Sequence[int], *, seed: int, names: Sequence[object], most: int, least: int
+) -> IndexArray:
+    """As many draws as the rarest word has contexts, each context of a word used at most once: (n, n_words) integers.
+
+    At most `most` draws. At least `least` as well: words with fewer contexts use each of them as often as the others.
+    Such draws are independent of each other, so that resampling them resamples contexts. Generators as in
+    `named_draws`. Raises `InputError` for a word without contexts.
+    """
+    n_samples = max(least, min([most, *n_contexts]))
+    _check(n_contexts, n_samples, REPLACEMENTS[0])
+    turns: Counter[str] = Counter()
+    columns = []
+    for word, n in zip(words, n_contexts, strict=True):
+        order = generator(seed, "spread", *names, word, turns[word]).permutation(n)
+        turns[word] += 1
+        columns.append(np.resize(order, n_samples))
     return _columns(columns, n_samples)
 
 

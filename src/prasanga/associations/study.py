@@ -1,16 +1,17 @@
-"""CEAT of a whole study, one model and one segment length at a time: a table with a row per category and sample mode.
+"""CEAT of a whole study, one model and one segment length at a time: tables with a row per category and sample mode.
 
 In mode `fixed` the draws are the same for all models: they index only the contexts that all models have, and their
-seed does not contain the model. In mode `random` they index all contexts of this model, with a seed of its own.
-Contexts are ordered by segment_id, so that the order of files and rows makes no difference. Nothing here stops a study
-because of one category: what cannot be computed is a row without numbers that says why.
+seed does not contain the model. In mode `random` they index all contexts of this model, with a seed of its own. Neither
+contains the segment length: where all lengths are cut from the same occurrences, they draw the same. Contexts are
+ordered by occurrence_id, so that the order of files and rows makes no difference. Nothing here stops a study because of
+one category: what cannot be computed is a row without numbers that says why.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -18,249 +19,371 @@ import pyarrow as pa
 
 from prasanga.associations.categories import Category, category_of
 from prasanga.associations.ceat import VARIANCES, Ceat, ceat_of_draws
-from prasanga.associations.effects import STD_CONVENTIONS, ConstantScoresError
+from prasanga.associations.convergence import convergence, draws_settled
+from prasanga.associations.cosines import Cosines
+from prasanga.associations.effects import ConstantScoresError
+from prasanga.associations.estimates import (
+    CATEGORY_FIELDS,
+    CONVENTION_FIELDS,
+    EFFECT_FIELDS,
+    TEST_FIELDS,
+    WORD_FIELDS,
+    WORDS_FIELDS,
+    CategoryEstimate,
+    TestSettings,
+    describe_words,
+    measure_cosines,
+    not_computed,
+    require_choices,
+    require_counts,
+    too_few,
+    used_words,
+    word_rows,
+)
+from prasanga.associations.power import contexts_enough
 from prasanga.associations.random_effects import TAU2_METHODS
-from prasanga.associations.sampling import REPLACEMENTS, IndexArray, named_draws
-from prasanga.associations.vectors import DirectedVectors, directed_vectors, require_one_dimension
+from prasanga.associations.sampling import REPLACEMENTS, IndexArray, named_draws, spread_draws
+from prasanga.associations.vectors import DirectedVectors, Words, directed_vectors
 from prasanga.errors import InputError
-from prasanga.seeds import generator
+from prasanga.provenance.files import digest_of
 
 SAMPLE_MODES = ("fixed", "random")
 POOLS = ("shared", "per_length")
 
 _TEXT, _NUMBER, _COUNT = pa.string(), pa.float64(), pa.int64()
+_CELL_FIELDS = [(name, _TEXT) for name in ("model", "segment_length", "sample_mode")]
+_KEY_FIELDS = [("category", _TEXT), *_CELL_FIELDS]
 
 CEAT_SCHEMA = pa.schema(
     [
-        *((name, _TEXT) for name in ("category", "category_title", "target_x", "target_y", "attribute_a")),
-        *((name, _TEXT) for name in ("attribute_b", "model", "segment_length", "sample_mode")),
-        *((name, _NUMBER) for name in ("effect_size", "standard_error", "ci_low", "ci_high", "p_draws")),
-        *((name, _NUMBER) for name in ("log_p_draws", "tau2", "q", "i2", "p_stimuli")),
-        ("n_partitions", _COUNT),
-        ("p_stimuli_exact", pa.bool_()),
-        *((name, _COUNT) for name in ("n_samples", "n_x", "n_y", "n_a", "n_b")),
-        *((name, _COUNT) for name in ("listed_x", "listed_y", "listed_a", "listed_b")),
-        ("dropped", _TEXT),
+        *CATEGORY_FIELDS,
+        *_CELL_FIELDS,
+        *EFFECT_FIELDS,
+        *((name, _NUMBER) for name in ("standard_error", "draws_low", "draws_high", "p_draws", "log_p_draws")),
+        *((name, _NUMBER) for name in ("tau2", "q", "i2")),
+        *TEST_FIELDS,
+        ("contexts_enough", _COUNT),
+        ("draws_settled", _COUNT),
+        *WORDS_FIELDS,
+        ("n_samples", _COUNT),
         ("contexts_min", _COUNT),
-        *((name, _TEXT) for name in ("std", "variance", "tau2_method", "draws", "pool")),
+        *CONVENTION_FIELDS,
+        *((name, _TEXT) for name in ("variance", "tau2_method", "draws", "pool")),
+        ("band", _NUMBER),
         ("seed", _COUNT),
     ]
 )
-"""Columns of the CEAT table.
+"""Columns of the table of estimates.
 
 `tau2`, `q` and `i2` are those of V = hedges, whatever `variance` says (docs/statistics.md). `n_partitions` are the
-partitions that `p_stimuli` was counted over: all that there are if `p_stimuli_exact`, else those drawn.
+partitions that `p_stimuli` was counted over: all that there are if `p_stimuli_exact`, else those drawn. What needs
+other tables (`p_stimuli_holm`, `p_stimuli_bh`, `n_tests`, `twin_effect_size`, `twin_p_stimuli`) is null here and filled
+when the tables of a study are gathered.
 """
+CEAT_WORDS_SCHEMA = pa.schema([*_KEY_FIELDS, *WORD_FIELDS])
+"""Columns of the table of words; `n_items` is the number of contexts that may be drawn."""
+RESAMPLES_SCHEMA = pa.schema(
+    [*_KEY_FIELDS, ("effect_size", _NUMBER), ("words", _TEXT), ("replicates", pa.list_(_NUMBER))]
+)
+"""Effects with words and contexts resampled, and before that (`effect_size`, of the draws that are resampled).
+
+`words` is a digest; rows with the same one are compared in pairs.
+"""
+CONVERGENCE_SCHEMA = pa.schema([*_KEY_FIELDS, ("n", _COUNT), ("effect_size", _NUMBER), ("standard_error", _NUMBER)])
+"""The combined effect of the first `n` draws."""
+
+# Draws from which intervals are computed. With more of them an interval changes by less than its third digit: it is the
+# words that make it wide.
+_MOST_SPREAD, _LEAST_SPREAD = 128, 16
+
+ContextVectors: TypeAlias = Mapping[str, tuple[Sequence[str], npt.ArrayLike]]
+"""Each stimulus with the ids of its occurrences and their (n_contexts, d) vectors."""
 
 
 @dataclass(frozen=True)
 class CeatSettings:
     """The choices of a study, as in its config; a value that is not allowed is an `InputError` that names the key."""
 
-    n_samples: int = 1000
+    n_samples: int = 5000
     sample_modes: Sequence[str] = SAMPLE_MODES
-    std: str = "union_ddof1"
     variance: str = "association"
     tau2: str = "dl"
     draws: str = "without-replacement"
-    n_permutations: int = 10_000
     pool: str = "shared"
+    band: float = 0.1
+    test: TestSettings = field(default_factory=TestSettings)
     seed: int = 47
 
     def __post_init__(self) -> None:
+        """Refuse what is not allowed."""
         object.__setattr__(self, "sample_modes", tuple(self.sample_modes))
         if not self.sample_modes:
             raise InputError(f"associations.sample_modes: empty. Write at least one of {', '.join(SAMPLE_MODES)}.")
-        choices = {
-            "associations.std": (self.std, STD_CONVENTIONS),
-            "associations.variance": (self.variance, VARIANCES),
-            "associations.tau2": (self.tau2, TAU2_METHODS),
-            "associations.draws": (self.draws, REPLACEMENTS),
-            "samples.pool": (self.pool, POOLS),
-        }
-        choices |= {f"associations.sample_modes[{i}]": (m, SAMPLE_MODES) for i, m in enumerate(self.sample_modes)}
-        for key, (value, allowed) in choices.items():
-            if value not in allowed:
-                raise InputError(f"{key}: {value!r} is not allowed. Write {' or '.join(allowed)}.")
-        for key in ("n_samples", "n_permutations"):
-            count = getattr(self, key)
-            if not isinstance(count, int) or isinstance(count, bool) or count < 1:
-                raise InputError(f"associations.{key}: {count!r}. Write a whole number of at least 1.")
+        require_choices(
+            {
+                "associations.variance": (self.variance, VARIANCES),
+                "associations.tau2": (self.tau2, TAU2_METHODS),
+                "associations.draws": (self.draws, REPLACEMENTS),
+                "samples.pool": (self.pool, POOLS),
+                **{f"associations.sample_modes[{i}]": (m, SAMPLE_MODES) for i, m in enumerate(self.sample_modes)},
+            }
+        )
+        require_counts({"associations.n_samples": self.n_samples}, least=1)
+        if not self.band > 0:
+            raise InputError(f"associations.band: {self.band!r}. Write a number above 0, such as 0.1.")
+
+
+class CeatTables(NamedTuple):
+    """What one model and segment length comes to."""
+
+    estimates: pa.Table
+    """`CEAT_SCHEMA`"""
+    words: pa.Table
+    """`CEAT_WORDS_SCHEMA`"""
+    resamples: pa.Table
+    """`RESAMPLES_SCHEMA`"""
+    convergence: pa.Table
+    """`CONVERGENCE_SCHEMA`"""
 
 
 class _Cell(NamedTuple):
-    """Where in the study's table a row belongs, besides its category."""
+    """Where in the study's tables a row belongs, besides its category."""
 
     model: str
     segment_length: str
     sample_mode: str
 
-
-class _Contexts(NamedTuple):
-    """One stimulus in one sample mode: its vectors, and the rows that may be drawn, ordered by segment_id."""
-
-    vectors: DirectedVectors
-    rows: IndexArray
+    @property
+    def whose(self) -> tuple[str, ...]:
+        """What draws are named by; without the model, models that have the same contexts draw the same."""
+        return (self.sample_mode, self.model) if self.sample_mode == "random" else (self.sample_mode,)
 
 
-def measure(
+def measure_ceat(
     categories: Mapping[str, Mapping[str, Any]],
-    vectors: Mapping[str, tuple[Sequence[str], npt.ArrayLike]],
+    vectors: ContextVectors,
     *,
     model: str,
     segment_length: str,
     settings: CeatSettings,
     common: Mapping[str, Collection[str]] | None = None,
-) -> pa.Table:
-    """CEAT of all `categories` and sample modes for one model and segment length: rows of `CEAT_SCHEMA`.
+) -> CeatTables:
+    """CEAT of all `categories` and sample modes for one model and segment length.
 
-    `categories` maps names to the layout of `categories.json`. `vectors` maps each stimulus to its segment ids and
-    their (n_contexts, d) vectors. `common` maps each stimulus to the segment ids that all models of the study have,
-    needed for the mode `fixed` with several models; without it, all contexts count as common.
+    `categories` maps names to the layout of `categories.json`. `vectors` may be a mapping that reads them when asked
+    (`prasanga.embeddings.vectors.StoredEmbeddings`); then no more than some words are in memory at a time. `common`
+    maps each stimulus to the ids of the occurrences that all models of the study have, needed for the mode `fixed` with
+    several models; without it, all contexts count as common.
 
     A stimulus without contexts is left out and named in `dropped`. Raises `InputError` for vectors that cannot be
     right (NaN, zero, different dimensions, ids that do not fit): these need mending, not leaving out.
     """
     parsed = [category_of(name, layout) for name, layout in categories.items()]
     stimuli = {word for category in parsed for words in category.sets for word in words}
-    directed = {}
-    for word in sorted(stimuli & vectors.keys()):
-        segment_ids, array = vectors[word][0], np.asarray(vectors[word][1])
-        whose = f"{model}, segment length {segment_length}, {word}"
-        if len(segment_ids) != len(array):
-            raise InputError(f"{whose}: {len(segment_ids)} segment ids for {len(array)} vectors. Embed it again.")
-        if len(array):
-            directed[word] = directed_vectors(whose, array)
-    require_one_dimension({f"{model}, {word}": v.vectors.shape[1] for word, v in directed.items()})
-
-    ordered = {word: _Contexts(v, _order(vectors[word][0])) for word, v in directed.items()}
-    drawable = {"random": ordered, "fixed": _shared(ordered, vectors, common) if common is not None else ordered}
-    rows = [
-        _row(category, _Cell(model, segment_length, mode), drawable[mode], directed.keys(), settings)
-        for category in parsed
-        for mode in settings.sample_modes
-    ]
-    return pa.Table.from_pylist(rows, schema=CEAT_SCHEMA)
+    checked = _CheckedVectors(vectors, f"{model}, segment length {segment_length}")
+    ids = {word: checked.ids(word) for word in sorted(stimuli & vectors.keys())}
+    ordered = {word: np.argsort(np.asarray(of_word), kind="stable") for word, of_word in ids.items() if len(of_word)}
+    drawable = {"random": ordered, "fixed": _shared(ordered, ids, common) if common is not None else ordered}
+    tables: tuple[list[dict[str, Any]], ...] = ([], [], [], [])
+    for category in parsed:
+        for mode in settings.sample_modes:
+            rows = _rows(
+                category, _Cell(model, segment_length, mode), drawable[mode], ordered.keys(), checked, settings
+            )
+            for table, more in zip(tables, rows, strict=True):
+                table += more
+    schemas = (CEAT_SCHEMA, CEAT_WORDS_SCHEMA, RESAMPLES_SCHEMA, CONVERGENCE_SCHEMA)
+    return CeatTables(*(pa.Table.from_pylist(t, schema=s) for t, s in zip(tables, schemas, strict=True)))
 
 
-def _order(segment_ids: Sequence[str]) -> IndexArray:
-    return np.argsort(np.asarray(segment_ids), kind="stable").astype(np.int64)
+class _CheckedVectors(Mapping[str, DirectedVectors]):
+    """The vectors of each stimulus, read and checked when they are asked for."""
+
+    def __init__(self, vectors: ContextVectors, whose: str) -> None:
+        self._vectors, self._whose = vectors, whose
+        self._first: tuple[str, int] | None = None
+
+    def __getitem__(self, word: str) -> DirectedVectors:
+        whose = f"{self._whose}, {word}"
+        ids, array = self._vectors[word]
+        directed = directed_vectors(whose, array)
+        if len(ids) != len(directed.inverse_norms):
+            raise InputError(f"{whose}: {len(ids)} ids for {len(directed.inverse_norms)} vectors. Embed it again.")
+        first, dimension = self._first = self._first or (word, directed.vectors.shape[1])
+        if directed.vectors.shape[1] != dimension:
+            raise InputError(
+                f"{whose}: vectors of {directed.vectors.shape[1]} dimensions, but {first} has {dimension}. All vectors"
+                " of a test come from one model and layer."
+            )
+        return directed
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._vectors)
+
+    def __len__(self) -> int:
+        return len(self._vectors)
+
+    def ids(self, word: str) -> Sequence[str]:
+        """The ids of a stimulus's occurrences; its vectors are read only where there is no other way."""
+        known = getattr(self._vectors, "ids", None)
+        return known(word) if known else self._vectors[word][0]
 
 
 def _shared(
-    ordered: Mapping[str, _Contexts],
-    vectors: Mapping[str, tuple[Sequence[str], npt.ArrayLike]],
-    common: Mapping[str, Collection[str]],
-) -> dict[str, _Contexts]:
+    ordered: Mapping[str, IndexArray], ids: Mapping[str, Sequence[str]], common: Mapping[str, Collection[str]]
+) -> dict[str, IndexArray]:
     """Only the contexts that are `common` to all models, and only the stimuli that have some."""
     shared = {}
-    for word, (directed, order) in ordered.items():
-        segment_ids, wanted = vectors[word][0], set(common.get(word, ()))
-        rows = order[[segment_ids[row] in wanted for row in order]]
+    for word, order in ordered.items():
+        wanted = set(common.get(word, ()))
+        rows = order[[ids[word][row] in wanted for row in order]]
         if rows.size:
-            shared[word] = _Contexts(directed, rows)
+            shared[word] = rows
     return shared
 
 
-def _row(
+_Rows: TypeAlias = tuple[list[dict[str, Any]], list[dict[str, Any]], list[dict[str, Any]], list[dict[str, Any]]]
+
+
+def _rows(
     category: Category,
     cell: _Cell,
-    contexts: Mapping[str, _Contexts],
+    contexts: Mapping[str, IndexArray],
     embedded: Collection[str],
+    vectors: _CheckedVectors,
     settings: CeatSettings,
-) -> dict[str, Any]:
-    """One row of the table, without numbers if the category cannot be computed."""
-    used = [[word for word in words if word in contexts] for words in category.sets]
+) -> _Rows:
+    """Rows of the four tables; one without numbers if the category cannot be computed."""
+    used = used_words(category.sets, contexts)
     missing = dict.fromkeys(word for words in category.sets for word in words if word not in contexts)
     notes = [f"{w}: {'no context that all models have' if w in embedded else 'no contexts'}" for w in missing]
-    too_few = _too_few(category, used)
+    reason = too_few(category.set_names, category.sets, used)
     numbers: dict[str, Any] = {}
-    if too_few:
-        notes.append(too_few)
+    words: list[dict[str, Any]] = []
+    resamples: list[dict[str, Any]] = []
+    steps: list[dict[str, Any]] = []
+    key = {"category": category.name, **cell._asdict()}
+    if reason:
+        notes.append(reason)
     else:
         try:
-            result = _draw_and_measure(category.name, cell, used, contexts, settings)
-            rng = generator(settings.seed, "p_stimuli", *cell, category.name)
-            numbers = _numbers(result, settings.n_permutations, rng)
+            result, estimate, cosines = _measure(category.name, cell, used, contexts, vectors, settings)
         except ConstantScoresError as error:
-            notes.append(f"not computed: {error}")
+            notes.append(not_computed(error))
+        else:
+            combined = convergence(result.effect_sizes, result.variances, tau2=settings.tau2)
+            steps = [{**key, "n": n, "effect_size": effect, "standard_error": error} for n, effect, error in combined]
+            numbers = {
+                **estimate.columns,
+                **_numbers(result),
+                "contexts_enough": contexts_enough(result.effect_sizes, settings.band),
+                "draws_settled": draws_settled(combined, settings.band),
+            }
+            words = [
+                {**key, **row, "n_items": contexts[row["stimulus"]].size}
+                for row in word_rows(cosines, used, category.set_names, estimate.without, result.target_scores)
+            ]
+            resamples = [
+                {
+                    **key,
+                    "effect_size": cosines.effect(settings.test.std),
+                    "words": digest_of([list(side) for side in used]),
+                    "replicates": estimate.replicates,
+                }
+            ]
     target_x, target_y, attribute_a, attribute_b = category.set_names
-    return {
-        "category": category.name,
+    row = {
+        **key,
         "category_title": category.title,
         "target_x": target_x,
         "target_y": target_y,
         "attribute_a": attribute_a,
         "attribute_b": attribute_b,
-        "model": cell.model,
-        "segment_length": cell.segment_length,
-        "sample_mode": cell.sample_mode,
         **numbers,
-        "n_samples": settings.n_samples,
-        **{f"n_{side}": len(words) for side, words in zip("xyab", used, strict=True)},
-        **{f"listed_{side}": len(words) for side, words in zip("xyab", category.sets, strict=True)},
+        **describe_words(category.sets, used),
         "dropped": "; ".join(notes),
-        "contexts_min": min((contexts[word].rows.size for words in used for word in words), default=0),
-        "std": settings.std,
+        "n_samples": settings.n_samples,
+        "contexts_min": min((contexts[word].size for side in used for word in side), default=0),
+        "std": settings.test.std,
+        "alternative": settings.test.alternative,
         "variance": settings.variance,
         "tau2_method": settings.tau2,
         "draws": settings.draws,
         "pool": settings.pool,
+        "band": settings.band,
         "seed": settings.seed,
     }
+    return [row], words, resamples, steps
 
 
-def _too_few(category: Category, used: Sequence[Sequence[str]]) -> str:
-    kinds = (("a target set", 2), ("a target set", 2), ("an attribute set", 1), ("an attribute set", 1))
-    for name, listed, kept, (kind, least) in zip(category.set_names, category.sets, used, kinds, strict=True):
-        if len(kept) < least:
-            return f"not computed: {name} has {len(kept)} of {len(listed)} stimuli left, and {kind} needs {least}"
-    return ""
-
-
-def _draw_and_measure(
+def _measure(
     category: str,
     cell: _Cell,
-    used: Sequence[Sequence[str]],
-    contexts: Mapping[str, _Contexts],
+    used: Words,
+    contexts: Mapping[str, IndexArray],
+    vectors: _CheckedVectors,
     settings: CeatSettings,
-) -> Ceat:
-    columns = [contexts[word] for words in used for word in words]
-    # Without the model's name, models that have the same contexts draw the same.
-    whose = (cell.model,) if cell.sample_mode == "random" else ()
+) -> tuple[Ceat, CategoryEstimate, Cosines]:
+    from prasanga.associations.scoring import draw_cosines  # here, because it loads the compiler
+
+    listed = [word for side in used for word in side]
+    n_contexts = [contexts[word].size for word in listed]
+    n_x, n_y, n_a, n_b = map(len, used)
     drawn = named_draws(
-        [word for words in used for word in words],
-        [column.rows.size for column in columns],
+        listed,
+        n_contexts,
         settings.n_samples,
         seed=settings.seed,
-        names=(cell.sample_mode, *whose, cell.segment_length, category),
+        names=(*cell.whose, category),
         replacement=settings.draws,
     )
-    n_x, n_y, n_a, n_b = map(len, used)
-    return ceat_of_draws(
-        [column.vectors for column in columns],
-        np.stack([column.rows[drawn[:, j]] for j, column in enumerate(columns)], axis=1),
-        (n_x, n_y, n_a, n_b),
+    spread = spread_draws(
+        listed, n_contexts, seed=settings.seed, names=(*cell.whose, category), most=_MOST_SPREAD, least=_LEAST_SPREAD
+    )
+    result = ceat_of_draws(
+        vectors,
+        used,
+        _rows_of(listed, contexts, drawn),
         variance=settings.variance,
         tau2=settings.tau2,
-        std=settings.std,
+        std=settings.test.std,
     )
+    cosines = Cosines(
+        draw_cosines(vectors, listed, _rows_of(listed, contexts, spread), n_x + n_y),
+        np.arange(n_x + n_y),
+        np.arange(n_a + n_b),
+        n_x,
+        n_y,
+        n_a,
+        n_b,
+    )
+    estimate = measure_cosines(
+        cosines,
+        settings.test,
+        category=category,
+        words=used,
+        seed=settings.seed,
+        names=cell,
+        effect=result.combined.effect,
+        scores=result.target_scores,
+    )
+    return result, estimate, cosines
 
 
-def _numbers(result: Ceat, n_permutations: int, rng: np.random.Generator) -> dict[str, Any]:
+def _rows_of(words: Sequence[str], contexts: Mapping[str, IndexArray], drawn: IndexArray) -> IndexArray:
+    """Rows of the words' vectors, of draws among the contexts that may be drawn."""
+    return np.stack([contexts[word][drawn[:, j]] for j, word in enumerate(words)], axis=1)
+
+
+def _numbers(result: Ceat) -> dict[str, Any]:
     combined, heterogeneity = result.combined, result.heterogeneity
-    test = result.test_stimuli(n_resamples=n_permutations, rng=rng)
     return {
-        "effect_size": combined.effect,
         "standard_error": combined.standard_error,
-        "ci_low": combined.ci_low,
-        "ci_high": combined.ci_high,
+        "draws_low": combined.ci_low,
+        "draws_high": combined.ci_high,
         "p_draws": combined.p_value,
         "log_p_draws": combined.log_p_value,
         "tau2": heterogeneity.tau2,
         "q": heterogeneity.q,
         "i2": heterogeneity.i2,
-        "p_stimuli": test.p_value,
-        "n_partitions": test.n_partitions if test.exact else n_permutations,
-        "p_stimuli_exact": test.exact,
     }

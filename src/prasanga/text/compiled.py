@@ -59,3 +59,13 @@ if _CACHE is not None:
 def compiled(function: _Function) -> _Function:
     """Compile `function` at its first call. Nothing checks the bounds of its arrays."""
     return cast(_Function, numba.njit(cache=_CACHE is not None, boundscheck=False)(function))
+
+
+def compiled_sums(function: _Function) -> _Function:
+    """The same for sums of many numbers, which may be added up in another order than is written.
+
+    The order is chosen when it is compiled, so that every run on a machine has the same; other processors may differ in
+    the last digit, as they do in a product of matrices. Other threads run meanwhile.
+    """
+    fast = {"reassoc", "contract", "nsz"}
+    return cast(_Function, numba.njit(cache=_CACHE is not None, boundscheck=False, fastmath=fast, nogil=True)(function))

@@ -2,14 +2,14 @@
 
 import json
 import math
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from prasanga.associations import ceat, combine, effect_size, permutation_test_of_scores
+from prasanga.associations import ceat, combine, effect_size, permutation_test_of_scores, scoring
 from prasanga.associations.effects import ConstantScoresError
+from prasanga.associations.vectors import directed_vectors
 from prasanga.errors import InputError
 
 X, Y, A, B = ["x1", "x2", "x3"], ["y1", "y2", "y3", "y4"], ["a1", "a2", "a1"], ["b1", "b2", "b3", "b4", "b5"]
@@ -85,13 +85,36 @@ def test_each_draw_is_a_weat(std: str) -> None:
         assert result.differences[i] / result.effect_sizes[i] == pytest.approx(result.variances[i] ** 0.5, rel=1e-12)
 
 
-def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    embeddings = random_embeddings(5)
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_blocks_and_groups_change_nothing(dtype: type, monkeypatch: pytest.MonkeyPatch) -> None:
+    embeddings = random_embeddings(5, dtype=dtype)
     draws = random_draws(embeddings, 23, seed=6)
     whole = ceat(embeddings, (X, Y), (A, B), draws=draws)
-    monkeypatch.setattr(sys.modules["prasanga.associations.ceat"], "_BLOCK", 8 * len(WORDS) * 11 * 4)  # four draws
+    monkeypatch.setattr(scoring, "_BLOCK", 8 * 11 * 4)  # four draws
+    monkeypatch.setattr(scoring, "_GROUP", 1)  # a word at a time
     parts = ceat(embeddings, (X, Y), (A, B), draws=draws)
-    np.testing.assert_allclose(parts.effect_sizes, whole.effect_sizes, rtol=1e-13)
+    np.testing.assert_array_equal(parts.scores, whole.scores)
+
+
+def test_vectors_on_disk_are_read_where_they_lie(tmp_path: Path) -> None:
+    embeddings = random_embeddings(5, dtype=np.float32)
+    mapped = {}
+    for word, vectors in embeddings.items():
+        np.save(tmp_path / f"{word}.npy", vectors)
+        mapped[word] = np.load(tmp_path / f"{word}.npy", mmap_mode="r")
+    draws = random_draws(embeddings, 23, seed=6)
+    found, expected = (ceat(given, (X, Y), (A, B), draws=draws) for given in (mapped, embeddings))
+    np.testing.assert_array_equal(found.effect_sizes, expected.effect_sizes)
+
+
+def test_cosines_of_draws_are_those_of_their_vectors() -> None:
+    embeddings = random_embeddings(5)
+    draws = random_draws(embeddings, 7, seed=6)
+    directed = {word: directed_vectors(word, vectors) for word, vectors in embeddings.items()}
+    cosines = scoring.draw_cosines(directed, WORDS, draws, 7)
+    for i, row in enumerate(draws):
+        drawn = [embeddings[word][j] / np.linalg.norm(embeddings[word][j]) for word, j in zip(WORDS, row, strict=True)]
+        np.testing.assert_allclose(cosines[i], np.array(drawn[:7]) @ np.array(drawn[7:]).T, atol=1e-14)
 
 
 def test_hedges_variance_by_hand() -> None:

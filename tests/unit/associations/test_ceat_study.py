@@ -6,18 +6,20 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pytest
 
 import prasanga
-from prasanga.associations import CEAT_SCHEMA, CeatSettings, ceat, measure, named_draws
+from prasanga.associations import CEAT_SCHEMA, CeatSettings, CeatTables, TestSettings, ceat, measure_ceat, named_draws
+from prasanga.associations.study import CEAT_WORDS_SCHEMA, CONVERGENCE_SCHEMA, RESAMPLES_SCHEMA
 from prasanga.errors import InputError
 
 COLUMNS = """
     category, category_title, target_x, target_y, attribute_a, attribute_b, model, segment_length, sample_mode,
-    effect_size, standard_error, ci_low, ci_high, p_draws, log_p_draws, tau2, q, i2, p_stimuli, n_partitions,
-    p_stimuli_exact, n_samples, n_x, n_y, n_a, n_b, listed_x, listed_y, listed_a, listed_b, dropped, contexts_min, std,
-    variance, tau2_method, draws, pool, seed
+    effect_size, ci_low, ci_high, interval_note, interval, n_resamples, standard_error, draws_low, draws_high, p_draws,
+    log_p_draws, tau2, q, i2, p_stimuli, p_stimuli_exact, n_partitions, p_stimuli_low, p_stimuli_high, p_stimuli_holm,
+    p_stimuli_bh, n_tests, twin_effect_size, twin_p_stimuli, shuffled_low, shuffled_high, p_shuffled, leave_out_low,
+    leave_out_high, smallest_effect, contexts_enough, draws_settled, n_x, n_y, n_a, n_b, listed_x, listed_y, listed_a,
+    listed_b, dropped, n_samples, contexts_min, std, alternative, variance, tau2_method, draws, pool, band, seed
 """
 FLOWERS, INSECTS = ["গোলাপ", "বেলি", "জবা"], ["মশা", "মাছি", "পিঁপড়া"]
 PLEASANT, UNPLEASANT = ["শান্তি", "স্বর্গ", "ভালোবাসা", "স্বর্গ"], ["ঘৃণা", "হত্যা", "হত্যা"]
@@ -32,7 +34,7 @@ C1 = {
     "targets": [word_set("flowers", FLOWERS), word_set("insects", INSECTS)],
     "attributes": [word_set("pleasant", PLEASANT), word_set("unpleasant", UNPLEASANT)],
 }
-SETTINGS = CeatSettings(n_samples=30)
+SETTINGS = CeatSettings(n_samples=30, test=TestSettings(n_resamples=50, n_shuffles=20))
 
 
 def vectors(seed: int = 1, leave_out: tuple[str, ...] = ()) -> dict[str, tuple[list[str], np.ndarray]]:
@@ -45,28 +47,38 @@ def vectors(seed: int = 1, leave_out: tuple[str, ...] = ()) -> dict[str, tuple[l
     return {word: value for word, value in made.items() if word not in leave_out}
 
 
-def rows(table: pa.Table) -> list[dict[str, Any]]:
-    return table.to_pylist()
+def rows(tables: CeatTables) -> list[dict[str, Any]]:
+    return tables.estimates.to_pylist()
 
 
 def row(mode: str = "random", model: str = "m", settings: CeatSettings = SETTINGS, **changed: Any) -> dict[str, Any]:
     arguments: dict[str, Any] = {"categories": {"C1": C1}, "vectors": vectors(), "common": None} | changed
     categories, given = arguments.pop("categories"), arguments.pop("vectors")
-    table = measure(categories, given, model=model, segment_length="9", settings=settings, **arguments)
-    return next(r for r in rows(table) if r["sample_mode"] == mode)
+    tables = measure_ceat(categories, given, model=model, segment_length="9", settings=settings, **arguments)
+    return next(r for r in rows(tables) if r["sample_mode"] == mode)
 
 
 def test_columns_and_rows() -> None:
-    table = measure({"C1": C1, "C1b": C1}, vectors(), model="m", segment_length=">75", settings=SETTINGS)
+    tables = measure_ceat({"C1": C1, "C1b": C1}, vectors(), model="m", segment_length=">75", settings=SETTINGS)
     assert CEAT_SCHEMA.names == [name.strip() for name in COLUMNS.split(",")]
-    assert table.schema == CEAT_SCHEMA
-    cells = [(r["category"], r["sample_mode"], r["model"], r["segment_length"]) for r in rows(table)]
+    assert [table.schema for table in tables] == [CEAT_SCHEMA, CEAT_WORDS_SCHEMA, RESAMPLES_SCHEMA, CONVERGENCE_SCHEMA]
+    cells = [(r["category"], r["sample_mode"], r["model"], r["segment_length"]) for r in rows(tables)]
     assert cells == [(c, mode, "m", ">75") for c in ("C1", "C1b") for mode in ("fixed", "random")]
 
 
 def test_a_row_says_how_it_was_made() -> None:
     found = row(
-        settings=CeatSettings(30, ["random"], "pooled", "hedges", "reml", "with-replacement", 99, "per_length", 5)
+        settings=CeatSettings(
+            n_samples=30,
+            sample_modes=["random"],
+            variance="hedges",
+            tau2="reml",
+            draws="with-replacement",
+            pool="per_length",
+            band=0.25,
+            test=TestSettings(std="pooled", alternative="less", n_permutations=99, n_resamples=0, n_shuffles=0),
+            seed=5,
+        )
     )
     expected = {
         "category_title": "Flowers and insects",
@@ -76,6 +88,10 @@ def test_a_row_says_how_it_was_made() -> None:
         "attribute_b": "unpleasant",
         "n_samples": 30,
         "std": "pooled",
+        "alternative": "less",
+        "interval_note": "no interval was asked for (associations.n_resamples is 0)",
+        "n_resamples": 0,
+        "band": 0.25,
         "variance": "hedges",
         "tau2_method": "reml",
         "draws": "with-replacement",
@@ -88,7 +104,7 @@ def test_a_row_says_how_it_was_made() -> None:
     assert {key: found[key] for key in expected} == expected
 
 
-@pytest.mark.parametrize(("mode", "names"), [("fixed", ("fixed", "9", "C1")), ("random", ("random", "m", "9", "C1"))])
+@pytest.mark.parametrize(("mode", "names"), [("fixed", ("fixed", "C1")), ("random", ("random", "m", "C1"))])
 def test_numbers_equal_ceat_with_the_named_draws(mode: str, names: tuple[str, ...]) -> None:
     given = vectors()
     found = row(mode)
@@ -99,7 +115,7 @@ def test_numbers_equal_ceat_with_the_named_draws(mode: str, names: tuple[str, ..
     combined, heterogeneity, test = expected.combined, expected.heterogeneity, expected.test_stimuli()
     assert found["effect_size"] == pytest.approx(combined.effect, rel=1e-12)
     assert found["standard_error"] == pytest.approx(combined.standard_error, rel=1e-12)
-    assert (found["ci_low"], found["ci_high"]) == pytest.approx((combined.ci_low, combined.ci_high), rel=1e-12)
+    assert (found["draws_low"], found["draws_high"]) == pytest.approx((combined.ci_low, combined.ci_high), rel=1e-12)
     assert found["p_draws"] == pytest.approx(combined.p_value, rel=1e-9)
     assert found["log_p_draws"] == pytest.approx(combined.log_p_value, rel=1e-9)
     assert (found["tau2"], found["q"], found["i2"]) == pytest.approx(
@@ -138,9 +154,9 @@ def test_fixed_draws_keep_to_the_contexts_that_all_models_have() -> None:
 def test_other_categories_and_words_change_nothing() -> None:
     other = {**C1, "targets": [word_set("few", FLOWERS[:2]), word_set("insects", INSECTS)]}
     assert row("random", categories={"C0": other, "C1": C1}) | {"category": "C1"} != row("random")
-    table = measure({"C0": other, "C1": C1}, vectors(), model="m", segment_length="9", settings=SETTINGS)
-    found = [r for r in rows(table) if r["category"] == "C1"]
-    assert found == rows(measure({"C1": C1}, vectors(), model="m", segment_length="9", settings=SETTINGS))
+    tables = measure_ceat({"C0": other, "C1": C1}, vectors(), model="m", segment_length="9", settings=SETTINGS)
+    found = [r for r in rows(tables) if r["category"] == "C1"]
+    assert found == rows(measure_ceat({"C1": C1}, vectors(), model="m", segment_length="9", settings=SETTINGS))
 
 
 def test_stimuli_without_contexts_are_dropped_with_the_reason() -> None:
@@ -169,7 +185,8 @@ def test_a_category_that_cannot_be_computed_is_a_row_with_the_reason(leave_out: 
     found = row(vectors=vectors(leave_out=leave_out))
     assert reason in found["dropped"]
     numbers = CEAT_SCHEMA.names[CEAT_SCHEMA.names.index("effect_size") : CEAT_SCHEMA.names.index("n_samples")]
-    assert [found[name] for name in numbers] == [None] * 12
+    shown = [name for name in numbers if name not in {"n_x", "n_y", "n_a", "n_b", "dropped"} and "listed" not in name]
+    assert [found[name] for name in shown] == [None] * 32
     assert found["listed_x"] == 3
 
 
@@ -187,7 +204,14 @@ def test_many_words_are_sampled_and_the_row_says_so() -> None:
     rng = np.random.default_rng(2)
     given = vectors() | {w: (["s1", "s2"], rng.standard_normal((2, 5))) for side in names for w in side}
     many = {**C1, "targets": [word_set("x", names[0]), word_set("y", names[1])]}
-    one, same = (row(categories={"C1": many}, vectors=given, settings=CeatSettings(9, n_permutations=99)) for _ in "12")
+    one, same = (
+        row(
+            categories={"C1": many},
+            vectors=given,
+            settings=CeatSettings(9, test=TestSettings(n_permutations=99, n_resamples=9, n_shuffles=9)),
+        )
+        for _ in "12"
+    )
     assert one == same
     assert (one["p_stimuli_exact"], one["n_partitions"]) == (False, 99)
     assert (one["p_stimuli"] * 100) % 1 == pytest.approx(0, abs=1e-9)
@@ -196,7 +220,7 @@ def test_many_words_are_sampled_and_the_row_says_so() -> None:
 @pytest.mark.parametrize(
     ("word", "value", "message"),
     [
-        ("বেলি", (["s1"], np.ones((2, 5))), "m, segment length 9, বেলি: 1 segment ids for 2 vectors"),
+        ("বেলি", (["s1"], np.ones((2, 5))), "m, segment length 9, বেলি: 1 ids for 2 vectors"),
         ("বেলি", (["s1"], np.full((1, 5), np.nan)), "m, segment length 9, বেলি: row 0 holds NaN"),
         ("বেলি", (["s1"], np.ones((1, 4))), "vectors of"),
     ],
@@ -219,10 +243,9 @@ def test_a_damaged_category_is_refused(broken: Any) -> None:
     [
         ({"n_samples": 0}, "associations.n_samples: 0"),
         ({"n_samples": 10.5}, "associations.n_samples: 10.5"),
-        ({"n_permutations": True}, "associations.n_permutations: True"),
         ({"sample_modes": []}, "associations.sample_modes: empty"),
         ({"sample_modes": ["fixed", "free"]}, r"associations.sample_modes\[1\]: 'free' .* Write fixed or random"),
-        ({"std": "union"}, "associations.std: 'union' .* Write union_ddof1 or union_ddof0 or pooled"),
+        ({"band": 0}, "associations.band: 0"),
         ({"variance": ""}, "associations.variance: ''"),
         ({"tau2": "DL"}, "associations.tau2: 'DL'"),
         ({"draws": "without"}, "associations.draws: 'without'"),
@@ -234,10 +257,94 @@ def test_settings_are_checked(changed: dict, message: str) -> None:
         CeatSettings(**changed)
 
 
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"n_permutations": True}, "associations.n_permutations: True"),
+        ({"n_resamples": -1}, "associations.n_resamples: -1. Write a whole number of at least 0"),
+        ({"n_shuffles": 1.5}, "associations.n_shuffles: 1.5"),
+        ({"std": "union"}, "associations.std: 'union' .* Write union_ddof1 or union_ddof0 or pooled"),
+        ({"alternative": "both"}, "associations.alternative: 'both' .* Write two-sided or greater or less"),
+        ({"interval": "t"}, "associations.interval: 't' .* Write bca or studentized"),
+    ],
+)
+def test_settings_of_tests_are_checked(changed: dict, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        TestSettings(**changed)
+
+
 def test_settings_default_to_the_recommended_ones() -> None:
     found = CeatSettings()
-    assert (found.n_samples, found.sample_modes, found.std) == (1000, ("fixed", "random"), "union_ddof1")
+    assert (found.n_samples, found.sample_modes, found.test.std) == (5000, ("fixed", "random"), "union_ddof1")
     assert (found.variance, found.tau2, found.draws) == ("association", "dl", "without-replacement")
+    assert (found.test.alternative, found.test.interval, found.test.n_resamples) == ("two-sided", "bca", 2000)
+
+
+def test_lengths_draw_the_same_occurrences() -> None:
+    # The same ids and vectors at two lengths: what is drawn, and so every number, is the same.
+    short, long = (
+        measure_ceat({"C1": C1}, vectors(), model="m", segment_length=length, settings=SETTINGS)
+        for length in ("9", "75")
+    )
+    for one, other in zip(rows(short), rows(long), strict=True):
+        assert one["effect_size"] == other["effect_size"]
+        assert one["standard_error"] == other["standard_error"]
+    pairs = zip(short.resamples.to_pylist(), long.resamples.to_pylist(), strict=True)
+    assert all(one["replicates"] == other["replicates"] and one["words"] == other["words"] for one, other in pairs)
+
+
+def test_words_and_what_the_effect_is_without_them() -> None:
+    settings = CeatSettings(40, ["random"], test=TestSettings(n_resamples=0, n_shuffles=0))
+    given = vectors()
+    tables = measure_ceat({"C1": C1}, given, model="m", segment_length="9", settings=settings)
+    words = tables.words.to_pylist()
+    assert [(w["role"], w["stimulus"]) for w in words] == [
+        (role, word)
+        for role, side in zip("xyab", (FLOWERS, INSECTS, PLEASANT, UNPLEASANT), strict=True)
+        for word in side
+    ]
+    assert {w["n_items"] for w in words} == {12}
+    effects = [w["effect_without"] for w in words]
+    (estimate,) = rows(tables)
+    assert (estimate["leave_out_low"], estimate["leave_out_high"]) == pytest.approx((min(effects), max(effects)))
+    # Without a word the effect is about that of the category without it; the draws differ, so about.
+    fewer = {**C1, "targets": [word_set("flowers", FLOWERS[1:]), word_set("insects", INSECTS)]}
+    (without,) = rows(
+        measure_ceat({"C1": fewer}, given, model="m", segment_length="9", settings=CeatSettings(4000, ["random"]))
+    )
+    assert effects[0] == pytest.approx(without["effect_size"], abs=0.35)
+    scores = [w["association"] for w in words if w["role"] in "xy"]
+    spread = np.mean(scores[:3]) - np.mean(scores[3:])
+    assert np.sign(spread) == np.sign(estimate["effect_size"])
+
+
+def test_what_the_vectors_are_read_of_one_word_at_a_time() -> None:
+    class Read(dict):
+        asked = 0
+
+        def __getitem__(self, word: str) -> Any:
+            self.asked += 1
+            return super().__getitem__(word)
+
+        def ids(self, word: str) -> list[str]:
+            return super().__getitem__(word)[0]
+
+    given = Read(vectors())
+    lazy = measure_ceat({"C1": C1}, given, model="m", segment_length="9", settings=SETTINGS)
+    assert given.asked > 0
+    plain = measure_ceat({"C1": C1}, vectors(), model="m", segment_length="9", settings=SETTINGS)
+    assert [table.to_pylist() for table in lazy] == [table.to_pylist() for table in plain]
+
+
+def test_convergence_ends_at_the_estimate() -> None:
+    tables = measure_ceat(
+        {"C1": C1}, vectors(), model="m", segment_length="9", settings=CeatSettings(300, ["random"], test=SETTINGS.test)
+    )
+    steps = tables.convergence.to_pylist()
+    assert [step["n"] for step in steps] == [100, 200, 300]
+    (estimate,) = rows(tables)
+    assert steps[-1]["effect_size"] == estimate["effect_size"]
+    assert steps[-1]["standard_error"] == estimate["standard_error"]
 
 
 def test_the_package_is_light_to_import() -> None:

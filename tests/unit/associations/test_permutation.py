@@ -164,3 +164,29 @@ def test_bad_input(changed: dict, message: str) -> None:
     arguments = {"x": [1.0, 2.0], "y": [3.0, 4.0]} | changed
     with pytest.raises(InputError, match=message):
         permutation_test_of_scores(arguments.pop("x"), arguments.pop("y"), **arguments)
+
+
+def test_the_interval_of_a_sampled_p() -> None:
+    # None of 999: 1 - .025^(1/999); all of them: the other way round.
+    none = permutation_test_of_scores(np.arange(30) + 99.0, np.arange(30.0), n_resamples=999, rng=1)
+    assert (none.ci_low, none.ci_high) == pytest.approx((0, 1 - 0.025 ** (1 / 999)), rel=1e-9)
+    rng = np.random.default_rng(21)
+    x, y = rng.standard_normal(9), rng.standard_normal(9) + 0.8
+    exact = permutation_test_of_scores(x, y).p_value
+    inside = 0
+    for seed in range(200):
+        test = permutation_test_of_scores(x, y, method="sampled", n_resamples=500, rng=seed)
+        inside += test.ci_low <= exact <= test.ci_high
+    # At least 95 of 100 should be, 190 of 200; binomial standard deviation 3.1
+    assert 180 <= inside <= 200
+
+
+def test_the_interval_is_that_of_clopper_and_pearson() -> None:
+    from scipy.stats import binomtest
+
+    rng = np.random.default_rng(22)
+    test = permutation_test_of_scores(rng.normal(size=25), rng.normal(0.4, 1, 25), n_resamples=2000, rng=1)
+    count = round(test.p_value * 2001) - 1
+    expected = binomtest(count, 2000).proportion_ci(method="exact")
+    assert 0 < count < 2000
+    assert (test.ci_low, test.ci_high) == pytest.approx((expected.low, expected.high), rel=1e-9)

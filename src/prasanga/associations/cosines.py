@@ -1,0 +1,320 @@
+"""The cosines of target and attribute items, from which an effect is computed again and again.
+
+Whatever asks how an effect depends on its words - an interval, leaving one word out, dealing the attribute words anew -
+needs no vectors any more once the cosines of every target with every attribute are known. An item is what has a vector:
+a word (WEAT), a word in a context (CEAT, one per draw), or a sentence (SEAT, several of one word). What is resampled is
+always the word, with all its items.
+
+A replicate is a way to count the words: twice, once, not at all. Its scores are one matrix product for many replicates
+at a time, and its means and variances another, in blocks that stay in the processor's cache.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple, TypeAlias, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from prasanga.associations.effects import COSINE_NOISE, STD_CONVENTIONS, spreads_and_effects
+from prasanga.associations.vectors import FloatArray, require_one_dimension, unit_vectors
+from prasanga.errors import InputError
+
+Counts: TypeAlias = npt.NDArray[np.float64]
+"""How often each word (or draw) counts, (n_replicates, n_words)."""
+
+# Bytes of the scores of one block of replicates.
+_BLOCK = 2**20
+
+
+@dataclass(frozen=True, eq=False)
+class Cosines:
+    """Cosines of targets with attributes, and to which word each item belongs.
+
+    Attributes:
+        values: (n_draws, n_target_items, n_attribute_items); items of X before those of Y, of A before those of B.
+        targets: (n_target_items,) the word of each item: 0 to n_x - 1 for the words of X, from n_x on for those of Y.
+        attributes: (n_attribute_items,) the same for A and B.
+        n_x: words of X; likewise `n_y`, `n_a`, `n_b`.
+    """
+
+    values: FloatArray
+    targets: npt.NDArray[np.int64]
+    attributes: npt.NDArray[np.int64]
+    n_x: int
+    n_y: int
+    n_a: int
+    n_b: int
+
+    def __post_init__(self) -> None:
+        """Refuse items that do not fit the words."""
+        _, n_targets, n_attributes = self.values.shape
+        sides = (
+            ("targets", self.targets, n_targets, self.n_x, self.n_y),
+            ("attributes", self.attributes, n_attributes, self.n_a, self.n_b),
+        )
+        for name, items, n_items, first, second in sides:
+            fits = items.shape == (n_items,) and set(items.tolist()) == set(range(first + second))
+            if not fits or (np.diff((items >= first).astype(int)) < 0).any():
+                raise InputError(
+                    f"{name}: the words of {n_items} items are {items.tolist()[:10]}. Give each of 0 to"
+                    f" {first + second - 1}, those of the first set first."
+                )
+
+    @classmethod
+    def of_vectors(
+        cls,
+        X: Sequence[npt.ArrayLike],
+        Y: Sequence[npt.ArrayLike],
+        A: Sequence[npt.ArrayLike],
+        B: Sequence[npt.ArrayLike],
+    ) -> Cosines:
+        """One draw, from the (n_items, d) vectors of each word of the four sets; one row a word for WEAT.
+
+        Raises `InputError` for a set without words, NaN, zero vectors and different dimensions.
+        """
+        sets = {"X": list(X), "Y": list(Y), "A": list(A), "B": list(B)}
+        units: dict[str, list[FloatArray]] = {}
+        for name, words in sets.items():
+            if not words:
+                raise InputError(f"{name}: a set without words. Every set needs at least one.")
+            units[name] = [unit_vectors(f"{name}, word {i}", np.atleast_2d(word)) for i, word in enumerate(words)]
+        require_one_dimension(
+            {f"{name}, word {i}": word.shape[1] for name, words in units.items() for i, word in enumerate(words)}
+        )
+        targets, attributes = units["X"] + units["Y"], units["A"] + units["B"]
+        return cls(
+            (np.concatenate(targets) @ np.concatenate(attributes).T)[None],
+            np.repeat(np.arange(len(targets)), [len(word) for word in targets]),
+            np.repeat(np.arange(len(attributes)), [len(word) for word in attributes]),
+            *(len(words) for words in sets.values()),
+        )
+
+    @property
+    def n_draws(self) -> int:
+        """Draws; one for WEAT and SEAT."""
+        return len(self.values)
+
+    @property
+    def n_targets(self) -> int:
+        """Words of X and Y together."""
+        return self.n_x + self.n_y
+
+    @property
+    def n_attributes(self) -> int:
+        """Words of A and B together."""
+        return self.n_a + self.n_b
+
+    def item_scores(self) -> FloatArray:
+        """(n_draws, n_target_items), the association s(item, A, B)."""
+        n_a = self._n_a_items
+        return cast(FloatArray, self.values[..., :n_a].mean(axis=2) - self.values[..., n_a:].mean(axis=2))
+
+    def word_scores(self) -> FloatArray:
+        """(n_targets,), the mean association of each target word over its items and the draws, X before Y."""
+        of_items = self.item_scores().mean(axis=0)
+        return np.bincount(self.targets, of_items) / np.bincount(self.targets)
+
+    def effect(self, std: str = "union_ddof1") -> float:
+        """The effect size, each item counted once: the mean over draws. Raises as `effects.effect_size` does."""
+        return float(spreads_and_effects(self.item_scores(), self._n_x_items, std, noise=COSINE_NOISE)[1].mean())
+
+    def effects(
+        self,
+        target_counts: Counts | None = None,
+        attribute_counts: Counts | None = None,
+        draw_counts: Counts | None = None,
+        std: str = "union_ddof1",
+    ) -> FloatArray:
+        """(n_replicates,) effect sizes with words counted several times or not at all.
+
+        Args:
+            target_counts: (n_replicates, n_targets), X before Y; None counts every word once.
+            attribute_counts: (n_replicates, n_attributes), A before B; None counts every word once.
+            draw_counts: (n_replicates, n_draws); None counts every draw once.
+            std: see `effects.effect_size`; a word that counts twice is two words.
+
+        Returns:
+            NaN where an effect does not exist: a set without words, or scores that are all the same.
+        """
+        blocks = self._replicates(target_counts, attribute_counts, draw_counts, std)
+        return np.concatenate([replicates.effects for replicates in blocks])
+
+    def effects_and_errors(
+        self,
+        target_counts: Counts | None = None,
+        attribute_counts: Counts | None = None,
+        draw_counts: Counts | None = None,
+        std: str = "union_ddof1",
+    ) -> tuple[FloatArray, FloatArray]:
+        """The same, and their standard errors over words by the infinitesimal jackknife, (n_replicates,) each.
+
+        With g_w the derivative of the effect by the count c_w of word w (docs/uncertainty.md), the squared error is the
+        sum over sets of n / (n - 1) * sum of c_w (g_w - mean g)^2. Attribute words count as chosen at random if
+        `attribute_counts` is given. Contexts are in it already: what is left of them in a word's mean makes words
+        differ.
+        """
+        effects, errors = [], []
+        for replicates in self._replicates(target_counts, attribute_counts, draw_counts, std):
+            sides = [(replicates.by_targets(self), replicates.target_counts, self.n_x)]
+            if attribute_counts is not None:
+                sides.append((replicates.by_attributes(self), replicates.attribute_counts, self.n_a))
+            variances = np.zeros_like(replicates.effects)
+            for gradients, counts, first in sides:
+                for part in (slice(None, first), slice(first, None)):
+                    variances += _spread_of_sum(gradients[:, part], counts[:, part])
+            effects.append(replicates.effects)
+            errors.append(np.sqrt(variances))
+        return np.concatenate(effects), np.concatenate(errors)
+
+    @cached_property
+    def _n_x_items(self) -> int:
+        return int((self.targets < self.n_x).sum())
+
+    @cached_property
+    def _n_a_items(self) -> int:
+        return int((self.attributes < self.n_a).sum())
+
+    @cached_property
+    def _items(self) -> tuple[Counts, Counts]:
+        """The number of items of each target word and of each attribute word."""
+        return np.bincount(self.targets).astype(float), np.bincount(self.attributes).astype(float)
+
+    @cached_property
+    def _by_word(self) -> FloatArray:
+        """(n_draws * n_target_items, n_attributes), cosines added up over the items of each attribute word.
+
+        Less their mean over targets, which cancels in an effect: sums of squares then lose no digits.
+        """
+        if (self._items[1] == 1).all():
+            sums = self.values[:, :, np.argsort(self.attributes)]
+        else:
+            indicator = (self.attributes[:, None] == np.arange(self.n_attributes)).astype(float)
+            sums = self.values @ indicator
+        sums = sums - sums.mean(axis=1, keepdims=True)
+        return np.ascontiguousarray(sums.reshape(-1, self.n_attributes))
+
+    def _replicates(
+        self,
+        target_counts: Counts | None,
+        attribute_counts: Counts | None,
+        draw_counts: Counts | None,
+        std: str,
+    ) -> Iterator[_Replicates]:
+        """Blocks of replicates."""
+        if std not in STD_CONVENTIONS:
+            raise InputError(f"std: {std!r} is not known. Write {' or '.join(map(repr, STD_CONVENTIONS))}.")
+        sides = (
+            ("target_counts", target_counts, self.n_targets),
+            ("attribute_counts", attribute_counts, self.n_attributes),
+            ("draw_counts", draw_counts, self.n_draws),
+        )
+        counts = [np.ones((1, n)) if given is None else np.asarray(given, dtype=float) for _, given, n in sides]
+        n_replicates = max(map(len, counts))
+        for (name, given, n), array in zip(sides, counts, strict=True):
+            if array.ndim != 2 or array.shape[1] != n or (given is not None and len(array) != n_replicates):
+                raise InputError(f"{name}: an array of shape {array.shape}. Give ({n_replicates}, {n}).")
+        rows = max(1, _BLOCK // (8 * self.n_draws * self.targets.size))
+        for start in range(0, n_replicates, rows):
+            block = [c if g is None else c[start : start + rows] for (_, g, _), c in zip(sides, counts, strict=True)]
+            with np.errstate(divide="ignore", invalid="ignore"):
+                replicates = self._computed(block[0], block[1], block[2], std)
+            yield replicates
+
+    def _computed(self, targets: Counts, attributes: Counts, draws: Counts, std: str) -> _Replicates:
+        n_x, items = self._n_x_items, attributes * self._items[1]
+        shares = attributes.copy()
+        shares[:, : self.n_a] /= items[:, : self.n_a].sum(axis=1, keepdims=True)
+        shares[:, self.n_a :] /= -items[:, self.n_a :].sum(axis=1, keepdims=True)
+        scores = (shares @ self._by_word.T).reshape(-1, self.n_draws, self.targets.size)
+
+        weights = targets[:, self.targets]  # (n_replicates, n_target_items)
+        size_x, size_y = (part.sum(axis=1)[:, None] for part in (weights[:, :n_x], weights[:, n_x:]))
+        halves = np.zeros((*weights.shape, 2))
+        halves[:, :n_x, 0], halves[:, n_x:, 1] = weights[:, :n_x] / size_x, weights[:, n_x:] / size_y
+        means = scores @ halves  # (n_replicates, n_draws, 2)
+        differences = means[..., 0] - means[..., 1]
+        if std == "pooled":
+            deviations = np.empty(np.broadcast_shapes(scores.shape, (len(means), 1, 1)))
+            np.subtract(scores[..., :n_x], means[..., :1], out=deviations[..., :n_x])
+            np.subtract(scores[..., n_x:], means[..., 1:], out=deviations[..., n_x:])
+            freedom = size_x + size_y - 2
+        else:
+            middle = (size_x * means[..., 0] + size_y * means[..., 1]) / (size_x + size_y)
+            deviations = scores - middle[..., None]
+            freedom = size_x + size_y - (std == "union_ddof1")
+        squares = np.square(deviations)
+        spreads = np.sqrt((squares @ weights[..., None])[..., 0] / freedom)
+        spreads[~(spreads > COSINE_NOISE)] = np.nan
+        of_draws = differences / spreads
+        # A draw that does not count may lack an effect.
+        effects = np.where(draws > 0, of_draws * draws, 0.0).sum(axis=1) / draws.sum(axis=1)
+        return _Replicates(
+            effects, of_draws, spreads, deviations, squares, size_x, size_y, freedom, targets, attributes, draws, shares
+        )
+
+
+class _Replicates(NamedTuple):
+    """A block of replicates, as far as the derivatives of their effects need them."""
+
+    effects: FloatArray
+    of_draws: FloatArray
+    spreads: FloatArray
+    deviations: FloatArray
+    squares: FloatArray
+    size_x: FloatArray
+    size_y: FloatArray
+    freedom: FloatArray
+    target_counts: Counts
+    attribute_counts: Counts
+    draw_counts: Counts
+    shares: FloatArray
+
+    @property
+    def _slopes(self) -> tuple[FloatArray, FloatArray]:
+        """(n_replicates, n_draws) each: what a difference of means, and what a sum of squares, adds to the effect."""
+        draws = self.draw_counts / self.draw_counts.sum(axis=1, keepdims=True)
+        per_difference = np.where(draws > 0, draws / self.spreads, 0.0)
+        per_square = np.where(draws > 0, -draws * self.of_draws / (2 * np.square(self.spreads) * self.freedom), 0.0)
+        return per_difference, per_square
+
+    def by_targets(self, cosines: Cosines) -> FloatArray:
+        """(n_replicates, n_targets), the derivatives of the effects by `target_counts`."""
+        n_x, (per_difference, per_square) = cosines._n_x_items, self._slopes
+        linear = (per_difference[:, None, :] @ self.deviations)[:, 0]
+        weights = self.target_counts[:, cosines.targets]
+        for part, size in ((slice(None, n_x), self.size_x), (slice(n_x, None), -self.size_y)):
+            middle = (weights[:, part] * linear[:, part]).sum(axis=1, keepdims=True) / np.abs(size)
+            linear[:, part] = (linear[:, part] - middle) / size
+        of_items = linear + (per_square[:, None, :] @ self.squares)[:, 0]
+        of_items -= np.nansum(per_square * np.square(self.spreads), axis=1, keepdims=True)
+        if of_items.shape[1] == cosines.n_targets:
+            return of_items[:, np.argsort(cosines.targets)]
+        return np.asarray(of_items @ (cosines.targets[:, None] == np.arange(cosines.n_targets)))
+
+    def by_attributes(self, cosines: Cosines) -> FloatArray:
+        """(n_replicates, n_attributes), the derivatives of the effects by `attribute_counts`."""
+        n_x, (per_difference, per_square) = cosines._n_x_items, self._slopes
+        weights = self.target_counts[:, cosines.targets]
+        signs = np.concatenate([weights[:, :n_x] / self.size_x, -weights[:, n_x:] / self.size_y], axis=1)
+        by_scores = per_square[..., None] * self.deviations
+        by_scores *= 2 * weights[:, None, :]
+        by_scores += per_difference[..., None] * signs[:, None, :]
+        products = by_scores.reshape(len(by_scores), -1) @ cosines._by_word
+
+        n_a, n_items = cosines.n_a, cosines._items[1]
+        items = self.attribute_counts * n_items
+        for part, sign in ((slice(None, n_a), 1), (slice(n_a, None), -1)):
+            mean = sign * (self.shares[:, part] * products[:, part]).sum(axis=1, keepdims=True)
+            products[:, part] -= n_items[part] * mean
+            products[:, part] *= sign / items[:, part].sum(axis=1, keepdims=True)
+        return products
+
+
+def _spread_of_sum(gradients: FloatArray, counts: Counts) -> FloatArray:
+    n = counts.sum(axis=1)
+    means = (counts * gradients).sum(axis=1) / n
+    return np.asarray(n / (n - 1) * (counts * np.square(gradients - means[:, None])).sum(axis=1))

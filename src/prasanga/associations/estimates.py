@@ -1,0 +1,262 @@
+"""What WEAT, SEAT and CEAT say of a category: the same columns, computed in the same way from its cosines.
+
+The three differ in what an item is - a word, its sentences, its contexts - and in nothing else: the effect size, its
+interval, the test of the words, the null control of dealt attribute words, and what the effect is without one word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from prasanga.associations.cosines import Cosines
+from prasanga.associations.effects import STD_CONVENTIONS, ConstantScoresError
+from prasanga.associations.intervals import INTERVALS, interval
+from prasanga.associations.leave_out import contributions, leave_one_out
+from prasanga.associations.permutation import ALTERNATIVES, permutation_test_of_scores
+from prasanga.associations.power import smallest_effect
+from prasanga.associations.resampling import draw_resampling, replicate_effects
+from prasanga.associations.shuffles import shuffled_control
+from prasanga.associations.vectors import FloatArray, Words
+from prasanga.errors import InputError
+from prasanga.seeds import generator
+
+_TEXT, _NUMBER, _COUNT, _FLAG = pa.string(), pa.float64(), pa.int64(), pa.bool_()
+
+CATEGORY_FIELDS = [
+    (name, _TEXT) for name in ("category", "category_title", "target_x", "target_y", "attribute_a", "attribute_b")
+]
+EFFECT_FIELDS = [
+    *((name, _NUMBER) for name in ("effect_size", "ci_low", "ci_high")),
+    *((name, _TEXT) for name in ("interval_note", "interval")),
+    ("n_resamples", _COUNT),
+]
+TEST_FIELDS = [
+    ("p_stimuli", _NUMBER),
+    ("p_stimuli_exact", _FLAG),
+    ("n_partitions", _COUNT),
+    *((name, _NUMBER) for name in ("p_stimuli_low", "p_stimuli_high", "p_stimuli_holm", "p_stimuli_bh")),
+    ("n_tests", _COUNT),
+    *((name, _NUMBER) for name in ("twin_effect_size", "twin_p_stimuli", "shuffled_low", "shuffled_high")),
+    *((name, _NUMBER) for name in ("p_shuffled", "leave_out_low", "leave_out_high", "smallest_effect")),
+]
+WORDS_FIELDS = [
+    *((f"n_{side}", _COUNT) for side in "xyab"),
+    *((f"listed_{side}", _COUNT) for side in "xyab"),
+    ("dropped", _TEXT),
+]
+CONVENTION_FIELDS = [("std", _TEXT), ("alternative", _TEXT)]
+"""Columns that the three tables of estimates share, in their order; each table adds its own between these."""
+
+WORD_FIELDS = [
+    *((name, _TEXT) for name in ("role", "set", "stimulus")),
+    ("association", _NUMBER),
+    ("n_items", _COUNT),
+    ("effect_without", _NUMBER),
+]
+"""Columns of the tables of words, after those that say which estimate it is.
+
+`association` is s(w, A, B) of a target; of an attribute, its mean cosine with X minus that with Y. `effect_without` is
+the effect size when this word is left out, null where there is none.
+"""
+
+
+@dataclass(frozen=True)
+class TestSettings:
+    """How effects are tested, as in the config; a value that is not allowed is an `InputError` that names the key."""
+
+    __test__ = False  # no test of pytest's
+
+    std: str = "union_ddof1"
+    alternative: str = "two-sided"
+    n_permutations: int = 10_000
+    interval: str = "bca"
+    n_resamples: int = 2000
+    resample_attributes: bool = True
+    n_shuffles: int = 1000
+
+    def __post_init__(self) -> None:
+        """Refuse what is not allowed."""
+        require_choices(
+            {
+                "associations.std": (self.std, STD_CONVENTIONS),
+                "associations.alternative": (self.alternative, ALTERNATIVES),
+                "associations.interval": (self.interval, INTERVALS),
+            }
+        )
+        require_counts({"associations.n_permutations": self.n_permutations}, least=1)
+        counts = {"associations.n_resamples": self.n_resamples, "associations.n_shuffles": self.n_shuffles}
+        require_counts(counts, least=0)
+
+
+@dataclass(frozen=True, eq=False)
+class CategoryEstimate:
+    """What is known of one category.
+
+    Attributes:
+        columns: by the names of `EFFECT_FIELDS` and `TEST_FIELDS`, but for the corrected p and the twin's.
+        replicates: (n_resamples,), the effect with words and contexts resampled, numbered as everywhere with the same
+            words (`resampling`); empty if no interval was asked for.
+        without: effects without each word, in the order X, Y, A, B; NaN where there is none.
+    """
+
+    columns: dict[str, Any]
+    replicates: FloatArray
+    without: FloatArray
+
+
+def measure_cosines(
+    cosines: Cosines,
+    settings: TestSettings,
+    *,
+    category: str,
+    words: Words,
+    seed: int,
+    names: tuple[object, ...] = (),
+    effect: float | None = None,
+    scores: FloatArray | None = None,
+) -> CategoryEstimate:
+    """The effect of one category, how sure it is, and its controls.
+
+    Args:
+        cosines: of its items.
+        settings: how it is tested.
+        category: its name, by which resamples are drawn: estimates with the same words share them, and are compared in
+            pairs.
+        words: of X, Y, A and B, in the order of `cosines`.
+        seed: of the study.
+        names: what else the sampled permutations and the dealt words belong to, such as the model and the length.
+        effect: the effect that is reported, where it rests on more draws than `cosines` has; intervals are put around
+            it.
+        scores: (n_targets,) associations of the words that are permuted, where they rest on more draws.
+
+    Raises:
+        ConstantScoresError: all words have the same association.
+    """
+    observed = cosines.effect(settings.std)
+    reported = observed if effect is None else effect
+    scores = cosines.word_scores() if scores is None else scores
+    test = permutation_test_of_scores(
+        scores[: cosines.n_x],
+        scores[cosines.n_x :],
+        alternative=settings.alternative,
+        n_resamples=settings.n_permutations,
+        rng=generator(seed, "p_stimuli", *names, category),
+    )
+    replicates: FloatArray = np.empty(0)
+    low = high = note = None
+    if settings.n_resamples:
+        resampling = draw_resampling(
+            words,
+            len(cosines.values),
+            n_resamples=settings.n_resamples,
+            seed=seed,
+            category=category,
+            resample_attributes=settings.resample_attributes,
+        )
+        replicates = replicate_effects(cosines, resampling, settings.std)
+        found = interval(cosines, resampling, replicates, method=settings.interval, std=settings.std, center=reported)
+        low, high, note = found.low, found.high, found.note
+    else:
+        note = "no interval was asked for (associations.n_resamples is 0)"
+    without = leave_one_out(cosines, settings.std)
+    known = without[np.isfinite(without)]
+    shuffled_low = shuffled_high = p_shuffled = None
+    if settings.n_shuffles:
+        shuffled = shuffled_control(
+            cosines, n_shuffles=settings.n_shuffles, rng=generator(seed, "shuffles", *names, category), std=settings.std
+        )
+        shuffled_low, shuffled_high, p_shuffled = shuffled.low, shuffled.high, shuffled.p_value
+    columns = {
+        "effect_size": reported,
+        "ci_low": low,
+        "ci_high": high,
+        "interval_note": note or None,
+        "interval": settings.interval,
+        "n_resamples": settings.n_resamples,
+        "p_stimuli": test.p_value,
+        "p_stimuli_exact": test.exact,
+        "n_partitions": test.n_partitions if test.exact else test.n_resamples,
+        "p_stimuli_low": test.ci_low,
+        "p_stimuli_high": test.ci_high,
+        "shuffled_low": shuffled_low,
+        "shuffled_high": shuffled_high,
+        "p_shuffled": p_shuffled,
+        # around the reported effect, as the interval
+        "leave_out_low": float(known.min()) - observed + reported if known.size else None,
+        "leave_out_high": float(known.max()) - observed + reported if known.size else None,
+        "smallest_effect": smallest_effect(cosines, scores, std=settings.std, alternative=settings.alternative),
+    }
+    return CategoryEstimate(columns, replicates, without - observed + reported)
+
+
+def word_rows(
+    cosines: Cosines, words: Words, set_names: Sequence[str], without: FloatArray, scores: FloatArray | None = None
+) -> list[dict[str, Any]]:
+    """Rows of `WORD_FIELDS`, one a word: its association, and the effect without it (`CategoryEstimate.without`).
+
+    `scores` are the (n_targets,) associations of the target words, where they rest on more draws than `cosines` has.
+    """
+    associations = np.concatenate([cosines.word_scores() if scores is None else scores, contributions(cosines)])
+    items = np.concatenate([np.bincount(cosines.targets), np.bincount(cosines.attributes)])
+    rows: list[dict[str, Any]] = []
+    for role, name, listed in zip("xyab", set_names, words, strict=True):
+        for word in listed:
+            i = len(rows)
+            rows.append(
+                {
+                    "role": role,
+                    "set": name,
+                    "stimulus": word,
+                    "association": float(associations[i]),
+                    "n_items": int(items[i]),
+                    "effect_without": float(without[i]) if np.isfinite(without[i]) else None,
+                }
+            )
+    return rows
+
+
+def used_words(listed: Sequence[Sequence[str]], usable: Any) -> Words:
+    """The words of each set that can be measured (`word in usable`), in order."""
+    x, y, a, b = ([word for word in words if word in usable] for words in listed)
+    return x, y, a, b
+
+
+def too_few(set_names: Sequence[str], listed: Sequence[Sequence[str]], used: Words) -> str:
+    """Why a category cannot be computed with the words that are left; empty if it can."""
+    kinds = (("a target set", 2), ("a target set", 2), ("an attribute set", 1), ("an attribute set", 1))
+    for name, all_words, kept, (kind, least) in zip(set_names, listed, used, kinds, strict=True):
+        if len(kept) < least:
+            return f"not computed: {name} has {len(kept)} of {len(all_words)} stimuli left, and {kind} needs {least}"
+    return ""
+
+
+def describe_words(listed: Sequence[Sequence[str]], used: Words) -> dict[str, int]:
+    """The columns n_x to listed_b."""
+    return {
+        **{f"n_{side}": len(words) for side, words in zip("xyab", used, strict=True)},
+        **{f"listed_{side}": len(words) for side, words in zip("xyab", listed, strict=True)},
+    }
+
+
+def require_choices(choices: Mapping[str, tuple[object, Sequence[str]]]) -> None:
+    """Refuse a value of a key that is none of those allowed: {key: (value, allowed)}."""
+    for key, (value, allowed) in choices.items():
+        if value not in allowed:
+            raise InputError(f"{key}: {value!r} is not allowed. Write {' or '.join(allowed)}.")
+
+
+def require_counts(counts: Mapping[str, object], *, least: int) -> None:
+    """Refuse what is no whole number of at least `least`: {key: value}."""
+    for key, count in counts.items():
+        if not isinstance(count, int) or isinstance(count, bool) or count < least:
+            raise InputError(f"{key}: {count!r}. Write a whole number of at least {least}.")
+
+
+def not_computed(error: ConstantScoresError) -> str:
+    """What `dropped` says of a category whose effect does not exist."""
+    return f"not computed: {error}"

@@ -1,0 +1,338 @@
+"""SEAT: WEAT with sentences in place of words (May et al. 2019; Sahoo et al. 2024, appendix B).
+
+A word stands in every template of its class, and each sentence has a vector. Sentences are the items of the effect
+size: with s(t, A, B) = mean cos(t, a) - mean cos(t, b), over the sentences a of A and b of B,
+
+    d = (mean of s over the sentences of X - mean over those of Y) / standard deviation of s over both
+
+The sentences of a word are not independent of one another: they are nearly the same sentence. The test therefore moves
+a word with all its sentences (unit `word`). The papers move single sentences (unit `sentence`), as if a set of 8 words
+in 10 templates were 80 words; then p is below .05 in far more than 5 % of runs in which there is no effect.
+
+The average of `associations` takes every sentence as an item (May et al.). The average of `vectors` first takes the
+mean of the vectors of a word's sentences, as they are, so that a word is one item (the program of Sadhu et al. 2024).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from prasanga.associations.categories import Category, category_of
+from prasanga.associations.cosines import Cosines
+from prasanga.associations.effects import ConstantScoresError
+from prasanga.associations.estimates import (
+    CATEGORY_FIELDS,
+    CONVENTION_FIELDS,
+    EFFECT_FIELDS,
+    TEST_FIELDS,
+    WORD_FIELDS,
+    WORDS_FIELDS,
+    TestSettings,
+    describe_words,
+    measure_cosines,
+    not_computed,
+    require_choices,
+    too_few,
+    used_words,
+    word_rows,
+)
+from prasanga.associations.permutation import PermutationTest, permutation_test_of_scores
+from prasanga.associations.vectors import FloatArray, Words, directed_vectors, require_one_dimension
+from prasanga.errors import InputError
+from prasanga.seeds import generator
+
+UNITS = ("word", "sentence")
+AVERAGES = ("associations", "vectors")
+
+_SIDES = "xyab"
+_TEXT, _NUMBER, _COUNT = pa.string(), pa.float64(), pa.int64()
+
+SEAT_SCHEMA = pa.schema(
+    [
+        *CATEGORY_FIELDS,
+        ("model", _TEXT),
+        *EFFECT_FIELDS,
+        *TEST_FIELDS,
+        *WORDS_FIELDS,
+        *((f"n_sentences_{side}", _COUNT) for side in _SIDES),
+        *((name, _TEXT) for name in ("sentence_vector", "unit", "average")),
+        ("p_sentences", _NUMBER),
+        *CONVENTION_FIELDS,
+        ("seed", _COUNT),
+    ]
+)
+"""Columns of the table of estimates.
+
+`p_stimuli` moves words, whatever the unit; `p_sentences` moves sentences and is null for the unit `word`. What needs
+other tables (`p_stimuli_holm`, `p_stimuli_bh`, `n_tests`, `twin_effect_size`, `twin_p_stimuli`) is null here.
+"""
+SEAT_WORDS_SCHEMA = pa.schema([("category", _TEXT), ("model", _TEXT), *WORD_FIELDS])
+"""Columns of the table of words; `n_items` is the number of sentences."""
+
+SentenceVectors: TypeAlias = Mapping[str, tuple[Sequence[str], npt.ArrayLike]]
+"""Each stimulus with the ids of its sentences and their (n_sentences, d) vectors."""
+
+
+@dataclass(frozen=True, eq=False)
+class Seat:
+    """Result of `seat`."""
+
+    effect_size: float
+    """Over the sentences; over the words for an average of vectors."""
+    test: PermutationTest
+    """Permutation of the words of X and Y, or of their sentences."""
+    word_scores: FloatArray
+    """(nx + ny,), the mean association of each word over its sentences, X before Y."""
+
+
+def seat(
+    X: Sequence[npt.ArrayLike],
+    Y: Sequence[npt.ArrayLike],
+    A: Sequence[npt.ArrayLike],
+    B: Sequence[npt.ArrayLike],
+    *,
+    unit: str = "word",
+    average: str = "associations",
+    std: str = "union_ddof1",
+    alternative: str = "two-sided",
+    method: str = "auto",
+    n_resamples: int = 100_000,
+    rng: np.random.Generator | int | None = None,
+) -> Seat:
+    """SEAT of target sets `X`, `Y` and attribute sets `A`, `B`.
+
+    Hypothesis of no association: the words of X and Y could change sides. Formula: see the module.
+
+    Args:
+        X: one (n_sentences, d) array per word. Words may have different numbers of sentences; each sentence counts
+            once.
+        Y: likewise.
+        A: likewise.
+        B: likewise.
+        unit: `word` permutes words by their mean association; `sentence` permutes single sentences, as May et al.
+            (2019) and IndiBias do, and rejects far too often.
+        average: `associations`, or `vectors` for one vector a word, the mean of its sentences' (Sadhu et al.); then the
+            two units are the same.
+        std: as in `effect_size`.
+        alternative: as in `permutation_test`.
+        method: likewise.
+        n_resamples: likewise.
+        rng: a generator or a seed, for partitions drawn at random.
+
+    Raises:
+        InputError: a set without words, a word without sentences, NaN, zero vectors, different dimensions, unknown
+            names; all sentences have the same association (`ConstantScoresError`).
+    """
+    _require_conventions(unit, average)
+    sets = [[np.atleast_2d(np.asarray(word)) for word in words] for words in (X, Y, A, B)]
+    for name, words in zip("XYAB", sets, strict=True):
+        for i, word in enumerate(words):
+            directed_vectors(f"{name}, word {i}", word)  # before they are averaged, which would hide a zero
+    cosines = _cosines_of(sets, average)
+    effect = cosines.effect(std)
+    scores = cosines.word_scores()
+    x, y = _permuted(cosines, unit)
+    test = permutation_test_of_scores(x, y, alternative=alternative, method=method, n_resamples=n_resamples, rng=rng)
+    return Seat(effect, test, scores)
+
+
+class SeatTables(NamedTuple):
+    """What one model comes to."""
+
+    estimates: pa.Table
+    """`SEAT_SCHEMA`"""
+    words: pa.Table
+    """`SEAT_WORDS_SCHEMA`"""
+
+
+def measure_seat(
+    categories: Mapping[str, Mapping[str, Any]],
+    sentences: pa.Table,
+    vectors: SentenceVectors,
+    *,
+    model: str,
+    settings: TestSettings,
+    unit: str = "word",
+    average: str = "associations",
+    sentence_vector: str = "",
+    seed: int = 47,
+) -> SeatTables:
+    """SEAT of all `categories` for one model.
+
+    Args:
+        categories: names to the layout of `categories.json`.
+        sentences: the filled templates (`prasanga.samples.fill_templates`): columns occurrence_id and stimulus.
+        vectors: of each stimulus, the occurrence ids of its sentences and their (n_sentences, d) vectors. A sentence
+            that the model has no vector for is absent, a stimulus without any likewise.
+        model: its name.
+        settings: how effects are tested.
+        unit: see `seat`; `p_stimuli` moves words in any case, and `sentence` adds `p_sentences`.
+        average: see `seat`.
+        sentence_vector: what a sentence's vector is (cls, mean, last, word, position), for the table.
+        seed: of the study.
+
+    Returns:
+        A row per category, and one per category and word. A stimulus without vectors is left out and named in
+        `dropped`, with those that lost some of their sentences; a category that cannot be computed is a row without
+        numbers that says why.
+
+    Raises:
+        InputError: vectors that cannot be right (NaN, zero, different dimensions, two of one sentence, those of
+            sentences that are not among the templates); an unknown unit or average.
+    """
+    _require_conventions(unit, average)
+    parsed = [category_of(name, layout) for name, layout in categories.items()]
+    wanted = {word for category in parsed for words in category.sets for word in words}
+    listed = _positions(sentences)
+    ordered = {
+        word: _ordered(f"{model}, {word}", listed.get(word, {}), *vectors[word])
+        for word in sorted(wanted & vectors.keys())
+    }
+    usable = {word: array for word, array in ordered.items() if len(array)}
+    require_one_dimension({f"{model}, {word}": array.shape[1] for word, array in usable.items()})
+    conventions = {"sentence_vector": sentence_vector, "unit": unit, "average": average}
+    n_listed = {word: len(of_word) for word, of_word in listed.items()}
+    estimates, words = [], []
+    for category in parsed:
+        row, of_words = _measure(category, model, usable, n_listed, settings, conventions, seed)
+        estimates.append(row)
+        words += of_words
+    return SeatTables(
+        pa.Table.from_pylist(estimates, schema=SEAT_SCHEMA), pa.Table.from_pylist(words, schema=SEAT_WORDS_SCHEMA)
+    )
+
+
+def _require_conventions(unit: str, average: str) -> None:
+    require_choices({"seat.unit": (unit, UNITS), "seat.average": (average, AVERAGES)})
+
+
+def _positions(sentences: pa.Table) -> dict[str, dict[str, int]]:
+    """Of each stimulus, the place of each of its sentences in the table."""
+    positions: dict[str, dict[str, int]] = {}
+    columns = (sentences.column(name).to_pylist() for name in ("stimulus", "occurrence_id"))
+    for row, (stimulus, sentence) in enumerate(zip(*columns, strict=True)):
+        positions.setdefault(stimulus, {})[sentence] = row
+    return positions
+
+
+def _ordered(whose: str, listed: Mapping[str, int], ids: Sequence[str], vectors: npt.ArrayLike) -> npt.NDArray[Any]:
+    """The checked vectors of a word, in the order of the templates."""
+    array = np.asarray(vectors)
+    if len(ids) != len(array):
+        raise InputError(f"{whose}: {len(ids)} ids of sentences for {len(array)} vectors. Embed its sentences again.")
+    if len(set(ids)) != len(ids):
+        raise InputError(f"{whose}: {len(ids)} vectors of {len(set(ids))} sentences. Embed its sentences again.")
+    strange = next((sentence for sentence in ids if sentence not in listed), None)
+    if strange is not None:
+        raise InputError(
+            f"{whose}: the vector of sentence {strange} belongs to none of the templates' sentences. They have changed,"
+            " or the vectors are another study's. Embed the sentences again."
+        )
+    if not len(array):
+        return array
+    directed_vectors(whose, array)
+    return array[sorted(range(len(ids)), key=lambda row: listed[ids[row]])]
+
+
+def _measure(
+    category: Category,
+    model: str,
+    vectors: Mapping[str, npt.NDArray[Any]],
+    n_listed: Mapping[str, int],
+    settings: TestSettings,
+    conventions: Mapping[str, str],
+    seed: int,
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """The row of a category, and those of its words."""
+    used = used_words(category.sets, vectors)
+    notes = list(_losses(category, vectors, n_listed))
+    numbers: dict[str, Any] = {}
+    words: list[dict[str, Any]] = []
+    if reason := too_few(category.set_names, category.sets, used):
+        notes.append(reason)
+    else:
+        try:
+            numbers, words = _numbers(category, model, used, vectors, settings, conventions, seed)
+        except ConstantScoresError as error:
+            notes.append(not_computed(error))
+    key = {"category": category.name, "model": model}
+    roles = ("target_x", "target_y", "attribute_a", "attribute_b")
+    row = {
+        **key,
+        "category_title": category.title,
+        **dict(zip(roles, category.set_names, strict=True)),
+        **numbers,
+        **describe_words(category.sets, used),
+        "dropped": "; ".join(notes),
+        **{
+            f"n_sentences_{side}": sum(len(vectors[word]) for word in of_side)
+            for side, of_side in zip(_SIDES, used, strict=True)
+        },
+        **conventions,
+        "std": settings.std,
+        "alternative": settings.alternative,
+        "seed": seed,
+    }
+    return row, [{**key, **of_word} for of_word in words]
+
+
+def _losses(category: Category, vectors: Mapping[str, Any], n_listed: Mapping[str, int]) -> list[str]:
+    """A note for each word that lost sentences, or all of them."""
+    notes = []
+    for word in dict.fromkeys(word for words in category.sets for word in words):
+        n, kept = n_listed.get(word, 0), len(vectors[word]) if word in vectors else 0
+        if not n:
+            notes.append(f"{word}: in no template")
+        elif not kept:
+            notes.append(f"{word}: no vector of its {n} sentences")
+        elif kept < n:
+            notes.append(f"{word}: vectors of {kept} of its {n} sentences")
+    return notes
+
+
+def _numbers(
+    category: Category,
+    model: str,
+    used: Words,
+    vectors: Mapping[str, npt.NDArray[Any]],
+    settings: TestSettings,
+    conventions: Mapping[str, str],
+    seed: int,
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    cosines = _cosines_of([[vectors[word] for word in words] for words in used], conventions["average"])
+    names = ("seat", model)
+    estimate = measure_cosines(cosines, settings, category=category.name, words=used, seed=seed, names=names)
+    p_sentences = None
+    if conventions["unit"] == "sentence":
+        p_sentences = permutation_test_of_scores(
+            *_permuted(cosines, "sentence"),
+            alternative=settings.alternative,
+            n_resamples=settings.n_permutations,
+            rng=generator(seed, "p_sentences", *names, category.name),
+        ).p_value
+    words = [
+        {**row, "n_items": len(vectors[row["stimulus"]])}
+        for row in word_rows(cosines, used, category.set_names, estimate.without)
+    ]
+    return {**estimate.columns, "p_sentences": p_sentences}, words
+
+
+def _cosines_of(sets: Sequence[Sequence[npt.NDArray[Any]]], average: str) -> Cosines:
+    if average == "vectors":
+        sets = [[word.mean(axis=0, keepdims=True, dtype=np.float64) for word in words] for words in sets]
+    return Cosines.of_vectors(*sets)
+
+
+def _permuted(cosines: Cosines, unit: str) -> tuple[FloatArray, FloatArray]:
+    """The associations that are permuted, of X and of Y."""
+    if unit == "word":
+        scores = cosines.word_scores()
+        return scores[: cosines.n_x], scores[cosines.n_x :]
+    of_items, is_x = cosines.item_scores()[0], cosines.targets < cosines.n_x
+    return of_items[is_x], of_items[~is_x]

@@ -1,0 +1,92 @@
+"""Golden values of every named convention: worked out in fractions, with ties, negative effects and unequal sizes."""
+
+import math
+from fractions import Fraction
+
+import pytest
+
+from prasanga.associations import combine, effect_size_of_scores, permutation_test_of_scores
+from prasanga.associations.ceat import hedges_variance
+
+# x, y; squared effect size by denominator (with the sign of the effect); p by alternative; number of partitions
+CASES = {
+    "four with ties": (
+        ([3, 1, 2, 2], [1, 0, 2, 1]),
+        {"union_ddof1": "7/6", "union_ddof0": "4/3", "pooled": "3/2"},
+        {"two-sided": "2/7", "greater": "1/7", "less": "69/70"},
+        70,
+    ),
+    "four, negative": (
+        ([-3, 0, -1, -2], [4, 1, 2, 3]),
+        {"union_ddof1": "-8/3", "union_ddof0": "-64/21", "pooled": "-48/5"},
+        {"two-sided": "1/35", "greater": "1", "less": "1/70"},
+        70,
+    ),
+    "eight with ties": (
+        ([5, 3, 4, 4, 6, 2, 7, 1], [2, 4, 3, 1, 0, 5, 2, 3]),
+        {"union_ddof1": "27/44", "union_ddof0": "36/55", "pooled": "63/92"},
+        {"two-sided": "1003/6435", "greater": "1003/12870", "less": "43/45"},
+        12870,
+    ),
+    "unequal sizes": (
+        ([2, 5, 3], [1, 0, 2, 1, 4]),
+        {"union_ddof1": "728/675", "union_ddof0": "832/675", "pooled": "13/10"},
+        {"two-sided": "3/14", "greater": "1/8", "less": "53/56"},
+        56,
+    ),
+    "unequal sizes, negative": (
+        ([0, 1, 1, 2, 0], [3, 1, 4]),
+        {"union_ddof1": "-392/225", "union_ddof0": "-448/225", "pooled": "-14/5"},
+        {"two-sided": "1/8", "greater": "55/56", "less": "1/14"},
+        56,
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("std", ["union_ddof1", "union_ddof0", "pooled"])
+def test_effect_sizes(case: str, std: str) -> None:
+    (x, y), effects, _, _ = CASES[case]
+    squared = Fraction(effects[std])
+    expected = math.copysign(math.sqrt(abs(squared)), squared)
+    assert effect_size_of_scores(x, y, std) == pytest.approx(expected, rel=1e-14)
+    # another unit of the scores, and both sets exchanged
+    assert effect_size_of_scores([7e-3 * s for s in x], [7e-3 * s for s in y], std) == pytest.approx(
+        expected, rel=1e-12
+    )
+    assert effect_size_of_scores(y, x, std) == pytest.approx(-expected, rel=1e-14)
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+# Thirds of a number are no fractions of two: sums of ties differ in their last digits.
+@pytest.mark.parametrize("unit", [1, 1 / 3, 1e-7])
+def test_exact_p(case: str, alternative: str, unit: float) -> None:
+    (x, y), _, p_values, n_partitions = CASES[case]
+    test = permutation_test_of_scores([unit * s for s in x], [unit * s for s in y], alternative=alternative)
+    assert (test.exact, test.n_partitions, test.n_resamples) == (True, n_partitions, 0)
+    assert test.p_value == pytest.approx(float(Fraction(p_values[alternative])), rel=1e-14)
+    assert (test.ci_low, test.ci_high) == (test.p_value, test.p_value)
+
+
+def test_a_strong_negative_effect_is_significant_two_sided() -> None:
+    # Programs that compare the absolute statistic with the signed one find p = 1 here.
+    test = permutation_test_of_scores([0, 1, 2, 3, 4, 5], [10, 11, 12, 13, 14, 15])
+    assert test.statistic == -10
+    assert test.p_value == pytest.approx(2 / math.comb(12, 6), rel=1e-14)
+
+
+def test_hedges_variance() -> None:
+    # 1/8 + 1/4 + (1/2)^2 / (2 * 12)
+    assert hedges_variance(0.5, 8, 4) == pytest.approx(float(Fraction(3, 8) + Fraction(1, 96)), rel=1e-15)
+
+
+def test_three_draws_combined() -> None:
+    # Effects 0, 1, 2 with V = 1/4 each: mean 1, Q = 8, tau2 = (8 - 2) / (12 - 4) = 3/4 by DerSimonian-Laird; with
+    # equal V, Paule-Mandel and REML find s^2 - V = 3/4 as well. Weights 1 / (1/4 + 3/4) = 1.
+    for tau2 in ("dl", "pm", "reml"):
+        result = combine([0, 1, 2], [0.25] * 3, tau2=tau2)
+        assert (result.effect, result.q, result.i2) == pytest.approx((1, 8, 0.75), rel=1e-12)
+        assert (result.tau2, result.standard_error) == pytest.approx((0.75, 3**-0.5), rel=1e-9)
+        # z = sqrt(3), two-sided
+        assert result.p_value == pytest.approx(math.erfc(math.sqrt(1.5)), rel=1e-9)

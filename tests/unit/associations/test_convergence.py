@@ -1,0 +1,81 @@
+"""The effect with more and more draws, and the number of draws from which on it stays in the band."""
+
+import numpy as np
+import pytest
+
+from prasanga.associations import combine
+from prasanga.associations.convergence import Combined, convergence, draws_settled, sizes_up_to
+from prasanga.errors import InputError
+
+
+def rows(*effects: float) -> list[Combined]:
+    return [Combined(100 * i, effect, 0.1) for i, effect in enumerate(effects, start=1)]
+
+
+@pytest.mark.parametrize(
+    ("n_draws", "sizes"),
+    [
+        (1, [1]),
+        (99, [99]),
+        (100, [100]),
+        (101, [100, 101]),
+        (1000, [100, 200, 500, 1000]),
+        (5000, [100, 200, 500, 1000, 2000, 5000]),
+        (12_000, [100, 200, 500, 1000, 2000, 5000, 10_000, 12_000]),
+    ],
+)
+def test_sizes(n_draws: int, sizes: list[int]) -> None:
+    assert sizes_up_to(n_draws) == sizes
+
+
+@pytest.mark.parametrize("tau2", ["dl", "pm", "reml"])
+def test_each_row_combines_the_first_draws(tau2: str) -> None:
+    rng = np.random.default_rng(1)
+    effects, variances = rng.normal(0.4, 0.3, 700), rng.uniform(0.01, 0.1, 700)
+    found = convergence(effects, variances, tau2)
+    assert [row.n for row in found] == [100, 200, 500, 700]
+    for n, effect, standard_error in found:
+        expected = combine(effects[:n], variances[:n], tau2=tau2)
+        assert (effect, standard_error) == (expected.effect, expected.standard_error)
+
+
+def test_sizes_may_be_given_and_end_with_all_draws() -> None:
+    # Equal variances: the combined effect is the mean.
+    found = convergence([1.0, 3.0, 5.0, 7.0], [0.5] * 4, sizes=[1, 2])
+    assert [row.n for row in found] == [1, 2, 4]
+    assert [row.effect for row in found] == pytest.approx([1, 2, 4], rel=1e-15)
+    assert found[0].standard_error == pytest.approx(0.5**0.5, rel=1e-15)
+
+
+@pytest.mark.parametrize("sizes", [[0], [2, 2], [3, 2], [5], [2, 5]])
+def test_sizes_that_do_not_fit_are_refused(sizes: list[int]) -> None:
+    with pytest.raises(InputError, match=r"sizes: \[.*\]\. Give whole numbers that rise, from 1 to at most 4 draws"):
+        convergence([1.0, 3.0, 5.0, 7.0], [0.5] * 4, sizes=sizes)
+    with pytest.raises(InputError, match=r"n_draws: 0 draws"):
+        convergence([], [])
+
+
+@pytest.mark.parametrize(
+    ("effects", "settled"),
+    [
+        ((0.5, 0.5, 0.5), 100),
+        ((0.1, 0.45, 0.5), 200),
+        ((0.45, 0.1, 0.5), None),  # the last is within any band of itself
+        ((0.45, 0.1, 0.55, 0.5), 300),  # 100 draws were within the band, but did not stay
+        ((0.5,), None),
+        ((-0.5, 0.5), None),
+    ],
+)
+def test_draws_settled(effects: tuple[float, ...], settled: int | None) -> None:
+    assert draws_settled(rows(*effects), 0.0625) == settled
+
+
+def test_the_border_belongs_to_the_band() -> None:
+    assert draws_settled(rows(0.25, 0.5), 0.25) == 100
+    assert draws_settled(rows(0.25, 0.5), 0.2499) is None
+
+
+@pytest.mark.parametrize("band", [0.0, -0.1, float("nan"), float("inf")])
+def test_a_band_of_nothing_is_refused(band: float) -> None:
+    with pytest.raises(InputError, match=rf"associations\.band: {band}\. Write a number greater than 0"):
+        draws_settled(rows(0.5, 0.5), band)

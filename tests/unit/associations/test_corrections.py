@@ -1,0 +1,136 @@
+"""Corrections for many tests: values by hand, the definitions, scipy's, and whole tables."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import false_discovery_control
+
+from prasanga.associations.corrections import benjamini_hochberg, corrected, holm
+from prasanga.errors import InputError
+
+P_VALUES = st.lists(st.sampled_from([0.0, 1e-300, 0.001, 0.01, 0.02, 0.05, 0.3, 0.9, 1.0]), min_size=1, max_size=12)
+
+
+def holm_by_definition(p: list[float], alpha: float) -> list[bool]:
+    """Step down (Holm 1979): call the smallest false at alpha / m, the next at alpha / (m - 1), and stop at the first
+    that is larger."""
+    false = [False] * len(p)
+    for step, i in enumerate(sorted(range(len(p)), key=p.__getitem__)):
+        if p[i] > alpha / (len(p) - step):
+            break
+        false[i] = True
+    return false
+
+
+def benjamini_hochberg_by_definition(p: list[float], alpha: float) -> list[bool]:
+    """Step up (Benjamini and Hochberg 1995): the largest i with p_(i) <= i alpha / m, and all that are no larger."""
+    ordered = sorted(p)
+    passed = [value for i, value in enumerate(ordered, start=1) if value <= i * alpha / len(p)]
+    return [bool(passed) and value <= passed[-1] for value in p]
+
+
+def test_holm_by_hand() -> None:
+    # 4 x .01 = .04; 3 x .02 = .06; 2 x .03 = .06; .9.
+    assert holm([0.03, 0.01, 0.9, 0.02]) == pytest.approx([0.06, 0.04, 0.9, 0.06], rel=1e-15)
+    # 3 x .02 = .06, and 2 x .025 = .05 is raised to that.
+    assert holm([0.025, 0.02, 0.5]) == pytest.approx([0.06, 0.06, 0.5], rel=1e-15)
+
+
+def test_benjamini_hochberg_by_hand() -> None:
+    # 4/1 x .01 = .04; 4/2 x .03 = .06, lowered to 4/3 x .035 = .0466...; .9.
+    assert benjamini_hochberg([0.03, 0.01, 0.9, 0.035]) == pytest.approx([0.14 / 3, 0.04, 0.9, 0.14 / 3], rel=1e-15)
+
+
+def test_ties_stay_ties() -> None:
+    assert holm([0.02, 0.02, 0.02]) == pytest.approx([0.06] * 3, rel=1e-15)
+    assert benjamini_hochberg([0.02, 0.02, 0.02]) == pytest.approx([0.02] * 3, rel=1e-15)
+    assert holm([0.02, 0.01, 0.02]) == pytest.approx([0.04, 0.03, 0.04], rel=1e-15)
+    assert benjamini_hochberg([0.02, 0.01, 0.02]) == pytest.approx([0.02] * 3, rel=1e-15)
+
+
+def test_nothing_is_above_one_and_one_test_stays_as_it_is() -> None:
+    assert holm([0.6, 0.7, 1.0]).tolist() == [1.0, 1.0, 1.0]
+    assert benjamini_hochberg([1.0, 0.99]).tolist() == [1.0, 1.0]
+    assert holm([0.04]).tolist() == benjamini_hochberg([0.04]).tolist() == [0.04]
+
+
+def test_a_missing_p_is_no_test() -> None:
+    p = [np.nan, 0.03, 0.01, np.nan, 0.02]
+    for adjust in (holm, benjamini_hochberg):
+        adjusted = adjust(p)
+        assert np.isnan(adjusted[[0, 3]]).all()
+        assert adjusted[[1, 2, 4]].tolist() == adjust([0.03, 0.01, 0.02]).tolist()
+        assert np.isnan(adjust([np.nan, np.nan])).all()
+        assert adjust([]).size == 0
+
+
+@given(p=P_VALUES)
+def test_what_is_called_false_is_what_the_definitions_call_false(p: list[float]) -> None:
+    for alpha in (
+        0.0099,
+        0.0499,
+        0.0501,
+        0.2003,
+    ):  # of no p of the list a simple multiple, so that rounding is no matter
+        assert (holm(p) <= alpha).tolist() == holm_by_definition(p, alpha)
+        assert (benjamini_hochberg(p) <= alpha).tolist() == benjamini_hochberg_by_definition(p, alpha)
+
+
+@given(p=P_VALUES)
+def test_benjamini_hochberg_equals_scipy(p: list[float]) -> None:
+    assert benjamini_hochberg(p) == pytest.approx(false_discovery_control(p, method="bh"), rel=1e-14)
+
+
+@given(p=P_VALUES, seed=st.integers(0, 100))
+def test_order_makes_no_difference_and_is_kept(p: list[float], seed: int) -> None:
+    order = np.random.default_rng(seed).permutation(len(p))
+    for adjust in (holm, benjamini_hochberg):
+        adjusted = adjust(p)
+        assert adjust(np.array(p)[order]).tolist() == adjusted[order].tolist()
+        assert (np.diff(adjusted[np.argsort(p, kind="stable")]) >= 0).all()
+        assert (adjusted >= np.array(p)).all()
+    assert (holm(p) >= benjamini_hochberg(p) * (1 - 1e-15)).all()
+
+
+@pytest.mark.parametrize("wrong", [-0.01, 1.01, np.inf])
+def test_numbers_that_are_no_p_values_are_refused(wrong: float) -> None:
+    for adjust in (holm, benjamini_hochberg):
+        with pytest.raises(InputError, match=rf"p: number 1 is {wrong}\. A p-value is from 0 to 1"):
+            adjust([0.5, wrong])
+    with pytest.raises(InputError, match=r"shape \(1, 2\)"):
+        holm([[0.5, 0.5]])
+
+
+def test_a_table_is_one_family() -> None:
+    table = pa.table(
+        {
+            "category": ["C1", "C2", "C3", "C4"],
+            "p_stimuli": [0.03, None, 0.01, 0.02],
+            "p_stimuli_holm": pa.nulls(4, pa.float64()),
+            "p_stimuli_bh": pa.nulls(4, pa.float64()),
+            "n_tests": pa.nulls(4, pa.int64()),
+            "seed": [1, 1, 1, 1],
+        }
+    )
+    result = corrected(table)
+    assert result.schema == table.schema
+    assert result["p_stimuli_holm"].to_pylist() == [pytest.approx(0.04), None, pytest.approx(0.03), pytest.approx(0.04)]
+    assert result["p_stimuli_bh"].to_pylist() == [pytest.approx(0.03), None, pytest.approx(0.03), pytest.approx(0.03)]
+    assert result["n_tests"].to_pylist() == [3, None, 3, 3]
+    assert result["p_stimuli"].to_pylist() == [0.03, None, 0.01, 0.02]
+
+
+def test_columns_are_added_where_they_are_missing() -> None:
+    result = corrected(pa.table({"p_sentences": [0.5, float("nan")]}), "p_sentences")
+    assert result.column_names == ["p_sentences", "p_sentences_holm", "p_sentences_bh", "n_tests"]
+    assert result["n_tests"].to_pylist() == [1, None]
+    empty = corrected(pa.table({"p_stimuli": pa.nulls(2, pa.float64())}))
+    assert empty["n_tests"].to_pylist() == [None, None]
+    assert empty["p_stimuli_bh"].type == pa.float64()
+
+
+def test_a_table_without_the_column_is_refused() -> None:
+    with pytest.raises(InputError, match=r"column: no 'p_stimuli' in the table; it has p\."):
+        corrected(pa.table({"p": [0.5]}))

@@ -1,0 +1,200 @@
+"""Effects of words counted several times: against lists that hold the words as often, whatever an item is."""
+
+import numpy as np
+import pytest
+
+from prasanga.associations import cosines as module
+from prasanga.associations.cosines import Cosines
+from prasanga.associations.effects import STD_CONVENTIONS, ConstantScoresError, effect_size
+from prasanga.errors import InputError
+
+SIZES = 3, 4, 3, 2
+RNG = np.random.default_rng(3)
+
+# One list of words a set, one (n_items, d) array a word.
+Sets = list[list[np.ndarray]]
+
+
+def sets_of(items: list[list[int]], seed: int = 0) -> Sets:
+    rng = np.random.default_rng(seed)
+    return [[rng.standard_normal((n, 6)) + 0.5 for n in words] for words in items]
+
+
+ONE_ITEM = sets_of([[1] * n for n in SIZES])
+SEVERAL = sets_of([[1, 3, 2], [2, 2, 1, 4], [2, 1, 3], [1, 2]])
+
+
+def several_draws(n_draws: int = 4) -> tuple[Cosines, list[Sets]]:
+    """CEAT: the same words, other vectors in each draw."""
+    draws = [sets_of([[1] * n for n in SIZES], seed) for seed in range(n_draws)]
+    values = np.concatenate([Cosines.of_vectors(*sets).values for sets in draws])
+    return Cosines(values, np.arange(7), np.arange(5), *SIZES), draws
+
+
+def listed(sets: Sets, counts: np.ndarray, std: str) -> float:
+    """The effect size of lists in which every word stands as often as it counts: what replicates mean."""
+    repeats = np.split(counts.astype(int), np.cumsum(SIZES)[:-1])
+    stacked = [
+        np.concatenate([np.repeat(word, n, axis=0) for word, n in zip(words, often, strict=True)])
+        for words, often in zip(sets, repeats, strict=True)
+    ]
+    return effect_size(*stacked, std=std)
+
+
+def random_counts(n: int, seed: int = 1) -> np.ndarray:
+    """(n, 12) counts in which no set is empty."""
+    return np.random.default_rng(seed).integers(0, 4, size=(n, 12)) + np.eye(12)[[0, 3, 7, 10]].sum(axis=0)
+
+
+@pytest.mark.parametrize("std", STD_CONVENTIONS)
+@pytest.mark.parametrize("sets", [ONE_ITEM, SEVERAL], ids=["words", "sentences"])
+def test_a_word_that_counts_twice_is_a_word_listed_twice(sets: Sets, std: str) -> None:
+    counts = random_counts(20)
+    effects = Cosines.of_vectors(*sets).effects(counts[:, :7], counts[:, 7:], std=std)
+    np.testing.assert_allclose(effects, [listed(sets, row, std) for row in counts], rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("std", STD_CONVENTIONS)
+def test_the_effect_is_the_mean_over_draws_as_often_as_they_count(std: str) -> None:
+    cosines, draws = several_draws()
+    counts, often = random_counts(6), np.array([[1, 2, 0, 1]] * 6, dtype=float)
+    each = np.array([[listed(sets, row, std) for sets in draws] for row in counts])
+    np.testing.assert_allclose(cosines.effects(counts[:, :7], counts[:, 7:], std=std), each.mean(axis=1), rtol=1e-12)
+    np.testing.assert_allclose(
+        cosines.effects(counts[:, :7], counts[:, 7:], often, std), each @ often[0] / 4, rtol=1e-12
+    )
+
+
+@pytest.mark.parametrize("std", STD_CONVENTIONS)
+def test_without_counts_every_word_counts_once(std: str) -> None:
+    cosines, draws = several_draws()
+    expected = np.mean([listed(sets, np.ones(12), std) for sets in draws])
+    assert cosines.effect(std) == pytest.approx(expected, rel=1e-12)
+    np.testing.assert_allclose(cosines.effects(std=std), [expected], rtol=1e-12)
+    np.testing.assert_allclose(cosines.effects(np.ones((3, 7)), std=std), [expected] * 3, rtol=1e-12)
+
+
+def test_word_scores_are_means_over_items_and_draws() -> None:
+    cosines = Cosines.of_vectors(*SEVERAL)
+    attributes = [np.concatenate(words) for words in SEVERAL[2:]]
+    a, b = ((v / np.linalg.norm(v, axis=1, keepdims=True)).mean(axis=0) for v in attributes)
+    expected = [
+        (word / np.linalg.norm(word, axis=1, keepdims=True) @ (a - b)).mean() for word in SEVERAL[0] + SEVERAL[1]
+    ]
+    np.testing.assert_allclose(cosines.word_scores(), expected, rtol=1e-12)
+
+
+def test_swapping_targets_or_attributes_negates() -> None:
+    x, y, a, b = SEVERAL
+    effect = Cosines.of_vectors(x, y, a, b).effect()
+    assert Cosines.of_vectors(y, x, a, b).effect() == pytest.approx(-effect, rel=1e-12)
+    assert Cosines.of_vectors(x, y, b, a).effect() == pytest.approx(-effect, rel=1e-12)
+
+
+def test_the_length_of_vectors_does_not_matter() -> None:
+    scaled = [[(i + 2.0) * word for i, word in enumerate(words)] for words in SEVERAL]
+    np.testing.assert_allclose(Cosines.of_vectors(*scaled).values, Cosines.of_vectors(*SEVERAL).values, rtol=1e-12)
+
+
+def test_blocks_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
+    cosines, _ = several_draws()
+    counts, often = random_counts(11), RNG.integers(1, 3, size=(11, 4)).astype(float)
+    at_once = cosines.effects_and_errors(counts[:, :7], counts[:, 7:], often)
+    monkeypatch.setattr(module, "_BLOCK", 1)
+    one_by_one = cosines.effects_and_errors(counts[:, :7], counts[:, 7:], often)
+    np.testing.assert_allclose(one_by_one, at_once, rtol=1e-12)
+
+
+@pytest.mark.parametrize("std", STD_CONVENTIONS)
+@pytest.mark.parametrize("with_attributes", [True, False])
+@pytest.mark.parametrize("kind", ["words", "sentences", "draws"])
+def test_errors_are_those_of_numerical_derivatives(kind: str, with_attributes: bool, std: str) -> None:
+    cosines = several_draws()[0] if kind == "draws" else Cosines.of_vectors(*(ONE_ITEM if kind == "words" else SEVERAL))
+    targets = np.array([[1, 2, 1, 2, 1, 0, 3]], dtype=float)
+    attributes = np.array([[2, 1, 0, 1, 3]], dtype=float) if with_attributes else None
+    sides, step = [(targets, 3)], 1e-5
+    if attributes is not None:
+        sides.append((attributes, 3))
+    variance = 0.0
+    for counts, first in sides:
+        moved = step * np.eye(counts.size)
+        more, less = (
+            cosines.effects(
+                targets + sign * moved, None if attributes is None else np.repeat(attributes, 7, axis=0), std=std
+            )
+            if counts is targets
+            else cosines.effects(np.repeat(targets, 5, axis=0), attributes + sign * moved, std=std)
+            for sign in (1, -1)
+        )
+        slopes = (more - less) / (2 * step)
+        for part in (slice(None, first), slice(first, None)):
+            c, g = counts[0, part], slopes[part]
+            n = c.sum()
+            variance += n / (n - 1) * (c * (g - (c * g).sum() / n) ** 2).sum()
+    effects, errors = cosines.effects_and_errors(targets, attributes, std=std)
+    assert errors[0] == pytest.approx(np.sqrt(variance), rel=1e-6)
+    assert effects[0] == pytest.approx(cosines.effects(targets, attributes, std=std)[0], rel=1e-12)
+
+
+def test_the_error_of_a_mean_is_the_known_one() -> None:
+    # With a spread that is (nearly) the same for all words, d is a difference of means over a constant; here the
+    # pooled spread is held by two far words of Y, and only words of X count several times.
+    rng = np.random.default_rng(0)
+    scores = np.concatenate([rng.normal(0, 1e-4, 50), [-0.5, 0.5] * 25])
+    cosines = Cosines(scores[None, :, None] * [0.5, -0.5], np.arange(100), np.arange(2), 50, 50, 1, 1)
+    _, errors = cosines.effects_and_errors(std="pooled")
+    spread = np.sqrt((scores[:50].var() + scores[50:].var()) * 50 / 98)
+    expected = np.sqrt(scores[:50].var(ddof=1) / 50 + scores[50:].var(ddof=1) / 50) / spread
+    assert errors[0] == pytest.approx(expected, rel=1e-3)
+
+
+def test_no_effect_is_nan() -> None:
+    cosines = Cosines.of_vectors(*ONE_ITEM)
+    counts = np.ones((4, 7))
+    counts[1, :3] = 0  # no word of X
+    counts[2] = [0, 5, 0, 0, 0, 0, 0]  # none of Y
+    effects = cosines.effects(counts, np.array([[1, 1, 1, 1, 1]] * 3 + [[1, 1, 1, 0, 0]], dtype=float))
+    assert np.isnan(effects).tolist() == [False, True, True, True]
+    one_score = Cosines(np.full((1, 4, 2), 0.3), np.arange(4), np.arange(2), 2, 2, 1, 1)
+    assert np.isnan(one_score.effects(np.ones((2, 4)))).all()
+    with pytest.raises(ConstantScoresError):
+        one_score.effect()
+
+
+def test_a_resample_of_one_word_a_set_has_no_spread_within() -> None:
+    counts = np.array([[3, 0, 0, 4, 0, 0, 0]], dtype=float)
+    cosines = Cosines.of_vectors(*ONE_ITEM)
+    assert np.isnan(cosines.effects(counts, std="pooled")[0])
+    assert np.isfinite(cosines.effects(counts)[0])
+
+
+def test_a_draw_without_effect_is_no_matter_if_it_does_not_count() -> None:
+    cosines, _ = several_draws()
+    values = cosines.values.copy()
+    values[2] = 0.1
+    broken = Cosines(values, cosines.targets, cosines.attributes, *SIZES)
+    often = np.array([[1, 1, 0, 1], [1, 1, 1, 1]], dtype=float)
+    effects, errors = broken.effects_and_errors(draw_counts=often)
+    assert effects[0] == pytest.approx(cosines.effects(draw_counts=often)[0], rel=1e-12)
+    assert np.isfinite(errors[0])
+    assert np.isnan(effects[1])
+
+
+def test_items_that_do_not_fit_are_refused() -> None:
+    values = np.zeros((1, 3, 2))
+    with pytest.raises(InputError, match=r"targets: the words of 3 items are \[0, 2, 1\]"):
+        Cosines(values, np.array([0, 2, 1]), np.arange(2), 2, 1, 1, 1)
+    with pytest.raises(InputError, match="attributes"):
+        Cosines(values, np.arange(3), np.array([0, 0]), 2, 1, 1, 1)
+    with pytest.raises(InputError, match="Y: a set without words"):
+        Cosines.of_vectors([[1.0, 0]], [], [[1.0, 0]], [[0, 1.0]])
+
+
+def test_counts_that_do_not_fit_are_refused() -> None:
+    cosines = Cosines.of_vectors(*ONE_ITEM)
+    with pytest.raises(InputError, match=r"target_counts: an array of shape \(2, 6\). Give \(2, 7\)"):
+        cosines.effects(np.ones((2, 6)))
+    with pytest.raises(InputError, match=r"attribute_counts: an array of shape \(1, 5\). Give \(2, 5\)"):
+        cosines.effects(np.ones((2, 7)), np.ones((1, 5)))
+    with pytest.raises(InputError, match="'sd' is not known"):
+        cosines.effects(std="sd")

@@ -1,0 +1,168 @@
+"""Paired differences: what is compared with what, the interval by hand, and why there is none."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from prasanga.associations.differences import DIFFERENCES_SCHEMA, differences, sorted_lengths
+from prasanga.associations.intervals import difference_interval
+from prasanga.associations.study import RESAMPLES_SCHEMA
+from prasanga.errors import InputError
+
+
+def estimates(*rows: tuple[str, str, str, str, float | None], notes: Sequence[str | None] | None = None) -> pa.Table:
+    names = ("category", "sample_mode", "model", "segment_length", "effect_size")
+    table = pa.table({name: [row[i] for row in rows] for i, name in enumerate(names)})
+    return table if notes is None else table.append_column("interval_note", pa.array(notes, pa.string()))
+
+
+def resamples(*rows: tuple[str, str, str, str, str, Sequence[float] | None, float]) -> pa.Table:
+    names = ("category", "sample_mode", "model", "segment_length", "words", "replicates", "effect_size")
+    return pa.Table.from_pylist([dict(zip(names, row, strict=True)) for row in rows], schema=RESAMPLES_SCHEMA)
+
+
+def one(table: pa.Table, **key: Any) -> dict[str, Any]:
+    (row,) = [row for row in table.to_pylist() if all(row[name] == value for name, value in key.items())]
+    return row
+
+
+def test_all_pairs_of_lengths_and_of_models() -> None:
+    cells = [("C1", "fixed", model, length) for model in ("wide", "narrow") for length in (">75", "75", "9")]
+    effects = (0.5, 0.4, 0.1, 0.9, 0.7, 0.6)
+    table = differences(estimates(*((*cell, effect) for cell, effect in zip(cells, effects, strict=True))), resamples())
+    assert table.schema == DIFFERENCES_SCHEMA
+    keys = [
+        tuple(row[name] for name in ("kind", "model", "segment_length", "first", "second")) for row in table.to_pylist()
+    ]
+    assert keys == [
+        ("length", "wide", None, "9", "75"),
+        ("length", "wide", None, "9", ">75"),
+        ("length", "wide", None, "75", ">75"),
+        ("length", "narrow", None, "9", "75"),
+        ("length", "narrow", None, "9", ">75"),
+        ("length", "narrow", None, "75", ">75"),
+        ("model", None, "9", "wide", "narrow"),
+        ("model", None, "75", "wide", "narrow"),
+        ("model", None, ">75", "wide", "narrow"),
+    ]
+    row = one(table, model="wide", first="9", second=">75")
+    assert (row["effect_first"], row["effect_second"]) == (0.1, 0.5)
+    assert row["difference"] == pytest.approx(0.4, rel=1e-15)
+    assert one(table, kind="model", segment_length="9")["difference"] == pytest.approx(0.5, rel=1e-15)
+
+
+def test_categories_and_sample_modes_are_kept_apart_and_orders_may_be_given() -> None:
+    cells = [(c, mode, m, "9") for c in ("C1", "C2") for mode in ("fixed", "random") for m in ("a", "b")]
+    table = differences(
+        estimates(*((*cell, float(i)) for i, cell in enumerate(cells))), resamples(), models=["b", "a"], lengths=["9"]
+    )
+    found = [(r["category"], r["sample_mode"], r["first"], r["second"], r["difference"]) for r in table.to_pylist()]
+    assert found == [(c, mode, "b", "a", -1.0) for c in ("C1", "C2") for mode in ("fixed", "random")]
+
+
+def interval_of(
+    first: Sequence[float],
+    second: Sequence[float],
+    observed: tuple[float, float],
+    reported: tuple[float, float] | None = None,
+) -> Any:
+    cells = [("C1", "fixed", "m", "9"), ("C1", "fixed", "m", "25")]
+    table = differences(
+        estimates(*((*cell, effect) for cell, effect in zip(cells, reported or observed, strict=True))),
+        resamples((*cells[1], "w", second, observed[1]), (*cells[0], "w", first, observed[0])),
+    )
+    (row,) = table.to_pylist()
+    assert row["note"] is None
+    return row["ci_low"], row["ci_high"]
+
+
+def test_the_interval_is_that_of_the_paired_differences() -> None:
+    # Both effects vary by much, and together: in 100 resamples, second minus first goes from .3 to .4. The difference
+    # of the estimates is in the middle, so that the bias is 0 and the ends are the 2.5 % and 97.5 % points.
+    rng = np.random.default_rng(1)
+    first = rng.normal(0, 5, 100)
+    second = first + np.linspace(0.3, 0.4, 100)[rng.permutation(100)]
+    assert interval_of(first, second, (0.0, 0.35)) == pytest.approx((0.3025, 0.3975), abs=1e-9)
+
+
+def test_the_interval_lies_around_the_difference_reported() -> None:
+    rng = np.random.default_rng(2)
+    first, second = rng.normal(0.2, 0.3, 500), rng.normal(0.5, 0.3, 500)
+    expected = difference_interval(second, first, 0.5, 0.2)
+    assert expected.low is not None
+    assert expected.high is not None
+    assert interval_of(first, second, (0.2, 0.5)) == (expected.low, expected.high)
+    # The effects reported rest on more draws, and their difference is .05 larger.
+    moved = interval_of(first, second, (0.2, 0.5), reported=(0.19, 0.54))
+    assert moved == pytest.approx((expected.low + 0.05, expected.high + 0.05), rel=1e-12)
+
+
+def test_exchanging_both_turns_the_interval_round() -> None:
+    rng = np.random.default_rng(3)
+    first, second = rng.normal(0.2, 0.3, 500), rng.normal(0.5, 0.3, 500)
+    low, high = interval_of(first, second, (0.2, 0.5))
+    assert interval_of(second, first, (0.5, 0.2)) == pytest.approx((-high, -low), rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("second", "why"),
+    [
+        (("other words", [0.1] * 50, 0.5), "no interval: 9 and 25 were not measured with the same words"),
+        (("w", None, 0.5), "25: no resamples"),
+        (("w", [], 0.5), "25: no resamples"),
+        (("w", [0.1] * 50, None), "25: no resamples"),
+        (None, "25: no resamples"),
+        (("w", [0.1] * 40, 0.5), "no interval: 50 resamples of 9, 40 of 25"),
+        (("w", [float("nan")] * 50, 0.5), "no interval: in no resample does an effect exist"),
+    ],
+)
+def test_no_interval_and_why(second: tuple[Any, ...] | None, why: str) -> None:
+    nine, other = ("C1", "fixed", "m", "9"), ("C1", "fixed", "m", "25")
+    given = [(*nine, "w", [0.2] * 50, 0.25)] + ([(*other, *second)] if second else [])
+    (row,) = differences(estimates((*nine, 0.25), (*other, 0.5)), resamples(*given)).to_pylist()
+    assert (row["difference"], row["ci_low"], row["ci_high"]) == (0.25, None, None)
+    assert row["note"].startswith(why)
+
+
+def test_an_estimate_without_an_interval_has_none_in_a_difference() -> None:
+    cells = [("C1", "fixed", "m", length) for length in ("9", "25")]
+    few = "no interval: set X has 7 words"
+    given = resamples(*((*cell, "w", [0.1, 0.2] * 25, 0.15) for cell in cells))
+    for low, note, expected in ((None, few, f"25: {few}"), (0.1, "1.2% of the resamples are left out", None)):
+        table = estimates(*((*cell, 0.5) for cell in cells), notes=[None, note]).append_column(
+            "ci_low", pa.array([0.1, low])
+        )
+        (row,) = differences(table, given).to_pylist()
+        assert row["note"] == expected
+        assert (row["ci_low"] is None) == (expected is not None)
+
+
+def test_no_effect_no_difference() -> None:
+    for effect in (None, float("nan")):
+        table = differences(estimates(("C1", "fixed", "m", "9", effect), ("C1", "fixed", "m", "25", 0.5)), resamples())
+        (row,) = table.to_pylist()
+        assert (row["effect_first"], row["effect_second"], row["difference"]) == (None, 0.5, None)
+        assert row["note"] == "no effect of 9"
+
+
+def test_one_estimate_has_no_difference() -> None:
+    table = differences(estimates(("C1", "fixed", "m", "9", 0.5)), resamples())
+    assert (table.num_rows, table.schema) == (0, DIFFERENCES_SCHEMA)
+
+
+def test_tables_that_do_not_fit_are_refused() -> None:
+    row = ("C1", "fixed", "m", "9", 0.5)
+    with pytest.raises(InputError, match=r"estimates: two rows of C1, fixed, m, 9"):
+        differences(estimates(row, row), resamples())
+    again = (*row[:4], "w", [0.1], 0.5)
+    with pytest.raises(InputError, match=r"resamples: two rows of C1, fixed, m, 9"):
+        differences(estimates(row), resamples(again, again))
+    with pytest.raises(InputError, match=r"resamples: no column words, replicates; there are category"):
+        differences(estimates(row), estimates(row))
+
+
+def test_lengths_are_sorted_by_words() -> None:
+    assert sorted_lengths([">75", "100", "9", "75", "9", "25"]) == ["9", "25", "75", ">75", "100"]

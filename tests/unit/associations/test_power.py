@@ -1,0 +1,222 @@
+"""How many contexts are enough and how small an effect can be found: by hand, and against simulated studies."""
+
+import math
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from prasanga.associations import effect_size_of_scores, permutation_test_of_scores
+from prasanga.associations.cosines import Cosines
+from prasanga.associations.power import (
+    contexts_enough,
+    contexts_for_spread,
+    smallest_effect,
+    smallest_effect_of_sizes,
+)
+from prasanga.errors import InputError
+
+
+def of_scores(scores: np.ndarray, n_x: int, items: int = 1) -> Cosines:
+    """Cosines whose associations are these: (n_draws, n_items), `items` a word, one attribute word on each side."""
+    words = np.repeat(np.arange(scores.shape[1] // items), items)
+    n_y = len(set(words.tolist())) - n_x
+    return Cosines(np.stack([scores / 2, -scores / 2], axis=-1), words, np.arange(2), n_x, n_y, 1, 1)
+
+
+def chance(share: float, n: int) -> float:
+    """How far a share of `n` simulated studies may be from the true share, but for 1 time in 1000."""
+    return 3.3 * math.sqrt(share * (1 - share) / n)
+
+
+def test_contexts_by_hand() -> None:
+    # (1.96 x .5 / .1)^2 = 96.04; with 1.95996, 96.036.
+    assert contexts_for_spread(0.5, 0.1) == 97
+    assert contexts_for_spread(0.05, 0.1) == 1
+    assert contexts_for_spread(0.0, 0.1) == 1
+    # Half the band takes four times as many.
+    assert contexts_for_spread(0.5, 0.05) == math.ceil(4 * 96.0365)
+    # 0 and 1 have the standard deviation .7071: (1.96 x .7071 / .1)^2 = 192.07.
+    assert contexts_enough([0.0, 1.0], 0.1) == 193
+    assert contexts_enough([0.4], 0.1) is None
+
+
+def test_contexts_enough_keeps_the_effect_within_the_band() -> None:
+    # 6 and 6 words whose contexts scatter their associations, and pools of the k contexts that are said to be enough.
+    rng = np.random.default_rng(3)
+    words = np.concatenate([rng.normal(0.5, 1, 6), rng.normal(0, 1, 6)])
+
+    def effects(scores: np.ndarray) -> np.ndarray:
+        return (scores[..., :6].mean(-1) - scores[..., 6:].mean(-1)) / scores.std(-1, ddof=1)
+
+    single = effects(words + rng.standard_normal((20_000, 12)))
+    k = contexts_enough(single, 0.2)
+    assert k is not None
+    pools = words[:, None] + rng.standard_normal((400, 12, k))
+    drawn = rng.integers(k, size=(400, 12, 600))
+    of_pools = effects(np.take_along_axis(pools, drawn, axis=2).transpose(0, 2, 1)).mean(axis=1)
+    within = (np.abs(of_pools - single.mean()) <= 0.2).mean()
+    assert within > 0.95 - chance(0.95, 400)
+    # A quarter of them is not enough.
+    of_few = effects(np.take_along_axis(pools, drawn % (k // 4), axis=2).transpose(0, 2, 1)).mean(axis=1)
+    assert (np.abs(of_few - single.mean()) <= 0.2).mean() < 0.9
+
+
+def test_what_cannot_be_a_spread_or_a_band_is_refused() -> None:
+    with pytest.raises(InputError, match=r"associations\.band: 0"):
+        contexts_for_spread(0.5, 0)
+    with pytest.raises(InputError, match=r"spread: -1"):
+        contexts_for_spread(-1, 0.1)
+    with pytest.raises(InputError, match="effects: number 1 is nan"):
+        contexts_enough([0.1, float("nan")], 0.1)
+
+
+def test_the_detectable_difference_is_the_textbooks() -> None:
+    # Cohen (1988), table 2.3.5 (two-sided .05, power .80): 26 a group for d = .80, 64 for .50, 17 for 1.00.
+    for n, d in ((17, 1.0), (26, 0.8), (64, 0.5)):
+        found = smallest_effect_of_sizes(n, n, std="pooled")
+        assert found == pytest.approx(d, abs=0.011)
+        assert found is not None
+        assert found <= d  # n is the first number that is enough
+        before = smallest_effect_of_sizes(n - 1, n - 1, std="pooled")
+        assert before is not None
+        assert before > d
+
+
+def test_from_the_pooled_to_the_other_denominators() -> None:
+    pooled = smallest_effect_of_sizes(8, 8, std="pooled")
+    assert pooled is not None
+    # Variance within sets 1, and the set means differ by the effect: 16 words, 8 x 8 / 16 = 4.
+    assert smallest_effect_of_sizes(8, 8) == pytest.approx(pooled / math.sqrt(1 + 4 * pooled**2 / 15), rel=1e-12)
+    union = smallest_effect_of_sizes(8, 8)
+    assert union is not None
+    assert smallest_effect_of_sizes(8, 8, std="union_ddof0") == pytest.approx(union * math.sqrt(16 / 15), rel=1e-12)
+    assert smallest_effect_of_sizes(8, 8, spread_ratio=2, std="pooled") == pytest.approx(pooled / 2, rel=1e-12)
+
+
+def test_more_words_less_noise_fewer_sides_less_power() -> None:
+    sizes = [smallest_effect_of_sizes(n, n) for n in (4, 8, 13, 25, 100)]
+    assert all(fewer is not None and more is not None and fewer > more for fewer, more in pairwise(sizes))
+    eight = smallest_effect_of_sizes(8, 8)
+    assert eight is not None
+    for easier in ({"alternative": "greater"}, {"alpha": 0.1}, {"power": 0.5}, {"spread_ratio": 1.5}):
+        found = smallest_effect_of_sizes(8, 8, **easier)  # type: ignore[arg-type]
+        assert found is not None
+        assert found < eight
+    assert smallest_effect_of_sizes(8, 8, alternative="less") == smallest_effect_of_sizes(8, 8, alternative="greater")
+    assert smallest_effect_of_sizes(5, 20) == smallest_effect_of_sizes(20, 5)
+
+
+def test_no_effect_can_be_found_with_too_few_words() -> None:
+    assert smallest_effect_of_sizes(3, 3) is None  # p is 2 / 20 or more
+    assert smallest_effect_of_sizes(3, 3, alternative="greater") is not None  # 1 / 20
+    assert smallest_effect_of_sizes(3, 4) is not None  # 1 / 35: sets of different sizes have no mirror image
+    assert smallest_effect_of_sizes(4, 4) is not None  # 2 / 70
+    assert smallest_effect_of_sizes(2, 4) is None  # 1 / 15
+    assert smallest_effect_of_sizes(5000, 5000) == pytest.approx(0.056, abs=0.001)
+
+
+@pytest.mark.parametrize(
+    ("n_x", "n_y", "studies"), [(4, 4, 1500), (8, 8, 1500), (8, 13, 1000), (13, 13, 600), (25, 25, 400)]
+)
+def test_power_of_the_permutation_test(n_x: int, n_y: int, studies: int) -> None:
+    # Words with one vector (WEAT): a difference of means as large as is said, in standard deviations within sets.
+    difference, said = smallest_effect_of_sizes(n_x, n_y, std="pooled"), smallest_effect_of_sizes(n_x, n_y)
+    assert difference is not None
+    rng = np.random.default_rng(n_x)
+    found, effects = 0, []
+    for _ in range(studies):
+        x, y = rng.normal(difference, 1, n_x), rng.normal(0, 1, n_y)
+        method = "exact" if n_x + n_y <= 26 else "sampled"
+        found += permutation_test_of_scores(x, y, method=method, n_resamples=499, rng=rng).p_value <= 0.05
+        effects.append(effect_size_of_scores(x, y))
+    # With 4 and 4 words the test is not quite as good as the t distribution says: .74.
+    expected = 0.74 if n_x == 4 else 0.8
+    assert found / studies == pytest.approx(expected, abs=chance(0.8, studies))
+    assert np.mean(effects) == pytest.approx(said, rel=0.02)
+
+
+@pytest.mark.parametrize("n", [8, 13, 25])
+def test_power_of_a_study_of_contexts_in_the_units_of_its_effect(n: int) -> None:
+    # Contexts scatter 1.5 times as much as words do; the effect is the mean over 40 draws.
+    rng = np.random.default_rng(n)
+    difference = smallest_effect_of_sizes(n, n, std="pooled")
+    assert difference is not None
+    found, effects, said = 0, [], []
+    studies = {8: 800, 13: 400, 25: 1000}[n]
+    for _ in range(studies):
+        words = rng.standard_normal(2 * n)
+        # Words' means hold 1.5^2 / 40 of the contexts' noise, and the difference is counted in their spread.
+        words[:n] += difference * math.sqrt(1 + 1.5**2 / 40)
+        cosines = of_scores(words + 1.5 * rng.standard_normal((40, 2 * n)), n)
+        scores = cosines.word_scores()
+        method = "exact" if n < 14 else "sampled"
+        test = permutation_test_of_scores(scores[:n], scores[n:], method=method, n_resamples=499, rng=rng)
+        found += test.p_value <= 0.05
+        effects.append(cosines.effect())
+        said.append(smallest_effect(cosines))
+    assert found / studies == pytest.approx(0.8, abs=chance(0.8, studies))
+    assert np.mean(effects) == pytest.approx(np.mean(said), rel=0.04)
+    # Far below what a study with one vector a word would have to show.
+    one_vector = smallest_effect_of_sizes(n, n)
+    assert one_vector is not None
+    assert np.mean(said) < 0.7 * one_vector
+
+
+def test_one_vector_a_word_needs_no_data() -> None:
+    scores = np.random.default_rng(1).normal(0, 1, (1, 21))
+    for std in ("union_ddof1", "union_ddof0", "pooled"):
+        assert smallest_effect(of_scores(scores, 8), std=std) == pytest.approx(
+            smallest_effect_of_sizes(8, 13, std=std), rel=1e-12
+        )
+
+
+def test_the_ratio_of_spreads_is_taken_from_the_data() -> None:
+    # Words' means are -1, 0, 0, 1 in either set: squares 2 + 2. In the draws they are moved by 1, -1, -1, 1 and back,
+    # to 0, -1, -1, 2 and -2, 1, 1, 0, with the squares 6 + 6 in both.
+    moved = np.array([1, -1, -1, 1] * 2)
+    cosines = of_scores(np.array([-1.0, 0, 0, 1] * 2) + np.array([moved, -moved]), 4)
+    assert smallest_effect(cosines) == pytest.approx(
+        smallest_effect_of_sizes(4, 4, spread_ratio=math.sqrt(12 / 4)), rel=1e-12
+    )
+
+
+def test_sentences_of_a_word_count_as_one_word() -> None:
+    # SEAT: 5 sentences a word, little noise. Five times as many items, and still the power of 8 and 8 words.
+    rng = np.random.default_rng(4)
+    words = rng.standard_normal(16)
+    cosines = of_scores(np.repeat(words, 5)[None] + 1e-6 * rng.standard_normal((1, 80)), 8, items=5)
+    difference = smallest_effect_of_sizes(8, 8, std="pooled")
+    assert difference is not None
+    # The same words five times over spread as 16 words do, but for n - 1: 15 degrees of freedom in 16 words, and the
+    # difference between the sets.
+    expected = difference / math.sqrt((15 / 16 + difference**2 / 4) * 80 / 79)
+    assert smallest_effect(cosines) == pytest.approx(expected, rel=1e-4)
+
+
+def test_scores_of_more_draws_may_be_given() -> None:
+    rng = np.random.default_rng(5)
+    cosines = of_scores(rng.standard_normal((3, 16)), 8)
+    noisy, steady = smallest_effect(cosines), smallest_effect(cosines, cosines.word_scores() / 10)
+    assert noisy is not None
+    assert steady is not None
+    assert steady < noisy
+
+
+def test_words_that_do_not_differ_within_sets_have_no_smallest_effect() -> None:
+    assert smallest_effect(of_scores(np.array([[0.25] * 8 + [0.5] * 8]), 8)) is None
+    assert smallest_effect(of_scores(np.array([[0.25, 0.5]]), 1)) is None
+    assert smallest_effect(of_scores(np.array([[0.25, 0.5, 0.7, 0.8]]), 2)) is None
+
+
+def test_settings_that_make_no_sense_are_refused() -> None:
+    for wrong, message in (
+        ({"n_x": 0}, "n_x, n_y: 0 and 8 words"),
+        ({"std": "half"}, "std: 'half' is not known"),
+        ({"alternative": "other"}, "alternative: 'other' is not known. Write 'two-sided' or 'greater' or 'less'"),
+        ({"alpha": 0.9}, "alpha, power: 0.9 and 0.8"),
+        ({"power": 1.0}, "alpha, power: 0.05 and 1.0"),
+        ({"spread_ratio": 0.0}, "spread_ratio: 0.0"),
+    ):
+        with pytest.raises(InputError, match=message):
+            smallest_effect_of_sizes(**{"n_x": 8, "n_y": 8, **wrong})  # type: ignore[arg-type]

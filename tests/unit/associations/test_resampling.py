@@ -1,0 +1,100 @@
+"""Resampled words and draws: their numbers, and that models and lengths share them."""
+
+import numpy as np
+import pytest
+
+from prasanga.associations.cosines import Cosines
+from prasanga.associations.resampling import Resampling, draw_resampling, replicate_effects
+from prasanga.errors import InputError
+
+WORDS = [["rose", "lily", "iris"], ["ant", "wasp"], ["love", "peace", "joy", "hope"], ["war"]]
+
+
+def draw(**changes: object) -> Resampling:
+    arguments: dict[str, object] = {
+        "words": WORDS,
+        "n_draws": 5,
+        "n_resamples": 200,
+        "seed": 1,
+        "category": "flowers",
+    } | changes
+    words, n_draws = arguments.pop("words"), arguments.pop("n_draws")
+    return draw_resampling(words, n_draws, **arguments)  # type: ignore[arg-type]
+
+
+def test_every_set_keeps_its_size() -> None:
+    resampling = draw()
+    assert resampling.attribute_counts is not None
+    assert resampling.draw_counts is not None
+    assert (resampling.target_counts[:, :3].sum(axis=1) == 3).all()
+    assert (resampling.target_counts[:, 3:].sum(axis=1) == 2).all()
+    assert (resampling.attribute_counts[:, :4].sum(axis=1) == 4).all()
+    assert (resampling.attribute_counts[:, 4] == 1).all()
+    assert (resampling.draw_counts.sum(axis=1) == 5).all()
+    assert resampling.target_counts.shape == (200, 5)
+
+
+def test_words_are_drawn_with_replacement_and_alike() -> None:
+    counts = draw(words=[[str(i) for i in range(10)]] * 4, n_resamples=4000).target_counts
+    np.testing.assert_allclose(counts.mean(axis=0), 1, atol=0.06)
+    # of n draws with replacement the variance of a count is 1 - 1 / n
+    np.testing.assert_allclose(counts.var(axis=0), 0.9, atol=0.1)
+
+
+def test_the_same_words_give_the_same_resamples() -> None:
+    # which model, and which length, is not even asked
+    first, second = draw(), draw()
+    np.testing.assert_array_equal(first.target_counts, second.target_counts)
+    np.testing.assert_array_equal(first.attribute_counts, second.attribute_counts)
+    np.testing.assert_array_equal(first.draw_counts, second.draw_counts)
+
+
+def test_sets_do_not_depend_on_each_other() -> None:
+    others = [["rose", "lily"], *WORDS[1:]]
+    changed = draw(words=others, n_draws=7)
+    assert not np.array_equal(changed.target_counts[:, :2], draw().target_counts[:, :2])
+    np.testing.assert_array_equal(changed.target_counts[:, 2:], draw().target_counts[:, 3:])
+    np.testing.assert_array_equal(changed.attribute_counts, draw().attribute_counts)
+
+
+@pytest.mark.parametrize("change", [{"seed": 2}, {"category": "insects"}])
+def test_seed_and_category_make_other_resamples(change: dict[str, object]) -> None:
+    assert not np.array_equal(draw(**change).target_counts, draw().target_counts)
+    assert not np.array_equal(draw(**change).draw_counts, draw().draw_counts)
+
+
+def test_more_resamples_begin_with_those_of_fewer() -> None:
+    np.testing.assert_array_equal(draw(n_resamples=300).target_counts[:200], draw().target_counts)
+
+
+def test_levels_that_are_not_resampled() -> None:
+    assert draw(n_draws=1).draw_counts is None
+    fixed = draw(resample_attributes=False)
+    assert fixed.attribute_counts is None
+    np.testing.assert_array_equal(fixed.target_counts, draw().target_counts)
+
+
+def test_replicates_are_effects_of_the_counted_words() -> None:
+    values = np.random.default_rng(0).uniform(-1, 1, size=(5, 5, 5))
+    cosines = Cosines(values, np.arange(5), np.arange(5), 3, 2, 4, 1)
+    resampling = draw()
+    replicates = replicate_effects(cosines, resampling, "union_ddof0")
+    expected = cosines.effects(
+        resampling.target_counts, resampling.attribute_counts, resampling.draw_counts, "union_ddof0"
+    )
+    np.testing.assert_array_equal(replicates, expected)
+    assert replicates.shape == (200,)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"words": WORDS[:3]}, r"sets of \[3, 2, 4\] words"),
+        ({"words": [*WORDS[:3], []]}, r"sets of \[3, 2, 4, 0\] words"),
+        ({"n_resamples": 0}, "n_resamples: 0"),
+        ({"n_draws": 0}, "n_draws: 0"),
+    ],
+)
+def test_bad_input(change: dict[str, object], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        draw(**change)

@@ -1,0 +1,176 @@
+"""WEAT: values by hand and by full enumeration, and the tables of a study."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pytest
+
+from prasanga.associations.effects import ConstantScoresError
+from prasanga.associations.estimates import TestSettings
+from prasanga.associations.weat import WEAT_SCHEMA, WEAT_WORDS_SCHEMA, measure_weat, weat
+from prasanga.errors import InputError
+
+# s(w, A, B) is the cosine with the first axis minus that with the second: 1, -0.2 for X; -1, 0.2 for Y.
+X, Y = [[1.0, 0.0], [3.0, 4.0]], [[0.0, 2.0], [4.0, 3.0]]
+A, B = [[5.0, 0.0]], [[0.0, 0.5]]
+SETTINGS = TestSettings(n_permutations=200, n_resamples=100, n_shuffles=20)
+
+
+@pytest.mark.parametrize(
+    ("std", "effect"),
+    [("union_ddof1", 0.8 / np.sqrt(2.08 / 3)), ("union_ddof0", 0.8 / np.sqrt(0.52)), ("pooled", 0.8 / np.sqrt(0.72))],
+)
+def test_four_words_by_hand(std: str, effect: float) -> None:
+    result = weat(X, Y, A, B, std=std)
+    assert result.effect_size == pytest.approx(effect, rel=1e-12)
+    np.testing.assert_allclose(result.scores_x, [1.0, -0.2], atol=1e-12)
+    np.testing.assert_allclose(result.scores_y, [-1.0, 0.2], atol=1e-12)
+    assert (result.std, result.test.exact, result.test.n_partitions) == (std, True, 6)
+
+
+@pytest.mark.parametrize(("alternative", "p"), [("two-sided", 4 / 6), ("greater", 2 / 6), ("less", 5 / 6)])
+def test_four_words_have_six_partitions(alternative: str, p: float) -> None:
+    # sums of the two scores of X in all partitions: 0.8 (observed), 0, 1.2, -1.2, 0, -0.8
+    assert weat(X, Y, A, B, alternative=alternative).test.p_value == pytest.approx(p, abs=1e-12)
+
+
+def full_enumeration(x: np.ndarray, y: np.ndarray, alternative: str) -> float:
+    """The p of a difference of means, every partition listed."""
+    scores, n = np.concatenate([x, y]), len(x)
+    observed = x.mean() - y.mean()
+    extreme = 0
+    partitions = list(combinations(range(len(scores)), n))
+    for chosen in partitions:
+        rest = [i for i in range(len(scores)) if i not in chosen]
+        difference = scores[list(chosen)].mean() - scores[rest].mean()
+        reach = {"two-sided": abs(difference) - abs(observed), "greater": difference - observed}
+        extreme += reach.get(alternative, observed - difference) >= -1e-9
+    return extreme / len(partitions)
+
+
+@pytest.mark.parametrize(("n_x", "shift"), [(4, 1.5), (3, -2.0), (5, 0.0)], ids=["equal", "negative", "none"])
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+def test_eight_words_against_full_enumeration(n_x: int, shift: float, alternative: str) -> None:
+    rng = np.random.default_rng(n_x)
+    words, a, b = rng.normal(size=(8, 6)), rng.normal(size=(3, 6)), rng.normal(size=(4, 6))
+    words[:n_x] += shift * (a.mean(axis=0) - b.mean(axis=0))
+    words[-1] = 2 * words[0]  # the same direction: a tie between the sets
+    result = weat(words[:n_x], words[n_x:], a, b, alternative=alternative)
+
+    def cosine(u: np.ndarray, v: np.ndarray) -> float:
+        return float(u @ v / np.sqrt(u @ u) / np.sqrt(v @ v))
+
+    s = np.array([np.mean([cosine(w, u) for u in a]) - np.mean([cosine(w, v) for v in b]) for w in words])
+    assert result.effect_size == pytest.approx((s[:n_x].mean() - s[n_x:].mean()) / s.std(ddof=1), rel=1e-12)
+    assert result.test.p_value == pytest.approx(full_enumeration(s[:n_x], s[n_x:], alternative), abs=1e-12)
+
+
+def test_symmetry_scale_and_sampling() -> None:
+    rng = np.random.default_rng(3)
+    x, y, a, b = (rng.normal(size=(n, 5)) for n in (6, 5, 4, 3))
+    forward, backward = weat(x, y, a, b), weat(y, x, a, b)
+    assert backward.effect_size == pytest.approx(-forward.effect_size, rel=1e-12)
+    assert backward.test.p_value == forward.test.p_value
+    assert weat(3 * x, 0.1 * y, 7 * a, b).effect_size == pytest.approx(forward.effect_size, rel=1e-12)
+    sampled = weat(x, y, a, b, method="sampled", n_resamples=5000, rng=1)
+    assert sampled.test.p_value == pytest.approx(forward.test.p_value, abs=0.03)
+    assert sampled.test == weat(x, y, a, b, method="sampled", n_resamples=5000, rng=1).test
+
+
+def test_what_has_no_effect_size_says_so() -> None:
+    with pytest.raises(ConstantScoresError):
+        weat(X, X[::-1], A, A)
+    with pytest.raises(InputError, match="zero vector"):
+        weat([[0.0, 0.0], [1.0, 0.0]], Y, A, B)
+    with pytest.raises(InputError, match="NaN"):
+        weat([[float("nan"), 0.0], [1.0, 0.0]], Y, A, B)
+
+
+def word_set(name: str, stimuli: list[str]) -> dict[str, Any]:
+    return {"name": name, "gloss": name, "stimuli": stimuli}
+
+
+C1 = {
+    "title": "Flowers and insects",
+    "targets": [word_set("flowers", ["গোলাপ", "জবা", "বেলি"]), word_set("insects", ["মশা", "মাছি"])],
+    "attributes": [word_set("pleasant", ["শান্তি", "শান্তি"]), word_set("unpleasant", ["ঘৃণা", "হত্যা"])],
+}
+VECTORS = {"গোলাপ": X[0], "জবা": X[1], "মশা": Y[0], "মাছি": Y[1], "শান্তি": A[0], "ঘৃণা": B[0], "হত্যা": B[0]}
+
+
+def measured(vectors: dict[str, Any], missing: dict[str, str]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    estimates, words = measure_weat(
+        {"C1": C1},
+        vectors,
+        missing,
+        name="glove",
+        settings=SETTINGS,
+        seed=47,
+        source="v.txt",
+        method="glove",
+        forms="pooled",
+    )
+    assert estimates.schema == WEAT_SCHEMA
+    assert words.schema == WEAT_WORDS_SCHEMA
+    return estimates.to_pylist(), words.to_pylist()
+
+
+def test_a_row_has_the_numbers_and_names_what_was_left_out() -> None:
+    (row,), words = measured(VECTORS, {"বেলি": "out of vocabulary: neither it nor one of its 1 variants"})
+    assert row["effect_size"] == pytest.approx(0.8 / np.sqrt(2.08 / 3), rel=1e-12)
+    assert row["p_stimuli"] == pytest.approx(4 / 6)
+    assert (row["p_stimuli_exact"], row["n_partitions"]) == (True, 6)
+    assert [row[f"n_{side}"] for side in "xyab"] == [2, 2, 2, 2]
+    assert [row[f"listed_{side}"] for side in "xyab"] == [3, 2, 2, 2]
+    assert row["dropped"] == "বেলি: out of vocabulary: neither it nor one of its 1 variants"
+    assert (row["model"], row["vectors"], row["method"], row["forms"]) == ("glove", "v.txt", "glove", "pooled")
+    assert (row["std"], row["alternative"], row["seed"]) == ("union_ddof1", "two-sided", 47)
+    assert (row["category"], row["target_x"], row["attribute_b"]) == ("C1", "flowers", "unpleasant")
+    assert row["ci_low"] is None  # two words a set are too few for an interval
+    assert row["interval_note"]
+    assert row["p_stimuli_holm"] is row["twin_effect_size"] is None  # of the whole study, gathered later
+    targets = {word["stimulus"]: word["association"] for word in words if word["role"] in "xy"}
+    assert targets == pytest.approx({"গোলাপ": 1.0, "জবা": -0.2, "মশা": -1.0, "মাছি": 0.2})
+    assert [word["set"] for word in words] == ["flowers"] * 2 + ["insects"] * 2 + ["pleasant"] * 2 + ["unpleasant"] * 2
+    assert {word["n_items"] for word in words} == {1}
+
+
+def test_too_few_words_are_a_row_without_numbers() -> None:
+    few = {word: vector for word, vector in VECTORS.items() if word != "মশা"}
+    (row,), words = measured({**few, "বেলি": [0.0, 0.0]}, {"মশা": "out of vocabulary"})
+    assert row["effect_size"] is row["p_stimuli"] is row["shuffled_low"] is None
+    assert row["dropped"] == (
+        "বেলি: zero vector; মশা: out of vocabulary;"
+        " not computed: insects has 1 of 2 stimuli left, and a target set needs 2"
+    )
+    assert [row[f"n_{side}"] for side in "xyab"] == [2, 1, 2, 2]
+    assert words == []
+
+
+def test_constant_scores_are_a_row_without_numbers() -> None:
+    (row,), words = measured({**VECTORS, "ঘৃণা": A[0], "হত্যা": A[0], "বেলি": X[0]}, {})
+    assert row["effect_size"] is None
+    assert row["dropped"].startswith("not computed: All words have the same association")
+    assert words == []
+
+
+@pytest.mark.parametrize(
+    ("vector", "message"),
+    [
+        ([1.0, float("nan")], "glove, জবা: number 1 is nan"),
+        ([[1.0, 2.0]], r"glove, জবা: a vector of shape \(1, 2\)"),
+        ([1.0, 2.0, 3.0], "vectors of . dimensions, but"),
+    ],
+)
+def test_vectors_that_cannot_be_right_are_refused(vector: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        measured({**VECTORS, "জবা": vector}, {})
+
+
+def test_a_category_keeps_its_numbers_whatever_stands_beside_it() -> None:
+    alone, _ = measure_weat({"C1": C1}, VECTORS, {}, name="v", settings=SETTINGS, seed=1)
+    both, _ = measure_weat({"C0": C1, "C1": C1}, VECTORS, {}, name="v", settings=SETTINGS, seed=1)
+    assert both.to_pylist()[1] == alone.to_pylist()[0]
