@@ -1,31 +1,38 @@
 """Lexicon: stimuli and suffix groups become the surface forms under which the stimuli are found."""
 
-from prasanga.lexicon.categories import chosen_categories, stimuli_of
+from prasanga.lexicon.categories import chosen_categories, require_searched, stimuli_of
 from prasanga.lexicon.endings import ENDING_CLASSES, ending_class
 from prasanga.lexicon.groups import SuffixGroups, load_suffix_groups
 from prasanga.lexicon.inflection import SuffixGroup, check_examples, inflections
 from prasanga.lexicon.loading import load_lexicon
 from prasanga.lexicon.model import CASES, NUMBERS, Category, Lexicon, Stimulus, SurfaceForm, WordSet
 from prasanga.lexicon.table import categories_of, forms_table
+from prasanga.lexicon.templates import FilledTemplate, Template, Templates, filled_templates, load_templates
 
 __all__ = [
     "CASES",
     "ENDING_CLASSES",
     "NUMBERS",
     "Category",
+    "FilledTemplate",
     "Lexicon",
     "Stimulus",
     "SuffixGroup",
     "SuffixGroups",
     "SurfaceForm",
+    "Template",
+    "Templates",
     "WordSet",
     "categories_of",
     "check_examples",
     "chosen_categories",
     "ending_class",
+    "filled_templates",
     "forms_table",
     "inflections",
     "load_lexicon",
     "load_suffix_groups",
+    "load_templates",
+    "require_searched",
     "stimuli_of",
 ]

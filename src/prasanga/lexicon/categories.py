@@ -15,12 +15,15 @@ from prasanga.errors import InputError
 GLOSSES = "glosses"
 
 
-def stimuli_of(categories: Mapping[str, Any], names: Iterable[str] | None = None) -> list[str]:
+def stimuli_of(
+    categories: Mapping[str, Any], names: Iterable[str] | None = None, *, key: str = "categories"
+) -> list[str]:
     """The stimuli of some categories, each once, in the order of first mention.
 
     Args:
         categories: in the layout of `prasanga.lexicon.categories_of`.
         names: the categories wanted; all by default.
+        key: where the config names them, for the message.
 
     Raises:
         InputError: a category that the lexicon does not have.
@@ -30,7 +33,7 @@ def stimuli_of(categories: Mapping[str, Any], names: Iterable[str] | None = None
     for name in known if names is None else names:
         if name not in known:
             raise InputError(
-                f"`categories` in the config names {name!r}, which the lexicon does not have. Allowed:"
+                f"`{key}` in the config names {name!r}, which the lexicon does not have. Allowed:"
                 f" {', '.join(known) or 'none, since these word lists have no categories'}."
             )
         for side in (*categories[name]["targets"], *categories[name]["attributes"]):
@@ -38,14 +41,18 @@ def stimuli_of(categories: Mapping[str, Any], names: Iterable[str] | None = None
     return list(stimuli)
 
 
-def chosen_categories(categories: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+def chosen_categories(
+    categories: Mapping[str, Any], names: Iterable[str], *, key: str = "categories"
+) -> dict[str, Any]:
     """Some categories, with nothing of them but what a statistic depends on: title, names of the sets, stimuli.
+
+    `key` says where the config names them, for a message.
 
     Raises:
         InputError: a category that the lexicon does not have.
     """
     names = list(names)
-    stimuli_of(categories, names)
+    stimuli_of(categories, names, key=key)
     return {
         name: {
             "title": categories[name]["title"],
@@ -56,6 +63,26 @@ def chosen_categories(categories: Mapping[str, Any], names: Iterable[str]) -> di
         }
         for name in names
     }
+
+
+def require_searched(categories: Mapping[str, Any], names: Iterable[str]) -> None:
+    """Refuse categories that are to be measured in running text with words that are not looked for there.
+
+    Args:
+        categories: in the layout of `prasanga.lexicon.categories_of`.
+        names: those that the config names under `categories`; the lexicon has them.
+
+    Raises:
+        InputError: a category with a word set that says `searched: false`.
+    """
+    for name in names:
+        for side in (*categories[name]["targets"], *categories[name]["attributes"]):
+            if not side.get("searched", True):
+                raise InputError(
+                    f"`categories` in the config names {name!r}, but its word set {side['name']!r} stands in templates"
+                    f" only and is not looked for in texts. Write {name} under `seat.categories` instead, or take"
+                    " `searched: false` out of the file of the word set."
+                )
 
 
 def read_categories(path: str | Path) -> dict[str, Any]:
@@ -75,14 +102,20 @@ def read_categories(path: str | Path) -> dict[str, Any]:
     return categories
 
 
-def require_language(found: str, wanted: str) -> None:
-    """Refuse word lists that are for another language (`found`) than the config names (`wanted`).
+def require_language(found: str, wanted: str, *, key: str = "lexicon.stimuli") -> None:
+    """Refuse word lists, or templates, that are for another language (`found`) than the config names (`wanted`).
+
+    Args:
+        found: their language.
+        wanted: `language` of the config.
+        key: where the config names them, for the message.
 
     Raises:
         InputError: with both languages and what to write.
     """
     if found != wanted:
+        what = "word lists" if key.startswith("lexicon") else key.rpartition(".")[2]
         raise InputError(
-            f"`language` is {wanted!r}, but the word lists in `lexicon.stimuli` are for {found!r}. Write"
-            f" `language: {found}`, or name other word lists."
+            f"`language` is {wanted!r}, but the {what} in `{key}` are for {found!r}. Write `language: {found}`, or name"
+            f" other {what}."
         )

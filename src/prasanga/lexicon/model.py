@@ -28,12 +28,14 @@ class Stimulus:
         gloss: an English translation ("" where the source gives none).
         groups: the suffix groups that license its forms.
         variants: other spellings of the same word.
+        word_class: which templates it is put into (person_name, adjective; `prasanga.lexicon.templates`), "" for none.
     """
 
     name: str
     gloss: str = ""
     groups: tuple[str, ...] = ()
     variants: tuple[str, ...] = ()
+    word_class: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +63,19 @@ class SurfaceForm:
 
 @dataclass(frozen=True, slots=True)
 class WordSet:
-    """A named list of stimuli; a word that the source lists twice stands here twice."""
+    """A named list of stimuli; a word that the source lists twice stands here twice.
+
+    Attributes:
+        name: its name in the categories.
+        gloss: what it holds, in English.
+        stimuli: their names.
+        searched: whether its words are looked for in texts; false for words that stand in templates only.
+    """
 
     name: str
     gloss: str
     stimuli: tuple[str, ...]
+    searched: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,12 +94,14 @@ class Lexicon:
 
     Attributes:
         language: bn, hi, en.
-        stimuli: in the order of the word sets.
+        stimuli: in the order of the word sets; after those that are looked for, those that stand in templates only.
         categories: by name.
-        forms: one per stimulus and spelling, with the first reading that gives it (a thing's nominative is also its
-            objective: it stands here as nominative).
+        forms: what is looked for, one per stimulus and spelling, with the first reading that gives it (a thing's
+            nominative is also its objective: it stands here as nominative). A stimulus that stands in templates only
+            has none.
         warnings: what the reader of the files should know, a sentence each.
-        readings: every reading that can be produced, also those whose spelling has an earlier one; empty means `forms`.
+        readings: every reading that can be produced, also those whose spelling has an earlier one, and those of
+            stimuli that stand in templates only; empty means `forms`.
         resolutions: folded form -> the stimuli that get its hits, for forms that several stimuli claim. A form that is
             not named here belongs to all its claimants.
         normalization: the name of the normalization that the words went through; None is the language's own.

@@ -29,11 +29,13 @@ class LexiconPlan(NamedTuple):
         language: bn, hi, en.
         forms: a digest of the table of surface forms (`prasanga.lexicon.forms_table`).
         categories: in the layout of `prasanga.lexicon.categories_of`.
+        words: a digest of what templates take of the lexicon, the class and the readings of every stimulus.
     """
 
     language: str
     forms: str
     categories: dict[str, Any]
+    words: str
 
 
 def plan_lexicon(
@@ -68,10 +70,11 @@ def plan_lexicon(
 def _read(stimuli: Path, groups: Path | None, normalization: str | None) -> LexiconPlan:
     # Imported here: a plan that is known needs neither the reader of word lists nor what normalizes them.
     from prasanga.lexicon.loading import load_lexicon
-    from prasanga.lexicon.table import categories_of, forms_table
+    from prasanga.lexicon.table import categories_of, forms_table, words_for_templates
 
     lexicon = load_lexicon(stimuli, groups, normalization=normalization)
-    return LexiconPlan(lexicon.language, digest_of(forms_table(lexicon).to_pydict()), categories_of(lexicon))
+    forms, words = digest_of(forms_table(lexicon).to_pydict()), digest_of(words_for_templates(lexicon))
+    return LexiconPlan(lexicon.language, forms, categories_of(lexicon), words)
 
 
 def _key(stimuli: Path, groups: Path | None, made_from: list[Any]) -> str | None:

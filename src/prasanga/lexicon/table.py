@@ -44,7 +44,7 @@ def categories_of(lexicon: Lexicon) -> dict[str, Any]:
     """The categories by name, and under "glosses" the English gloss of every stimulus.
 
     A category is {"title": ..., "targets": [set, set], "attributes": [set, set]}, a set {"name": ..., "gloss": ...,
-    "stimuli": [...]}.
+    "stimuli": [...]}, with "searched": False beside these where its words stand in templates only.
     """
     categories: dict[str, Any] = {
         category.name: {
@@ -57,5 +57,19 @@ def categories_of(lexicon: Lexicon) -> dict[str, Any]:
     return {**categories, GLOSSES: {stimulus.name: stimulus.gloss for stimulus in lexicon.stimuli}}
 
 
+def words_for_templates(lexicon: Lexicon) -> dict[str, list[list[str]]]:
+    """What templates take of a lexicon: of every stimulus its class of word, and the readings that can be produced."""
+    return {
+        "classes": [[stimulus.name, stimulus.word_class] for stimulus in lexicon.stimuli],
+        "readings": [
+            [form.stimulus, form.form, form.number, form.case, form.emphatic]
+            for form in lexicon.readings or lexicon.forms
+            if not form.hyphenated
+        ],
+    }
+
+
 def _plain(word_set: WordSet) -> dict[str, Any]:
-    return {"name": word_set.name, "gloss": word_set.gloss, "stimuli": list(word_set.stimuli)}
+    plain: dict[str, Any] = {"name": word_set.name, "gloss": word_set.gloss, "stimuli": list(word_set.stimuli)}
+    # Said only where it is so: the categories of a study without templates are written as they always were.
+    return plain if word_set.searched else {**plain, "searched": False}

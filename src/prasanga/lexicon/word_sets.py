@@ -6,7 +6,7 @@ not fit the end of its word, a form that two stimuli claim without a decision.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -61,27 +61,30 @@ def load_word_sets(folder: Path, suffix_groups: Path, normalization: str | None 
             if word_set.name in sets:
                 raise InputError(f"{path}: there is another file with `set: {word_set.name}`. Rename one of the sets.")
             sets[word_set.name] = word_set
+    searched = dict.fromkeys(name for found in sets.values() if found.searched for name in found.stimuli)
+    # What is looked for comes first, in an order that sets for templates do not change.
+    words = {name: words[name] for name in (*searched, *(name for name in words if name not in searched))}
     _check_groups(words, groups)
-    _check_spellings(words)
+    _check_spellings(words, searched)
 
     categories = head.entry_of("categories")
-    readings = tuple(reading for word in words.values() for reading in _readings(word, groups))
-    forms = first_readings(readings)
+    readings = {name: tuple(_readings(word, groups)) for name, word in words.items()}
+    forms = first_readings(reading for name in searched for reading in readings[name])
     places = {name: word.place for name, word in words.items()}
     return Lexicon(
         language=language,
         stimuli=tuple(word.stimulus for word in words.values()),
         categories={name: _read_category(name, categories.entry_of(name), sets) for name in categories},
         forms=forms,
-        readings=tuple(reading for reading in readings if not reading.hyphenated),
+        readings=tuple(reading for of_word in readings.values() for reading in of_word if not reading.hyphenated),
         resolutions=resolve(forms, head, places),
     )
 
 
 def _read_set(content: Entry, words: dict[str, _Word]) -> WordSet:
     """Read one word set; its words are added to `words`, where equal entries of other sets may stand already."""
-    content.require("a word set", required=["set", "words"], optional=["gloss"])
-    name = content.text("set")
+    content.require("a word set", required=["set", "words"], optional=["gloss", "class", "searched"])
+    name, word_class = content.text("set"), content.text("class")
     entries = content.entries_of("words")
     if not entries:
         raise InputError(
@@ -89,7 +92,7 @@ def _read_set(content: Entry, words: dict[str, _Word]) -> WordSet:
         )
     stimuli: dict[str, str] = {}
     for entry in entries:
-        word = _read_word(entry)
+        word = _read_word(entry, word_class)
         stimulus = word.stimulus.name
         if stimulus in stimuli:
             raise InputError(
@@ -97,12 +100,13 @@ def _read_set(content: Entry, words: dict[str, _Word]) -> WordSet:
                 f" {stimuli[stimulus]}). Delete one."
             )
         stimuli[stimulus] = word.place
-        _require_same(words.setdefault(stimulus, word), word)
-    return WordSet(name, content.text("gloss", name), tuple(stimuli))
+        words[stimulus] = _one_word(words.get(stimulus, word), word)
+    return WordSet(name, content.text("gloss", name), tuple(stimuli), content.flag("searched", default=True))
 
 
-def _read_word(entry: Entry) -> _Word:
-    entry.require("a word", required=["stimulus"], optional=["gloss", "group", "groups", "variants", "forms"])
+def _read_word(entry: Entry, word_class: str) -> _Word:
+    """Read a word; `word_class` is that of its set."""
+    entry.require("a word", required=["stimulus"], optional=["gloss", "group", "groups", "variants", "forms", "class"])
     name = entry.text("stimulus")
     if ("group" in entry) == ("groups" in entry):
         found = "both `group` and `groups`" if "group" in entry else "no `group`"
@@ -112,7 +116,7 @@ def _read_word(entry: Entry) -> _Word:
     groups = entry.texts("group") + entry.texts("groups")
     if not groups:
         raise InputError(f"{entry.place}: the stimulus {name} names no suffix group. Write e.g. `group: uninflected`.")
-    stimulus = Stimulus(name, entry.text("gloss"), groups, entry.texts("variants"))
+    stimulus = Stimulus(name, entry.text("gloss"), groups, entry.texts("variants"), entry.text("class", word_class))
     irregular = tuple(_read_irregular(name, form) for form in entry.entries_of("forms"))
     return _Word(stimulus, irregular, entry.place)
 
@@ -126,18 +130,29 @@ def _read_irregular(stimulus: str, entry: Entry) -> SurfaceForm:
     return SurfaceForm(entry.text("form"), stimulus, "irregular", number, case, entry.text("emphatic"))
 
 
-def _require_same(first: _Word, second: _Word) -> None:
-    """A word of several sets is one stimulus: group, variants and forms must be the same everywhere."""
+def _one_word(first: _Word, second: _Word) -> _Word:
+    """A word of several sets is one stimulus: group, variants and forms must be the same everywhere.
+
+    So must its class of word where both say one; a set that stands in no template need not repeat it.
+    """
     for what, one, other in (
         ("suffix groups", first.stimulus.groups, second.stimulus.groups),
         ("variants", first.stimulus.variants, second.stimulus.variants),
         ("irregular forms", [form.form for form in first.irregular], [form.form for form in second.irregular]),
+        ("class", *_classes(first, second)),
     ):
         if one != other:
             raise InputError(
                 f"{second.place}: the stimulus {second.stimulus.name} has the {what} [{', '.join(other)}], but"
                 f" [{', '.join(one)}] at {first.place}. A word of several sets is one stimulus: write the same in both."
             )
+    said = first.stimulus.word_class or second.stimulus.word_class
+    return replace(first, stimulus=replace(first.stimulus, word_class=said))
+
+
+def _classes(first: _Word, second: _Word) -> tuple[list[str], list[str]]:
+    one, other = first.stimulus.word_class, second.stimulus.word_class
+    return ([one], [other]) if one and other else ([], [])
 
 
 def _check_groups(words: Mapping[str, _Word], groups: SuffixGroups) -> None:
@@ -169,11 +184,15 @@ def _group_problems(word: _Word, groups: SuffixGroups) -> Iterator[str]:
                 )
 
 
-def _check_spellings(words: Mapping[str, _Word]) -> None:
-    """Two stimuli with a spelling in common would share all forms: they are one word, or one spelling is wrong."""
+def _check_spellings(words: Mapping[str, _Word], searched: Collection[str]) -> None:
+    """Two stimuli with a spelling in common would share all forms: they are one word, or one spelling is wrong.
+
+    A stimulus that is not looked for shares nothing: its variants matter to nobody.
+    """
     owners: dict[str, _Word] = {}
     for word in words.values():
-        for spelling in (word.stimulus.name, *word.stimulus.variants):
+        spellings = (word.stimulus.name, *word.stimulus.variants) if word.stimulus.name in searched else ()
+        for spelling in spellings:
             other = owners.setdefault(spelling, word)
             if other is not word:
                 raise InputError(
@@ -207,19 +226,14 @@ def _read_category(name: str, entry: Entry, sets: Mapping[str, WordSet]) -> Cate
 
 
 def _read_pair(name: str, key: str, entry: Entry, sets: Mapping[str, WordSet]) -> tuple[WordSet, WordSet]:
-    names = entry.texts(key)
-    for found in names:
-        if found not in sets:
-            raise InputError(
-                f"{entry.place}: the category `{name}` names the word set `{found}` under `{key}`, but no file of"
-                f" {entry.path.parent} has `set: {found}`.{suggest(found, sets)}"
-            )
-    if len(names) != 2 or names[0] == names[1]:
+    items = [entry[key]] if isinstance(entry.get(key), str) else entry.items_of(key)
+    pair = [_read_side(name, key, item, entry, sets) for item in items]
+    if len(pair) != 2 or pair[0].name == pair[1].name:
         raise InputError(
-            f"{entry.place}: `{key}` of the category `{name}` is [{', '.join(names)}], but must name two different word"
-            f" sets: `{key}: [first, second]`."
+            f"{entry.place}: `{key}` of the category `{name}` is [{', '.join(side.name for side in pair)}], but must"
+            f" name two different word sets: `{key}: [first, second]`."
         )
-    first, second = (sets[found] for found in names)
+    first, second = pair
     common = set(first.stimuli) & set(second.stimuli)
     if common:
         raise InputError(
@@ -227,3 +241,38 @@ def _read_pair(name: str, key: str, entry: Entry, sets: Mapping[str, WordSet]) -
             f" would cancel out. Take it from `{first.name}` or `{second.name}`."
         )
     return first, second
+
+
+def _read_side(name: str, key: str, item: object, entry: Entry, sets: Mapping[str, WordSet]) -> WordSet:
+    """One side of a pair: the name of a set, or several sets joined under a name of their own."""
+    if not isinstance(item, Entry):
+        if not isinstance(item, str):
+            raise InputError(
+                f"{entry.place}: `{key}` of the category `{name}` holds {item!r}, but each of the two is the name of a"
+                " word set, or several sets joined: `{set: new_name, sets: [first, second]}`."
+            )
+        return _set_named(entry.clean(item), f"the category `{name}`", key, entry, sets)
+    item.require(f"a joined set of the category `{name}`", required=["set", "sets"], optional=["gloss"])
+    joined, names = item.text("set"), item.texts("sets")
+    if joined in sets:
+        raise InputError(
+            f"{item.place}: the joined set of the category `{name}` is called `{joined}`, as a word set is. Give it"
+            " another name under `set`."
+        )
+    parts = [_set_named(found, f"the joined set `{joined}`", "sets", item, sets) for found in names]
+    if len(set(names)) != len(names) or len(names) < 2:
+        raise InputError(
+            f"{item.place}: `sets` of the joined set `{joined}` is [{', '.join(names)}], but must name two or more"
+            " different word sets: `sets: [first, second]`."
+        )
+    words = tuple(dict.fromkeys(stimulus for part in parts for stimulus in part.stimuli))
+    return WordSet(joined, item.text("gloss", joined), words, all(part.searched for part in parts))
+
+
+def _set_named(found: str, what: str, key: str, entry: Entry, sets: Mapping[str, WordSet]) -> WordSet:
+    if found not in sets:
+        raise InputError(
+            f"{entry.place}: {what} names the word set `{found}` under `{key}`, but no file of {entry.path.parent} has"
+            f" `set: {found}`.{suggest(found, sets)}"
+        )
+    return sets[found]

@@ -16,11 +16,13 @@ from prasanga.samples.table import (
     forms_table,
     tell_of_missing,
 )
+from prasanga.samples.templates import TEMPLATE_SCHEMA, fill_templates
 
 __all__ = [
     "COVERAGE_SCHEMA",
     "FORMS_SCHEMA",
     "SEGMENT_SCHEMA",
+    "TEMPLATE_SCHEMA",
     "Context",
     "Draw",
     "Pool",
@@ -34,6 +36,7 @@ __all__ = [
     "cut",
     "cut_segments",
     "draw",
+    "fill_templates",
     "forms_table",
     "parse_length",
     "priority",

@@ -13,6 +13,7 @@ import pytest
 from prasanga.errors import InputError
 from prasanga.lexicon import categories_of, forms_table, load_lexicon, loading, planning
 from prasanga.lexicon.planning import LexiconPlan, plan_lexicon
+from prasanga.lexicon.table import words_for_templates
 from prasanga.provenance import digest_of
 
 Plan = Callable[..., LexiconPlan]
@@ -56,7 +57,12 @@ def write(path: Path, content: object) -> Path:
 
 def test_values_are_those_of_the_lexicon_read_or_remembered(files: Any, plan: Plan, readings: list[object]) -> None:
     lexicon = files.load()
-    expected = LexiconPlan("bn", digest_of(forms_table(lexicon).to_pydict()), categories_of(lexicon))
+    expected = LexiconPlan(
+        "bn",
+        digest_of(forms_table(lexicon).to_pydict()),
+        categories_of(lexicon),
+        digest_of(words_for_templates(lexicon)),
+    )
     first = plan()
     again = plan()
     assert len(readings) == 1

@@ -1,0 +1,275 @@
+"""Sentence templates by class of word (`resources/templates/<language>/seat.yaml`), and words put into them.
+
+A template is bleached of meaning - "This is {word}." - so that what its sentence is about comes from the word alone
+(May et al. 2019). It has one slot, which says in which form the word stands there:
+
+    {word}                   the stimulus as its word set writes it
+    {word:genitive}          its genitive, from the lexicon; any number and case, in any order: {word:genitive plural}
+    {word:indefinite}        English, with a or an before it
+    {Word}                   with a capital; a word at the beginning of an English sentence gets one by itself
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import regex
+
+from prasanga.errors import InputError
+from prasanga.lexicon.inflection import capitalize
+from prasanga.lexicon.model import CASES, NUMBERS, Lexicon, Stimulus
+from prasanga.lexicon.spelling import spelling_of
+from prasanga.lexicon.yaml_input import Entry, read_yaml, suggest
+from prasanga.text.words import WORD
+
+INDEFINITE = "indefinite"
+_LANGUAGE_OF_ARTICLES = "en"
+_SLOT = regex.compile(r"\{([^{}]*)\}")
+_LETTER = regex.compile(r"\p{L}")
+
+# Spelled with a vowel and spoken with a consonant (a university, a European, a one-way street), and the reverse. `uni`
+# is such a beginning where it means one, and not before n, m, d: an uninvited guest, an unimportant, an unideal one.
+_BEGINS_WITH_CONSONANT = regex.compile(r"uni(?![nmd])|us[aeu]|ut[eio]|ur[ai]n|ubi|u-|ufo|eu|ewe|one(?!rous)|once")
+_BEGINS_WITH_VOWEL = regex.compile(r"[aeiou]|hour|honest|honou?r|heir")
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """A sentence with a slot for a word.
+
+    Attributes:
+        name: its `id`, unique in its class.
+        word_class: the class of words that it takes.
+        before: the sentence up to the slot, normalized.
+        after: the rest.
+        number: number of the word in the slot; "" if it stands there as it is.
+        case: likewise its case.
+        indefinite: whether a or an stands before it.
+        capital: whether it gets a capital.
+        gloss: English translation.
+        place: file and line, for messages.
+    """
+
+    name: str
+    word_class: str
+    before: str
+    after: str
+    number: str = ""
+    case: str = ""
+    indefinite: bool = False
+    capital: bool = False
+    gloss: str = ""
+    place: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Templates:
+    """The templates of a language.
+
+    Attributes:
+        path: the file that they come from.
+        language: bn, hi, en.
+        classes: templates by class of word, in the order of the file.
+    """
+
+    path: Path
+    language: str
+    classes: Mapping[str, tuple[Template, ...]]
+
+
+class FilledTemplate(NamedTuple):
+    """A sentence with a word in it: `text[start:end]` is the whole inflected word, without its article."""
+
+    stimulus: str
+    template: str
+    word_class: str
+    text: str
+    start: int
+    end: int
+
+
+def load_templates(path: str | Path, normalization: str | None = None) -> Templates:
+    """Read a file of templates.
+
+    Args:
+        path: the file.
+        normalization: the corpus's, if not the language's own.
+
+    Raises:
+        InputError: the file cannot be read; an unknown key; a class without templates; an id or a text that stands
+            twice in a class; a text with no slot, with two, or with one that asks for what there is not.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise InputError(f"{path}: no such file. Check the path under `seat.templates` in the config.")
+    content = read_yaml(path, normalization=normalization)
+    content.require("a file of templates", required=["language", "templates"])
+    language, by_class = content.text("language"), content.entry_of("templates")
+    if not by_class:
+        raise InputError(f"{path}: `templates` is empty. Write under it `class: [{{id: this-is, text: ...}}]`.")
+    return Templates(path, language, {name: _read_class(name, by_class, language) for name in by_class})
+
+
+def filled_templates(lexicon: Lexicon, stimuli: Sequence[str], templates: Templates) -> Iterator[FilledTemplate]:
+    """Put each stimulus into every template of its class, in the order of `stimuli` and then of the file.
+
+    Args:
+        lexicon: where the stimuli, their classes and their forms stand.
+        stimuli: names of its stimuli; one that stands there twice is filled in once.
+        templates: of the same language.
+
+    Raises:
+        InputError: templates of another language; a stimulus that the lexicon lacks, that has no class or one without
+            templates; a form that a stimulus does not have.
+    """
+    if templates.language != lexicon.language:
+        raise InputError(
+            f"{templates.path}: `language` is {templates.language!r}, but the word lists are for"
+            f" {lexicon.language!r}. Name templates of that language under `seat.templates`."
+        )
+    of_name = {stimulus.name: stimulus for stimulus in lexicon.stimuli}
+    for name in dict.fromkeys(stimuli):
+        if name not in of_name:
+            raise InputError(f"The lexicon has no stimulus {name!r}; add it to a word set, or write one that it has.")
+        for template in _templates_of(of_name[name], templates):
+            yield _fill(lexicon, name, template)
+
+
+def with_article(word: str) -> str:
+    """An English word with `a` or `an` before it: an hour, a university, an apple."""
+    small = word.lower()
+    vowel = _BEGINS_WITH_VOWEL.match(small) and not _BEGINS_WITH_CONSONANT.match(small)
+    return f"{'an' if vowel else 'a'} {word}"
+
+
+def _read_class(name: str, by_class: Entry, language: str) -> tuple[Template, ...]:
+    entries = by_class.entries_of(name)
+    if not entries:
+        raise InputError(
+            f"{by_class.place}: the class `{name}` has no templates. Write at least one `- {{id: this-is, text: ...}}`,"
+            " or delete the class."
+        )
+    templates: dict[str, Template] = {}
+    texts: dict[str, str] = {}
+    for entry in entries:
+        template = _read_template(name, entry, language)
+        for what, seen, key in (("id", templates, template.name), ("text", texts, entry.text("text"))):
+            if key in seen:
+                first = templates[template.name if what == "id" else texts[key]]
+                raise InputError(
+                    f"{template.place}: the class `{name}` has the {what} `{key}` twice (first: {first.place}). Delete"
+                    " one, or write another."
+                )
+        templates[template.name] = template
+        texts[entry.text("text")] = template.name
+    return tuple(templates.values())
+
+
+def _read_template(word_class: str, entry: Entry, language: str) -> Template:
+    entry.require(f"a template of the class `{word_class}`", required=["id", "text"], optional=["gloss"])
+    name, text = entry.text("id"), entry.text("text")
+    what = f"{entry.place}: the template `{name}`"
+    slots = list(_SLOT.finditer(text))
+    if len(slots) != 1 or text.count("{") != 1 or text.count("}") != 1:
+        found = (
+            f"{len(slots)} slots" if len(slots) > 1 else "an open brace" if "{" in text or "}" in text else "no slot"
+        )
+        raise InputError(f"{what} has {found}: {text}. Write one slot, such as {{word}} or {{word:genitive}}.")
+    (slot,) = slots
+    before, after = text[: slot.start()], text[slot.end() :]
+    word, _, options = slot[1].partition(":")
+    if word.strip() not in ("word", "Word"):
+        raise InputError(f"{what} has the slot {slot[0]}. Write {{word}}, or with what it asks for {{word:genitive}}.")
+    asked = _read_options(f"{what} asks in its slot {slot[0]} for", options.split(), language)
+    inflected = "number" in asked or "case" in asked
+    at_beginning = language == _LANGUAGE_OF_ARTICLES and not _LETTER.search(before)
+    return Template(
+        name,
+        word_class,
+        before,
+        after,
+        number=asked.get("number", NUMBERS[0]) if inflected else "",
+        case=asked.get("case", CASES[0]) if inflected else "",
+        indefinite=INDEFINITE in asked,
+        capital=at_beginning or word.strip() == "Word",
+        gloss=entry.text("gloss"),
+        place=entry.place,
+    )
+
+
+_OPTIONS = {"number": NUMBERS, "case": CASES, INDEFINITE: (INDEFINITE,)}
+
+
+def _read_options(what: str, options: Sequence[str], language: str) -> dict[str, str]:
+    """What a slot asks for, by kind; `what` begins a message."""
+    asked: dict[str, str] = {}
+    for option in options:
+        kind = next((kind for kind, names in _OPTIONS.items() if option in names), None)
+        if kind is None:
+            raise InputError(f"{what} `{option}`.{suggest(option, (*NUMBERS, *CASES, INDEFINITE))}")
+        if kind in asked:
+            raise InputError(f"{what} `{asked[kind]}` and `{option}`, but a word has one {kind}. Delete one of them.")
+        asked[kind] = option
+    if INDEFINITE in asked and language != _LANGUAGE_OF_ARTICLES:
+        raise InputError(
+            f"{what} `{INDEFINITE}`, which puts an English article before the word, but the templates are for"
+            f" {language!r}. Write the article, if there is one, into the text."
+        )
+    return asked
+
+
+def _templates_of(stimulus: Stimulus, templates: Templates) -> tuple[Template, ...]:
+    found = templates.classes.get(stimulus.word_class)
+    if found is not None:
+        return found
+    allowed = f" Classes of {templates.path}: {', '.join(sorted(templates.classes))}."
+    if not stimulus.word_class:
+        raise InputError(
+            f"The stimulus {stimulus.name} has no class of word, so no template takes it. Write `class:` in its word"
+            f" set, for the whole set or for the word.{allowed}"
+        )
+    raise InputError(
+        f"The stimulus {stimulus.name} has the class `{stimulus.word_class}`, for which there are no templates. Write"
+        f" another `class:` in its word set, or templates for it.{allowed}"
+    )
+
+
+def _fill(lexicon: Lexicon, stimulus: str, template: Template) -> FilledTemplate:
+    word = _form(lexicon, stimulus, template)
+    phrase = with_article(word) if template.indefinite else word
+    phrase = capitalize(phrase) if template.capital else phrase
+    before, after = template.before + phrase[: len(phrase) - len(word)], template.after
+    text = spelling_of(lexicon.language, lexicon.normalization)(f"{before}{phrase[-len(word) :]}{after}")
+    # The parts are normalized, but letters at the seams may combine; outside them the sentence is as it was.
+    if not (text.startswith(before) and text.endswith(after)):
+        raise InputError(
+            f"{template.place}: in the template `{template.name}` the word {word} changes letters beside the slot"
+            f" when the sentence is normalized ({text}). Write a space or a form (`{{word:genitive}}`) there."
+        )
+    start, end = _whole_words(text, len(before), len(text) - len(after))
+    return FilledTemplate(stimulus, template.name, template.word_class, text, start, end)
+
+
+def _form(lexicon: Lexicon, stimulus: str, template: Template) -> str:
+    if not template.case:
+        return stimulus
+    try:
+        return lexicon.inflect(stimulus, number=template.number, case=template.case)
+    except InputError as error:
+        raise InputError(
+            f"{template.place}: the template `{template.name}` of the class `{template.word_class}` cannot be filled."
+            f" {error} Or list the form under `forms:` of the word in its word set, or give the word another `class:`."
+        ) from None
+
+
+def _whole_words(text: str, start: int, end: int) -> tuple[int, int]:
+    """The span with the letters that a template writes onto the word: an ending (টি) belongs to it."""
+    for match in WORD.finditer(text):
+        if match.start() < start < match.end():
+            start = match.start()
+        if match.start() < end < match.end():
+            end = match.end()
+    return start, end

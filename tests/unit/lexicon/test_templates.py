@@ -1,0 +1,409 @@
+"""Word sets for templates (classes, sets that are not looked for, joined sets), and words put into sentences."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from prasanga.errors import InputError
+from prasanga.lexicon import (
+    Lexicon,
+    Stimulus,
+    WordSet,
+    categories_of,
+    chosen_categories,
+    filled_templates,
+    forms_table,
+    load_lexicon,
+    load_templates,
+    require_searched,
+)
+from prasanga.lexicon.categories import require_language
+from prasanga.lexicon.planning import plan_lexicon
+from prasanga.lexicon.templates import with_article
+from prasanga.sentences import Matcher
+from prasanga.text import normalize
+
+NAMES = """\
+set: hindu_names
+gloss: Hindu names
+class: person_name
+searched: false
+words:
+  - {stimulus: অনিমা, gloss: Anima, group: person}
+  - {stimulus: রং, gloss: colour, group: thing, variants: [রঙ]}
+"""
+OTHER_NAMES = """\
+set: muslim_names
+class: person_name
+searched: false
+words:
+  - {stimulus: রহিমা, gloss: Rahima, group: person}
+  - {stimulus: অনিমা, group: person}
+"""
+JOINED = "{set: names, sets: [hindu_names, muslim_names], gloss: all names}"
+RESOURCES = Path(__file__).parents[3] / "resources"
+
+
+@pytest.fixture
+def named(files: Any) -> Any:
+    """The small lexicon with two sets that stand in templates only, joined in a second category."""
+    files.path("a_hindu_names").write_text(NAMES, encoding="utf-8")  # read before all other sets
+    files.path("muslim_names").write_text(OTHER_NAMES, encoding="utf-8")
+    return files.append(
+        "categories", f"  S1: {{title: Names, targets: [{JOINED}, insects], attributes: [good, bad]}}\n"
+    )
+
+
+def message(files: Any) -> str:
+    with pytest.raises(InputError) as error:
+        files.load()
+    return str(error.value)
+
+
+def test_words_have_the_class_of_their_set_or_their_own(files: Any) -> None:
+    files.change("flowers", "words:", "class: thing\nwords:")
+    files.change("flowers", "group: thing}", "group: thing, class: flower}")
+    classes = {stimulus.name: stimulus.word_class for stimulus in files.load().stimuli}
+    assert classes == {"পচা": "", "গোলাপ": "flower", "রং": "thing", "সৎ": "", "মাছি": "", "মা": ""}
+
+
+def test_a_class_is_said_once_for_all_sets(named: Any) -> None:
+    colour = next(stimulus for stimulus in named.load().stimuli if stimulus.name == "রং")
+    assert colour == Stimulus("রং", "colour", ("thing",), ("রঙ",), "person_name")
+    named.change("flowers", "words:", "class: thing\nwords:")
+    expected = r"flowers\.yaml, line 6: the stimulus রং has the class \[thing\], but \[person_name\] at .*line 7"
+    assert re.search(expected, message(named))
+
+
+def test_what_is_not_searched_is_not_looked_for(named: Any) -> None:
+    lexicon = named.load()
+    forms = {form.stimulus for form in lexicon.forms}
+    assert forms == {"পচা", "গোলাপ", "রং", "সৎ", "মাছি", "মা"}  # রং is looked for as a flower
+    assert "অনিমার" not in lexicon.claims()
+    found = [match.form for match in Matcher(lexicon).find("অনিমার গোলাপের রং")]
+    assert found == ["গোলাপের", "রং"]
+    assert lexicon.inflect("অনিমা", case="genitive") == "অনিমার"
+    assert [stimulus.name for stimulus in lexicon.stimuli][-2:] == ["অনিমা", "রহিমা"]
+
+
+def test_sets_for_templates_leave_the_table_of_forms_as_it_is(files: Any) -> None:
+    before = forms_table(files.load())
+    files.path("a_hindu_names").write_text(NAMES, encoding="utf-8")
+    files.path("muslim_names").write_text(OTHER_NAMES, encoding="utf-8")
+    assert forms_table(files.load()).equals(before)
+
+
+def test_what_is_not_searched_needs_no_decision(files: Any) -> None:
+    """A form that another stimulus claims, and a spelling that is another's variant, harm nothing in templates."""
+    words = "  - {stimulus: রঙ, group: thing}\n  - {stimulus: গোলাপের, group: fixed}\n"
+    files.append("insects", words)
+    assert "রঙ is a spelling of the stimulus" in message(files)
+    files.change("insects", words, "")
+    text = f"set: more\nsearched: false\nclass: x\nwords:\n{words}"
+    files.path("more").write_text(text, encoding="utf-8")
+    lexicon = files.load()
+    assert lexicon.claims()["গোলাপের"] == ("গোলাপ",)
+    assert lexicon.inflect("রঙ", case="genitive") == "রঙের"
+
+
+def test_joined_sets_have_each_word_once_in_order(named: Any) -> None:
+    names = named.load().categories["S1"].targets[0]
+    assert names == WordSet("names", "all names", ("অনিমা", "রং", "রহিমা"), searched=False)
+    plain = categories_of(named.load())["S1"]["targets"]
+    assert plain[0] == {"name": "names", "gloss": "all names", "stimuli": ["অনিমা", "রং", "রহিমা"], "searched": False}
+    assert plain[1] == {"name": "insects", "gloss": "insects", "stimuli": ["মাছি", "মা"]}
+
+
+def test_a_joined_set_is_searched_if_all_of_its_sets_are(named: Any) -> None:
+    named.change("categories", "[hindu_names, muslim_names]", "[flowers, muslim_names]")
+    assert not named.load().categories["S1"].targets[0].searched
+    named.change("muslim_names", "searched: false\n", "").change("a_hindu_names", "searched: false\n", "")
+    assert named.load().categories["S1"].targets[0] == WordSet("names", "all names", ("গোলাপ", "রং", "রহিমা", "অনিমা"))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        (
+            "[hindu_names,",
+            "[hindi_names,",
+            r"the joined set `names` names the word set `hindi_names` .*Did you mean `hindu_",
+        ),
+        (", muslim_names]", "]", r"`sets` of the joined set `names` is \[hindu_names\], but must name two or more"),
+        (
+            "[hindu_names, ",
+            "[muslim_names, ",
+            r"is \[muslim_names, muslim_names\], but must name two or more different",
+        ),
+        ("set: names", "set: flowers", r"is called `flowers`, as a word set is\. Give it another name"),
+        (", gloss: all", ", glos: all", r"unknown key `glos` in a joined set of the category `S1`"),
+        (
+            "insects], attributes: [good, bad]}\n  S1",
+            "7], attributes: [good, bad]}\n  S1",
+            r"holds 7, but each of the two is",
+        ),
+    ],
+)
+def test_wrong_joined_sets(named: Any, old: str, new: str, expected: str) -> None:
+    assert re.search(expected, message(named.change("categories", old, new)))
+
+
+def test_sets_of_both_sides_may_not_share_words_once_joined(named: Any) -> None:
+    named.change("categories", "insects], attributes: [good, bad]}\n  S1", "insects], attributes: [good, bad]}\n  S2")
+    named.append("categories", f"  S1: {{targets: [{JOINED}, flowers], attributes: [good, bad]}}\n")
+    assert "has রং on both sides" in message(named)
+
+
+def test_searched_must_be_true_or_false(files: Any) -> None:
+    files.change("flowers", "words:", "searched: perhaps\nwords:")
+    assert "`searched` is 'perhaps'. Write `searched: true` or `searched: false`." in message(files)
+
+
+def test_a_category_in_running_text_needs_words_that_are_searched(named: Any) -> None:
+    categories = categories_of(named.load())
+    require_searched(categories, ["C1"])
+    expected = r"names 'S1', but its word set 'names' stands in templates only .* Write S1 under `seat\.categories`"
+    with pytest.raises(InputError, match=expected):
+        require_searched(categories, ["C1", "S1"])
+    assert chosen_categories(categories, ["S1"])["S1"]["targets"][0] == {
+        "name": "names",
+        "stimuli": ["অনিমা", "রং", "রহিমা"],
+    }
+
+
+def test_a_plan_notices_classes_and_what_is_searched(named: Any, tmp_path: Path) -> None:
+    def plan() -> Any:
+        return plan_lexicon(named.stimuli, named.groups, cache=tmp_path / "cache")
+
+    first = plan()
+    named.change("muslim_names", "person_name", "name")
+    with pytest.raises(InputError, match=r"the class \[name\], but \[person_name\]"):
+        plan()
+    named.change("a_hindu_names", "person_name", "name")
+    classes = plan()
+    assert (classes.forms, classes.categories) == (first.forms, first.categories)
+    assert classes.words != first.words
+    named.change("muslim_names", "searched: false\n", "").change("a_hindu_names", "searched: false\n", "")
+    searched = plan()
+    assert searched.forms != first.forms
+    assert "searched" not in searched.categories["S1"]["targets"][0]
+
+
+# Sentences.
+
+
+def templates(tmp_path: Path, text: str, *, language: str = "bn", word_class: str = "x") -> Any:
+    path = tmp_path / "seat.yaml"
+    entries = f"  {word_class}:\n    - {{id: t, text: '{text}'}}\n"
+    path.write_text(f"language: {language}\ntemplates:\n{entries}", encoding="utf-8")
+    return load_templates(path)
+
+
+def lexicon_of(language: str) -> Lexicon:
+    """The lexicon that comes with the project, all of its words in the class `x`."""
+    lexicon = load_lexicon(RESOURCES / "stimuli" / language, RESOURCES / f"suffix_groups/{language}.yaml")
+    return replace(lexicon, stimuli=tuple(replace(stimulus, word_class="x") for stimulus in lexicon.stimuli))
+
+
+@pytest.fixture(scope="module")
+def bangla() -> Lexicon:
+    return lexicon_of("bn")
+
+
+@pytest.fixture(scope="module")
+def hindi() -> Lexicon:
+    return lexicon_of("hi")
+
+
+@pytest.fixture(scope="module")
+def english() -> Lexicon:
+    return lexicon_of("en")
+
+
+def fill(lexicon: Lexicon, tmp_path: Path, stimulus: str, text: str) -> tuple[str, str]:
+    """The sentence, and the word in it."""
+    (found,) = filled_templates(lexicon, [stimulus], templates(tmp_path, text, language=lexicon.language))
+    return found.text, found.text[found.start : found.end]
+
+
+@pytest.mark.parametrize(
+    ("stimulus", "text", "sentence", "word"),
+    [
+        ("মা", "এ হলো {word}।", "এ হলো মা।", "মা"),
+        ("মা", "এটি {word:genitive} কথা।", "এটি মায়ের কথা।", "মায়ের"),
+        ("মা", "{word:plural genitive} কথা", "মায়েদের কথা", "মায়েদের"),
+        ("মা", "{word:genitive plural} কথা", "মায়েদের কথা", "মায়েদের"),
+        ("মা", '"{ word : objective }", বলল।', '"মাকে", বলল।', "মাকে"),
+        ("বোন", "{word:plural}!", "বোনেরা!", "বোনেরা"),
+        ("গোলাপ", "এই {word}টি", "এই গোলাপটি", "গোলাপটি"),  # an ending written in the template belongs to the word
+        ("শাশুড়ি", "{word:genitive}", "শাশুড়ির", "শাশুড়ির"),  # the stimulus's own spelling comes before its variants'
+    ],
+)
+def test_bangla(bangla: Lexicon, tmp_path: Path, stimulus: str, text: str, sentence: str, word: str) -> None:
+    found = fill(bangla, tmp_path, normalize(stimulus), text)
+    assert found == (normalize(sentence), normalize(word))
+
+
+@pytest.mark.parametrize(
+    ("stimulus", "text", "sentence", "word"),
+    [
+        ("लड\u093cका", "{word:oblique} को देखो।", "लड\u093cके को देखो।", "लड\u093cके"),
+        ("लड\u093cका", "वहाँ {word:plural oblique} का घर है।", "वहाँ लड\u093cकों का घर है।", "लड\u093cकों"),
+        ("राहुल", "यह {word} है।", "यह राहुल है।", "राहुल"),
+    ],
+)
+def test_hindi(hindi: Lexicon, tmp_path: Path, stimulus: str, text: str, sentence: str, word: str) -> None:
+    found = fill(hindi, tmp_path, stimulus, text)
+    assert tuple(part.replace("\u093c", "") for part in found) == (
+        sentence.replace("\u093c", ""),
+        word.replace("\u093c", ""),
+    )
+
+
+@pytest.mark.parametrize(
+    ("stimulus", "text", "sentence", "word"),
+    [
+        ("orchid", "This is {word:indefinite}.", "This is an orchid.", "orchid"),
+        ("tulip", "This is {word:indefinite}.", "This is a tulip.", "tulip"),
+        ("tulip", "{word:indefinite} is here.", "A tulip is here.", "tulip"),
+        ("tulip", "{word:plural} are here.", "Tulips are here.", "Tulips"),
+        ("tulip", "“{word}” is a word.", "“Tulip” is a word.", "Tulip"),
+        ("tulip", "The {Word}", "The Tulip", "Tulip"),
+    ],
+)
+def test_english(english: Lexicon, tmp_path: Path, stimulus: str, text: str, sentence: str, word: str) -> None:
+    assert fill(english, tmp_path, stimulus, text) == (sentence, word)
+
+
+@pytest.mark.parametrize(
+    ("article", "words"),
+    [
+        ("a", "tulip university European one once user unit house unique utensil Eulogy"),
+        ("an", "apple hour honest Honour heir onerous usher umbrella uninvited unimportant urn uncle utter"),
+    ],
+)
+def test_articles(article: str, words: str) -> None:
+    assert [with_article(word) for word in words.split()] == [f"{article} {word}" for word in words.split()]
+
+
+def test_letters_at_the_seam_that_combine_are_refused(bangla: Lexicon, tmp_path: Path) -> None:
+    """ে of the word and া of the template are one vowel sign, so that the word is not there any more."""
+    word = Stimulus("ছেলে", word_class="x")
+    lexicon = replace(bangla, stimuli=(word,))
+    with pytest.raises(InputError, match=r"line 4: in the template `t` the word ছেলে changes letters beside the slot"):
+        list(filled_templates(lexicon, ["ছেলে"], templates(tmp_path, "{word}\u09beর")))
+
+
+def test_every_word_in_every_template_of_its_class(files: Any, tmp_path: Path) -> None:
+    files.change("flowers", "words:", "class: thing\nwords:")
+    files.change("good", "words:", "class: adjective\nwords:")
+    path = tmp_path / "seat.yaml"
+    path.write_text(
+        "language: bn\ntemplates:\n"
+        "  thing:\n    - {id: this-is, text: 'এটি {word}।', gloss: This is it.}\n"
+        "    - {id: of, text: '{word:genitive} কথা'}\n"
+        "  adjective:\n    - {id: this-is, text: 'এটি {word}।'}\n",
+        encoding="utf-8",
+    )
+    found = list(filled_templates(files.load(), ["রং", "সৎ", "গোলাপ", "রং"], load_templates(path)))
+    assert [(each.template, each.word_class, each.text) for each in found] == [
+        ("this-is", "thing", "এটি রং।"),
+        ("of", "thing", "রঙের কথা"),
+        ("this-is", "adjective", "এটি সৎ।"),
+        ("this-is", "thing", "এটি গোলাপ।"),
+        ("of", "thing", "গোলাপের কথা"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("এটি", r"line 4: the template `t` has no slot: এটি\. Write one slot, such as \{word\} or"),
+        ("{word} {word}", r"has 2 slots: "),
+        ("{word} {", r"has an open brace: "),
+        ("{target}", r"has the slot \{target\}\. Write \{word\}, or"),
+        ("{word:genetive}", r"asks in its slot \{word:genetive\} for `genetive`\. Did you mean `genitive`\?"),
+        ("{word:accusative}", r"for `accusative`\. .*Allowed: .*objective"),
+        ("{word:genitive locative}", r"for `genitive` and `locative`, but a word has one case"),
+        ("{word:plural singular}", r"for `plural` and `singular`, but a word has one number"),
+        ("{word:indefinite}", r"for `indefinite`, which puts an English article .* for 'bn'"),
+    ],
+)
+def test_wrong_slots(tmp_path: Path, text: str, expected: str) -> None:
+    with pytest.raises(InputError, match=expected):
+        templates(tmp_path, text)
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ("templates: {x: []}", r"lacks the key `language`"),
+        ("language: bn\ntemplates: {}", r"seat\.yaml: `templates` is empty"),
+        ("language: bn\ntemplates: {x: []}", r"the class `x` has no templates\. Write at least one"),
+        ("language: bn\ntemplates: {x: }", r"the class `x` has no templates"),
+        (
+            "language: bn\ntemplates:\n  x: [{text: '{word}'}]",
+            r"line 3: a template of the class `x` lacks the key `id`",
+        ),
+        (
+            "language: bn\ntemplates:\n  x: [{id: a, test: '{word}'}]",
+            r"unknown key `test` in a template of the class `x`",
+        ),
+        (
+            "language: bn\ntemplates:\n  x:\n    - {id: a, text: '{word}'}\n    - {id: a, text: '{word}।'}",
+            r"line 5: the class `x` has the id `a` twice \(first: .*line 4\)",
+        ),
+        (
+            "language: bn\ntemplates:\n  x:\n    - {id: a, text: '{word}'}\n    - {id: b, text: '{word}'}",
+            r"line 5: the class `x` has the text `\{word\}` twice \(first: .*line 4\)",
+        ),
+    ],
+)
+def test_wrong_files(tmp_path: Path, content: str, expected: str) -> None:
+    path = tmp_path / "seat.yaml"
+    path.write_text(content, encoding="utf-8")
+    with pytest.raises(InputError, match=expected):
+        load_templates(path)
+
+
+def test_no_such_file(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"no such file\. Check the path under `seat\.templates` in the config"):
+        load_templates(tmp_path / "seat.yaml")
+
+
+def test_templates_of_another_language(bangla: Lexicon, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"`language` is 'en', but the word lists are for 'bn'"):
+        list(filled_templates(bangla, ["মা"], templates(tmp_path, "This is {word}.", language="en")))
+
+
+def test_a_class_without_templates(files: Any, tmp_path: Path) -> None:
+    files.change("flowers", "words:", "class: thing\nwords:")
+    lexicon, found = files.load(), templates(tmp_path, "এটি {word}।", word_class="name")
+    with pytest.raises(InputError, match=r"গোলাপ has the class `thing`, for which there are no templates.*yaml: name\."):
+        list(filled_templates(lexicon, ["গোলাপ"], found))
+    with pytest.raises(InputError, match=r"সৎ has no class of word.*Write `class:` in its word set"):
+        list(filled_templates(lexicon, ["সৎ"], found))
+    with pytest.raises(InputError, match=r"has no stimulus 'নদী'; add it to a word set"):
+        list(filled_templates(lexicon, ["নদী"], found))
+
+
+def test_a_form_that_a_word_lacks(bangla: Lexicon, tmp_path: Path) -> None:
+    found = templates(tmp_path, "{word:vocative plural}")
+    expected = (
+        r"line 4: the template `t` of the class `x` cannot be filled\. The stimulus 'গোলাপ' has no form with number"
+        r" 'plural', case 'vocative'\. It has singular: nominative, .*list the form under `forms:`.*another `class:`"
+    )
+    with pytest.raises(InputError, match=expected):
+        list(filled_templates(bangla, ["গোলাপ"], found))
+
+
+def test_templates_for_another_language_than_the_study() -> None:
+    require_language("bn", "bn", key="seat.templates")
+    expected = r"`language` is 'hi', but the templates in `seat\.templates` are for 'bn'\. .*or name other templates\."
+    with pytest.raises(InputError, match=expected):
+        require_language("bn", "hi", key="seat.templates")

@@ -1,0 +1,20 @@
+"""Adapter: templates and word lists to the sentences of all words of some categories."""
+
+from typing import TYPE_CHECKING
+
+from prasanga.lexicon import load_lexicon, load_templates
+from prasanga.logs import log_to
+from prasanga.parquet import write_table
+from prasanga.provenance import describe
+from prasanga.samples.templates import fill_templates
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import snakemake
+
+log_to(snakemake.log[0])
+settings = snakemake.params.filling
+normalization = settings["normalization"]
+lexicon = load_lexicon(settings["stimuli"], settings["suffix_groups"], normalization=normalization)
+templates = load_templates(snakemake.input.templates, normalization)
+made_from = describe("samples", script=__file__, inputs=snakemake.input, settings=settings, libraries=["ftfy", "regex"])
+write_table(snakemake.output[0], fill_templates(lexicon, settings["categories"], templates), made_from)

@@ -1,0 +1,35 @@
+"""Adapter: the vectors that one model gives to sentences to the SEAT of every category."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from prasanga.associations import TestSettings
+from prasanga.associations.seat import measure_seat
+from prasanga.embeddings.vectors import read_embeddings
+from prasanga.lexicon import stimuli_of
+from prasanga.logs import log_to
+from prasanga.parquet import read_table, write_table
+from prasanga.provenance import describe
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import snakemake
+
+log_to(snakemake.log[0])
+settings = dict(snakemake.params.seat)
+made_from = describe(
+    "associations", script=__file__, inputs=snakemake.input, settings=settings, libraries=["numpy", "scipy"]
+)
+categories, test = settings.pop("categories"), TestSettings(**settings.pop("test"))
+listed = json.loads(Path(snakemake.input.embeddings).read_text(encoding="utf-8"))
+tables = measure_seat(
+    categories,
+    read_table(snakemake.input.sentences),
+    read_embeddings(snakemake.input.embeddings, stimuli=stimuli_of(categories), verify=True),
+    model=snakemake.wildcards.model,
+    settings=test,
+    sentence_vector=json.loads(listed["made_from"]["settings"])["sentence_vector"],
+    **settings,
+)
+for name, table in tables._asdict().items():
+    write_table(snakemake.output[name], table, made_from)
