@@ -7,7 +7,7 @@ device never makes them anew; vectors made once are kept in results/store and us
 if COMPUTED:
 
     rule embed_segments:
-        """The vectors of one bucket of segments by one model; only those that are not in the store are computed."""
+        """The vectors of one bucket of segments by a model or a twin; only those that the store lacks are computed."""
         input:
             segments=drawn_segments,
             model=checked_model,
@@ -70,7 +70,7 @@ if COMPUTED:
             "../workflow/scripts/list_embeddings.py"
 
 else:
-    from prasanga.embeddings.vectors import require_shards
+    from prasanga.embeddings.lists import require_shards
 
     readable(require_shards, cached_lists())
 
@@ -104,7 +104,12 @@ rule compact_store:
 
 
 rule embeddings:
-    """The vectors of all models at all lengths."""
+    """The vectors of all models, and of their twins with random weights, at all lengths."""
     input:
         embedding_lists(),
+        expand(
+            "results/embeddings/{model}/{length}.json",
+            model=TWINS,
+            length=LENGTH_FILES,
+        ),
         model_reports(),

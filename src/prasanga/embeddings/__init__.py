@@ -12,12 +12,19 @@ if TYPE_CHECKING:
     from prasanga.embeddings.encoder import Encoder, EncoderReport, TargetVectors, load_encoder
     from prasanga.embeddings.full_precision import compare_with_full_precision
     from prasanga.embeddings.listing import list_shards
+    from prasanga.embeddings.lists import shard_paths
     from prasanga.embeddings.pooling import Pooling
-    from prasanga.embeddings.settings import VectorSettings, open_stores, settle_dtype, start_encoder
+    from prasanga.embeddings.settings import (
+        VectorSettings,
+        open_stores,
+        settle_dtype,
+        settle_sentence_vector,
+        start_encoder,
+    )
     from prasanga.embeddings.shards import ShardReport, embed_shard
     from prasanga.embeddings.store import Rows, VectorStore, vector_key
     from prasanga.embeddings.stores import compact_stores, history_of
-    from prasanga.embeddings.vectors import read_embeddings, shard_paths
+    from prasanga.embeddings.vectors import StoredEmbeddings, read_common_occurrences, read_embeddings
 
 __all__ = [
     "Encoder",
@@ -25,6 +32,7 @@ __all__ = [
     "Pooling",
     "Rows",
     "ShardReport",
+    "StoredEmbeddings",
     "TargetVectors",
     "VectorSettings",
     "VectorStore",
@@ -35,8 +43,10 @@ __all__ = [
     "list_shards",
     "load_encoder",
     "open_stores",
+    "read_common_occurrences",
     "read_embeddings",
     "settle_dtype",
+    "settle_sentence_vector",
     "shard_paths",
     "start_encoder",
     "vector_key",
@@ -61,7 +71,7 @@ def __getattr__(name: str) -> Any:
         from prasanga.embeddings import full_precision
 
         return getattr(full_precision, name)
-    if name in ("VectorSettings", "open_stores", "settle_dtype", "start_encoder"):
+    if name in ("VectorSettings", "open_stores", "settle_dtype", "settle_sentence_vector", "start_encoder"):
         from prasanga.embeddings import settings
 
         return getattr(settings, name)
@@ -77,7 +87,11 @@ def __getattr__(name: str) -> Any:
         from prasanga.embeddings import stores
 
         return getattr(stores, name)
-    if name in ("read_embeddings", "shard_paths"):
+    if name == "shard_paths":
+        from prasanga.embeddings import lists
+
+        return getattr(lists, name)
+    if name in ("StoredEmbeddings", "read_common_occurrences", "read_embeddings"):
         from prasanga.embeddings import vectors
 
         return getattr(vectors, name)

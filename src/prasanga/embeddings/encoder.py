@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from prasanga.embeddings.inputs import Counts, Inputs, read_inputs
+from prasanga.embeddings.inputs import Counts, Inputs, read_inputs, require_pieces
 from prasanga.embeddings.parts import ON_A_GPU, plan_parts, read_ahead
 from prasanga.embeddings.pooling import Pooling
 from prasanga.embeddings.running import Runner, Vectors
@@ -140,12 +140,13 @@ class Encoder:
             texts: n texts.
             spans: their targets.
             pieces: `all` the mean over every piece that overlaps the span; `root` over those that begin before the
-                root ends; `first`, `last` a single one.
+                root ends; `first`, `last` a single one; `position` the piece that would be the target's if every word
+                were one piece.
             roots: where each target's root ends, a position in its text; for `pieces="root"`.
 
         Raises:
-            InputError: a span outside its text, a target without a piece or longer than the model reads, or vectors
-                that are not finite.
+            InputError: a span outside its text, a target without a piece (at its `position`) or longer than the model
+                reads, or vectors that are not finite.
         """
         return self.embed_targets(texts, spans, pieces=pieces, roots=roots).vectors
 
@@ -178,8 +179,8 @@ class Encoder:
 
         Args:
             texts: sentences; one too long for the model loses its end.
-            pooling: `cls` the first position; `last` the last one (for decoders, which read from left to right);
-                `mean` over all positions, special pieces included.
+            pooling: `cls` the first position, whatever piece the tokenizer puts there; `last` the last one, special or
+                not (for decoders, which read from left to right); `mean` over all positions, special pieces included.
 
         Raises:
             InputError: an unknown pooling, an empty text, or vectors that are not finite.
@@ -238,6 +239,7 @@ class Encoder:
         n_pieces, n_unknown = (np.zeros(n, dtype=np.int32) for _ in range(2))
         cut = np.zeros(n, dtype=np.bool_)
         for places, inputs in read_ahead(plan_parts(texts, order, ON_A_GPU), read):
+            require_pieces(inputs, [texts[i] for i in places])
             for whole, part in zip(vectors, self.run(inputs), strict=True):
                 whole[places] = part
             n_pieces[places], n_unknown[places], cut[places] = inputs.n_pieces, inputs.n_unknown, inputs.cut

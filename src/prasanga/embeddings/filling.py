@@ -29,7 +29,7 @@ from prasanga.errors import InputError
 
 if TYPE_CHECKING:
     from prasanga.embeddings.encoder import Encoder
-    from prasanga.embeddings.inputs import Inputs
+    from prasanga.embeddings.inputs import Counts, Inputs
 
 
 class Item(NamedTuple):
@@ -157,7 +157,7 @@ def _keep(
     not leave theirs to be embedded again. Theirs comes second, so that a kill between the two leaves nothing lacking
     but what no shard will hold.
     """
-    left_out = (inputs.n_unknown > 0) & (unknown == "leave-out")
+    left_out = is_left_out(inputs.n_pieces, inputs.n_unknown, unknown)
     for store, had, vectors in zip(stores, has, layers, strict=True):
         new = np.array([not had[name] for name in names])
         for rows in (np.flatnonzero(new & ~left_out), np.flatnonzero(new & left_out)):
@@ -172,6 +172,12 @@ def _keep(
                     ),
                     record,
                 )
+
+
+def is_left_out(n_pieces: Counts, n_unknown: Counts, unknown: Unknown) -> NDArray[np.bool_]:
+    """Which of n items a shard does not have: (n,). Of those without a piece, not even the config can keep any."""
+    dropped: NDArray[np.bool_] = (n_pieces == 0) | ((n_unknown > 0) & (unknown == "leave-out"))
+    return dropped
 
 
 def _record(encoder: Encoder, inputs: Inputs) -> dict[str, Any]:

@@ -27,7 +27,8 @@ class Inputs:
         ids: the pieces of each forward pass, shortest first.
         row: (n,) the forward pass of each item.
         positions: of each item, positions in its pass.
-        n_pieces: (n,) pieces of the target, or of the sentence, all of them, whichever the vector is made of.
+        n_pieces: (n,) pieces of the target, or of the sentence, all of them, whichever the vector is made of; 0 where
+            there is nothing to make it of (no piece at the target's `position`), and then it says nothing.
         n_unknown: (n,) how many of these the tokenizer does not know.
         cut: (n,) whether the text was cut to fit the model.
     """
@@ -68,12 +69,14 @@ def read_inputs(
     passes: dict[tuple[int, ...], list[tuple[int, list[int]]]] = {}
     for item, text in enumerate(texts):
         pieces = tokenized[text]
-        whole = _sentence(text, pieces) if spans is None else _target(text, *spans[item], pieces)
-        kept = _fit(loaded, limit, text, pieces, whole if spans is not None else [])
+        span = None if spans is None else spans[item]
+        whole = _sentence(text, pieces) if span is None else _target(text, *span, pieces)
+        aim = [] if span is None else whole if pooling.positions != "position" else _at_position(text, span[0], pieces)
+        kept = _fit(loaded, limit, text, pieces, aim)
         cut[item] = len(kept) < len(pieces.ids)
-        n_pieces[item] = len(whole)
+        n_pieces[item] = len(whole) if aim or span is None else 0
         n_unknown[item] = sum(pieces.ids[i] in unknown for i in whole)
-        chosen = _choose(pooling, pieces, kept, whole, roots[item] if roots is not None else None)
+        chosen = _choose(pooling, pieces, kept, aim, roots[item] if roots is not None else None)
         place = {i: position for position, i in enumerate(kept)} if cut[item] else None
         positions = chosen if place is None else [place[i] for i in chosen]
         ids = tuple(pieces.ids) if place is None else tuple(pieces.ids[i] for i in kept)
@@ -85,6 +88,20 @@ def read_inputs(
         for item, positions in passes[ids]:
             row[item], wanted[item] = number, positions
     return Inputs(ordered, row, wanted, n_pieces, n_unknown, cut)
+
+
+def require_pieces(inputs: Inputs, texts: Sequence[str]) -> None:
+    """Refuse items that there is nothing to make a vector of; `texts` are theirs, for the message.
+
+    Raises:
+        InputError: with the first such text.
+    """
+    for text, count in zip(texts, inputs.n_pieces.tolist(), strict=True):
+        if not count:
+            raise InputError(
+                f"pieces is 'position', but {shorten(text)!r} has no piece at the place of its target among the words."
+                " Leave the text out, or write pieces: all."
+            )
 
 
 def _target(text: str, start: int, end: int, pieces: Pieces) -> list[int]:
@@ -120,17 +137,27 @@ def _fit(loaded: LoadedModel, limit: int | None, text: str, pieces: Pieces, targ
 
 
 def _choose(pooling: Pooling, pieces: Pieces, kept: list[int], whole: list[int], root: int | None) -> list[int]:
-    """Positions in the whole text that the vector is made of."""
-    if pooling.positions == "all":
-        return whole
+    """Positions in the whole text that the vector is made of; any one where there is nothing to make it of."""
     if pooling.unit == "sentence":
         return {"cls": kept[:1], "last": kept[-1:], "mean": kept}[pooling.positions]
+    if pooling.positions in ("all", "position"):
+        return whole or kept[:1]
     if pooling.positions == "root":
         if root is None:
             raise InputError("pieces is 'root', but roots is not given: say where each target's root ends.")
         # A piece that begins before the target (with the space before it) is its first one.
         return [i for i in whole if i == whole[0] or pieces.spans[i][0] < root]
     return whole[:1] if pooling.positions == "first" else whole[-1:]
+
+
+def _at_position(text: str, start: int, pieces: Pieces) -> list[int]:
+    """The position of the piece that stands where the target would if every word were one piece; none if none does.
+
+    Words are what stands between white space; special pieces before the text are counted on top.
+    """
+    words_before = len(text[: start + 1].split()) - 1
+    place = list(pieces.special).index(0) + words_before
+    return [place] if place < len(pieces.ids) and not pieces.special[place] else []
 
 
 def shorten(text: str) -> str:

@@ -11,24 +11,23 @@ from typing import Any
 
 import pyarrow as pa
 
+from prasanga.embeddings.lists import RUN_KEYS, segment_lengths
 from prasanga.errors import InputError
 from prasanga.parquet import made_from, open_parquet, require_equal, write_text
 from prasanga.provenance import sha256_of_file
 
-_KEYS = ("stage", "key", "settings", "sampling")
 
-
-def list_shards(paths: Sequence[str | Path], output: str | Path, *, keys: Sequence[str] = _KEYS) -> None:
+def list_shards(paths: Sequence[str | Path], output: str | Path, *, keys: Sequence[str] = RUN_KEYS) -> None:
     """Write the list of the shards of one model and length.
 
     The list is a JSON object: shards ({path relative to the list's folder: sha256}), sizes ({path: bytes}), bytes
-    (their sum), n_segments, dimension, stored_dtype, left_out ({stimulus: {reason: segments}}), cut ({stimulus:
-    segments}), unknown ({stimulus: segments with unknown pieces that were kept}), made_from ({key: value}, equal in
-    all shards).
+    (their sum), n_segments, segment_length (null without segments), dimension, stored_dtype, left_out ({stimulus:
+    {reason: segments}}), cut ({stimulus: segments}), unknown ({stimulus: segments with unknown pieces that were kept}),
+    made_from ({key: value}, equal in all shards).
 
     Raises:
-        InputError: no shard; shards made by different models, settings or code, or of different widths. The message
-            names the one that does not fit.
+        InputError: no shard; shards made by different models, settings or code, or of different widths or lengths. The
+            message names the one that does not fit.
     """
     if not paths:
         raise InputError(f"{output}: no shard to list. Name at least one.")
@@ -40,6 +39,7 @@ def list_shards(paths: Sequence[str | Path], output: str | Path, *, keys: Sequen
                 f"{path}: its vectors are {kind}, but those of {paths[0]} are {first}. These files do not belong to one"
                 " run: delete the one that does not fit and run the workflow again."
             )
+    length = _common_length(paths)
     folder = Path(output).parent
     names = {Path(relpath(path, folder)).as_posix(): Path(path) for path in paths}
     sizes = {name: path.stat().st_size for name, path in names.items()}
@@ -48,6 +48,7 @@ def list_shards(paths: Sequence[str | Path], output: str | Path, *, keys: Sequen
         "sizes": sizes,
         "bytes": sum(sizes.values()),
         "n_segments": sum(open_parquet(path).metadata.num_rows for path in paths),
+        "segment_length": length,
         "dimension": first.list_size,
         "stored_dtype": "float16" if first.value_type == pa.float16() else "float32",
         "left_out": _left_out(paths),
@@ -56,6 +57,20 @@ def list_shards(paths: Sequence[str | Path], output: str | Path, *, keys: Sequen
         "made_from": {key: value for key, value in common.items() if value},
     }
     write_text(output, json.dumps(listed, indent=2, sort_keys=True, ensure_ascii=False) + "\n")
+
+
+def _common_length(paths: Sequence[str | Path]) -> str | None:
+    """The segment length of all shards; None if they have no segments."""
+    known: tuple[str, str | Path] | None = None
+    for path in paths:
+        for length in segment_lengths(path):
+            known = known or (length, path)
+            if length != known[0]:
+                raise InputError(
+                    f"{path}: has segments of length {length}, but those of {known[1]} have {known[0]}. These files do"
+                    " not belong to one run: delete the one that does not fit and run the workflow again."
+                )
+    return known[0] if known else None
 
 
 def _left_out(paths: Sequence[str | Path]) -> dict[str, dict[str, int]]:

@@ -7,11 +7,13 @@ from typing import Literal
 
 from prasanga.errors import InputError
 
-TARGET_PIECES = ("all", "root", "first", "last")
+TARGET_PIECES = ("all", "root", "first", "last", "position")
 SENTENCE_POOLINGS = ("cls", "mean", "last")
 
 Unknown = Literal["leave-out", "keep"]
 """What becomes of a target with a piece that the tokenizer does not know."""
+
+_BY_KIND = {"encoder": "cls", "encoder-decoder": "mean", "decoder": "last"}
 
 
 @dataclass(frozen=True)
@@ -21,8 +23,10 @@ class Pooling:
     Attributes:
         unit: `target`, a word at a span of the text, or `sentence`, the text as a whole.
         positions: of a target: `all` the mean over every piece that overlaps its span (Sadhu et al. 2024, section 4.2),
-            `root` over those that begin within its root (their program), `first` or `last` one piece (CEAT's program);
-            of a sentence: `cls` the first position, `mean` over all, special ones included, `last` the last one.
+            `root` over those that begin within its root (their program), `first` or `last` one piece (CEAT's program),
+            `position` the piece that would be the target's if every word were one piece (the SEAT notebook of Sadhu et
+            al.; where a word before the target is split, that is a piece of an earlier word); of a sentence: `cls` the
+            first position, `mean` over all, special ones included, `last` the last one.
     """
 
     unit: Literal["target", "sentence"] = "target"
@@ -38,6 +42,19 @@ class Pooling:
     def __str__(self) -> str:
         """As it stands in the key of a vector."""
         return f"{self.unit}-{self.positions}"
+
+
+def sentence_pooling(asked: str, kind: str) -> str:
+    """What `auto` stands for as the vector of a sentence; anything else stays as it is.
+
+    An encoder's first position is there to stand for the whole text; a decoder's last one alone has read all of it; an
+    encoder-decoder has neither, and its encoder's states are averaged.
+
+    Args:
+        asked: `models.<m>.sentence_vector` of the config.
+        kind: of the model: `encoder`, `decoder`, `encoder-decoder`.
+    """
+    return _BY_KIND[kind] if asked == "auto" else asked
 
 
 def root_end(start: int, end: int, stimulus: str) -> int:

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from prasanga.embeddings.decisions import decide_once
-from prasanga.embeddings.pooling import Pooling, Unknown
+from prasanga.embeddings.pooling import Pooling, Unknown, sentence_pooling
 from prasanga.embeddings.store import StoredDtype, VectorStore, vector_key
+from prasanga.errors import InputError
 from prasanga.models.layers import depth_of
 from prasanga.models.options import ModelOptions
 from prasanga.provenance import digest_of
@@ -33,6 +34,9 @@ _CHANGE_NO_VECTOR = (
     "prasanga.models.weights",
 )
 
+_READS_NOTHING = "the first position of a decoder has read nothing that follows, and is the same for every sentence"
+_NO_PLACE = "its tokenizer puts no special piece such as [CLS] before a text, so that it is one piece of one word"
+
 
 @dataclass(frozen=True)
 class VectorSettings:
@@ -47,7 +51,9 @@ class VectorSettings:
         stored_dtype: precision that vectors are kept in.
         pieces: what the vectors are made of (`prasanga.embeddings.pooling.Pooling`).
         unknown: what becomes of targets with unknown pieces.
-        options: of the tokenizer, the weights and the cards.
+        options: of the tokenizer, the weights and the cards; a twin has random weights there.
+        sentence_vector: None for target words in their segments; for templates `auto` (until `settle_sentence_vector`),
+            `cls`, `mean`, `last`, or `word` (as `pieces` says) or `position` for a vector of the word in its sentence.
     """
 
     model: str
@@ -59,6 +65,7 @@ class VectorSettings:
     pieces: str
     unknown: Unknown
     options: ModelOptions
+    sentence_vector: str | None = None
 
     @classmethod
     def of(cls, settings: Mapping[str, Any], **options: Any) -> VectorSettings:
@@ -72,12 +79,24 @@ class VectorSettings:
         """For the metadata of the vectors, without what does not change them."""
         plain = asdict(self)
         del plain["layers"], plain["options"]["cards"], plain["options"]["kind"]
+        if self.options.random_weights is None:
+            del plain["options"]["random_weights"]
+        if self.sentence_vector is None:
+            del plain["sentence_vector"]
         return {**plain, "pooling": str(self.pooling)}
 
     @property
     def pooling(self) -> Pooling:
-        """What the vectors are made of."""
-        return Pooling("target", self.pieces)
+        """What the vectors are made of.
+
+        Raises:
+            InputError: `sentence_vector` is none that there is, or `auto` and not settled yet.
+        """
+        if self.sentence_vector in (None, "word"):
+            return Pooling("target", self.pieces)
+        if self.sentence_vector == "position":
+            return Pooling("target", "position")
+        return Pooling("sentence", str(self.sentence_vector))
 
     def pass_layers(self) -> list[int]:
         """This layer, and then the others that come out of the same pass."""
@@ -113,6 +132,28 @@ def settle_dtype(settings: VectorSettings, report: Mapping[str, Any], root: str 
     return replace(settings, dtype=decide_once(path, suits_the_device))
 
 
+def settle_sentence_vector(settings: VectorSettings, report: Mapping[str, Any]) -> VectorSettings:
+    """The settings with a vector of the sentence in place of `auto`, if the model has what was asked for.
+
+    Args:
+        settings: of a study; unchanged where they are for target words in segments.
+        report: `prasanga.models.check_model` of the model.
+
+    Raises:
+        InputError: `cls` of a model that has nothing to tell of a sentence at its first position.
+    """
+    if settings.sentence_vector is None:
+        return settings
+    pooling = sentence_pooling(settings.sentence_vector, report["kind"])
+    if pooling == "cls" and (report["kind"] == "decoder" or not report["begins_with_special"]):
+        why, other = (_READS_NOTHING, "last") if report["kind"] == "decoder" else (_NO_PLACE, "mean")
+        raise InputError(
+            f"model {settings.model}: sentence_vector is {settings.sentence_vector!r}, which is the first position of"
+            f" this {report['kind']}, but {why}. Write sentence_vector: {other}."
+        )
+    return replace(settings, sentence_vector=pooling)
+
+
 def open_stores(settings: VectorSettings, report: Mapping[str, Any], root: str | Path) -> list[VectorStore]:
     """The store of these vectors, and those of the other layers of the same pass.
 
@@ -136,6 +177,8 @@ def open_stores(settings: VectorSettings, report: Mapping[str, Any], root: str |
             "quantization": settings.options.quantization,
             "remote_code": settings.options.remote_code,
         }
+        if settings.options.random_weights is not None:  # a key that others do not have, so that theirs stay
+            described["random_weights"] = settings.options.random_weights
         key = vector_key(**described)
         readable = {"model": settings.model, **described, "tokenizer": dict(settings.options.tokenizer)}
         stores.append(VectorStore(Path(root, key), settings.stored_dtype, key, readable))

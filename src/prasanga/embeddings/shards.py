@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
 from prasanga.embeddings.columns import embedding_field, vectors_to_arrow
-from prasanga.embeddings.filling import Filled, Item, fill
+from prasanga.embeddings.filling import Filled, Item, fill, is_left_out
 from prasanga.embeddings.pooling import Pooling, Unknown, root_end
 from prasanga.embeddings.store import Rows, VectorStore
 from prasanga.errors import InputError
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger(__name__)
 _COPIED = ("segment_id", "occurrence_id", "stimulus", "segment_length")
 _LEFT_OUT = ("segment_id", "occurrence_id", "stimulus")
-_UNKNOWN = "unknown"
+_UNKNOWN, _POSITION = "unknown", "position"
 _ATTEMPTS = 3
 
 
@@ -42,7 +42,7 @@ class ShardReport:
         embedded: those embedded now.
         passes: texts run through the model for them.
         cut: segments in the shard whose text was too long for the model and was cut around the target.
-        unknown: segments whose target has a piece that the tokenizer does not know.
+        unknown: segments whose target (or sentence) has a piece that the tokenizer does not know.
         dropped: segments left out of the shard.
     """
 
@@ -74,8 +74,9 @@ def embed_shard(
 
     Args:
         segments: Parquet file with segment_id, occurrence_id, stimulus, segment_length, text, start, end.
-        output: Parquet file to write: the first four of these, n_pieces and n_unknown (int32), cut (bool), embedding
-            (fixed-size list), a row group for each stimulus.
+        output: Parquet file to write: the first four of these, n_pieces and n_unknown (int32; of the target, or of the
+            whole sentence, special pieces included), cut (bool), embedding (fixed-size list), a row group for each
+            stimulus.
         left_out: table (TSV) of the segments that are not in `output`, each with the reason.
         stores: of this vector key, and of the other layers that the encoder computes with it.
         load: gives the encoder, its layers in the order of `stores`; called only if something is missing.
@@ -98,11 +99,12 @@ def embed_shard(
     else:
         filled, found = Filled(0, 0), _nothing(dimension(), store)
 
-    forgotten = (found.n_unknown > 0) & (unknown == "leave-out")
+    forgotten = is_left_out(found.n_pieces, found.n_unknown, unknown)
+    nowhere = found.n_pieces == 0
     kept = np.flatnonzero(~forgotten)
     stimuli: list[str] = rows.column("stimulus").to_pylist()
+    reasons = _reasons(stimuli, {_UNKNOWN: forgotten & ~nowhere, _POSITION: nowhere})
     counts = {
-        "left_out": _count(stimuli, forgotten, _UNKNOWN),
         "cut": _count(stimuli, found.cut & ~forgotten),
         "unknown": _count(stimuli, (found.n_unknown > 0) & ~forgotten),
     }
@@ -114,7 +116,7 @@ def embed_shard(
         {
             **made_from,
             "key": store.key,
-            **{name: json.dumps(count, sort_keys=True, ensure_ascii=False) for name, count in counts.items()},
+            **{name: _json(count) for name, count in {"left_out": reasons, **counts}.items()},
         },
     )
     if pooling.positions != "root":  # there the rows of the store have other names than the segments
@@ -133,10 +135,14 @@ def embed_shard(
         _LOG.info("%d passes in %.1f s: %.0f a second, %.0f pieces a second", filled.passes, filled.seconds, *rates)
     if report.cut:
         _LOG.warning("%s: %d contexts are too long for the model and were cut around the target", output, report.cut)
-    if report.unknown > report.dropped:
-        _LOG.warning("%s: %d targets have unknown pieces and are kept, as the config says", output, report.unknown)
-    if report.dropped:
-        _LOG.warning("%s: %d targets have unknown pieces and are left out; see %s", output, report.dropped, left_out)
+    if kept_unknown := sum(counts["unknown"].values()):
+        _LOG.warning("%s: %d targets have unknown pieces and are kept, as the config says", output, kept_unknown)
+    if lost := int(np.count_nonzero(nowhere)):
+        _LOG.warning("%s: %d targets have no piece at their position and are left out; see %s", output, lost, left_out)
+    if report.dropped > lost:
+        _LOG.warning(
+            "%s: %d targets have unknown pieces and are left out; see %s", output, report.dropped - lost, left_out
+        )
     return report
 
 
@@ -206,16 +212,34 @@ def _by_stimulus(rows: pa.Table, found: Rows, kept: np.ndarray) -> Iterator[pa.T
         yield pa.table({**columns, **numbers, "embedding": vectors_to_arrow(found.embedding[group])})
 
 
-def _count(stimuli: Sequence[str], chosen: np.ndarray, reason: str | None = None) -> dict[str, int | dict[str, int]]:
-    """{stimulus: how many}, or {stimulus: {reason: how many}}."""
-    counts = Counter(stimuli[row] for row in np.flatnonzero(chosen).tolist())
-    return {stimulus: count if reason is None else {reason: count} for stimulus, count in counts.items()}
+def _json(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, ensure_ascii=False)
+
+
+def _count(stimuli: Sequence[str], chosen: np.ndarray) -> dict[str, int]:
+    """{stimulus: how many}."""
+    return dict(Counter(stimuli[row] for row in np.flatnonzero(chosen).tolist()))
+
+
+def _reasons(stimuli: Sequence[str], chosen: Mapping[str, np.ndarray]) -> dict[str, dict[str, int]]:
+    """{stimulus: {reason: how many}}, from which rows each reason concerns."""
+    counts: dict[str, dict[str, int]] = {}
+    for reason, rows in chosen.items():
+        for stimulus, count in _count(stimuli, rows).items():
+            counts.setdefault(stimulus, {})[reason] = count
+    return counts
+
+
+def _reason(n_pieces: int, n_unknown: int) -> str:
+    if not n_pieces:
+        return "no piece at the position that the target has among the words"
+    return f"{n_unknown} of {n_pieces} pieces unknown to the tokenizer"
 
 
 def _table_of_left_out(rows: pa.Table, items: Sequence[tuple[str, Item]], places: Sequence[int], found: Rows) -> str:
     chosen = [items[place][1] for place in places]
     columns = {name: rows.column(name).take(pa.array(places, pa.int64())) for name in _LEFT_OUT}
-    reasons = [f"{found.n_unknown[i]} of {found.n_pieces[i]} pieces unknown to the tokenizer" for i in places]
+    reasons = [_reason(int(found.n_pieces[i]), int(found.n_unknown[i])) for i in places]
     return to_tsv(
         pa.table(
             {

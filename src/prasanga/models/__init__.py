@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from prasanga.models.identity import model_identity
     from prasanga.models.loading import LoadedModel, load_config, load_model, load_tokenizer, resolve_dtype
     from prasanga.models.options import ModelOptions
-    from prasanga.models.studied import studied_models
+    from prasanga.models.studied import studied_models, twins_of
     from prasanga.models.tokenizer_audit import TokenizerAudit, audit_tokenizer
     from prasanga.models.training import TrainingReport, train_masked_model
 
@@ -32,6 +32,7 @@ __all__ = [
     "resolve_dtype",
     "studied_models",
     "train_masked_model",
+    "twins_of",
 ]
 
 
@@ -57,7 +58,7 @@ def __getattr__(name: str) -> Any:
         from prasanga.models import options
 
         return getattr(options, name)
-    if name == "studied_models":
+    if name in ("studied_models", "twins_of"):
         from prasanga.models import studied
 
         return getattr(studied, name)

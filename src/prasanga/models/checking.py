@@ -18,10 +18,12 @@ from prasanga.models.layers import depth_of
 from prasanga.models.loading import open_config, open_tokenizer, require_fitting_tokenizer
 from prasanga.models.memory import weights_bytes
 from prasanga.models.options import NO_OPTIONS, ModelOptions
+from prasanga.models.pieces import read_pieces
 from prasanga.models.shape import max_pieces, model_kind, size_of, skeleton
 from prasanga.models.weights import Weights, find_weights, stored_shapes
 
 _LOG = logging.getLogger(__name__)
+_ANY_TEXT = "1"
 
 
 def check_model(
@@ -45,7 +47,7 @@ def check_model(
         `identity` (see `model_identity`), `pinned` (False for a model of the hub by branch or tag), `kind`,
         `parameters` (of the part that is loaded), `weights_bytes` (these in memory), `hidden_size`, `blocks`,
         `max_pieces` (longest input, special pieces included; None if nothing limits it), `vocabulary` (pieces of the
-        tokenizer).
+        tokenizer), `begins_with_special` (whether the tokenizer puts a special piece, such as [CLS], before a text).
 
     Raises:
         InputError: everything that `load_model` refuses except lack of memory and of devices, and weights that are
@@ -86,7 +88,13 @@ def check_model(
         "blocks": blocks,
         "max_pieces": max_pieces(tokenizer, text, bare),
         "vocabulary": len(tokenizer),
+        "begins_with_special": _begins_with_special(tokenizer),
     }
+
+
+def _begins_with_special(tokenizer: Any) -> bool:
+    special = read_pieces(tokenizer, [_ANY_TEXT])[_ANY_TEXT].special
+    return len(special) > 0 and special[0] == 1
 
 
 def _stored_rows(source: Source, weights: Weights, bare: Any) -> int | None:

@@ -2,7 +2,7 @@
 
 Weights are read from safetensors, or as mere tensors from a pickle whose sha256 the user has written down; code that
 comes with a model is run only if the user says so. The vocabulary head is never loaded, and of an encoder-decoder only
-the encoder.
+the encoder. A twin with random weights (`ModelOptions.random_weights`) needs configuration and tokenizer alone.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from transformers import AutoConfig, AutoModel, AutoTokenizer
 
 from prasanga.errors import InputError
 from prasanga.models.devices import DTYPES, check_device, claim_device, claim_several, resolve_dtype, warn_if_slow
+from prasanga.models.drawing import DRAWN_IN, draw_encoder, spread
 from prasanga.models.hub import Source, explaining, open_source, require_own_code
 from prasanga.models.memory import memory_gone, require_room
 from prasanga.models.options import NO_OPTIONS, ModelOptions
@@ -50,7 +51,7 @@ class LoadedModel:
     """A tokenizer and a base model, ready to run.
 
     Attributes:
-        name: what the user wrote, for messages.
+        name: what the user wrote, for messages and records; with a remark if its weights are random.
         tokenizer: a fast tokenizer (one that knows the character span of each piece).
         encoder: the model without vocabulary head, in evaluation mode on `device`; the encoder of an encoder-decoder.
         config: configuration of the text model.
@@ -94,24 +95,32 @@ def load_model(
     source = open_source(model, revision)
     config = open_config(source, options)
     tokenizer = open_tokenizer(source, options)
-    weights = find_weights(source, options)
+    weights = find_weights(source, options) if options.random_weights is None else options.random_weights
+    drawn = isinstance(weights, int)
+    name = f"{source.name} (random weights)" if drawn else source.name
     bare = skeleton(source, config, options)
     require_fitting_tokenizer(source.name, tokenizer, bare.get_input_embeddings().num_embeddings)
     devices, memory = place_model(source, device, options)
     size, quantization = size_of(bare), options.quantization
-    require_room(source.name, size, devices, dtype=precision, quantization=quantization)
+    drawn_in = DRAWN_IN if drawn else None
+    require_room(name, size, devices, dtype=precision, quantization=quantization, drawn_in=drawn_in)
     warn_if_slow(precision, devices[0])
     try:
-        encoder = _read(source, weights, config, precision, options, memory)
+        if isinstance(weights, int):
+            encoder = draw_encoder(source, config, weights, precision, options)
+        else:
+            encoder = _read(source, weights, config, precision, options, memory)
         if quantization == "int8":
             quantize_linear_layers(encoder)
         if memory is None:
             encoder = encoder.to(devices[0])
+        elif drawn:
+            encoder = spread(encoder, memory)
     except torch.OutOfMemoryError as error:
-        raise memory_gone(source.name, size, devices, dtype=precision, quantization=quantization) from error
+        raise memory_gone(name, size, devices, dtype=precision, quantization=quantization) from error
     encoder.config.use_cache = False
     return LoadedModel(
-        name=source.name,
+        name=name,
         tokenizer=tokenizer,
         encoder=encoder.eval().requires_grad_(False),
         config=config.get_text_config(encoder=True),
@@ -220,7 +229,7 @@ def _read(
     # Weights are read from the folder that holds the checked files. Code that comes with a model is looked up by its
     # id and commit: from the path of a folder it would be that of the main branch.
     place = source.arguments if options.remote_code else {"pretrained_model_name_or_path": weights.folder}
-    spread = {} if memory is None else {"device_map": "auto", "max_memory": memory}
+    over_cards = {} if memory is None else {"device_map": "auto", "max_memory": memory}
     with quiet(), explaining(source, "weights"):
         loaded, report = AutoModel.from_pretrained(
             **place,
@@ -231,7 +240,7 @@ def _read(
             trust_remote_code=options.remote_code,
             ignore_mismatched_sizes=True,  # so that the refusal below, which names the model, is the one that is read
             output_loading_info=True,
-            **spread,
+            **over_cards,
         )
     encoder = encoder_of(loaded, config)
     _require_whole(source.name, encoder, [*report["missing_keys"], *(name for name, *_ in report["mismatched_keys"])])

@@ -25,6 +25,7 @@ class ModelOptions:
         quantization: `none`, or `int8` for linear layers in 8 bits.
         cards: spread the model over so many CUDA cards.
         kind: `auto`, or the kind that the model must be of: `encoder`, `decoder`, `encoder-decoder`.
+        random_weights: None, or the seed of random weights in place of the model's own, which are then not read.
 
     Raises:
         InputError: a value that is none of these.
@@ -36,6 +37,7 @@ class ModelOptions:
     quantization: str = "none"
     cards: int = 1
     kind: str = "auto"
+    random_weights: int | None = None
 
     def __post_init__(self) -> None:
         """Refuse values that mean nothing here, whoever made the options."""
@@ -45,6 +47,8 @@ class ModelOptions:
             raise InputError(f"kind is {self.kind!r}; write auto, {', '.join(KINDS)}.")
         if self.cards < 1:
             raise InputError(f"cards is {self.cards}; write 1 or more.")
+        if self.random_weights is not None and not 0 <= self.random_weights < 1 << 64:
+            raise InputError(f"random_weights is {self.random_weights}; write a seed from 0 to {(1 << 64) - 1}.")
         if self.cards > 1 and self.quantization != "none":
             raise InputError(
                 f"cards is {self.cards} and quantization is {self.quantization!r}, which do not go together. Write"

@@ -78,20 +78,36 @@ def encoder_of(model: Any, config: Any) -> Any:
     return model.get_encoder() if getattr(config, "is_encoder_decoder", False) else model
 
 
-def skeleton(source: Source, config: Any, options: ModelOptions) -> Any:
+def skeleton(source: Source, config: Any, options: ModelOptions, dtype: torch.dtype | None = None) -> Any:
     """The part of the model that is loaded, as a module without content, on the meta device.
+
+    Args:
+        source: the model, which has been found.
+        config: its configuration.
+        options: as it is loaded with.
+        dtype: precision of the module; that of config.json if None.
+
+    Raises:
+        InputError: transformers cannot build a model from this config.json.
+    """
+    with torch.device("meta"):
+        return encoder_of(from_config(source, config, options, dtype), config)
+
+
+def from_config(source: Source, config: Any, options: ModelOptions, dtype: torch.dtype | None = None) -> Any:
+    """The base model as its family begins to train it, an encoder-decoder without the decoder's blocks; as `skeleton`.
 
     Raises:
         InputError: transformers cannot build a model from this config.json.
     """
     # `from_config` would take a model's own code from the main branch, and register it for every later use.
     own = (getattr(config, "auto_map", None) or {}).get("AutoModel") if options.remote_code else None
-    with quiet(), explaining(source, "config.json"), torch.device("meta"):
+    precision = {} if dtype is None else {"dtype": dtype}
+    with quiet(), explaining(source, "config.json"):
         if own is None:
-            model = AutoModel.from_config(without_decoder(config), trust_remote_code=options.remote_code)
-        else:
-            model = get_class_from_dynamic_module(own, **source.arguments)(without_decoder(config))
-    return encoder_of(model, config)
+            return AutoModel.from_config(without_decoder(config), trust_remote_code=options.remote_code, **precision)
+        kind = get_class_from_dynamic_module(own, **source.arguments)
+        return kind._from_config(without_decoder(config), **precision) if precision else kind(without_decoder(config))
 
 
 def size_of(model: torch.nn.Module) -> Size:

@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from prasanga.errors import InputError
+from prasanga.seeds import seed_of
 
 _TAKEN = ".tokenizer"
+_TWIN = "-random"
 
 
 def studied_models(models: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
@@ -50,6 +52,38 @@ def studied_models(models: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[st
                 f" `{family.removesuffix(_TAKEN)}-tokenizer`."
             )
     return studied
+
+
+def twins_of(studied: Mapping[str, Mapping[str, Any]], seed: int) -> dict[str, dict[str, Any]]:
+    """The null controls of a study: a twin of each model, with the same architecture, tokenizer and random weights.
+
+    What a twin measures comes from these and from the texts alone, since it has learnt nothing.
+
+    Args:
+        studied: from `studied_models`.
+        seed: of the study; each family's twin has a seed of its own from it, by the family's name. All layers of a
+            family are those of one twin.
+
+    Returns:
+        For each `<model>` an entry `<model>-random`, in the same order, with the model's settings and besides
+        `twin_of`, the model's name, and `random_weights`, the seed of its weights.
+
+    Raises:
+        InputError: a model of the study has the name of a twin.
+    """
+    families = {settings["family"] for settings in studied.values()}
+    twins: dict[str, dict[str, Any]] = {}
+    for model, settings in studied.items():
+        family, name = settings["family"], f"{model}{_TWIN}"
+        if name in studied or name in families:
+            raise InputError(
+                f"the twin of {model!r} with random weights (associations.random_twin) would be called {name!r}, which"
+                f" is the name of another model. Rename `models.{studied.get(name, {}).get('family', name)}`, or"
+                f" `models.{family}`; or write associations: {{random_twin: false}}."
+            )
+        weights = seed_of(seed, "models", "random weights", family) >> 1  # which fits into every column and file
+        twins[name] = {**settings, "twin_of": model, "random_weights": weights}
+    return twins
 
 
 def require_places(models: Mapping[str, Mapping[str, Any]], root: str | Path) -> None:

@@ -43,6 +43,12 @@ def key(tmp_path: Path, report: dict[str, Any] = REPORT, **changed: Any) -> str:
         {"options": ModelOptions(tokenizer={"strip_accents": False})},
         {"options": ModelOptions(quantization="int8")},
         {"options": ModelOptions(remote_code=True)},
+        {"options": ModelOptions(random_weights=0)},
+        {"options": ModelOptions(random_weights=1)},
+        {"sentence_vector": "cls"},
+        {"sentence_vector": "mean"},
+        {"sentence_vector": "last"},
+        {"sentence_vector": "position"},
         {"report": {**REPORT, "identity": {"sha256": "ac"}}},
     ],
     ids=str,
@@ -57,6 +63,7 @@ def test_what_changes_vectors_changes_their_key(tmp_path: Path, changed: dict[st
         {"layer": 12},  # the last of twelve
         {"layers": (3, -1)},
         {"unknown": "keep"},
+        {"sentence_vector": "word"},  # the same vector of a word, wherever its text is from
         {"model": "elsewhere/mine"},
         {"options": ModelOptions(kind="encoder", cards=2, weights_sha256={"a.bin": "0" * 64})},
     ],
@@ -79,6 +86,7 @@ def test_the_code_that_makes_vectors_and_no_other() -> None:
         "prasanga.embeddings.pooling",
         "prasanga.embeddings.rounding",
         "prasanga.models",
+        "prasanga.models.drawing",
         "prasanga.models.loading",
         "prasanga.models.options",
         "prasanga.models.padding",

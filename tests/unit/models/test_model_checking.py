@@ -15,6 +15,7 @@ import pytest
 import torch
 from huggingface_hub import errors
 from safetensors.torch import load_file, save_file
+from tiny_models import build
 
 from prasanga.errors import InputError
 from prasanga.models import load_model, load_tokenizer, model_identity
@@ -46,6 +47,7 @@ def test_what_a_model_is(tiny: Folder, kind: str, expected: dict[str, Any]) -> N
     assert found["pinned"] is True
     loaded = load_model(tiny(kind), device="cpu")
     assert found["vocabulary"] == len(loaded.tokenizer)
+    assert found["begins_with_special"] is False  # these tokenizers put nothing before a text
     assert found["parameters"] == sum(parameter.numel() for parameter in loaded.encoder.parameters())
 
 
@@ -268,6 +270,9 @@ def test_code_of_a_model_runs_only_if_told_to(
     assert (tmp_path / "log").read_text() == "ran"
     assert f"model {folder}: remote_code is true" in caplog.text
     assert check_model(folder, options=allowed)["parameters"] == 6624
+    options = ModelOptions(remote_code=True, random_weights=3)
+    twin = load_model(folder, device="cpu", dtype="bfloat16", options=options).encoder
+    assert (type(twin).__name__, str(twin.dtype)) == ("Model", "torch.bfloat16")
 
 
 def _naming(key: str, value: object) -> Callable[[Path], None]:
@@ -359,3 +364,11 @@ def test_code_is_that_of_the_revision(
     assert "a" * 40 in type(loaded.encoder).__module__
     assert (tmp_path / "read").exists()
     assert not (tmp_path / "newer").exists()
+
+
+@pytest.mark.parametrize(
+    ("family", "begins"),
+    [("bert", True), ("xlm-roberta", True), ("mbart", False), ("mt5", False), ("gpt2", False), ("llama3", True)],
+)
+def test_whether_a_special_piece_comes_first(tmp_path: Path, family: str, begins: bool) -> None:
+    assert check_model(build(family, tmp_path / family))["begins_with_special"] is begins

@@ -304,17 +304,22 @@ def test_of_an_encoder_decoder_the_encoder_alone_is_kept(tiny: Callable[[str], P
     import transformers
 
     folder = tiny(kind)
+    name = {"mbart": "MBartDecoderLayer", "t5": "T5LayerCrossAttention"}[kind]
+
+    def in_memory() -> int:
+        gc.collect()
+        return sum(type(thing).__name__ == name for thing in gc.get_objects())
+
+    before = in_memory()  # models of other tests
     loaded = load_model(folder, device="cpu")
+    assert in_memory() == before
     whole = transformers.AutoModel.from_pretrained(folder)
+    assert in_memory() - before == sum(type(module).__name__ == name for module in whole.modules()) > 0
     ids = torch.tensor([loaded.tokenizer(WORDS)["input_ids"]])
     with torch.no_grad():
         got = loaded.encoder(input_ids=ids).last_hidden_state
         expected = whole.get_encoder()(input_ids=ids).last_hidden_state
     torch.testing.assert_close(got, expected, atol=0, rtol=0)
-    gc.collect()
-    decoders = {"mbart": "MBartDecoderLayer", "t5": "T5LayerCrossAttention"}[kind]
-    in_memory = sum(type(thing).__name__ == decoders for thing in gc.get_objects())
-    assert in_memory == sum(type(module).__name__ == decoders for module in whole.modules()) > 0
     assert loaded.config.num_hidden_layers == 2
 
 

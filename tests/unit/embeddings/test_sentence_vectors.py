@@ -1,0 +1,253 @@
+"""The vector of a sentence, or of a word at its place among the words, by values worked out by hand."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from plain_embedding import PlainEmbedder
+from tiny_models import FAMILIES
+
+from prasanga.embeddings import (
+    Pooling,
+    VectorSettings,
+    VectorStore,
+    embed_shard,
+    list_shards,
+    load_encoder,
+    settle_sentence_vector,
+)
+from prasanga.embeddings.inputs import read_inputs
+from prasanga.embeddings.lists import require_shards
+from prasanga.embeddings.pooling import sentence_pooling
+from prasanga.errors import InputError
+from prasanga.models import ModelOptions, check_model
+from prasanga.parquet import made_from, write_table
+from prasanga.samples.segments import segment_id
+
+TinyModel = Callable[..., Path]
+Plain = Callable[..., PlainEmbedder]
+KEY = "0123456789abcdef0123456789abcdef"
+SETTINGS = VectorSettings(
+    model="mine",
+    revision=None,
+    layer=-1,
+    layers=(-1,),
+    dtype="float32",
+    stored_dtype="float32",
+    pieces="first",
+    unknown="leave-out",
+    options=ModelOptions(),
+)
+
+
+def test_auto_by_kind() -> None:
+    kinds = ("encoder", "encoder-decoder", "decoder")
+    assert [sentence_pooling("auto", kind) for kind in kinds] == ["cls", "mean", "last"]
+    assert [sentence_pooling("mean", kind) for kind in kinds] == ["mean"] * 3
+
+
+@pytest.mark.parametrize(
+    ("asked", "pooling"),
+    [
+        (None, "target-first"),
+        ("cls", "sentence-cls"),
+        ("mean", "sentence-mean"),
+        ("last", "sentence-last"),
+        ("word", "target-first"),
+        ("position", "target-position"),
+    ],
+)
+def test_what_the_config_says_is_what_is_pooled(asked: str | None, pooling: str) -> None:
+    assert str(replace(SETTINGS, sentence_vector=asked).pooling) == pooling
+
+
+@pytest.mark.parametrize("asked", ["auto", "middle"])
+def test_what_is_not_settled_has_no_pooling(asked: str) -> None:
+    with pytest.raises(InputError, match=rf"pooling is '{asked}'; write one of cls, mean, last"):
+        _ = replace(SETTINGS, sentence_vector=asked).pooling
+
+
+@pytest.mark.parametrize("kind", FAMILIES)
+def test_every_family_settles(tiny_model: TinyModel, kind: str) -> None:
+    report = check_model(tiny_model(kind))
+    settled = settle_sentence_vector(replace(SETTINGS, sentence_vector="auto"), report).sentence_vector
+    assert settled == {"mbart": "mean", "mt5": "mean"}.get(kind, "last" if FAMILIES[kind].causal else "cls")
+    for asked in ("mean", "last", "word", "position"):
+        assert settle_sentence_vector(replace(SETTINGS, sentence_vector=asked), report).sentence_vector == asked
+    assert settle_sentence_vector(SETTINGS, report) == SETTINGS
+
+
+@pytest.mark.parametrize(
+    ("kind", "begins", "asked", "message"),
+    [
+        (
+            "decoder",
+            True,
+            "cls",
+            r"model mine: sentence_vector is 'cls', .* of this decoder, .*nothing.* Write .*: last",
+        ),
+        (
+            "encoder-decoder",
+            False,
+            "cls",
+            r"of this encoder-decoder, but its tokenizer puts no special .* Write .*: mean",
+        ),
+        ("encoder", False, "auto", r"sentence_vector is 'auto', which is the first position of this encoder, but"),
+    ],
+)
+def test_a_first_position_that_says_nothing_is_refused(kind: str, begins: bool, asked: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        settle_sentence_vector(replace(SETTINGS, sentence_vector=asked), {"kind": kind, "begins_with_special": begins})
+
+
+def test_the_first_position_of_a_decoder_is_the_same_for_every_sentence(tiny_model: TinyModel) -> None:
+    """Why it is refused."""
+    first = load_encoder(tiny_model("llama"), device="cpu").encode(["একটি গোলাপ", "চাঁদের আলোয় বাঁশির সুর"], "cls")
+    np.testing.assert_allclose(first[0], first[1], atol=1e-5)
+
+
+@pytest.mark.parametrize("pooling", ["cls", "mean", "last"])
+@pytest.mark.parametrize("kind", FAMILIES)
+def test_of_a_sentence_all_pieces_are_counted(tiny_model: TinyModel, plain: Plain, kind: str, pooling: str) -> None:
+    """The last position is that of the last piece, special or not, and never of the padding."""
+    loaded = load_encoder(tiny_model(kind), device="cpu").loaded
+    texts = ["গোলাপ", "মায়ের হাতে একটি লাল গোলাপ ছিল"]
+    inputs = read_inputs(loaded, None, texts, None, Pooling("sentence", pooling))
+    counts = [len(plain(kind).tokenize(text)[0]) for text in texts]
+    assert inputs.n_pieces.tolist() == counts
+    wanted = {"cls": [[0], [0]], "mean": [list(range(n)) for n in counts], "last": [[n - 1] for n in counts]}
+    assert inputs.positions == wanted[pooling]
+
+
+@pytest.mark.parametrize(
+    ("kind", "special"), [("bert", 1), ("xlm-roberta", 1), ("mbart", 0), ("gpt2", 0), ("llama", 1), ("llama3", 1)]
+)
+def test_the_place_of_a_word_if_every_word_were_one_piece(
+    tiny_model: TinyModel, plain: Plain, kind: str, special: int
+) -> None:
+    text = "মায়ের হাতে একটি লাল “গোলাপ” ছিল"
+    words = text.split()
+    spans = [(0, 6), (7, 11), (17, 20), (22, 27), (29, 32)]
+    assert [text[slice(*span)] for span in spans] == ["মায়ের", "হাতে", "লাল", "গোলাপ", "ছিল"]
+    assert [words.index(next(w for w in words if text[slice(*span)] in w)) for span in spans] == [0, 1, 3, 4, 5]
+    encoder = load_encoder(tiny_model(kind), device="cpu")
+    found = encoder.embed([text] * 5, spans, pieces="position")
+    states = plain(kind).states(plain(kind).tokenize(text)[0])[-1]
+    np.testing.assert_allclose(found, states[[special + i for i in (0, 1, 3, 4, 5)]], atol=1e-5)
+
+
+def test_the_place_of_a_word_is_that_of_another_where_a_word_before_it_is_split(tiny_model: TinyModel) -> None:
+    """গোলাপ is word 4, counted from 0: after [CLS] that is place 5, where the second word after it should stand."""
+    encoder = load_encoder(tiny_model("bert"), device="cpu")
+    text, span = "মায়ের হাতে একটি লাল গোলাপ ছিল", (21, 26)
+    assert text[slice(*span)] == "গোলাপ"
+    inputs = read_inputs(encoder.loaded, None, [text], [span], Pooling("target", "position"))
+    pieces = encoder.loaded.tokenizer.convert_ids_to_tokens(list(inputs.ids[0]))
+    assert pieces[:11] == ["[CLS]", "মা", "##য়", "##ের", "হাতে", "এ", "##কট", "##ি", "ল", "##াল", "গোলাপ"]
+    assert inputs.positions == [[5]]
+    assert inputs.n_pieces.tolist() == [1]  # of the target itself, as for every other pooling
+    own = read_inputs(encoder.loaded, None, [text], [span], Pooling("target", "all"))
+    assert own.positions == [[10]]
+
+
+def test_a_text_cut_to_fit_keeps_the_piece_at_the_place(tiny_model: TinyModel, plain: Plain) -> None:
+    words = [["গোলাপ", "ছিল"][i % 2] for i in range(60)]
+    text = " ".join(words)
+    start = len(" ".join(words[:50])) + 1
+    encoder = load_encoder(tiny_model("bert", 40), device="cpu")
+    found = encoder.embed_targets([text], [(start, start + 5)], pieces="position")
+    assert (found.cut.tolist(), found.n_pieces.tolist()) == ([True], [1])
+    ids = plain("bert", 40).tokenize(text)[0]
+    assert len(ids) == 62  # every word is one piece, so that word 50 is at place 51
+    kept = [ids[0], *ids[23:61], ids[61]]  # 38 of them fit, the last ones
+    np.testing.assert_allclose(found.vectors[0], plain("bert", 40).states(kept)[-1][1 + 51 - 23], atol=1e-5)
+
+
+def shard(
+    tmp_path: Path, folder: Path, texts: list[str], spans: list[tuple[int, int]], pooling: Pooling, **more: Any
+) -> Any:
+    columns = {
+        "segment_id": [segment_id(text, *span) for text, span in zip(texts, spans, strict=True)],
+        "occurrence_id": [f"o{i}" for i in range(len(texts))],
+        "stimulus": [text[slice(*span)] for text, span in zip(texts, spans, strict=True)],
+        "segment_length": ["templates"] * len(texts),
+        "text": texts,
+        "start": [start for start, _ in spans],
+        "end": [end for _, end in spans],
+    }
+    write_table(tmp_path / "templates.parquet", pa.table(columns), {"stage": "samples"})
+    return embed_shard(
+        tmp_path / "templates.parquet",
+        tmp_path / "00.parquet",
+        left_out=tmp_path / "00.left_out.tsv",
+        stores=[VectorStore(tmp_path / "store", "float32", KEY)],
+        load=lambda: load_encoder(folder, device="cpu"),
+        dimension=lambda: 32,
+        made_from={"stage": "embeddings"},
+        pooling=pooling,
+        **more,
+    )
+
+
+# A joiner by itself is a word to white space, and nothing to BERT's normalizer: the text has two words and one piece.
+BEYOND, BEYOND_SPAN = "\u200d গোলাপ", (2, 7)
+
+
+def test_a_target_beyond_the_pieces_is_left_out_with_its_reason(
+    tmp_path: Path, tiny_model: TinyModel, caplog: pytest.LogCaptureFixture
+) -> None:
+    texts, spans = [BEYOND, "গোলাপ ছিল", "গোলাপ ☃"], [BEYOND_SPAN, (0, 5), (6, 7)]
+    report = shard(tmp_path, tiny_model("muril"), texts, spans, Pooling("target", "position"))
+    assert (report.embedded, report.unknown, report.dropped) == (3, 1, 2)
+    table = pq.read_table(tmp_path / "00.parquet")
+    assert table.column("occurrence_id").to_pylist() == ["o1"]
+    assert json.loads(made_from(tmp_path / "00.parquet")["left_out"]) == {"গোলাপ": {"position": 1}, "☃": {"unknown": 1}}
+    lines = (tmp_path / "00.left_out.tsv").read_text(encoding="utf-8").splitlines()
+    assert [line.split("\t")[1:] for line in lines[1:]] == [
+        ["o0", "গোলাপ", "গোলাপ", "no piece at the position that the target has among the words"],
+        ["o2", "☃", "☃", "1 of 1 pieces unknown to the tokenizer"],
+    ]
+    assert "1 targets have no piece at their position and are left out" in caplog.text
+    again = shard(tmp_path, tiny_model("muril"), texts, spans, Pooling("target", "position"), unknown="keep")
+    assert (again.embedded, again.dropped) == (0, 1)  # unknown pieces may be kept, a vector of nothing may not
+    list_shards([tmp_path / "00.parquet"], tmp_path / "templates.json")
+    assert json.loads((tmp_path / "templates.json").read_text())["left_out"] == {"গোলাপ": {"position": 1}}
+
+
+def test_beyond_the_pieces_there_is_no_vector_for_who_asks_directly(tiny_model: TinyModel) -> None:
+    encoder = load_encoder(tiny_model("muril"), device="cpu")
+    for ask in (encoder.embed, encoder.embed_targets, encoder.embed_layers):
+        with pytest.raises(
+            InputError, match=r"pieces is 'position', but .*গোলাপ' has no piece at the place of its target"
+        ):
+            ask(["গোলাপ ছিল", BEYOND], [(0, 5), BEYOND_SPAN], pieces="position")
+
+
+def test_a_whole_sentence_in_a_shard(tmp_path: Path, tiny_model: TinyModel, plain: Plain) -> None:
+    texts = ["একটি লাল গোলাপ ছিল", "চাঁদের আলোয়"]
+    report = shard(tmp_path, tiny_model("bert"), texts, [(9, 14), (0, 6)], Pooling("sentence", "cls"))
+    assert (report.embedded, report.dropped) == (2, 0)
+    table = pq.read_table(tmp_path / "00.parquet")
+    assert table.column("n_pieces").to_pylist() == [len(plain("bert").tokenize(text)[0]) for text in texts]
+    expected = [plain("bert").encode(text, "cls") for text in texts]
+    np.testing.assert_allclose(np.array(table.column("embedding").to_pylist()), expected, atol=1e-5)
+
+
+def test_cached_vectors_of_templates_may_have_settled_auto(tmp_path: Path, tiny_model: TinyModel) -> None:
+    shard(tmp_path, tiny_model("bert"), ["একটি গোলাপ"], [(5, 10)], Pooling("sentence", "cls"))
+    table = pq.read_table(tmp_path / "00.parquet").replace_schema_metadata()
+    settings = replace(SETTINGS, sentence_vector="cls").as_plain()
+    write_table(tmp_path / "00.parquet", table, {"stage": "embeddings", "settings": json.dumps(settings)})
+    list_shards([tmp_path / "00.parquet"], tmp_path / "templates.json")
+    require_shards({str(tmp_path / "templates.json"): {"sentence_vector": "auto"}})
+    with pytest.raises(InputError, match=r"made with sentence_vector 'cls', but the config says 'mean'"):
+        require_shards({str(tmp_path / "templates.json"): {"sentence_vector": "mean"}})
+    assert made_from(tmp_path / "00.parquet")["stage"] == "embeddings"

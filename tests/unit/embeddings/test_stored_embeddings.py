@@ -1,0 +1,272 @@
+"""Vectors are read back by occurrence, word by word if they are many, and never a mixture of two runs."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from prasanga.embeddings import StoredEmbeddings, list_shards, read_common_occurrences, read_embeddings
+from prasanga.embeddings.columns import vectors_to_arrow
+from prasanga.errors import InputError
+from prasanga.parquet import write_row_groups
+
+WIDTH = 4
+MADE = {
+    "stage": "embeddings",
+    "settings": '{"dtype": "float32", "layer": -1, "model": "tiny"}',
+    "sampling": '{"seed": 4}',
+    "key": "k1",
+}
+Rows = Sequence[tuple[str, str, float]]
+"""Stimulus, occurrence id, and the first number of its vector; the others are the next ones by quarters."""
+
+FIRST: Rows = [("ফুল", "a1", 0.5), ("ফুল", "a2", 1.5), ("মা", "b1", 2.5)]
+SECOND: Rows = [("ফুল", "a3", 3.5), ("চাঁদ", "c1", 4.5)]
+
+
+def vector(first: float) -> list[float]:
+    return [first, first + 0.25, first + 0.5, first + 0.75]
+
+
+def write_shard(path: Path, rows: Rows, made: Mapping[str, str] = MADE, **other: Any) -> Path:
+    """A shard with a row group for each stimulus; all segments have the same text, and so the same segment id."""
+    width, length = other.get("width", WIDTH), other.get("length", "9")
+    n = len(rows)
+    table = pa.table(
+        {
+            "segment_id": ["0" * 32] * n,
+            "occurrence_id": pa.array([row[1] for row in rows], pa.string()),
+            "stimulus": pa.array([row[0] for row in rows], pa.string()),
+            "segment_length": pa.array([length] * n, pa.string()),
+            "embedding": vectors_to_arrow(
+                np.array([vector(row[2])[:width] for row in rows], other.get("dtype", "float32")).reshape(n, width)
+            ),
+        }
+    )
+    stimuli = list(dict.fromkeys(row[0] for row in rows))
+    groups = [table.filter(pa.compute.equal(table.column("stimulus"), stimulus)) for stimulus in stimuli]
+    write_row_groups(path, table.schema, groups, made)
+    return path
+
+
+def write_list(folder: Path, *shards: Rows, name: str = "9", **other: Any) -> Path:
+    paths = [write_shard(folder / name / f"{i:02}.parquet", rows, **other) for i, rows in enumerate(shards)]
+    list_shards(paths, folder / f"{name}.json")
+    return folder / f"{name}.json"
+
+
+@pytest.fixture
+def listed(tmp_path: Path) -> Path:
+    return write_list(tmp_path, FIRST, SECOND)
+
+
+def test_rows_go_by_occurrence_in_the_order_of_the_shards(listed: Path) -> None:
+    for found in (read_embeddings(listed), StoredEmbeddings(listed)):
+        assert list(found) == ["চাঁদ", "ফুল", "মা"]
+        assert len(found) == 3
+        ids, vectors = found["ফুল"]
+        assert ids == ["a1", "a2", "a3"]
+        assert vectors.dtype == np.float32
+        assert vectors.tolist() == [vector(0.5), vector(1.5), vector(3.5)]
+        assert found["মা"][1].tolist() == [vector(2.5)]
+        with pytest.raises(KeyError):
+            found["ঘর"]
+
+
+def test_some_stimuli_only(listed: Path) -> None:
+    stored = StoredEmbeddings(listed, stimuli=["মা", "ঘর"])
+    assert list(stored) == ["মা"]
+    assert "মা" in stored
+    assert "ফুল" not in stored
+    assert stored.keys() & {"ফুল", "মা"} == {"মা"}
+    with pytest.raises(KeyError):
+        stored["ফুল"]
+
+
+def test_half_precision_is_widened(tmp_path: Path) -> None:
+    rows = [("ফুল", "a1", 0.1)]
+    for found in (
+        read_embeddings(write_list(tmp_path, rows, dtype="float16")),
+        StoredEmbeddings(tmp_path / "9.json"),
+    ):
+        vectors = found["ফুল"][1]
+        assert vectors.dtype == np.float32
+        assert vectors.tolist() == np.array([vector(0.1)], np.float16).astype(np.float32).tolist()
+
+
+def test_names_and_ids_cost_no_vectors(listed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stored = StoredEmbeddings(listed)
+    monkeypatch.setattr("prasanga.embeddings.vectors.read_where", None)
+    assert (list(stored), len(stored), "মা" in stored) == (["চাঁদ", "ফুল", "মা"], 3, True)
+    assert stored.ids("ফুল") == ["a1", "a2", "a3"]
+    assert stored.kept_bytes == 0
+
+
+def test_a_stimulus_is_read_alone_and_once(listed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import prasanga.embeddings.vectors as module
+
+    read: list[tuple[str, list[str]]] = []
+    original = module.read_where
+
+    def counting(path: Path, columns: Sequence[str], column: str, values: Sequence[str]) -> pa.Table:
+        read.append((path.name, list(values)))
+        return original(path, columns, column, values)
+
+    monkeypatch.setattr(module, "read_where", counting)
+    stored = StoredEmbeddings(listed)
+    assert stored["মা"][1] is stored["মা"][1]
+    assert read == [("00.parquet", ["মা"])]
+    assert len(stored["ফুল"][0]) == 3
+    assert read[1:] == [("00.parquet", ["ফুল"]), ("01.parquet", ["ফুল"])]
+
+
+def test_no_more_is_kept_than_asked_for(listed: Path) -> None:
+    """One vector takes 16 bytes; ফুল has three, চাঁদ and মা one each."""
+    stored = StoredEmbeddings(listed, cache_bytes=64)
+    flowers, mother = stored["ফুল"][1], stored["মা"][1]
+    assert stored.kept_bytes == 64
+    assert stored["ফুল"][1] is flowers  # used last, so that মা goes when চাঁদ comes
+    moon = stored["চাঁদ"][1]
+    assert stored.kept_bytes == 64
+    assert stored["ফুল"][1] is flowers
+    assert stored["চাঁদ"][1] is moon
+    assert stored["মা"][1] is not mother
+    small = StoredEmbeddings(listed, cache_bytes=40)
+    mother, moon = small["মা"][1], small["চাঁদ"][1]
+    assert small["ফুল"][1].tolist() == flowers.tolist()  # too large to be kept, and drives nothing out
+    assert (small.kept_bytes, small["মা"][1] is mother, small["চাঁদ"][1] is moon) == (32, True, True)
+    nothing = StoredEmbeddings(listed, cache_bytes=0)
+    assert nothing["মা"][1].tolist() == [vector(2.5)]
+    assert nothing.kept_bytes == 0
+
+
+def test_what_is_kept_cannot_be_changed(listed: Path) -> None:
+    stored = StoredEmbeddings(listed)
+    ids, vectors = stored["ফুল"]
+    ids.append("x")
+    assert stored.ids("ফুল") == stored["ফুল"][0] == ["a1", "a2", "a3"]
+    with pytest.raises(ValueError, match="read-only"):
+        vectors[0] = 0
+
+
+def test_damage_is_seen_at_once(listed: Path) -> None:
+    path = listed.parent / "9" / "00.parquet"
+    data = path.read_bytes()
+    path.write_bytes(data[:40] + bytes([data[40] ^ 1]) + data[41:])
+    with pytest.raises(InputError, match=r"00\.parquet: its content is not what .*9\.json lists"):
+        StoredEmbeddings(listed)
+
+
+def test_a_shard_that_was_replaced_under_way_is_noticed(listed: Path) -> None:
+    stored = StoredEmbeddings(listed)
+    write_shard(listed.parent / "9" / "00.parquet", [("ফুল", "a9", 0.5), ("মা", "b1", 2.5)])
+    assert stored["চাঁদ"][0] == ["c1"]
+    with pytest.raises(InputError, match=r"00\.parquet: its rows of 'ফুল' have changed since they were counted"):
+        stored["ফুল"]
+
+
+def test_occurrences_that_all_models_have(tmp_path: Path) -> None:
+    one = write_list(tmp_path / "one", FIRST, SECOND)
+    other = write_list(tmp_path / "other", [("ফুল", "a3", 9.0), ("ফুল", "a1", 9.0), ("মা", "b2", 9.0)])
+    assert read_common_occurrences([one]) == {"ফুল": {"a1", "a2", "a3"}, "মা": {"b1"}, "চাঁদ": {"c1"}}
+    assert read_common_occurrences([one, other]) == {"ফুল": {"a1", "a3"}, "মা": set(), "চাঁদ": set()}
+
+
+def forge(listed: Path, rows: Rows, made: Mapping[str, str] = MADE, **other: Any) -> Path:
+    """Put another shard in the place of the second one, and let the list name it as its own."""
+    path = write_shard(listed.parent / "9" / "01.parquet", rows, made, **other)
+    content = json.loads(listed.read_text())
+    content["sizes"]["9/01.parquet"] = path.stat().st_size
+    listed.write_text(json.dumps(content))
+    return path
+
+
+def settings(**changed: Any) -> dict[str, str]:
+    return {**MADE, "settings": json.dumps({**json.loads(MADE["settings"]), **changed}), "key": "k2"}
+
+
+@pytest.mark.parametrize(
+    ("made", "other", "message"),
+    [
+        (settings(model="large"), {}, r"was made with model 'large', not 'tiny', but .*9\.json lists it"),
+        (settings(layer=3), {}, r"was made with layer 3, not -1"),
+        (settings(dtype="bfloat16"), {}, r"was made with dtype 'bfloat16', not 'float32'"),
+        (settings(options={"random_weights": 5}), {}, r"was made with options \{'random_weights': 5\}, not None"),
+        ({**MADE, "sampling": '{"seed": 5}'}, {}, r"was made with seed 5, not 4"),
+        ({**MADE, "key": "k2"}, {}, r"was made with key 'k2', not 'k1'"),
+        ({**MADE, "stage": "samples"}, {}, r"was made with stage 'samples', not 'embeddings'"),
+        (MADE, {"length": "25"}, r"has segments of length 25, not 9"),
+        (MADE, {"width": 3}, r"has vectors of 3 numbers, not 4"),
+    ],
+)
+def test_a_shard_of_another_run_is_refused_by_every_reader(
+    listed: Path, made: dict[str, str], other: dict[str, Any], message: str
+) -> None:
+    forge(listed, SECOND, made, **other)
+    for read in (
+        lambda: read_embeddings(listed),
+        lambda: StoredEmbeddings(listed, verify=False),
+        lambda: read_common_occurrences([listed]),
+    ):
+        with pytest.raises(InputError, match=rf"01\.parquet: {message}"):
+            read()
+
+
+def test_a_list_of_another_model_than_its_shards_is_refused(listed: Path) -> None:
+    content = json.loads(listed.read_text())
+    content["made_from"]["settings"] = settings(model="large")["settings"]
+    listed.write_text(json.dumps(content))
+    with pytest.raises(InputError, match=r"00\.parquet: was made with model 'tiny', not 'large', but"):
+        StoredEmbeddings(listed)
+
+
+def test_a_list_that_says_nothing_is_held_to_its_first_shard(listed: Path) -> None:
+    """As one of an earlier version, without the length of its segments."""
+    forge(listed, SECOND, length="25")
+    content = json.loads(listed.read_text())
+    for key in ("made_from", "segment_length", "dimension"):
+        del content[key]
+    listed.write_text(json.dumps(content))
+    with pytest.raises(InputError, match=r"01\.parquet: has segments of length 25, not 9"):
+        read_embeddings(listed)
+    forge(listed, SECOND, settings(model="large"))
+    with pytest.raises(InputError, match=r"01\.parquet: was made with model 'large', not 'tiny'"):
+        read_embeddings(listed)
+
+
+def test_a_file_that_is_no_shard_is_refused(listed: Path) -> None:
+    path = listed.parent / "9" / "01.parquet"
+    pq.write_table(pa.table({"stimulus": ["ফুল"]}), path)
+    content = json.loads(listed.read_text())
+    content["sizes"]["9/01.parquet"] = path.stat().st_size
+    listed.write_text(json.dumps(content))
+    with pytest.raises(InputError, match=r"01\.parquet: has no column 'occurrence_id' and is no shard of vectors"):
+        read_embeddings(listed)
+
+
+def test_a_list_says_the_length_of_its_segments(tmp_path: Path) -> None:
+    listed = write_list(tmp_path, FIRST, [], length=">75", name="over75")
+    assert json.loads(listed.read_text())["segment_length"] == ">75"
+    assert list(StoredEmbeddings(listed)) == ["ফুল", "মা"]
+    assert json.loads(write_list(tmp_path, []).read_text())["segment_length"] is None
+    assert dict(StoredEmbeddings(tmp_path / "9.json")) == {}
+    paths = [
+        write_shard(tmp_path / "a.parquet", FIRST, length="9"),
+        write_shard(tmp_path / "b.parquet", SECOND, length="25"),
+    ]
+    with pytest.raises(InputError, match=r"b\.parquet: has segments of length 25, but those of .*a\.parquet have 9"):
+        list_shards(paths, tmp_path / "list.json")
+
+
+def test_reading_needs_no_torch() -> None:
+    program = "import sys; from prasanga.embeddings import StoredEmbeddings; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
