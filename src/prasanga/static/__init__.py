@@ -1,0 +1,27 @@
+"""Static vectors: one vector a word, whatever stands around it, trained on the study's corpus or read from a file."""
+
+from prasanga.static.files import FORMATS, WordVectors, read_vectors
+from prasanga.static.glove import train_glove
+from prasanga.static.lookup import Spellings, look_up, read_looked_up, spellings_of, wanted_spellings
+from prasanga.static.tokens import Tokens, sentences_of, spool
+from prasanga.static.trained import Trained, read_trained, trained_table
+from prasanga.static.word2vec import train_word2vec
+
+__all__ = [
+    "FORMATS",
+    "Spellings",
+    "Tokens",
+    "Trained",
+    "WordVectors",
+    "look_up",
+    "read_looked_up",
+    "read_trained",
+    "read_vectors",
+    "sentences_of",
+    "spellings_of",
+    "spool",
+    "train_glove",
+    "train_word2vec",
+    "trained_table",
+    "wanted_spellings",
+]

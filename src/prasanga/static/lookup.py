@@ -1,0 +1,198 @@
+"""The vectors of a study's words, looked up among the words of a file or of a training.
+
+`dictionary` takes a word as it stands in its set, or the first of its spelling variants that is there. `pooled` takes
+the mean over all its inflected forms that are there, since text often has the word inflected; where it is known how
+often each occurred in training, that is its weight. A word of several words has a vector only if the file has it as one
+(with spaces, or `_` between its parts): a mean of its parts would be another word's vector.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, TypeAlias, get_args
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import regex
+
+from prasanga.errors import InputError
+from prasanga.lexicon.model import Lexicon
+from prasanga.parquet import read_table
+from prasanga.static.files import Found, WordVectors
+from prasanga.text import fold
+
+Pooling: TypeAlias = Literal["dictionary", "pooled"]
+
+_BETWEEN = regex.compile(r"[\s\-\u2010]+")
+
+
+@dataclass(frozen=True)
+class Spellings:
+    """Under which spellings a stimulus is looked up.
+
+    Attributes:
+        stimulus: its name.
+        variants: other spellings of the word itself.
+        forms: all its forms in running text, inflected ones and variants too.
+    """
+
+    stimulus: str
+    variants: tuple[str, ...] = ()
+    forms: tuple[str, ...] = ()
+
+
+def spellings_of(lexicon: Lexicon) -> list[Spellings]:
+    """The spellings of every stimulus of a study, in the lexicon's order.
+
+    Spellings whose hits in text go to another stimulus, or to none, are no variants and no forms here; the stimulus's
+    own name is looked up in any case.
+    """
+    claims = lexicon.claims()
+    forms: dict[str, dict[str, None]] = {stimulus.name: {} for stimulus in lexicon.stimuli}
+    for form in lexicon.forms:
+        if form.stimulus in claims.get(fold(form.form), ()):
+            forms[form.stimulus][form.form] = None
+    return [
+        Spellings(
+            stimulus.name,
+            # words that are looked for in templates only claim nothing
+            tuple(v for v in stimulus.variants if stimulus.name in claims.get(fold(v), (stimulus.name,))),
+            tuple(forms[stimulus.name]),
+        )
+        for stimulus in lexicon.stimuli
+    ]
+
+
+def wanted_spellings(stimuli: Sequence[Spellings], forms: str) -> list[str]:
+    """All spellings that `look_up` will ask for, each once.
+
+    Raises:
+        InputError: another `forms` than dictionary or pooled.
+    """
+    _require_pooling(forms)
+    asked: dict[str, None] = {}
+    for each in stimuli:
+        for spelling in (each.stimulus, *each.variants, *(each.forms if forms == "pooled" else ())):
+            asked.update(dict.fromkeys(_as_in_files(spelling)))
+    return list(asked)
+
+
+def single_words(stimuli: Sequence[Spellings]) -> list[str]:
+    """The stimuli that are one word: those for which a vector may be made of pieces (`files.read_vectors`)."""
+    return [fold(each.stimulus) for each in stimuli if not _BETWEEN.search(each.stimulus)]
+
+
+def look_up(stimuli: Sequence[Spellings], vectors: WordVectors, forms: str = "dictionary") -> pa.Table:
+    """One row a stimulus, in order: its vector, or why there is none.
+
+    Columns: stimulus; forms, the words found, as the file writes them; count, how often they occurred in training (null
+    if the file does not say); n_forms; source, `word`, `variant`, `forms` (pooled) or `subwords`; vector, a fixed-size
+    list of float32 or null; reason, null where there is a vector.
+
+    Args:
+        stimuli: what is looked up.
+        vectors: read with `wanted_spellings(stimuli, forms)`.
+        forms: `dictionary` or `pooled` (see the module).
+
+    Raises:
+        InputError: another `forms`.
+    """
+    _require_pooling(forms)
+    rows = [_row(each, vectors, forms) for each in stimuli]
+    schema = pa.schema(
+        [
+            ("stimulus", pa.string()),
+            ("forms", pa.list_(pa.string())),
+            ("count", pa.int64()),
+            ("n_forms", pa.int64()),
+            ("source", pa.string()),
+            ("vector", pa.list_(pa.float32(), vectors.dimensions)),
+            ("reason", pa.string()),
+        ]
+    )
+    return pa.Table.from_pylist(rows, schema=schema)
+
+
+def read_looked_up(path: str | Path) -> tuple[dict[str, npt.NDArray[np.float32]], dict[str, str]]:
+    """The vector of each stimulus that has one, and the reason of each that has none, from a table of `look_up`.
+
+    Raises:
+        InputError: the table is absent or damaged.
+    """
+    rows = read_table(path, ["stimulus", "vector", "reason"]).to_pylist()
+    vectors = {row["stimulus"]: np.array(row["vector"], np.float32) for row in rows if row["vector"] is not None}
+    return vectors, {row["stimulus"]: row["reason"] for row in rows if row["vector"] is None}
+
+
+def _row(each: Spellings, vectors: WordVectors, forms: str) -> dict[str, Any]:
+    if forms == "pooled":
+        found = _pooled(each, vectors)
+        source = "forms"
+    else:
+        found, source = _first(each, vectors)
+    if not found:
+        vector = vectors.subwords.get(fold(each.stimulus))
+        if vector is None or _BETWEEN.search(each.stimulus):
+            return _without(each, _reason(each, forms))
+        return {"stimulus": each.stimulus, "forms": [], "n_forms": 0, "source": "subwords", "vector": vector}
+    counts: list[int] = [word.occurrences for word in found if word.occurrences is not None]
+    known, total = len(counts) == len(found), sum(counts)
+    weights = counts if known and total else None
+    stacked = np.stack([word.vector for word in found]).astype(np.float64)
+    vector = np.asarray(np.average(stacked, axis=0, weights=weights), dtype=np.float32)
+    if not vector.any():
+        return _without(each, "out of vocabulary: its vector is zero in every number")
+    return {
+        "stimulus": each.stimulus,
+        "forms": [word.word for word in found],
+        "count": total if known else None,
+        "n_forms": len(found),
+        "source": source,
+        "vector": vector,
+    }
+
+
+def _first(each: Spellings, vectors: WordVectors) -> tuple[list[Found], str]:
+    for spelling in (each.stimulus, *each.variants):
+        found = _in_file(spelling, vectors.found)
+        if found is not None:
+            return [found[1]], "word" if spelling == each.stimulus else "variant"
+    return [], ""
+
+
+def _pooled(each: Spellings, vectors: WordVectors) -> list[Found]:
+    """What is found of the forms, each of the file's words once, whichever form leads to it."""
+    found = [_in_file(spelling, vectors.found) for spelling in (each.stimulus, *each.variants, *each.forms)]
+    return list(dict(hit for hit in found if hit is not None).values())
+
+
+def _in_file(spelling: str, found: Mapping[str, Found]) -> tuple[str, Found] | None:
+    return next(((asked, found[asked]) for asked in _as_in_files(spelling) if asked in found), None)
+
+
+def _as_in_files(spelling: str) -> Iterator[str]:
+    """How files may write a word: as it is, lower-cased, and its parts joined."""
+    folded = fold(spelling)
+    joined = _BETWEEN.sub("_", folded)
+    yield from dict.fromkeys([folded, folded.lower(), joined, joined.lower()])
+
+
+def _without(each: Spellings, reason: str) -> dict[str, Any]:
+    return {"stimulus": each.stimulus, "forms": [], "n_forms": 0, "reason": reason}
+
+
+def _reason(each: Spellings, forms: str) -> str:
+    if _BETWEEN.search(each.stimulus):
+        return "out of vocabulary: several words, which the vectors do not have as one"
+    if forms == "pooled":
+        return f"out of vocabulary: none of its {len({each.stimulus, *each.forms})} forms"
+    variants = len(each.variants)
+    return "out of vocabulary" + (f": neither it nor one of its {variants} variants" if variants else "")
+
+
+def _require_pooling(forms: str) -> None:
+    if forms not in get_args(Pooling):
+        raise InputError(f"static.forms: {forms!r} is not allowed. Write {' or '.join(get_args(Pooling))}.")

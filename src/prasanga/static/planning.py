@@ -1,0 +1,73 @@
+"""Which static vectors a study has and where each comes from, known before any job runs. Light to import."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from prasanga.errors import InputError
+
+# Files beside `<name>.parquet`: the whole vocabulary of a training, the table of words of an association.
+_TAKEN = (".vectors", ".words")
+
+
+class VectorsPlan(NamedTuple):
+    """Static vectors by where they come from.
+
+    Attributes:
+        trained: those trained on the corpus, sorted.
+        files: those read from a file that is there, with its path.
+        kept: those of which, with cached vectors, only earlier results are there: their file is not on this machine.
+    """
+
+    trained: list[str]
+    files: dict[str, str]
+    kept: list[str]
+
+
+def plan_vectors(
+    vectors: Mapping[str, Mapping[str, Any]], results: str | Path = "results/static", *, cached: bool = False
+) -> VectorsPlan:
+    """Sort out `static.vectors` of the config, whose entries have either `path` or `train`.
+
+    Args:
+        vectors: the entries, by name.
+        results: the folder of earlier results.
+        cached: whether these may stand for a file that is absent, if they were made from a file of that path.
+
+    Raises:
+        InputError: a file that is absent, or a name that would be that of another entry's file.
+    """
+    trained, files, kept = [], {}, []
+    for name, settings in sorted(vectors.items()):
+        for ending in _TAKEN:
+            if name.endswith(ending) and name.removesuffix(ending) in vectors:
+                raise InputError(
+                    f"`static.vectors.{name}` has the name of a file that is written of"
+                    f" `static.vectors.{name.removesuffix(ending)}`. Rename it, for example to"
+                    f" `{name.replace('.', '-')}`."
+                )
+        if "train" in settings:
+            trained.append(name)
+        elif Path(settings["path"]).is_file():
+            files[name] = str(settings["path"])
+        elif cached and settings["path"] in _read_from(Path(results, f"{name}.parquet")):
+            kept.append(name)
+        else:
+            raise InputError(
+                f"`static.vectors.{name}.path` is {settings['path']!r}, but there is no such file. Write the path of a"
+                " file of vectors (word2vec, GloVe, fastText), or put the file there."
+            )
+    return VectorsPlan(trained, files, kept)
+
+
+def _read_from(table: Path) -> list[str]:
+    """The files that a table of vectors was made from; none if there is no such table."""
+    if not table.is_file():
+        return []
+    # here, since few plans come to it
+    from prasanga.parquet import made_from
+
+    return list(json.loads(made_from(table).get("inputs", "{}")))

@@ -1,0 +1,198 @@
+"""Files of word vectors: every format is written here, read back, and refused where it is damaged."""
+
+from __future__ import annotations
+
+import gzip
+import struct
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from prasanga.errors import InputError
+from prasanga.static import read_vectors
+from prasanga.static.fasttext_binary import piece_hash, pieces_of
+from prasanga.static.spelling import spelling_like
+
+VECTORS = {"ফুল": [0.5, -1.0, 2.25], "পোকা": [1.0, 0.0, -0.125], "rose": [3.0, 1e-3, -4.0], "মা": [0.25, 0.5, 0.75]}
+WANTED = ["ফুল", "rose", "নেই"]
+
+
+def text_of(vectors: dict[str, list[float]], *, header: bool, end: str = "\n") -> str:
+    lines = [f"{word} {' '.join(map(repr, vector))}" for word, vector in vectors.items()]
+    return "".join(f"{line}{end}" for line in ([f"{len(vectors)} 3"] if header else []) + lines)
+
+
+def binary_of(vectors: dict[str, list[float]], *, line_feeds: bool) -> bytes:
+    entries = [word.encode() + b" " + struct.pack("<3f", *v) + b"\n" * line_feeds for word, v in vectors.items()]
+    return f"{len(vectors)} 3\n".encode() + b"".join(entries)
+
+
+def written(path: Path, content: str | bytes) -> Path:
+    data = content.encode() if isinstance(content, str) else content
+    path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
+    return path
+
+
+FILES = {
+    "word2vec text": ("v.txt", text_of(VECTORS, header=True), "word2vec"),
+    "word2vec text, spaces and line ends of Windows": ("v.txt", text_of(VECTORS, header=True, end=" \r\n"), "word2vec"),
+    "fasttext .vec, compressed": ("v.vec.gz", text_of(VECTORS, header=True, end=" \n"), "word2vec"),
+    "glove": ("v.txt", text_of(VECTORS, header=False), "glove"),
+    "glove, compressed, blank lines at the end": ("v.txt.gz", text_of(VECTORS, header=False) + "\n\n", "glove"),
+    "word2vec binary with line feeds": ("v.bin", binary_of(VECTORS, line_feeds=True), "word2vec-binary"),
+    "word2vec binary without": ("v.bin.gz", binary_of(VECTORS, line_feeds=False), "word2vec-binary"),
+}
+
+
+@pytest.mark.parametrize(("name", "content", "kind"), FILES.values(), ids=FILES)
+@pytest.mark.parametrize("told", [False, True], ids=["auto", "told"])
+def test_every_format_is_read_back(tmp_path: Path, name: str, content: str | bytes, kind: str, told: bool) -> None:
+    result = read_vectors(written(tmp_path / name, content), WANTED, format=kind if told else "auto")
+    assert (result.method, result.dimensions, result.n_words) == (kind, 3, 4)
+    assert sorted(result.found) == ["rose", "ফুল"]
+    for word, found in result.found.items():
+        np.testing.assert_array_equal(found.vector, np.array(VECTORS[word], np.float32))
+        assert (found.word, found.occurrences, found.vector.dtype) == (word, None, np.float32)
+
+
+def test_words_are_compared_as_the_study_spells_them_and_the_first_of_several_counts(tmp_path: Path) -> None:
+    # one character for য়, then a letter and a sign, then the first again: the study has the second
+    content = "মেয়ে 1.0 2.0\nমেয়ে 3.0 4.0\nমেয়ে 5.0 6.0\nউদ্‌যোগ 7.0 8.0\n".replace("মেয়ে", "মে\u09dfে", 1)
+    result = read_vectors(
+        written(tmp_path / "v.txt", content), ["মে\u09af\u09bcে", "উদ্যোগ"], spelling=spelling_like("bangla")
+    )
+    assert result.found["মে\u09af\u09bcে"].vector.tolist() == [1.0, 2.0]
+    assert result.found["মে\u09af\u09bcে"].word == "মে\u09dfে"
+    assert result.found["উদ্যোগ"].vector.tolist() == [7.0, 8.0]
+    assert result.repeated == 2
+
+
+def test_words_with_spaces_and_numbers_as_words(tmp_path: Path) -> None:
+    content = "the 1.0 2.0\n. . 3.0 4.0\nNew York 5.0 6.0\n1984 7.0 8.0\n"
+    result = read_vectors(written(tmp_path / "v.txt", content), [". .", "New York", "1984"])
+    assert {word: found.vector.tolist() for word, found in result.found.items()} == {
+        ". .": [3.0, 4.0],
+        "New York": [5.0, 6.0],
+        "1984": [7.0, 8.0],
+    }
+
+
+def test_more_words_than_are_held_at_a_time(tmp_path: Path) -> None:
+    content = "".join(f"w{i} {i}.0 1.0\n" for i in range(2500))
+    result = read_vectors(written(tmp_path / "v.txt", content), ["w0", "w999", "w1000", "w2499"])
+    assert [int(result.found[w].vector[0]) for w in ("w0", "w999", "w1000", "w2499")] == [0, 999, 1000, 2499]
+    rows = [struct.pack("<2f", i, 1) for i in range(2500)]
+    binary = b"2500 2\n" + b"".join(f"w{i} ".encode() + row for i, row in enumerate(rows))
+    result = read_vectors(written(tmp_path / "v.bin", binary), ["w999", "w1000", "w2499"])
+    assert [int(result.found[w].vector[0]) for w in ("w999", "w1000", "w2499")] == [999, 1000, 2499]
+
+
+def test_a_word_cut_in_its_last_character_is_counted_and_left_out(tmp_path: Path) -> None:
+    entries = ["ফুল".encode()[:-1] + b" " + struct.pack("<2f", 1, 2), "মা".encode() + b" " + struct.pack("<2f", 3, 4)]
+    result = read_vectors(written(tmp_path / "v.bin", b"2 2\n" + b"".join(entries)), ["মা"])
+    assert (result.cut_off, result.found["মা"].vector.tolist()) == (1, [3.0, 4.0])
+
+
+PLAIN = text_of(VECTORS, header=True)
+DAMAGED = {
+    "empty": ("v.txt", "", "nothing in it"),
+    "blank": ("v.txt", "\n \n", "nothing in it"),
+    "prose": ("v.txt", "This is a text.\n", "line 1 begins with b'This is a text.'"),
+    "zip": ("v.zip", b"PK\x03\x04....", "zip archive"),
+    "too few numbers": ("v.txt", "ফুল 1.0 2.0\nrose 3.0\n", "line 2 has 1 numbers after 'rose', where 2 are wanted"),
+    "too many numbers": ("v.txt", "ফুল 1.0 2.0\nrose 3.0 4.0 5.0\n", "line 2 has 3 numbers after 'rose', where 2"),
+    "blank line within": ("v.txt", "ফুল 1.0 2.0\n\nrose 3.0 4.0\n", "line 2 has 0 numbers"),
+    "NaN": ("v.txt", "ফুল 1.0 2.0\nrose 3.0 nan\n", "line 2: number 2 of 2 is nan"),
+    "infinity": ("v.txt", "ফুল 1.0 2.0\nrose inf 4.0\n", "line 2: number 1 of 2 is inf"),
+    "no number": ("v.txt", "ফুল 1.0 2.0\nrose 3.0 four\n", "line 2: number 2 of 2 is 'four'"),
+    "not UTF-8": ("v.txt", b"a 1.0 2.0\n\xff\xfeb 1.0 2.0\n", "line 2: the word is not UTF-8: found the bytes ff fe"),
+    "fewer lines than said": ("v.txt", PLAIN.replace("4 3", "5 3"), "says 5 words, but 4 follow"),
+    "more lines than said": ("v.txt", PLAIN.replace("4 3", "3 3"), "says 3 words, but 4 follow"),
+    "binary cut off": ("v.bin", binary_of(VECTORS, line_feeds=True)[:-9], "ends at byte .*word 4 of the 4"),
+    "binary goes on": ("v.bin", binary_of(VECTORS, line_feeds=True).replace(b"4 3", b"3 3"), "follows word 3"),
+    "binary NaN": (
+        "v.bin",
+        binary_of({"rose": [1.0, float("nan"), 2.0]}, line_feeds=True),
+        r"word 1 \(rose\): number 2 of 3 is nan",
+    ),
+    "gzip cut off": ("v.txt", gzip.compress(PLAIN.encode())[:-20], "line 1 begins"),
+}
+
+
+@pytest.mark.parametrize(("name", "content", "message"), DAMAGED.values(), ids=DAMAGED)
+def test_damage_is_named_with_its_place(tmp_path: Path, name: str, content: str | bytes, message: str) -> None:
+    path = written(tmp_path / name, content)
+    with pytest.raises(InputError, match=message) as error:
+        read_vectors(path, WANTED)
+    assert str(path) in str(error.value)
+
+
+def test_a_wrong_format_or_path_says_what_to_write(tmp_path: Path) -> None:
+    glove = written(tmp_path / "g.txt", text_of(VECTORS, header=False))
+    with pytest.raises(InputError, match=r"`format` is word2vec, but .* GloVe file.*`format: glove`"):
+        read_vectors(glove, WANTED, format="word2vec")
+    with pytest.raises(InputError, match="format: 'elmo' is unknown"):
+        read_vectors(glove, WANTED, format="elmo")
+    with pytest.raises(InputError, match="no such file"):
+        read_vectors(tmp_path / "absent.txt", WANTED)
+    truncated = tmp_path / "t.vec.gz"
+    truncated.write_bytes(gzip.compress(PLAIN.encode())[:-20])
+    with pytest.raises(InputError, match="truncated"):
+        read_vectors(truncated, WANTED)
+
+
+def test_the_pieces_of_a_word_and_their_hash() -> None:
+    assert pieces_of("ab", 1, 3) == ["<a", "<ab", "a", "ab", "ab>", "b", "b>"]
+    assert pieces_of("মা", 3, 3) == ["<মা", "মা>"]
+    assert pieces_of("a", 4, 5) == []
+    # FNV-1a of 32 bits: of no byte, of "a"; a byte above 127 is a negative number
+    assert piece_hash("") == 2166136261
+    assert piece_hash("a") == 0xE40C292C
+    assert piece_hash("\u0080") == ((((2166136261 ^ 0xFFFFFFC2) * 16777619 % 2**32) ^ 0xFFFFFF80) * 16777619) % 2**32
+
+
+@pytest.fixture(scope="module")
+def fasttext_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    from gensim.models import FastText
+    from gensim.models.fasttext import save_facebook_model
+
+    path = tmp_path_factory.mktemp("fasttext") / "v.bin"
+    sentences = [["ফুল", "ফোটে", "বাগানে"], ["ফুল", "দেখি"], ["rose", "garden"]] * 3
+    model = FastText(sentences, vector_size=6, min_count=1, bucket=50, min_n=2, max_n=4, epochs=1, workers=1, seed=1)
+    save_facebook_model(model, str(path))
+    return path
+
+
+def test_a_fasttext_binary_gives_what_gensim_reads(fasttext_file: Path) -> None:
+    from gensim.models.fasttext import load_facebook_vectors
+
+    gensim = load_facebook_vectors(str(fasttext_file))
+    words = ["ফুল", "বাগানে", "garden"]
+    result = read_vectors(fasttext_file, [*words, "ফুলের", "roses"], from_subwords=["ফুল", "ফুলের", "roses"])
+    assert (result.method, result.dimensions, result.n_words) == ("fasttext", 6, 6)
+    assert sorted(result.found) == sorted(words)
+    for word in words:
+        np.testing.assert_allclose(result.found[word].vector, gensim[word], rtol=1e-6, atol=1e-9)
+    assert {word: found.occurrences for word, found in result.found.items()} == {"ফুল": 6, "বাগানে": 3, "garden": 3}
+    assert sorted(result.subwords) == ["roses", "ফুলের"]
+    for word, vector in result.subwords.items():
+        np.testing.assert_allclose(vector, gensim[word], rtol=1e-6, atol=1e-9)
+
+
+def test_a_damaged_fasttext_binary_is_refused(fasttext_file: Path, tmp_path: Path) -> None:
+    whole = fasttext_file.read_bytes()
+    for cut, message in (
+        (20, "the file's settings"),
+        (90, "word 1 of 6|the list of words"),
+        (len(whole) // 2, "vectors"),
+    ):
+        path = written(tmp_path / f"{cut}.bin", whole[:cut])
+        with pytest.raises(InputError, match=f"ends at byte {cut}, within.*({message})"):
+            read_vectors(path, ["নেই"])
+    path = written(tmp_path / "old.bin", whole[:4] + struct.pack("<i", 7) + whole[8:])
+    with pytest.raises(InputError, match=r"version 7.*fetch the .vec"):
+        read_vectors(path, ["নেই"])
+    compressed = tmp_path / "v.bin.gz"
+    compressed.write_bytes(gzip.compress(whole))
+    assert sorted(read_vectors(compressed, ["ফুল"]).found) == ["ফুল"]

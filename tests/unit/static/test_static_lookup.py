@@ -1,0 +1,157 @@
+"""Which vector a stimulus gets, and why it gets none; which vectors a study has."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import prasanga
+from prasanga.errors import InputError
+from prasanga.lexicon import Lexicon, Stimulus, SurfaceForm
+from prasanga.parquet import write_table
+from prasanga.static import Spellings, WordVectors, look_up, read_looked_up, spellings_of, wanted_spellings
+from prasanga.static.files import Found
+from prasanga.static.lookup import single_words
+from prasanga.static.planning import plan_vectors
+
+
+def vectors(
+    found: dict[str, tuple[list[float], int | None]], subwords: dict[str, list[float]] | None = None
+) -> WordVectors:
+    made = {word: Found(word, np.array(vector, np.float32), count) for word, (vector, count) in found.items()}
+    pieces = {word: np.array(vector, np.float32) for word, vector in (subwords or {}).items()}
+    return WordVectors(made, "glove", 2, 10, subwords=pieces)
+
+
+FLOWER = Spellings("ফুল", (), ("ফুল", "ফুলের", "ফুলকে"))
+LILY = Spellings("বেলি", ("বেলী",), ("বেলি", "বেলির", "বেলী", "বেলীর"))
+
+
+def row(stimulus: Spellings, given: WordVectors, forms: str = "dictionary") -> dict[str, Any]:
+    (found,) = look_up([stimulus], given, forms).to_pylist()
+    return found
+
+
+def test_a_word_is_taken_as_it_stands_or_as_its_first_variant() -> None:
+    both = vectors({"বেলি": ([1, 2], 7), "বেলী": ([3, 4], 9)})
+    assert row(LILY, both) == {
+        "stimulus": "বেলি",
+        "forms": ["বেলি"],
+        "count": 7,
+        "n_forms": 1,
+        "source": "word",
+        "vector": [1.0, 2.0],
+        "reason": None,
+    }
+    variant = row(LILY, vectors({"বেলী": ([3, 4], None), "বেলির": ([5, 6], None)}))
+    assert (variant["source"], variant["forms"], variant["vector"], variant["count"]) == (
+        "variant",
+        ["বেলী"],
+        [3, 4],
+        None,
+    )
+
+
+def test_the_mean_over_forms_is_weighted_by_counts_where_they_are_known() -> None:
+    weighted = row(FLOWER, vectors({"ফুল": ([1, 0], 1), "ফুলের": ([0, 1], 3)}), "pooled")
+    assert (weighted["vector"], weighted["n_forms"], weighted["count"]) == ([0.25, 0.75], 2, 4)
+    assert (weighted["source"], weighted["forms"]) == ("forms", ["ফুল", "ফুলের"])
+    plain = row(FLOWER, vectors({"ফুল": ([1, 0], None), "ফুলের": ([0, 1], None), "ফুলকে": ([2, 2], None)}), "pooled")
+    assert plain["vector"] == [1.0, 1.0]
+    assert plain["count"] is None
+
+
+def test_one_word_of_the_file_is_pooled_once_whatever_leads_to_it() -> None:
+    name = Spellings("Rose", (), ("Rose", "rose", "Roses"))
+    assert row(name, vectors({"rose": ([1, 0], 5), "roses": ([0, 1], 5)}), "pooled")["forms"] == ["rose", "roses"]
+    assert row(name, vectors({"rose": ([1, 0], 5), "Rose": ([0, 1], 5)}))["forms"] == ["Rose"]
+
+
+def test_a_word_without_a_vector_has_a_row_and_a_reason(tmp_path: Path) -> None:
+    two = Spellings("বড় ভাই", (), ("বড় ভাই", "বড় ভাইয়ের"))
+    zero = Spellings("শূন্য")
+    given = vectors({"বড়": ([1, 1], None), "ভাই": ([1, 1], None), "শূন্য": ([0, 0], 4)})
+    table = look_up([FLOWER, LILY, two, zero], given)
+    assert table["reason"].to_pylist() == [
+        "out of vocabulary",
+        "out of vocabulary: neither it nor one of its 1 variants",
+        "out of vocabulary: several words, which the vectors do not have as one",
+        "out of vocabulary: its vector is zero in every number",
+    ]
+    assert table["vector"].to_pylist() == [None] * 4
+    assert row(FLOWER, given, "pooled")["reason"] == "out of vocabulary: none of its 3 forms"
+    found = look_up([FLOWER, two], vectors({"বড়_ভাই": ([1, 2], None)}))
+    assert found["forms"].to_pylist() == [[], ["বড়_ভাই"]]
+    write_table(tmp_path / "t.parquet", found, {})
+    read, missing = read_looked_up(tmp_path / "t.parquet")
+    assert {word: vector.tolist() for word, vector in read.items()} == {"বড় ভাই": [1.0, 2.0]}
+    assert missing == {"ফুল": "out of vocabulary"}
+
+
+def test_pieces_of_words_come_last_and_are_named() -> None:
+    given = vectors({"বেলী": ([1, 2], 3)}, {"বেলি": [5, 6], "ফুল": [7, 8]})
+    assert row(LILY, given)["source"] == "variant"
+    found = row(FLOWER, given, "pooled")
+    assert (found["source"], found["vector"], found["forms"], found["n_forms"]) == ("subwords", [7, 8], [], 0)
+    assert single_words([FLOWER, Spellings("বড় ভাই")]) == ["ফুল"]
+
+
+def test_what_is_asked_of_a_file_is_what_is_looked_up() -> None:
+    assert wanted_spellings([LILY], "dictionary") == ["বেলি", "বেলী"]
+    assert set(wanted_spellings([LILY], "pooled")) == {"বেলি", "বেলী", "বেলির", "বেলীর"}
+    assert wanted_spellings([Spellings("New York")], "dictionary") == ["New York", "new york", "New_York", "new_york"]
+    with pytest.raises(InputError, match=r"static.forms: 'mean' is not allowed. Write dictionary or pooled"):
+        wanted_spellings([LILY], "mean")
+
+
+def test_spellings_are_those_that_count_for_the_stimulus() -> None:
+    lexicon = Lexicon(
+        "bn",
+        (Stimulus("তারা", variants=("তাঁরা", "সে")), Stimulus("সে"), Stimulus("শুধু", variants=("শুধুই",))),
+        {},
+        tuple(SurfaceForm(form, name) for form, name in [("তারা", "তারা"), ("তাঁরা", "তারা"), ("সে", "সে"), ("তারার", "তারা")]),
+        resolutions={"তারার": ("সে",)},
+    )
+    assert spellings_of(lexicon) == [
+        Spellings("তারা", ("তাঁরা",), ("তারা", "তাঁরা")),
+        Spellings("সে", (), ("সে",)),
+        Spellings("শুধু", ("শুধুই",), ()),
+    ]
+
+
+def test_vectors_are_sorted_by_where_they_come_from(tmp_path: Path) -> None:
+    file = tmp_path / "v.txt"
+    file.write_text("a 1 2\n", encoding="utf-8")
+    gone = str(tmp_path / "gone")
+    write_table(tmp_path / "kept.parquet", pa.table({"stimulus": ["ফুল"]}), {"inputs": json.dumps({gone: "0f"})})
+    asked = {
+        "own": {"train": {"method": "glove"}},
+        "file": {"path": str(file)},
+        "kept": {"path": gone},
+    }
+    assert plan_vectors(asked, tmp_path, cached=True) == (["own"], {"file": str(file)}, ["kept"])
+    assert plan_vectors({}) == ([], {}, [])
+    with pytest.raises(InputError, match="no such file"):
+        plan_vectors(asked, tmp_path)
+    with pytest.raises(InputError, match="no such file"):
+        plan_vectors({**asked, "kept": {"path": "other.txt"}}, tmp_path, cached=True)
+    for wrong, message in (
+        ({"v": {"path": "gone.txt"}}, "`static.vectors.v.path` is 'gone.txt', but there is no such file"),
+        ({"v": {"train": {}}, "v.vectors": {"train": {}}}, "Rename it, for example to `v-vectors`"),
+    ):
+        with pytest.raises(InputError, match=message):
+            plan_vectors(wrong, tmp_path)
+
+
+def test_static_vectors_need_no_torch_and_planning_no_compiler() -> None:
+    for module, unwanted in (("prasanga.static", ("torch", "gensim")), ("prasanga.associations.weat", ("torch",))):
+        code = f"import sys, {module}; sys.exit(any(name in sys.modules for name in {unwanted!r}))"
+        environment = {"PYTHONPATH": str(Path(prasanga.__file__).parents[1])}
+        assert subprocess.run([sys.executable, "-c", code], env=environment, check=False).returncode == 0, module
