@@ -15,6 +15,26 @@ rule draw_figures:
         "../workflow/scripts/draw_figures.py"
 
 
+rule draw_settling:
+    """How far effects are from those at the longest length, and how they move as draws are added."""
+    input:
+        estimates="results/associations/ceat.parquet",
+        differences="results/associations/ceat_differences.parquet",
+        settling="results/associations/ceat_settling.parquet",
+        convergence="results/associations/ceat_convergence.parquet",
+    output:
+        multiext("results/report/figures/settling", ".svg", ".pdf", ".png"),
+        multiext("results/report/figures/convergence", ".svg", ".pdf", ".png"),
+    log:
+        "logs/report/settling.log",
+    benchmark:
+        "benchmarks/report/settling.tsv"
+    params:
+        band=config["associations"]["band"],
+    script:
+        "../workflow/scripts/draw_settling.py"
+
+
 rule write_tables:
     """The table in the paper's layout."""
     input:
@@ -41,7 +61,11 @@ rule write_page:
         embeddings=embedding_lists(),
         models=model_reports(),
         figure="results/report/figures/effect_by_length.svg",
-        tables="results/report/tables/ceat.csv",
+        differences="results/associations/ceat_differences.parquet",
+        settling="results/associations/ceat_settling.parquet",
+        settling_figure="results/report/figures/settling.svg",
+        others=estimates_beside_ceat(),
+        tables=["results/report/tables/ceat.csv", *LAYOUTS, *COMPARED],
     output:
         "results/report/index.html",
     log:
@@ -65,4 +89,8 @@ rule figures:
     input:
         "results/report/index.html",
         multiext("results/report/figures/effect_by_length", ".svg", ".pdf", ".png"),
+        multiext("results/report/figures/settling", ".svg", ".pdf", ".png"),
+        multiext("results/report/figures/convergence", ".svg", ".pdf", ".png"),
+        LAYOUTS,
+        COMPARED,
         multiext("results/report/tables/ceat", ".csv", ".md", ".tex"),

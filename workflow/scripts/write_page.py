@@ -11,6 +11,7 @@ from prasanga.parquet import write_text
 from prasanga.provenance import describe
 from prasanga.report.audit import AuditTables
 from prasanga.report.embedding_files import read_files
+from prasanga.report.other_methods import BesideCeat
 from prasanga.report.page import render_page
 
 if TYPE_CHECKING:
@@ -32,6 +33,12 @@ page = render_page(
     corpus=[json.loads(Path(path).read_text(encoding="utf-8")) for path in snakemake.input.counts],
     audit=AuditTables(**audit) if audit.keys() == set(AuditTables._fields) else None,
     embeddings=read_files(snakemake.params.studied, [*snakemake.input.embeddings, *snakemake.input.models]),
+    beside=BesideCeat(
+        differences=pl.read_parquet(snakemake.input.differences),
+        settling=pl.read_parquet(snakemake.input.settling),
+        settling_svg=Path(snakemake.input.settling_figure).read_text(encoding="utf-8"),
+        **{Path(path).stem: pl.read_parquet(path) for path in snakemake.input.others},
+    ),
     made_from=describe("report", script=__file__, inputs=snakemake.input, settings=study, libraries=LIBRARIES),
 )
 write_text(snakemake.output[0], page)

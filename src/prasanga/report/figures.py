@@ -233,7 +233,7 @@ def _legend_columns(grid: Grid, width: str) -> int:
 
 
 def _note(width: str) -> str:
-    note = "Bars: 95 % interval of the draws (other draws from these contexts; it says nothing about other words)."
+    note = "Bars: 95 % interval over words and contexts; none where a set has fewer than eight words."
     return "\n".join(textwrap.wrap(note, 66 if width == "column" else 130))
 
 

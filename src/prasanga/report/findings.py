@@ -1,7 +1,7 @@
 """What the table of estimates says, in plain sentences that carry their uncertainty and their limits with them.
 
 Each function makes one finding from the table, or none where it does not apply. The sentences claim what the numbers
-allow: p_stimuli asks about other words, the interval and p_draws only about other draws from the same contexts.
+allow: p_stimuli and the interval ask about other words, p_draws only about other draws from the same contexts.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ def headline_findings(ceat: pl.DataFrame) -> list[str]:
         largest_effect,
         largest_opposite_effect,
         change_with_length,
+        null_controls,
         direction_across_models,
         fixed_against_random,
         significance_of_draws,
@@ -104,8 +105,31 @@ def change_with_length(ceat: pl.DataFrame) -> str | None:
         f" of category and model and changes its direction in {turned}. The change is {change:.2f} in the median, and"
         f" largest in {most[0].category.name} with {most[0].model}: from {_two(most[0].effect)} to"
         f" {_two(most[1].effect)}. {_texts_of_lengths(most[0].estimate, shortest, longest)}"
-        " These changes come without an interval."
     )
+
+
+def null_controls(ceat: pl.DataFrame) -> str | None:
+    """How large effects are without any bias: in twins with random weights, and with attributes dealt anew."""
+    twins = [
+        abs(c.estimate["twin_effect_size"]) for c in _computed(ceat) if is_number(c.estimate.get("twin_effect_size"))
+    ]
+    outside = [
+        not c.estimate["shuffled_low"] <= c.effect <= c.estimate["shuffled_high"]
+        for c in _computed(ceat)
+        if is_number(c.estimate.get("shuffled_low"))
+    ]
+    said = []
+    if twins:
+        said.append(
+            f"Twins with random weights, which have learnt nothing, show effects of {median(twins):.2f} in the median"
+            f" and {max(twins):.2f} at most: what is not larger than that needs no bias to explain it."
+        )
+    if outside:
+        said.append(
+            f"{sum(outside)} of {len(outside)} effects lie outside the range that 95 % of random divisions of the"
+            " attribute words give."
+        )
+    return " ".join(said) or None
 
 
 def direction_across_models(ceat: pl.DataFrame) -> str | None:
@@ -219,11 +243,15 @@ def _in_full(cell: _Cell) -> str:
         kept, other = other, kept
     interval = ""
     if is_number(estimate["ci_low"]) and is_number(estimate["ci_high"]):
-        interval = f"95 % interval of the draws {_two(estimate['ci_low'])} to {_two(estimate['ci_high'])}; "
+        interval = f"95 % interval over words {_two(estimate['ci_low'])} to {_two(estimate['ci_high'])}; "
+    corrected = estimate.get("p_stimuli_holm")
+    holm = (
+        f", {equals_probability(corrected).removeprefix('= ')} after Holm's correction" if is_number(corrected) else ""
+    )
     return (
         f"{_two(cell.effect)} ({category.name}, {cell.model}, {cell.length} words, {cell.mode} draws; {interval}"
-        f"p_stimuli {equals_probability(estimate['p_stimuli'])}): the model associates {category.target_x}, more than"
-        f" {category.target_y}, with {kept} rather than {other}."
+        f"p_stimuli {equals_probability(estimate['p_stimuli'])}{holm}): the model associates {category.target_x}, more"
+        f" than {category.target_y}, with {kept} rather than {other}."
     )
 
 

@@ -89,7 +89,7 @@ def grid_of(ceat: pl.DataFrame) -> Grid:
         categories.setdefault(row["category"], _category(row))
     modes = dict.fromkeys(ceat["sample_mode"].to_list())
     return Grid(
-        categories=tuple(categories[name] for name in sorted(categories, key=_natural)),
+        categories=tuple(categories[name] for name in sorted(categories, key=natural_order)),
         models=tuple(dict.fromkeys(ceat["model"].to_list())),
         lengths=tuple(sort_lengths(ceat["segment_length"].to_list())),
         modes=(*(m for m in _MODES if m in modes), *(m for m in modes if m not in _MODES)),
@@ -99,7 +99,7 @@ def grid_of(ceat: pl.DataFrame) -> Grid:
 
 def sort_lengths(lengths: Iterable[str]) -> list[str]:
     """Segment lengths, each once, from short to long; ">75" after "75"."""
-    return sorted(set(lengths), key=lambda label: (_natural(label.lstrip(">")), label.startswith(">")))
+    return sorted(set(lengths), key=lambda label: (natural_order(label.lstrip(">")), label.startswith(">")))
 
 
 def is_number(value: object) -> bool:
@@ -120,9 +120,14 @@ def why_missing(estimate: Estimate | None) -> str:
     return reason if found else str(estimate["dropped"] or "not computed, and the table does not say why")
 
 
+def names_of_sets(row: Estimate) -> tuple[str, str, str, str]:
+    """The names of the four sets of an estimate as a reader sees them ("male names", not "male_names")."""
+    x, y, a, b = (str(row[side]).replace("_", " ") for side in ("target_x", "target_y", "attribute_a", "attribute_b"))
+    return x, y, a, b
+
+
 def _category(row: Estimate) -> Category:
-    sets = (str(row[side]).replace("_", " ") for side in ("target_x", "target_y", "attribute_a", "attribute_b"))
-    return Category(row["category"], row["category_title"], *sets)
+    return Category(row["category"], row["category_title"], *names_of_sets(row))
 
 
 def _pair(first: str, second: str) -> str:
@@ -132,6 +137,6 @@ def _pair(first: str, second: str) -> str:
     return f"{first}/{second}"
 
 
-def _natural(text: str) -> list[tuple[int, str]]:
+def natural_order(text: str) -> list[tuple[int, str]]:
     """A sorting key in which numbers inside a name count as numbers."""
     return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", text) if part]

@@ -13,7 +13,7 @@ THRESHOLDS = (0.1, 0.2, 0.5, 0.8, 1.2)
 
 
 class HeatCell(NamedTuple):
-    """A cell: its text, the class of its shade, whether p_stimuli < .05, and what hovering over it says."""
+    """A cell: its text, the class of its shade, whether p_stimuli_holm < .05, and what hovering over it says."""
 
     text: str
     shade: str
@@ -40,11 +40,19 @@ class NumberRow(NamedTuple):
 
 COLUMNS = (
     "effect size",
-    "standard error",
-    "95 % interval of the draws",
-    "p_draws",
+    "95 % interval over words",
     "p_stimuli",
+    "Holm",
+    "Benjamini-Hochberg",
     "partitions",
+    "without one word",
+    "random twin",
+    "attributes dealt anew",
+    "smallest effect to be found",
+    "contexts enough",
+    "draws settled",
+    "standard error of the draws",
+    "p_draws",
     "τ²",
     "I²",
     "Q",
@@ -82,7 +90,7 @@ def number_rows(grid: Grid, category: Category) -> list[NumberRow]:
 
 def conventions(grid: Grid) -> list[str]:
     """The conventions that the rows of the table name; one text if all have the same."""
-    named = ("std", "variance", "tau2_method", "draws", "pool", "n_samples", "seed")
+    named = ("std", "alternative", "interval", "variance", "tau2_method", "draws", "pool", "n_samples", "band", "seed")
     texts = (
         ", ".join(f"{name} {row[name]}" for name in named if row.get(name) is not None)
         for row in grid.estimates.values()
@@ -117,30 +125,40 @@ def _cell(estimate: Estimate | None, model: str, length: str, mode: str) -> Heat
     where = f"{model}, {length} words, {mode} draws"
     if estimate is None or not is_number(estimate["effect_size"]):
         return HeatCell(MISSING, "missing", marked=False, hover=f"{where}: {why_missing(estimate)}")
-    effect, p = estimate["effect_size"], estimate["p_stimuli"]
+    effect, p = estimate["effect_size"], estimate.get("p_stimuli_holm")
     hover = (
         f"{where}\neffect size {signed(effect, minus=MINUS)}"
-        f"\n95 % interval of the draws {_interval(estimate)}"
-        f"\np_stimuli {probability(p)} (other words)"
+        f"\n95 % interval over words {_interval(estimate, 'ci_low', 'ci_high')}"
+        f"\np_stimuli {probability(estimate['p_stimuli'])} (other words), {probability(p)} by Holm"
+        f"\nrandom twin {_twin(estimate)}; attributes dealt anew {_interval(estimate, 'shuffled_low', 'shuffled_high')}"
         f"\np_draws {from_log(estimate['log_p_draws'])} (other draws)"
         f"\nfewest contexts of a stimulus: {plain(estimate['contexts_min'])}"
         f"\n{estimate['std']}, V {estimate['variance']}, tau2 {estimate['tau2_method']}, {estimate['draws']},"
         f" pool {estimate['pool']}, N {estimate['n_samples']}"
     )
-    return HeatCell(signed(effect, 2, minus=MINUS), shade_of(effect), is_number(p) and p < ALPHA, hover)
+    marked = p is not None and is_number(p) and p < ALPHA
+    return HeatCell(signed(effect, 2, minus=MINUS), shade_of(effect), marked, hover)
 
 
 def _numbers(row: Estimate) -> list[str]:
     if not is_number(row["effect_size"]):
-        numbers = [MISSING] * 9
+        numbers = [MISSING] * 17
     else:
         numbers = [
             signed(row["effect_size"], minus=MINUS),
-            plain(row["standard_error"], 4),
-            _interval(row),
-            from_log(row["log_p_draws"]),
+            _interval(row, "ci_low", "ci_high"),
             probability(row["p_stimuli"]),
+            probability(row["p_stimuli_holm"]),
+            probability(row["p_stimuli_bh"]),
             _partitions(row),
+            _interval(row, "leave_out_low", "leave_out_high"),
+            _twin(row),
+            _interval(row, "shuffled_low", "shuffled_high"),
+            plain(row["smallest_effect"], 2),
+            plain(row["contexts_enough"]),
+            plain(row["draws_settled"]),
+            plain(row["standard_error"], 4),
+            from_log(row["log_p_draws"]),
             plain(row["tau2"], 4),
             plain(row["i2"], 3),
             plain(row["q"], 1),
@@ -148,8 +166,15 @@ def _numbers(row: Estimate) -> list[str]:
     return [*numbers, plain(row["n_samples"]), _used(row, "x", "y"), _used(row, "a", "b"), plain(row["contexts_min"])]
 
 
-def _interval(row: Estimate) -> str:
-    return f"{signed(row['ci_low'], minus=MINUS)} to {signed(row['ci_high'], minus=MINUS)}"
+def _interval(row: Estimate, low: str, high: str) -> str:
+    if not is_number(row[low]) or not is_number(row[high]):
+        return MISSING
+    return f"{signed(row[low], minus=MINUS)} to {signed(row[high], minus=MINUS)}"
+
+
+def _twin(row: Estimate) -> str:
+    effect = row.get("twin_effect_size")
+    return signed(effect, minus=MINUS) if is_number(effect) else MISSING
 
 
 def _partitions(row: Estimate) -> str:

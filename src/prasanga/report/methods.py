@@ -24,8 +24,8 @@ class Model(NamedTuple):
 
 
 _SHOWN_ELSEWHERE = {"study", "title", "note", "models"}
-_NO_CHOICE = {"embeddings.source", "embeddings.buckets"}
-"""Where vectors come from, and into how many files they go, changes no number."""
+_NO_CHOICE = {"embeddings.source", "embeddings.buckets", "comparison.paper", "comparison.models", "static.vectors"}
+"""What changes no number of the page, or (static vectors) stands in a table of its own."""
 
 _MEANINGS: dict[str, str | Mapping[str, str]] = {
     "language": {"bn": "Bangla", "hi": "Hindi", "en": "English"},
@@ -98,6 +98,45 @@ _MEANINGS: dict[str, str | Mapping[str, str]] = {
         "with-replacement": "every draw is from all contexts of a stimulus",
     },
     "associations.n_permutations": "partitions drawn for p_stimuli where there are too many to count them all",
+    "associations.alternative": {
+        "two-sided": "p_stimuli counts partitions as far from zero as the one observed, or farther, on either side",
+        "greater": "p_stimuli counts one side: a negative effect cannot be significant, as in the papers' programs",
+        "less": "p_stimuli counts one side: a positive effect cannot be significant",
+    },
+    "associations.interval": {
+        "bca": "interval over words and contexts: bootstrap, corrected for bias and acceleration",
+        "studentized": "interval over words and contexts: bootstrap-t, errors by the infinitesimal jackknife",
+    },
+    "associations.n_resamples": "resamples of that interval, and of differences",
+    "associations.resample_attributes": {
+        "True": "attribute words are resampled as target words are: the interval is about other words of both kinds",
+        "False": "attribute words are taken as given: the interval is about other target words alone",
+    },
+    "associations.n_shuffles": "times that the attribute words are dealt anew, as a control",
+    "associations.random_twin": {
+        "True": "each model is measured a second time with random weights, as a control",
+        "False": "no control by models with random weights",
+    },
+    "associations.band": "an effect has settled once it stays within this distance of the last one",
+    "preset": {
+        "recommended": "defaults of the conventions: what is right",
+        "paper": "defaults of the conventions: what the papers' programs do",
+    },
+    "seat.categories": "categories that are measured by SEAT as well",
+    "seat.templates": "the sentences of SEAT, by class of word",
+    "seat.unit": {
+        "word": "the test of SEAT moves a word with all its sentences",
+        "sentence": "besides, p_sentences moves single sentences as the papers do; it is small far too often",
+    },
+    "seat.average": {
+        "associations": "each sentence is an item of the effect size (May et al. 2019)",
+        "vectors": "the vectors of a word's sentences are averaged first (the program of Sadhu et al.)",
+    },
+    "static.categories": "categories that are measured by WEAT; none: those of the study",
+    "static.forms": {
+        "dictionary": "a word's static vector is that of its dictionary form",
+        "pooled": "a word's static vector is the mean over its inflected forms, by how often each was seen",
+    },
 }
 
 _CONVENTIONS: dict[str, tuple[str, Mapping[str, str]]] = {
@@ -124,9 +163,10 @@ FIXED = (
     "A segment with more pieces than a model reads is cut around its target, and counted.",
     "Context: inside one document; one occurrence for each context and stimulus; copies of one text count once.",
     "Association of a word: mean cosine with the first attribute set minus mean cosine with the second.",
-    "p_stimuli: permutation of the target words, two-sided (as far from zero as observed, or farther), one"
-    " relabelling for all draws; every partition is counted where that is possible, else p is (count + 1) / (drawn +"
-    " 1).",
+    "p_stimuli: permutation of the target words, one relabelling for all draws; every partition is counted where"
+    " that is possible, else p is (count + 1) / (drawn + 1). Corrected over all rows of a table, by Holm and by Benjamini"
+    " and Hochberg.",
+    "The interval over words and contexts is given where every resampled set has at least eight words.",
     "τ², I² and Q: with the sampling variance of the effect size, whatever weights the combined effect uses.",
 )
 """Choices that no key of the config changes."""

@@ -26,6 +26,18 @@ from prasanga.report.findings import headline_findings
 from prasanga.report.grid import Grid, grid_of
 from prasanga.report.methods import FIXED, choices, describe_models, vector_conventions
 from prasanga.report.numbers import MINUS
+from prasanga.report.other_methods import (
+    ESTIMATE_COLUMNS,
+    SEAT_TEXT,
+    SEAT_TITLE,
+    SETTLING_LABEL,
+    WEAT_TEXT,
+    WEAT_TITLE,
+    BesideCeat,
+    estimate_rows,
+    findings_of_differences,
+    settling_rows,
+)
 from prasanga.report.svg import inline
 from prasanga.report.tables import to_tidy_csv
 from prasanga.report.word_sets import glosses_of, word_sets
@@ -39,6 +51,26 @@ DOWNLOADS = (
     ("tables/ceat.tex", "the same, LaTeX"),
 )
 """Files that the workflow writes beside the page."""
+
+SECTIONS = (
+    ("main", "Findings"),
+    ("figure", "Figure"),
+    ("effects", "Effects"),
+    ("reading", "Reading the numbers"),
+    ("numbers", "All numbers"),
+    ("lengths", "Where effects settle"),
+    ("seat", "SEAT"),
+    ("weat", "WEAT"),
+    ("coverage", "Coverage"),
+    ("embeddings", "Embeddings"),
+    ("lexicon", "Lexicon"),
+    ("audit", "Audit"),
+    ("methods", "Methods"),
+    ("making", "How it was made"),
+    ("downloads", "Downloads"),
+    ("references", "References"),
+)
+"""Ids and names of the page's sections; the navigation shows those that a study has."""
 
 AUDIT_DOWNLOADS = (
     ("../sentences/audit/concordance.tsv", "concordance with sources, TSV"),
@@ -62,6 +94,7 @@ def render_page(
     corpus: Sequence[Mapping[str, int]] = (),
     audit: AuditTables | None = None,
     embeddings: EmbeddingFiles | None = None,
+    beside: BesideCeat | None = None,
 ) -> str:
     """Render the page.
 
@@ -77,6 +110,7 @@ def render_page(
         corpus: what was read and left out of each corpus file (`results/sentences/*.json`); empty if it is not there.
         audit: forms, suffixes, lengths and hits for judging the lexicon; None if they are not there.
         embeddings: what the embeddings stage says of models and vectors; None if nothing of it is there.
+        beside: how CEAT changes with length and model, and the tables of SEAT and WEAT; None for none of them.
 
     Raises:
         InputError: a table without estimates, or a figure that is not SVG.
@@ -118,11 +152,41 @@ def render_page(
         models=describe_models(models),
         trained=[str(model["name"]) for model in models if model.get("train")],
         downloads=DOWNLOADS + (AUDIT_DOWNLOADS if audit is not None else ()),
+        sections=_sections(beside or BesideCeat()),
+        **_beside(beside or BesideCeat()),
         tidy_csv=base64.b64encode(to_tidy_csv(ceat).encode()).decode(),
         made_from=made_from,
         inputs=_json_of(made_from, "inputs"),
         versions=_json_of(made_from, "versions"),
     )
+
+
+def _beside(tables: BesideCeat) -> dict[str, Any]:
+    """What the sections on lengths, SEAT and WEAT show."""
+    settling, sentences = [], []
+    if tables.settling is not None and tables.differences is not None:
+        settling = settling_rows(tables.settling)
+        sentences = list(findings_of_differences(tables.differences, tables.settling))
+    others = (("seat", SEAT_TITLE, SEAT_TEXT, tables.seat), ("weat", WEAT_TITLE, WEAT_TEXT, tables.weat))
+    return {
+        "settling": settling,
+        "difference_findings": sentences,
+        "settling_figure": inline(tables.settling_svg, label=SETTLING_LABEL) if tables.settling_svg else None,
+        "other_methods": [
+            (name, title, text, estimate_rows(table)) for name, title, text, table in others if table is not None
+        ],
+        "estimate_columns": ESTIMATE_COLUMNS,
+    }
+
+
+def _sections(tables: BesideCeat) -> list[tuple[str, str]]:
+    """Ids and names of the sections of this page, in their order."""
+    there = {
+        "lengths": tables.settling is not None and tables.differences is not None,
+        "seat": tables.seat is not None,
+        "weat": tables.weat is not None,
+    }
+    return [(section, name) for section, name in SECTIONS if there.get(section, True)]
 
 
 def _source(environment: Environment, name: str) -> str:

@@ -32,7 +32,7 @@ def test_one_panel_a_category_one_line_a_model_and_mode(small: pl.DataFrame) -> 
 
 def test_bars_are_the_interval(table: Callable[..., pl.DataFrame]) -> None:
     panel = plot_effect_by_length(table(("C1", "a", "9", "fixed", 0.5))).axes[0]
-    assert [0.46, 0.54] in [pytest.approx(list(line.get_ydata())) for line in panel.lines if len(line.get_ydata()) == 2]
+    assert [-0.04, 1.04] in [pytest.approx(list(line.get_ydata())) for line in panel.lines if len(line.get_ydata()) == 2]
 
 
 def test_a_missing_estimate_leaves_a_gap(small: pl.DataFrame) -> None:

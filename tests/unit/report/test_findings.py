@@ -39,13 +39,13 @@ def test_largest_effects_say_what_their_sign_means(table: Table) -> None:
         ("C1", "b", "9", "fixed", None),
     )
     assert module.largest_effect(ceat) == (
-        "The largest effect is −1.23 (C4, a, 25 words, random draws; 95 % interval of the draws −1.27 to −1.19;"
-        " p_stimuli < .001): the model associates male names, more than female names, with family rather than career."
+        "The largest effect is −1.23 (C4, a, 25 words, random draws; 95 % interval over words −1.77 to −0.69;"
+        " p_stimuli < .001, .002 after Holm's correction): the model associates male names, more than female names, with family rather than career."
         " As the largest of 2, it is likely to be overestimated."
     )
     assert module.largest_opposite_effect(ceat) == (
-        "The largest effect of the opposite sign is +0.50 (C1, a, 9 words, fixed draws; 95 % interval of the draws"
-        " +0.46 to +0.54; p_stimuli = .200): the model associates flowers, more than insects, with pleasant rather"
+        "The largest effect of the opposite sign is +0.50 (C1, a, 9 words, fixed draws; 95 % interval over words"
+        " −0.04 to +1.04; p_stimuli = .200, .800 after Holm's correction): the model associates flowers, more than insects, with pleasant rather"
         " than unpleasant."
     )
     assert module.largest_opposite_effect(ceat.filter(pl.col("category") == "C1")) is None
@@ -65,7 +65,7 @@ def test_change_with_length(table: Table) -> None:
     assert module.change_with_length(table(*rows)) == (
         "From 9 to 75 words (fixed draws) the effect grows in size in 2 of 3 pairs of category and model and changes"
         " its direction in 1. The change is 0.20 in the median, and largest in C4 with a: from +0.10 to −0.40. Both"
-        " lengths are cut from the same contexts. These changes come without an interval."
+        " lengths are cut from the same contexts."
     )
     assert module.change_with_length(table(rows[0])) is None
 

@@ -1,0 +1,353 @@
+"""A study's effect sizes beside those that a paper prints: the same rows, how far apart, and what is doubtful.
+
+A row is compared if method, category, language, model and, for CEAT, sample mode and segment length are the same. That
+does not make the two numbers measurements of the same thing: corpus, words and conventions may differ
+(docs/published.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+import polars as pl
+from scipy import stats
+
+from prasanga.errors import InputError
+from prasanga.report.grid import Estimate, is_number, why_missing
+from prasanga.report.numbers import MISSING, plain, signed
+from prasanga.report.published import PAPERS, REPEATED, PublishedModel, match_models
+from prasanga.report.sheets import escape_markdown
+
+COMPARISON_SCHEMA: Mapping[str, type[pl.DataType]] = {
+    **dict.fromkeys(("paper", "table", "method", "category", "language", "model", "published_model"), pl.String),
+    **dict.fromkeys(("sample_mode", "segment_length"), pl.String),
+    "published": pl.Float64,
+    "bound": pl.String,
+    **dict.fromkeys(("measured", "difference"), pl.Float64),
+    "same_sign": pl.Boolean,
+    **dict.fromkeys(("ci_low", "ci_high"), pl.Float64),
+    "published_inside": pl.Boolean,
+    **dict.fromkeys(("published_n_samples", "n_samples"), pl.Int64),
+    "published_significant": pl.Boolean,
+    **dict.fromkeys(("doubt", "mark_doubt", "note"), pl.String),
+}
+"""Columns of the rows. `difference` is measured minus published; `same_sign` is null where a sign is not known;
+`published_inside` says whether the published number lies in the interval of the measured one, null without interval."""
+
+SUMMARY_SCHEMA: Mapping[str, type[pl.DataType]] = {
+    **dict.fromkeys(("method", "model", "published_model", "cells"), pl.String),
+    **dict.fromkeys(("n_rows", "n_categories", "n_signs", "n_same_sign"), pl.Int64),
+    **dict.fromkeys(("same_sign", "same_sign_low", "same_sign_high", "spearman"), pl.Float64),
+    "n_spearman": pl.Int64,
+    "median_difference": pl.Float64,
+    **dict.fromkeys(("n_inside", "n_intervals"), pl.Int64),
+}
+"""Columns of the summary. `cells` is all, or without doubtful ones; `same_sign` is a share with its exact 95 % binomial
+interval; `median_difference` is the median of |measured - published|."""
+
+_FEWEST_RANKS = 3
+_CELLS = ("all", "without doubtful")
+_HOW_TO_READ = (
+    "Neither column is the truth. The published numbers come from other texts, partly from other words, and from a"
+    " program with conventions of its own; a difference may come from any of these.",
+    "Rows are not independent: the lengths and modes of one category share words and texts, and tests share target"
+    " sets. The binomial intervals take them for independent and are too narrow; the number of categories is the better"
+    " measure of how much was compared.",
+    "Rank correlation asks whether the same tests come out high and low, whatever the scale. Below ten rows it says"
+    " little.",
+    "An interval is ours, over words and contexts. That a published number lies in it means that ours does not"
+    " contradict it.",
+)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What came out of laying a study beside a paper.
+
+    Attributes:
+        paper: the paper's name.
+        rows: `COMPARISON_SCHEMA`, in the order of the paper's tables.
+        summary: `SUMMARY_SCHEMA`, two rows for each method and model.
+        nothing: why there are no rows; empty if there are some.
+    """
+
+    paper: str
+    rows: pl.DataFrame
+    summary: pl.DataFrame
+    nothing: str
+
+
+def compare(
+    tables: Mapping[str, pl.DataFrame],
+    published: pl.DataFrame,
+    *,
+    models: Mapping[str, str],
+    language: str,
+) -> Comparison:
+    """Lay a study's tables of estimates beside what a paper prints.
+
+    Args:
+        tables: the study's tables of estimates by method (ceat, seat, weat).
+        published: `prasanga.report.published.read_published`.
+        models: `comparison.models` of the config; models of the same name match by themselves.
+        language: of the study (bn, hi, en).
+
+    Returns:
+        The rows and their summary. Where the paper has the same test at several N, the N nearest to the study's is
+        taken. A cell that the study could not compute is a row without a measured number, with the reason. Columns
+        that repeat another table's are left out.
+
+    Raises:
+        InputError: `models` names a model that the paper does not have, or a table lacks a column.
+    """
+    studied = list(dict.fromkeys(name for table in tables.values() for name in _models_of(table)))
+    names = published["model"].unique(maintain_order=True).to_list()
+    # a name of the study that no table has was refused before the run, or measured by no method
+    matched = match_models(models, dict.fromkeys([*studied, *models]), names)
+    estimates = {method: _by_cell(method, table) for method, table in tables.items()}
+    rows = [
+        _row(row, model, estimate)
+        for row in published.filter(pl.col("language") == language).iter_rows(named=True)
+        if REPEATED not in (row["doubts"] or "").split()
+        for model, theirs in matched.items()
+        if theirs == row["model"] and (estimate := estimates.get(row["method"], {}).get(_cell(row, model))) is not None
+    ]
+    table = _nearest_n(pl.DataFrame(rows, schema=dict(COMPARISON_SCHEMA), orient="row"))
+    nothing = "" if len(table) else _why_nothing(tables, published, matched, studied, language)
+    return Comparison(published["paper"][0] if len(published) else "", table, summarize(table), nothing)
+
+
+def summarize(rows: pl.DataFrame) -> pl.DataFrame:
+    """Agreement by method and model, over all cells and over those without a doubt about the number.
+
+    Args:
+        rows: `COMPARISON_SCHEMA`. Rows without a measured number do not count, nor, for differences and ranks, those
+            of which only a bound is printed.
+
+    Returns:
+        `SUMMARY_SCHEMA`. Null where there are too few rows: a rank correlation takes three, not all of one rank.
+    """
+    measured = rows.filter(pl.col("measured").is_not_null())
+    groups = measured.select("method", "model", "published_model").unique(maintain_order=True).rows()
+    lines = []
+    for (method, model, theirs), cells in product(groups, _CELLS):
+        chosen = measured.filter((pl.col("method") == method) & (pl.col("model") == model))
+        if cells != _CELLS[0]:
+            chosen = chosen.filter(pl.col("doubt").is_null())
+        lines.append((method, model, theirs, cells, *_agreement(chosen)))
+    return pl.DataFrame(lines, schema=dict(SUMMARY_SCHEMA), orient="row")
+
+
+def comparison_to_csv(comparison: Comparison) -> str:
+    """Every row in full precision; empty where there is no number."""
+    return comparison.rows.write_csv(line_terminator="\n")
+
+
+def comparison_to_markdown(comparison: Comparison, models: Sequence[PublishedModel]) -> str:
+    """The summary, every row, and every doubt in words.
+
+    Args:
+        comparison: of `compare`.
+        models: the paper's models (`read_models`), for what is not sure about them.
+    """
+    title = f"# Beside {PAPERS.get(comparison.paper, comparison.paper)}\n"
+    if comparison.nothing:
+        return f"{title}\n{escape_markdown(comparison.nothing)}\n"
+    doubts = _numbered(comparison.rows)
+    compared = set(comparison.rows["published_model"].to_list())
+    of_models = [f"{model.name}: {model.doubt}." for model in models if model.doubt and model.name in compared]
+    sections = [
+        title,
+        _list(_HOW_TO_READ),
+        "## Agreement\n",
+        _markdown_table(_SUMMARY_HEADS, map(_summary_line, comparison.summary.iter_rows(named=True)), labels=4),
+        "## Rows\n",
+        _markdown_table(_ROW_HEADS, (_line(row, doubts) for row in comparison.rows.iter_rows(named=True)), labels=7),
+    ]
+    if doubts:
+        sections += ["## Doubts about cells\n", _list([f"({n}) {reason}." for reason, n in doubts.items()])]
+    if of_models:
+        sections += ["## Doubts about models\n", _list(of_models)]
+    return "\n".join(sections)
+
+
+_SUMMARY_HEADS = (
+    *("method", "model", "model of the paper", "cells", "rows", "categories", "same sign", "95 %"),
+    *("rank correlation", "median difference", "in our interval"),
+)
+_ROW_HEADS = (
+    *("table", "method", "category", "model", "model of the paper", "draws", "length"),
+    *("published", "measured", "difference", "same sign", "interval", "inside", "N, published and ours", "doubt"),
+)
+
+
+def _summary_line(row: Mapping[str, Any]) -> list[str]:
+    interval = f"{plain(row['same_sign_low'], 2)} to {plain(row['same_sign_high'], 2)}" if row["n_signs"] else MISSING
+    ranks = f"{signed(row['spearman'], 2)} (n = {row['n_spearman']})" if row["n_spearman"] else MISSING
+    return [
+        *(row[name] for name in ("method", "model", "published_model", "cells")),
+        *(str(row[name]) for name in ("n_rows", "n_categories")),
+        f"{row['n_same_sign']} of {row['n_signs']}",
+        interval,
+        ranks,
+        plain(row["median_difference"]),
+        f"{row['n_inside']} of {row['n_intervals']}",
+    ]
+
+
+def _line(row: Mapping[str, Any], doubts: Mapping[str, int]) -> list[str]:
+    interval = MISSING
+    if is_number(row["ci_low"]) and is_number(row["ci_high"]):
+        interval = f"{signed(row['ci_low'])} to {signed(row['ci_high'])}"
+    ours, theirs = row["n_samples"], row["published_n_samples"]
+    marks = [f"({doubts[text]})" for text in (row["doubt"], row["mark_doubt"], row["note"]) if text]
+    return [
+        *(row[name] or "" for name in ("table", "method", "category", "model", "published_model")),
+        *(row[name] or "" for name in ("sample_mode", "segment_length")),
+        f"{row['bound']}{row['published']:.3f}" if row["bound"] else signed(row["published"]),
+        signed(row["measured"]),
+        signed(row["difference"]),
+        _yes_no(row["same_sign"]),
+        interval,
+        _yes_no(row["published_inside"]),
+        f"{theirs}, {ours}" if ours is not None and theirs is not None else "",
+        " ".join(marks),
+    ]
+
+
+def _yes_no(value: bool | None) -> str:
+    return MISSING if value is None else "yes" if value else "no"
+
+
+def _numbered(rows: pl.DataFrame) -> dict[str, int]:
+    """Every doubt and note with a number, in the order in which the rows have them."""
+    texts = [text for row in rows.select("doubt", "mark_doubt", "note").iter_rows() for text in row if text]
+    return {text: number for number, text in enumerate(dict.fromkeys(texts), start=1)}
+
+
+def _list(sentences: Sequence[str]) -> str:
+    return "\n".join(f"- {escape_markdown(sentence)}" for sentence in sentences) + "\n"
+
+
+def _markdown_table(heads: Sequence[str], lines: Iterator[list[str]], *, labels: int) -> str:
+    rules = ["---" if i < labels else "---:" for i in range(len(heads))]
+    cells = [list(heads), rules, *([escape_markdown(cell) for cell in line] for line in lines)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in cells) + "\n"
+
+
+def _agreement(rows: pl.DataFrame) -> tuple[object, ...]:
+    signs = rows["same_sign"].drop_nulls()
+    n_signs, n_same = len(signs), int(signs.sum())
+    low = high = None
+    if n_signs:
+        low, high = stats.binomtest(n_same, n_signs).proportion_ci(method="exact")
+    exact = rows.filter(pl.col("bound").is_null())
+    inside = rows["published_inside"].drop_nulls()
+    spearman = _spearman(exact["published"].to_numpy(), exact["measured"].to_numpy())
+    return (
+        len(rows),
+        rows["category"].n_unique(),
+        n_signs,
+        n_same,
+        n_same / n_signs if n_signs else None,
+        low,
+        high,
+        spearman,
+        len(exact) if spearman is not None else 0,
+        exact["difference"].abs().median(),
+        int(inside.sum()),
+        len(inside),
+    )
+
+
+def _spearman(published: np.ndarray[Any, Any], measured: np.ndarray[Any, Any]) -> float | None:
+    if len(published) < _FEWEST_RANKS or np.ptp(published) == 0 or np.ptp(measured) == 0:
+        return None
+    return float(stats.spearmanr(published, measured).statistic)
+
+
+def _row(row: Mapping[str, Any], model: str, estimate: Estimate) -> dict[str, object]:
+    number = estimate["effect_size"]
+    measured = float(number) if is_number(number) else None
+    low, high = (estimate.get(name) for name in ("ci_low", "ci_high"))
+    has_interval = is_number(low) and is_number(high)
+    exact = row["bound"] is None and measured is not None
+    return {
+        **{name: row[name] for name in ("paper", "table", "method", "category", "language")},
+        **{name: row[name] for name in ("sample_mode", "segment_length", "bound", "doubt", "mark_doubt")},
+        "model": model,
+        "published_model": row["model"],
+        "published": row["effect_size"],
+        "measured": measured,
+        "difference": measured - row["effect_size"] if exact and measured is not None else None,
+        # zero has no sign, and of a bound none is printed
+        "same_sign": measured * row["effect_size"] > 0 if exact and measured and row["effect_size"] else None,
+        "ci_low": low if has_interval else None,
+        "ci_high": high if has_interval else None,
+        "published_inside": low <= row["effect_size"] <= high if exact and has_interval else None,
+        "published_n_samples": row["n_samples"],
+        "n_samples": estimate.get("n_samples"),
+        "published_significant": row["significant"],
+        "note": why_missing(estimate) or estimate.get("interval_note") or None,
+    }
+
+
+def _nearest_n(rows: pl.DataFrame) -> pl.DataFrame:
+    """Of the rows of one cell of the study, that of the published N nearest to the study's, by ratio."""
+    cell = ["method", "category", "model", "sample_mode", "segment_length"]
+    apart = (pl.col("published_n_samples").log() - pl.col("n_samples").log()).abs()
+    nearest = apart.is_null() | (apart == apart.min().over(cell))
+    return rows.filter(nearest)
+
+
+def _cell(row: Mapping[str, Any], model: str) -> tuple[str | None, ...]:
+    return row["category"], model, row.get("sample_mode"), row.get("segment_length")
+
+
+def _by_cell(method: str, table: pl.DataFrame) -> dict[tuple[str | None, ...], Estimate]:
+    missing = [name for name in ("category", "model", "effect_size", "dropped") if name not in table.columns]
+    if missing:
+        raise InputError(
+            f"the table of {method} has no column {', '.join(missing)}; it has {', '.join(table.columns) or 'none'}."
+            " Make it again with the associations stage."
+        )
+    return {_cell(row, row["model"]): row for row in table.iter_rows(named=True)}
+
+
+def _models_of(table: pl.DataFrame) -> list[str]:
+    return table["model"].unique(maintain_order=True).to_list() if "model" in table.columns else []
+
+
+def _why_nothing(
+    tables: Mapping[str, pl.DataFrame],
+    published: pl.DataFrame,
+    matched: Mapping[str, str],
+    studied: Sequence[str],
+    language: str,
+) -> str:
+    """The first thing that keeps a study and a paper apart, and what to do about it."""
+    languages = published["language"].unique(maintain_order=True).to_list()
+    start = "Nothing to compare: "
+    if language not in languages:
+        return f"{start}the study's language is {language}, and the paper has {', '.join(languages)}."
+    theirs = published.filter(pl.col("language") == language)
+    if not matched:
+        return (
+            f"{start}no model of the study has a name of the paper's. The study has {', '.join(studied) or 'none'}; the"
+            f" paper has {', '.join(theirs['model'].unique(maintain_order=True).to_list())}. Say in"
+            " `comparison.models` which stands for which."
+        )
+    methods = theirs.filter(pl.col("model").is_in(list(matched.values())))["method"].unique(maintain_order=True)
+    if not set(methods.to_list()) & set(tables):
+        return (
+            f"{start}of the models that were matched the paper has {', '.join(methods.to_list()) or 'nothing'} in this"
+            f" language, and the study has {', '.join(tables) or 'nothing'}."
+        )
+    return (
+        f"{start}no test of the study has category, segment length and sample mode of one that the paper has for these"
+        f" models ({', '.join(f'{ours} as {name}' for ours, name in matched.items())})."
+    )

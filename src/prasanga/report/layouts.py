@@ -1,0 +1,378 @@
+"""A study's results in the layouts of the papers' tables: Tables 4, 5, 6 of Sadhu et al., 3, 4, 9 of Sahoo et al.
+
+Only what the study measured is shown. What the paper's table has besides is a column or cell without a number, and a
+note says why. Marks follow the study's preset: by Holm-corrected p_stimuli, or with `paper` by the p of the paper.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias
+
+import polars as pl
+
+from prasanga.errors import InputError
+from prasanga.report import tables as ceat_tables
+from prasanga.report.grid import Category, Estimate, is_number, names_of_sets, sort_lengths, why_missing
+from prasanga.report.marking import HOLM, LARGE, NOT_BY_DRAWS, Marking
+from prasanga.report.numbers import MISSING, signed
+from prasanga.report.sheets import (
+    MARK,
+    Cell,
+    Row,
+    Sheet,
+    sheet_to_csv,
+    sheets_to_latex,
+    sheets_to_markdown,
+    split_wide,
+)
+
+ENDINGS = ("csv", "md", "tex")
+SADHU = tuple(f"C{number}" for number in range(1, 10))
+SAHOO: Mapping[str, tuple[str, ...]] = {
+    "sahoo_table3": tuple(f"GR{number}" for number in range(1, 15)),
+    "sahoo_table4": tuple(f"GC{number}" for number in range(1, 7)),
+    "sahoo_table9": tuple(f"GA{number}" for number in range(1, 7)),
+}
+"""Tests of each table, in the order of its rows."""
+
+Tables: TypeAlias = Mapping[str, pl.DataFrame]
+"""Tables of estimates by method: ceat, seat, weat, and log_probability_bias once there is a stage that makes one."""
+
+_AXES = {"sahoo_table3": "gender and religion", "sahoo_table4": "gender and caste", "sahoo_table9": "gender and age"}
+_LANGUAGES = {"bn": "Bangla", "hi": "Hindi", "en": "English"}
+_METHODS = {"weat": "WEAT", "seat": "SEAT", "ceat": "CEAT", "log_probability_bias": "Log-probability bias"}
+_NOT_YET = ("log_probability_bias",)
+_NEEDED = ("category", "target_x", "target_y", "attribute_a", "attribute_b", "model", "effect_size", "dropped")
+_CONVENTIONS = (
+    *("std", "alternative", "n_samples", "variance", "tau2_method", "draws", "pool"),
+    *("sentence_vector", "unit", "average", "method", "forms"),
+)
+_WIDTH = 10
+_N_OF_TABLE_6 = 1000
+
+
+class Layout(NamedTuple):
+    """One table in the three formats, named as their file endings."""
+
+    csv: str
+    md: str
+    tex: str
+
+
+class _Column(NamedTuple):
+    """A column of Table 4: where it stands, its estimates by category, and why all of it is missing."""
+
+    group: str
+    name: str
+    estimates: Mapping[str, Estimate]
+    method: str
+    missing: str = ""
+
+
+def layouts_of(config: Mapping[str, Any]) -> list[str]:
+    """The layouts that come out of a study, by the names of their files under `results/report/tables/`.
+
+    Args:
+        config: the study's config, complete with its defaults.
+
+    Returns:
+        Out of sadhu_table4 (if WEAT or SEAT measures one of C1 to C9), sadhu_table5 (CEAT of these; sadhu_table6 with
+        N = 1000), sahoo_table3, sahoo_table4 and sahoo_table9 (if SEAT measures one of their tests).
+    """
+    running = set(config["categories"])
+    templates = set(config["seat"]["categories"])
+    listed = config["static"]["categories"]
+    static = (running if listed is None else set(listed)) if config["static"]["vectors"] else set()
+    names = ["sadhu_table4"] if (templates | static) & set(SADHU) else []
+    if running & set(SADHU):
+        names.append("sadhu_table6" if config["associations"]["n_samples"] == _N_OF_TABLE_6 else "sadhu_table5")
+    return names + [name for name, tests in SAHOO.items() if templates & set(tests)]
+
+
+def methods_of(config: Mapping[str, Any]) -> list[str]:
+    """The methods that a study measures, each with its table `results/associations/<method>.parquet`."""
+    wanted = {"ceat": config["categories"], "seat": config["seat"]["categories"], "weat": config["static"]["vectors"]}
+    return [method for method, something in wanted.items() if something]
+
+
+def render_layout(name: str, tables: Tables, *, preset: str = "recommended", language: str = "bn") -> Layout:
+    """One table in the layout of a paper.
+
+    Args:
+        name: one of `layouts_of`.
+        tables: the study's tables of estimates by method; a method that was not measured is left out.
+        preset: recommended or paper; decides what the marks mean.
+        language: bn, hi or en; stands over the columns of Sahoo's tables.
+
+    Raises:
+        InputError: there is no such layout, the table that it is made of is not there, or it lacks a column.
+    """
+    for method, table in tables.items():
+        _require_columns(method, table)
+    if name == "sadhu_table4":
+        return _sadhu_table_4(tables, preset)
+    if name in ("sadhu_table5", "sadhu_table6"):
+        return _sadhu_ceat(name[-1], _table_of("ceat", tables, name), preset)
+    if name in SAHOO:
+        return _sahoo(name, _table_of("seat", tables, name), preset, _LANGUAGES.get(language, language))
+    allowed = ("sadhu_table4", "sadhu_table5", "sadhu_table6", *SAHOO)
+    raise InputError(f"there is no layout {name!r}; there are {', '.join(allowed)}.")
+
+
+def _sadhu_table_4(tables: Tables, preset: str) -> Layout:
+    tables = {method: table.filter(pl.col("category").is_in(SADHU)) for method, table in tables.items()}
+    tables = {method: table for method, table in tables.items() if len(table)}
+    if not tables:
+        raise InputError(f"no table has any of {SADHU[0]} to {SADHU[-1]}, so there is no Table 4.")
+    columns = [column for method in _METHODS for column in _columns_of(method, tables)]
+    categories = _categories(tables, SADHU)
+    markings = {method: _table_4_marking(method, tables, preset) for method in _METHODS}
+
+    def cell(column: _Column, category: str) -> Cell:
+        estimate = column.estimates.get(category)
+        if estimate is None or not is_number(estimate["effect_size"]):
+            return Cell()
+        return Cell(signed(estimate["effect_size"]), MARK if markings[column.method].marks(estimate) else "")
+
+    cells = {category.name: tuple(cell(column, category.name) for column in columns) for category in categories}
+    reasons = {
+        category.name: [_why(column, category.name) for column in columns if not column.missing]
+        for category in categories
+    }
+    measured = [method for method in _METHODS if method in tables]
+    marks: dict[str, list[str]] = {markings[method].note: [] for method in measured}
+    for method in measured:
+        marks[markings[method].note].append(_METHODS[method])
+    notes = [
+        "Effect sizes of several methods; positive if the first target set is closer to the first attribute set."
+        " The methods see other texts and partly other words, so their sizes are not comparable one to one.",
+        *(f"{MARK} {', '.join(methods)}: {note}" for note, methods in marks.items()),
+        *_ceat_choice(tables),
+        *(_conventions(_METHODS[method], tables[method]) for method in measured),
+        *(f"{MISSING} {_METHODS[column.method]}: {column.missing}." for column in columns if column.missing),
+        *_missing_notes(reasons),
+    ]
+    caption = "Effect sizes of several methods by category, in the layout of Table 4 of Sadhu et al. (2024)."
+    return _written(columns, categories, cells, reasons, notes, caption=caption, label="tab:sadhu4", short=False)
+
+
+def _columns_of(method: str, tables: Tables) -> list[_Column]:
+    """The columns of one method: a column for each model, or one without numbers."""
+    table, group = tables.get(method), _METHODS[method]
+    if table is None:
+        why = "not measured by this version" if method in _NOT_YET else "not measured in this study"
+        return [_Column("", group, {}, method, why)]
+    length, mode = _length_and_mode(table)
+    rows = [
+        row
+        for row in table.iter_rows(named=True)
+        if row.get("segment_length") == length and row.get("sample_mode") == mode
+    ]
+    by_model = _by_model(method, rows)
+    return [_Column(group, model, estimates, method) for model, estimates in by_model.items()]
+
+
+def _length_and_mode(table: pl.DataFrame) -> tuple[str | None, str | None]:
+    """Which of CEAT's lengths and modes Table 4 shows: as in the paper the shortest, fixed draws."""
+    if "segment_length" not in table.columns:
+        return None, None
+    modes = table["sample_mode"].to_list()
+    return sort_lengths(table["segment_length"].to_list())[0], "fixed" if "fixed" in modes else modes[0]
+
+
+def _ceat_choice(tables: Tables) -> list[str]:
+    if "ceat" not in tables:
+        return []
+    length, mode = _length_and_mode(tables["ceat"])
+    return [f"CEAT: segments of {length} words, {mode} draws (the paper shows its generator at 9 words, fixed draws)."]
+
+
+def _table_4_marking(method: str, tables: Tables, preset: str) -> Marking:
+    if preset != "paper":
+        return HOLM
+    if method == "ceat":
+        return Marking("p_draws", 0.05, "p_draws < .05, as in the paper; it says nothing about other words.")
+    return _by_permutation(tables.get(method), 0.05)
+
+
+def _by_permutation(table: pl.DataFrame | None, alpha: float) -> Marking:
+    """The papers' p of WEAT and SEAT: of sentences where the study has it, else of words; not corrected."""
+    level = f"{alpha:.2f}"[1:]
+    if table is not None and "p_sentences" in table.columns and table["p_sentences"].null_count() < len(table):
+        text = "permutation of sentences as in the paper, not corrected; below .05 far too often under no effect."
+        return Marking("p_sentences", alpha, f"p_sentences < {level}: {text}")
+    return Marking("p_stimuli", alpha, f"p_stimuli < {level}: permutation of the target words, not corrected.")
+
+
+def _sadhu_ceat(number: str, ceat: pl.DataFrame, preset: str) -> Layout:
+    ceat = ceat.filter(pl.col("category").is_in(SADHU))
+    if ceat.is_empty():
+        raise InputError(f"the table of CEAT has none of {SADHU[0]} to {SADHU[-1]}, so there is no Table {number}.")
+    marking = NOT_BY_DRAWS if preset == "paper" else HOLM
+    n_samples = ", ".join(map(str, sorted(set(ceat["n_samples"].to_list()))))
+    caption = (
+        f"CEAT effect size by category, model and segment length in words, N = {n_samples} draws; f: fixed, r: random"
+        f" draws. In the layout of Table {number} of Sadhu et al. (2024)."
+    )
+    notes = [_conventions("CEAT", ceat)]
+    return Layout(
+        ceat_tables.to_csv(ceat, marking=marking),
+        f"{caption}\n\n{ceat_tables.to_markdown(ceat, marking=marking, notes=notes)}",
+        ceat_tables.to_latex(ceat, marking=marking, notes=notes, caption=caption, label=f"tab:sadhu{number}"),
+    )
+
+
+def _sahoo(name: str, seat: pl.DataFrame, preset: str, language: str) -> Layout:
+    rows = [row for row in seat.iter_rows(named=True) if row["category"] in SAHOO[name]]
+    categories = _categories({"seat": seat}, SAHOO[name])
+    if not categories:
+        raise InputError(f"the table of SEAT has none of {SAHOO[name][0]} to {SAHOO[name][-1]}, so there is no {name}.")
+    marking = _by_permutation(seat, 0.01) if preset == "paper" else HOLM
+    columns = [_Column(language, model, estimates, "seat") for model, estimates in _by_model("seat", rows).items()]
+
+    def cell(column: _Column, category: str) -> Cell:
+        estimate = column.estimates.get(category)
+        if estimate is None or not is_number(estimate["effect_size"]):
+            return Cell()
+        large = abs(estimate["effect_size"]) >= LARGE
+        return Cell(signed(estimate["effect_size"]), bold=large, underlined=marking.marks(estimate))
+
+    cells = {category.name: tuple(cell(column, category.name) for column in columns) for category in categories}
+    reasons = {category.name: [_why(column, category.name) for column in columns] for category in categories}
+    short = dict.fromkeys(f"{_initials(category)}: {category.attributes}" for category in categories)
+    notes = [
+        "Effect sizes of SEAT; positive if the first group is closer to the first attribute set.",
+        f"Bold: |d| of {LARGE} or more. (The paper sets large effects in bold, and does not say from where on.)",
+        f"Underlined (in CSV {MARK}): {marking.note}",
+        f"{'; '.join(short)}.",
+        _conventions("SEAT", pl.DataFrame(rows, schema=seat.schema)),
+        *_missing_notes(reasons),
+    ]
+    table = name.removeprefix("sahoo_table")
+    caption = f"SEAT effect sizes for {_AXES[name]}, in the layout of Table {table} of Sahoo et al. (2024)."
+    return _written(columns, categories, cells, reasons, notes, caption=caption, label=f"tab:sahoo{table}", short=True)
+
+
+def _written(
+    columns: Sequence[_Column],
+    categories: Sequence[Category],
+    cells: Mapping[str, tuple[Cell, ...]],
+    reasons: Mapping[str, Sequence[str]],
+    notes: Sequence[str],
+    *,
+    caption: str,
+    label: str,
+    short: bool,
+) -> Layout:
+    """A table with a row for each category in all formats; CSV has its labels in columns of their own."""
+    heads = tuple((column.group, column.name) for column in columns)
+    plain = Sheet(
+        ("category", "targets", "attributes"),
+        heads,
+        tuple(
+            Row(
+                (c.name, c.targets, c.attributes),
+                cells[c.name],
+                "; ".join(dict.fromkeys(filter(None, reasons[c.name]))),
+            )
+            for c in categories
+        ),
+    )
+    sheet = Sheet(
+        ("Test" if short else "Category",),
+        heads,
+        tuple(Row((_label(category, short),), cells[category.name]) for category in categories),
+    )
+    return Layout(
+        sheet_to_csv(plain),
+        f"{caption}\n\n{sheets_to_markdown([sheet], notes)}",
+        sheets_to_latex(split_wide(sheet, _WIDTH), notes, caption=caption, label=label),
+    )
+
+
+def _label(category: Category, short: bool) -> str:
+    attributes = f", {_initials(category)}" if short else f" ({category.attributes})"
+    return f"{category.name}: {category.targets}{attributes}"
+
+
+def _initials(category: Category) -> str:
+    """The attribute sets as the paper shortens them: C/F, N/V, P/U."""
+    return f"{category.attribute_a[:1]}/{category.attribute_b[:1]}".upper()
+
+
+def _why(column: _Column, category: str) -> str:
+    reason = why_missing(column.estimates.get(category))
+    return f"{column.group} {column.name}: {reason}" if reason else ""
+
+
+def _missing_notes(reasons: Mapping[str, Sequence[str]]) -> list[str]:
+    """Each reason once, with the rows that it holds for."""
+    rows: dict[str, list[str]] = {}
+    for category, found in reasons.items():
+        for reason in filter(None, found):
+            rows.setdefault(reason, []).append(category)
+    return [f"{MISSING} {', '.join(where)}: {reason}." for reason, where in rows.items()]
+
+
+def _conventions(method: str, table: pl.DataFrame) -> str:
+    """The choices behind the numbers, as the table's columns name them; those that differ with the models named."""
+    parts = []
+    for name in _CONVENTIONS:
+        if name not in table.columns:
+            continue
+        models: dict[object, dict[str, None]] = {}
+        for model, value in table.select("model", name).iter_rows():
+            if value is not None:
+                models.setdefault(value, {})[model] = None
+        if len(models) == 1:
+            parts.append(f"{name} {next(iter(models))}")
+        elif models:
+            parts.append(f"{name} " + ", ".join(f"{value} ({', '.join(which)})" for value, which in models.items()))
+    return f"Conventions of {method}: {'; '.join(parts) or 'the table names none'}."
+
+
+def _categories(tables: Tables, names: Sequence[str]) -> list[Category]:
+    """Those of the named categories that some table has, in this order."""
+    found: dict[str, Category] = {}
+    for table in tables.values():
+        for row in table.iter_rows(named=True):
+            title = row.get("category_title") or ""
+            found.setdefault(row["category"], Category(row["category"], title, *map(_as_in_paper, names_of_sets(row))))
+    return [found[name] for name in names if name in found]
+
+
+def _as_in_paper(name: str) -> str:
+    """A set in the paper's words: "hindu male names" for hindu male first names, "career" for career caliskan."""
+    return name.removesuffix(" caliskan").replace("first names", "names")
+
+
+def _by_model(method: str, rows: Sequence[Estimate]) -> dict[str, dict[str, Estimate]]:
+    """Estimates by model and category; models in the order in which the table has them."""
+    models: dict[str, dict[str, Estimate]] = {}
+    for row in rows:
+        cells = models.setdefault(row["model"], {})
+        if row["category"] in cells:
+            raise InputError(
+                f"the table of {_METHODS[method]} has two rows for {row['category']}, {row['model']}. Make it again"
+                " with the associations stage."
+            )
+        cells[row["category"]] = row
+    return models
+
+
+def _table_of(method: str, tables: Tables, name: str) -> pl.DataFrame:
+    if method not in tables:
+        raise InputError(f"{name} is made of the table of {_METHODS[method]}, which this study does not have.")
+    return tables[method]
+
+
+def _require_columns(method: str, table: pl.DataFrame) -> None:
+    missing = [column for column in _NEEDED if column not in table.columns]
+    if method not in _METHODS:
+        raise InputError(f"there is no method {method!r}; there are {', '.join(_METHODS)}.")
+    if missing:
+        raise InputError(
+            f"the table of {_METHODS[method]} has no column {', '.join(missing)}; it has {', '.join(table.columns)}."
+            " Make it again with the associations stage."
+        )

@@ -1,0 +1,65 @@
+"""Which cells of a table are marked: by which p, below or above which level, and the sentence that says so."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from prasanga.report.grid import is_number
+
+LARGE = 0.8
+"""From here on an effect is large (Cohen; Sadhu et al. 2024, appendix B.1). Tables that set large effects in bold do so
+by the number itself, not by what it rounds to."""
+
+
+@dataclass(frozen=True)
+class Marking:
+    """A mark by a column of p.
+
+    Attributes:
+        column: the column of the table of estimates.
+        alpha: the level.
+        above: mark what is at or above the level (what is not significant), as Tables 5 and 6 of Sadhu et al. do.
+        note: what the mark means, without the mark itself.
+    """
+
+    column: str
+    alpha: float
+    note: str
+    above: bool = False
+
+    def marks(self, estimate: Mapping[str, Any]) -> bool:
+        """Whether the estimate has the mark. One without this p has none."""
+        p = estimate.get(self.column)
+        if not is_number(p):
+            return False
+        assert isinstance(p, int | float)
+        return p >= self.alpha if self.above else p < self.alpha
+
+
+HOLM = Marking(
+    "p_stimuli_holm",
+    0.05,
+    "p_stimuli_holm < .05: permutation of the target words, corrected by Holm over all tests of this method"
+    " in the study.",
+)
+"""The recommended mark."""
+
+STIMULI = Marking(
+    "p_stimuli",
+    0.05,
+    "p_stimuli < .05: permutation of the target words, two-sided, not corrected for the number of cells."
+    " No mark stands for p_draws, the p of the combined effect over draws from these contexts (in Sadhu et al., 2024,"
+    " an asterisk is p_draws of at least .005).",
+)
+"""The mark of the study's own table of CEAT."""
+
+NOT_BY_DRAWS = Marking(
+    "p_draws",
+    0.005,
+    "not significant, p_draws of at least .005, as in the paper. p_draws falls with the number of draws and says"
+    " nothing about other words.",
+    above=True,
+)
+"""The mark of Tables 5 and 6 of Sadhu et al."""

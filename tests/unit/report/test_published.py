@@ -1,0 +1,261 @@
+"""The published numbers: as the papers print them, every doubtful cell named, and files that cannot be used refused."""
+
+from __future__ import annotations
+
+import csv
+import shutil
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from prasanga.errors import InputError
+from prasanga.report.published import (
+    PAPERS,
+    PUBLISHED_SCHEMA,
+    match_models,
+    published_files,
+    read_models,
+    read_published,
+)
+
+TABLE_4 = {
+    "weat_word2vec": ("weat", "word2vec"),
+    "weat_glove": ("weat", "glove"),
+    "seat": ("seat", "banglabert_large_discriminator"),
+    "ceat": ("ceat", "banglabert_large_generator"),
+    "log_probability_bias": ("log_probability_bias", "banglabert_large_generator"),
+}
+
+
+@pytest.fixture(scope="module")
+def folder(project_root: Path) -> Path:
+    return project_root / "resources/published"
+
+
+@pytest.fixture(scope="module")
+def sadhu(folder: Path) -> pl.DataFrame:
+    return read_published(folder, "sadhu2024")
+
+
+@pytest.fixture(scope="module")
+def sahoo(folder: Path) -> pl.DataFrame:
+    return read_published(folder, "sahoo2024")
+
+
+@pytest.fixture
+def copy(folder: Path, tmp_path: Path) -> Path:
+    """The files in a place where a test may change them."""
+    return Path(shutil.copytree(folder, tmp_path / "published"))
+
+
+def edit(path: Path, old: str, new: str) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new, 1), encoding="utf-8")
+
+
+def transcript(shared: Path, name: str) -> Iterator[dict[str, str]]:
+    path = shared / "published" / name
+    if not path.is_file():
+        pytest.skip(f"needs the transcribed tables: no file {path}")
+    with path.open(encoding="utf-8", newline="") as file:
+        yield from csv.DictReader(file)
+
+
+def flag(value: bool | None) -> str:
+    return {True: "true", False: "false", None: ""}[value]
+
+
+def test_sizes(sadhu: pl.DataFrame, sahoo: pl.DataFrame) -> None:
+    assert Counter(sadhu["table"].to_list()) == {"4": 45, "5": 288, "6": 288}
+    assert Counter(sahoo["table"].to_list()) == {"3": 14 * 18, "4": 6 * 18, "9": 6 * 18}
+    assert Counter(sahoo["language"].to_list()) == {"en": 26 * 10, "hi": 26 * 8}
+    assert sadhu.schema == sahoo.schema == pl.Schema(dict(PUBLISHED_SCHEMA))
+
+
+def test_numbers_as_printed(sadhu: pl.DataFrame, sahoo: pl.DataFrame) -> None:
+    generator = sadhu.filter(table="5", category="C7", model="banglabert_large_generator", sample_mode="fixed")
+    assert generator["segment_length"].to_list() == ["9", "25", "75", ">75"]
+    assert generator["effect_size"].to_list() == [-0.643, -0.639, -0.638, -0.637]
+    assert generator["n_samples"].to_list() == [5000] * 4
+    glove = sadhu.filter(table="4", model="glove", category="C9").row(0, named=True)
+    assert (glove["effect_size"], glove["significant"], glove["alpha"]) == (-1.03, False, 0.05)
+    hindi = sahoo.filter(category="GA4", language="hi")
+    assert dict(zip(hindi["model"], hindi["effect_size"], strict=True))["mGPT"] == -1.712
+    assert sahoo.filter(category="GR1", language="en", model="mT5").row(0, named=True)["significant"] is True
+
+
+def test_doubtful_cells(sadhu: pl.DataFrame, sahoo: pl.DataFrame) -> None:
+    codes = Counter(code for cell in sadhu["doubts"].drop_nulls() for code in cell.split())
+    assert codes == {
+        "same-draws": 36,
+        "copied": 36,
+        "one-sided-mark": 13,
+        "one-position": 9,
+        "repeats-table-5": 9,
+        "logits": 9,
+        "odd-mark": 5,
+        "exchanged": 4,
+        "last-digit": 2,
+        "no-sign": 1,
+        "not-in-program": 1,
+        "tests-disagree": 1,
+    }
+    assert Counter(code for cell in sahoo["doubts"] for code in cell.split()) == {"marks-lost": 468, "columns": 108}
+    # what concerns a mark alone leaves the number alone
+    assert sahoo.filter(pl.col("table") != "9")["doubt"].null_count() == 360
+    assert sahoo["mark_doubt"].null_count() == 0
+    assert sahoo.filter(pl.col("table") == "9")["significant"].null_count() == 108
+
+
+def test_repetitions_are_what_the_doubts_say(sadhu: pl.DataFrame) -> None:
+    cell = ["category", "model", "segment_length"]
+    ceat = sadhu.filter(pl.col("table") != "4")
+
+    def equal(left: pl.DataFrame, right: pl.DataFrame) -> tuple[int, int]:
+        both = left.join(right, on=cell)
+        return both.filter(pl.col("effect_size") == pl.col("effect_size_right")).height, both.height
+
+    table = {(t, m): ceat.filter(table=t, sample_mode=m) for t in "56" for m in ("fixed", "random")}
+    copied = table["6", "fixed"].filter(pl.col("doubts").str.contains("copied"))
+    assert equal(copied, table["5", "random"]) == (35, 36)
+    drawn = table["5", "random"].filter(pl.col("doubts").str.contains("same-draws"))
+    assert equal(drawn, table["5", "fixed"]) == (35, 36)
+    repeated = sadhu.filter(pl.col("doubts").str.contains("repeats-table-5"))
+    assert equal(repeated, table["5", "fixed"]) == (9, 9)
+    # marks that do not fit: a larger effect of the same model and N without significance, a smaller one with it
+    for row in sadhu.filter(pl.col("doubts").str.contains("odd-mark")).iter_rows(named=True):
+        others = ceat.filter(table=row["table"], model=row["model"], significant=True)
+        assert row["significant"] is False
+        assert others["effect_size"].abs().min() < abs(row["effect_size"])
+
+
+def test_the_order_of_table_9_fits_its_sums(sahoo: pl.DataFrame) -> None:
+    wide = sahoo.filter(table="9").pivot(on="category", index=["language", "model"], values="effect_size")
+    # young men and old women: young and old men, then old men and old women
+    sums = wide["GA5"] + wide["GA3"]
+    assert pl.DataFrame({"a": sums, "b": wide["GA2"]}).select(pl.corr("a", "b")).item() > 0.9
+
+
+def test_equal_to_the_transcribed_tables_of_sadhu(sadhu: pl.DataFrame, shared: Path) -> None:
+    rows = list(transcript(shared, "bangla_method_comparison.csv"))
+    ours = {(r["method"], r["model"], r["category"]): r for r in sadhu.filter(table="4").iter_rows(named=True)}
+    assert len(rows) == len(ours) == 45
+    for row in rows:
+        found = ours[*TABLE_4[row["method"]], row["category"]]
+        assert (found["effect_size"], flag(found["significant"])) == (float(row["effect_size"]), row["significant_p05"])
+    key = ("category", "model", "sample_mode", "segment_length")
+    for table, n in (("5", 5000), ("6", 1000)):
+        rows = list(transcript(shared, f"bangla_ceat_n{n}.csv"))
+        cells = {tuple(r[k] for k in key): r for r in sadhu.filter(table=table).iter_rows(named=True)}
+        assert len(rows) == len(cells) == 288
+        for row in rows:
+            found = cells[tuple(row[k] for k in key)]
+            assert found["effect_size"] == float(row["effect_size"])
+            assert (found["bound"] or "") == row["bound"]
+            assert flag(found["significant"]) == row["significant_p005"]
+            assert found["n_samples"] == int(row["n_samples"]) == n
+
+
+def test_equal_to_the_transcribed_tables_of_sahoo(sahoo: pl.DataFrame, shared: Path) -> None:
+    languages = {"English": "en", "Hindi": "hi"}
+    for table, axis, prefix in (("3", "religion", "GR"), ("4", "caste", "GC"), ("9", "age", "GA")):
+        rows = list(transcript(shared, f"indibias_seat_gender_{axis}.csv"))
+        tests = {name: f"{prefix}{i}" for i, name in enumerate(dict.fromkeys(row["test"] for row in rows), start=1)}
+        cells = {(r["category"], r["language"], r["model"]): r for r in sahoo.filter(table=table).iter_rows(named=True)}
+        assert len(rows) == len(cells)
+        for row in rows:
+            found = cells[tests[row["test"]], languages[row["language"]], row["model"]]
+            assert found["effect_size"] == float(row["effect_size"])
+            assert flag(found["significant"]) == row["significant_p01"]
+
+
+def test_equal_to_the_transcribed_tables_of_pairs(folder: Path, shared: Path) -> None:
+    ours = {
+        (row["language"], row["model"].lower(), row["bias_type"]): row
+        for row in csv.DictReader((folder / "sahoo2024_bias_percentages.csv").read_text(encoding="utf-8").splitlines())
+    }
+    rows = list(transcript(shared, "indibias_bias_percentage.csv"))
+    assert len(rows) == len(ours) + 16  # the deviations stand beside the means
+    for row in rows:
+        language, model = {"English": "en", "Hindi": "hi"}[row["language"]], row["model"].lower()
+        kind = "all" if row["bias_type"].startswith("ICS") else row["bias_type"]
+        column = "spread" if "std" in row["bias_type"] else "percentage"
+        assert ours[language, model, kind][column] == row["value"]
+    statistics = [
+        tuple(row[name] for name in ("section", "item", "subset", "value"))
+        for row in csv.DictReader((folder / "sahoo2024_data_set.csv").read_text(encoding="utf-8").splitlines())
+    ]
+    assert statistics == [tuple(row.values()) for row in transcript(shared, "indibias_dataset_statistics.csv")]
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_names_of_other_files_fit(folder: Path, paper: str) -> None:
+    table = read_published(folder, paper)
+    for model in read_models(folder, paper):
+        assert set(table.filter(model=model.name)["method"]) == set(model.methods)
+    with (folder / "categories.csv").open(encoding="utf-8", newline="") as file:
+        named = {row["category"] for row in csv.DictReader(file) if row["paper"] == paper}
+    assert named == set(table["category"])
+    assert all(path.is_file() for path in published_files(folder, paper))
+
+
+def test_no_doubt_is_written_down_for_nothing(folder: Path, sadhu: pl.DataFrame, sahoo: pl.DataFrame) -> None:
+    with (folder / "doubts.csv").open(encoding="utf-8", newline="") as file:
+        codes = {row["code"] for row in csv.DictReader(file)}
+    readme = (folder / "README.md").read_text(encoding="utf-8")
+    used = {code for table in (sadhu, sahoo) for cell in table["doubts"].drop_nulls() for code in cell.split()}
+    assert codes == used
+    assert all(f"`{code}`" in readme for code in codes)
+
+
+def test_unknown_paper() -> None:
+    with pytest.raises(InputError, match=r"'sadhu'; there are numbers of sadhu2024, sahoo2024"):
+        read_published("anywhere", "sadhu")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("sadhu2024,4,weat,C1", "sadhu2024,4,wait,C1", r"line 2: method is 'wait'; allowed: weat, seat, ceat"),
+        (",word2vec,", ",word3vec,", r"line 2: model is 'word3vec'; allowed: word2vec, glove"),
+        ("1.77", "1,77", r"line 2: not as many cells"),
+        ("1.77", "big", r"line 2: effect_size is 'big'; it must be a number"),
+        ("1.77", "nan", r"line 2: effect_size is 'nan'"),
+        ("1.77", "", r"line 2: effect_size is empty"),
+        ("repeats-table-5", "repeats", r"line 5: doubts has the code 'repeats', which doubts.csv does not have"),
+        (",bound,", ",limit,", "no column bound"),
+        ("sadhu2024,4,weat,C1", "sahoo2024,4,weat,C1", r'paper has "sahoo2024"'),
+        ("sadhu2024,4,weat,C2", "sadhu2024,4,weat,C1", r"two rows for the same cell of the paper \(4, weat, C1"),
+    ],
+)
+def test_a_file_that_cannot_be_used_says_where(copy: Path, old: str, new: str, message: str) -> None:
+    edit(copy / "sadhu2024.csv", old, new)
+    with pytest.raises(InputError, match=message):
+        read_published(copy, "sadhu2024")
+
+
+def test_other_files_that_cannot_be_used(copy: Path) -> None:
+    (copy / "sahoo2024.csv").unlink()
+    with pytest.raises(InputError, match=r"sahoo2024.csv is not there"):
+        read_published(copy, "sahoo2024")
+    edit(copy / "doubts.csv", "same-draws,number", "same-draws,numbers")
+    with pytest.raises(InputError, match="concerns is 'numbers'; allowed: number, mark, or both"):
+        read_published(copy, "sadhu2024")
+    (copy / "models.csv").write_bytes(b"\xff\xfe")
+    with pytest.raises(InputError, match=r"models.csv is not UTF-8"):
+        read_models(copy, "sadhu2024")
+
+
+def test_models_match_by_config_and_by_name() -> None:
+    paper = ["XLMR", "Muril"]
+    assert match_models({"ours": "XLMR"}, ["ours", "Muril", "other"], paper) == {"ours": "XLMR", "Muril": "Muril"}
+    # what the config says goes before the same name
+    assert match_models({"Muril": "XLMR"}, ["Muril"], paper) == {"Muril": "XLMR"}
+    with pytest.raises(InputError, match=r"'XLM-R', which the paper does not have. Allowed: XLMR, Muril"):
+        match_models({"ours": "XLM-R"}, ["ours"], paper)
+    with pytest.raises(InputError, match=r"'our', which is no model .* It has ours, word2vec"):
+        match_models({"our": "XLMR"}, ["ours", "word2vec"], paper)

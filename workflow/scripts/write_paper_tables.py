@@ -1,0 +1,20 @@
+"""Adapter: the tables of estimates to the layouts of the papers, as CSV, Markdown and LaTeX."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from prasanga.logs import log_to
+from prasanga.parquet import write_text
+from prasanga.report.layouts import render_layout
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import snakemake
+
+log_to(snakemake.log[0])
+tables = {Path(path).stem: pl.read_parquet(path) for path in snakemake.input}
+paths = [Path(path) for path in snakemake.output]
+layouts = {name: render_layout(name, tables, **snakemake.params.layouts) for name in {path.stem for path in paths}}
+for path in paths:
+    write_text(path, getattr(layouts[path.stem], path.suffix.removeprefix(".")))
