@@ -41,6 +41,9 @@ $(VENV)/.installed: requirements.lock pyproject.toml
 benchmarks: $(VENV)/.installed
 	$(BIN)/python tests/benchmarks/sentences.py
 	$(BIN)/python tests/benchmarks/embeddings.py
+	$(BIN)/python tests/benchmarks/associations.py --grid
+	$(BIN)/python tests/benchmarks/interval_coverage.py
+	$(BIN)/python tests/benchmarks/calibration.py
 
 # The page on the config, from its schema.
 docs: $(VENV)/.installed

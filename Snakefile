@@ -58,6 +58,12 @@ if COMPUTED:
 include: "rules/embeddings.smk"
 # Vectors to CEAT effect sizes.
 include: "rules/associations.smk"
+# Words in templates, and their associations as sentences.
+include: "rules/seat.smk"
+# Static vectors of words, trained or read, and their associations.
+include: "rules/static.smk"
+# The papers' tables, and the study beside them.
+include: "rules/comparison.smk"
 # Tables to figures and the page; never starts a model.
 include: "rules/report.smk"
 

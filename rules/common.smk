@@ -13,9 +13,15 @@ os.environ |= {"PYTHONPATH": os.pathsep.join([str(SOURCE), os.getenv("PYTHONPATH
 
 from prasanga.config import complete, read_schema
 from prasanga.errors import InputError
-from prasanga.lexicon.categories import chosen_categories, read_categories, require_language, stimuli_of
+from prasanga.lexicon.categories import (
+    chosen_categories,
+    read_categories,
+    require_language,
+    require_searched,
+    stimuli_of,
+)
 from prasanga.lexicon.planning import plan_lexicon
-from prasanga.models.studied import files_of_model, require_places, studied_models
+from prasanga.models.studied import files_of_model, require_places, studied_models, twins_of
 from prasanga.provenance import digest_of
 from prasanga.provenance.code import fingerprint, remembered
 from prasanga.provenance.ledger import MANIFEST, synchronize
@@ -41,6 +47,9 @@ config = readable(
 COMPUTED = config["embeddings"]["source"] == "computed"
 STUDIED = readable(studied_models, config["models"])
 MODELS = sorted(STUDIED)
+# Null controls: they are measured as the models are, and stand beside them in tables, never among them.
+TWINS = readable(twins_of, STUDIED, config["seed"]) if config["associations"]["random_twin"] else {}
+TWIN_OF = dict(zip(TWINS, STUDIED))
 LENGTHS = [parse_length(length) for length in config["samples"]["lengths"]]
 readable(require_longest, LENGTHS, config["samples"]["longest"])
 LENGTH_FILES = [length.file_name for length in LENGTHS]
@@ -67,6 +76,10 @@ else:
     LEXICON = None
     CATEGORIES = readable(read_categories, "results/lexicon/categories.json")
 CHOSEN = readable(chosen_categories, CATEGORIES, config["categories"])
+readable(require_searched, CATEGORIES, config["categories"])
+SEAT = config["seat"]
+SENTENCES = "results/samples/templates.parquet"
+SEAT_CHOSEN = readable(partial(chosen_categories, key="seat.categories"), CATEGORIES, SEAT["categories"])
 
 
 # Corpus files enter as digests of their content, which the manifest remembers: their times say nothing.
@@ -179,22 +192,28 @@ def drawn_short_segments(wildcards):
     return next(path for path in drawn if path == f"results/samples/{shortest}/{BUCKETS[0]}.parquet")
 
 
+def settings_of(model):
+    """The settings of a model as it is measured, or of a twin."""
+    return STUDIED.get(model) or TWINS[model]
+
+
 def first_layer(wildcards):
     """The same shard of the model's first layer: its job embeds the other layers in the same pass."""
-    family = STUDIED[wildcards.model]["family"]
-    first = next(name for name, settings in STUDIED.items() if settings["family"] == family)
+    family = settings_of(wildcards.model)["family"]
+    alike = STUDIED if wildcards.model in STUDIED else TWINS
+    first = next(name for name, settings in alike.items() if settings["family"] == family)
     shard = f"results/embeddings/{first}/{wildcards.length}/{wildcards.bucket}.parquet"
     return [] if first == wildcards.model else [shard]
 
 
 def checked_model(wildcards):
     """What is known of a model, once it has been looked at."""
-    return checkpoints.check_model.get(family=STUDIED[wildcards.model]["family"]).output.report
+    return checkpoints.check_model.get(family=settings_of(wildcards.model)["family"]).output.report
 
 
 def cards_of(wildcards):
     """The cards that a model is spread over."""
-    return STUDIED[wildcards.model]["cards"]
+    return settings_of(wildcards.model)["cards"]
 
 
 def model_files(wildcards):
@@ -232,11 +251,12 @@ def replaceable_files(family):
 
 def embedding_settings(model):
     """What changes the vectors of a model, and where it comes from."""
-    settings = STUDIED[model]
+    settings = settings_of(model)
     which = model_settings(settings["family"])
+    chosen = {key: value for key, value in which["options"].items() if key != "kind"}
     return {
         **which,
-        "options": {key: value for key, value in which["options"].items() if key != "kind"},
+        "options": chosen | {key: settings[key] for key in ("random_weights",) if key in settings},
         **{key: settings[key] for key in ("layer", "layers", "dtype", "pieces")},
         **{key: config["embeddings"][key] for key in ("stored_dtype", "unknown")},
     }
@@ -281,11 +301,91 @@ def cached_lists():
     """The lists of embeddings of the study, each with what the config says of its vectors."""
     sampling = {key: config["samples"][key] for key in ("pool", "contexts_per_stimulus", "window", "longest")}
     text = {**extraction_settings(), "seed": config["seed"]}
-    return {
+    measured = (*MODELS, *TWINS)
+    of_contexts = {
         f"results/embeddings/{model}/{length}.json": {**embedding_settings(model), **sampling, **text}
-        for model in MODELS
+        for model in measured
         for length in LENGTH_FILES
     }
+    # the list of sentences says which vector `auto` came to
+    of_sentences = {
+        f"results/embeddings/{model}/templates.json": {
+            key: value for key, value in sentence_settings(model).items() if (key, value) != ("sentence_vector", "auto")
+        }
+        for model in (measured if SEAT["categories"] else ())
+    }
+    return of_contexts | of_sentences
+
+
+def ceat_tables(ending, models=MODELS):
+    """The tables with this ending of all models (or twins) at all lengths."""
+    return expand(
+        "results/associations/ceat/{model}/{length}." + ending,
+        model=models,
+        length=LENGTH_FILES,
+    )
+
+
+def test_settings():
+    """How effects are tested, in WEAT, SEAT and CEAT alike."""
+    names = ("std", "alternative", "n_permutations", "interval", "n_resamples", "resample_attributes", "n_shuffles")
+    return {name: config["associations"][name] for name in names}
+
+
+def control_settings():
+    """The same for twins, of which the effect and its p are all that is shown."""
+    return {**test_settings(), "n_resamples": 0, "n_shuffles": 0}
+
+
+def ceat_settings(model):
+    """What changes the CEAT of a model."""
+    return {
+        **{
+            key: config["associations"][key]
+            for key in ("n_samples", "sample_modes", "variance", "tau2", "draws", "band")
+        },
+        "test": control_settings() if model in TWINS else test_settings(),
+        "pool": config["samples"]["pool"],
+        "seed": config["seed"],
+    }
+
+
+def template_settings():
+    """What decides which sentences there are: the words, their classes and forms, and the templates."""
+    return {
+        **lexicon_settings(),
+        "words": LEXICON.words,
+        "categories": SEAT["categories"],
+        "sets": digest_of(SEAT_CHOSEN),
+        "templates": SEAT["templates"],
+    }
+
+
+def sentence_settings(model):
+    """What changes the vectors that a model gives to sentences; each layer is a job of its own."""
+    settings = embedding_settings(model)
+    return {
+        **settings,
+        "layers": [settings["layer"]],
+        "sentence_vector": settings_of(model)["sentence_vector"],
+    }
+
+
+def seat_settings(model):
+    """What changes the SEAT of a model."""
+    return {
+        "categories": SEAT_CHOSEN,
+        "test": control_settings() if model in TWINS else test_settings(),
+        "unit": SEAT["unit"],
+        "average": SEAT["average"],
+        "seed": config["seed"],
+    }
+
+
+def estimates_beside_ceat():
+    """The tables of SEAT and WEAT, where the study asks for them."""
+    asked = {"seat": config["seat"]["categories"], "weat": config["static"]["vectors"]}
+    return [f"results/associations/{method}.parquet" for method, wanted in asked.items() if wanted]
 
 
 def stored_files():

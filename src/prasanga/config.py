@@ -31,7 +31,7 @@ def read_schema(path: str | Path) -> dict[str, Any]:
 
 
 def complete(config: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a copy of `config` with every default filled in.
+    """Return a copy of `config` with every default filled in, those of the preset `paper` if it names that.
 
     Raises:
         InputError: with one paragraph per mistake: the key, the value found, what is allowed and what to write.
@@ -40,7 +40,7 @@ def complete(config: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, 
     problems = [_explain(error) for error in _errors(config, schema)]
     if problems:
         raise InputError("The config cannot be used.\n" + "\n".join(f"- {problem}" for problem in problems))
-    completed: dict[str, Any] = _with_defaults(config, schema)
+    completed: dict[str, Any] = _with_defaults(config, schema, preset=config.get("preset", "recommended"))
     problems = list(_contradictions(completed))
     if problems:
         raise InputError("The config cannot be used.\n" + "\n".join(f"- {problem}" for problem in problems))
@@ -48,11 +48,12 @@ def complete(config: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, 
 
 
 def describe(schema: Mapping[str, Any]) -> str:
-    """The config's reference in Markdown: every key with its values, default and meaning."""
-    lines = ["| key | values | default | meaning |", "| --- | --- | --- | --- |"]
+    """The config's reference in Markdown: every key with its values, defaults of both presets and meaning."""
+    lines = ["| key | values | default | preset paper | meaning |", "| --- | --- | --- | --- | --- |"]
     for key, part in _keys(schema):
-        default = "" if part.get("type") == "object" else f"`{_yaml(part['default'])}`" if "default" in part else ""
-        cells = (f"`{key}`", _allowed(part), default, " ".join(part.get("description", "").split()))
+        default, paper = (f"`{_yaml(part[name])}`" if name in part else "" for name in ("default", "paper"))
+        default = "" if part.get("type") == "object" else default
+        cells = (f"`{key}`", _allowed(part), default, paper, " ".join(part.get("description", "").split()))
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return "\n".join(lines) + "\n"
 
@@ -73,21 +74,21 @@ def _with_numbers(value: Any, schema: Mapping[str, Any]) -> Any:
     return value
 
 
-def _with_defaults(value: Any, schema: Mapping[str, Any]) -> Any:
+def _with_defaults(value: Any, schema: Mapping[str, Any], preset: str) -> Any:
     if schema.get("type") == "object" and isinstance(value, Mapping):
         properties: Mapping[str, Any] = schema.get("properties", {})
         filled = dict(value)
         for key, part in properties.items():
             if key not in filled and "default" in part:
-                filled[key] = copy.deepcopy(part["default"])
+                filled[key] = copy.deepcopy(part.get(preset, part["default"]))
         other = schema.get("additionalProperties")
         for key in filled:
             part = properties.get(key, other)
             if isinstance(part, Mapping):
-                filled[key] = _with_defaults(filled[key], part)
+                filled[key] = _with_defaults(filled[key], part, preset)
         return filled
     if isinstance(value, list) and "items" in schema:
-        return [_with_defaults(item, schema["items"]) for item in value]
+        return [_with_defaults(item, schema["items"], preset) for item in value]
     return copy.deepcopy(value)
 
 
@@ -111,6 +112,14 @@ def _contradictions(config: Mapping[str, Any]) -> Iterator[str]:
             yield (
                 f"`models.{name}.train.hidden_size` is {width}, but must be a multiple of `heads` ({heads})."
                 f" Write e.g. `hidden_size: {heads * (width // heads + 1)}`."
+            )
+
+    for name, vectors in config["static"]["vectors"].items():
+        if ("path" in vectors) == ("train" in vectors):
+            found = "both `path` and `train`" if "path" in vectors else "neither `path` nor `train`"
+            yield (
+                f"`static.vectors.{name}` has {found}; vectors need exactly one of them. Write e.g."
+                f" `{name}: {{path: vectors.txt}}`, or `{name}: {{train: {{method: word2vec}}}}`."
             )
 
 

@@ -23,7 +23,9 @@ SMALL = {
         "tiny-b": {"train": {"hidden_size": 24, "heads": 2, "layers": 2, "steps": 4, "seed": 2}},
     },
     "embeddings": {"buckets": 2},
-    "associations": {"n_samples": 40},
+    "associations": {"n_samples": 40, "n_resamples": 20, "n_shuffles": 20, "random_twin": False},
+    "seat": {"categories": []},
+    "static": {"vectors": {}},
 }
 
 

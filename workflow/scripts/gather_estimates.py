@@ -1,10 +1,11 @@
-"""Adapter: the estimates of all models and lengths to one table."""
+"""Adapter: the estimates of all jobs of a method to one table, and their words to another."""
 
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.csv
 
+from prasanga.associations.gathering import gather
 from prasanga.logs import log_to
 from prasanga.parquet import read_table, replacing, require_equal, write_table
 from prasanga.provenance import describe
@@ -13,8 +14,14 @@ if TYPE_CHECKING:
     from snakemake.iocontainers import snakemake
 
 log_to(snakemake.log[0])
-require_equal(snakemake.input, ["stage", "code"])
-table = pa.concat_tables(read_table(path).replace_schema_metadata() for path in snakemake.input)
-write_table(snakemake.output.parquet, table, describe("associations", script=__file__, inputs=snakemake.input))
+require_equal([*snakemake.input.estimates, *snakemake.input.twins], ["stage", "code"])
+plain = {path: read_table(path).replace_schema_metadata() for path in snakemake.input}
+twins: dict[str, list[pa.Table]] = {}
+for path, model in zip(snakemake.input.twins, snakemake.params.twin_of, strict=True):
+    twins.setdefault(model, []).append(plain[path])
+table = gather([plain[path] for path in snakemake.input.estimates], twins)
+made_from = describe("associations", script=__file__, inputs=snakemake.input)
+write_table(snakemake.output.parquet, table, made_from)
+write_table(snakemake.output.words, pa.concat_tables(plain[path] for path in snakemake.input.words), made_from)
 with replacing(snakemake.output.csv) as temporary:
     pyarrow.csv.write_csv(table, temporary)

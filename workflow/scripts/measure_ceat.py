@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from prasanga.associations import CeatSettings, measure
-from prasanga.embeddings.vectors import read_common_segments, read_embeddings
+from prasanga.associations import CeatSettings, TestSettings, measure_ceat
+from prasanga.embeddings.vectors import StoredEmbeddings, read_common_occurrences
 from prasanga.lexicon import stimuli_of
 from prasanga.logs import log_to
 from prasanga.parquet import write_table
@@ -15,15 +15,16 @@ if TYPE_CHECKING:
 log_to(snakemake.log[0])
 settings = dict(snakemake.params.ceat)
 made_from = describe(
-    "associations", script=__file__, inputs=snakemake.input, settings=settings, libraries=["numpy", "scipy"]
+    "associations", script=__file__, inputs=snakemake.input, settings=settings, libraries=["numba", "numpy", "scipy"]
 )
-categories = settings.pop("categories")
-table = measure(
+categories, length = settings.pop("categories"), settings.pop("segment_length")
+tables = measure_ceat(
     categories,
-    read_embeddings(snakemake.input.embeddings, stimuli=stimuli_of(categories), verify=True),
+    StoredEmbeddings(snakemake.input.embeddings, stimuli=stimuli_of(categories)),
     model=snakemake.wildcards.model,
-    segment_length=settings.pop("segment_length"),
-    common=read_common_segments(snakemake.input.all_embeddings),
-    settings=CeatSettings(**settings),
+    segment_length=length,
+    common=read_common_occurrences(snakemake.input.all_embeddings),
+    settings=CeatSettings(**{**settings, "test": TestSettings(**settings["test"])}),
 )
-write_table(snakemake.output[0], table, made_from)
+for name, table in tables._asdict().items():
+    write_table(snakemake.output[name], table, made_from)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,54 @@ def test_the_demo_is_what_the_defaults_say_but_for_its_size_and_texts(
     demo["samples"]["contexts_per_stimulus"] = 1200
     demo["embeddings"]["buckets"] = 16
     demo["associations"]["n_samples"] = 5000
+    demo["seat"]["categories"], demo["static"] = [], defaults["static"]
     assert demo == defaults
+
+
+def test_the_preset_of_the_papers_changes_defaults_and_nothing_that_is_written(schema: dict[str, Any]) -> None:
+    models = {"mine": {"path": "m"}, "whole": {"path": "w", "pieces": "all"}}
+    paper = complete({"preset": "paper", "models": models, "samples": {"window": "exact"}}, schema)
+    ours = complete({"models": models}, schema)
+    found = {
+        (*place, key): (value, where[key])
+        for place, where, others in (
+            (("samples",), paper["samples"], ours["samples"]),
+            (("sentences",), paper["sentences"], ours["sentences"]),
+            (("associations",), paper["associations"], ours["associations"]),
+            (("seat",), paper["seat"], ours["seat"]),
+            (("models", "mine"), paper["models"]["mine"], ours["models"]["mine"]),
+            (("models", "whole"), paper["models"]["whole"], ours["models"]["whole"]),
+        )
+        for key, value in others.items()
+        if where[key] != value
+    }
+    assert found == {
+        ("samples", "pool"): ("shared", "per_length"),
+        ("sentences", "match"): ("anywhere", "sentence-initial"),
+        ("associations", "draws"): ("without-replacement", "with-replacement"),
+        ("associations", "alternative"): ("two-sided", "greater"),
+        ("seat", "unit"): ("word", "sentence"),
+        ("models", "mine", "pieces"): ("all", "root"),
+    }
+
+
+def test_every_value_of_the_preset_is_allowed(schema: dict[str, Any]) -> None:
+    def parts(schema: Any) -> Iterator[dict[str, Any]]:
+        if isinstance(schema, dict):
+            if "paper" in schema and "default" in schema:
+                yield schema
+            for value in schema.values():
+                yield from parts(value)
+
+    found = list(parts(schema))
+    assert len(found) == 7
+    assert all(part["paper"] in part["enum"] and part["paper"] != part["default"] for part in found)
+
+
+def test_static_vectors_come_from_a_file_or_from_training(schema: dict[str, Any]) -> None:
+    for vectors, found in (({}, "neither `path` nor `train`"), ({"path": "v", "train": {}}, "both `path` and `train`")):
+        with pytest.raises(InputError, match=rf"`static.vectors.mine` has {found}"):
+            complete({"static": {"vectors": {"mine": vectors}}}, schema)
 
 
 def test_a_supplement_needs_a_minimum(schema: dict[str, Any]) -> None:
@@ -54,6 +102,7 @@ def test_defaults_are_filled_in_at_every_depth(schema: dict[str, Any]) -> None:
             "layer": -1,
             "dtype": "auto",
             "pieces": "all",
+            "sentence_vector": "auto",
             "tokenizer": {},
             "weights_sha256": {},
             "remote_code": False,

@@ -66,6 +66,7 @@ def test_a_model_is_named_with_its_kind_and_precision(name: str, model: str, stu
         "layer": -1,
         "dtype": "bfloat16",
         "pieces": "all",
+        "sentence_vector": "auto",
         "tokenizer": tokenizer,
         "weights_sha256": {},
         "remote_code": False,

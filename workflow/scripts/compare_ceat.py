@@ -1,0 +1,29 @@
+"""Adapter: the estimates of a study to their differences, and to where they settle."""
+
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from prasanga.associations.differences import differences
+from prasanga.associations.settling import settling
+from prasanga.logs import log_to
+from prasanga.parquet import read_table, write_table
+from prasanga.provenance import describe
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import snakemake
+
+
+def together(paths: list[str]) -> pa.Table:
+    """Tables of several jobs in one."""
+    return pa.concat_tables(read_table(path).replace_schema_metadata() for path in paths)
+
+
+log_to(snakemake.log[0])
+params = dict(snakemake.params.comparison)
+estimates = read_table(snakemake.input.estimates)
+between = differences(estimates, together(snakemake.input.resamples), models=params["models"])
+made_from = describe("associations", script=__file__, inputs=snakemake.input, settings=params)
+write_table(snakemake.output.differences, between, made_from)
+write_table(snakemake.output.settling, settling(estimates, between, band=params["band"]), made_from)
+write_table(snakemake.output.convergence, together(snakemake.input.convergence), made_from)
