@@ -79,7 +79,7 @@ def read_material(resources: Path) -> Material:
     """Read the lexicon and the frames, and refuse frames that name an unknown set, stimulus, filler or register."""
     lexicon = load_lexicon(resources / "stimuli/bn", resources / "suffix_groups/bn.yaml")
     sides = [side for c in lexicon.categories.values() for side in (*c.targets, *c.attributes)]
-    sets = {side.name: side.stimuli for side in sides}
+    sets = {side.name: side.stimuli for side in sides if side.searched}  # the others stand in templates alone
     folder = resources / "demo/frames/bn"
     fillers: dict[str, list[str]] = _read(folder / "fillers.yaml")["fillers"]
     links: dict[str, dict[str, list[str]]] = _read(folder / "links.yaml")["links"]

@@ -30,9 +30,11 @@ _ENDINGS = ["", "", "ই"]
 
 
 def our_lexicon(project: Path) -> Lexicon:
-    """The Bangla lexicon of this project."""
+    """The Bangla lexicon of this project, as far as it is looked for in texts."""
     resources = project / "resources"
-    return load_lexicon(resources / "stimuli" / "bn", resources / "suffix_groups" / "bn.yaml")
+    lexicon = load_lexicon(resources / "stimuli" / "bn", resources / "suffix_groups" / "bn.yaml")
+    searched = {form.stimulus for form in lexicon.forms}
+    return dataclasses.replace(lexicon, stimuli=tuple(each for each in lexicon.stimuli if each.name in searched))
 
 
 def enlarge(lexicon: Lexicon, project: Path, *, stimuli: int, avoid: Collection[str], seed: int) -> Lexicon:
@@ -45,7 +47,8 @@ def enlarge(lexicon: Lexicon, project: Path, *, stimuli: int, avoid: Collection[
         avoid: folded words that may not become a form of an invented word.
         seed: of the invention.
     """
-    groups = list(load_suffix_groups(project / "resources" / "suffix_groups" / "bn.yaml").groups.values())
+    known = load_suffix_groups(project / "resources" / "suffix_groups" / "bn.yaml").groups.values()
+    groups = [group for group in known if "any" not in group.endings]  # those have hardly any forms
     names = [stimulus.name for stimulus in lexicon.stimuli]
     forms = list(lexicon.forms)
     taken = {*avoid, *lexicon.claims()}

@@ -6,7 +6,6 @@ weights for a card and for a processor, and those of half precision are the same
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -61,7 +60,7 @@ def spread(encoder: Any, memory: Mapping[int, int]) -> Any:
         encoder: on the processor.
         memory: by card, how many bytes the model may take there.
     """
-    accelerate: Any = importlib.import_module("accelerate")  # an optional package
+    import accelerate  # an optional package
     blocks = sorted(encoder._no_split_modules or [])
     places = accelerate.infer_auto_device_map(encoder, dict(memory), no_split_module_classes=blocks)
     return accelerate.dispatch_model(encoder, places)
