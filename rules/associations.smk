@@ -32,6 +32,7 @@ rule gather_ceat:
         estimates=ceat_tables("parquet"),
         twins=ceat_tables("parquet", TWINS),
         words=ceat_tables("words.parquet"),
+        others=other_tests("ceat"),
     output:
         parquet="results/associations/ceat.parquet",
         csv="results/associations/ceat.csv",

@@ -97,6 +97,7 @@ rule gather_seat:
         estimates=expand("results/associations/seat/{model}.parquet", model=MODELS),
         twins=expand("results/associations/seat/{model}.parquet", model=TWINS),
         words=expand("results/associations/seat/{model}.words.parquet", model=MODELS),
+        others=other_tests("seat"),
     output:
         parquet="results/associations/seat.parquet",
         csv="results/associations/seat.csv",

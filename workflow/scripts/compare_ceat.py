@@ -7,7 +7,7 @@ import pyarrow as pa
 from prasanga.associations.differences import differences
 from prasanga.associations.settling import settling
 from prasanga.logs import log_to
-from prasanga.parquet import read_table, write_table
+from prasanga.parquet import read_table, require_equal, write_table
 from prasanga.provenance import describe
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ def together(paths: list[str]) -> pa.Table:
 
 
 log_to(snakemake.log[0])
+require_equal([*snakemake.input.resamples, *snakemake.input.convergence], ["stage", "code"])
 params = dict(snakemake.params.comparison)
 estimates = read_table(snakemake.input.estimates)
 between = differences(estimates, together(snakemake.input.resamples), models=params["models"])

@@ -14,12 +14,13 @@ if TYPE_CHECKING:
     from snakemake.iocontainers import snakemake
 
 log_to(snakemake.log[0])
-require_equal([*snakemake.input.estimates, *snakemake.input.twins], ["stage", "code"])
+require_equal([*snakemake.input.estimates, *snakemake.input.twins, *snakemake.input.words], ["stage", "code"])
 plain = {path: read_table(path).replace_schema_metadata() for path in snakemake.input}
 twins: dict[str, list[pa.Table]] = {}
 for path, model in zip(snakemake.input.twins, snakemake.params.twin_of, strict=True):
     twins.setdefault(model, []).append(plain[path])
-table = gather([plain[path] for path in snakemake.input.estimates], twins)
+of_study = [[plain[path] for path in paths] for paths in (snakemake.input.estimates, snakemake.input.others)]
+table = gather(of_study[0], twins, of_study[1])
 made_from = describe("associations", script=__file__, inputs=snakemake.input)
 write_table(snakemake.output.parquet, table, made_from)
 write_table(snakemake.output.words, pa.concat_tables(plain[path] for path in snakemake.input.words), made_from)

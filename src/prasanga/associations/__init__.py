@@ -1,18 +1,26 @@
 """Associations between target words and attributes: effect sizes, their tests and intervals, WEAT, SEAT and CEAT.
 
 The functions take plain numpy arrays, so that they can be used in a notebook; what measures a whole study
-(`measure_ceat` and others) takes and gives tables.
+(`measure_ceat` and others, `differences`, `settling`) takes and gives tables. docs/statistics.md has the formulas.
 """
 
 from prasanga.associations.ceat import Ceat, ceat
+from prasanga.associations.convergence import convergence, draws_settled
 from prasanga.associations.corrections import benjamini_hochberg, holm
 from prasanga.associations.cosines import Cosines
+from prasanga.associations.differences import differences
 from prasanga.associations.effects import association_scores, effect_size, effect_size_of_scores
-from prasanga.associations.estimates import TestSettings
+from prasanga.associations.estimates import TestSettings, measure_cosines
+from prasanga.associations.intervals import Interval, difference_interval, interval
+from prasanga.associations.leave_out import contributions, leave_one_out
 from prasanga.associations.permutation import PermutationTest, permutation_test, permutation_test_of_scores
+from prasanga.associations.power import contexts_enough, smallest_effect, smallest_effect_of_sizes
 from prasanga.associations.random_effects import RandomEffects, combine
+from prasanga.associations.resampling import Resampling, draw_resampling, replicate_effects
 from prasanga.associations.sampling import draw_contexts, named_draws
 from prasanga.associations.seat import Seat, measure_seat, seat
+from prasanga.associations.settling import settling
+from prasanga.associations.shuffles import ShuffledControl, shuffled_control, shuffled_effects
 from prasanga.associations.single import SingleTarget, sc_weat
 from prasanga.associations.study import CEAT_SCHEMA, CeatSettings, CeatTables, measure_ceat
 from prasanga.associations.weat import Weat, measure_weat, weat
@@ -23,9 +31,12 @@ __all__ = [
     "CeatSettings",
     "CeatTables",
     "Cosines",
+    "Interval",
     "PermutationTest",
     "RandomEffects",
+    "Resampling",
     "Seat",
+    "ShuffledControl",
     "SingleTarget",
     "TestSettings",
     "Weat",
@@ -33,17 +44,33 @@ __all__ = [
     "benjamini_hochberg",
     "ceat",
     "combine",
+    "contexts_enough",
+    "contributions",
+    "convergence",
+    "difference_interval",
+    "differences",
     "draw_contexts",
+    "draw_resampling",
+    "draws_settled",
     "effect_size",
     "effect_size_of_scores",
     "holm",
+    "interval",
+    "leave_one_out",
     "measure_ceat",
+    "measure_cosines",
     "measure_seat",
     "measure_weat",
     "named_draws",
     "permutation_test",
     "permutation_test_of_scores",
+    "replicate_effects",
     "sc_weat",
     "seat",
+    "settling",
+    "shuffled_control",
+    "shuffled_effects",
+    "smallest_effect",
+    "smallest_effect_of_sizes",
     "weat",
 ]

@@ -67,6 +67,7 @@ class Ceat:
         self,
         *,
         alternative: str = "two-sided",
+        method: str = "auto",
         n_resamples: int = 100_000,
         rng: np.random.Generator | int | None = None,
     ) -> PermutationTest:
@@ -76,7 +77,9 @@ class Ceat:
         means, is then the difference of the means of `target_scores`.
         """
         x, y = self.target_scores[: self.n_x], self.target_scores[self.n_x :]
-        return permutation_test_of_scores(x, y, alternative=alternative, n_resamples=n_resamples, rng=rng)
+        return permutation_test_of_scores(
+            x, y, alternative=alternative, method=method, n_resamples=n_resamples, rng=rng, noise=COSINE_NOISE
+        )
 
 
 def ceat(
@@ -95,6 +98,11 @@ def ceat(
 ) -> Ceat:
     """CEAT of the target sets X, Y and the attribute sets A, B over the contexts of their words.
 
+    A draw takes one context of each word and computes d_i as `effect_size` does; the draws are combined by `combine`
+    (Guo and Caliskan 2021; Sadhu et al. 2024, section 3.2 and appendix D). Hypothesis of `combined.p_value` (p_draws):
+    the effect of these words over these contexts is 0. Whether other words would do is asked by `test_stimuli`
+    (p_stimuli), and how large the effect is with them by `interval` (see `Cosines.of_contexts`).
+
     `embeddings` maps each word to its (n_contexts, d) vectors, float16 to float64. `targets` = (X, Y) and `attributes`
     = (A, B) are lists of words; a word listed twice counts twice and is drawn twice. Draws are made by
     `draw_contexts(n_samples, rng, replacement)`, or given as `draws`, an (n_samples, n_words) array of context indices
@@ -103,8 +111,8 @@ def ceat(
     `threads` share the work (None: as many as there are cores, at most 8); they change no number.
 
     `variance` names the in-sample variance V of a draw: `association`, the square of the effect size's denominator
-    (both CEAT programs), or `hedges`, the sampling variance of an effect size. `tau2`: see `combine`; `std`: see
-    `effect_size`. Numbers are computed in float64 whatever the vectors are.
+    (both CEAT programs), or `hedges`, the sampling variance 1 / nx + 1 / ny + d^2 / (2 (nx + ny)). `tau2`: see
+    `combine`; `std`: see `effect_size`. Numbers are computed in float64 whatever the vectors are.
 
     Raises `InputError` for a word without vectors, bad vectors (NaN, zero, different dimensions), an empty set, draws
     that do not fit, unknown names, and draws in which all words have the same association.
@@ -151,13 +159,20 @@ def ceat_of_draws(
     """
     from prasanga.associations.scoring import draw_scores  # here, because it loads the compiler
 
-    if variance not in VARIANCES:
-        raise InputError(f"variance: {variance!r} is not known. Write {' or '.join(map(repr, VARIANCES))}.")
     n_x, n_y, n_a, _ = map(len, words)
     listed = [word for side in words for word in side]
     scores = draw_scores(vectors, listed, draws, n_x + n_y, n_a, threads=threads)
+    return combine_scores(scores, n_x, variance=variance, tau2=tau2, std=std)
+
+
+def combine_scores(
+    scores: FloatArray, n_x: int, *, variance: str = "association", tau2: str = "dl", std: str = "union_ddof1"
+) -> Ceat:
+    """The same from (n_samples, nx + ny) associations of the target words in every draw, X before Y."""
+    if variance not in VARIANCES:
+        raise InputError(f"variance: {variance!r} is not known. Write {' or '.join(map(repr, VARIANCES))}.")
     spreads, effects = spreads_and_effects(scores, n_x, std, noise=COSINE_NOISE)
-    variances = spreads**2 if variance == "association" else hedges_variance(effects, n_x, n_y)
+    variances = spreads**2 if variance == "association" else hedges_variance(effects, n_x, scores.shape[1] - n_x)
     return Ceat(effects, variances, combine(effects, variances, tau2=tau2), scores, n_x, tau2)
 
 

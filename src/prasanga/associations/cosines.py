@@ -3,7 +3,8 @@
 Whatever asks how an effect depends on its words - an interval, leaving one word out, dealing the attribute words anew -
 needs no vectors any more once the cosines of every target with every attribute are known. An item is what has a vector:
 a word (WEAT), a word in a context (CEAT, one per draw), or a sentence (SEAT, several of one word). What is resampled is
-always the word, with all its items.
+always the word, with all its items, and every word weighs the same, however many items it has; so the effect and the
+permutation test of words are about the same difference.
 
 A replicate is a way to count the words: twice, once, not at all. Its scores are one matrix product for many replicates
 at a time, and its means and variances another, in blocks that stay in the processor's cache.
@@ -11,16 +12,16 @@ at a time, and its means and variances another, in blocks that stay in the proce
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, TypeAlias, cast
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from prasanga.associations.effects import COSINE_NOISE, STD_CONVENTIONS, spreads_and_effects
-from prasanga.associations.vectors import FloatArray, require_one_dimension, unit_vectors
+from prasanga.associations.effects import COSINE_NOISE, STD_CONVENTIONS, ConstantScoresError, spreads_and_effects
+from prasanga.associations.vectors import FloatArray, directed_vectors, require_one_dimension, unit_vectors
 from prasanga.errors import InputError
 
 Counts: TypeAlias = npt.NDArray[np.float64]
@@ -93,6 +94,44 @@ class Cosines:
             *(len(words) for words in sets.values()),
         )
 
+    @classmethod
+    def of_contexts(
+        cls,
+        embeddings: Mapping[str, npt.ArrayLike],
+        targets: tuple[Sequence[str], Sequence[str]],
+        attributes: tuple[Sequence[str], Sequence[str]],
+        *,
+        n_draws: int = 256,
+        rng: np.random.Generator | int | None = None,
+    ) -> Cosines:
+        """`n_draws` draws of one context a word, as intervals and controls of CEAT need them.
+
+        A word's contexts are used once before any is used again, in an order by `rng` (a generator or a seed).
+
+        Args:
+            embeddings: the (n_contexts, d) vectors of each word.
+            targets: the words of X and of Y.
+            attributes: the words of A and of B.
+            n_draws: how many.
+            rng: as above.
+
+        Raises `InputError` for a word without vectors and for bad ones (NaN, zero, different dimensions).
+        """
+        from prasanga.associations.scoring import draw_cosines  # here, because it loads the compiler
+
+        words = [list(side) for side in (*targets, *attributes)]
+        listed = [word for side in words for word in side]
+        for word in listed:
+            if word not in embeddings:
+                raise InputError(f"embeddings: no vectors of {word!r}. Give its contexts' vectors, or leave it out.")
+        vectors = {word: directed_vectors(f"embeddings[{word!r}]", embeddings[word]) for word in dict.fromkeys(listed)}
+        require_one_dimension({f"embeddings[{word!r}]": v.vectors.shape[1] for word, v in vectors.items()})
+        rng = np.random.default_rng(rng)
+        draws = [np.resize(rng.permutation(len(vectors[word].inverse_norms)), n_draws) for word in listed]
+        n_x, n_y, n_a, n_b = map(len, words)
+        values = draw_cosines(vectors, listed, np.stack(draws, axis=1), n_x + n_y)
+        return cls(values, np.arange(n_x + n_y), np.arange(n_a + n_b), n_x, n_y, n_a, n_b)
+
     @property
     def n_draws(self) -> int:
         """Draws; one for WEAT and SEAT."""
@@ -109,9 +148,14 @@ class Cosines:
         return self.n_a + self.n_b
 
     def item_scores(self) -> FloatArray:
-        """(n_draws, n_target_items), the association s(item, A, B)."""
-        n_a = self._n_a_items
-        return cast(FloatArray, self.values[..., :n_a].mean(axis=2) - self.values[..., n_a:].mean(axis=2))
+        """(n_draws, n_target_items), the association s(item, A, B), every word of A and of B weighing the same."""
+        n_words = np.where(self.attributes < self.n_a, self.n_a, -self.n_b)
+        return self.values @ (1 / (n_words * np.bincount(self.attributes)[self.attributes]))
+
+    def spreads(self, std: str = "union_ddof1") -> FloatArray:
+        """(n_draws,) the denominator of the effect size of each draw, NaN where all scores are the same."""
+        (replicates,) = self._replicates(None, None, None, std)
+        return np.asarray(replicates.spreads[0])
 
     def word_scores(self) -> FloatArray:
         """(n_targets,), the mean association of each target word over its items and the draws, X before Y."""
@@ -119,8 +163,16 @@ class Cosines:
         return np.bincount(self.targets, of_items) / np.bincount(self.targets)
 
     def effect(self, std: str = "union_ddof1") -> float:
-        """The effect size, each item counted once: the mean over draws. Raises as `effects.effect_size` does."""
-        return float(spreads_and_effects(self.item_scores(), self._n_x_items, std, noise=COSINE_NOISE)[1].mean())
+        """The effect size, each word counted once: the mean over draws.
+
+        Raises `InputError` for an unknown `std` or too few words for it, and `ConstantScoresError`.
+        """
+        if (self._n_items == 1).all():
+            return float(spreads_and_effects(self.item_scores(), self._n_x_items, std, noise=COSINE_NOISE)[1].mean())
+        effect = float(self.effects(std=std)[0])
+        if np.isnan(effect):
+            raise ConstantScoresError("All words have the same association, so that there is no effect size.")
+        return effect
 
     def effects(
         self,
@@ -175,27 +227,28 @@ class Cosines:
         return int((self.targets < self.n_x).sum())
 
     @cached_property
-    def _n_a_items(self) -> int:
-        return int((self.attributes < self.n_a).sum())
+    def _n_items(self) -> FloatArray:
+        """The number of items of each target word."""
+        return np.bincount(self.targets).astype(float)
 
-    @cached_property
-    def _items(self) -> tuple[Counts, Counts]:
-        """The number of items of each target word and of each attribute word."""
-        return np.bincount(self.targets).astype(float), np.bincount(self.attributes).astype(float)
+    def _item_weights(self, target_counts: Counts) -> Counts:
+        """(n_replicates, n_target_items): of one word together as of any other, of all together their number."""
+        per_word = (target_counts @ self._n_items) / target_counts.sum(axis=1)
+        return np.asarray(per_word[:, None] * (target_counts / self._n_items)[:, self.targets])
 
     @cached_property
     def _by_word(self) -> FloatArray:
-        """(n_draws * n_target_items, n_attributes), cosines added up over the items of each attribute word.
+        """(n_draws * n_target_items, n_attributes), mean cosines over the items of each attribute word.
 
         Less their mean over targets, which cancels in an effect: sums of squares then lose no digits.
         """
-        if (self._items[1] == 1).all():
-            sums = self.values[:, :, np.argsort(self.attributes)]
+        n_items = np.bincount(self.attributes)
+        if (n_items == 1).all():
+            means = self.values[:, :, np.argsort(self.attributes)]
         else:
-            indicator = (self.attributes[:, None] == np.arange(self.n_attributes)).astype(float)
-            sums = self.values @ indicator
-        sums = sums - sums.mean(axis=1, keepdims=True)
-        return np.ascontiguousarray(sums.reshape(-1, self.n_attributes))
+            means = self.values @ ((self.attributes[:, None] == np.arange(self.n_attributes)) / n_items)
+        means = means - means.mean(axis=1, keepdims=True)
+        return np.ascontiguousarray(means.reshape(-1, self.n_attributes))
 
     def _replicates(
         self,
@@ -225,13 +278,12 @@ class Cosines:
             yield replicates
 
     def _computed(self, targets: Counts, attributes: Counts, draws: Counts, std: str) -> _Replicates:
-        n_x, items = self._n_x_items, attributes * self._items[1]
-        shares = attributes.copy()
-        shares[:, : self.n_a] /= items[:, : self.n_a].sum(axis=1, keepdims=True)
-        shares[:, self.n_a :] /= -items[:, self.n_a :].sum(axis=1, keepdims=True)
+        n_x, shares = self._n_x_items, attributes.copy()
+        shares[:, : self.n_a] /= attributes[:, : self.n_a].sum(axis=1, keepdims=True)
+        shares[:, self.n_a :] /= -attributes[:, self.n_a :].sum(axis=1, keepdims=True)
         scores = (shares @ self._by_word.T).reshape(-1, self.n_draws, self.targets.size)
 
-        weights = targets[:, self.targets]  # (n_replicates, n_target_items)
+        weights = self._item_weights(targets)
         size_x, size_y = (part.sum(axis=1)[:, None] for part in (weights[:, :n_x], weights[:, n_x:]))
         halves = np.zeros((*weights.shape, 2))
         halves[:, :n_x, 0], halves[:, n_x:, 1] = weights[:, :n_x] / size_x, weights[:, n_x:] / size_y
@@ -285,32 +337,33 @@ class _Replicates(NamedTuple):
         """(n_replicates, n_targets), the derivatives of the effects by `target_counts`."""
         n_x, (per_difference, per_square) = cosines._n_x_items, self._slopes
         linear = (per_difference[:, None, :] @ self.deviations)[:, 0]
-        weights = self.target_counts[:, cosines.targets]
+        counts, n_items = self.target_counts, cosines._n_items
+        weights = cosines._item_weights(counts)
         for part, size in ((slice(None, n_x), self.size_x), (slice(n_x, None), -self.size_y)):
             middle = (weights[:, part] * linear[:, part]).sum(axis=1, keepdims=True) / np.abs(size)
             linear[:, part] = (linear[:, part] - middle) / size
         of_items = linear + (per_square[:, None, :] @ self.squares)[:, 0]
-        of_items -= np.nansum(per_square * np.square(self.spreads), axis=1, keepdims=True)
-        if of_items.shape[1] == cosines.n_targets:
-            return of_items[:, np.argsort(cosines.targets)]
-        return np.asarray(of_items @ (cosines.targets[:, None] == np.arange(cosines.n_targets)))
+        belongs = (cosines.targets[:, None] == np.arange(cosines.n_targets)) / n_items
+        total, number = (counts @ n_items)[:, None], counts.sum(axis=1, keepdims=True)
+        # A word more is its items more, by which all words weigh more, and a degree of freedom for each.
+        beside = self.freedom * (n_items / total - 1 / number) - n_items
+        by_spread = np.nansum(per_square * np.square(self.spreads), axis=1, keepdims=True)
+        return np.asarray(of_items @ belongs * (total / number) + by_spread * beside)
 
     def by_attributes(self, cosines: Cosines) -> FloatArray:
         """(n_replicates, n_attributes), the derivatives of the effects by `attribute_counts`."""
         n_x, (per_difference, per_square) = cosines._n_x_items, self._slopes
-        weights = self.target_counts[:, cosines.targets]
+        weights = cosines._item_weights(self.target_counts)
         signs = np.concatenate([weights[:, :n_x] / self.size_x, -weights[:, n_x:] / self.size_y], axis=1)
         by_scores = per_square[..., None] * self.deviations
         by_scores *= 2 * weights[:, None, :]
         by_scores += per_difference[..., None] * signs[:, None, :]
         products = by_scores.reshape(len(by_scores), -1) @ cosines._by_word
 
-        n_a, n_items = cosines.n_a, cosines._items[1]
-        items = self.attribute_counts * n_items
+        n_a, counts = cosines.n_a, self.attribute_counts
         for part, sign in ((slice(None, n_a), 1), (slice(n_a, None), -1)):
-            mean = sign * (self.shares[:, part] * products[:, part]).sum(axis=1, keepdims=True)
-            products[:, part] -= n_items[part] * mean
-            products[:, part] *= sign / items[:, part].sum(axis=1, keepdims=True)
+            products[:, part] -= sign * (self.shares[:, part] * products[:, part]).sum(axis=1, keepdims=True)
+            products[:, part] *= sign / counts[:, part].sum(axis=1, keepdims=True)
         return products
 
 

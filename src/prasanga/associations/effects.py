@@ -33,7 +33,9 @@ class ConstantScoresError(InputError):
 
 
 def association_scores(W: npt.ArrayLike, A: npt.ArrayLike, B: npt.ArrayLike) -> FloatArray:
-    """s(w, A, B) = mean cos(w, a) - mean cos(w, b) for each row w of `W`.
+    """The association of each row w of `W` with A rather than B (Caliskan et al. 2017; Sadhu et al. 2024, app. B.1).
+
+        s(w, A, B) = mean over a in A of cos(w, a)  -  mean over b in B of cos(w, b)
 
     `W`, `A`, `B` are (n, d), (na, d), (nb, d); the result is (n,), within [-2, 2]. Raises `InputError` for arrays of
     other shapes, different dimensions, NaN, and zero vectors.
@@ -48,23 +50,29 @@ def effect_size(
 ) -> float:
     """Effect size d of target sets `X`, `Y` and attribute sets `A`, `B`, each (n, d) with one vector per word.
 
-    Positive if X is associated with A rather than B more than Y is. The sets may differ in size. `std` names the
-    denominator's convention (see the module). With one word on each side, `union_ddof1` gives +-1.414 whatever the
-    vectors. Raises `InputError` for bad arrays (as `association_scores`), an unknown `std`, too few words for it, and
-    scores that are all the same (`ConstantScoresError`).
+        d = (mean of s(x, A, B) over X  -  mean of s(y, A, B) over Y) / std of s
+
+    with s as in `association_scores` and the std that `std` names: `union_ddof1`, over X and Y together, divided by n -
+    1 (Caliskan, Bryson and Narayanan 2017; Sadhu et al. 2024, appendix B.1; the default), `union_ddof0`, divided by n,
+    or `pooled`, within X and within Y (Cohen's d). Hypothesis and test: `permutation_test`.
+
+    Positive if X is associated with A rather than B more than Y is. The sets may differ in size. With one word on each
+    side, `union_ddof1` gives +-1.414 whatever the vectors. Raises `InputError` for bad arrays (as
+    `association_scores`), an unknown `std`, too few words for it, and scores that are all the same
+    (`ConstantScoresError`).
     """
     x, y = target_scores(X, Y, A, B)
     _, effects = spreads_and_effects(np.concatenate([x, y]), x.size, std, noise=COSINE_NOISE)
     return float(effects)
 
 
-def effect_size_of_scores(x: npt.ArrayLike, y: npt.ArrayLike, std: str = "union_ddof1") -> float:
+def effect_size_of_scores(x: npt.ArrayLike, y: npt.ArrayLike, std: str = "union_ddof1", *, noise: float = 0.0) -> float:
     """Effect size of associations already computed: `x` (nx,) of the words of X, `y` (ny,) of those of Y.
 
-    Raises `InputError` as `effect_size` does.
+    A spread of `noise` or less is rounding (`COSINE_NOISE` for cosines). Raises `InputError` as `effect_size` does.
     """
     x, y = finite_vector("x", x), finite_vector("y", y)
-    _, effects = spreads_and_effects(np.concatenate([x, y]), x.size, std)
+    _, effects = spreads_and_effects(np.concatenate([x, y]), x.size, std, noise=noise)
     return float(effects)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from prasanga.associations.cosines import Cosines
-from prasanga.associations.effects import STD_CONVENTIONS, ConstantScoresError
+from prasanga.associations.effects import COSINE_NOISE, STD_CONVENTIONS, ConstantScoresError
 from prasanga.associations.intervals import INTERVALS, interval
 from prasanga.associations.leave_out import contributions, leave_one_out
 from prasanga.associations.permutation import ALTERNATIVES, permutation_test_of_scores
@@ -32,8 +32,7 @@ CATEGORY_FIELDS = [
 ]
 EFFECT_FIELDS = [
     *((name, _NUMBER) for name in ("effect_size", "ci_low", "ci_high")),
-    *((name, _TEXT) for name in ("interval_note", "interval")),
-    ("n_resamples", _COUNT),
+    ("interval_note", _TEXT),
 ]
 TEST_FIELDS = [
     ("p_stimuli", _NUMBER),
@@ -49,7 +48,11 @@ WORDS_FIELDS = [
     *((f"listed_{side}", _COUNT) for side in "xyab"),
     ("dropped", _TEXT),
 ]
-CONVENTION_FIELDS = [("std", _TEXT), ("alternative", _TEXT)]
+CONVENTION_FIELDS = [
+    *((name, _TEXT) for name in ("std", "alternative", "interval")),
+    ("resample_attributes", _FLAG),
+    *((name, _COUNT) for name in ("n_resamples", "n_shuffles", "n_permutations")),
+]
 """Columns that the three tables of estimates share, in their order; each table adds its own between these."""
 
 WORD_FIELDS = [
@@ -61,7 +64,8 @@ WORD_FIELDS = [
 """Columns of the tables of words, after those that say which estimate it is.
 
 `association` is s(w, A, B) of a target; of an attribute, its mean cosine with X minus that with Y. `effect_without` is
-the effect size when this word is left out, null where there is none.
+the effect size when this word is left out, null where there is none. In CEAT those of targets rest on all draws, those
+of attributes on the draws that intervals rest on.
 """
 
 
@@ -73,7 +77,7 @@ class TestSettings:
 
     std: str = "union_ddof1"
     alternative: str = "two-sided"
-    n_permutations: int = 10_000
+    n_permutations: int = 100_000
     interval: str = "bca"
     n_resamples: int = 2000
     resample_attributes: bool = True
@@ -91,6 +95,10 @@ class TestSettings:
         require_counts({"associations.n_permutations": self.n_permutations}, least=1)
         counts = {"associations.n_resamples": self.n_resamples, "associations.n_shuffles": self.n_shuffles}
         require_counts(counts, least=0)
+
+    def conventions(self) -> dict[str, Any]:
+        """The columns `CONVENTION_FIELDS`."""
+        return {name: getattr(self, name) for name, _ in CONVENTION_FIELDS}
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,6 +127,7 @@ def measure_cosines(
     names: tuple[object, ...] = (),
     effect: float | None = None,
     scores: FloatArray | None = None,
+    without_targets: FloatArray | None = None,
 ) -> CategoryEstimate:
     """The effect of one category, how sure it is, and its controls.
 
@@ -133,6 +142,7 @@ def measure_cosines(
         effect: the effect that is reported, where it rests on more draws than `cosines` has; intervals are put around
             it.
         scores: (n_targets,) associations of the words that are permuted, where they rest on more draws.
+        without_targets: (n_targets,) effects without each target word, where they rest on more draws.
 
     Raises:
         ConstantScoresError: all words have the same association.
@@ -146,6 +156,7 @@ def measure_cosines(
         alternative=settings.alternative,
         n_resamples=settings.n_permutations,
         rng=generator(seed, "p_stimuli", *names, category),
+        noise=COSINE_NOISE,
     )
     replicates: FloatArray = np.empty(0)
     low = high = note = None
@@ -163,7 +174,10 @@ def measure_cosines(
         low, high, note = found.low, found.high, found.note
     else:
         note = "no interval was asked for (associations.n_resamples is 0)"
-    without = leave_one_out(cosines, settings.std)
+    # around the reported effect, as the interval
+    without = leave_one_out(cosines, settings.std) - observed + reported
+    if without_targets is not None:
+        without[: cosines.n_targets] = without_targets
     known = without[np.isfinite(without)]
     shuffled_low = shuffled_high = p_shuffled = None
     if settings.n_shuffles:
@@ -176,8 +190,6 @@ def measure_cosines(
         "ci_low": low,
         "ci_high": high,
         "interval_note": note or None,
-        "interval": settings.interval,
-        "n_resamples": settings.n_resamples,
         "p_stimuli": test.p_value,
         "p_stimuli_exact": test.exact,
         "n_partitions": test.n_partitions if test.exact else test.n_resamples,
@@ -186,12 +198,11 @@ def measure_cosines(
         "shuffled_low": shuffled_low,
         "shuffled_high": shuffled_high,
         "p_shuffled": p_shuffled,
-        # around the reported effect, as the interval
-        "leave_out_low": float(known.min()) - observed + reported if known.size else None,
-        "leave_out_high": float(known.max()) - observed + reported if known.size else None,
+        "leave_out_low": float(known.min()) if known.size else None,
+        "leave_out_high": float(known.max()) if known.size else None,
         "smallest_effect": smallest_effect(cosines, scores, std=settings.std, alternative=settings.alternative),
     }
-    return CategoryEstimate(columns, replicates, without - observed + reported)
+    return CategoryEstimate(columns, replicates, without)
 
 
 def word_rows(

@@ -21,9 +21,9 @@ def leave_one_out(cosines: Cosines, std: str = "union_ddof1") -> FloatArray:
 def contributions(cosines: Cosines) -> FloatArray:
     """(n_attributes,) the mean cosine of each attribute word with X minus that with Y, A before B.
 
-    The mean over A minus the mean over B is the numerator of the effect size, if words have equally many items.
+    The mean over A minus the mean over B is the numerator of the effect size.
     """
-    n_x = int((cosines.targets < cosines.n_x).sum())
-    over_draws = cosines.values.mean(axis=0)
-    of_items = over_draws[:n_x].mean(axis=0) - over_draws[n_x:].mean(axis=0)
+    n_items = np.bincount(cosines.targets)[cosines.targets]
+    weights = 1 / (n_items * np.where(cosines.targets < cosines.n_x, cosines.n_x, -cosines.n_y))
+    of_items = weights @ cosines.values.mean(axis=0)
     return np.bincount(cosines.attributes, of_items) / np.bincount(cosines.attributes)

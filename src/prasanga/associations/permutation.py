@@ -18,7 +18,7 @@ from math import comb
 import numpy as np
 import numpy.typing as npt
 
-from prasanga.associations.effects import finite_vector, target_scores
+from prasanga.associations.effects import COSINE_NOISE, finite_vector, target_scores
 from prasanga.associations.vectors import FloatArray
 from prasanga.errors import InputError
 
@@ -70,15 +70,23 @@ def permutation_test(
 ) -> PermutationTest:
     """Test whether target sets `X` and `Y` differ in their association with attributes `A` rather than `B`.
 
-    `X`, `Y`, `A`, `B` are (n, d) arrays, one vector per word, of any sizes. The statistic is the difference of the
-    sets' mean associations. `alternative`: `two-sided` counts |statistic| >= |observed|, `greater` statistic >=
-    observed, `less` the opposite; ties within 1e-9 of the largest score count. `method`: `exact` counts all partitions
-    (up to 44 words, or more if one set is small), `sampled` draws `n_resamples` of them with `rng` (a generator or a
-    seed), `auto` is exact whenever it can be. If all scores are the same, every partition is a tie and p is 1.
-    Raises `InputError` for bad arrays, unknown names, and `exact` with too many words.
+    Hypothesis of no difference: every way to part the words of X and Y into sets of these sizes is as likely as the one
+    observed. Statistic, and p over these partitions (Caliskan, Bryson and Narayanan 2017; Sadhu et al. 2024, app. B.1):
+
+        S = mean of s(x, A, B) over X  -  mean of s(y, A, B) over Y
+        p = share of partitions with |S| >= |S observed|      (two-sided)
+
+    `X`, `Y`, `A`, `B` are (n, d) arrays, one vector per word, of any sizes; s as in `association_scores`.
+    `alternative`: `two-sided` counts |statistic| >= |observed|, `greater` statistic >= observed, `less` the opposite;
+    ties within 1e-9 of the largest score count. `method`: `exact` counts all partitions (up to 44 words, or more if one
+    set is small), `sampled` draws `n_resamples` of them with `rng` (a generator or a seed), `auto` is exact whenever it
+    can be. If all scores are the same, every partition is a tie and p is 1. Raises `InputError` for bad arrays, unknown
+    names, and `exact` with too many words.
     """
     x, y = target_scores(X, Y, A, B)
-    return permutation_test_of_scores(x, y, alternative=alternative, method=method, n_resamples=n_resamples, rng=rng)
+    return permutation_test_of_scores(
+        x, y, alternative=alternative, method=method, n_resamples=n_resamples, rng=rng, noise=COSINE_NOISE
+    )
 
 
 def permutation_test_of_scores(
@@ -89,8 +97,13 @@ def permutation_test_of_scores(
     method: str = "auto",
     n_resamples: int = 100_000,
     rng: np.random.Generator | int | None = None,
+    noise: float = 0.0,
 ) -> PermutationTest:
-    """The same for associations already computed: `x` (nx,) of the words of X, `y` (ny,) of those of Y."""
+    """The same (`permutation_test`) for associations already computed: `x` (nx,) of X's words, `y` (ny,) of Y's.
+
+    Statistics closer than `noise` are ties as well, for scores that are wrong by some such number (`COSINE_NOISE` for
+    cosines); without it, what rounding leaves of no difference would be tested.
+    """
     x, y = finite_vector("x", x), finite_vector("y", y)
     for name, value, allowed in (("alternative", alternative, ALTERNATIVES), ("method", method, METHODS)):
         if value not in allowed:
@@ -106,17 +119,20 @@ def permutation_test_of_scores(
         raise InputError(f"n_resamples: {n_resamples}. Write a whole number of at least 1.")
 
     # For sets of given sizes the statistic grows with the sum of X's scores alone; centred, that sum is 0 on average.
+    # In units of a power of two, which rounds nothing, sums of very large or very small scores stay what they are.
     scores = np.concatenate([x, y])
+    power = int(np.frexp(np.abs(scores).max())[1])
+    scores, noise = np.ldexp(scores, -power), float(np.ldexp(noise, min(-power, 1000)))
     per_sum = 1 / x.size + 1 / y.size
     centred = scores - scores.mean()
     observed = float(centred[: x.size].sum())
-    tolerance = _TIE * float(np.abs(scores).max()) / per_sum
+    tolerance = max(_TIE * float(np.abs(scores).max()), noise) / per_sum
     lower, upper = _bounds(observed, tolerance, alternative)
     total = comb(n, x.size)
     exact = countable and method != "sampled"
     ci_low = ci_high = 1.0
-    if lower >= upper:
-        p_value = 1.0  # every sum is beyond one of the bounds
+    if lower >= upper or np.ptp(scores) <= tolerance * per_sum / scores.size:
+        p_value, exact = 1.0, True  # every sum is beyond one of the bounds
     elif exact:
         ci_low = ci_high = p_value = _count_all(centred, x.size, lower, upper) / total
     else:
@@ -124,7 +140,14 @@ def permutation_test_of_scores(
         p_value = (count + 1) / (n_resamples + 1)
         ci_low, ci_high = _interval_of_share(count, n_resamples)
     return PermutationTest(
-        p_value, exact, total, 0 if exact else n_resamples, ci_low, ci_high, observed * per_sum, alternative
+        p_value,
+        exact,
+        total,
+        0 if exact else n_resamples,
+        ci_low,
+        ci_high,
+        float(np.ldexp(observed * per_sum, power)),
+        alternative,
     )
 
 

@@ -23,27 +23,35 @@ from prasanga.errors import InputError
 _Z_95 = 1.959963984540054  # the normal distribution's 97.5 % point
 
 
-def contexts_enough(effects: npt.ArrayLike, band: float) -> int | None:
+def contexts_enough(effects: npt.ArrayLike, band: float, *, contexts_min: int | None = None) -> int | None:
     """How many contexts of each word bring the effect within `band` of what all contexts would give.
 
     That is meant of 95 in 100 pools of so many contexts (1.96 standard errors).
     One draw takes one context of each word, so the standard deviation of the draws' effects is what the choice of
     one context a word leaves to chance. With pools of k contexts a word and all their combinations it is
     sd / sqrt(k) or less: a part of the variance that belongs to one word falls with k, one that belongs to s words
-    together with k^s (Hoeffding 1948). So k = (1.96 sd / band)^2, rounded up, is on the safe side.
+    together with k^s (Hoeffding 1948). So k = (1.96 sd / band)^2, rounded up.
+
+    Draws from a pool of m contexts differ less than contexts of the language do, on average by (m - 1) / m of the
+    variance. It is made up for by the smallest pool, that of `contexts_min`; of few contexts the number stays a guess.
 
     Args:
         effects: (n_draws,) effect sizes of single draws, one context of each word in each.
         band: distance that is small enough.
+        contexts_min: contexts of the word that has the fewest; None if all have many.
 
     Returns:
-        k; None with a single draw, which says nothing about chance.
+        k; None with a single draw, or with a word of one context, which says nothing about chance.
 
     Raises:
         InputError: a band that is not greater than 0, or effects that are not finite numbers.
     """
     drawn = finite_vector("effects", effects)
-    return contexts_for_spread(float(drawn.std(ddof=1)), band) if drawn.size > 1 else None
+    require_band(band)
+    if drawn.size < 2 or contexts_min == 1:
+        return None
+    finite = 1.0 if contexts_min is None else math.sqrt(contexts_min / (contexts_min - 1))
+    return contexts_for_spread(float(drawn.std(ddof=1)) * finite, band)
 
 
 def contexts_for_spread(spread: float, band: float) -> int:

@@ -49,10 +49,16 @@ class RandomEffects:
 
 
 def combine(effects: npt.ArrayLike, variances: npt.ArrayLike, *, tau2: str = "dl") -> RandomEffects:
-    """Combine (n,) `effects` with their (n,) `variances` (each > 0) by the random-effects model.
+    """Combine (n,) `effects` d_i with their (n,) `variances` V_i (each > 0) by the random-effects model.
 
-    `tau2` names the estimator (see the module). With one effect there is nothing to compare: tau2, Q and I2 are 0.
-    Raises `InputError` for an unknown `tau2`, arrays that do not fit, NaN, and variances that are not positive.
+        W_i = 1 / V_i,   Q = sum of W_i (d_i - weighted mean)^2,   tau2 (dl) = max(0, (Q - (n-1)) / (S1 - S2 / S1))
+        v_i = 1 / (V_i + tau2),   effect = sum of v_i d_i / sum of v_i,   standard error = (sum of v_i)^(-1/2)
+
+    with S1, S2 the sums of W_i and of their squares. Hypothesis of the p: the combined effect is 0; two-sided, by the
+    normal distribution (Guo and Caliskan 2021; Sadhu et al. 2024, appendix D.1). `tau2` names the estimator: `dl`
+    (DerSimonian and Laird 1986), `pm` (Paule and Mandel 1982), `reml`, the restricted maximum likelihood. With one
+    effect there is nothing to compare: tau2, Q and I2 are 0. Raises `InputError` for an unknown `tau2`, arrays that do
+    not fit, NaN, and variances that are not positive.
     """
     if tau2 not in TAU2_METHODS:
         raise InputError(f"tau2: {tau2!r} is no estimator. Write {' or '.join(map(repr, TAU2_METHODS))}.")
@@ -62,12 +68,18 @@ def combine(effects: npt.ArrayLike, variances: npt.ArrayLike, *, tau2: str = "dl
     if v.min() <= 0:
         raise InputError(f"variances: number {int(v.argmin())} is {v.min()}. Every variance is greater than 0.")
 
+    # In units of the largest variance, in which weights neither overflow nor vanish.
+    unit = math.sqrt(float(v.max()))
+    y, v = y / unit, v / v.max()
+    if v.min() == 0:
+        raise InputError("variances: the smallest is less than 1e-308 of the largest. Leave out one of the two.")
     estimate = {"dl": _der_simonian_laird, "pm": _paule_mandel, "reml": _restricted_likelihood}[tau2]
     between = estimate(y, v) if y.size > 1 else 0.0
     q = _mean_and_q(y, 1 / v)[1] if y.size > 1 else 0.0  # of one effect, rounding alone would be left
     weights = 1 / (v + between)
-    effect, _ = _mean_and_q(y, weights)
-    standard_error = 1 / math.sqrt(weights.sum())
+    effect = _mean_and_q(y, weights)[0] * unit
+    standard_error = unit / math.sqrt(weights.sum())
+    between *= unit**2
     log_p_value = two_sided_log_p(effect / standard_error)
     margin = _Z_95 * standard_error
     return RandomEffects(

@@ -10,6 +10,7 @@ of them; its code always draws with replacement. Both have a name:
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Sequence
 from typing import TypeAlias
@@ -18,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from prasanga.errors import InputError
-from prasanga.seeds import generator
+from prasanga.seeds import generator, seed_of
 
 IndexArray: TypeAlias = npt.NDArray[np.int64]
 
@@ -66,24 +67,34 @@ def named_draws(
     return _columns(columns, n_samples)
 
 
-def spread_draws(
-    words: Sequence[str], n_contexts: Sequence[int], *, seed: int, names: Sequence[object], most: int, least: int
-) -> IndexArray:
-    """As many draws as the rarest word has contexts, each context of a word used at most once: (n, n_words) integers.
+def spread_draws(ids: Sequence[str], n_samples: int, *, seed: int, names: Sequence[object]) -> IndexArray:
+    """Draw contexts of one word so that each is used at most once where there are enough, else equally often.
 
-    At most `most` draws. At least `least` as well: words with fewer contexts use each of them as often as the others.
-    Such draws are independent of each other, so that resampling them resamples contexts. Generators as in
-    `named_draws`. Raises `InputError` for a word without contexts.
+    Resampling such draws resamples contexts. And a context that is there in one model or length, and not in another,
+    moves hardly any other draw: the contexts stand on a ring, each at a place that its id gives it, and a draw takes
+    the first free one from a place of its own on.
+
+    `ids` are those of the word's n contexts; `names` say what else the draws belong to. The result is (n_samples,)
+    integers below n. Raises `InputError` for no contexts.
     """
-    n_samples = max(least, min([most, *n_contexts]))
-    _check(n_contexts, n_samples, REPLACEMENTS[0])
-    turns: Counter[str] = Counter()
-    columns = []
-    for word, n in zip(words, n_contexts, strict=True):
-        order = generator(seed, "spread", *names, word, turns[word]).permutation(n)
-        turns[word] += 1
-        columns.append(np.resize(order, n_samples))
-    return _columns(columns, n_samples)
+    _check([len(ids)], n_samples, REPLACEMENTS[0])
+    salt = seed_of(seed, "spread", *names).to_bytes(8, "big")
+    digests = b"".join(hashlib.blake2b(each.encode(), digest_size=8, key=salt).digest() for each in ids)
+    places = np.frombuffer(digests, dtype=">u8").astype(np.uint64)
+    ring = np.argsort(places, kind="stable")
+    # multiples of the golden ratio lie evenly, however many there are
+    starts = np.searchsorted(places[ring], np.arange(n_samples, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15))
+    taken = np.zeros(len(ids), dtype=bool)
+    draws = np.empty(n_samples, dtype=np.int64)
+    for number, start in enumerate(starts.tolist()):
+        place = start % len(ids)
+        while taken[place]:
+            place = (place + 1) % len(ids)
+        draws[number] = place
+        taken[place] = True
+        if (number + 1) % len(ids) == 0:
+            taken[:] = False
+    return ring[draws].astype(np.int64)
 
 
 def _check(n_contexts: Sequence[int], n_samples: int, replacement: str) -> None:

@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from prasanga.associations.sampling import IndexArray
 from prasanga.associations.vectors import DirectedVectors, FloatArray
+from prasanga.errors import InputError
 from prasanga.text.compiled import compiled_sums
 
 _Group: TypeAlias = dict[int, tuple[npt.NDArray[np.floating], FloatArray]]
@@ -27,6 +28,8 @@ _GROUP = 1 << 29
 """Bytes of the words' vectors that are held at a time, besides those that `vectors` itself keeps."""
 _BLOCK = 1 << 19
 """Bytes of the means of one block of draws."""
+_CHUNK = 1 << 28
+"""Bytes of the vectors of all words in some draws, for their cosines."""
 
 
 @compiled_sums
@@ -78,7 +81,11 @@ def draw_scores(
         n_targets: words of X and Y.
         n_a: words of A.
         threads: blocks of draws are shared out among so many; the result is the same.
+
+    Besides what `vectors` keeps, memory holds the means, 8 * n_samples * d bytes, and the words of one group.
     """
+    if threads < 1:
+        raise InputError(f"threads: {threads}. Write a whole number of at least 1.")
     n_samples, n_words = draws.shape
     first = n_targets + n_a
     columns = np.asfortranarray(draws)
@@ -106,14 +113,25 @@ def draw_scores(
 def draw_cosines(
     vectors: Mapping[str, DirectedVectors], words: Sequence[str], draws: IndexArray, n_targets: int
 ) -> FloatArray:
-    """Cosines of every target with every attribute word in every draw: (n_samples, n_targets, n_attributes)."""
-    units = np.empty((len(words), len(draws), vectors[words[0]].vectors.shape[1]))
-    for column, word in enumerate(words):
-        array, inverse_norms = vectors[word]
-        rows = draws[:, column]
-        np.multiply(array[rows], inverse_norms[rows, None], out=units[column])
-    by_draw = units.transpose(1, 0, 2)
-    return np.asarray(np.matmul(by_draw[:, :n_targets], by_draw[:, n_targets:].transpose(0, 2, 1)))
+    """Cosines of every target with every attribute word in every draw: (n_samples, n_targets, n_attributes).
+
+    Draws are taken in chunks whose vectors fill `_CHUNK` bytes; a mapping that reads vectors when asked is asked for
+    each word once a chunk.
+    """
+    n_samples, n_words = draws.shape
+    dimension = vectors[words[0]].vectors.shape[1]
+    cosines = np.empty((n_samples, n_targets, n_words - n_targets))
+    rows = max(1, min(n_samples, _CHUNK // (8 * n_words * dimension)))
+    units = np.empty((rows, n_words, dimension))
+    for start in range(0, n_samples, rows):
+        chunk = draws[start : start + rows]
+        for column, word in enumerate(words):
+            array, inverse_norms = vectors[word]
+            picked = chunk[:, column]
+            np.multiply(array[picked], inverse_norms[picked, None], out=units[: len(chunk), column])
+        held = units[: len(chunk)]
+        np.matmul(held[:, :n_targets], held[:, n_targets:].transpose(0, 2, 1), out=cosines[start : start + rows])
+    return cosines
 
 
 def _groups(vectors: Mapping[str, DirectedVectors], words: Sequence[str], columns: Sequence[int]) -> Iterator[_Group]:

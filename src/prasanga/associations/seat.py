@@ -5,6 +5,9 @@ size: with s(t, A, B) = mean cos(t, a) - mean cos(t, b), over the sentences a of
 
     d = (mean of s over the sentences of X - mean over those of Y) / standard deviation of s over both
 
+Every word weighs the same, however many sentences it stands in, so that d and the test of words are about the same
+difference. Where all have as many, as with the templates of this project, d is the effect size over sentences.
+
 The sentences of a word are not independent of one another: they are nearly the same sentence. The test therefore moves
 a word with all its sentences (unit `word`). The papers move single sentences (unit `sentence`), as if a set of 8 words
 in 10 templates were 80 words; then p is below .05 in far more than 5 % of runs in which there is no effect.
@@ -25,7 +28,7 @@ import pyarrow as pa
 
 from prasanga.associations.categories import Category, category_of
 from prasanga.associations.cosines import Cosines
-from prasanga.associations.effects import ConstantScoresError
+from prasanga.associations.effects import COSINE_NOISE, ConstantScoresError
 from prasanga.associations.estimates import (
     CATEGORY_FIELDS,
     CONVENTION_FIELDS,
@@ -110,8 +113,8 @@ def seat(
     Hypothesis of no association: the words of X and Y could change sides. Formula: see the module.
 
     Args:
-        X: one (n_sentences, d) array per word. Words may have different numbers of sentences; each sentence counts
-            once.
+        X: one (n_sentences, d) array per word. Words may have different numbers of sentences; each word weighs the
+            same.
         Y: likewise.
         A: likewise.
         B: likewise.
@@ -138,7 +141,9 @@ def seat(
     effect = cosines.effect(std)
     scores = cosines.word_scores()
     x, y = _permuted(cosines, unit)
-    test = permutation_test_of_scores(x, y, alternative=alternative, method=method, n_resamples=n_resamples, rng=rng)
+    test = permutation_test_of_scores(
+        x, y, alternative=alternative, method=method, n_resamples=n_resamples, rng=rng, noise=COSINE_NOISE
+    )
     return Seat(effect, test, scores)
 
 
@@ -275,8 +280,7 @@ def _measure(
             for side, of_side in zip(_SIDES, used, strict=True)
         },
         **conventions,
-        "std": settings.std,
-        "alternative": settings.alternative,
+        **settings.conventions(),
         "seed": seed,
     }
     return row, [{**key, **of_word} for of_word in words]

@@ -7,7 +7,7 @@ sure if the paired intervals of the differences to the longest length lie within
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -57,7 +57,7 @@ def settling(
         estimates: with the columns category, model, sample_mode, segment_length, effect_size.
         differences: the table of `differences.differences`.
         band: distance from the effect at the longest length that is small enough.
-        lengths: from short to long; None sorts those that there are.
+        lengths: from short to long; None takes `comparable_lengths` of those that there are.
 
     Raises:
         InputError: a column missing, or a band that is not greater than 0.
@@ -101,10 +101,12 @@ def distances_to_longest(
         for row in differences.select(needed).to_pylist()
         if row["kind"] == "length"
     }
-    order = sorted_lengths({length for own in effects.values() for length in own}) if lengths is None else lengths
+    order = comparable_lengths({length for own in effects.values() for length in own}) if lengths is None else lengths
     found = {}
     for cell, own in effects.items():
         there = [length for length in order if length in own]
+        if not there:
+            continue
         while len(there) > 1 and own[there[-1]] is None:
             there.pop()
         longest = there[-1]
@@ -112,6 +114,17 @@ def distances_to_longest(
             _distance(own, length, longest, intervals.get((cell, length, longest), (None, None))) for length in there
         ]
     return found
+
+
+def comparable_lengths(labels: Iterable[str]) -> list[str]:
+    """The lengths among which an effect can settle, from short to long: the fixed ones, if there are two or more.
+
+    A length such as >75 has contexts of its own; the distance to it is one between texts as well, and stands in the
+    table of differences.
+    """
+    lengths = sorted_lengths(labels)
+    fixed = [length for length in lengths if not length.startswith(">")]
+    return fixed if len(fixed) > 1 else lengths
 
 
 def settled_from(distances: Sequence[Distance], band: float) -> int | None:

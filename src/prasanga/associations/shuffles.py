@@ -11,12 +11,13 @@ the real A and B (`spread="observed"`); then it asks whether the difference of t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from prasanga.associations.cosines import Cosines
-from prasanga.associations.effects import COSINE_NOISE, spreads_and_effects
+from prasanga.associations.effects import ConstantScoresError
+from prasanga.associations.leave_out import contributions
 from prasanga.associations.vectors import FloatArray
 from prasanga.errors import InputError
 
@@ -100,10 +101,8 @@ def _over_observed_spread(
     cosines: Cosines, in_a: np.ndarray[tuple[int, ...], np.dtype[np.bool_]], std: str
 ) -> FloatArray:
     """An effect is then linear in the cosines: each attribute word adds its own share."""
-    n_x = int((cosines.targets < cosines.n_x).sum())
-    spreads, _ = spreads_and_effects(cosines.item_scores(), n_x, std, noise=COSINE_NOISE)
-    differences = cosines.values[:, :n_x].mean(axis=1) - cosines.values[:, n_x:].mean(axis=1)
-    of_items = (differences / spreads[:, None]).mean(axis=0)
-    of_words, n_items = np.bincount(cosines.attributes, of_items), np.bincount(cosines.attributes)
-    sums = in_a @ of_words, ~in_a @ of_words
-    return np.asarray(sums[0] / (in_a @ n_items) - sums[1] / (~in_a @ n_items))
+    spreads = cosines.spreads(std)
+    if np.isnan(spreads).any():
+        raise ConstantScoresError("All words have the same association: there is no spread to divide by.")
+    of_words = contributions(replace(cosines, values=cosines.values / spreads[:, None, None]))
+    return np.asarray(in_a @ of_words / cosines.n_a - ~in_a @ of_words / cosines.n_b)

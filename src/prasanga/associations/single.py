@@ -10,12 +10,13 @@ What is exchanged under the hypothesis of no association are the attribute words
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from prasanga.associations.effects import COSINE_NOISE, spreads_and_effects
+from prasanga.associations.effects import COSINE_NOISE, ConstantScoresError, effect_size_of_scores
 from prasanga.associations.permutation import PermutationTest, permutation_test_of_scores
 from prasanga.associations.vectors import FloatArray, require_one_dimension, unit_vectors
 
@@ -27,7 +28,7 @@ class SingleTarget:
     effect_size: float
     """Of the whole set: its words' mean cosine with each attribute word takes the place of a word's cosine."""
     word_effect_sizes: FloatArray
-    """(n,), of each word by itself."""
+    """(n,), of each word by itself; NaN of a word that is equally near to all attribute words."""
     test: PermutationTest
     """Permutation of the attribute words, for the whole set."""
 
@@ -45,16 +46,28 @@ def sc_weat(
 ) -> SingleTarget:
     """SC-WEAT (WEFAT) of one target set `W` (n, d) with the attribute sets `A`, `B`, each (n, d), one row a word.
 
-    Hypothesis of no association: the attribute words could change sides. `std` as in `effect_size`; `alternative`,
+        d(w) = (mean over a in A of cos(w, a) - mean over b in B of cos(w, b)) / std over A and B of cos(w, .)
+
+    and for the set with the mean of cos(w, .) over W (Caliskan, Bryson and Narayanan 2017, there WEFAT). Hypothesis of
+    no association: the attribute words could change sides. `std` as in `effect_size`; `alternative`,
     `method`, `n_resamples` and `rng` as in `permutation_test`. Raises `InputError` for bad arrays (as
-    `association_scores`), unknown names, and `ConstantScoresError` if a word is equally near to all attribute words.
+    `association_scores`), unknown names, and `ConstantScoresError` if the set is equally near to all attribute words.
     """
     w, a, b = unit_vectors("W", W), unit_vectors("A", A), unit_vectors("B", B)
     require_one_dimension({"W": w.shape[1], "A": a.shape[1], "B": b.shape[1]})
     cosines = np.concatenate([w @ a.T, w @ b.T], axis=1)
-    _, of_words = spreads_and_effects(cosines, len(a), std, noise=COSINE_NOISE)
+    of_words = np.full(len(w), np.nan)
+    for i, row in enumerate(cosines):
+        with contextlib.suppress(ConstantScoresError):
+            of_words[i] = effect_size_of_scores(row[: len(a)], row[len(a) :], std, noise=COSINE_NOISE)
     of_set = cosines.mean(axis=0)
-    _, effect = spreads_and_effects(of_set, len(a), std, noise=COSINE_NOISE)
+    try:
+        effect = effect_size_of_scores(of_set[: len(a)], of_set[len(a) :], std, noise=COSINE_NOISE)
+    except ConstantScoresError:
+        raise ConstantScoresError(
+            "W is equally near to all attribute words: the effect size, a difference over the spread of its cosines"
+            " with them, does not exist. Are A and B the same word?"
+        ) from None
     test = permutation_test_of_scores(
         of_set[: len(a)],
         of_set[len(a) :],
@@ -62,5 +75,6 @@ def sc_weat(
         method=method,
         n_resamples=n_resamples,
         rng=rng,
+        noise=COSINE_NOISE,
     )
-    return SingleTarget(float(effect), of_words, test)
+    return SingleTarget(effect, of_words, test)

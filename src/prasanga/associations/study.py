@@ -9,6 +9,8 @@ one category: what cannot be computed is a row without numbers that says why.
 
 from __future__ import annotations
 
+import contextlib
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
@@ -18,8 +20,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from prasanga.associations.categories import Category, category_of
-from prasanga.associations.ceat import VARIANCES, Ceat, ceat_of_draws
-from prasanga.associations.convergence import convergence, draws_settled
+from prasanga.associations.ceat import VARIANCES, Ceat, ceat_of_draws, combine_scores
+from prasanga.associations.convergence import convergence, draws_settled, require_band
 from prasanga.associations.cosines import Cosines
 from prasanga.associations.effects import ConstantScoresError
 from prasanga.associations.estimates import (
@@ -43,7 +45,7 @@ from prasanga.associations.estimates import (
 from prasanga.associations.power import contexts_enough
 from prasanga.associations.random_effects import TAU2_METHODS
 from prasanga.associations.sampling import REPLACEMENTS, IndexArray, named_draws, spread_draws
-from prasanga.associations.vectors import DirectedVectors, Words, directed_vectors
+from prasanga.associations.vectors import DirectedVectors, FloatArray, Words, directed_vectors
 from prasanga.errors import InputError
 from prasanga.provenance.files import digest_of
 
@@ -68,7 +70,7 @@ CEAT_SCHEMA = pa.schema(
         ("n_samples", _COUNT),
         ("contexts_min", _COUNT),
         *CONVENTION_FIELDS,
-        *((name, _TEXT) for name in ("variance", "tau2_method", "draws", "pool")),
+        *((name, _TEXT) for name in ("variance", "tau2_method", "draws", "pool", "match", "window", "pieces")),
         ("band", _NUMBER),
         ("seed", _COUNT),
     ]
@@ -92,9 +94,10 @@ RESAMPLES_SCHEMA = pa.schema(
 CONVERGENCE_SCHEMA = pa.schema([*_KEY_FIELDS, ("n", _COUNT), ("effect_size", _NUMBER), ("standard_error", _NUMBER)])
 """The combined effect of the first `n` draws."""
 
-# Draws from which intervals are computed. With more of them an interval changes by less than its third digit: it is the
-# words that make it wide.
-_MOST_SPREAD, _LEAST_SPREAD = 128, 16
+# Draws from which intervals and controls are computed, whatever contexts there are, so that all estimates of a category
+# have the same resamples. With noise of contexts as large as the differences of words, twice as many make an interval
+# shorter by a hundredth (docs/uncertainty.md).
+_SPREAD = 256
 
 ContextVectors: TypeAlias = Mapping[str, tuple[Sequence[str], npt.ArrayLike]]
 """Each stimulus with the ids of its occurrences and their (n_contexts, d) vectors."""
@@ -102,7 +105,10 @@ ContextVectors: TypeAlias = Mapping[str, tuple[Sequence[str], npt.ArrayLike]]
 
 @dataclass(frozen=True)
 class CeatSettings:
-    """The choices of a study, as in its config; a value that is not allowed is an `InputError` that names the key."""
+    """The choices of a study, as in its config; a value that is not allowed is an `InputError` that names the key.
+
+    `pool`, `match`, `window` and `pieces` are those of earlier stages, and stand in the table for who reads it.
+    """
 
     n_samples: int = 5000
     sample_modes: Sequence[str] = SAMPLE_MODES
@@ -110,6 +116,9 @@ class CeatSettings:
     tau2: str = "dl"
     draws: str = "without-replacement"
     pool: str = "shared"
+    match: str = "anywhere"
+    window: str = "exact"
+    pieces: str = "all"
     band: float = 0.1
     test: TestSettings = field(default_factory=TestSettings)
     seed: int = 47
@@ -129,8 +138,7 @@ class CeatSettings:
             }
         )
         require_counts({"associations.n_samples": self.n_samples}, least=1)
-        if not self.band > 0:
-            raise InputError(f"associations.band: {self.band!r}. Write a number above 0, such as 0.1.")
+        require_band(self.band)
 
 
 class CeatTables(NamedTuple):
@@ -182,7 +190,7 @@ def measure_ceat(
     stimuli = {word for category in parsed for words in category.sets for word in words}
     checked = _CheckedVectors(vectors, f"{model}, segment length {segment_length}")
     ids = {word: checked.ids(word) for word in sorted(stimuli & vectors.keys())}
-    ordered = {word: np.argsort(np.asarray(of_word), kind="stable") for word, of_word in ids.items() if len(of_word)}
+    ordered = {word: np.argsort(np.asarray(of_word), kind="stable") for word, of_word in ids.items() if of_word}
     drawable = {"random": ordered, "fixed": _shared(ordered, ids, common) if common is not None else ordered}
     tables: tuple[list[dict[str, Any]], ...] = ([], [], [], [])
     for category in parsed:
@@ -202,6 +210,7 @@ class _CheckedVectors(Mapping[str, DirectedVectors]):
     def __init__(self, vectors: ContextVectors, whose: str) -> None:
         self._vectors, self._whose = vectors, whose
         self._first: tuple[str, int] | None = None
+        self._spread: dict[tuple[str, int, int], IndexArray] = {}
 
     def __getitem__(self, word: str) -> DirectedVectors:
         whose = f"{self._whose}, {word}"
@@ -223,10 +232,24 @@ class _CheckedVectors(Mapping[str, DirectedVectors]):
     def __len__(self) -> int:
         return len(self._vectors)
 
-    def ids(self, word: str) -> Sequence[str]:
+    def spread(self, word: str, rows: IndexArray, turn: int, seed: int) -> IndexArray:
+        """The rows of a word in the draws that intervals rest on, the same for all categories with these `rows`."""
+        key = word, turn, rows.size
+        if key not in self._spread:
+            ids = self.ids(word)
+            drawn = spread_draws([ids[row] for row in rows], _SPREAD, seed=seed, names=(word, turn))
+            self._spread[key] = rows[drawn]
+        return self._spread[key]
+
+    def ids(self, word: str) -> list[str]:
         """The ids of a stimulus's occurrences; its vectors are read only where there is no other way."""
         known = getattr(self._vectors, "ids", None)
-        return known(word) if known else self._vectors[word][0]
+        ids = list(known(word) if known else self._vectors[word][0])
+        if len(set(ids)) != len(ids):
+            raise InputError(
+                f"{self._whose}, {word}: {len(ids)} vectors of {len(set(ids))} occurrences. Embed it again."
+            )
+        return ids
 
 
 def _shared(
@@ -263,6 +286,7 @@ def _rows(
     resamples: list[dict[str, Any]] = []
     steps: list[dict[str, Any]] = []
     key = {"category": category.name, **cell._asdict()}
+    fewest = min((contexts[word].size for side in used for word in side), default=0)
     if reason:
         notes.append(reason)
     else:
@@ -276,7 +300,7 @@ def _rows(
             numbers = {
                 **estimate.columns,
                 **_numbers(result),
-                "contexts_enough": contexts_enough(result.effect_sizes, settings.band),
+                "contexts_enough": contexts_enough(result.effect_sizes, settings.band, contexts_min=fewest),
                 "draws_settled": draws_settled(combined, settings.band),
             }
             words = [
@@ -303,13 +327,15 @@ def _rows(
         **describe_words(category.sets, used),
         "dropped": "; ".join(notes),
         "n_samples": settings.n_samples,
-        "contexts_min": min((contexts[word].size for side in used for word in side), default=0),
-        "std": settings.test.std,
-        "alternative": settings.test.alternative,
+        "contexts_min": fewest,
+        **settings.test.conventions(),
         "variance": settings.variance,
         "tau2_method": settings.tau2,
         "draws": settings.draws,
         "pool": settings.pool,
+        "match": settings.match,
+        "window": settings.window,
+        "pieces": settings.pieces,
         "band": settings.band,
         "seed": settings.seed,
     }
@@ -337,9 +363,6 @@ def _measure(
         names=(*cell.whose, category),
         replacement=settings.draws,
     )
-    spread = spread_draws(
-        listed, n_contexts, seed=settings.seed, names=(*cell.whose, category), most=_MOST_SPREAD, least=_LEAST_SPREAD
-    )
     result = ceat_of_draws(
         vectors,
         used,
@@ -349,7 +372,7 @@ def _measure(
         std=settings.test.std,
     )
     cosines = Cosines(
-        draw_cosines(vectors, listed, _rows_of(listed, contexts, spread), n_x + n_y),
+        draw_cosines(vectors, listed, _spread_rows(listed, contexts, vectors, settings.seed), n_x + n_y),
         np.arange(n_x + n_y),
         np.arange(n_a + n_b),
         n_x,
@@ -366,8 +389,35 @@ def _measure(
         names=cell,
         effect=result.combined.effect,
         scores=result.target_scores,
+        without_targets=_without_targets(result, n_y, settings),
     )
     return result, estimate, cosines
+
+
+def _spread_rows(
+    words: Sequence[str], contexts: Mapping[str, IndexArray], vectors: _CheckedVectors, seed: int
+) -> IndexArray:
+    """Rows of the words' vectors in draws that are resampled; a word that is listed twice is drawn twice."""
+    turns: Counter[str] = Counter()
+    columns = []
+    for word in words:
+        columns.append(vectors.spread(word, contexts[word], turns[word], seed))
+        turns[word] += 1
+    return np.stack(columns, axis=1)
+
+
+def _without_targets(result: Ceat, n_y: int, settings: CeatSettings) -> FloatArray:
+    """The combined effect of the same draws without each target word; NaN where there is none."""
+    effects = np.full(result.n_x + n_y, np.nan)
+    for word in range(effects.size):
+        n_x = result.n_x - (word < result.n_x)
+        if 0 < n_x < effects.size - 1:
+            with contextlib.suppress(ConstantScoresError):
+                scores = np.delete(result.scores, word, axis=1)
+                effects[word] = combine_scores(
+                    scores, n_x, variance=settings.variance, tau2=settings.tau2, std=settings.test.std
+                ).combined.effect
+    return effects
 
 
 def _rows_of(words: Sequence[str], contexts: Mapping[str, IndexArray], drawn: IndexArray) -> IndexArray:

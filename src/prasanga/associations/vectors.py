@@ -41,8 +41,10 @@ def directed_vectors(name: str, vectors: npt.ArrayLike) -> DirectedVectors:
         raise InputError(f"{name}: vectors of type {array.dtype}. Give numbers, for example float32.")
     if array.ndim != 2 or not array.size:
         raise InputError(f"{name}: an array of shape {array.shape}. Give (n, d): one vector per row, at least one.")
-    if array.dtype.kind != "f":
+    if array.dtype.newbyteorder("=") not in (np.float16, np.float32, np.float64):
         array = array.astype(np.float64)
+    elif not array.dtype.isnative:
+        array = array.astype(array.dtype.newbyteorder("="))
     norms = _norms(array)
     if not np.isfinite(norms).all():
         row = int(np.flatnonzero(~np.isfinite(norms))[0])
@@ -55,11 +57,19 @@ def directed_vectors(name: str, vectors: npt.ArrayLike) -> DirectedVectors:
 
 def _norms(array: npt.NDArray[Any]) -> FloatArray:
     """Lengths of the rows, in float64; some rows at a time, which stay in the processor's cache."""
-    squares = np.empty(len(array))
-    for start in range(0, len(array), 256):
-        block = array[start : start + 256].astype(np.float64)
-        np.vecdot(block, block, out=squares[start : start + 256])
-    return np.sqrt(squares)
+    norms = np.empty(len(array))
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        for start in range(0, len(array), 256):
+            block = array[start : start + 256].astype(np.float64)
+            np.vecdot(block, block, out=norms[start : start + 256])
+    norms = np.sqrt(norms)
+    # Squares of numbers such as 1e-200 or 1e200 vanish or overflow: these rows are measured in units of their largest.
+    for row in np.flatnonzero(~((norms > 1e-100) & (norms < 1e100))):
+        wide = array[row].astype(np.float64)
+        largest = np.abs(wide).max()
+        if 0 < largest < np.inf:
+            norms[row] = largest * np.sqrt(np.vecdot(wide / largest, wide / largest))
+    return norms
 
 
 def unit_vectors(name: str, vectors: npt.ArrayLike) -> FloatArray:

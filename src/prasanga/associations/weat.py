@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from prasanga.associations.categories import Category, category_of
 from prasanga.associations.cosines import Cosines
-from prasanga.associations.effects import ConstantScoresError, effect_size_of_scores, target_scores
+from prasanga.associations.effects import COSINE_NOISE, ConstantScoresError, effect_size_of_scores, target_scores
 from prasanga.associations.estimates import (
     CATEGORY_FIELDS,
     CONVENTION_FIELDS,
@@ -114,8 +114,10 @@ def weat(
             if all words have the same association.
     """
     x, y = target_scores(X, Y, A, B)
-    test = permutation_test_of_scores(x, y, alternative=alternative, method=method, n_resamples=n_resamples, rng=rng)
-    return Weat(effect_size_of_scores(x, y, std), x, y, test, std)
+    test = permutation_test_of_scores(
+        x, y, alternative=alternative, method=method, n_resamples=n_resamples, rng=rng, noise=COSINE_NOISE
+    )
+    return Weat(effect_size_of_scores(x, y, std, noise=COSINE_NOISE), x, y, test, std)
 
 
 def measure_weat(
@@ -153,7 +155,7 @@ def measure_weat(
     stimuli = dict.fromkeys(word for category in parsed for words in category.sets for word in words)
     usable, reasons = _usable(name, stimuli, vectors, missing)
     about = {"vectors": source, "method": method, "forms": forms}
-    about |= {"std": settings.std, "alternative": settings.alternative}
+    about |= settings.conventions()
     rows: list[dict[str, Any]] = []
     words: list[dict[str, Any]] = []
     for category in parsed:
@@ -203,7 +205,7 @@ def _estimate(
     used = used_words(category.sets, usable)
     left_out = dict.fromkeys(word for words in category.sets for word in words if word not in usable)
     notes = [f"{word}: {reasons[word]}" for word in left_out]
-    columns: dict[str, Any] = {"interval": settings.interval, "n_resamples": settings.n_resamples}
+    columns: dict[str, Any] = {}
     words: list[dict[str, Any]] = []
     if problem := too_few(category.set_names, category.sets, used):
         notes.append(problem)

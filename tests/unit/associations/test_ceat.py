@@ -96,6 +96,33 @@ def test_blocks_and_groups_change_nothing(dtype: type, monkeypatch: pytest.Monke
     np.testing.assert_array_equal(parts.scores, whole.scores)
 
 
+def test_threads_change_nothing() -> None:
+    embeddings = random_embeddings(5)
+    draws = random_draws(embeddings, 5000, seed=6)
+    one, three = (ceat(embeddings, (X, Y), (A, B), draws=draws, threads=n) for n in (1, 3))
+    np.testing.assert_array_equal(one.scores, three.scores)
+    with pytest.raises(InputError, match="threads: 0"):
+        ceat(embeddings, (X, Y), (A, B), draws=draws, threads=0)
+
+
+@pytest.mark.parametrize("dtype", [">f4", ">f8", np.longdouble, np.int16])
+def test_numbers_of_any_kind(dtype: object) -> None:
+    embeddings = {w: np.round(100 * v).astype(np.float32) for w, v in random_embeddings(5).items()}
+    draws = random_draws(embeddings, 9, seed=6)
+    other = {word: v.astype(dtype) for word, v in embeddings.items()}  # type: ignore[call-overload]
+    found, expected = (ceat(given, (X, Y), (A, B), draws=draws) for given in (other, embeddings))
+    np.testing.assert_allclose(found.effect_sizes, expected.effect_sizes, rtol=1e-12)
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e200])
+def test_very_small_and_very_large_vectors(scale: float) -> None:
+    embeddings = random_embeddings(5)
+    draws = random_draws(embeddings, 9, seed=6)
+    scaled = {word: scale * v for word, v in embeddings.items()}
+    found, expected = (ceat(given, (X, Y), (A, B), draws=draws) for given in (scaled, embeddings))
+    np.testing.assert_allclose(found.effect_sizes, expected.effect_sizes, rtol=1e-9)
+
+
 def test_vectors_on_disk_are_read_where_they_lie(tmp_path: Path) -> None:
     embeddings = random_embeddings(5, dtype=np.float32)
     mapped = {}

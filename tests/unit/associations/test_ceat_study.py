@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -9,17 +10,27 @@ import numpy as np
 import pytest
 
 import prasanga
-from prasanga.associations import CEAT_SCHEMA, CeatSettings, CeatTables, TestSettings, ceat, measure_ceat, named_draws
+from prasanga.associations import (
+    CEAT_SCHEMA,
+    CeatSettings,
+    CeatTables,
+    TestSettings,
+    ceat,
+    measure_ceat,
+    named_draws,
+    scoring,
+)
 from prasanga.associations.study import CEAT_WORDS_SCHEMA, CONVERGENCE_SCHEMA, RESAMPLES_SCHEMA
 from prasanga.errors import InputError
 
 COLUMNS = """
     category, category_title, target_x, target_y, attribute_a, attribute_b, model, segment_length, sample_mode,
-    effect_size, ci_low, ci_high, interval_note, interval, n_resamples, standard_error, draws_low, draws_high, p_draws,
-    log_p_draws, tau2, q, i2, p_stimuli, p_stimuli_exact, n_partitions, p_stimuli_low, p_stimuli_high, p_stimuli_holm,
-    p_stimuli_bh, n_tests, twin_effect_size, twin_p_stimuli, shuffled_low, shuffled_high, p_shuffled, leave_out_low,
-    leave_out_high, smallest_effect, contexts_enough, draws_settled, n_x, n_y, n_a, n_b, listed_x, listed_y, listed_a,
-    listed_b, dropped, n_samples, contexts_min, std, alternative, variance, tau2_method, draws, pool, band, seed
+    effect_size, ci_low, ci_high, interval_note, standard_error, draws_low, draws_high, p_draws, log_p_draws, tau2, q,
+    i2, p_stimuli, p_stimuli_exact, n_partitions, p_stimuli_low, p_stimuli_high, p_stimuli_holm, p_stimuli_bh, n_tests,
+    twin_effect_size, twin_p_stimuli, shuffled_low, shuffled_high, p_shuffled, leave_out_low, leave_out_high,
+    smallest_effect, contexts_enough, draws_settled, n_x, n_y, n_a, n_b, listed_x, listed_y, listed_a, listed_b,
+    dropped, n_samples, contexts_min, std, alternative, interval, resample_attributes, n_resamples, n_shuffles,
+    n_permutations, variance, tau2_method, draws, pool, match, window, pieces, band, seed
 """
 FLOWERS, INSECTS = ["গোলাপ", "বেলি", "জবা"], ["মশা", "মাছি", "পিঁপড়া"]
 PLEASANT, UNPLEASANT = ["শান্তি", "স্বর্গ", "ভালোবাসা", "স্বর্গ"], ["ঘৃণা", "হত্যা", "হত্যা"]
@@ -186,7 +197,7 @@ def test_a_category_that_cannot_be_computed_is_a_row_with_the_reason(leave_out: 
     assert reason in found["dropped"]
     numbers = CEAT_SCHEMA.names[CEAT_SCHEMA.names.index("effect_size") : CEAT_SCHEMA.names.index("n_samples")]
     shown = [name for name in numbers if name not in {"n_x", "n_y", "n_a", "n_b", "dropped"} and "listed" not in name]
-    assert [found[name] for name in shown] == [None] * 32
+    assert [found[name] for name in shown] == [None] * 30
     assert found["listed_x"] == 3
 
 
@@ -298,40 +309,93 @@ def test_words_and_what_the_effect_is_without_them() -> None:
     given = vectors()
     tables = measure_ceat({"C1": C1}, given, model="m", segment_length="9", settings=settings)
     words = tables.words.to_pylist()
-    assert [(w["role"], w["stimulus"]) for w in words] == [
-        (role, word)
-        for role, side in zip("xyab", (FLOWERS, INSECTS, PLEASANT, UNPLEASANT), strict=True)
-        for word in side
-    ]
+    listed = [*FLOWERS, *INSECTS, *PLEASANT, *UNPLEASANT]
+    roles = [role for role, side in zip("xyab", (FLOWERS, INSECTS, PLEASANT, UNPLEASANT), strict=True) for _ in side]
+    assert [(w["role"], w["stimulus"]) for w in words] == list(zip(roles, listed, strict=True))
     assert {w["n_items"] for w in words} == {12}
     effects = [w["effect_without"] for w in words]
     (estimate,) = rows(tables)
-    assert (estimate["leave_out_low"], estimate["leave_out_high"]) == pytest.approx((min(effects), max(effects)))
-    # Without a word the effect is about that of the category without it; the draws differ, so about.
-    fewer = {**C1, "targets": [word_set("flowers", FLOWERS[1:]), word_set("insects", INSECTS)]}
-    (without,) = rows(
-        measure_ceat({"C1": fewer}, given, model="m", segment_length="9", settings=CeatSettings(4000, ["random"]))
-    )
-    assert effects[0] == pytest.approx(without["effect_size"], abs=0.35)
-    scores = [w["association"] for w in words if w["role"] in "xy"]
-    spread = np.mean(scores[:3]) - np.mean(scores[3:])
-    assert np.sign(spread) == np.sign(estimate["effect_size"])
+    assert (estimate["leave_out_low"], estimate["leave_out_high"]) == (min(effects), max(effects))
+    # Without a target: the same draws, and the others as they are.
+    ordered = {word: v[np.argsort(ids)] for word, (ids, v) in given.items()}
+    draws = named_draws(listed, [12] * len(listed), 40, seed=47, names=("random", "m", "C1"))
+    for i, word in enumerate([*FLOWERS, *INSECTS]):
+        x, y = ([w for w in side if w != word] for side in (FLOWERS, INSECTS))
+        fewer = ceat(ordered, (x, y), (PLEASANT, UNPLEASANT), draws=np.delete(draws, i, axis=1))
+        assert effects[i] == pytest.approx(fewer.combined.effect, rel=1e-9)
+    whole = ceat(ordered, (FLOWERS, INSECTS), (PLEASANT, UNPLEASANT), draws=draws)
+    assert [w["association"] for w in words[:6]] == pytest.approx(whole.target_scores.tolist(), rel=1e-9)
 
 
-def test_what_the_vectors_are_read_of_one_word_at_a_time() -> None:
+def test_a_context_that_is_lost_moves_its_own_word_alone() -> None:
+    rng = np.random.default_rng(11)
+    stimuli = dict.fromkeys([*FLOWERS, *INSECTS, *PLEASANT, *UNPLEASANT])
+    given = {w: ([f"{w}{i:03d}" for i in range(300)], rng.standard_normal((300, 5))) for w in stimuli}
+    settings = CeatSettings(30, ["random"], test=TestSettings(n_resamples=40, n_shuffles=0))
+
+    def replicates(vectors: Any) -> np.ndarray:
+        tables = measure_ceat({"C1": C1}, vectors, model="m", segment_length="9", settings=settings)
+        return np.array(tables.resamples["replicates"][0].as_py())
+
+    ids, of_word = given["বেলি"]
+    fewer = given | {"বেলি": (ids[:7] + ids[8:], np.delete(of_word, 7, axis=0))}
+    other = {w: (i, rng.standard_normal(v.shape)) for w, (i, v) in given.items()}
+    apart = {name: np.abs(replicates(v) - replicates(given)).max() for name, v in (("fewer", fewer), ("other", other))}
+    assert apart["fewer"] < 0.1 * apart["other"]
+
+
+def test_a_rare_word_makes_no_interval_wide() -> None:
+    rng = np.random.default_rng(12)
+    sides = [[f"{side}{i}" for i in range(8)] for side in "xyab"]
+    given = {
+        w: ([f"{w}{i}" for i in range(300)], rng.standard_normal(6) + 0.7 * rng.standard_normal((300, 6)))
+        for side in sides
+        for w in side
+    }
+    category = {**C1, "targets": [word_set("x", sides[0]), word_set("y", sides[1])]}
+    category["attributes"] = [word_set("a", sides[2]), word_set("b", sides[3])]
+    settings = CeatSettings(200, ["random"], test=TestSettings(n_resamples=400, n_shuffles=0))
+
+    def width(vectors: Any) -> float:
+        (found,) = rows(measure_ceat({"C1": category}, vectors, model="m", segment_length="9", settings=settings))
+        return float(found["ci_high"] - found["ci_low"])
+
+    rare = given | {"b3": (given["b3"][0][:4], given["b3"][1][:4])}
+    assert width(rare) == pytest.approx(width(given), rel=0.15)
+
+
+def test_occurrences_that_stand_twice_are_refused() -> None:
+    given = vectors()
+    given["বেলি"] = (["s1", "s1"], np.ones((2, 5)))
+    with pytest.raises(InputError, match="m, segment length 9, বেলি: 2 vectors of 1 occurrences"):
+        row(vectors=given)
+
+
+def test_vectors_are_read_a_word_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     class Read(dict):
-        asked = 0
+        """Counts the arrays that are alive: those handed out and not yet let go."""
+
+        alive = 0
+        most = 0
 
         def __getitem__(self, word: str) -> Any:
-            self.asked += 1
-            return super().__getitem__(word)
+            ids, array = super().__getitem__(word)
+            copy = np.array(array)
+            self.alive += 1
+            self.most = max(self.most, self.alive)
+            weakref.finalize(copy, self.let_go)
+            return ids, copy
+
+        def let_go(self) -> None:
+            self.alive -= 1
 
         def ids(self, word: str) -> list[str]:
             return super().__getitem__(word)[0]
 
+    monkeypatch.setattr(scoring, "_GROUP", 1)
     given = Read(vectors())
     lazy = measure_ceat({"C1": C1}, given, model="m", segment_length="9", settings=SETTINGS)
-    assert given.asked > 0
+    assert 0 < given.most <= 3 < len(given)
     plain = measure_ceat({"C1": C1}, vectors(), model="m", segment_length="9", settings=SETTINGS)
     assert [table.to_pylist() for table in lazy] == [table.to_pylist() for table in plain]
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from prasanga.associations import draw_contexts, named_draws
+from prasanga.associations.sampling import spread_draws
 from prasanga.errors import InputError
 
 
@@ -69,3 +70,46 @@ def test_bad_input(n_contexts: list[int], n_samples: int, replacement: str, mess
         draw_contexts(n_contexts, n_samples, 1, replacement)
     with pytest.raises(InputError, match=message):
         named_draws(["w"] * len(n_contexts), n_contexts, n_samples, seed=1, names=(), replacement=replacement)
+
+
+def spread(ids: list[str], n_samples: int = 64, word: str = "গোলাপ") -> list[str]:
+    return [ids[place] for place in spread_draws(ids, n_samples, seed=47, names=(word, 0))]
+
+
+def test_spread_draws_use_a_context_once_or_equally_often() -> None:
+    ids = [f"{i:04d}" for i in range(300)]
+    assert len(set(spread(ids))) == 64
+    counts = np.unique(spread(ids[:10], 64), return_counts=True)[1]
+    assert sorted(counts.tolist()) == [6] * 6 + [7] * 4
+    assert spread(ids[:1], 3) == ["0000"] * 3
+
+
+def test_spread_draws_depend_on_ids_and_not_on_their_order() -> None:
+    ids = [f"{i:04d}" for i in range(300)]
+    assert spread(ids) == spread(ids[::-1])
+    assert spread(ids) != spread(ids, word="বেলি")
+
+
+def test_a_lost_context_moves_hardly_any_spread_draw() -> None:
+    ids = [f"{i:04d}" for i in range(300)]
+    before = spread(ids)
+    for lost in before[:20]:
+        after = spread([each for each in ids if each != lost])
+        moved = [i for i, (one, other) in enumerate(zip(before, after, strict=True)) if one != other]
+        assert 1 <= len(moved) <= 6
+    unused = next(each for each in ids if each not in before)
+    assert spread([each for each in ids if each != unused]) == before
+
+
+def test_spread_draws_take_every_context_as_often() -> None:
+    ids = [f"{i:04d}" for i in range(40)]
+    drawn = [each for number in range(1000) for each in spread(ids, 8, word=f"w{number}")]
+    counts = np.unique(drawn, return_counts=True)[1]
+    # 8000 draws over 40 contexts: 200 each, standard deviation below 14
+    assert counts.size == 40
+    assert np.abs(counts - 200).max() < 4.5 * 14
+
+
+def test_a_word_without_contexts_is_refused() -> None:
+    with pytest.raises(InputError, match="word 0 has 0 contexts"):
+        spread([])

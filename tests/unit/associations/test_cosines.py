@@ -32,13 +32,49 @@ def several_draws(n_draws: int = 4) -> tuple[Cosines, list[Sets]]:
 
 
 def listed(sets: Sets, counts: np.ndarray, std: str) -> float:
-    """The effect size of lists in which every word stands as often as it counts: what replicates mean."""
+    """The effect size of lists in which every word stands as often as it counts, from its definition.
+
+    Means are over words, each the mean over its items; so are squares, with as many degrees of freedom as items.
+    """
     repeats = np.split(counts.astype(int), np.cumsum(SIZES)[:-1])
-    stacked = [
-        np.concatenate([np.repeat(word, n, axis=0) for word, n in zip(words, often, strict=True)])
+    x, y, a, b = (
+        [
+            word / np.linalg.norm(word, axis=1, keepdims=True)
+            for word, n in zip(words, often, strict=True)
+            for _ in range(n)
+        ]
         for words, often in zip(sets, repeats, strict=True)
-    ]
-    return effect_size(*stacked, std=std)
+    )
+    axis = np.mean([word.mean(axis=0) for word in a], axis=0) - np.mean([word.mean(axis=0) for word in b], axis=0)
+    of_x, of_y = ([word @ axis for word in words] for words in (x, y))
+    mean_x, mean_y = (np.mean([scores.mean() for scores in of_set]) for of_set in (of_x, of_y))
+    both, n = [*of_x, *of_y], sum(map(len, [*of_x, *of_y]))
+    middle = (len(of_x) * mean_x + len(of_y) * mean_y) / len(both)
+    around = [mean_x] * len(of_x) + [mean_y] * len(of_y) if std == "pooled" else [middle] * len(both)
+    square = np.mean([np.mean((scores - m) ** 2) for scores, m in zip(both, around, strict=True)])
+    freedom = {"union_ddof1": n - 1, "union_ddof0": n, "pooled": n - 2}[std]
+    return float((mean_x - mean_y) / np.sqrt(square * n / freedom))
+
+
+def test_with_as_many_items_a_word_it_is_the_effect_size_over_items() -> None:
+    sets = sets_of([[3] * n for n in SIZES])
+    for std in STD_CONVENTIONS:
+        expected = effect_size(*(np.concatenate(words) for words in sets), std=std)
+        assert Cosines.of_vectors(*sets).effect(std) == pytest.approx(expected, rel=1e-12)
+
+
+def test_the_effect_has_the_sign_of_the_difference_of_words() -> None:
+    # One word of X with many items, far to one side, and three words with one item each, far to the other.
+    rng = np.random.default_rng(4)
+    near, far = np.array([1.0, 0.2]), np.array([0.2, 1.0])
+    noise = lambda n: 0.01 * rng.standard_normal((n, 2))  # noqa: E731
+    x = [near + noise(12), *(far + noise(1) for _ in range(3))]
+    y = [(near + far) / 2 + noise(1) for _ in range(4)]
+    cosines = Cosines.of_vectors(x, y, [near[None]], [far[None]])
+    scores = cosines.word_scores()
+    assert scores[:4].mean() < scores[4:].mean()
+    assert cosines.item_scores()[0][:15].mean() > cosines.item_scores()[0][15:].mean()
+    assert cosines.effect() < 0
 
 
 def random_counts(n: int, seed: int = 1) -> np.ndarray:
@@ -76,8 +112,8 @@ def test_without_counts_every_word_counts_once(std: str) -> None:
 
 def test_word_scores_are_means_over_items_and_draws() -> None:
     cosines = Cosines.of_vectors(*SEVERAL)
-    attributes = [np.concatenate(words) for words in SEVERAL[2:]]
-    a, b = ((v / np.linalg.norm(v, axis=1, keepdims=True)).mean(axis=0) for v in attributes)
+    units = [[word / np.linalg.norm(word, axis=1, keepdims=True) for word in words] for words in SEVERAL[2:]]
+    a, b = (np.mean([word.mean(axis=0) for word in words], axis=0) for words in units)
     expected = [
         (word / np.linalg.norm(word, axis=1, keepdims=True) @ (a - b)).mean() for word in SEVERAL[0] + SEVERAL[1]
     ]

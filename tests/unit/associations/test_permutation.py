@@ -6,7 +6,8 @@ from math import comb
 import numpy as np
 import pytest
 
-from prasanga.associations import permutation_test, permutation_test_of_scores
+from prasanga.associations import permutation_test, permutation_test_of_scores, weat
+from prasanga.associations.effects import ConstantScoresError
 from prasanga.errors import InputError
 
 ALTERNATIVES = ["two-sided", "greater", "less"]
@@ -190,3 +191,28 @@ def test_the_interval_is_that_of_clopper_and_pearson() -> None:
     expected = binomtest(count, 2000).proportion_ci(method="exact")
     assert 0 < count < 2000
     assert (test.ci_low, test.ci_high) == pytest.approx((expected.low, expected.high), rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "alternative", "expected"),
+    [
+        ([1e308, 9e307], [1e307, -2e307], "two-sided", 1 / 3),
+        ([5e-324, 0.0], [0.0, 0.0], "two-sided", 1.0),
+        ([1e-320, 2e-320, 3e-320], [1e-320, 7e-320], "greater", 0.8),
+    ],
+)
+def test_scores_at_the_ends_of_what_a_number_can_be(
+    x: list[float], y: list[float], alternative: str, expected: float
+) -> None:
+    assert permutation_test_of_scores(x, y, alternative=alternative).p_value == pytest.approx(expected)
+
+
+def test_rounding_is_no_difference() -> None:
+    rng = np.random.default_rng(23)
+    X, Y, A = (rng.normal(size=(n, 30)) for n in (7, 8, 6))
+    B = A[[3, 1, 5, 0, 2, 4]]  # the same words in another order
+    test = permutation_test(X, Y, A, B)
+    assert (test.p_value, test.exact) == (1.0, True)
+    with pytest.raises(ConstantScoresError):
+        weat(X, Y, A, B)
+    assert permutation_test_of_scores(np.full(30, 0.1), np.full(31, 0.1)).exact

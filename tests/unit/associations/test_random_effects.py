@@ -167,3 +167,35 @@ def test_one_effect_has_no_heterogeneity(tau2: str) -> None:
     for effect in np.random.default_rng(5).normal(size=200):
         result = combine([effect], [0.3826257639058087**2], tau2=tau2)
         assert (result.tau2, result.q, result.i2) == (0.0, 0.0, 0.0)
+
+
+@pytest.mark.parametrize("scale", [1e-250, 1e-30, 1e30, 1e250])
+@pytest.mark.parametrize("tau2", ["dl", "pm", "reml"])
+def test_the_unit_does_not_matter(scale: float, tau2: str) -> None:
+    rng = np.random.default_rng(31)
+    effects, variances = rng.normal(0.4, 0.3, 40), rng.uniform(0.01, 0.1, 40)
+    expected = combine(effects, variances, tau2=tau2)
+    found = combine(effects * scale**0.5, variances * scale, tau2=tau2)
+    assert found.effect == pytest.approx(expected.effect * scale**0.5, rel=1e-9)
+    assert found.standard_error == pytest.approx(expected.standard_error * scale**0.5, rel=1e-9)
+    assert (found.tau2 / scale, found.q, found.i2) == pytest.approx((expected.tau2, expected.q, expected.i2), rel=1e-9)
+    assert found.log_p_value == pytest.approx(expected.log_p_value, rel=1e-9)
+
+
+@pytest.mark.parametrize(("tau2", "theirs"), [("dl", "chi2"), ("pm", "iterated")])
+@pytest.mark.parametrize("spread", [0.0, 0.1, 0.6])
+def test_equals_statsmodels(tau2: str, theirs: str, spread: float) -> None:
+    from statsmodels.stats.meta_analysis import combine_effects
+
+    rng = np.random.default_rng(32)
+    for n in (3, 30, 300):
+        effects, variances = rng.normal(0.4, spread + 0.2, n), rng.uniform(0.01, 0.3, n)
+        expected = combine_effects(effects, variances, method_re=theirs, atol=1e-12)
+        found = combine(effects, variances, tau2=tau2)
+        assert found.tau2 == pytest.approx(max(0.0, expected.tau2), rel=1e-6, abs=1e-9)
+        assert found.q == pytest.approx(expected.q, rel=1e-9)
+        assert found.i2 == pytest.approx(max(0.0, expected.i2), rel=1e-9, abs=1e-12)
+        if expected.tau2 < 0:  # which is not cut off there
+            continue
+        assert found.effect == pytest.approx(expected.mean_effect_re, rel=1e-6)
+        assert found.standard_error == pytest.approx(expected.sd_eff_w_re, rel=1e-6)

@@ -32,13 +32,14 @@ def random_words(rng: np.random.Generator, n: int, sentences: int, d: int = 6, s
 def test_a_case_worked_by_hand() -> None:
     """A at 0 and B at 90 degrees, so that s = cos - sin; four sentences of X and three of Y, two words each.
 
-    X: s of 0, 90 degrees (1, -1) and twice 0 (1, 1): mean 1/2, words 0 and 1. Y: 90, 90 (-1, -1) and 180 (-1): mean -1,
-    words -1 and -1. Over 7 sentences: mean -1/7, sum of squares 7 - 7/49 = 48/7, standard deviation sqrt(8/7).
+    X: s of 0, 90 degrees (1, -1) and twice 0 (1, 1): words 0 and 1, mean 1/2. Y: 90, 90 (-1, -1) and 180 (-1): words
+    -1 and -1. Every word weighs the same: the mean of all is -1/4, and the mean squares about it over the sentences of
+    each word are 17/16, 25/16, 9/16, 9/16, on average 15/16; with 7 sentences the variance is 15/16 * 7/6 = 35/32.
     """
     X = [[unit(0), unit(90)], [unit(0), [3.0, 0.0]]]
     Y = [[unit(90), [0.0, 0.5]], [unit(180)]]
     result = seat(X, Y, [[unit(0)]], [[unit(90)]])
-    assert result.effect_size == pytest.approx(1.5 / np.sqrt(8 / 7), rel=1e-12)
+    assert result.effect_size == pytest.approx(1.5 / np.sqrt(35 / 32), rel=1e-12)
     assert result.word_scores == pytest.approx([0, 1, -1, -1], abs=1e-12)
     assert result.test.statistic == pytest.approx(1.5)
     # of the six ways to choose X from (0, 1, -1, -1), the observed one and its mirror image are as extreme

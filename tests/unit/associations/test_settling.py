@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from prasanga.associations.differences import DIFFERENCES_SCHEMA
-from prasanga.associations.settling import SETTLING_SCHEMA, distances_to_longest, settling
+from prasanga.associations.settling import SETTLING_SCHEMA, comparable_lengths, distances_to_longest, settling
 from prasanga.errors import InputError
 
 CELL = {"category": "C1", "model": "m", "sample_mode": "fixed"}
@@ -17,7 +17,7 @@ def estimates(effects: dict[str, float | None], **cell: str) -> pa.Table:
     return pa.Table.from_pylist(rows)
 
 
-def to_longest(intervals: dict[str, tuple[float | None, float | None]], longest: str = ">75") -> pa.Table:
+def to_longest(intervals: dict[str, tuple[float | None, float | None]], longest: str = "200") -> pa.Table:
     """Rows of differences, longest minus length."""
     rows = [
         {**CELL, "kind": "length", "first": length, "second": longest, "ci_low": low, "ci_high": high}
@@ -38,28 +38,28 @@ def settled(
 
 
 def test_the_shortest_length_from_which_on_it_stays() -> None:
-    row = settled({"9": 0.1, "25": 0.5, "75": 0.65, ">75": 0.6})
-    assert (row["settled_length"], row["longest"]) == ("25", ">75")
+    row = settled({"9": 0.1, "25": 0.5, "75": 0.65, "200": 0.6})
+    assert (row["settled_length"], row["longest"]) == ("25", "200")
     assert row["largest_distance"] == pytest.approx(0.5)
 
 
 def test_order_of_rows_makes_no_difference() -> None:
-    assert settled({">75": 0.6, "9": 0.1, "75": 0.65, "25": 0.5})["settled_length"] == "25"
+    assert settled({"200": 0.6, "9": 0.1, "75": 0.65, "25": 0.5})["settled_length"] == "25"
 
 
 def test_a_length_that_was_near_by_chance_does_not_count() -> None:
-    assert settled({"9": 0.6, "25": 0.1, "75": 0.65, ">75": 0.6})["settled_length"] == "75"
+    assert settled({"9": 0.6, "25": 0.1, "75": 0.65, "200": 0.6})["settled_length"] == "75"
 
 
 def test_not_settled_before_the_longest() -> None:
-    row = settled({"9": 0.6, "25": 0.6, ">75": 0.1}, to_longest({"9": (-0.6, -0.4), "25": (-0.6, -0.4)}))
-    assert (row["settled_length"], row["longest"], row["sure"]) == (None, ">75", None)
+    row = settled({"9": 0.6, "25": 0.6, "200": 0.1}, to_longest({"9": (-0.6, -0.4), "25": (-0.6, -0.4)}))
+    assert (row["settled_length"], row["longest"], row["sure"]) == (None, "200", None)
     assert row["largest_distance"] == pytest.approx(0.5)
 
 
 def test_the_border_belongs_to_the_band() -> None:
-    assert settled({"9": 0.375, ">75": 0.5})["settled_length"] == "9"
-    assert settled({"9": 0.375, ">75": 0.5}, band=0.1249)["settled_length"] is None
+    assert settled({"9": 0.375, "200": 0.5})["settled_length"] == "9"
+    assert settled({"9": 0.375, "200": 0.5}, band=0.1249)["settled_length"] is None
 
 
 def test_one_length_has_nothing_to_settle_to() -> None:
@@ -68,11 +68,11 @@ def test_one_length_has_nothing_to_settle_to() -> None:
 
 
 def test_an_unknown_effect_cannot_lie_within_the_band() -> None:
-    assert settled({"9": 0.5, "25": None, "75": 0.5, ">75": 0.5})["settled_length"] == "75"
+    assert settled({"9": 0.5, "25": None, "75": 0.5, "200": 0.5})["settled_length"] == "75"
     # The longest length with an effect takes the place of one without.
-    row = settled({"9": 0.5, "75": 0.5, ">75": None})
+    row = settled({"9": 0.5, "75": 0.5, "200": None})
     assert (row["settled_length"], row["longest"]) == ("9", "75")
-    row = settled({"9": None, ">75": float("nan")})
+    row = settled({"9": None, "200": float("nan")})
     assert (row["settled_length"], row["longest"], row["largest_distance"], row["sure"]) == (None, None, None, None)
 
 
@@ -89,22 +89,22 @@ def test_an_unknown_effect_cannot_lie_within_the_band() -> None:
 def test_sure_if_the_intervals_lie_within_the_band_too(
     intervals: dict[str, tuple[float | None, float | None]], sure: bool
 ) -> None:
-    row = settled({"9": 0.1, "25": 0.55, "75": 0.65, ">75": 0.6}, to_longest(intervals))
+    row = settled({"9": 0.1, "25": 0.55, "75": 0.65, "200": 0.6}, to_longest(intervals))
     assert (row["settled_length"], row["sure"]) == ("25", sure)
 
 
 def test_intervals_of_other_cells_do_not_count() -> None:
     table = to_longest({"9": (-0.01, 0.01)})
-    effects = estimates({"9": 0.5, ">75": 0.5}, model="other")
+    effects = estimates({"9": 0.5, "200": 0.5}, model="other")
     (row,) = settling(effects, table, band=0.125).to_pylist()
     assert (row["model"], row["settled_length"], row["sure"]) == ("other", "9", False)
 
 
 def test_distances_are_turned_round() -> None:
-    distances = distances_to_longest(estimates({"9": 0.25, ">75": 0.75}), to_longest({"9": (0.4, 0.7)}))
+    distances = distances_to_longest(estimates({"9": 0.25, "200": 0.75}), to_longest({"9": (0.4, 0.7)}))
     nine, longest = distances["C1", "m", "fixed"]
     assert nine == ("9", -0.5, -0.7, -0.4)
-    assert longest == (">75", 0.0, None, None)
+    assert longest == ("200", 0.0, None, None)
 
 
 def test_a_row_for_each_category_model_and_mode_and_lengths_as_given() -> None:
@@ -122,3 +122,12 @@ def test_what_does_not_fit_is_refused() -> None:
         settling(estimates({"9": 0.5}), to_longest({}), band=0)
     with pytest.raises(InputError, match=r"differences: no column kind, first, second, ci_low, ci_high; there are"):
         settling(estimates({"9": 0.5}), estimates({"9": 0.5}), band=0.1)
+
+
+def test_a_length_with_contexts_of_its_own_is_no_place_to_settle_at() -> None:
+    row = settled({"9": 0.1, "25": 0.5, "75": 0.55, ">75": 0.9}, to_longest({"25": (-0.01, 0.1)}, longest="75"))
+    assert (row["settled_length"], row["longest"], row["sure"]) == ("25", "75", True)
+    # with one fixed length there is no other to compare it with
+    assert settled({"9": 0.5, ">75": 0.55})["longest"] == ">75"
+    assert comparable_lengths([">75", "75", "9", "25"]) == ["9", "25", "75"]
+    assert comparable_lengths([">75", "9"]) == ["9", ">75"]

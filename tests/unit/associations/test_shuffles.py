@@ -18,11 +18,11 @@ SETS = [[RNG.standard_normal((n, 5)) for n in items] for items in ([2, 1, 3], [1
 def dealt(spread: str) -> list[float]:
     """The effects of all ten ways to deal five words into three and two."""
     x, y, a, b = SETS
-    words, observed, effects = a + b, Cosines.of_vectors(*SETS).item_scores()[0].std(ddof=1), []
+    words, observed, effects = a + b, Cosines.of_vectors(*SETS).spreads()[0], []
     for chosen in combinations(range(5), 3):
         rest = [words[i] for i in range(5) if i not in chosen]
         cosines = Cosines.of_vectors(x, y, [words[i] for i in chosen], rest)
-        own = cosines.item_scores()[0].std(ddof=1)
+        own = cosines.spreads()[0]
         effects.append(cosines.effect() * (own / observed if spread == "observed" else 1))
     return effects
 

@@ -37,6 +37,14 @@ def test_a_set_is_its_mean_cosines_and_each_word_is_its_own() -> None:
     assert sc_weat([unit.mean(axis=0)], A, B, std="pooled").effect_size == pytest.approx(found.effect_size, rel=1e-12)
 
 
+def test_a_word_in_the_middle_has_no_effect_size_of_its_own() -> None:
+    # 45 degrees is as near to 0 as to 90; the set is not.
+    found = sc_weat(at(45, 0), at(0), at(90))
+    assert np.isnan(found.word_effect_sizes[0])
+    assert found.word_effect_sizes[1] == pytest.approx(2**0.5)
+    assert found.effect_size == pytest.approx(2**0.5)
+
+
 def test_uniform_under_no_effect() -> None:
     rng = np.random.default_rng(2)
     p = [sc_weat(*(rng.normal(size=(n, 6)) for n in (3, 6, 6))).test.p_value for _ in range(400)]
@@ -45,7 +53,7 @@ def test_uniform_under_no_effect() -> None:
 
 
 def test_refused() -> None:
-    with pytest.raises(ConstantScoresError, match="same association"):
+    with pytest.raises(ConstantScoresError, match="W is equally near to all attribute words"):
         sc_weat(at(0), at(60), at(60))
     with pytest.raises(InputError, match="B: vectors of 3 dimensions, but W has 2"):
         sc_weat(at(0), at(60), np.eye(3))
