@@ -32,8 +32,13 @@ _LETTER = regex.compile(r"\p{L}")
 
 # Spelled with a vowel and spoken with a consonant (a university, a European, a one-way street), and the reverse. `uni`
 # is such a beginning where it means one, and not before n, m, d: an uninvited guest, an unimportant, an unideal one.
-_BEGINS_WITH_CONSONANT = regex.compile(r"uni(?![nmd])|us[aeu]|ut[eio]|ur[ai]n|ubi|u-|ufo|eu|ewe|one(?!rous)|once")
+_BEGINS_WITH_CONSONANT = regex.compile(r"uni(?![nmd])|us[aeu]|ut[eio]|ur[ai]n|ubi|ufo|eu|ewe|one(?!rous)|once")
 _BEGINS_WITH_VOWEL = regex.compile(r"[aeiou]|hour|honest|honou?r|heir")
+
+# Read letter by letter: a word in capitals (MBA, MPs), and a letter before a hyphen (X-ray, e-mail). The names of these
+# letters begin with a vowel: an F, an X; but a U. Capitals that are spoken as a word (NATO) are taken for letters, too.
+_READ_BY_LETTERS = regex.compile(r"\p{Lu}{2,}s?\b|\p{L}-")
+_LETTERS_WITH_VOWEL = frozenset("aefhilmnorsx")
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,9 +144,12 @@ def filled_templates(lexicon: Lexicon, stimuli: Sequence[str], templates: Templa
 
 
 def with_article(word: str) -> str:
-    """An English word with `a` or `an` before it: an hour, a university, an apple."""
+    """An English word with `a` or `an` before it: an hour, a university, an apple, an MBA, a US state, an X-ray."""
     small = word.lower()
-    vowel = _BEGINS_WITH_VOWEL.match(small) and not _BEGINS_WITH_CONSONANT.match(small)
+    if _READ_BY_LETTERS.match(word):
+        vowel = small[0] in _LETTERS_WITH_VOWEL
+    else:
+        vowel = bool(_BEGINS_WITH_VOWEL.match(small)) and not _BEGINS_WITH_CONSONANT.match(small)
     return f"{'an' if vowel else 'a'} {word}"
 
 

@@ -42,8 +42,8 @@ def matcher(lexicon: Lexicon) -> Matcher:
     return Matcher(lexicon)
 
 
-def test_there_are_24_groups() -> None:
-    assert len(GROUPS) == 24
+def test_there_are_25_groups() -> None:
+    assert len(GROUPS) == 25
 
 
 @pytest.mark.parametrize("name", GROUPS)
@@ -74,7 +74,7 @@ def test_categories_and_stimuli(lexicon: Lexicon) -> None:
     assert lexicon.language == "hi"
     # The others are intersections: test_intersectional_resources.py.
     assert [name for name in lexicon.categories if name.startswith("C")] == list(SIZES)
-    assert len(lexicon.stimuli) == 407
+    assert len(lexicon.stimuli) == 375
     assert len({form.stimulus for form in lexicon.forms}) == 204  # looked for in texts
     assert [stimulus.name for stimulus in lexicon.stimuli if not stimulus.gloss] == []
     assert lexicon.warnings == ()

@@ -6,6 +6,7 @@ To add a language, add it to LANGUAGES, with its attribute sets and its words fo
 from __future__ import annotations
 
 import csv
+from collections import Counter
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -25,7 +26,8 @@ from prasanga.lexicon.spelling import spelling_of
 from prasanga.lexicon.templates import with_article
 from prasanga.sentences import Matcher, longest
 
-RESOURCES = Path(__file__).parents[3] / "resources"
+ROOT = Path(__file__).parents[3]
+RESOURCES = ROOT / "resources"
 N_TEMPLATES = 8
 
 
@@ -58,8 +60,38 @@ _CALISKAN = {
     "Pleasant vs Unpleasant": ("pleasant_caliskan", "unpleasant_caliskan"),
 }
 LANGUAGES = {
-    "en": Language(_CALISKAN, {"man": "woman", "boy": "girl"}, (14, 14, 14, 13), 16, 8, 208, "."),
-    "hi": Language(_CALISKAN, {"पुरुष": "महिला", "लड़का": "लड़की"}, (14, 14, 14, 13), 16, 8, 204, "।"),
+    "en": Language(_CALISKAN, {"man": "woman", "boy": "girl"}, (14, 14, 14, 13), 8, 8, 208, "."),
+    "hi": Language(_CALISKAN, {"पुरुष": "महिला", "लड़का": "लड़की"}, (14, 14, 14, 13), 8, 8, 204, "।"),
+    "bn": Language(
+        {
+            "Career vs Family": ("career", "family"),
+            "Non-violent vs Violent": ("nonviolent", "violent"),
+            "Pleasant vs Unpleasant": ("pleasant", "unpleasant"),
+        },
+        {"পুরুষ": "নারী", "ছেলে": "মেয়ে"},
+        (14, 14, 14, 14),
+        8,
+        8,
+        262,
+        "।",
+    ),
+}
+# Communities whose name changes with the gender of the noun.
+FEMININE_COMMUNITIES = {"चूहड़ा": "चूहड़ी"}
+# Pairs whose two sides have words of different classes; docs/seat.md lists them. All others have the same.
+IMBALANCES = {
+    ("en", "career_caliskan", "family_caliskan"): ("4 matter, 2 mass, 2 person", "4 matter, 4 person"),
+    ("en", "nonviolent", "violent"): ("14 adjective, 4 mass", "15 adjective, 3 mass"),
+    ("en", "pleasant_caliskan", "unpleasant_caliskan"): (
+        "10 mass, 9 matter, 5 adjective, 1 person",
+        "11 mass, 10 matter, 2 adjective, 2 verb",
+    ),
+    ("hi", "career_caliskan", "family_caliskan"): ("4 matter, 2 mass, 2 person", "4 matter, 2 person, 2 persons"),
+    ("hi", "pleasant_caliskan", "unpleasant_caliskan"): (
+        "13 mass, 8 matter, 3 adjective, 1 person",
+        "13 mass, 9 matter, 3 adjective",
+    ),
+    ("bn", "career", "family"): ("7 matter, 3 mass", "4 matter, 2 kin, 1 child, 1 couple, 1 mass, 1 person"),
 }
 
 SIDES = {
@@ -124,6 +156,32 @@ def sets_of(language: str) -> dict[str, tuple[str, ...]]:
 
 
 @cache
+def gendered_of(language: str) -> dict[str, str]:
+    """The gendered words of the caste terms, as the lexicon spells them."""
+    spelled = spelling_of(language)
+    return {spelled(male): spelled(female) for male, female in LANGUAGES[language].gendered.items()}
+
+
+def imbalances_of(language: str) -> dict[tuple[str, str, str], tuple[str, str]]:
+    """Pairs whose sides differ in the shares of their classes, with how many words each class has."""
+    classes = {word.name: word.word_class for word in lexicon_of(language).stimuli}
+    found = {}
+    for category in lexicon_of(language).categories.values():
+        for sides in (category.targets, category.attributes):
+            first, second = (Counter(classes[word] for word in side.stimuli) for side in sides)
+            if {name: count * second.total() for name, count in first.items()} != {
+                name: count * first.total() for name, count in second.items()
+            }:
+                found[language, sides[0].name, sides[1].name] = (_counted(first), _counted(second))
+    return found
+
+
+def _counted(classes: Counter[str]) -> str:
+    """`4 matter, 2 mass`: the largest first, equal ones by name."""
+    return ", ".join(f"{n} {name}" for name, n in sorted(classes.items(), key=lambda item: (-item[1], item[0])))
+
+
+@cache
 def glosses_of(language: str) -> dict[str, str]:
     return {word.name: word.gloss for word in lexicon_of(language).stimuli}
 
@@ -180,24 +238,37 @@ def test_no_word_stands_on_both_sides_or_as_target_and_attribute(language: str) 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_caste_terms_are_counterparts(language: str) -> None:
     """In one order: the same communities for both genders, the same gendered words on both sides."""
-    sets, gendered = sets_of(language), LANGUAGES[language].gendered
+    sets, gendered = sets_of(language), gendered_of(language)
+    spelled = spelling_of(language)
+    feminine = {spelled(male): spelled(female) for male, female in FEMININE_COMMUNITIES.items()}
     nouns = []
     for caste in ("upper", "lower"):
         male = [word.rsplit(" ", 1) for word in sets[f"{caste}_caste_male_terms"]]
         female = [word.rsplit(" ", 1) for word in sets[f"{caste}_caste_female_terms"]]
-        assert [[community, gendered[noun]] for community, noun in male] == female
+        assert [[feminine.get(community, community), gendered[noun]] for community, noun in male] == female
         nouns.append([noun for _, noun in male])
     assert nouns[0] == nouns[1]
 
 
-@pytest.mark.parametrize("language", ["en", "hi"])
-def test_every_community_of_table_12_stands_with_both_nouns(language: str) -> None:
-    sets, nouns = sets_of(language), list(LANGUAGES[language].gendered)
-    for caste in ("upper", "lower"):
-        male = [word.rsplit(" ", 1) for word in sets[f"{caste}_caste_male_terms"]]
-        assert [noun for _, noun in male] == nouns * 8
-        assert [community for community, _ in male[::2]] == [community for community, _ in male[1::2]]
-        assert len({community for community, _ in male}) == 8
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_words_of_a_set_are_independent(language: str) -> None:
+    """No caste stands twice in a set, its two nouns stand four times each, and ages go with eight different nouns."""
+    sets, nouns = sets_of(language), gendered_of(language)
+    for sex, of_sex in (("male", list(nouns)), ("female", list(nouns.values()))):
+        for caste in ("upper", "lower"):
+            words = [word.rsplit(" ", 1) for word in sets[f"{caste}_caste_{sex}_terms"]]
+            assert len({community for community, _ in words}) == 8
+            assert Counter(noun for _, noun in words) == dict.fromkeys(of_sex, 4)
+        for age in ("young", "old"):
+            assert len({word.split(" ")[-1] for word in sets[f"{age}_{sex}_terms"]}) == 8
+
+
+def test_the_compounds_that_the_paper_names() -> None:
+    sets = sets_of("en")
+    assert "Dalit boy" in sets["lower_caste_male_terms"]
+    assert "Brahmin girl" in sets["upper_caste_female_terms"]
+    assert "young boy" in sets["young_male_terms"]
+    assert "old lady" in sets["old_female_terms"]
 
 
 def test_age_terms_are_counterparts() -> None:
@@ -222,6 +293,20 @@ def test_every_class_is_used_and_has_the_same_number_of_templates(language: str)
     classes = templates_of(language).classes
     assert {word.word_class for word in lexicon_of(language).stimuli} == set(classes)
     assert {len(templates) for templates in classes.values()} == {N_TEMPLATES}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_two_sides_of_a_pair_have_the_same_classes(language: str) -> None:
+    """Or a template, and not a word, might make the difference."""
+    expected = {pair: counts for pair, counts in IMBALANCES.items() if pair[0] == language}
+    assert imbalances_of(language) == expected
+
+
+def test_the_page_lists_all_imbalances() -> None:
+    page = (ROOT / "docs" / "seat.md").read_text(encoding="utf-8")
+    listed = regex.findall(r"^\| (en|hi|bn) \| `(\w+)`, `(\w+)` \| ([^|]+) \| ([^|]+) \|$", page, flags=regex.MULTILINE)
+    assert {(language, x, y): (of_x, of_y) for language, x, y, of_x, of_y in listed} == IMBALANCES
+    assert len(listed) == len(IMBALANCES)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -262,7 +347,7 @@ def test_every_word_has_a_gloss(language: str) -> None:
 
 def test_english_articles() -> None:
     """No word of a class with an article is spoken otherwise than it is spelled (hour, university)."""
-    words = [word.name for word in lexicon_of("en").stimuli if word.word_class in {"person", "thing"}]
+    words = [word.name for word in lexicon_of("en").stimuli if word.word_class in {"person", "thing", "matter"}]
     assert len(words) > 200
     for word in words:
         assert with_article(word) == f"{'an' if word[0] in 'aeiouAEIOU' else 'a'} {word}"
@@ -275,9 +360,13 @@ def test_english_articles() -> None:
         "This is an executive.",
         "There is a young wife.",
         "They are young wives.",
-        "The Dalit woman is here.",
+        "The Jatav woman is here.",
+        "This is the wedding.",
+        "The text mentions a theorem.",
+        "They talk about a salary.",
+        "The topic is statistics.",
     } <= texts
-    assert {"These are children.", "Rahul is here.", "Peace is there.", "They kill.", "It is ruthless."} <= texts
+    assert {"These are children.", "Rahul is here.", "They talk about peace.", "They kill.", "It is ruthless."} <= texts
 
 
 def test_no_hindi_template_has_a_gender() -> None:
@@ -288,30 +377,50 @@ def test_no_hindi_template_has_a_gender() -> None:
         for template in templates
         for word in regex.findall(r"[\p{L}\p{M}]+", template.before + template.after)
     }
-    assert said == set(regex.findall(r"\S+", "यह वह ये वे यहाँ वहाँ एक है हैं बात की नाम शायद बहुत काफी सचमुच"))
+    verbs, pronouns = "है हैं हुई", "यह वह ये वे वही इनका उनका"
+    others = "यहाँ वहाँ एक बात चर्चा लेख विषय नाम तस्वीर जिक्र की का के बारे में से शायद बहुत काफी सचमुच"
+    assert said == set(f"{verbs} {pronouns} {others}".split())
     adjectives = [word.name for word in lexicon_of("hi").stimuli if word.word_class == "adjective"]
-    assert [word for word in adjectives if word.endswith("ा")] == ["मीठा", "कड़वा"]
+    assert [word for word in adjectives if word.endswith("ा")] == [
+        "मीठा",
+        "कड़वा",
+        "जानलेवा",  # which does not change
+    ]
 
 
 def test_hindi_sentences() -> None:
     texts = {sentence.text for sentence in filled_of("hi")}
     assert {
         "बात एक ब्राह्मण लड़के की है।",
-        "ये ब्राह्मण लड़के हैं।",
-        "ये दलित महिलाएँ हैं।",
-        "ये जाटव लड़कियाँ हैं।",
-        "एक बुजुर्ग महिला यहाँ है।",
+        "यह एक ब्राह्मण लड़के की तस्वीर है।",
+        "यह एक चूहड़े पुरुष की तस्वीर है।",
+        "वह एक चूहड़ी महिला है।",
+        "यहाँ एक जाटव महिला है।",
+        "एक उम्रदराज महिला यहाँ है।",
         "बात एक वृद्ध पिता की है।",
-        "ये वृद्ध पिता हैं।",
-        "ये युवक हैं।",
-        "ये युवतियाँ हैं।",
+        "यह एक वृद्ध पिता की तस्वीर है।",
+        "यह एक वृद्ध माँ की तस्वीर है।",
+        "यह एक युवक है।",
+        "वह एक किशोरी है।",
         "बात चचेरे भाई-बहनों की है।",
         "ये माता-पिता हैं।",
-        "बात हमले की है।",
-        "फातिमा यहाँ है।",
-        "बात राम की है।",
+        "लेख में एक हमले का जिक्र है।",
+        "यह वही विवाह है।",
+        "चर्चा एक पेशे की है।",
+        "विषय कैलकुलस है।",
+        "फातिमा यहाँ हैं।",
+        "ये राम हैं।",
+        "राम से बात हुई।",
+        "इनका नाम पूजा है।",
         "यह बहुत खतरनाक है।",
     } <= texts
+
+
+def test_hindi_speaks_of_one_person_at_a_time() -> None:
+    """Plurals differ between the genders (पिता, माँएँ); the plural of respect does not."""
+    templates = templates_of("hi").classes
+    assert {each.number for name, found in templates.items() if name != "persons" for each in found} <= {"", "singular"}
+    assert all(each.after.endswith(("हैं।", "है।", "बात हुई।")) for each in templates["person_name"])
 
 
 def test_words_for_templates_are_not_found_in_texts() -> None:
@@ -358,4 +467,4 @@ def test_words_of_table_12(shared: Path) -> None:
     for caste, name in (("Upper Caste", "upper_caste"), ("Lower Caste", "lower_caste")):
         for sex in ("male", "female"):
             communities = [word.split(" ")[0] for word in sets_of("en")[f"{name}_{sex}_terms"]]
-            assert communities == [term.capitalize() for term in table[caste] for _ in range(2)]
+            assert communities == [term.capitalize() for term in table[caste]]

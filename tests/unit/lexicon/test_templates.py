@@ -283,8 +283,11 @@ def test_english(english: Lexicon, tmp_path: Path, stimulus: str, text: str, sen
 @pytest.mark.parametrize(
     ("article", "words"),
     [
-        ("a", "tulip university European one once user unit house unique utensil Eulogy"),
+        ("a", "tulip university European New Salman one once user unit house unique utensil Eulogy"),
         ("an", "apple hour honest Honour heir onerous usher umbrella uninvited unimportant urn uncle utter"),
+        # Read letter by letter.
+        ("a", "US UK UFO BBC DVD PhD CEO US-born U-turn T-shirt b-flat DVDs Usain"),
+        ("an", "MBA FBI SMS HIV RSS EU-wide X-ray x-ray e-mail A-level L-plate MPs NGO's NGO’s Emily Amy"),
     ],
 )
 def test_articles(article: str, words: str) -> None:
