@@ -38,6 +38,7 @@ page = render_page(
         settling=pl.read_parquet(snakemake.input.settling),
         settling_svg=Path(snakemake.input.settling_figure).read_text(encoding="utf-8"),
         **{Path(path).stem: pl.read_parquet(path) for path in snakemake.input.others},
+        tables=[Path(path).relative_to("results/report").as_posix() for path in snakemake.input.tables],
     ),
     made_from=describe("report", script=__file__, inputs=snakemake.input, settings=study, libraries=LIBRARIES),
 )

@@ -36,7 +36,9 @@ COMPARISON_SCHEMA: Mapping[str, type[pl.DataType]] = {
     **dict.fromkeys(("doubt", "mark_doubt", "note"), pl.String),
 }
 """Columns of the rows. `difference` is measured minus published; `same_sign` is null where a sign is not known;
-`published_inside` says whether the published number lies in the interval of the measured one, null without interval."""
+`published_inside` says whether the published number lies in the interval of the measured one, null without interval.
+`doubt` and `mark_doubt` are about the published number and its mark; `note` is about ours, why there is no number or
+no interval."""
 
 SUMMARY_SCHEMA: Mapping[str, type[pl.DataType]] = {
     **dict.fromkeys(("method", "model", "published_model", "cells"), pl.String),
@@ -46,11 +48,11 @@ SUMMARY_SCHEMA: Mapping[str, type[pl.DataType]] = {
     "median_difference": pl.Float64,
     **dict.fromkeys(("n_inside", "n_intervals"), pl.Int64),
 }
-"""Columns of the summary. `cells` is all, or without doubtful ones; `same_sign` is a share with its exact 95 % binomial
-interval; `median_difference` is the median of |measured - published|."""
+"""Columns of the summary. `cells` is all, or without those whose number is in doubt; `same_sign` is a share with its
+exact 95 % binomial interval; `median_difference` is the median of |measured - published|."""
 
 _FEWEST_RANKS = 3
-_CELLS = ("all", "without doubtful")
+_CELLS = ("all", "without doubtful cells")
 _HOW_TO_READ = (
     "Neither column is the truth. The published numbers come from other texts, partly from other words, and from a"
     " program with conventions of its own; a difference may come from any of these.",
@@ -59,6 +61,8 @@ _HOW_TO_READ = (
     " measure of how much was compared.",
     "Rank correlation asks whether the same tests come out high and low, whatever the scale. Below ten rows it says"
     " little.",
+    "Without doubtful cells is not without doubt: a model of the paper that is in doubt itself has the number of that"
+    " doubt in the last column of both of its rows.",
     "An interval is ours, over words and contexts. That a published number lies in it means that ours does not"
     " contradict it.",
 )
@@ -157,35 +161,56 @@ def comparison_to_markdown(comparison: Comparison, models: Sequence[PublishedMod
     title = f"# Beside {PAPERS.get(comparison.paper, comparison.paper)}\n"
     if comparison.nothing:
         return f"{title}\n{escape_markdown(comparison.nothing)}\n"
-    doubts = _numbered(comparison.rows)
     compared = set(comparison.rows["published_model"].to_list())
-    of_models = [f"{model.name}: {model.doubt}." for model in models if model.doubt and model.name in compared]
+    of_cells = _texts(comparison.rows, "doubt", "mark_doubt")
+    of_models = {
+        model.name: f"{model.name}: {model.doubt}" for model in models if model.doubt and model.name in compared
+    }
+    # one counting for both kinds of doubt, so that a number means one thing; notes of ours have letters before theirs
+    doubts = {text: f"({number})" for number, text in enumerate([*of_cells, *of_models.values()], start=1)}
+    notes = {text: f"n{number}" for number, text in enumerate(_texts(comparison.rows, "note"), start=1)}
+    in_doubt = {model: doubts[text] for model, text in of_models.items()}
+    summary = (_summary_line(row, in_doubt) for row in comparison.summary.iter_rows(named=True))
+    rows = (_line(row, doubts, notes) for row in comparison.rows.iter_rows(named=True))
     sections = [
         title,
         _list(_HOW_TO_READ),
         "## Agreement\n",
-        _markdown_table(_SUMMARY_HEADS, map(_summary_line, comparison.summary.iter_rows(named=True)), labels=4),
+        _markdown_table(_SUMMARY_HEADS, summary, labels=4),
         "## Rows\n",
-        _markdown_table(_ROW_HEADS, (_line(row, doubts) for row in comparison.rows.iter_rows(named=True)), labels=7),
+        _markdown_table(_ROW_HEADS, rows, labels=7),
     ]
-    if doubts:
-        sections += ["## Doubts about cells\n", _list([f"({n}) {reason}." for reason, n in doubts.items()])]
-    if of_models:
-        sections += ["## Doubts about models\n", _list(of_models)]
+    for head, numbers, texts in (
+        ("Doubts about published cells", doubts, of_cells),
+        ("Doubts about models of the paper", doubts, list(of_models.values())),
+        ("Notes on this study", notes, list(notes)),
+    ):
+        if texts:
+            sections += [f"## {head}\n", _list([f"{numbers[text]} {text}." for text in texts])]
     return "\n".join(sections)
 
 
 _SUMMARY_HEADS = (
     *("method", "model", "model of the paper", "cells", "rows", "categories", "same sign", "95 %"),
-    *("rank correlation", "median difference", "in our interval"),
+    *("rank correlation", "median difference", "in our interval", "doubt"),
 )
 _ROW_HEADS = (
     *("table", "method", "category", "model", "model of the paper", "draws", "length"),
-    *("published", "measured", "difference", "same sign", "interval", "inside", "N, published and ours", "doubt"),
+    *(
+        "published",
+        "measured",
+        "difference",
+        "same sign",
+        "interval",
+        "inside",
+        "N, published and ours",
+        "doubt",
+        "note",
+    ),
 )
 
 
-def _summary_line(row: Mapping[str, Any]) -> list[str]:
+def _summary_line(row: Mapping[str, Any], in_doubt: Mapping[str, str]) -> list[str]:
     interval = f"{plain(row['same_sign_low'], 2)} to {plain(row['same_sign_high'], 2)}" if row["n_signs"] else MISSING
     ranks = f"{signed(row['spearman'], 2)} (n = {row['n_spearman']})" if row["n_spearman"] else MISSING
     return [
@@ -196,15 +221,15 @@ def _summary_line(row: Mapping[str, Any]) -> list[str]:
         ranks,
         plain(row["median_difference"]),
         f"{row['n_inside']} of {row['n_intervals']}",
+        in_doubt.get(row["published_model"], ""),
     ]
 
 
-def _line(row: Mapping[str, Any], doubts: Mapping[str, int]) -> list[str]:
+def _line(row: Mapping[str, Any], doubts: Mapping[str, str], notes: Mapping[str, str]) -> list[str]:
     interval = MISSING
     if is_number(row["ci_low"]) and is_number(row["ci_high"]):
         interval = f"{signed(row['ci_low'])} to {signed(row['ci_high'])}"
     ours, theirs = row["n_samples"], row["published_n_samples"]
-    marks = [f"({doubts[text]})" for text in (row["doubt"], row["mark_doubt"], row["note"]) if text]
     return [
         *(row[name] or "" for name in ("table", "method", "category", "model", "published_model")),
         *(row[name] or "" for name in ("sample_mode", "segment_length")),
@@ -215,7 +240,8 @@ def _line(row: Mapping[str, Any], doubts: Mapping[str, int]) -> list[str]:
         interval,
         _yes_no(row["published_inside"]),
         f"{theirs}, {ours}" if ours is not None and theirs is not None else "",
-        " ".join(marks),
+        " ".join(doubts[text] for text in (row["doubt"], row["mark_doubt"]) if text),
+        notes.get(row["note"] or "", ""),
     ]
 
 
@@ -223,10 +249,9 @@ def _yes_no(value: bool | None) -> str:
     return MISSING if value is None else "yes" if value else "no"
 
 
-def _numbered(rows: pl.DataFrame) -> dict[str, int]:
-    """Every doubt and note with a number, in the order in which the rows have them."""
-    texts = [text for row in rows.select("doubt", "mark_doubt", "note").iter_rows() for text in row if text]
-    return {text: number for number, text in enumerate(dict.fromkeys(texts), start=1)}
+def _texts(rows: pl.DataFrame, *columns: str) -> list[str]:
+    """What stands in these columns, each once, in the order in which the rows have it."""
+    return list(dict.fromkeys(text for row in rows.select(columns).iter_rows() for text in row if text))
 
 
 def _list(sentences: Sequence[str]) -> str:

@@ -49,16 +49,46 @@ def headline_findings(ceat: pl.DataFrame) -> list[str]:
     return [sentence for kind in kinds if (sentence := kind(ceat))]
 
 
+def other_method(method: str, table: pl.DataFrame) -> str | None:
+    """What a table of SEAT or WEAT says: how many rows are significant, and the largest effect with its controls.
+
+    Args:
+        method: its name as a reader sees it.
+        table: its estimates, corrected for their number.
+    """
+    rows = [row for row in table.iter_rows(named=True) if is_number(row["effect_size"])]
+    missing = len(table) - len(rows)
+    if not rows:
+        return f"{method}: none of {missing} rows could be computed." if missing else None
+    found = sum(is_number(row["p_stimuli_holm"]) and row["p_stimuli_holm"] < ALPHA for row in rows)
+    row = max(rows, key=lambda row: abs(row["effect_size"]))
+    interval = "no interval over words"
+    if is_number(row["ci_low"]) and is_number(row["ci_high"]):
+        interval = f"95 % interval over words {_two(row['ci_low'])} to {_two(row['ci_high'])}"
+    twin = f"; random twin {_two(row['twin_effect_size'])}" if is_number(row["twin_effect_size"]) else ""
+    left = f" ({missing} more could not be computed)" if missing else ""
+    return (
+        f"{method}: {found} of {len(rows)} rows {_verb(found, 'has', 'have')} p_stimuli < .05 after Holm's"
+        f" correction{left}; the largest effect is {_two(row['effect_size'])} ({row['category']}, {row['model']};"
+        f" {interval}{twin})."
+    )
+
+
+def by_chance(tests: int) -> str:
+    """How many of so many tests are below `ALPHA` where there is nothing to be found, in words."""
+    expected = ALPHA * tests
+    return f"about {expected:.0f}" if expected >= 1.5 else "about one" if expected >= 0.5 else "none"
+
+
 def significance(ceat: pl.DataFrame) -> str | None:
     """How many estimates have p_stimuli < .05, before and after Holm's correction."""
     p_values = [cell.estimate["p_stimuli"] for cell in _computed(ceat) if is_number(cell.estimate["p_stimuli"])]
     if not p_values:
         return None
-    total, expected = len(p_values), ALPHA * len(p_values)
-    chance = f"about {expected:.0f}" if expected >= 1.5 else "about one" if expected >= 0.5 else "none"
+    total = len(p_values)
     return (
-        f"{_of(_count_below(p_values), total)} p_stimuli < .05, uncorrected; {chance} would be expected if the target"
-        f" words made no difference. With Holm's correction for {total} tests, {_holm(p_values)}"
+        f"{_of(_count_below(p_values), total)} p_stimuli < .05, uncorrected; {by_chance(total)} would be expected if"
+        f" the target words made no difference. With Holm's correction for {total} tests, {_holm(p_values)}"
         f" {_verb(_holm(p_values), 'remains', 'remain')}. Estimates that share words are not independent of each other."
     )
 
@@ -126,8 +156,8 @@ def null_controls(ceat: pl.DataFrame) -> str | None:
         )
     if outside:
         said.append(
-            f"{sum(outside)} of {len(outside)} effects lie outside the range that 95 % of random divisions of the"
-            " attribute words give."
+            f"{sum(outside)} of {len(outside)} effects {_verb(sum(outside), 'lies', 'lie')} outside the range that 95 %"
+            " of random divisions of the attribute words give."
         )
     return " ".join(said) or None
 

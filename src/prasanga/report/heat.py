@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+import polars as pl
+
+from prasanga.errors import InputError
 from prasanga.report.findings import ALPHA
 from prasanga.report.grid import Category, Estimate, Grid, is_number, why_missing
 from prasanga.report.numbers import MINUS, MISSING, from_log, plain, probability, signed
@@ -63,6 +67,35 @@ COLUMNS = (
 )
 
 
+NEEDED = (
+    *("effect_size", "ci_low", "ci_high", "p_stimuli", "p_stimuli_holm", "p_stimuli_bh", "p_stimuli_exact"),
+    *("n_partitions", "leave_out_low", "leave_out_high", "twin_effect_size", "shuffled_low", "shuffled_high"),
+    *("smallest_effect", "contexts_enough", "draws_settled", "standard_error", "p_draws", "log_p_draws"),
+    *("tau2", "i2", "q", "n_samples", "contexts_min", "dropped", "std", "variance", "tau2_method", "draws", "pool"),
+    *(f"{kind}_{side}" for kind in ("n", "listed") for side in "xyab"),
+)
+"""The columns without which the page cannot show a table of CEAT's estimates."""
+
+_CONVENTIONS = (
+    *("std", "alternative", "interval", "variance", "tau2_method"),
+    *("draws", "pool", "n_samples", "band", "seed"),
+)
+
+
+def check_columns(name: str, table: pl.DataFrame, needed: Iterable[str]) -> None:
+    """Refuse a table that an older version made.
+
+    Raises:
+        InputError: a column is missing.
+    """
+    missing = [column for column in needed if column not in table.columns]
+    if missing:
+        raise InputError(
+            f"{name}: the table has no column {', '.join(missing)}; it has {', '.join(table.columns) or 'none'}."
+            " Make it again with the associations stage."
+        )
+
+
 def heat_rows(grid: Grid, mode: str) -> list[HeatRow]:
     """One row for each category in one sample mode."""
     return [
@@ -90,11 +123,12 @@ def number_rows(grid: Grid, category: Category) -> list[NumberRow]:
 
 def conventions(grid: Grid) -> list[str]:
     """The conventions that the rows of the table name; one text if all have the same."""
-    named = ("std", "alternative", "interval", "variance", "tau2_method", "draws", "pool", "n_samples", "band", "seed")
-    texts = (
-        ", ".join(f"{name} {row[name]}" for name in named if row.get(name) is not None)
-        for row in grid.estimates.values()
-    )
+    return conventions_of(grid.estimates.values(), _CONVENTIONS)
+
+
+def conventions_of(rows: Iterable[Estimate], named: Sequence[str]) -> list[str]:
+    """What the rows say in the columns `named`, as far as they have them; each text once."""
+    texts = (", ".join(f"{name} {row[name]}" for name in named if row.get(name) is not None) for row in rows)
     return list(dict.fromkeys(texts))
 
 
@@ -128,9 +162,10 @@ def _cell(estimate: Estimate | None, model: str, length: str, mode: str) -> Heat
     effect, p = estimate["effect_size"], estimate.get("p_stimuli_holm")
     hover = (
         f"{where}\neffect size {signed(effect, minus=MINUS)}"
-        f"\n95 % interval over words {_interval(estimate, 'ci_low', 'ci_high')}"
+        f"\n95 % interval over words {interval_of(estimate, 'ci_low', 'ci_high')}"
         f"\np_stimuli {probability(estimate['p_stimuli'])} (other words), {probability(p)} by Holm"
-        f"\nrandom twin {_twin(estimate)}; attributes dealt anew {_interval(estimate, 'shuffled_low', 'shuffled_high')}"
+        f"\nrandom twin {_twin(estimate)}"
+        f"; attributes dealt anew {interval_of(estimate, 'shuffled_low', 'shuffled_high')}"
         f"\np_draws {from_log(estimate['log_p_draws'])} (other draws)"
         f"\nfewest contexts of a stimulus: {plain(estimate['contexts_min'])}"
         f"\n{estimate['std']}, V {estimate['variance']}, tau2 {estimate['tau2_method']}, {estimate['draws']},"
@@ -146,14 +181,14 @@ def _numbers(row: Estimate) -> list[str]:
     else:
         numbers = [
             signed(row["effect_size"], minus=MINUS),
-            _interval(row, "ci_low", "ci_high"),
+            interval_of(row, "ci_low", "ci_high"),
             probability(row["p_stimuli"]),
             probability(row["p_stimuli_holm"]),
             probability(row["p_stimuli_bh"]),
             _partitions(row),
-            _interval(row, "leave_out_low", "leave_out_high"),
+            interval_of(row, "leave_out_low", "leave_out_high"),
             _twin(row),
-            _interval(row, "shuffled_low", "shuffled_high"),
+            interval_of(row, "shuffled_low", "shuffled_high"),
             plain(row["smallest_effect"], 2),
             plain(row["contexts_enough"]),
             plain(row["draws_settled"]),
@@ -163,10 +198,17 @@ def _numbers(row: Estimate) -> list[str]:
             plain(row["i2"], 3),
             plain(row["q"], 1),
         ]
-    return [*numbers, plain(row["n_samples"]), _used(row, "x", "y"), _used(row, "a", "b"), plain(row["contexts_min"])]
+    return [
+        *numbers,
+        plain(row["n_samples"]),
+        used_of(row, "x", "y"),
+        used_of(row, "a", "b"),
+        plain(row["contexts_min"]),
+    ]
 
 
-def _interval(row: Estimate, low: str, high: str) -> str:
+def interval_of(row: Estimate, low: str, high: str) -> str:
+    """The interval between two columns, a dash where there is none."""
     if not is_number(row[low]) or not is_number(row[high]):
         return MISSING
     return f"{signed(row[low], minus=MINUS)} to {signed(row[high], minus=MINUS)}"
@@ -183,7 +225,7 @@ def _partitions(row: Estimate) -> str:
     return f"{'all' if row['p_stimuli_exact'] else 'sampled'} {row['n_partitions']:,}"
 
 
-def _used(row: Estimate, *sides: str) -> str:
+def used_of(row: Estimate, *sides: str) -> str:
     """As "14 + 14", or "13 of 14 + 14" where stimuli were left out."""
     counts = ((row[f"n_{side}"], row[f"listed_{side}"]) for side in sides)
     return " + ".join(f"{used}" if used == listed else f"{used} of {listed}" for used, listed in counts)

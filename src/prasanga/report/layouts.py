@@ -61,12 +61,12 @@ class Layout(NamedTuple):
 
 
 class _Column(NamedTuple):
-    """A column of Table 4: where it stands, its estimates by category, and why all of it is missing."""
+    """A column: its group and name, its estimates by category, whose mark it has, and why all of it is missing."""
 
     group: str
     name: str
     estimates: Mapping[str, Estimate]
-    method: str
+    marked_as: str
     missing: str = ""
 
 
@@ -115,9 +115,29 @@ def render_layout(name: str, tables: Tables, *, preset: str = "recommended", lan
     if name in ("sadhu_table5", "sadhu_table6"):
         return _sadhu_ceat(name[-1], _table_of("ceat", tables, name), preset)
     if name in SAHOO:
-        return _sahoo(name, _table_of("seat", tables, name), preset, _LANGUAGES.get(language, language))
+        return _sahoo(name, {language: _table_of("seat", tables, name)}, preset)
     allowed = ("sadhu_table4", "sadhu_table5", "sadhu_table6", *SAHOO)
     raise InputError(f"there is no layout {name!r}; there are {', '.join(allowed)}.")
+
+
+def render_languages(name: str, studies: Mapping[str, Tables], *, preset: str = "recommended") -> Layout:
+    """One of Sahoo's tables with several languages side by side, each from a study of its own.
+
+    Args:
+        name: sahoo_table3, sahoo_table4 or sahoo_table9.
+        studies: the tables of estimates of each study, by its language, in the order in which they are to stand.
+        preset: recommended or paper; decides what the marks mean.
+
+    Raises:
+        InputError: another layout, or a study without a table of SEAT, or with one that lacks a column or has none of
+            the tests.
+    """
+    if name not in SAHOO:
+        raise InputError(f"{name!r} has no languages side by side; {', '.join(SAHOO)} have.")
+    for tables in studies.values():
+        for method, table in tables.items():
+            _require_columns(method, table)
+    return _sahoo(name, {language: _table_of("seat", tables, name) for language, tables in studies.items()}, preset)
 
 
 def _sadhu_table_4(tables: Tables, preset: str) -> Layout:
@@ -127,13 +147,13 @@ def _sadhu_table_4(tables: Tables, preset: str) -> Layout:
         raise InputError(f"no table has any of {SADHU[0]} to {SADHU[-1]}, so there is no Table 4.")
     columns = [column for method in _METHODS for column in _columns_of(method, tables)]
     categories = _categories(tables, SADHU)
-    markings = {method: _table_4_marking(method, tables, preset) for method in _METHODS}
+    markings = {method: _table_4_marking(method, preset) for method in _METHODS}
 
     def cell(column: _Column, category: str) -> Cell:
         estimate = column.estimates.get(category)
         if estimate is None or not is_number(estimate["effect_size"]):
             return Cell()
-        return Cell(signed(estimate["effect_size"]), MARK if markings[column.method].marks(estimate) else "")
+        return Cell(signed(estimate["effect_size"]), MARK if markings[column.marked_as].marks(estimate) else "")
 
     cells = {category.name: tuple(cell(column, category.name) for column in columns) for category in categories}
     reasons = {
@@ -141,16 +161,17 @@ def _sadhu_table_4(tables: Tables, preset: str) -> Layout:
         for category in categories
     }
     measured = [method for method in _METHODS if method in tables]
-    marks: dict[str, list[str]] = {markings[method].note: [] for method in measured}
+    marks: dict[str, list[str]] = {}
     for method in measured:
-        marks[markings[method].note].append(_METHODS[method])
+        said = markings[method].said_of(tables[method].iter_rows(named=True))
+        marks.setdefault(said, []).append(_METHODS[method])
     notes = [
         "Effect sizes of several methods; positive if the first target set is closer to the first attribute set."
         " The methods see other texts and partly other words, so their sizes are not comparable one to one.",
         *(f"{MARK} {', '.join(methods)}: {note}" for note, methods in marks.items()),
         *_ceat_choice(tables),
-        *(_conventions(_METHODS[method], tables[method]) for method in measured),
-        *(f"{MISSING} {_METHODS[column.method]}: {column.missing}." for column in columns if column.missing),
+        *(f"Conventions of {_METHODS[method]}: {_conventions(tables[method])}" for method in measured),
+        *(f"{MISSING} {_METHODS[column.marked_as]}: {column.missing}." for column in columns if column.missing),
         *_missing_notes(reasons),
     ]
     caption = "Effect sizes of several methods by category, in the layout of Table 4 of Sadhu et al. (2024)."
@@ -188,21 +209,26 @@ def _ceat_choice(tables: Tables) -> list[str]:
     return [f"CEAT: segments of {length} words, {mode} draws (the paper shows its generator at 9 words, fixed draws)."]
 
 
-def _table_4_marking(method: str, tables: Tables, preset: str) -> Marking:
+def _table_4_marking(method: str, preset: str) -> Marking:
+    """Of SEAT, too, the program of Sadhu et al. permutes words: it first averages the sentences of each."""
     if preset != "paper":
         return HOLM
     if method == "ceat":
         return Marking("p_draws", 0.05, "p_draws < .05, as in the paper; it says nothing about other words.")
-    return _by_permutation(tables.get(method), 0.05)
+    return Marking(
+        "p_stimuli", 0.05, "p_stimuli < .05: permutation of the target words as in the paper, not corrected."
+    )
 
 
-def _by_permutation(table: pl.DataFrame | None, alpha: float) -> Marking:
-    """The papers' p of WEAT and SEAT: of sentences where the study has it, else of words; not corrected."""
-    level = f"{alpha:.2f}"[1:]
-    if table is not None and "p_sentences" in table.columns and table["p_sentences"].null_count() < len(table):
+def _sahoo_marking(seat: pl.DataFrame, preset: str) -> Marking:
+    """The p of Sahoo et al. moves single sentences; where the study has none, that of words stands in for it."""
+    if preset != "paper":
+        return HOLM
+    if "p_sentences" in seat.columns and seat["p_sentences"].null_count() < len(seat):
         text = "permutation of sentences as in the paper, not corrected; below .05 far too often under no effect."
-        return Marking("p_sentences", alpha, f"p_sentences < {level}: {text}")
-    return Marking("p_stimuli", alpha, f"p_stimuli < {level}: permutation of the target words, not corrected.")
+        return Marking("p_sentences", 0.01, f"p_sentences < .01: {text}")
+    text = "permutation of the target words, not corrected. The paper's, of sentences, is not in this study."
+    return Marking("p_stimuli", 0.01, f"p_stimuli < .01: {text}")
 
 
 def _sadhu_ceat(number: str, ceat: pl.DataFrame, preset: str) -> Layout:
@@ -215,7 +241,7 @@ def _sadhu_ceat(number: str, ceat: pl.DataFrame, preset: str) -> Layout:
         f"CEAT effect size by category, model and segment length in words, N = {n_samples} draws; f: fixed, r: random"
         f" draws. In the layout of Table {number} of Sadhu et al. (2024)."
     )
-    notes = [_conventions("CEAT", ceat)]
+    notes = [f"Conventions of CEAT: {_conventions(ceat)}"]
     return Layout(
         ceat_tables.to_csv(ceat, marking=marking),
         f"{caption}\n\n{ceat_tables.to_markdown(ceat, marking=marking, notes=notes)}",
@@ -223,20 +249,30 @@ def _sadhu_ceat(number: str, ceat: pl.DataFrame, preset: str) -> Layout:
     )
 
 
-def _sahoo(name: str, seat: pl.DataFrame, preset: str, language: str) -> Layout:
-    rows = [row for row in seat.iter_rows(named=True) if row["category"] in SAHOO[name]]
-    categories = _categories({"seat": seat}, SAHOO[name])
-    if not categories:
-        raise InputError(f"the table of SEAT has none of {SAHOO[name][0]} to {SAHOO[name][-1]}, so there is no {name}.")
-    marking = _by_permutation(seat, 0.01) if preset == "paper" else HOLM
-    columns = [_Column(language, model, estimates, "seat") for model, estimates in _by_model("seat", rows).items()]
+def _sahoo(name: str, studies: Mapping[str, pl.DataFrame], preset: str) -> Layout:
+    """One of Sahoo's tables: the models of each study, by its language, beside those of the one before."""
+    studies = {
+        _LANGUAGES.get(language, language): seat.filter(pl.col("category").is_in(SAHOO[name]))
+        for language, seat in studies.items()
+    }
+    for seat in studies.values():
+        if seat.is_empty():
+            tests = f"{SAHOO[name][0]} to {SAHOO[name][-1]}"
+            raise InputError(f"the table of SEAT has none of {tests}, so there is no {name}.")
+    categories = _categories(studies, SAHOO[name])
+    markings = {language: _sahoo_marking(seat, preset) for language, seat in studies.items()}
+    columns = [
+        _Column(language, model, estimates, language)
+        for language, seat in studies.items()
+        for model, estimates in _by_model("seat", seat.rows(named=True)).items()
+    ]
 
     def cell(column: _Column, category: str) -> Cell:
         estimate = column.estimates.get(category)
         if estimate is None or not is_number(estimate["effect_size"]):
             return Cell()
         large = abs(estimate["effect_size"]) >= LARGE
-        return Cell(signed(estimate["effect_size"]), bold=large, underlined=marking.marks(estimate))
+        return Cell(signed(estimate["effect_size"]), bold=large, underlined=markings[column.marked_as].marks(estimate))
 
     cells = {category.name: tuple(cell(column, category.name) for column in columns) for category in categories}
     reasons = {category.name: [_why(column, category.name) for column in columns] for category in categories}
@@ -244,9 +280,11 @@ def _sahoo(name: str, seat: pl.DataFrame, preset: str, language: str) -> Layout:
     notes = [
         "Effect sizes of SEAT; positive if the first group is closer to the first attribute set.",
         f"Bold: |d| of {LARGE} or more. (The paper sets large effects in bold, and does not say from where on.)",
-        f"Underlined (in CSV {MARK}): {marking.note}",
+        *_by_language(
+            f"Underlined (in CSV {MARK})", {k: markings[k].said_of(t.rows(named=True)) for k, t in studies.items()}
+        ),
         f"{'; '.join(short)}.",
-        _conventions("SEAT", pl.DataFrame(rows, schema=seat.schema)),
+        *_by_language("Conventions of SEAT", {language: _conventions(seat) for language, seat in studies.items()}),
         *_missing_notes(reasons),
     ]
     table = name.removeprefix("sahoo_table")
@@ -315,7 +353,14 @@ def _missing_notes(reasons: Mapping[str, Sequence[str]]) -> list[str]:
     return [f"{MISSING} {', '.join(where)}: {reason}." for reason, where in rows.items()]
 
 
-def _conventions(method: str, table: pl.DataFrame) -> str:
+def _by_language(what: str, said: Mapping[str, str]) -> list[str]:
+    """One note where it holds for all languages, else one for each."""
+    if len(set(said.values())) == 1:
+        return [f"{what}: {next(iter(said.values()))}"]
+    return [f"{what}, {language}: {text}" for language, text in said.items()]
+
+
+def _conventions(table: pl.DataFrame) -> str:
     """The choices behind the numbers, as the table's columns name them; those that differ with the models named."""
     parts = []
     for name in _CONVENTIONS:
@@ -329,7 +374,7 @@ def _conventions(method: str, table: pl.DataFrame) -> str:
             parts.append(f"{name} {next(iter(models))}")
         elif models:
             parts.append(f"{name} " + ", ".join(f"{value} ({', '.join(which)})" for value, which in models.items()))
-    return f"Conventions of {method}: {'; '.join(parts) or 'the table names none'}."
+    return f"{'; '.join(parts) or 'the table names none'}."
 
 
 def _categories(tables: Tables, names: Sequence[str]) -> list[Category]:

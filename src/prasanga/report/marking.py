@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +21,7 @@ class Marking:
         column: the column of the table of estimates.
         alpha: the level.
         above: mark what is at or above the level (what is not significant), as Tables 5 and 6 of Sadhu et al. do.
-        note: what the mark means, without the mark itself.
+        note: what the mark means, without the mark itself and without what it means in one table alone (`said_of`).
     """
 
     column: str
@@ -37,6 +37,23 @@ class Marking:
         assert isinstance(p, int | float)
         return p >= self.alpha if self.above else p < self.alpha
 
+    def said_of(self, estimates: Iterable[Mapping[str, Any]]) -> str:
+        """What the mark means among these estimates: the note, and which effects their test can mark.
+
+        The alternative is that of the permutation tests; p_draws is two-sided whatever it is.
+        """
+        if self.column == "p_draws":
+            return self.note
+        sides = dict.fromkeys(_SIDES.get(str(estimate.get("alternative")), "") for estimate in estimates)
+        said = " or ".join(filter(None, sides))
+        return f"{self.note} The test is {said}." if said else self.note
+
+
+_SIDES = {
+    "two-sided": "two-sided",
+    "greater": "one-sided: negative effects cannot be marked",
+    "less": "one-sided: positive effects cannot be marked",
+}
 
 HOLM = Marking(
     "p_stimuli_holm",
@@ -49,7 +66,7 @@ HOLM = Marking(
 STIMULI = Marking(
     "p_stimuli",
     0.05,
-    "p_stimuli < .05: permutation of the target words, two-sided, not corrected for the number of cells."
+    "p_stimuli < .05: permutation of the target words, not corrected for the number of cells."
     " No mark stands for p_draws, the p of the combined effect over draws from these contexts (in Sadhu et al., 2024,"
     " an asterisk is p_draws of at least .005).",
 )

@@ -164,8 +164,8 @@ FIXED = (
     "Context: inside one document; one occurrence for each context and stimulus; copies of one text count once.",
     "Association of a word: mean cosine with the first attribute set minus mean cosine with the second.",
     "p_stimuli: permutation of the target words, one relabelling for all draws; every partition is counted where"
-    " that is possible, else p is (count + 1) / (drawn + 1). Corrected over all rows of a table, by Holm and by Benjamini"
-    " and Hochberg.",
+    " that is possible, else p is (count + 1) / (drawn + 1). Corrected over all tests of the study, by Holm and by"
+    " Benjamini and Hochberg.",
     "The interval over words and contexts is given where every resampled set has at least eight words.",
     "τ², I² and Q: with the sampling variance of the effect size, whatever weights the combined effect uses.",
 )

@@ -2,38 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
 import polars as pl
 
-from prasanga.report.findings import ALPHA
-from prasanga.report.grid import is_number, names_of_sets, natural_order
-from prasanga.report.heat import shade_of
+from prasanga.report.findings import ALPHA, by_chance
+from prasanga.report.grid import Category, Estimate, is_number, names_of_sets, natural_order, why_missing
+from prasanga.report.heat import HeatCell, check_columns, conventions_of, interval_of, shade_of, used_of
 from prasanga.report.numbers import MINUS, MISSING, plain, probability, signed
 
 ESTIMATE_COLUMNS = (
     "effect size",
     "95 % interval over words",
-    "p_stimuli",
     "Holm",
     "random twin",
+    "p_stimuli",
     "attributes dealt anew",
     "without one word",
     "smallest effect to be found",
-    "words used",
+    "targets used",
+    "attributes used",
+    "p_sentences",
 )
+"""The most important first. A column without a single number is not shown."""
 
-
-SEAT_TITLE = "SEAT: words in bleached sentences"
-SEAT_TEXT = (
-    "Vectors of sentences such as \u201cThis is a flower\u201d, which say little but the word (May et al. 2019)."
-    " p_stimuli moves a word with all its sentences."
-)
-WEAT_TITLE = "WEAT: static vectors"
-WEAT_TEXT = "One vector for each word, whatever stands around it (Caliskan et al. 2017)."
+TITLES = {"seat": "SEAT: words in bleached sentences", "weat": "WEAT: static vectors"}
+TEXTS = {
+    "seat": (
+        "Vectors of sentences such as \u201cThis is a flower\u201d, which say little but the word (May et al. 2019)."
+        " p_stimuli moves a word with all its sentences."
+    ),
+    "weat": "One vector for each word, whatever stands around it (Caliskan et al. 2017).",
+}
 SETTLING_LABEL = "Distance of each effect from the one at the longest segment length, one panel for each category."
+
+AXES = {"GR": "gender and religion", "GC": "gender and caste", "GA": "gender and age"}
+"""What the categories of Sahoo et al. (2024) are about, by the letters of their names."""
+
+_SETS = ("target_x", "target_y", "attribute_a", "attribute_b")
+_NUMBERS = (
+    *("effect_size", "ci_low", "ci_high", "p_stimuli", "p_stimuli_holm", "twin_effect_size", "smallest_effect"),
+    *("shuffled_low", "shuffled_high", "leave_out_low", "leave_out_high"),
+    *(f"{kind}_{side}" for kind in ("n", "listed") for side in "xyab"),
+)
+NEEDED = ("category", "category_title", *_SETS, "model", "dropped", *_NUMBERS)
+"""The columns without which a table of WEAT or SEAT cannot be shown."""
+
+_NEEDED_OF_DIFFERENCES = ("kind", "ci_low", "ci_high")
+_NEEDED_OF_SETTLING = ("category", "model", "sample_mode", "band", "settled_length", "largest_distance", "sure")
+_CONVENTIONS = (
+    *("std", "alternative", "interval", "n_resamples", "sentence_vector", "unit", "average"),
+    *("vectors", "method", "forms", "seed"),
+)
 
 
 @dataclass(frozen=True)
@@ -46,6 +70,7 @@ class BesideCeat:
         settling_svg: the figure of it; empty for none.
         seat: estimates of SEAT.
         weat: estimates of WEAT.
+        tables: files of tables that the study has, as paths from the page (`tables/sahoo_table3.csv`).
     """
 
     differences: pl.DataFrame | None = None
@@ -53,18 +78,60 @@ class BesideCeat:
     settling_svg: str = ""
     seat: pl.DataFrame | None = None
     weat: pl.DataFrame | None = None
+    tables: Sequence[str] = ()
+
+
+class LeftOut(NamedTuple):
+    """Words that an estimate does without: how many of how many listed, and why, each reason with its words."""
+
+    words: int
+    listed: int
+    reasons: list[str]
 
 
 class EstimateRow(NamedTuple):
     """An estimate of WEAT or SEAT: where it belongs, a text for each of `ESTIMATE_COLUMNS`, and what was left out."""
 
-    category: str
-    sets: str
+    category: Category
     model: str
     shade: str
     marked: bool
     cells: list[str]
-    note: str
+    why_missing: str
+    left_out: LeftOut | None
+
+
+class Block(NamedTuple):
+    """A category with its rows in the table of all numbers, and a cell for each model in the overview."""
+
+    category: Category
+    rows: list[EstimateRow]
+    overview: list[HeatCell]
+
+
+class Family(NamedTuple):
+    """Categories whose names begin with the same letters: the first and last name, what they are about, and all."""
+
+    name: str
+    about: str
+    blocks: list[Block]
+
+
+class Section(NamedTuple):
+    """A section of the page: the estimates of one method."""
+
+    id: str
+    title: str
+    text: str
+    models: list[str]
+    families: list[Family]
+    columns: list[tuple[int, str]]
+    conventions: list[str]
+
+    @property
+    def n_categories(self) -> int:
+        """How many categories the method measured."""
+        return sum(len(family.blocks) for family in self.families)
 
 
 class SettlingRow(NamedTuple):
@@ -78,14 +145,53 @@ class SettlingRow(NamedTuple):
     sure: str
 
 
-def estimate_rows(table: pl.DataFrame) -> list[EstimateRow]:
-    """The rows of a table of WEAT or SEAT, by category and model."""
+def section_of(method: str, table: pl.DataFrame) -> Section:
+    """The section of the page for a table of SEAT ("seat") or WEAT ("weat").
+
+    Raises:
+        InputError: a column is missing.
+    """
+    rows = estimate_rows(table, name=method.upper())
+    models = list(dict.fromkeys(row.model for row in rows))
+    estimates = {(row["category"], row["model"]): row for row in table.iter_rows(named=True)}
+    families: dict[str, list[Block]] = {}
+    for category in dict.fromkeys(row.category for row in rows):
+        cells = [_overview(estimates.get((category.name, model)), model) for model in models]
+        block = Block(category, [row for row in rows if row.category == category], cells)
+        families.setdefault(re.sub(r"\d.*", "", category.name), []).append(block)
+    return Section(
+        method,
+        TITLES[method],
+        TEXTS[method],
+        models,
+        [_family(letters, blocks) for letters, blocks in families.items()],
+        [
+            (n, name)
+            for n, name in enumerate(ESTIMATE_COLUMNS)
+            if n == 0 or any(row.cells[n] != MISSING for row in rows)
+        ],
+        conventions_of(estimates.values(), _CONVENTIONS),
+    )
+
+
+def estimate_rows(table: pl.DataFrame, *, name: str = "estimates") -> list[EstimateRow]:
+    """The rows of a table of WEAT or SEAT, by category; models keep the order of the table.
+
+    Raises:
+        InputError: a column is missing.
+    """
+    check_columns(name, table, NEEDED)
     rows = sorted(table.iter_rows(named=True), key=lambda row: natural_order(row["category"]))
     return [_estimate_row(row) for row in rows]
 
 
 def settling_rows(table: pl.DataFrame) -> list[SettlingRow]:
-    """The rows of the table of settling, by category and model."""
+    """The rows of the table of settling, by category; models keep the order of the table.
+
+    Raises:
+        InputError: a column is missing.
+    """
+    check_columns("settling", table, _NEEDED_OF_SETTLING)
     rows = sorted(table.iter_rows(named=True), key=lambda row: natural_order(row["category"]))
     return [
         SettlingRow(
@@ -93,7 +199,7 @@ def settling_rows(table: pl.DataFrame) -> list[SettlingRow]:
             row["model"],
             row["sample_mode"],
             f"{row['settled_length']} words" if row["settled_length"] else "not before the longest",
-            plain(row["largest_distance"], 2) if is_number(row["largest_distance"]) else MISSING,
+            f"{row['largest_distance']:.2f}" if is_number(row["largest_distance"]) else MISSING,
             "yes" if row["sure"] else "no",
         )
         for row in rows
@@ -101,14 +207,20 @@ def settling_rows(table: pl.DataFrame) -> list[SettlingRow]:
 
 
 def findings_of_differences(differences: pl.DataFrame, settling: pl.DataFrame) -> Iterator[str]:
-    """How many differences between lengths and between models are larger than chance, and where effects settle."""
+    """How many differences between lengths and between models are larger than chance, and where effects settle.
+
+    Raises:
+        InputError: a column is missing.
+    """
+    check_columns("differences", differences, _NEEDED_OF_DIFFERENCES)
+    check_columns("settling", settling, _NEEDED_OF_SETTLING)
     for kind, what in (("length", "between two lengths of a model"), ("model", "between two models at a length")):
         known = differences.filter((pl.col("kind") == kind) & pl.col("ci_low").is_not_null())
         if len(known):
             apart = known.filter((pl.col("ci_low") > 0) | (pl.col("ci_high") < 0))
             yield (
                 f"Of {len(known)} differences {what}, {len(apart)} have a paired 95 % interval that leaves out zero;"
-                f" about {0.05 * len(known):.0f} would without any difference."
+                f" {by_chance(len(known))} would without any difference."
             )
     if len(settling):
         settled = settling.filter(pl.col("settled_length").is_not_null())
@@ -120,29 +232,104 @@ def findings_of_differences(differences: pl.DataFrame, settling: pl.DataFrame) -
         )
 
 
+def downloads_of(beside: BesideCeat) -> list[tuple[str, str]]:
+    """Files of the study besides those of CEAT's own figure and table: path from the page, and what it is."""
+    found: list[tuple[str, str]] = []
+    if beside.settling_svg:
+        # One rule of the workflow draws both figures in all formats.
+        for figure, name in (("settling", "where effects settle"), ("convergence", "effects as draws are added")):
+            found += [(f"figures/{figure}.{end}", f"figure of {name}, {end.upper()}") for end in ("pdf", "svg", "png")]
+    listed = set(beside.tables) - _OF_CEAT
+    for path in sorted(listed, key=lambda path: (natural_order(PurePosixPath(path).stem), path)):
+        file = PurePosixPath(path)
+        found.append((path, f"{_what(file.stem)}, {_ENDINGS.get(file.suffix, file.suffix[1:].upper())}"))
+    if beside.differences is not None and beside.settling is not None:
+        found += [
+            ("../associations/ceat_differences.parquet", "differences between lengths and between models, Parquet"),
+            ("../associations/ceat_settling.parquet", "where effects settle, Parquet"),
+            ("../associations/ceat_convergence.parquet", "effects as draws are added, Parquet"),
+            ("../associations/ceat_words.parquet", "CEAT, associations of each word, Parquet"),
+        ]
+    for method, table in (("seat", beside.seat), ("weat", beside.weat)):
+        if table is not None:
+            found += [
+                (f"../associations/{method}.csv", f"{method.upper()}, every estimate with all its columns, CSV"),
+                (f"../associations/{method}_words.parquet", f"{method.upper()}, associations of each word, Parquet"),
+            ]
+    return found
+
+
+_OF_CEAT = {f"tables/ceat.{end}" for end in ("csv", "md", "tex")}
+_ENDINGS = {".md": "Markdown", ".tex": "LaTeX"}
+_PAPERS = {"sadhu": "Sadhu et al.", "sahoo": "Sahoo et al."}
+
+
+def _what(stem: str) -> str:
+    paper, found, number = stem.partition("_table")
+    if found and paper in _PAPERS:
+        return f"table in the layout of Table {number} of {_PAPERS[paper]}"
+    return "this study beside a paper's numbers" if stem == "comparison" else f"table {stem}"
+
+
+def _family(letters: str, blocks: list[Block]) -> Family:
+    names = [block.category.name for block in blocks]
+    attributes = dict.fromkeys(block.category.attributes for block in blocks)
+    about = AXES.get(letters) or ", ".join(attributes)
+    return Family(names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}", about, blocks)
+
+
+def _overview(row: Estimate | None, model: str) -> HeatCell:
+    if row is None or not is_number(row["effect_size"]):
+        return HeatCell(MISSING, "missing", marked=False, hover=f"{model}: {why_missing(row)}")
+    holm, twin = row["p_stimuli_holm"], row["twin_effect_size"]
+    hover = (
+        f"{model}\neffect size {signed(row['effect_size'], minus=MINUS)}"
+        f"\n95 % interval over words {interval_of(row, 'ci_low', 'ci_high')}"
+        f"\np_stimuli {probability(row['p_stimuli'])}, {probability(holm)} by Holm"
+    )
+    hover += f"\nrandom twin {signed(twin, minus=MINUS)}" if is_number(twin) else ""
+    return HeatCell(signed(row["effect_size"], 2, minus=MINUS), shade_of(row["effect_size"]), _is_marked(row), hover)
+
+
 def _estimate_row(row: dict[str, Any]) -> EstimateRow:
-    sets = names_of_sets(row)
-    where = (row["category"], f"{sets[0]}/{sets[1]}, {sets[2]}/{sets[3]}", row["model"])
-    note = str(row["dropped"] or "")
+    category = Category(row["category"], row["category_title"], *names_of_sets(row))
+    used = [used_of(row, "x", "y"), used_of(row, "a", "b")]
+    where, left_out = (category, row["model"]), _left_out(row)
     if not is_number(row["effect_size"]):
-        return EstimateRow(*where, "missing", marked=False, cells=[MISSING] * len(ESTIMATE_COLUMNS), note=note)
+        cells = [MISSING] * (len(ESTIMATE_COLUMNS) - 3) + used + [MISSING]
+        return EstimateRow(*where, "missing", False, cells, why_missing(row), left_out)
     cells = [
         signed(row["effect_size"], minus=MINUS),
-        _range(row, "ci_low", "ci_high"),
-        probability(row["p_stimuli"]),
+        interval_of(row, "ci_low", "ci_high"),
         probability(row["p_stimuli_holm"]),
-        signed(row["twin_effect_size"], minus=MINUS) if is_number(row["twin_effect_size"]) else MISSING,
-        _range(row, "shuffled_low", "shuffled_high"),
-        _range(row, "leave_out_low", "leave_out_high"),
-        plain(row["smallest_effect"], 2) if is_number(row["smallest_effect"]) else MISSING,
-        " + ".join(str(row[f"n_{side}"]) for side in "xyab"),
+        signed(row["twin_effect_size"], minus=MINUS),
+        probability(row["p_stimuli"]),
+        interval_of(row, "shuffled_low", "shuffled_high"),
+        interval_of(row, "leave_out_low", "leave_out_high"),
+        plain(row["smallest_effect"], 2),
+        *used,
+        probability(row.get("p_sentences")),
     ]
+    return EstimateRow(*where, shade_of(row["effect_size"]), _is_marked(row), cells, "", left_out)
+
+
+def _is_marked(row: Mapping[str, Any]) -> bool:
     corrected = row["p_stimuli_holm"]
-    marked = is_number(corrected) and corrected < ALPHA
-    return EstimateRow(*where, shade_of(row["effect_size"]), marked=marked, cells=cells, note=note)
+    return isinstance(corrected, int | float) and is_number(corrected) and corrected < ALPHA
 
 
-def _range(row: dict[str, Any], low: str, high: str) -> str:
-    if not is_number(row[low]) or not is_number(row[high]):
-        return MISSING
-    return f"{signed(row[low], minus=MINUS)} to {signed(row[high], minus=MINUS)}"
+def _left_out(row: Mapping[str, Any]) -> LeftOut | None:
+    """The words left out, as the stage that measured lists them ("word: reason; word: reason"), by reason."""
+    notes = str(row["dropped"] or "").partition("not computed: ")[0].rstrip("; ")
+    if not notes:
+        return None
+    reasons: dict[str, list[str]] = {}
+    for note in notes.split("; "):
+        word, _, reason = note.partition(": ")
+        reasons.setdefault(reason, []).append(word)
+    listed = sum(row[f"listed_{side}"] for side in "xyab")
+    return LeftOut(
+        sum(map(len, reasons.values())),
+        listed,
+        [f"{reason}: {', '.join(words)}" if reason else ", ".join(words) for reason, words in reasons.items()],
+    )

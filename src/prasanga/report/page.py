@@ -22,20 +22,17 @@ from prasanga.report.audit import AuditTables, view
 from prasanga.report.coverage import summarize, totals
 from prasanga.report.embedded import embedded_section
 from prasanga.report.embedding_files import EmbeddingFiles, left_out_of
-from prasanga.report.findings import headline_findings
+from prasanga.report.findings import headline_findings, other_method
 from prasanga.report.grid import Grid, grid_of
 from prasanga.report.methods import FIXED, choices, describe_models, vector_conventions
 from prasanga.report.numbers import MINUS
 from prasanga.report.other_methods import (
-    ESTIMATE_COLUMNS,
-    SEAT_TEXT,
-    SEAT_TITLE,
+    NEEDED,
     SETTLING_LABEL,
-    WEAT_TEXT,
-    WEAT_TITLE,
     BesideCeat,
-    estimate_rows,
+    downloads_of,
     findings_of_differences,
+    section_of,
     settling_rows,
 )
 from prasanga.report.svg import inline
@@ -113,9 +110,11 @@ def render_page(
         beside: how CEAT changes with length and model, and the tables of SEAT and WEAT; None for none of them.
 
     Raises:
-        InputError: a table without estimates, or a figure that is not SVG.
+        InputError: a table without estimates or without a column that the page shows, or a figure that is not SVG.
     """
     grid = grid_of(ceat)
+    heat.check_columns("estimates of CEAT", ceat, heat.NEEDED)
+    beside = beside or BesideCeat()
     glosses = glosses_of(categories)
     sets = word_sets(categories, forms)
     vectors_left_out = {} if embeddings is None else left_out_of(embeddings)
@@ -131,7 +130,7 @@ def render_page(
         style=Markup(_source(environment, "style.css")),
         config=config,
         grid=grid,
-        findings=headline_findings(ceat),
+        findings=[*headline_findings(ceat), *_other_findings(beside)],
         figure=inline(figure_svg, label=_label_of_figure(grid)),
         heat={mode: heat.heat_rows(grid, mode) for mode in grid.modes},
         legend=_legend(),
@@ -151,9 +150,9 @@ def render_page(
         fixed_choices=FIXED,
         models=describe_models(models),
         trained=[str(model["name"]) for model in models if model.get("train")],
-        downloads=DOWNLOADS + (AUDIT_DOWNLOADS if audit is not None else ()),
-        sections=_sections(beside or BesideCeat()),
-        **_beside(beside or BesideCeat()),
+        downloads=[*DOWNLOADS, *downloads_of(beside), *(AUDIT_DOWNLOADS if audit is not None else ())],
+        sections=_sections(beside),
+        **_beside(beside),
         tidy_csv=base64.b64encode(to_tidy_csv(ceat).encode()).decode(),
         made_from=made_from,
         inputs=_json_of(made_from, "inputs"),
@@ -167,16 +166,25 @@ def _beside(tables: BesideCeat) -> dict[str, Any]:
     if tables.settling is not None and tables.differences is not None:
         settling = settling_rows(tables.settling)
         sentences = list(findings_of_differences(tables.differences, tables.settling))
-    others = (("seat", SEAT_TITLE, SEAT_TEXT, tables.seat), ("weat", WEAT_TITLE, WEAT_TEXT, tables.weat))
     return {
         "settling": settling,
         "difference_findings": sentences,
         "settling_figure": inline(tables.settling_svg, label=SETTLING_LABEL) if tables.settling_svg else None,
-        "other_methods": [
-            (name, title, text, estimate_rows(table)) for name, title, text, table in others if table is not None
-        ],
-        "estimate_columns": ESTIMATE_COLUMNS,
+        "other_methods": [section_of(method, table) for method, table in _others(tables)],
     }
+
+
+def _others(tables: BesideCeat) -> list[tuple[str, pl.DataFrame]]:
+    """The tables of the methods besides CEAT that a study has."""
+    return [(method, table) for method, table in (("seat", tables.seat), ("weat", tables.weat)) if table is not None]
+
+
+def _other_findings(tables: BesideCeat) -> list[str]:
+    sentences = []
+    for method, table in _others(tables):
+        heat.check_columns(method.upper(), table, NEEDED)
+        sentences.append(other_method(method.upper(), table))
+    return [sentence for sentence in sentences if sentence]
 
 
 def _sections(tables: BesideCeat) -> list[tuple[str, str]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -69,7 +70,10 @@ def sheets_to_markdown(sheets: Sequence[Sheet], notes: Sequence[str]) -> str:
 
 
 def sheets_to_latex(sheets: Sequence[Sheet], notes: Sequence[str], *, caption: str, label: str) -> str:
-    r"""As a LaTeX `table*` (needs booktabs), with notes in a minipage below.
+    r"""As a LaTeX `table*` (needs booktabs and nothing else), with notes in a minipage below.
+
+    pdflatex sets no Bangla and no Devanagari without further packages and fonts, so that the text is ASCII: notes have
+    the number of such words in place of the words, and a last note says where these are.
 
     Args:
         sheets: the tables, one below the other.
@@ -77,6 +81,9 @@ def sheets_to_latex(sheets: Sequence[Sheet], notes: Sequence[str], *, caption: s
         caption: the caption, in plain text.
         label: what \ref calls it.
     """
+    shown = [count_words_of_other_scripts(note) for note in notes]
+    if shown != [_in_latin(note) for note in notes]:
+        shown.append("Words in other scripts are counted here; the CSV and Markdown files of this table name them.")
     return "\n".join(
         [
             r"% Needs \usepackage{booktabs}.",
@@ -86,7 +93,7 @@ def sheets_to_latex(sheets: Sequence[Sheet], notes: Sequence[str], *, caption: s
             "",
             r"\smallskip",
             r"\begin{minipage}{\linewidth}\footnotesize",
-            "\\par\n".join(escape_latex(note) for note in notes),
+            "\\par\n".join(map(escape_latex, shown)),
             r"\end{minipage}",
             rf"\caption{{{escape_latex(caption)}}}",
             rf"\label{{{label}}}",
@@ -132,8 +139,37 @@ def escape_markdown(text: str) -> str:
 
 
 def escape_latex(text: str) -> str:
-    """Plain text that LaTeX sets as it is, in one line."""
-    return " ".join("".join(_LATEX.get(sign, sign) for sign in text).split())
+    """Plain text that LaTeX sets as it is, in one line; (?) for a name in a script that needs other fonts."""
+    latin = _OTHER_SCRIPTS.sub("(?)", _in_latin(text))
+    return " ".join("".join(_LATEX.get(sign, sign) for sign in latin).split())
+
+
+def count_words_of_other_scripts(text: str) -> str:
+    """The text with the number of words in place of those that are not in Latin letters: "3 words: no vector"."""
+
+    def counted(words: re.Match[str]) -> str:
+        n_words = len(_OTHER_SCRIPTS.findall(words[0]))
+        return f"{n_words} word{'s' if n_words > 1 else ''}"
+
+    return _LIST_IN_OTHER_SCRIPTS.sub(counted, _in_latin(text))
+
+
+def _in_latin(text: str) -> str:
+    """Latin letters without their accents and signs that LaTeX has, so that what else is left is of other scripts."""
+    return "".join(_bare(sign) for sign in text)
+
+
+def _bare(sign: str) -> str:
+    if sign.isascii() or sign in _LATEX:
+        return sign
+    # a letter of another script has no ASCII in it
+    return unicodedata.normalize("NFKD", sign).encode("ascii", "ignore").decode() or sign
+
+
+_OTHER = f"[^\x00-\x7f{MISSING}\N{MINUS SIGN}\N{EM DASH}\N{MULTIPLICATION SIGN}‘’“”]"
+# a word, or several with spaces and hyphens between them
+_OTHER_SCRIPTS = re.compile(rf"{_OTHER}+(?:[ \-]+{_OTHER}+)*")
+_LIST_IN_OTHER_SCRIPTS = re.compile(rf"{_OTHER_SCRIPTS.pattern}(?:, {_OTHER_SCRIPTS.pattern})*")
 
 
 _LATEX = {
@@ -145,6 +181,12 @@ _LATEX = {
     ">": "$>$",
     "|": "$|$",
     "\N{MINUS SIGN}": "$-$",
+    "\N{MULTIPLICATION SIGN}": r"$\times$",
+    "\N{EM DASH}": "---",
+    "‘": "`",
+    "’": "'",
+    "“": "``",
+    "”": "''",
     MISSING: "--",
 }
 

@@ -127,7 +127,7 @@ def _label(line: _Line) -> str:
 
 
 def _notes(grid: Grid, marking: Marking, more: Sequence[str]) -> list[str]:
-    notes = [_WHAT, f"{MARK} {marking.note}", *more]
+    notes = [_WHAT, f"{MARK} {marking.said_of(grid.estimates.values())}", *more]
     if len(grid.modes) == 1:
         notes.append(
             "Attributes: " + "; ".join(f"{category.name} {category.attributes}" for category in grid.categories) + "."

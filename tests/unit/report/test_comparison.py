@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from typing import Any
 
 import polars as pl
@@ -84,7 +85,7 @@ def test_summary_by_hand(five: tuple[dict[str, pl.DataFrame], pl.DataFrame]) -> 
     assert summary.schema == pl.Schema(dict(SUMMARY_SCHEMA))
     every, certain = summary.iter_rows(named=True)
     assert (every["method"], every["model"], every["published_model"]) == ("seat", "ours", "Big")
-    assert (every["cells"], certain["cells"]) == ("all", "without doubtful")
+    assert (every["cells"], certain["cells"]) == ("all", "without doubtful cells")
     assert (every["n_rows"], every["n_categories"], every["n_same_sign"], every["n_signs"]) == (5, 5, 3, 5)
     assert every["same_sign"] == 0.6
     # Clopper and Pearson for 3 of 5: P(at least 3 | low) = P(at most 3 | high) = 0.025
@@ -224,19 +225,41 @@ def test_csv(five: tuple[dict[str, pl.DataFrame], pl.DataFrame]) -> None:
 
 def test_markdown(five: tuple[dict[str, pl.DataFrame], pl.DataFrame]) -> None:
     text = comparison_to_markdown(compare(*five, models={"ours": "Big"}, language="hi"), MODELS)
-    assert "| seat | ours | Big | all | 5 | 5 | 3 of 5 | 0.15 to 0.95 | +0.80 (n = 5) | 0.200 | 3 of 5 |" in text
+    # the model is in doubt whichever cells are left out
+    assert "| seat | ours | Big | all | 5 | 5 | 3 of 5 | 0.15 to 0.95 | +0.80 (n = 5) | 0.200 | 3 of 5 | (3) |" in text
+    assert re.search(r"\| seat \| ours \| Big \| without doubtful cells \| 4 \| .* \| \(3\) \|\n", text)
     assert (
-        "| 3 | seat | GR2 | ours | Big |  |  | +0.900 | +0.800 | -0.100 | yes | +0.600 to +1.000 | yes |  | (1) |"
+        "| 3 | seat | GR2 | ours | Big |  |  | +0.900 | +0.800 | -0.100 | yes | +0.600 to +1.000 | yes |  | (1) |  |"
         in text
     )
     assert (
-        "| 3 | seat | GR4 | ours | Big |  |  | +0.100 | -0.100 | -0.200 | no | -0.300 to +0.100 | yes |  | (2) |"
+        "| 3 | seat | GR4 | ours | Big |  |  | +0.100 | -0.100 | -0.200 | no | -0.300 to +0.100 | yes |  | (2) |  |"
         in text
     )
     assert "- (1) columns in doubt." in text
     assert "- (2) marks in doubt." in text
-    assert "- Big: base or large cannot be decided." in text
+    assert "- (3) Big: base or large cannot be decided." in text
     assert "are too narrow" in text
+    assert "Notes on this study" not in text
+    sure = comparison_to_markdown(compare(*five, models={"ours": "Big"}, language="hi"), [])
+    assert "3 of 5 |  |\n" in sure
+    assert "Doubts about models" not in sure
+
+
+def test_what_our_own_cells_lack_is_no_doubt_about_the_papers() -> None:
+    published = paper(printed("GR1", 0.5, doubts="columns", doubt="columns in doubt"), printed("GR2", 0.5))
+    seat = study(
+        measured("GR1", None, dropped="not computed: one word left"),
+        measured("GR2", 0.4, ci_low=None, ci_high=None, interval_note="fewer than 8 words"),
+    )
+    text = comparison_to_markdown(compare({"seat": seat}, published, models={"ours": "Big"}, language="hi"), [])
+    assert "| doubt | note |\n" in text
+    assert "| – | – | – | – | – |  | (1) | n1 |\n" in text
+    assert "| – | – |  |  | n2 |\n" in text
+    assert text.endswith(
+        "## Doubts about published cells\n\n- (1) columns in doubt.\n\n"
+        "## Notes on this study\n\n- n1 one word left.\n- n2 fewer than 8 words.\n"
+    )
 
 
 def test_the_summary_of_no_rows_is_empty() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -32,7 +33,53 @@ def test_one_panel_a_category_one_line_a_model_and_mode(small: pl.DataFrame) -> 
 
 def test_bars_are_the_interval(table: Callable[..., pl.DataFrame]) -> None:
     panel = plot_effect_by_length(table(("C1", "a", "9", "fixed", 0.5))).axes[0]
-    assert [-0.04, 1.04] in [pytest.approx(list(line.get_ydata())) for line in panel.lines if len(line.get_ydata()) == 2]
+    assert [-0.04, 1.04] in [
+        pytest.approx(list(line.get_ydata())) for line in panel.lines if len(line.get_ydata()) == 2
+    ]
+
+
+def bars(panel: Any) -> list[list[float]]:
+    """The intervals that a panel shows."""
+    return [list(line.get_ydata()) for line in panel.lines if line.get_alpha() is not None]
+
+
+def note(figure: Any) -> str:
+    return " ".join(figure.texts[-1].get_text().split())
+
+
+def test_bars_are_those_of_the_first_mode(small: pl.DataFrame) -> None:
+    figure = plot_effect_by_length(small)
+    assert sorted(bars(figure.axes[0])) == [
+        pytest.approx(list(bar)) for bar in sorted((e - 0.54, e + 0.54) for e in (0.9, 1.0, -0.45, -0.35))
+    ]
+    assert note(figure) == "Pale bars: 95 % interval over words and contexts, fixed draws."
+
+
+def test_the_note_says_where_bars_are_missing_or_cut(table: Callable[..., pl.DataFrame]) -> None:
+    none = {"ci_low": None, "ci_high": None}
+    some = [("C1", "a", "9", "fixed", 0.5, {"ci_high": 7.5}), ("C1", "b", "9", "fixed", -0.5, none)]
+    figure = plot_effect_by_length(table(*some))
+    assert note(figure) == (
+        "Pale bars: 95 % interval over words and contexts; none where a set has fewer than eight words. Bars are cut"
+        " where they leave the frame."
+    )
+    assert figure.axes[0].get_ylim() == pytest.approx((-0.5 - 0.125, 2 + 0.125))
+    assert note(plot_effect_by_length(table(some[1]))).startswith("No intervals")
+    far = plot_effect_by_length(table(("C1", "a", "9", "fixed", 2.5, {"ci_high": 9.0})))
+    assert far.axes[0].get_ylim() == pytest.approx((-0.125, 2.625))
+
+
+def test_names_that_are_wider_than_a_panel_are_broken(table: Callable[..., pl.DataFrame]) -> None:
+    wide = {"target_x": "musical_instruments", "target_y": "weapons"}
+    ceat = table(
+        *(("C1", "a", "9", "fixed", 0.5, wide), ("C4", "a", "9", "fixed", 0.5), ("C10", "a", "9", "fixed", 0.5))
+    )
+    column, page = (
+        {text.get_text() for text in plot_effect_by_length(ceat, width=width).axes[0].texts}
+        for width in ("column", "page")
+    )
+    assert column == {"C1", "musical instruments/\nweapons\npleasant/unpleasant"}
+    assert page == {"C1", "musical instruments/weapons\npleasant/unpleasant"}
 
 
 def test_a_missing_estimate_leaves_a_gap(small: pl.DataFrame) -> None:

@@ -40,12 +40,14 @@ def test_largest_effects_say_what_their_sign_means(table: Table) -> None:
     )
     assert module.largest_effect(ceat) == (
         "The largest effect is −1.23 (C4, a, 25 words, random draws; 95 % interval over words −1.77 to −0.69;"
-        " p_stimuli < .001, .002 after Holm's correction): the model associates male names, more than female names, with family rather than career."
+        " p_stimuli < .001, .002 after Holm's correction): the model associates male names,"
+        " more than female names, with family rather than career."
         " As the largest of 2, it is likely to be overestimated."
     )
     assert module.largest_opposite_effect(ceat) == (
         "The largest effect of the opposite sign is +0.50 (C1, a, 9 words, fixed draws; 95 % interval over words"
-        " −0.04 to +1.04; p_stimuli = .200, .800 after Holm's correction): the model associates flowers, more than insects, with pleasant rather"
+        " −0.04 to +1.04; p_stimuli = .200, .800 after Holm's correction): the model associates flowers,"
+        " more than insects, with pleasant rather"
         " than unpleasant."
     )
     assert module.largest_opposite_effect(ceat.filter(pl.col("category") == "C1")) is None
@@ -75,6 +77,24 @@ def test_change_with_length_warns_of_other_texts(table: Table) -> None:
     assert "The contexts of >75 words are not those of the fixed lengths" in str(module.change_with_length(ends))
     own = ends.with_columns(pool=pl.lit("per_length"))
     assert "Each length has contexts of its own" in str(module.change_with_length(own))
+
+
+def test_null_controls(table: Table) -> None:
+    ceat = table(
+        ("C1", "a", "9", "fixed", 0.9, {"twin_effect_size": -0.4}),
+        ("C1", "b", "9", "fixed", 0.2, {"twin_effect_size": 0.1}),
+        ("C4", "a", "9", "fixed", -0.5, {"twin_effect_size": None, "shuffled_low": None, "shuffled_high": None}),
+        ("C4", "b", "9", "fixed", None),
+    )
+    assert module.null_controls(ceat) == (
+        "Twins with random weights, which have learnt nothing, show effects of 0.25 in the median and 0.40 at most:"
+        " what is not larger than that needs no bias to explain it. 1 of 2 effects lies outside the range that 95 % of"
+        " random divisions of the attribute words give."
+    )
+    no_twins = ceat.with_columns(twin_effect_size=pl.lit(None, pl.Float64))
+    assert str(module.null_controls(no_twins)).startswith("1 of 2 effects lies")
+    assert module.null_controls(no_twins.with_columns(shuffled_low=None)) is None
+    assert module.null_controls(ceat.drop("twin_effect_size", "shuffled_low")) is None
 
 
 def test_direction_across_models(table: Table) -> None:

@@ -13,9 +13,19 @@ import pytest
 
 from prasanga.config import complete, read_schema
 from prasanga.errors import InputError
-from prasanga.report.layouts import SADHU, SAHOO, layouts_of, methods_of, render_layout
-from prasanga.report.marking import HOLM, NOT_BY_DRAWS
-from prasanga.report.sheets import Cell, Row, Sheet, sheet_to_csv, sheets_to_latex, sheets_to_markdown, split_wide
+from prasanga.report.layouts import SADHU, SAHOO, layouts_of, methods_of, render_languages, render_layout
+from prasanga.report.marking import HOLM, NOT_BY_DRAWS, STIMULI
+from prasanga.report.sheets import (
+    Cell,
+    Row,
+    Sheet,
+    escape_markdown,
+    sheet_to_csv,
+    sheets_to_latex,
+    sheets_to_markdown,
+    split_wide,
+)
+from prasanga.report.tables import to_markdown
 
 SETS = {
     "C1": ("flowers", "insects", "pleasant", "unpleasant"),
@@ -156,10 +166,11 @@ def test_table_4(tables: dict[str, pl.DataFrame]) -> None:
 def test_table_4_with_the_papers_marks(tables: dict[str, pl.DataFrame]) -> None:
     layout = render_layout("sadhu_table4", tables, preset="paper")
     first, second = lines_of(layout.csv)[1:]
-    # WEAT by p_stimuli (no sentences), SEAT by p_sentences, CEAT by p_draws
+    # WEAT and SEAT by p_stimuli: the program of this paper permutes words, whatever p_sentences the study has
     assert first[3:7] == ["+1.700", "–", "+0.900", "+0.600*"]
-    assert second[3:7] == ["+0.300*", "-0.200*", "–", "-0.200*"]
-    assert "- \\* SEAT: p\\_sentences \\< .05: permutation of sentences as in the paper" in layout.md
+    assert second[3:7] == ["+0.300*", "-0.200", "–", "-0.200*"]
+    assert "- \\* WEAT, SEAT: p\\_stimuli \\< .05: permutation of the target words as in the paper" in layout.md
+    assert "p\\_sentences" not in layout.md
     assert "- \\* CEAT: p\\_draws \\< .05" in layout.md
 
 
@@ -268,6 +279,85 @@ def test_marks() -> None:
     assert [HOLM.marks({"p_stimuli_holm": p}) for p in (0.049, 0.05, None, float("nan"))] == [True, False, False, False]
     assert [NOT_BY_DRAWS.marks({"p_draws": p}) for p in (0.0049, 0.005, None)] == [False, True, False]
     assert not HOLM.marks({})
+
+
+@pytest.mark.parametrize(
+    ("alternative", "said"),
+    [
+        ("two-sided", " The test is two-sided."),
+        ("greater", " The test is one-sided: negative effects cannot be marked."),
+        ("less", " The test is one-sided: positive effects cannot be marked."),
+        (None, ""),
+    ],
+)
+def test_a_mark_says_the_alternative_of_its_table(alternative: str | None, said: str) -> None:
+    ceat = ceat_table().with_columns(alternative=pl.lit(alternative, pl.String))
+    own = f"{STIMULI.note}{said}"
+    assert STIMULI.said_of(ceat.iter_rows(named=True)) == own
+    assert "sided" not in STIMULI.note
+    assert "sided" not in HOLM.note
+    assert f"- \\* {escape_markdown(own)}\n" in to_markdown(ceat)
+    layout = render_layout("sadhu_table5", {"ceat": ceat})
+    assert f"- \\* {escape_markdown(HOLM.note + said)}\n" in layout.md
+    # the p of draws has no such choice
+    assert NOT_BY_DRAWS.said_of(ceat.iter_rows(named=True)) == NOT_BY_DRAWS.note
+    assert HOLM.said_of([{}]) == HOLM.note
+
+
+def test_languages_side_by_side() -> None:
+    english = sahoo_tables(sentence_vector="cls", p_sentences=0.02, alternative="greater")
+    hindi = {"seat": table(estimate("GR3", "muril", 0.4, p_sentences=None, p_stimuli=0.001, sentence_vector="mean"))}
+    layout = render_languages("sahoo_table3", {"en": english, "hi": hindi}, preset="paper")
+    lines = lines_of(layout.csv)
+    assert lines[0] == [
+        "category", "targets", "attributes", "English bert", "English gpt_2", "Hindi muril", "note",
+    ]  # fmt: skip
+    assert [line[3:6] for line in lines[1:]] == [
+        ["-0.800", "+0.100", "–"], ["+0.800", "–", "+0.400*"], ["+0.800", "–", "–"],
+    ]  # fmt: skip
+    assert lines[1][6] == "Hindi muril: not in the table"
+    assert "- Underlined (in CSV \\*), English: p\\_sentences \\< .01" in layout.md
+    assert "- Underlined (in CSV \\*), Hindi: p\\_stimuli \\< .01" in layout.md
+    assert "- Conventions of SEAT, English: std union\\_ddof1; alternative greater; sentence\\_vector cls." in layout.md
+    assert r"\multicolumn{2}{c}{English} & \multicolumn{1}{c}{Hindi}" in layout.tex
+    require_closed(layout.tex)
+    one = render_languages("sahoo_table3", {"hi": sahoo_tables()})
+    assert one == render_layout("sahoo_table3", sahoo_tables(), language="hi")
+    with pytest.raises(InputError, match="'sadhu_table4' has no languages side by side; sahoo_table3"):
+        render_languages("sadhu_table4", {"en": english})
+    with pytest.raises(InputError, match="sahoo_table3 is made of the table of SEAT, which this study does not have"):
+        render_languages("sahoo_table3", {"en": english, "hi": {}})
+
+
+def test_latex_has_no_sign_that_pdflatex_does_not_set(tables: dict[str, pl.DataFrame]) -> None:
+    lost = "গোলাপ, জবা ফুল: no vector; गुलाब: 3 of 8 sentences left out"
+    seat = table(
+        estimate("C1", "bert", None, dropped=lost), estimate("C4", "মডেল", 0.1, dropped="", alternative="less")
+    )
+    ceat = ceat_table().with_columns(effect_size=None, dropped=pl.lit("কলকাতা: no contexts – × “naïve”"))
+    for layout in (
+        render_layout("sadhu_table4", {**tables, "seat": seat}),
+        render_layout("sadhu_table5", {"ceat": ceat}),
+        render_layout("sahoo_table3", sahoo_tables()),
+    ):
+        assert layout.tex.isascii()
+        require_closed(layout.tex)
+    tex = render_layout("sadhu_table4", {**tables, "seat": seat}).tex
+    assert "-- C1: SEAT bert: 2 words: no vector; 1 word: 3 of 8 sentences left out." in tex
+    assert "Words in other scripts are counted here; the CSV and Markdown files of this table name them." in tex
+    assert "(?)" in tex  # a model's name, which is no note
+    for text in render_layout("sadhu_table4", {**tables, "seat": seat})[:2]:
+        assert lost.split(";")[0] in text
+    plain = render_layout("sahoo_table3", sahoo_tables()).tex
+    assert "other scripts" not in plain
+    tex = render_layout("sadhu_table5", {"ceat": ceat}).tex
+    assert "1 word: no contexts -- $\\times$ ``naive''." in tex
+    # commands of booktabs and of LaTeX itself, no others
+    assert set(re.findall(r"\\([a-z]+)", plain + tex)) <= {
+        "begin", "end", "centering", "small", "toprule", "midrule", "bottomrule", "cmidrule", "multicolumn",
+        "shortstack", "underline", "mathbf", "smallskip", "medskip", "footnotesize", "linewidth", "par", "caption",
+        "label", "times", "usepackage", "textbackslash", "textasciitilde", "textasciicircum",
+    }  # fmt: skip
 
 
 def test_wide_tables_are_parted_between_groups() -> None:

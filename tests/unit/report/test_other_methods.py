@@ -1,0 +1,262 @@
+"""SEAT, WEAT and where effects settle: the numbers of their tables, and their sections on the page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import polars as pl
+import pytest
+
+from prasanga.errors import InputError
+from prasanga.report.findings import other_method
+from prasanga.report.other_methods import (
+    ESTIMATE_COLUMNS,
+    BesideCeat,
+    LeftOut,
+    downloads_of,
+    estimate_rows,
+    findings_of_differences,
+    section_of,
+    settling_rows,
+)
+from prasanga.report.page import render_page
+
+Table = Callable[..., pl.DataFrame]
+SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><path d="M 0 0"/></svg>'
+SETS = ("upper_caste_male_terms", "lower_caste_female_terms", "pleasant", "unpleasant")
+NOTHING = (
+    *("effect_size", "ci_low", "ci_high", "p_stimuli", "p_stimuli_holm", "twin_effect_size", "smallest_effect"),
+    *("shuffled_low", "shuffled_high", "leave_out_low", "leave_out_high", "p_sentences"),
+)
+
+
+def row(category: str = "GC2", model: str = "bert", effect: float | None = -0.678, **changes: Any) -> dict[str, Any]:
+    numbers: dict[str, Any] = {
+        "category": category,
+        "category_title": "Caste and pleasantness",
+        **dict(zip(("target_x", "target_y", "attribute_a", "attribute_b"), SETS, strict=True)),
+        "model": model,
+        "effect_size": effect,
+        "ci_low": -1.258,
+        "ci_high": 0.564,
+        "p_stimuli": 0.0878,
+        "p_stimuli_holm": 0.5268,
+        "twin_effect_size": -0.0417,
+        "shuffled_low": -0.677,
+        "shuffled_high": 0.838,
+        "leave_out_low": -0.835,
+        "leave_out_high": -0.547,
+        "smallest_effect": 1.0106,
+        "p_sentences": None,
+        **dict.fromkeys(("n_x", "n_y", "n_a", "n_b"), 8),
+        **dict.fromkeys(("listed_x", "listed_y", "listed_a", "listed_b"), 8),
+        "dropped": "",
+        "std": "union_ddof1",
+        "seed": 47,
+    }
+    return {**numbers, **(dict.fromkeys(NOTHING) if effect is None else {}), **changes}
+
+
+def estimates(*rows: dict[str, Any]) -> pl.DataFrame:
+    return pl.DataFrame(list(rows), schema_overrides=dict.fromkeys(NOTHING, pl.Float64), infer_schema_length=None)
+
+
+@pytest.fixture
+def differences() -> pl.DataFrame:
+    rows = [("length", 0.1, 0.3), ("length", -0.2, 0.3), ("length", None, None), ("model", -0.4, -0.1)]
+    return pl.DataFrame(rows, schema=["kind", "ci_low", "ci_high"], orient="row")
+
+
+@pytest.fixture
+def settling() -> pl.DataFrame:
+    rows = [
+        ("C10", "a", "fixed", 0.1, "25", 0.0021, True),
+        ("C2", "a", "fixed", 0.1, None, None, False),
+        ("C2", "b", "fixed", 0.1, "9", 0.25, False),
+    ]
+    names = ["category", "model", "sample_mode", "band", "settled_length", "largest_distance", "sure"]
+    return pl.DataFrame(rows, schema=names, orient="row")
+
+
+@pytest.fixture
+def render(small: pl.DataFrame) -> Callable[[BesideCeat | None], str]:
+    def with_tables(beside: BesideCeat | None) -> str:
+        return render_page(
+            config={"study": "s", "title": "S", "note": "", "language": "bn", "seed": 1, "associations": {"band": 0.1}},
+            ceat=small,
+            coverage=None,
+            categories={},
+            forms=None,
+            models=[],
+            figure_svg=SVG,
+            made_from={},
+            beside=beside,
+        )
+
+    return with_tables
+
+
+def test_a_row_has_its_numbers_the_most_important_first() -> None:
+    (found,) = estimate_rows(estimates(row(p_stimuli_holm=0.04, p_sentences=0.0001)))
+    assert found.category.targets == "upper caste male/lower caste female terms"
+    assert (found.model, found.shade, found.marked, found.why_missing) == ("bert", "minus-3", True, "")
+    assert dict(zip(ESTIMATE_COLUMNS, found.cells, strict=True)) == {
+        "effect size": "−0.678",
+        "95 % interval over words": "−1.258 to +0.564",
+        "Holm": ".040",
+        "random twin": "−0.042",
+        "p_stimuli": ".088",
+        "attributes dealt anew": "−0.677 to +0.838",
+        "without one word": "−0.835 to −0.547",
+        "smallest effect to be found": "1.01",
+        "targets used": "8 + 8",
+        "attributes used": "8 + 8",
+        "p_sentences": "< .001",
+    }
+
+
+def test_rows_stand_by_category_and_models_as_in_the_table() -> None:
+    rows = estimate_rows(estimates(row("C10", "z"), row("C2", "z"), row("C10", "a"), row("C2", "a")))
+    assert [(r.category.name, r.model) for r in rows] == [("C2", "z"), ("C2", "a"), ("C10", "z"), ("C10", "a")]
+
+
+def test_nulls_are_dashes_and_mark_nothing() -> None:
+    nulls = dict.fromkeys(set(NOTHING) - {"effect_size"})
+    (found,) = estimate_rows(estimates(row(effect=1.3, **nulls)))
+    assert found.cells == ["+1.300", *["–"] * 7, "8 + 8", "8 + 8", "–"]
+    assert not found.marked
+    (nan,) = estimate_rows(estimates(row(effect=float("nan"))))
+    assert nan.why_missing == "the estimate is not a finite number (nan)"
+
+
+def test_an_estimate_that_is_missing_says_why_and_what_was_left_out() -> None:
+    dropped = "গোলাপ: no vector; মশা: no vector; নদী: cut: twice; not computed: flowers has 1 of 8; and needs 2"
+    (found,) = estimate_rows(estimates(row(effect=None, n_x=1, dropped=dropped)))
+    assert found.cells == ["–"] * 8 + ["1 of 8 + 8", "8 + 8", "–"]
+    assert (found.shade, found.why_missing) == ("missing", "flowers has 1 of 8; and needs 2")
+    assert found.left_out == LeftOut(3, 32, ["no vector: গোলাপ, মশা", "cut: twice: নদী"])
+
+
+def test_categories_are_grouped_by_the_letters_of_their_names() -> None:
+    table = estimates(row("GC2"), row("GC10"), row("C1"), row("GC2", "gpt"))
+    section = section_of("seat", table)
+    assert [(f.name, f.about) for f in section.families] == [
+        ("C1", "pleasant/unpleasant"),
+        ("GC2 to GC10", "gender and caste"),
+    ]
+    assert section.models == ["bert", "gpt"]
+    assert [cell.text for cell in section.families[1].blocks[1].overview] == ["−0.68", "–"]
+    assert section.families[1].blocks[1].overview[1].hover == "gpt: not in the table"
+    assert section.n_categories == 3
+    assert section.conventions == ["std union_ddof1, seed 47"]
+
+
+def test_columns_without_a_number_are_not_shown() -> None:
+    shown = [name for _, name in section_of("weat", estimates(row(twin_effect_size=None))).columns]
+    assert "random twin" not in shown
+    assert "p_sentences" not in shown
+    assert shown[:3] == ["effect size", "95 % interval over words", "Holm"]
+
+
+def test_a_table_of_an_older_version_is_refused(differences: pl.DataFrame, settling: pl.DataFrame) -> None:
+    with pytest.raises(InputError, match=r"WEAT: the table has no column ci_low, twin_effect_size; .*Make it again"):
+        section_of("weat", estimates(row()).drop("ci_low", "twin_effect_size"))
+    with pytest.raises(InputError, match="settling: the table has no column sure"):
+        settling_rows(settling.drop("sure"))
+    with pytest.raises(InputError, match="differences: the table has no column kind"):
+        list(findings_of_differences(differences.drop("kind"), settling))
+
+
+def test_settling_rows(settling: pl.DataFrame) -> None:
+    assert [tuple(found) for found in settling_rows(settling)] == [
+        ("C2", "a", "fixed", "not before the longest", "–", "no"),
+        ("C2", "b", "fixed", "9 words", "0.25", "no"),
+        ("C10", "a", "fixed", "25 words", "0.00", "yes"),
+    ]
+
+
+def test_findings_of_differences(differences: pl.DataFrame, settling: pl.DataFrame) -> None:
+    assert list(findings_of_differences(differences, settling)) == [
+        "Of 2 differences between two lengths of a model, 1 have a paired 95 % interval that leaves out zero; none"
+        " would without any difference.",
+        "Of 1 differences between two models at a length, 1 have a paired 95 % interval that leaves out zero; none"
+        " would without any difference.",
+        "In 2 of 3 rows of category, model and draws the effect settles before the longest length: from there on it"
+        " stays within 0.1 of the last one. In 1 of them the intervals of the differences lie within that band as well,"
+        " so that it is more than luck.",
+    ]
+    assert list(findings_of_differences(differences.clear(), settling.clear())) == []
+
+
+def test_a_finding_for_each_other_method() -> None:
+    table = estimates(row(p_stimuli_holm=0.01), row("GC3", effect=0.2), row("GC4", effect=None))
+    assert other_method("SEAT", table) == (
+        "SEAT: 1 of 2 rows has p_stimuli < .05 after Holm's correction (1 more could not be computed); the largest"
+        " effect is −0.68 (GC2, bert; 95 % interval over words −1.26 to +0.56; random twin −0.04)."
+    )
+    static = estimates(row(model="glove", ci_low=None, twin_effect_size=None, p_stimuli_holm=None))
+    assert other_method("WEAT", static) == (
+        "WEAT: 0 of 1 rows have p_stimuli < .05 after Holm's correction; the largest effect is −0.68 (GC2, glove; no"
+        " interval over words)."
+    )
+    assert other_method("WEAT", estimates(row(effect=None))) == "WEAT: none of 1 rows could be computed."
+    assert other_method("WEAT", static.clear()) is None
+
+
+def test_sections_are_shown_for_the_tables_that_are_there(
+    render: Callable[[BesideCeat | None], str], differences: pl.DataFrame, settling: pl.DataFrame
+) -> None:
+    for nothing in (render(None), render(BesideCeat())):
+        assert not [
+            name for name in ("lengths", "seat", "weat") if f'id="{name}"' in nothing or f'"#{name}"' in nothing
+        ]
+        assert "SEAT" not in nothing.split("</style>")[1]
+        assert "figures/settling" not in nothing
+    beside = BesideCeat(differences, settling, SVG, estimates(row()), estimates(row("C1", "glove")))
+    page = render(beside)
+    for name in ("lengths", "seat", "weat"):
+        assert f'<section id="{name}"' in page
+        assert f'<li><a href="#{name}">' in page
+    lead = " ".join(page.partition('<p class="lead">')[2].partition("</p>")[0].split())
+    assert 'by <a href="#seat">SEAT</a> in 1 model, 1 category' in lead
+    assert 'by <a href="#weat">WEAT</a> in 1 set of static vectors, 1 category.' in lead
+    assert "<li>SEAT: 0 of 1 rows have p_stimuli" in page
+    assert "figures/convergence.pdf" in page
+    only = render(BesideCeat(weat=estimates(row())))
+    assert 'id="seat"' not in only
+    assert 'id="lengths"' not in only
+
+
+def test_words_left_out_are_folded(render: Callable[[BesideCeat | None], str]) -> None:
+    dropped = "; ".join(f"গোলাপ{n}: out of vocabulary" for n in range(20))
+    page = render(BesideCeat(weat=estimates(row(dropped=dropped))))
+    _, fold, rest = page.partition('<details class="fold"><summary>20 of 32 words left out</summary>')
+    assert fold
+    assert '<li>out of vocabulary: <span lang="bn">গোলাপ</span>0' in rest.partition("</details>")[0]
+
+
+def test_hostile_text_is_escaped(render: Callable[[BesideCeat | None], str]) -> None:
+    hostile = '</td><script>alert("x")</script>'
+    bad = {
+        name: f"{name}: {hostile}"
+        for name in ("category", "category_title", "target_x", "attribute_b", "model", "dropped", "std")
+    }
+    page = render(BesideCeat(seat=estimates(row(**bad)), weat=estimates(row(**bad, effect=None)), tables=(hostile,)))
+    assert "<script" not in page
+    assert "&lt;script&gt;" in page
+
+
+def test_downloads_are_those_that_the_study_has(differences: pl.DataFrame, settling: pl.DataFrame) -> None:
+    assert downloads_of(BesideCeat()) == []
+    tables = ("tables/ceat.csv", "tables/sahoo_table9.tex", "tables/sadhu_table4.md", "comparison.csv")
+    assert downloads_of(BesideCeat(tables=tables)) == [
+        ("comparison.csv", "this study beside a paper's numbers, CSV"),
+        ("tables/sadhu_table4.md", "table in the layout of Table 4 of Sadhu et al., Markdown"),
+        ("tables/sahoo_table9.tex", "table in the layout of Table 9 of Sahoo et al., LaTeX"),
+    ]
+    paths = [path for path, _ in downloads_of(BesideCeat(differences, settling, SVG, seat=estimates(row())))]
+    assert "figures/settling.png" in paths
+    assert "../associations/ceat_words.parquet" in paths
+    assert "../associations/seat.csv" in paths
+    assert not [path for path in paths if "weat" in path]
