@@ -326,6 +326,19 @@ def ceat_tables(ending, models=MODELS):
     )
 
 
+def estimates_of_jobs(method):
+    """The tables of estimates that the jobs of a method write; none of a method that the study does not ask for."""
+    if method == "ceat":
+        return ceat_tables("parquet")
+    names = {"seat": MODELS if config["seat"]["categories"] else [], "weat": sorted(config["static"]["vectors"])}
+    return expand(f"results/associations/{method}/{{name}}.parquet", name=names[method])
+
+
+def other_tests(method):
+    """The estimates of the study's other methods, whose tests count where p is corrected."""
+    return [path for other in ("ceat", "seat", "weat") if other != method for path in estimates_of_jobs(other)]
+
+
 def test_settings():
     """How effects are tested, in WEAT, SEAT and CEAT alike."""
     names = ("std", "alternative", "n_permutations", "interval", "n_resamples", "resample_attributes", "n_shuffles")
@@ -345,7 +358,9 @@ def ceat_settings(model):
             for key in ("n_samples", "sample_modes", "variance", "tau2", "draws", "band")
         },
         "test": control_settings() if model in TWINS else test_settings(),
-        "pool": config["samples"]["pool"],
+        **{key: config["samples"][key] for key in ("pool", "window")},
+        "match": config["sentences"]["match"],
+        "pieces": settings_of(model)["pieces"],
         "seed": config["seed"],
     }
 
