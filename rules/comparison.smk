@@ -45,7 +45,7 @@ if config["comparison"]["paper"] != "none":
     rule compare_with_papers:
         """The study's effect sizes beside those of a paper."""
         input:
-            ESTIMATES,
+            **{Path(path).stem: [path] for path in ESTIMATES},
         output:
             csv="results/report/comparison.csv",
             markdown="results/report/comparison.md",
@@ -66,3 +66,17 @@ if config["comparison"]["paper"] != "none":
             },
         script:
             "../workflow/scripts/compare_with_papers.py"
+
+    use rule compare_with_papers as compare_one_method with:
+        # One method by itself, only when asked for, and before p is corrected over all: SEAT takes no corpus, CEAT does.
+        input:
+            unpack(lambda wildcards: {wildcards.method: estimates_of_jobs(wildcards.method)}),
+        output:
+            csv="results/report/comparison_{method}.csv",
+            markdown="results/report/comparison_{method}.md",
+        log:
+            "logs/report/comparison_{method}.log",
+        benchmark:
+            "benchmarks/report/comparison_{method}.tsv"
+        wildcard_constraints:
+            method="|".join(methods_of(config)),

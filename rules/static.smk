@@ -4,7 +4,7 @@ A training depends on the corpus and on its options alone and keeps its whole vo
 other words up in it.
 """
 
-from prasanga.static.planning import plan_vectors
+from prasanga.static.planning import plan_vectors, training_options, training_resources
 
 STATIC = config["static"]
 VECTORS = readable(partial(plan_vectors, cached=not COMPUTED), STATIC["vectors"])
@@ -16,10 +16,10 @@ WEAT_CHOSEN = readable(
 # Files of vectors, too, are known by their content, which is read once.
 VECTOR_DIGESTS = readable(update_manifest, f"results/{MANIFEST}", VECTORS.files.values()) if VECTORS.files else {}
 
-# What changes trained vectors: the options, and the text as words. Sorted, since another order is no other training.
+# What changes trained vectors: the options, and the text as words.
 TRAININGS = {
     name: {
-        **dict(sorted(STATIC["vectors"][name]["train"].items())),
+        **training_options(STATIC["vectors"][name]["train"]),
         **{key: extraction_settings()[key] for key in ("language", "normalization", "replacements")},
         "errors": config["corpus"]["errors"],
         "shards": [shard_settings(shard)["shard"] for shard in whole_files()],
@@ -57,6 +57,10 @@ if COMPUTED:
             "benchmarks/static/{vectors}.train.tsv"
         wildcard_constraints:
             vectors="|".join(map(re.escape, VECTORS.trained)) or "(?!)",
+        # on a cluster, unless the profile says otherwise; nothing holds a job on this machine to them
+        resources:
+            mem_mb=lambda wildcards, input: training_resources(input.size_mb)["mem_mb"],
+            runtime=lambda wildcards, input: training_resources(input.size_mb)["runtime"],
         params:
             training=lambda wildcards: TRAININGS[wildcards.vectors],
         script:
@@ -123,6 +127,7 @@ rule gather_weat:
         estimates=expand("results/associations/weat/{vectors}.parquet", vectors=sorted(STATIC["vectors"])),
         twins=[],
         words=expand("results/associations/weat/{vectors}.words.parquet", vectors=sorted(STATIC["vectors"])),
+        others=other_tests("weat"),
     output:
         parquet="results/associations/weat.parquet",
         csv="results/associations/weat.csv",

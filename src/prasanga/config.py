@@ -33,6 +33,8 @@ def read_schema(path: str | Path) -> dict[str, Any]:
 def complete(config: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
     """Return a copy of `config` with every default filled in, those of the preset `paper` if it names that.
 
+    The templates of SEAT are by default those of the study's language.
+
     Raises:
         InputError: with one paragraph per mistake: the key, the value found, what is allowed and what to write.
     """
@@ -41,6 +43,8 @@ def complete(config: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, 
     if problems:
         raise InputError("The config cannot be used.\n" + "\n".join(f"- {problem}" for problem in problems))
     completed: dict[str, Any] = _with_defaults(config, schema, preset=config.get("preset", "recommended"))
+    if completed["seat"]["templates"] is None:
+        completed["seat"]["templates"] = f"resources/templates/{completed['language']}/seat.yaml"
     problems = list(_contradictions(completed))
     if problems:
         raise InputError("The config cannot be used.\n" + "\n".join(f"- {problem}" for problem in problems))

@@ -1,6 +1,5 @@
 """Adapter: the tables of estimates beside a paper's numbers, as CSV and Markdown."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
 
 log_to(snakemake.log[0])
 asked = snakemake.params.comparison
-tables = {Path(path).stem: pl.read_parquet(path) for path in snakemake.input}
+tables = {method: pl.concat(map(pl.read_parquet, paths)) for method, paths in snakemake.input.items()}
 published = read_published(asked["folder"], asked["paper"])
 comparison = compare(tables, published, models=asked["models"], language=asked["language"])
 write_text(snakemake.output.csv, comparison_to_csv(comparison))

@@ -1,13 +1,9 @@
 """Adapter: one bucket of segments to the vectors of its target words."""
 
-import json
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from prasanga.embeddings import VectorSettings, embed_shard, open_stores, settle_dtype, start_encoder
+from prasanga.embeddings.stage import embed_file
 from prasanga.logs import log_to
-from prasanga.parquet import made_from
-from prasanga.provenance import describe
 from prasanga.samples.table import require_bucket
 
 if TYPE_CHECKING:
@@ -15,27 +11,14 @@ if TYPE_CHECKING:
 
 log_to(snakemake.log[0])
 require_bucket(snakemake.input.segments, snakemake.wildcards.length, snakemake.wildcards.bucket)
-report = json.loads(Path(snakemake.input.model).read_text(encoding="utf-8"))
-settings = VectorSettings.of(snakemake.params.embedding, cards=snakemake.resources.get("cards", 1))
-settings = settle_dtype(settings, report, "results/store")
-stores = open_stores(settings, report, "results/store")
-embed_shard(
+embed_file(
     snakemake.input.segments,
     snakemake.output.vectors,
     left_out=snakemake.output.left_out,
-    stores=stores,
-    load=lambda: start_encoder(settings, report, "results/store", threads=snakemake.threads),
-    dimension=lambda: report["hidden_size"],
-    made_from={
-        **describe(
-            "embeddings",
-            script=__file__,
-            inputs=[snakemake.input.segments],
-            settings={**settings.as_plain(), **report["identity"]},
-            libraries=["torch", "transformers", "tokenizers"],
-        ),
-        "sampling": made_from(snakemake.input.segments)["settings"],
-    },
-    pooling=settings.pooling,
-    unknown=settings.unknown,
+    model=snakemake.input.model,
+    embedding=snakemake.params.embedding,
+    root="results/store",
+    script=__file__,
+    threads=snakemake.threads,
+    cards=snakemake.resources.get("cards", 1),
 )

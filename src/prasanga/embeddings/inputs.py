@@ -29,7 +29,8 @@ class Inputs:
         positions: of each item, positions in its pass.
         n_pieces: (n,) pieces of the target, or of the sentence, all of them, whichever the vector is made of; 0 where
             there is nothing to make it of (no piece at the target's `position`), and then it says nothing.
-        n_unknown: (n,) how many of these the tokenizer does not know.
+        n_unknown: (n,) how many of these the tokenizer does not know; of the one piece at the target's `position`,
+            which need be none of them, whether it is unknown.
         cut: (n,) whether the text was cut to fit the model.
     """
 
@@ -75,7 +76,7 @@ def read_inputs(
         kept = _fit(loaded, limit, text, pieces, aim)
         cut[item] = len(kept) < len(pieces.ids)
         n_pieces[item] = len(whole) if aim or span is None else 0
-        n_unknown[item] = sum(pieces.ids[i] in unknown for i in whole)
+        n_unknown[item] = sum(pieces.ids[i] in unknown for i in (aim if pooling.positions == "position" else whole))
         chosen = _choose(pooling, pieces, kept, aim, roots[item] if roots is not None else None)
         place = {i: position for position, i in enumerate(kept)} if cut[item] else None
         positions = chosen if place is None else [place[i] for i in chosen]

@@ -22,11 +22,9 @@ TEMPLATE_SCHEMA = pa.schema(
         *SEGMENT_SCHEMA,
         pa.field("template", pa.string(), nullable=False),
         pa.field("word_class", pa.string(), nullable=False),
-        pa.field("word_index", pa.int32(), nullable=False),
     ]
 )
-"""One row per stimulus and template of its class, sorted by stimulus. `template` is its id in the class; `word_index`
-is the number of the white-space word that the stimulus begins in, from 0."""
+"""One row per stimulus and template of its class, sorted by stimulus. `template` is its id in the class."""
 
 
 def fill_templates(lexicon: Lexicon, categories: Iterable[str], templates: Templates) -> pa.Table:
@@ -71,11 +69,4 @@ def _row(filled: FilledTemplate) -> dict[str, Any]:
         "n_words": count_words(filled.text),
         "template": filled.template,
         "word_class": filled.word_class,
-        "word_index": _word_index(filled.text, filled.start),
     }
-
-
-def _word_index(text: str, start: int) -> int:
-    before = text[:start]
-    # What stands before without a space, such as a quotation mark, belongs to the word.
-    return len(before.split()) - bool(before and not before[-1].isspace())

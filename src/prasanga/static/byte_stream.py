@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from prasanga.errors import InputError
-from prasanga.sentences.decompression import open_decompressed
+from prasanga.static.opening import open_vectors
 
 _PIECE = 1 << 20
 
@@ -98,5 +98,5 @@ class ByteStream:
 @contextmanager
 def byte_stream(path: Path) -> Iterator[ByteStream]:
     """Open a file for reading from the front."""
-    with open_decompressed(path) as stream:
+    with open_vectors(path) as stream:
         yield ByteStream(path, stream)

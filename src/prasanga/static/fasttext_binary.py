@@ -100,7 +100,7 @@ def _entries(path: Path, stream: ByteStream, wanted: Wanted) -> tuple[dict[str, 
         for number in range(first, min(first + _WORDS, size)):
             raw = stream.until(b"\0", _LONGEST, f"word {number + 1} of {size}")
             count, label = stream.unpack("<qb", f"word {number + 1} of {size}")
-            words.append(None if label else wanted.decode(raw, f"{path}: word {number + 1}"))
+            words.append(None if label else wanted.decode(raw, f"{path}: word {number + 1}", may_be_cut=False))
             counts.append(count)
             taken += not label
         for place, spelled in wanted.among(words).items():

@@ -18,13 +18,15 @@ import numpy as np
 import numpy.typing as npt
 
 from prasanga.errors import InputError
-from prasanga.sentences.decompression import open_decompressed
+from prasanga.static.opening import open_vectors
 
 _LOG = logging.getLogger(__name__)
 
 FORMATS = ("auto", "word2vec", "word2vec-binary", "glove", "fasttext")
 FASTTEXT_BINARY = (793712314).to_bytes(4, "little")
 _HEAD = 1 << 18
+_CUT_WORDS = 58
+"""The word2vec program cuts words after 98 bytes, its program for phrases after 58: shorter words are never cut."""
 
 Vector: TypeAlias = npt.NDArray[np.float32]
 Spelling: TypeAlias = Callable[[Sequence[str]], list[str]]
@@ -77,7 +79,7 @@ def read_vectors(
     """The vectors of some words.
 
     Args:
-        path: the file, plain or compressed (.gz, .zst, .xz).
+        path: the file, plain or compressed (.gz, .zst, .xz; gzip also by another name).
         wanted: words, as `spelling` writes them.
         format: `word2vec` (text, with a first line "words dimensions"), `word2vec-binary`, `glove` (text without that
             line), `fasttext` (.vec, the same as word2vec text, or .bin), or `auto`, which looks at the beginning.
@@ -140,8 +142,13 @@ class Wanted:
                     chosen[place] = spelled
         return chosen
 
-    def decode(self, raw: bytes, where: str) -> str | None:
+    def decode(self, raw: bytes, where: str, *, may_be_cut: bool) -> str | None:
         """A file's word, or None for one whose last character is cut off.
+
+        Args:
+            raw: the word.
+            where: its place, for the message.
+            may_be_cut: whether the format is one of the word2vec program's, which cuts long words.
 
         Raises:
             InputError: it is not UTF-8.
@@ -149,7 +156,7 @@ class Wanted:
         try:
             return raw.decode()
         except UnicodeDecodeError as error:
-            if error.reason == "unexpected end of data":
+            if may_be_cut and error.reason == "unexpected end of data" and len(raw) >= _CUT_WORDS:
                 self.cut_off += 1
                 return None
             raise InputError(
@@ -176,7 +183,7 @@ def kind_of(path: Path, format: str = "auto") -> str:
         raise InputError(f"format: {format!r} is unknown. Write {', '.join(FORMATS[:-1])} or {FORMATS[-1]}.")
     if not path.is_file():
         raise InputError(f"{path}: no such file. Write the path of a file of vectors, or put the file there.")
-    with open_decompressed(path) as stream:
+    with open_vectors(path) as stream:
         head = stream.read(_HEAD)
     if not head.strip():
         raise InputError(f"{path}: there is nothing in it ({len(head)} bytes). Fetch it again.")
@@ -206,16 +213,16 @@ def _look(path: Path, head: bytes) -> str:
     first, _, rest = head.partition(b"\n")
     header = header_of(first)
     if header is None:
-        fields = first.strip(b" \r").split(b" ")
+        fields = numbers_apart(first).split(b" ")
         if len(fields) > 2 and all(map(is_number, fields[1:])):
             return "glove"
         raise InputError(
             f"{path}: line 1 begins with {first[:60]!r}, which is neither a header (words and dimensions, such as"
-            " `400000 300`) nor a word with its numbers, a space between them. Formats that can be read: word2vec text"
-            " and binary, GloVe, fastText .vec and .bin."
+            " `400000 300`) nor a word with its numbers, spaces or tabs between them. Formats that are read: word2vec"
+            " text and binary, GloVe, fastText .vec and .bin."
         )
     _, dimensions = header
-    fields = rest.partition(b"\n")[0].strip(b" \r").split(b" ")
+    fields = numbers_apart(rest.partition(b"\n")[0]).split(b" ")
     is_text = len(fields) > dimensions and all(map(is_number, fields[-dimensions:]))
     return "word2vec" if is_text or not rest.strip() else _text_or_binary(rest)
 
@@ -225,6 +232,11 @@ def _text_or_binary(rest: bytes) -> str:
     begin = rest[:4096]
     binary = sum(byte < 32 and byte not in b"\t\r\n" for byte in begin)
     return "word2vec-binary" if binary else "word2vec"
+
+
+def numbers_apart(line: bytes) -> bytes:
+    """A line of a text file without its end, with a space wherever it has a tab."""
+    return line.replace(b"\t", b" ").strip(b" \r\n")
 
 
 def header_of(line: bytes) -> tuple[int, int] | None:

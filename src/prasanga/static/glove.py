@@ -40,7 +40,7 @@ def train_glove(
     dimensions: int = 300,
     window: int = 5,
     minimum_count: int = 5,
-    epochs: int = 5,
+    epochs: int = 25,
     seed: int = 1,
     x_max: float = X_MAX,
 ) -> Trained:

@@ -12,6 +12,9 @@ from prasanga.errors import InputError
 # Files beside `<name>.parquet`: the whole vocabulary of a training, the table of words of an association.
 _TAKEN = (".vectors", ".words")
 
+EPOCHS: Mapping[str, int] = {"word2vec": 5, "glove": 25}
+"""Passes of a training that does not say how many: gensim's number; half of the least that GloVe's authors took."""
+
 
 class VectorsPlan(NamedTuple):
     """Static vectors by where they come from.
@@ -61,6 +64,26 @@ def plan_vectors(
                 " file of vectors (word2vec, GloVe, fastText), or put the file there."
             )
     return VectorsPlan(trained, files, kept)
+
+
+def training_options(train: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of a training (`static.vectors.<name>.train`), sorted, with the passes that suit its method.
+
+    Args:
+        train: complete with the schema's defaults; `epochs` may be None.
+    """
+    epochs = EPOCHS[train["method"]] if train["epochs"] is None else train["epochs"]
+    return dict(sorted({**train, "epochs": epochs}.items()))
+
+
+def training_resources(input_megabytes: float) -> dict[str, int]:
+    """What a training is given on a cluster: `mem_mb`, and `runtime` in minutes; guesses on the safe side.
+
+    Args:
+        input_megabytes: size of the corpus, not compressed. A megabyte of Bangla has some 60 000 words, which take 3 to
+            4 s in either method with the default options, on one core of an ordinary server.
+    """
+    return {"mem_mb": 4000 + round(input_megabytes), "runtime": 60 + round(input_megabytes / 10)}
 
 
 def _read_from(table: Path) -> list[str]:

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from prasanga.errors import InputError
-from prasanga.sentences.decompression import open_decompressed
-from prasanga.static.files import Found, Vector, Wanted, WordVectors, finite, header_of, is_number
+from prasanga.static.files import Found, Vector, Wanted, WordVectors, finite, header_of, is_number, numbers_apart
+from prasanga.static.opening import open_vectors
 
 _LINES = 1000
 
@@ -18,20 +18,21 @@ _LINES = 1000
 def read_text(path: Path, wanted: Wanted, kind: str) -> WordVectors:
     """The vectors of the wanted words.
 
-    A word may have spaces in it (some files of GloVe have such words): the last numbers of a line are its vector. Every
-    line is held to the number of numbers, those of wanted words to being finite numbers.
+    Numbers have spaces or tabs between them. A word may have spaces in it (some files of GloVe have such words): the
+    last numbers of a line are its vector. Every line is held to the number of numbers, those of wanted words to being
+    finite numbers.
 
     Raises:
         InputError: with the file, the line, what was found and what there should be.
     """
-    with open_decompressed(path) as stream:
+    with open_vectors(path) as stream:
         first = stream.readline()
         header = header_of(first) if kind == "word2vec" else None
-        dimensions = header[1] if header else first.strip(b" \r\n").count(b" ")
+        dimensions = header[1] if header else numbers_apart(first).count(b" ")
         n_words = 0
         for number, lines in _batches(stream if header else chain([first], stream), 2 if header else 1):
             split = [_word_of(path, number + i, line, dimensions) for i, line in enumerate(lines)]
-            words = [wanted.decode(word, f"{path}: line {number + i}") for i, word in enumerate(split)]
+            words = [_decoded(wanted, word, f"{path}: line {number + i}", kind) for i, word in enumerate(split)]
             for place, spelled in wanted.among(words).items():
                 numbers = lines[place][len(split[place]) + 1 :].split(b" ")
                 wanted.found[spelled] = Found(words[place] or "", _vector(numbers, f"{path}: line {number + place}"))
@@ -44,10 +45,14 @@ def read_text(path: Path, wanted: Wanted, kind: str) -> WordVectors:
     return wanted.result(kind, dimensions, n_words)
 
 
+def _decoded(wanted: Wanted, word: bytes, where: str, kind: str) -> str | None:
+    return wanted.decode(word, where, may_be_cut=kind == "word2vec")
+
+
 def _batches(stream: Iterable[bytes], first: int) -> Iterator[tuple[int, list[bytes]]]:
-    """Lines without their ends, and the number of the first of them; without blank lines at the file's end."""
+    """Lines without their ends, with spaces for tabs, and the number of the first; no blank lines at the file's end."""
     blank, number, rest = 0, first, iter(stream)
-    while lines := [line.rstrip(b" \r\n") for line in islice(rest, _LINES)]:
+    while lines := [line.replace(b"\t", b" ").rstrip(b" \r\n") for line in islice(rest, _LINES)]:
         kept = [b""] * blank + lines
         blank = 0
         while kept and not kept[-1]:

@@ -31,7 +31,7 @@ def read_word2vec_binary(path: Path, wanted: Wanted) -> WordVectors:
                 what = f"word {number} of the {n_words} that the first line says"
                 # some programs end an entry with a line feed, others do not
                 word = stream.until(b" ", _LONGEST, what).lstrip(b"\n")
-                words.append(wanted.decode(word, f"{path}: word {number}"))
+                words.append(wanted.decode(word, f"{path}: word {number}", may_be_cut=True))
                 numbers.append(stream.take(4 * dimensions, what))
             for place, spelled in wanted.among(words).items():
                 vector = np.frombuffer(numbers[place], "<f4").astype(np.float32)

@@ -87,6 +87,26 @@ def test_static_vectors_come_from_a_file_or_from_training(schema: dict[str, Any]
             complete({"static": {"vectors": {"mine": vectors}}}, schema)
 
 
+def test_templates_are_those_of_the_language(schema: dict[str, Any], project_root: Path) -> None:
+    for language in ("bn", "hi", "en"):
+        templates = complete({"language": language}, schema)["seat"]["templates"]
+        assert templates == f"resources/templates/{language}/seat.yaml"
+        assert (project_root / templates).is_file()
+    mine = complete({"language": "hi", "seat": {"templates": "mine.yaml"}}, schema)
+    assert mine["seat"]["templates"] == "mine.yaml"
+
+
+def test_epochs_may_be_left_to_the_method(schema: dict[str, Any]) -> None:
+    def epochs(**train: Any) -> Any:
+        return complete({"static": {"vectors": {"v": {"train": train}}}}, schema)["static"]["vectors"]["v"]["train"]
+
+    assert epochs(method="glove")["epochs"] is None
+    assert epochs(epochs=3)["epochs"] == 3
+    assert epochs(epochs="3")["epochs"] == 3
+    with pytest.raises(InputError, match=r"`static.vectors.v.train.epochs` is 0; allowed: .* at least 1 or null"):
+        epochs(epochs=0)
+
+
 def test_a_supplement_needs_a_minimum(schema: dict[str, Any]) -> None:
     with pytest.raises(InputError, match=r"`corpus.supplement` is never read with `samples.minimum` 0"):
         complete({"corpus": {"supplement": [{"files": "more.txt"}]}}, schema)

@@ -12,6 +12,9 @@ import pytest
 import yaml
 
 from prasanga.config import complete, read_schema
+from prasanga.lexicon import load_lexicon, load_templates
+from prasanga.report.published import match_models, read_models
+from prasanga.samples import fill_templates
 
 Study = Callable[[str], dict[str, Any]]
 
@@ -34,7 +37,8 @@ SAHOO = {
     "llama-2": ("meta-llama/Llama-2-7b-hf", "decoder", {}, "Llama v2"),
     "mistral": ("mistralai/Mistral-7B-v0.1", "decoder", {}, "Mistral"),
 }
-STUDIES = {"sadhu2024": SADHU, "sahoo2024": SAHOO}
+SEAT = {"banglabert-discriminator": SADHU["banglabert-discriminator"]}
+STUDIES = {"sadhu2024": SADHU, "sadhu2024_seat": SEAT, "sahoo2024": SAHOO}
 MODELS = [(study, model) for study, expected in STUDIES.items() for model in expected]
 
 
@@ -66,7 +70,7 @@ def test_a_model_is_named_with_its_kind_and_precision(name: str, model: str, stu
         "layer": -1,
         "dtype": "bfloat16",
         "pieces": "all",
-        "sentence_vector": "auto",
+        "sentence_vector": "position" if name == "sadhu2024_seat" else "auto",
         "tokenizer": tokenizer,
         "weights_sha256": {},
         "remote_code": False,
@@ -124,4 +128,34 @@ def test_the_bangla_study_keeps_the_papers_lengths_caps_and_draws(study: Study) 
 def test_no_commit_is_made_up(study: Study) -> None:
     """A commit belongs to whoever has read the files; until then the line says that there is none."""
     revisions = [model["revision"] for name in STUDIES for model in study(name)["models"].values()]
-    assert revisions == [None] * 14
+    assert revisions == [None] * 15
+
+
+def test_the_bangla_study_of_templates_takes_words_with_classes_and_one_vector_a_word(
+    study: Study, project_root: Path
+) -> None:
+    config = study("sadhu2024_seat")
+    assert config["language"] == "bn"
+    assert config["seat"] == {
+        "categories": [f"C{n}" for n in range(1, 10)],
+        "templates": "resources/templates/bn/seat.yaml",
+        "unit": "word",
+        "average": "vectors",
+    }
+    assert config["comparison"] == {
+        "paper": "sadhu2024",
+        "models": {"banglabert-discriminator": "banglabert_large_discriminator"},
+    }
+    lexicon = load_lexicon(
+        project_root / config["lexicon"]["stimuli"], project_root / config["lexicon"]["suffix_groups"]
+    )
+    templates = load_templates(project_root / config["seat"]["templates"])
+    sentences = fill_templates(lexicon, config["seat"]["categories"], templates)
+    assert len(set(sentences["stimulus"].to_pylist())) > 200
+
+
+def test_the_studies_say_which_model_of_the_paper_is_which(study: Study, project_root: Path) -> None:
+    for name in STUDIES:
+        comparison = study(name)["comparison"]
+        theirs = [model.name for model in read_models(project_root / "resources/published", comparison["paper"])]
+        assert match_models(comparison["models"], study(name)["models"], theirs) == comparison["models"]

@@ -158,6 +158,22 @@ def test_the_place_of_a_word_is_that_of_another_where_a_word_before_it_is_split(
     assert own.positions == [[10]]
 
 
+def test_at_a_place_the_piece_that_stands_there_is_the_unknown_one(tiny_model: TinyModel) -> None:
+    """The vector is that piece's: an unknown target elsewhere does not spoil it, and an unknown piece there does."""
+    encoder = load_encoder(tiny_model("bert"), device="cpu")
+    text = "মায়ের ☃ গোলাপ ছিল"  # pieces: [CLS] মা ##য় ##ের [UNK] গোলাপ ছিল
+    spans = {"মায়ের": (0, 6), "☃": (7, 8), "গোলাপ": (9, 14), "ছিল": (15, 18)}
+    assert all(text[slice(*span)] == word for word, span in spans.items())
+    counts = {
+        positions: read_inputs(
+            encoder.loaded, None, [text] * 4, list(spans.values()), Pooling("target", positions)
+        ).n_unknown.tolist()
+        for positions in ("all", "position")
+    }
+    # words 0 to 3 stand at places 1 to 4: মা, ##য়, ##ের, and [UNK] in the place of ছিল
+    assert counts == {"all": [0, 1, 0, 0], "position": [0, 0, 0, 1]}
+
+
 def test_a_text_cut_to_fit_keeps_the_piece_at_the_place(tiny_model: TinyModel, plain: Plain) -> None:
     words = [["গোলাপ", "ছিল"][i % 2] for i in range(60)]
     text = " ".join(words)

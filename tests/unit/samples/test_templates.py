@@ -57,11 +57,9 @@ def test_rows(lexicon: Lexicon, path: Path) -> None:
         "n_words": 7,
         "template": "of",
         "word_class": "name",
-        "word_index": 4,
     }
     assert rows[1]["text"][19:26] == "Meera's"
     assert rows[1]["segment_id"] == segment_id(text, 19, 26)
-    assert rows[0]["word_index"] == 2
 
 
 def test_names_are_those_of_template_and_word(lexicon: Lexicon, path: Path) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
+import lzma
 import struct
 from pathlib import Path
 
 import numpy as np
 import pytest
+import zstandard
 
 from prasanga.errors import InputError
 from prasanga.static import read_vectors
@@ -89,9 +92,76 @@ def test_more_words_than_are_held_at_a_time(tmp_path: Path) -> None:
 
 
 def test_a_word_cut_in_its_last_character_is_counted_and_left_out(tmp_path: Path) -> None:
-    entries = ["ফুল".encode()[:-1] + b" " + struct.pack("<2f", 1, 2), "মা".encode() + b" " + struct.pack("<2f", 3, 4)]
-    result = read_vectors(written(tmp_path / "v.bin", b"2 2\n" + b"".join(entries)), ["মা"])
-    assert (result.cut_off, result.found["মা"].vector.tolist()) == (1, [3.0, 4.0])
+    # 98 bytes, as the word2vec program leaves them: 32 characters of three bytes and two bytes of another
+    cut = ("ক" * 33).encode()[:98]
+    entries = [cut + b" " + struct.pack("<2f", 1, 2), "মা".encode() + b" " + struct.pack("<2f", 3, 4)]
+    for content in (b"2 2\n" + b"".join(entries), b"2 2\n" + cut + b" 1.0 2.0\n" + "মা 3.0 4.0\n".encode()):
+        result = read_vectors(written(tmp_path / "v.bin", content), ["মা"])
+        assert (result.cut_off, result.found["মা"].vector.tolist()) == (1, [3.0, 4.0])
+
+
+LATIN_1 = "caf\xe9".encode("latin-1")
+LONG_LATIN_1 = b"a" * 80 + LATIN_1
+
+
+@pytest.mark.parametrize(
+    ("content", "where"),
+    [
+        pytest.param(b"2 2\nrose 1.0 2.0\n" + LATIN_1 + b" 3.0 4.0\n", "line 3", id="word2vec text"),
+        pytest.param(b"1 2\n" + LATIN_1 + b" " + struct.pack("<2f", 3, 4), "word 1", id="word2vec binary"),
+        pytest.param(b"rose 1.0 2.0\n" + LATIN_1 + b" 3.0 4.0\n", "line 2", id="glove"),
+        pytest.param(b"rose 1.0 2.0\n" + LONG_LATIN_1 + b" 3.0 4.0\n", "line 2", id="glove, long"),
+    ],
+)
+def test_a_word_of_another_encoding_is_no_cut_one(tmp_path: Path, content: bytes, where: str) -> None:
+    """A Latin-1 word with an accent at its end looks like a character that is not whole."""
+    with pytest.raises(InputError, match=f"{where}: the word is not UTF-8: found the bytes e9"):
+        read_vectors(written(tmp_path / "v.txt", content), ["rose"])
+
+
+@pytest.mark.parametrize("header", [True, False], ids=["header", "glove"])
+@pytest.mark.parametrize("compressed", [False, True])
+def test_a_byte_order_mark_is_no_part_of_the_first_word(tmp_path: Path, header: bool, compressed: bool) -> None:
+    content = b"\xef\xbb\xbf" + text_of(VECTORS, header=header).encode()
+    result = read_vectors(written(tmp_path / ("v.txt.gz" if compressed else "v.txt"), content), ["ফুল", "rose"])
+    assert (result.n_words, sorted(result.found)) == (4, ["rose", "ফুল"])
+
+
+@pytest.mark.parametrize("header", [True, False], ids=["header", "glove"])
+@pytest.mark.parametrize("every", [True, False], ids=["every tab", "first tab"])
+def test_tabs_part_numbers_as_spaces_do(tmp_path: Path, header: bool, every: bool) -> None:
+    lines = text_of({**VECTORS, "New York": [1.0, 2.0, 3.0]}, header=header).splitlines(keepends=True)
+    parted = [line.replace("New York ", "New York\t").replace(" ", "\t", -1 if every else 1) for line in lines]
+    parted = [line.replace("New\tYork", "New York") for line in parted]
+    result = read_vectors(written(tmp_path / "v.tsv", "".join(parted)), ["ফুল", "New York"])
+    assert result.method == ("word2vec" if header else "glove")
+    assert {word: found.vector.tolist() for word, found in result.found.items()} == {
+        "ফুল": [0.5, -1.0, 2.25],
+        "New York": [1.0, 2.0, 3.0],
+    }
+
+
+@pytest.mark.parametrize(("content", "kind"), [file[1:] for file in FILES.values()], ids=FILES)
+def test_gzip_is_known_without_its_ending(tmp_path: Path, content: str | bytes, kind: str) -> None:
+    path = tmp_path / "vectors"
+    path.write_bytes(gzip.compress(content.encode() if isinstance(content, str) else content))
+    result = read_vectors(path, WANTED)
+    assert (result.method, result.n_words, sorted(result.found)) == (kind, 4, ["rose", "ফুল"])
+
+
+def test_other_compressions_are_named(tmp_path: Path) -> None:
+    data = text_of(VECTORS, header=True).encode()
+    for packed, message in (
+        (zstandard.compress(data), r"compressed by zstandard, .* Rename it to v\.vec\.zst\."),
+        (lzma.compress(data), r"compressed by xz, .* Rename it to v\.vec\.xz\."),
+        (bz2.compress(data), r"compressed by bzip2, .* Unpack it"),
+    ):
+        with pytest.raises(InputError, match=message):
+            read_vectors(written(tmp_path / "v.vec", packed), WANTED)
+    whole = gzip.compress(data)
+    for damaged in (whole[:-20], whole[:30] + b"\xff\xff" + whole[32:], whole + b"more"):
+        with pytest.raises(InputError, match="a gzip file that is truncated or damaged"):
+            read_vectors(written(tmp_path / "v.vec", damaged), WANTED)
 
 
 PLAIN = text_of(VECTORS, header=True)
@@ -116,7 +186,7 @@ DAMAGED = {
         binary_of({"rose": [1.0, float("nan"), 2.0]}, line_feeds=True),
         r"word 1 \(rose\): number 2 of 3 is nan",
     ),
-    "gzip cut off": ("v.txt", gzip.compress(PLAIN.encode())[:-20], "line 1 begins"),
+    "gzip cut off": ("v.txt", gzip.compress(PLAIN.encode())[:-20], "a gzip file that is truncated"),
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import subprocess
 import sys
@@ -16,10 +17,23 @@ import prasanga
 from prasanga.errors import InputError
 from prasanga.lexicon import Lexicon, Stimulus, SurfaceForm
 from prasanga.parquet import write_table
-from prasanga.static import Spellings, WordVectors, look_up, read_looked_up, spellings_of, wanted_spellings
+from prasanga.sentences.manifest import update_manifest
+from prasanga.static import (
+    Spellings,
+    Trained,
+    WordVectors,
+    look_up,
+    read_looked_up,
+    spellings_of,
+    train_glove,
+    train_word2vec,
+    trained_table,
+    wanted_spellings,
+)
 from prasanga.static.files import Found
 from prasanga.static.lookup import single_words
-from prasanga.static.planning import plan_vectors
+from prasanga.static.planning import EPOCHS, plan_vectors, training_options, training_resources
+from prasanga.static.reading import source_of, vectors_of_words
 
 
 def vectors(
@@ -155,3 +169,55 @@ def test_static_vectors_need_no_torch_and_planning_no_compiler() -> None:
         code = f"import sys, {module}; sys.exit(any(name in sys.modules for name in {unwanted!r}))"
         environment = {"PYTHONPATH": str(Path(prasanga.__file__).parents[1])}
         assert subprocess.run([sys.executable, "-c", code], env=environment, check=False).returncode == 0, module
+
+
+def test_passes_suit_the_method_where_none_are_given() -> None:
+    assert training_options({"method": "glove", "epochs": None, "dimensions": 3}) == {
+        "dimensions": 3,
+        "epochs": 25,
+        "method": "glove",
+    }
+    assert training_options({"method": "word2vec", "epochs": None})["epochs"] == 5
+    assert training_options({"method": "glove", "epochs": 7})["epochs"] == 7
+    # another order is no other training
+    assert list(training_options({"method": "glove", "epochs": 7, "dimensions": 3})) == [
+        "dimensions",
+        "epochs",
+        "method",
+    ]
+    for method, train in (("word2vec", train_word2vec), ("glove", train_glove)):
+        assert inspect.signature(train).parameters["epochs"].default == EPOCHS[method]
+
+
+def test_a_training_is_given_more_for_a_larger_corpus() -> None:
+    assert training_resources(0.2) == {"mem_mb": 4000, "runtime": 60}
+    assert training_resources(27_500) == {"mem_mb": 31_500, "runtime": 2810}
+
+
+def test_words_come_out_of_a_training_or_out_of_a_file(tmp_path: Path) -> None:
+    trained = Trained(("বেলী", "ফুল"), np.array([9, 3]), np.array([[3, 4], [1, 2]], np.float32))
+    write_table(tmp_path / "t.parquet", trained_table(trained), {"method": "glove"})
+    (tmp_path / "v.txt").write_text("ফুল 1.0 2.0\nবেলী 3.0 4.0\nফুল 5.0 6.0\n", encoding="utf-8")
+    file, manifest = str(tmp_path / "v.txt"), str(tmp_path / "manifest.json")
+    digest = update_manifest(manifest, [file])[file]
+    of_file = {"format": "auto", "normalization": "bangla", "digest": digest, "manifest": manifest}
+    for source, names, counts, repeated in (
+        (source_of(str(tmp_path / "t.parquet"), None, **of_file), str(tmp_path / "t.parquet"), [3, 9], 0),
+        (source_of(None, file, **of_file), file, [None, None], 1),
+    ):
+        assert list(source.digests()) == [names]
+        table, about = vectors_of_words([FLOWER, LILY, Spellings("নেই")], source, "dictionary")
+        assert table["vector"].to_pylist() == [[1, 2], [3, 4], None]
+        assert table["count"].to_pylist() == [*counts, None]
+        assert about["method"] == "glove"
+        assert json.loads(about["report"]) == {
+            "n_words": 2 + repeated,
+            "dimensions": 2,
+            "repeated": repeated,
+            "cut_off": 0,
+            "n_stimuli": 3,
+            "n_missing": 1,
+        }
+    (tmp_path / "v.txt").write_text("ফুল 1.0 2.0\n", encoding="utf-8")
+    with pytest.raises(InputError, match="another file than when the run was planned"):
+        vectors_of_words([FLOWER], source_of(None, file, **of_file), "dictionary")

@@ -23,6 +23,7 @@ from prasanga.static import (
 from prasanga.static.cooccurrence import ENTRY, Entries, count_pairs
 from prasanga.static.glove import fit
 from prasanga.static.tokens import LONGEST, has_capitals
+from prasanga.static.training import train_on_texts
 from prasanga.static.updates import update
 from prasanga.text import normalizer
 
@@ -201,3 +202,17 @@ def test_the_file_of_a_training_gives_its_words_back(tmp_path: Path) -> None:
         "ক": ([0.0, 1.0], 9),
         "গ": ([4.0, 5.0], 2),
     }
+
+
+def test_texts_are_trained_on_as_their_sentences(tmp_path: Path) -> None:
+    texts = ["The tea is hot. The river is wide.", "Tea is hot, tea is good."] * 4
+    options = {"dimensions": 4, "window": 2, "minimum_count": 2, "epochs": 2, "seed": 3}
+    tokens = spool(sentences_of(texts, normalizer("nfkc"), lower=True), tmp_path / "tokens")
+    for method, train in (("word2vec", train_word2vec), ("glove", train_glove)):
+        found = train_on_texts(iter(texts), normalizer("nfkc"), language="en", method=method, **options)
+        expected = train(tokens, **options)
+        assert found.words == expected.words
+        assert found.words[0] == "is"
+        np.testing.assert_array_equal(found.vectors, expected.vectors)
+    with pytest.raises(InputError, match=r"train.method: 'elmo' is unknown. Write word2vec or glove\."):
+        train_on_texts(texts, normalizer("nfkc"), language="en", method="elmo")
