@@ -27,7 +27,7 @@ unit: $(VENV)/.installed
 
 # The real Snakefile on small input, and what makes it run again.
 workflow: $(VENV)/.installed
-	$(BIN)/pytest --numprocesses $(WORKERS) --dist loadgroup tests/workflow
+	$(BIN)/pytest --numprocesses $(WORKERS) --dist worksteal tests/workflow
 
 # The environment, from the pinned versions; made again when they change.
 $(VENV)/.installed: requirements.lock pyproject.toml

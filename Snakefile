@@ -19,12 +19,9 @@ include: "rules/common.smk"
 
 localrules:
     all,
-    sentences,
     embeddings,
     associations,
-    fetch_released_sentences,
     figures,
-    release,
 
 
 rule all:
@@ -41,6 +38,11 @@ if LEXICON:
 
 
 if COMPUTED:
+
+    localrules:
+        sentences,
+        fetch_released_sentences,
+        release,
 
     # Corpus files to sentences with located stimuli.
     include: "rules/sentences.smk"

@@ -7,6 +7,8 @@ rule measure_ceat:
         embeddings="results/embeddings/{model}/{length}.json",
         # fixed draws index the contexts that all models have
         all_embeddings=all_lists,
+        # their digests count, and not the file with all categories and glosses
+        categories=ancient("results/lexicon/categories.json"),
     output:
         estimates="results/associations/ceat/{model}/{length}.parquet",
         words="results/associations/ceat/{model}/{length}.words.parquet",
@@ -17,9 +19,10 @@ rule measure_ceat:
     benchmark:
         "benchmarks/associations/ceat/{model}/{length}.tsv"
     params:
+        *digests_of(CHOSEN),
         ceat=lambda wildcards: {
             **ceat_settings(wildcards.model),
-            "categories": CHOSEN,
+            "categories": config["categories"],
             "segment_length": LABELS[wildcards.length],
         },
     script:

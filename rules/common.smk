@@ -11,13 +11,14 @@ SOURCE = Path(workflow.basedir, "src").resolve()
 sys.path.insert(0, str(SOURCE))
 os.environ |= {"PYTHONPATH": os.pathsep.join([str(SOURCE), os.getenv("PYTHONPATH", "")]).rstrip(os.pathsep)}
 
-from prasanga.config import complete, read_schema
+from prasanga.config import complete, read_schema, require_names_apart
 from prasanga.errors import InputError
 from prasanga.lexicon.categories import (
     chosen_categories,
     read_categories,
     require_language,
     require_searched,
+    require_words,
     stimuli_of,
 )
 from prasanga.lexicon.planning import plan_lexicon
@@ -50,6 +51,7 @@ MODELS = sorted(STUDIED)
 # Null controls: they are measured as the models are, and stand beside them in tables, never among them.
 TWINS = readable(twins_of, STUDIED, config["seed"]) if config["associations"]["random_twin"] else {}
 TWIN_OF = dict(zip(TWINS, STUDIED))
+readable(require_names_apart, config["static"]["vectors"], STUDIED)
 LENGTHS = [parse_length(length) for length in config["samples"]["lengths"]]
 readable(require_longest, LENGTHS, config["samples"]["longest"])
 LENGTH_FILES = [length.file_name for length in LENGTHS]
@@ -71,15 +73,17 @@ if COMPUTED or Path(config["lexicon"]["stimuli"]).exists():
         config["lexicon"]["suffix_groups"],
     )
     readable(require_language, LEXICON.language, config["language"])
-    FORMS, CATEGORIES = LEXICON.forms, LEXICON.categories
+    FORMS, CATEGORIES, SET_FILES = LEXICON.forms, LEXICON.categories, LEXICON.files
 else:
-    LEXICON = None
+    LEXICON, SET_FILES = None, {}
     CATEGORIES = readable(read_categories, "results/lexicon/categories.json")
 CHOSEN = readable(chosen_categories, CATEGORIES, config["categories"])
 readable(require_searched, CATEGORIES, config["categories"])
 SEAT = config["seat"]
 SENTENCES = "results/samples/templates.parquet"
 SEAT_CHOSEN = readable(partial(chosen_categories, key="seat.categories"), CATEGORIES, SEAT["categories"])
+for chosen, key in ((CHOSEN, "categories"), (SEAT_CHOSEN, "seat.categories")):
+    readable(partial(require_words, key=key, files=SET_FILES), CATEGORIES, chosen)
 
 
 # Corpus files enter as digests of their content, which the manifest remembers: their times say nothing.
@@ -144,6 +148,17 @@ def attach_fingerprints(workflow):
                 script = Path(workflow.basedir, "workflow/scripts", Path(str(each.script)).name)
                 digests = fingerprint(script, SOURCE)
                 each.set_params(*(f"{name} {digest}" for name, digest in digests.items()))
+
+
+def warn(sentence):
+    """Say something at the start of a run, once, that is no reason to stop."""
+    if sentence and workflow.is_main_process:
+        print(f"Warning: {sentence}", file=sys.stderr)
+
+
+def digests_of(categories):
+    """A parameter for each category, its name and a digest of its words: Snakemake prints those that differ, and no more."""
+    return [f"category {name} {digest_of(category)[:12]}" for name, category in categories.items()]
 
 
 def files_of(folder_or_file):
@@ -317,12 +332,27 @@ def cached_lists():
     return of_contexts | of_sentences
 
 
+def dispensable_lists():
+    """The lists of embeddings that a study can go without, by what to write then."""
+    lists = list(cached_lists())
+    twins = (
+        "of twins with random weights (associations.random_twin); without them: `associations: {random_twin: false}`."
+    )
+    return {
+        twins: [path for path in lists if Path(path).parent.name in TWINS],
+        "of sentences for SEAT; without it: `seat: {categories: []}`.": [
+            path for path in lists if Path(path).name == "templates.json"
+        ],
+    }
+
+
 def ceat_tables(ending, models=MODELS):
     """The tables with this ending of all models (or twins) at all lengths."""
     return expand(
-        "results/associations/ceat/{model}/{length}." + ending,
+        "results/associations/ceat/{model}/{length}.{ending}",
         model=models,
         length=LENGTH_FILES,
+        ending=ending,
     )
 
 
@@ -372,7 +402,8 @@ def template_settings():
         "words": LEXICON.words,
         "categories": SEAT["categories"],
         "sets": digest_of(SEAT_CHOSEN),
-        "templates": SEAT["templates"],
+        # what the file says; a gloss in it is in no sentence
+        "templates": digest_of(TEMPLATE_TEXTS),
     }
 
 
@@ -387,9 +418,9 @@ def sentence_settings(model):
 
 
 def seat_settings(model):
-    """What changes the SEAT of a model."""
+    """What changes the SEAT of a model, besides the words."""
     return {
-        "categories": SEAT_CHOSEN,
+        "categories": SEAT["categories"],
         "test": control_settings() if model in TWINS else test_settings(),
         "unit": SEAT["unit"],
         "average": SEAT["average"],

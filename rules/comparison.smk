@@ -1,7 +1,7 @@
 """Results in the layouts of the papers' tables, and beside the numbers that a paper prints."""
 
 from prasanga.report.layouts import ENDINGS, layouts_of, methods_of
-from prasanga.report.published import match_models, published_files, read_models
+from prasanga.report.published import published_files, why_nothing_to_compare
 
 PUBLISHED = Path(workflow.basedir, "resources/published")
 LAYOUTS = expand(
@@ -34,12 +34,17 @@ if LAYOUTS:
 
 if config["comparison"]["paper"] != "none":
     COMPARED = multiext("results/report/comparison", ".csv", ".md")
-    # a name that the study or the paper does not have is told before any job
-    readable(
-        match_models,
-        config["comparison"]["models"],
-        [*MODELS, *config["static"]["vectors"]],
-        [model.name for model in readable(read_models, PUBLISHED, config["comparison"]["paper"])],
+    # a name that the study or the paper does not have is told before any job, and that no name fits
+    warn(
+        readable(
+            partial(
+                why_nothing_to_compare,
+                PUBLISHED,
+                **config["comparison"],
+                language=config["language"],
+                studied=[*MODELS, *config["static"]["vectors"]],
+            )
+        )
     )
 
     rule compare_with_papers:

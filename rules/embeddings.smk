@@ -72,7 +72,7 @@ if COMPUTED:
 else:
     from prasanga.embeddings.lists import require_shards
 
-    readable(require_shards, cached_lists())
+    readable(require_shards, cached_lists(), dispensable_lists())
 
 
 rule list_store:

@@ -64,6 +64,7 @@ rule write_page:
         differences="results/associations/ceat_differences.parquet",
         settling="results/associations/ceat_settling.parquet",
         settling_figure="results/report/figures/settling.svg",
+        convergence_figure="results/report/figures/convergence.svg",
         others=estimates_beside_ceat(),
         tables=["results/report/tables/ceat.csv", *LAYOUTS, *COMPARED],
     output:

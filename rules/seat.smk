@@ -4,12 +4,16 @@ Sentences are few, so that one job a model does all of them; their vectors are k
 under keys of their own.
 """
 
-from prasanga.lexicon.templates import load_templates
+from prasanga.lexicon.templates import load_templates, require_classes, texts_of
 
-# A template that cannot be filled is told while planning, as a mistake in the word lists is.
+# A mistake in the templates, and a word that no template takes, are told while planning, as one in the word lists is.
+TEMPLATE_TEXTS = {}
 if SEAT["categories"] and LEXICON is not None:
     TEMPLATES = readable(partial(load_templates, normalization=NORMALIZATION), SEAT["templates"])
     readable(partial(require_language, key="seat.templates"), TEMPLATES.language, config["language"])
+    SEAT_STIMULI = stimuli_of(SEAT_CHOSEN)
+    readable(require_classes, LEXICON.classes, SEAT_STIMULI, TEMPLATES)
+    TEMPLATE_TEXTS = texts_of(TEMPLATES, (LEXICON.classes[name][0] for name in SEAT_STIMULI))
 
 if LEXICON is not None:
 
@@ -17,14 +21,14 @@ if LEXICON is not None:
         """The sentences of all words of the categories, each word in every template of its class."""
         input:
             ancient(lexicon_files),
-            templates=SEAT["templates"],
+            templates=ancient(SEAT["templates"]),
         output:
             SENTENCES,
         log:
             "logs/samples/templates.log",
         benchmark:
             "benchmarks/samples/templates.tsv"
-        priority: 100  # a word without a class, or without a form, is told before any model runs
+        priority: 100  # a word that lacks a form is told before any model runs
         params:
             filling=template_settings(),
         script:
@@ -75,6 +79,7 @@ rule measure_seat:
     input:
         embeddings="results/embeddings/{model}/templates.json",
         sentences=SENTENCES,
+        categories=ancient("results/lexicon/categories.json"),
     output:
         estimates="results/associations/seat/{model}.parquet",
         words="results/associations/seat/{model}.words.parquet",
@@ -86,6 +91,7 @@ rule measure_seat:
         # a name may hold full stops, and that of the second table is none of a model
         model="|".join(map(re.escape, [*MODELS, *TWINS])),
     params:
+        *digests_of(SEAT_CHOSEN),
         seat=lambda wildcards: seat_settings(wildcards.model),
     script:
         "../workflow/scripts/measure_seat.py"

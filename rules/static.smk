@@ -13,6 +13,8 @@ WEAT_CHOSEN = readable(
     CATEGORIES,
     config["categories"] if STATIC["categories"] is None else STATIC["categories"],
 )
+if STATIC["vectors"]:
+    readable(partial(require_words, key="static.categories", files=SET_FILES), CATEGORIES, WEAT_CHOSEN)
 # Files of vectors, too, are known by their content, which is read once.
 VECTOR_DIGESTS = readable(update_manifest, f"results/{MANIFEST}", VECTORS.files.values()) if VECTORS.files else {}
 
@@ -100,6 +102,7 @@ rule measure_weat:
     """WEAT of every category by one set of vectors."""
     input:
         "results/static/{vectors}.parquet",
+        categories=ancient("results/lexicon/categories.json"),
     output:
         estimates="results/associations/weat/{vectors}.parquet",
         words="results/associations/weat/{vectors}.words.parquet",
@@ -110,8 +113,9 @@ rule measure_weat:
     wildcard_constraints:
         vectors="|".join(map(re.escape, STATIC["vectors"])) or "(?!)",
     params:
+        *digests_of(WEAT_CHOSEN),
         weat=lambda wildcards: {
-            "categories": WEAT_CHOSEN,
+            "categories": list(WEAT_CHOSEN),
             "test": test_settings(),
             "forms": STATIC["forms"],
             "source": STATIC["vectors"][wildcards.vectors].get("path", "the study's corpus"),

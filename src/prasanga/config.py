@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import difflib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +49,25 @@ def complete(config: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, 
     if problems:
         raise InputError("The config cannot be used.\n" + "\n".join(f"- {problem}" for problem in problems))
     return completed
+
+
+def require_names_apart(vectors: Iterable[str], models: Iterable[str]) -> None:
+    """Refuse static vectors with the name of a model: in tables and comparisons nobody could tell one from the other.
+
+    Args:
+        vectors: names under `static.vectors`.
+        models: names under which models are measured, layer by layer.
+
+    Raises:
+        InputError: with the name and what to write.
+    """
+    taken = set(models)
+    for name in vectors:
+        if name in taken:
+            raise InputError(
+                f"`static.vectors.{name}` has the name of a model of the study. Rename it, for example to"
+                f" `{name}-static`, or rename the model."
+            )
 
 
 def describe(schema: Mapping[str, Any]) -> str:
@@ -159,7 +178,9 @@ def _explain(error: ValidationError) -> str:
             last = str(error.absolute_path[-1])
             write = f"`{last}: {suggestion}`" if not last.isdigit() else f"`{suggestion}`"
             return f"{key} is {_short(error.instance)}; allowed: {_allowed(part)}. Write e.g. {write}."
-    example = f" Write e.g. `{_yaml(part['default'])}`." if "default" in part else ""
+    options = [option for option in (part, *part.get("oneOf", ())) if "examples" in option]
+    examples = [part["default"]] if "default" in part else [each for o in options for each in o["examples"]]
+    example = f" Write e.g. `{_yaml(examples[0])}`." if examples else ""
     return f"{key} is {_short(error.instance)}; allowed: {_allowed(part)}.{example}"
 
 
@@ -194,7 +215,12 @@ def _allowed(part: Mapping[str, Any]) -> str:
     if "oneOf" in part:
         return " or ".join(_allowed(option) for option in part["oneOf"])
     kinds: Sequence[str] = [part["type"]] if isinstance(part.get("type"), str) else part.get("type", [])
-    words = {"integer": "a whole number", "number": "a number", "string": "text", "object": "keys", "null": "null"}
+    words = {
+        **{"integer": "a whole number", "number": "a number", "boolean": "true or false"},
+        **{"string": "text", "object": "keys", "null": "null"},
+    }
+    if "examples" in part:
+        return f"text such as {' or '.join(map(_yaml, part['examples']))}"
     bounds = [
         f"{word} {part[bound]}"
         for bound, word in (

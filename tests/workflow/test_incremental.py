@@ -12,8 +12,8 @@ from small_study import Study, copy_code
 
 pytestmark = pytest.mark.workflow
 
-STATISTICS = {"measure_ceat": 4, "gather_ceat": 1}
-REPORT = {"draw_figures": 1, "write_tables": 1, "write_page": 1}
+STATISTICS = {"measure_ceat": 4, "gather_ceat": 1, "compare_ceat": 1}
+REPORT = {"draw_figures": 1, "draw_settling": 1, "write_tables": 1, "write_paper_tables": 1, "write_page": 1}
 EMBEDDINGS = {"embed_segments": 8, "list_embeddings": 4}
 
 
@@ -94,6 +94,7 @@ def test_another_model_embeds_that_model_alone(study: Study) -> None:
         "list_embeddings": 2,
         "measure_ceat": 6,  # fixed draws index the contexts that all models have
         "gather_ceat": 1,
+        "compare_ceat": 1,
         **REPORT,
     }
     study.run()
@@ -129,7 +130,11 @@ def test_vectors_survive_the_loss_of_the_shards(study: Study) -> None:
     ("module", "expected"),
     [
         pytest.param("report/page.py", {"write_page": 1}, id="page"),
-        pytest.param("report/figures.py", {"draw_figures": 1, "write_page": 1}, id="figures"),
+        pytest.param("report/figures.py", {"draw_figures": 1, "draw_settling": 1, "write_page": 1}, id="figures"),
+        pytest.param("report/layouts.py", {"write_paper_tables": 1, "write_page": 1}, id="layouts"),
+        pytest.param(
+            "associations/settling.py", {"compare_ceat": 1, "draw_settling": 1, "write_page": 1}, id="differences"
+        ),
         pytest.param("associations/random_effects.py", STATISTICS | REPORT, id="statistics"),
         pytest.param("config.py", {}, id="config"),
         pytest.param("report/templates/style.css", {"write_page": 1}, id="style"),

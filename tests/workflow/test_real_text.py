@@ -10,6 +10,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 import yaml
+from shared_studies import shared_study
 from small_study import Study, copy_code
 
 from prasanga.config import complete, read_schema
@@ -17,7 +18,7 @@ from prasanga.lexicon import load_lexicon
 from prasanga.sentences import Matcher
 from prasanga.text import normalize
 
-pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("real")]
+pytestmark = pytest.mark.workflow
 
 AUTHORS = "reference/banglacontextualbias/CeatDataCollection"
 
@@ -25,17 +26,23 @@ AUTHORS = "reference/banglacontextualbias/CeatDataCollection"
 @pytest.fixture(scope="module")
 def real(project_root: Path, shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Study]:
     """config/real_text.yaml, run with a model that is hardly trained."""
-    study = copy_code(project_root, tmp_path_factory.mktemp("real") / "tree", link_source=True)
-    config = yaml.safe_load((study.root / "config/real_text.yaml").read_text(encoding="utf-8"))
-    config["corpus"]["root"] = str(shared)
-    for key in ("stimuli", "suffix_groups"):
-        config["lexicon"][key] = config["lexicon"][key].replace("../shared", str(shared))
-    config["samples"]["contexts_per_stimulus"] = 5
-    config["embeddings"]["buckets"] = 1
-    config["associations"]["n_samples"] = 50
-    config["models"] = {"tiny": {"train": {"hidden_size": 16, "heads": 2, "layers": 1, "steps": 3}}}
-    (study.root / "config.yaml").write_text(yaml.safe_dump(config, allow_unicode=True), encoding="utf-8")
-    study.run()
+
+    def finish(destination: Path) -> Study:
+        study = copy_code(project_root, destination, link_source=True)
+        config = yaml.safe_load((study.root / "config/real_text.yaml").read_text(encoding="utf-8"))
+        config["corpus"]["root"] = str(shared)
+        for key in ("stimuli", "suffix_groups"):
+            config["lexicon"][key] = config["lexicon"][key].replace("../shared", str(shared))
+        config["samples"]["contexts_per_stimulus"] = 5
+        config["embeddings"]["buckets"] = 1
+        config["associations"] |= {"n_samples": 50, "n_resamples": 20, "n_shuffles": 20}
+        config["static"]["vectors"]["word2vec"]["train"] |= {"dimensions": 10, "epochs": 1}
+        config["models"] = {"tiny": {"train": {"hidden_size": 16, "heads": 2, "layers": 1, "steps": 3}}}
+        (study.root / "config.yaml").write_text(yaml.safe_dump(config, allow_unicode=True), encoding="utf-8")
+        study.run()
+        return study
+
+    study = shared_study(tmp_path_factory, "real", finish)
     yield study
     shutil.rmtree(study.root)
 
@@ -92,6 +99,14 @@ def test_what_is_lost_is_said(real: Study) -> None:
         assert (used < listed) == bool(row["dropped"])
         if row["effect_size"] is not None:
             assert -2 <= row["effect_size"] <= 2
+
+
+def test_the_authors_words_have_static_vectors(real: Study) -> None:
+    rows = pq.read_table(real.root / "results/associations/weat.parquet").to_pylist()
+    assert [row["category"] for row in rows] == [f"C{number}" for number in range(1, 10)]
+    for row in rows:
+        assert row["n_x"] + row["n_y"] + row["n_a"] + row["n_b"] > 0
+        assert (row["effect_size"] is None) == ("not computed" in row["dropped"])
 
 
 def test_a_word_listed_twice_counts_twice(real: Study) -> None:

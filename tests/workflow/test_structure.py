@@ -72,7 +72,14 @@ def test_the_library_never_imports_snakemake_and_the_layers_hold(project_root: P
     forbidden = {
         "": ("snakemake",),
         "text": ("prasanga.lexicon", "prasanga.sentences", "prasanga.models", "torch"),
-        "associations": ("torch", "transformers", "prasanga.models", "prasanga.report", "prasanga.embeddings.encoder"),
+        "associations": (
+            *("torch", "transformers", "prasanga.models", "prasanga.static", "prasanga.report"),
+            "prasanga.embeddings.encoder",
+        ),
+        "static": (
+            *("torch", "transformers", "prasanga.models", "prasanga.samples", "prasanga.embeddings"),
+            *("prasanga.associations", "prasanga.report"),
+        ),
         "report": ("torch", "transformers", "prasanga.models", "prasanga.embeddings"),
         "lexicon": ("prasanga.sentences", "prasanga.samples", "prasanga.models", "torch"),
         "sentences": ("prasanga.samples", "prasanga.embeddings", "prasanga.models", "torch"),
@@ -115,9 +122,14 @@ def test_the_results_are_exactly_these(finished: Study) -> None:
         "samples/forms.parquet",
         "associations/ceat.parquet",
         "associations/ceat.csv",
+        *(f"associations/ceat_{name}.parquet" for name in ("words", "differences", "settling", "convergence")),
         "report/index.html",
-        *(f"report/figures/effect_by_length.{ending}" for ending in ("svg", "pdf", "png")),
-        *(f"report/tables/ceat.{ending}" for ending in ("csv", "md", "tex")),
+        *(
+            f"report/figures/{name}.{ending}"
+            for name in ("effect_by_length", "settling", "convergence")
+            for ending in ("svg", "pdf", "png")
+        ),
+        *(f"report/tables/{name}.{ending}" for name in ("ceat", "sadhu_table5") for ending in ("csv", "md", "tex")),
         *(f"samples/{length}/{bucket}.parquet" for length in lengths for bucket in buckets),
         *(f"models/{model}/{name}" for model in models for name in model_files),
         *(
@@ -134,7 +146,12 @@ def test_the_results_are_exactly_these(finished: Study) -> None:
             for bucket in buckets
             for ending in ("parquet", "left_out.tsv")
         ),
-        *(f"associations/ceat/{model}/{length}.parquet" for model in models for length in lengths),
+        *(
+            f"associations/ceat/{model}/{length}{part}.parquet"
+            for model in models
+            for length in lengths
+            for part in ("", ".words", ".resamples", ".convergence")
+        ),
     }
 
 

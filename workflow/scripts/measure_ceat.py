@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from prasanga.associations import CeatSettings, TestSettings, measure_ceat
 from prasanga.embeddings.vectors import StoredEmbeddings, read_common_occurrences
-from prasanga.lexicon import stimuli_of
+from prasanga.lexicon.categories import chosen_categories, read_categories, stimuli_of
 from prasanga.logs import log_to
 from prasanga.parquet import write_table
 from prasanga.provenance import describe
@@ -17,7 +17,8 @@ settings = dict(snakemake.params.ceat)
 made_from = describe(
     "associations", script=__file__, inputs=snakemake.input, settings=settings, libraries=["numba", "numpy", "scipy"]
 )
-categories, length = settings.pop("categories"), settings.pop("segment_length")
+categories = chosen_categories(read_categories(snakemake.input.categories), settings.pop("categories"))
+length = settings.pop("segment_length")
 tables = measure_ceat(
     categories,
     StoredEmbeddings(snakemake.input.embeddings, stimuli=stimuli_of(categories)),

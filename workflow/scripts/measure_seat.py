@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from prasanga.associations import TestSettings
 from prasanga.associations.seat import measure_seat
 from prasanga.embeddings.vectors import read_embeddings
-from prasanga.lexicon import stimuli_of
+from prasanga.lexicon.categories import chosen_categories, read_categories, stimuli_of
 from prasanga.logs import log_to
 from prasanga.parquet import read_table, write_table
 from prasanga.provenance import describe
@@ -20,7 +20,8 @@ settings = dict(snakemake.params.seat)
 made_from = describe(
     "associations", script=__file__, inputs=snakemake.input, settings=settings, libraries=["numpy", "scipy"]
 )
-categories, test = settings.pop("categories"), TestSettings(**settings.pop("test"))
+categories = chosen_categories(read_categories(snakemake.input.categories), settings.pop("categories"))
+test = TestSettings(**settings.pop("test"))
 listed = json.loads(Path(snakemake.input.embeddings).read_text(encoding="utf-8"))
 tables = measure_seat(
     categories,

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from prasanga.associations import TestSettings
 from prasanga.associations.weat import measure_weat
+from prasanga.lexicon.categories import chosen_categories, read_categories
 from prasanga.logs import log_to
 from prasanga.parquet import made_from as made_from_of
 from prasanga.parquet import write_table
@@ -20,7 +21,7 @@ made_from = describe(
 )
 vectors, missing = read_looked_up(snakemake.input[0])
 estimates, words = measure_weat(
-    settings.pop("categories"),
+    chosen_categories(read_categories(snakemake.input.categories), settings.pop("categories")),
     vectors,
     missing,
     name=snakemake.wildcards.vectors,

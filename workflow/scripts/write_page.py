@@ -37,6 +37,7 @@ page = render_page(
         differences=pl.read_parquet(snakemake.input.differences),
         settling=pl.read_parquet(snakemake.input.settling),
         settling_svg=Path(snakemake.input.settling_figure).read_text(encoding="utf-8"),
+        convergence_svg=Path(snakemake.input.convergence_figure).read_text(encoding="utf-8"),
         **{Path(path).stem: pl.read_parquet(path) for path in snakemake.input.others},
         tables=[Path(path).relative_to("results/report").as_posix() for path in snakemake.input.tables],
     ),

@@ -14,17 +14,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from prasanga.associations.checking import choice, to_array
 from prasanga.associations.effects import COSINE_NOISE, spreads_and_effects
 from prasanga.associations.permutation import PermutationTest, permutation_test_of_scores
 from prasanga.associations.random_effects import RandomEffects, combine
 from prasanga.associations.sampling import IndexArray, draw_contexts
-from prasanga.associations.vectors import (
-    DirectedVectors,
-    FloatArray,
-    Words,
-    directed_vectors,
-    require_one_dimension,
-)
+from prasanga.associations.vectors import DirectedVectors, FloatArray, Words, word_sets_and_vectors
 from prasanga.errors import InputError
 
 VARIANCES = ("association", "hedges")
@@ -104,29 +99,25 @@ def ceat(
     (p_stimuli), and how large the effect is with them by `interval` (see `Cosines.of_contexts`).
 
     `embeddings` maps each word to its (n_contexts, d) vectors, float16 to float64. `targets` = (X, Y) and `attributes`
-    = (A, B) are lists of words; a word listed twice counts twice and is drawn twice. Draws are made by
+    = (A, B) are lists of words; a word listed twice in a set counts twice and is drawn twice. Draws are made by
     `draw_contexts(n_samples, rng, replacement)`, or given as `draws`, an (n_samples, n_words) array of context indices
     with the words in the order X, Y, A, B as listed (then `n_samples`, `rng` and `replacement` have no effect).
 
     `threads` share the work (None: as many as there are cores, at most 8); they change no number.
 
     `variance` names the in-sample variance V of a draw: `association`, the square of the effect size's denominator
-    (both CEAT programs), or `hedges`, the sampling variance 1 / nx + 1 / ny + d^2 / (2 (nx + ny)). `tau2`: see
-    `combine`; `std`: see `effect_size`. Numbers are computed in float64 whatever the vectors are.
+    (both CEAT programs), or `hedges`, the sampling variance 1 / nx + 1 / ny + d^2 / (2 (nx + ny)). `tau2` names the
+    estimator of the variance between draws: `dl` (DerSimonian and Laird; the default), `pm` (Paule and Mandel) or
+    `reml` (restricted maximum likelihood). `std` names the denominator of d: `union_ddof1` (of X and Y together,
+    divided by n - 1; the default), `union_ddof0` (divided by n) or `pooled` (within X and within Y). `replacement`:
+    `without-replacement` (the default) or `with-replacement`. Numbers are computed in float64 whatever the vectors are.
 
-    Raises `InputError` for a word without vectors, bad vectors (NaN, zero, different dimensions), an empty set, draws
-    that do not fit, unknown names, and draws in which all words have the same association.
+    Raises `InputError` for a word without vectors, bad vectors (NaN, zero, different dimensions), an empty set, a word
+    in X and Y or in A and B, draws that do not fit, unknown names, and draws in which all words have the same
+    association.
     """
-    words = tuple(list(side) for side in (*targets, *attributes))
-    for name, side in zip(("targets", "targets", "attributes", "attributes"), words, strict=True):
-        if not side:
-            raise InputError(f"{name}: a set without words. Every set needs at least one.")
+    words, directed = word_sets_and_vectors(embeddings, targets, attributes)
     listed = [word for side in words for word in side]
-    for word in listed:
-        if word not in embeddings:
-            raise InputError(f"embeddings: no vectors of {word!r}. Give its contexts' vectors, or leave the word out.")
-    directed = {word: directed_vectors(f"embeddings[{word!r}]", embeddings[word]) for word in dict.fromkeys(listed)}
-    require_one_dimension({f"embeddings[{word!r}]": v.vectors.shape[1] for word, v in directed.items()})
     n_contexts = [len(directed[word].inverse_norms) for word in listed]
     if draws is None:
         drawn = draw_contexts(n_contexts, n_samples, rng, replacement)
@@ -134,7 +125,7 @@ def ceat(
         drawn = _checked_draws(draws, listed, n_contexts)
     return ceat_of_draws(
         directed,
-        words,  # type: ignore[arg-type]
+        words,
         drawn,
         variance=variance,
         tau2=tau2,
@@ -153,7 +144,7 @@ def ceat_of_draws(
     std: str = "union_ddof1",
     threads: int = 1,
 ) -> Ceat:
-    """The same for checked vectors, of `words` X, Y, A and B; one column of `draws` for each word as listed.
+    """CEAT as in `ceat`, for checked vectors, of `words` X, Y, A and B; one column of `draws` for each word as listed.
 
     `vectors` may read them when asked: of a word at a time no more is held than `scoring` says.
     """
@@ -168,9 +159,8 @@ def ceat_of_draws(
 def combine_scores(
     scores: FloatArray, n_x: int, *, variance: str = "association", tau2: str = "dl", std: str = "union_ddof1"
 ) -> Ceat:
-    """The same from (n_samples, nx + ny) associations of the target words in every draw, X before Y."""
-    if variance not in VARIANCES:
-        raise InputError(f"variance: {variance!r} is not known. Write {' or '.join(map(repr, VARIANCES))}.")
+    """CEAT as in `ceat`, from (n_samples, nx + ny) associations of the target words in every draw, X before Y."""
+    choice("variance", variance, VARIANCES)
     spreads, effects = spreads_and_effects(scores, n_x, std, noise=COSINE_NOISE)
     variances = spreads**2 if variance == "association" else hedges_variance(effects, n_x, scores.shape[1] - n_x)
     return Ceat(effects, variances, combine(effects, variances, tau2=tau2), scores, n_x, tau2)
@@ -182,7 +172,7 @@ def hedges_variance(effects: FloatArray, n_x: int, n_y: int) -> FloatArray:
 
 
 def _checked_draws(draws: npt.ArrayLike, words: Sequence[str], n_contexts: Sequence[int]) -> IndexArray:
-    array = np.asarray(draws)
+    array = to_array("draws", draws, f"(n_samples, {len(words)}) whole numbers")
     if array.dtype.kind not in "iu" or array.ndim != 2 or array.shape[1] != len(words) or not len(array):
         raise InputError(
             f"draws: an array of {array.dtype}, shape {array.shape}. Give integers, (n_samples, {len(words)}): one"

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
+from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from prasanga.associations.checking import number, sequence_of, whole_number
+from prasanga.associations.effects import finite_vector
 from prasanga.associations.random_effects import combine
 from prasanga.errors import InputError
 
@@ -30,8 +33,7 @@ def sizes_up_to(n_draws: int) -> list[int]:
 
     Raises `InputError` for no draws.
     """
-    if n_draws < 1:
-        raise InputError(f"n_draws: {n_draws} draws. Give at least one.")
+    n_draws = whole_number("n_draws", n_draws, least=1)
     steps = (factor * 10**power for power in range(2, len(str(n_draws))) for factor in (1, 2, 5))
     return [*(n for n in steps if n < n_draws), n_draws]
 
@@ -50,11 +52,11 @@ def convergence(
     Raises:
         InputError: sizes that do not rise or go beyond N; otherwise as `combine`.
     """
-    y, v = np.asarray(effects), np.asarray(variances)
-    taken = sizes_up_to(y.size) if sizes is None else list(sizes)
+    y, v = finite_vector("effects", effects), finite_vector("variances", variances)
+    taken = sizes_up_to(y.size) if sizes is None else sequence_of("sizes", sizes, "a list of whole numbers that rise")
     if taken[-1:] != [y.size]:
         taken.append(y.size)
-    if taken[0] < 1 or any(n >= later for n, later in pairwise(taken)):
+    if any(not isinstance(n, Integral) or n < 1 for n in taken) or any(n >= later for n, later in pairwise(taken)):
         raise InputError(f"sizes: {taken[:10]}. Give whole numbers that rise, from 1 to at most {y.size} draws.")
     rows = []
     for n in taken:
@@ -80,5 +82,5 @@ def draws_settled(rows: Sequence[Combined], band: float) -> int | None:
 
 def require_band(band: float) -> None:
     """Refuse a band that is not a number greater than 0."""
-    if not 0 < band < np.inf:
+    if not 0 < number("associations.band", band, "a number greater than 0, for example 0.1") < np.inf:
         raise InputError(f"associations.band: {band}. Write a number greater than 0, for example 0.1.")

@@ -12,11 +12,13 @@ table; a missing p (NaN) is no test and does not count.
 from __future__ import annotations
 
 from collections.abc import Callable
+from numbers import Real
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from prasanga.associations.checking import to_array
 from prasanga.associations.vectors import FloatArray
 from prasanga.errors import InputError
 
@@ -69,7 +71,7 @@ def corrected(table: pa.Table, column: str = "p_stimuli") -> pa.Table:
 
 def _adjusted(p: npt.ArrayLike, adjust: Callable[[FloatArray, FloatArray], FloatArray]) -> FloatArray:
     """Adjust the p-values that are there, in ascending order with their ranks from 1, and put them back."""
-    given = np.asarray(p, dtype=np.float64)
+    given = _numbers(p)
     if given.ndim != 1:
         raise InputError(f"p: an array of shape {given.shape}. Give (n,) p-values, NaN for those that are missing.")
     wrong = (given < 0) | (given > 1)
@@ -81,3 +83,16 @@ def _adjusted(p: npt.ArrayLike, adjust: Callable[[FloatArray, FloatArray], Float
     order = present[np.argsort(given[present], kind="stable")]
     result[order] = np.minimum(adjust(given[order], np.arange(1.0, order.size + 1)), 1.0)
     return result
+
+
+def _numbers(p: npt.ArrayLike) -> FloatArray:
+    """The p-values in float64; None, as tables have it, is a missing one."""
+    wanted = "(n,) p-values from 0 to 1, NaN for those that are missing"
+    array = to_array("p", p, wanted)
+    if array.dtype.kind == "O":
+        strange = next((value for value in array.flat if value is not None and not isinstance(value, Real)), None)
+    else:
+        strange = None if array.dtype.kind in "fiu" or not array.size else array.flat[0].item()
+    if strange is not None:
+        raise InputError(f"p: {strange!r} is no p-value. Give {wanted}.")
+    return np.asarray(array, dtype=np.float64)

@@ -20,8 +20,15 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from prasanga.associations.checking import choice, generator_from, to_array, whole_number
 from prasanga.associations.effects import COSINE_NOISE, STD_CONVENTIONS, ConstantScoresError, spreads_and_effects
-from prasanga.associations.vectors import FloatArray, directed_vectors, require_one_dimension, unit_vectors
+from prasanga.associations.vectors import (
+    FloatArray,
+    require_one_dimension,
+    unit_vectors,
+    word_sets_and_vectors,
+    word_vectors,
+)
 from prasanga.errors import InputError
 
 Counts: TypeAlias = npt.NDArray[np.float64]
@@ -29,17 +36,24 @@ Counts: TypeAlias = npt.NDArray[np.float64]
 
 # Bytes of the scores of one block of replicates.
 _BLOCK = 2**20
+# A cosine computed in float32 may be beyond 1 by some 1e-7.
+_LARGEST = 1 + 1e-5
 
 
 @dataclass(frozen=True, eq=False)
 class Cosines:
     """Cosines of targets with attributes, and to which word each item belongs.
 
+    `Cosines.of_vectors` (WEAT and SEAT) and `Cosines.of_contexts` (CEAT) make them from vectors; use these. To make one
+    from cosines that you have:
+
     Attributes:
         values: (n_draws, n_target_items, n_attribute_items); items of X before those of Y, of A before those of B.
         targets: (n_target_items,) the word of each item: 0 to n_x - 1 for the words of X, from n_x on for those of Y.
         attributes: (n_attribute_items,) the same for A and B.
         n_x: words of X; likewise `n_y`, `n_a`, `n_b`.
+
+    Raises `InputError` for values that are no cosines (NaN, beyond 1) or have another shape, and words that do not fit.
     """
 
     values: FloatArray
@@ -51,14 +65,24 @@ class Cosines:
     n_b: int
 
     def __post_init__(self) -> None:
-        """Refuse items that do not fit the words."""
+        """Refuse values that are no cosines, and items that do not fit the words."""
+        object.__setattr__(self, "values", _checked_values(self.values))
+        for name in ("n_x", "n_y", "n_a", "n_b"):
+            object.__setattr__(self, name, whole_number(name, getattr(self, name), least=1))
+        for name in ("targets", "attributes"):
+            items = to_array(name, getattr(self, name), "(n_items,) numbers of words, from 0 on")
+            object.__setattr__(self, name, items)
         _, n_targets, n_attributes = self.values.shape
         sides = (
             ("targets", self.targets, n_targets, self.n_x, self.n_y),
             ("attributes", self.attributes, n_attributes, self.n_a, self.n_b),
         )
         for name, items, n_items, first, second in sides:
-            fits = items.shape == (n_items,) and set(items.tolist()) == set(range(first + second))
+            fits = (
+                items.dtype.kind in "iu"
+                and items.shape == (n_items,)
+                and set(items.tolist()) == set(range(first + second))
+            )
             if not fits or (np.diff((items >= first).astype(int)) < 0).any():
                 raise InputError(
                     f"{name}: the words of {n_items} items are {items.tolist()[:10]}. Give each of 0 to"
@@ -77,12 +101,10 @@ class Cosines:
 
         Raises `InputError` for a set without words, NaN, zero vectors and different dimensions.
         """
-        sets = {"X": list(X), "Y": list(Y), "A": list(A), "B": list(B)}
+        sets = {name: word_vectors(name, words) for name, words in zip("XYAB", (X, Y, A, B), strict=True)}
         units: dict[str, list[FloatArray]] = {}
         for name, words in sets.items():
-            if not words:
-                raise InputError(f"{name}: a set without words. Every set needs at least one.")
-            units[name] = [unit_vectors(f"{name}, word {i}", np.atleast_2d(word)) for i, word in enumerate(words)]
+            units[name] = [unit_vectors(f"{name}, word {i}", word) for i, word in enumerate(words)]
         require_one_dimension(
             {f"{name}, word {i}": word.shape[1] for name, words in units.items() for i, word in enumerate(words)}
         )
@@ -115,18 +137,14 @@ class Cosines:
             n_draws: how many.
             rng: as above.
 
-        Raises `InputError` for a word without vectors and for bad ones (NaN, zero, different dimensions).
+        Raises `InputError` for a word without vectors, bad ones (NaN, zero, different dimensions), and a word in X and
+        Y or in A and B.
         """
         from prasanga.associations.scoring import draw_cosines  # here, because it loads the compiler
 
-        words = [list(side) for side in (*targets, *attributes)]
+        words, vectors = word_sets_and_vectors(embeddings, targets, attributes)
         listed = [word for side in words for word in side]
-        for word in listed:
-            if word not in embeddings:
-                raise InputError(f"embeddings: no vectors of {word!r}. Give its contexts' vectors, or leave it out.")
-        vectors = {word: directed_vectors(f"embeddings[{word!r}]", embeddings[word]) for word in dict.fromkeys(listed)}
-        require_one_dimension({f"embeddings[{word!r}]": v.vectors.shape[1] for word, v in vectors.items()})
-        rng = np.random.default_rng(rng)
+        n_draws, rng = whole_number("n_draws", n_draws, least=1), generator_from(rng)
         draws = [np.resize(rng.permutation(len(vectors[word].inverse_norms)), n_draws) for word in listed]
         n_x, n_y, n_a, n_b = map(len, words)
         values = draw_cosines(vectors, listed, np.stack(draws, axis=1), n_x + n_y)
@@ -202,12 +220,12 @@ class Cosines:
         draw_counts: Counts | None = None,
         std: str = "union_ddof1",
     ) -> tuple[FloatArray, FloatArray]:
-        """The same, and their standard errors over words by the infinitesimal jackknife, (n_replicates,) each.
+        """(n_replicates,) effect sizes as `effects` gives them, and (n_replicates,) standard errors.
 
-        With g_w the derivative of the effect by the count c_w of word w (docs/uncertainty.md), the squared error is the
-        sum over sets of n / (n - 1) * sum of c_w (g_w - mean g)^2. Attribute words count as chosen at random if
-        `attribute_counts` is given. Contexts are in it already: what is left of them in a word's mean makes words
-        differ.
+        Errors are over words, by the infinitesimal jackknife. With g_w the derivative of the effect by the count c_w of
+        word w (docs/uncertainty.md), the squared error is the sum over sets of n / (n - 1) * sum of
+        c_w (g_w - mean g)^2. Attribute words count as chosen at random if `attribute_counts` is given. Contexts are in
+        it already: what is left of them in a word's mean makes words differ.
         """
         effects, errors = [], []
         for replicates in self._replicates(target_counts, attribute_counts, draw_counts, std):
@@ -258,14 +276,13 @@ class Cosines:
         std: str,
     ) -> Iterator[_Replicates]:
         """Blocks of replicates."""
-        if std not in STD_CONVENTIONS:
-            raise InputError(f"std: {std!r} is not known. Write {' or '.join(map(repr, STD_CONVENTIONS))}.")
+        choice("std", std, STD_CONVENTIONS)
         sides = (
             ("target_counts", target_counts, self.n_targets),
             ("attribute_counts", attribute_counts, self.n_attributes),
             ("draw_counts", draw_counts, self.n_draws),
         )
-        counts = [np.ones((1, n)) if given is None else np.asarray(given, dtype=float) for _, given, n in sides]
+        counts = [np.ones((1, n)) if given is None else _checked_counts(name, given, n) for name, given, n in sides]
         n_replicates = max(map(len, counts))
         for (name, given, n), array in zip(sides, counts, strict=True):
             if array.ndim != 2 or array.shape[1] != n or (given is not None and len(array) != n_replicates):
@@ -307,6 +324,30 @@ class Cosines:
         return _Replicates(
             effects, of_draws, spreads, deviations, squares, size_x, size_y, freedom, targets, attributes, draws, shares
         )
+
+
+def _checked_values(values: npt.ArrayLike) -> FloatArray:
+    """The values of `Cosines` in float64."""
+    wanted = (
+        "(n_draws, n_target_items, n_attribute_items) cosines; from vectors, `Cosines.of_vectors` and"
+        " `Cosines.of_contexts` make them"
+    )
+    array = to_array("values", values, wanted)
+    if array.dtype.kind not in "fiu" or array.ndim != 3 or not array.size:
+        raise InputError(f"values: {array.dtype}, shape {array.shape}. Give {wanted}.")
+    if not max(array.max(), -array.min()) <= _LARGEST:  # NaN is no number and not <=
+        place = np.unravel_index(np.argmin(np.abs(array) <= _LARGEST), array.shape)
+        raise InputError(
+            f"values: {array[place]} at {tuple(map(int, place))}, and a cosine is a number from -1 to 1. Give {wanted}."
+        )
+    return array.astype(np.float64, copy=False)
+
+
+def _checked_counts(name: str, counts: npt.ArrayLike, n: int) -> Counts:
+    array = to_array(name, counts, f"(n_replicates, {n}) numbers")
+    if array.dtype.kind not in "fiub":
+        raise InputError(f"{name}: of type {array.dtype}. Give (n_replicates, {n}) numbers.")
+    return array.astype(np.float64, copy=False)
 
 
 class _Replicates(NamedTuple):

@@ -17,6 +17,7 @@ from typing import cast
 import numpy as np
 import numpy.typing as npt
 
+from prasanga.associations.checking import NUMBERS, to_array
 from prasanga.associations.vectors import FloatArray, require_one_dimension, unit_vectors
 from prasanga.errors import InputError
 
@@ -52,9 +53,9 @@ def effect_size(
 
         d = (mean of s(x, A, B) over X  -  mean of s(y, A, B) over Y) / std of s
 
-    with s as in `association_scores` and the std that `std` names: `union_ddof1`, over X and Y together, divided by n -
-    1 (Caliskan, Bryson and Narayanan 2017; Sadhu et al. 2024, appendix B.1; the default), `union_ddof0`, divided by n,
-    or `pooled`, within X and within Y (Cohen's d). Hypothesis and test: `permutation_test`.
+    with s as in `association_scores`. `std` is one of `union_ddof1`, over X and Y together, divided by n - 1 (Caliskan,
+    Bryson and Narayanan 2017; Sadhu et al. 2024, appendix B.1; the default), `union_ddof0`, the same divided by n, and
+    `pooled`, within X and within Y (Cohen's d). Hypothesis and test: `permutation_test`.
 
     Positive if X is associated with A rather than B more than Y is. The sets may differ in size. With one word on each
     side, `union_ddof1` gives +-1.414 whatever the vectors. Raises `InputError` for bad arrays (as
@@ -69,7 +70,8 @@ def effect_size(
 def effect_size_of_scores(x: npt.ArrayLike, y: npt.ArrayLike, std: str = "union_ddof1", *, noise: float = 0.0) -> float:
     """Effect size of associations already computed: `x` (nx,) of the words of X, `y` (ny,) of those of Y.
 
-    A spread of `noise` or less is rounding (`COSINE_NOISE` for cosines). Raises `InputError` as `effect_size` does.
+    `std`: `union_ddof1` (the default), `union_ddof0` or `pooled`, as in `effect_size`. A spread of `noise` or less is
+    rounding (`COSINE_NOISE` for cosines). Raises `InputError` as `effect_size` does.
     """
     x, y = finite_vector("x", x), finite_vector("y", y)
     _, effects = spreads_and_effects(np.concatenate([x, y]), x.size, std, noise=noise)
@@ -89,7 +91,7 @@ def target_scores(
 
 def finite_vector(name: str, numbers: npt.ArrayLike) -> FloatArray:
     """Check (n,) `numbers`, n >= 1, all finite, and return them in float64."""
-    array = np.asarray(numbers)
+    array = to_array(name, numbers, NUMBERS)
     if array.dtype.kind not in "fiu" or array.ndim != 1 or not array.size:
         raise InputError(f"{name}: {array.dtype}, shape {array.shape}. Give (n,) numbers, at least one.")
     if not np.isfinite(array).all():
@@ -104,7 +106,7 @@ def spreads_and_effects(scores: FloatArray, n_x: int, std: str, *, noise: float 
     `scores` is (..., nx + ny), the words of X first; both results are (...,). A spread of `noise` or less (or of 1e-12
     of the largest score) is rounding: `ConstantScoresError`.
     """
-    if std not in STD_CONVENTIONS:
+    if not isinstance(std, str) or std not in STD_CONVENTIONS:
         raise InputError(f"std: {std!r} is no convention of the denominator. Write {_one_of(STD_CONVENTIONS)}.")
     x, y = scores[..., :n_x], scores[..., n_x:]
     if std == "pooled":

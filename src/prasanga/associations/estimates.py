@@ -6,13 +6,14 @@ interval, the test of the words, the null control of dealt attribute words, and 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from prasanga.associations.checking import require_choices, require_counts, require_flag
 from prasanga.associations.cosines import Cosines
 from prasanga.associations.effects import COSINE_NOISE, STD_CONVENTIONS, ConstantScoresError
 from prasanga.associations.intervals import INTERVALS, interval
@@ -95,6 +96,12 @@ class TestSettings:
         require_counts({"associations.n_permutations": self.n_permutations}, least=1)
         counts = {"associations.n_resamples": self.n_resamples, "associations.n_shuffles": self.n_shuffles}
         require_counts(counts, least=0)
+        if self.n_resamples == 1:
+            raise InputError(
+                "associations.n_resamples: 1. Write 0 for no interval, or at least 2, better 2000: the ends of an"
+                " interval are quantiles of the resamples, and those of a single one are the same."
+            )
+        require_flag("associations.resample_attributes", self.resample_attributes)
 
     def conventions(self) -> dict[str, Any]:
         """The columns `CONVENTION_FIELDS`."""
@@ -252,20 +259,6 @@ def describe_words(listed: Sequence[Sequence[str]], used: Words) -> dict[str, in
         **{f"n_{side}": len(words) for side, words in zip("xyab", used, strict=True)},
         **{f"listed_{side}": len(words) for side, words in zip("xyab", listed, strict=True)},
     }
-
-
-def require_choices(choices: Mapping[str, tuple[object, Sequence[str]]]) -> None:
-    """Refuse a value of a key that is none of those allowed: {key: (value, allowed)}."""
-    for key, (value, allowed) in choices.items():
-        if value not in allowed:
-            raise InputError(f"{key}: {value!r} is not allowed. Write {' or '.join(allowed)}.")
-
-
-def require_counts(counts: Mapping[str, object], *, least: int) -> None:
-    """Refuse what is no whole number of at least `least`: {key: value}."""
-    for key, count in counts.items():
-        if not isinstance(count, int) or isinstance(count, bool) or count < least:
-            raise InputError(f"{key}: {count!r}. Write a whole number of at least {least}.")
 
 
 def not_computed(error: ConstantScoresError) -> str:

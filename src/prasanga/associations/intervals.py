@@ -18,7 +18,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
+from prasanga.associations.checking import choice, number, to_array
 from prasanga.associations.cosines import Cosines
 from prasanga.associations.leave_out import leave_one_out
 from prasanga.associations.resampling import Resampling
@@ -81,9 +83,8 @@ def interval(
         InputError: a method or level that is not known, replicates that do not fit.
         ConstantScoresError: all words have the same association.
     """
-    if method not in INTERVALS:
-        raise InputError(f"method: {method!r} is not known. Write {' or '.join(map(repr, INTERVALS))}.")
-    _check(level, replicates, len(resampling.target_counts))
+    choice("method", method, INTERVALS)
+    replicates = _checked("replicates", replicates, len(resampling.target_counts), level)
     sizes = [cosines.n_x, cosines.n_y]
     if resampling.attribute_counts is not None:
         sizes += [cosines.n_a, cosines.n_b]
@@ -132,11 +133,12 @@ def difference_interval(
     Acceleration and a wider level are left out: in simulations they only made intervals longer that held their level
     without them (docs/uncertainty.md). Raises `InputError` for replicates of different number.
     """
-    _check(level, replicates_2, len(replicates_1))
+    replicates_1 = _effects("replicates_1", replicates_1)
+    replicates_2 = _checked("replicates_2", replicates_2, replicates_1.size, level)
     note = _too_few(sizes)
     if note:
         return Interval(None, None, "bc", note)
-    differences = np.asarray(replicates_1) - np.asarray(replicates_2)
+    differences = replicates_1 - replicates_2
     known = np.isfinite(differences)
     note = _undefined(known)
     if not known.any():
@@ -145,13 +147,21 @@ def difference_interval(
     return Interval(float(low), float(high), "bc", note)
 
 
-def _check(level: float, replicates: FloatArray, n_resamples: int) -> None:
-    if not 0 < level < 1:
+def _checked(name: str, replicates: npt.ArrayLike, n_resamples: int, level: float) -> FloatArray:
+    """The replicates as an array."""
+    if not 0 < number("level", level, "a number between 0 and 1, such as 0.95") < 1:
         raise InputError(f"level: {level}. Write a number between 0 and 1, such as 0.95.")
-    if np.shape(replicates) != (n_resamples,) or not n_resamples:
-        raise InputError(
-            f"replicates: shape {np.shape(replicates)}. Give one effect for each of {n_resamples} resamples."
-        )
+    array = _effects(name, replicates)
+    if array.shape != (n_resamples,) or not n_resamples:
+        raise InputError(f"{name}: shape {array.shape}. Give one effect for each of {n_resamples} resamples.")
+    return array
+
+
+def _effects(name: str, replicates: npt.ArrayLike) -> FloatArray:
+    array = to_array(name, replicates, "(R,) effects, NaN where there is none")
+    if array.dtype.kind not in "fiu":
+        raise InputError(f"{name}: of type {array.dtype}. Give (R,) effects, NaN where there is none.")
+    return array.astype(np.float64, copy=False)
 
 
 def _too_few(sizes: Sequence[int]) -> str:

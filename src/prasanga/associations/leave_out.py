@@ -23,7 +23,12 @@ def contributions(cosines: Cosines) -> FloatArray:
 
     The mean over A minus the mean over B is the numerator of the effect size.
     """
+    return contributions_of_means(cosines, cosines.values.mean(axis=0))
+
+
+def contributions_of_means(cosines: Cosines, means: FloatArray) -> FloatArray:
+    """`contributions` from the (n_target_items, n_attribute_items) means over draws, which may be in another unit."""
     n_items = np.bincount(cosines.targets)[cosines.targets]
     weights = 1 / (n_items * np.where(cosines.targets < cosines.n_x, cosines.n_x, -cosines.n_y))
-    of_items = weights @ cosines.values.mean(axis=0)
+    of_items = weights @ means
     return np.bincount(cosines.attributes, of_items) / np.bincount(cosines.attributes)

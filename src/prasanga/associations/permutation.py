@@ -18,6 +18,7 @@ from math import comb
 import numpy as np
 import numpy.typing as npt
 
+from prasanga.associations.checking import choice, generator_from, whole_number
 from prasanga.associations.effects import COSINE_NOISE, finite_vector, target_scores
 from prasanga.associations.vectors import FloatArray
 from prasanga.errors import InputError
@@ -99,15 +100,17 @@ def permutation_test_of_scores(
     rng: np.random.Generator | int | None = None,
     noise: float = 0.0,
 ) -> PermutationTest:
-    """The same (`permutation_test`) for associations already computed: `x` (nx,) of X's words, `y` (ny,) of Y's.
+    """The test of `permutation_test`, for associations already computed: `x` (nx,) of X's words, `y` (ny,) of Y's.
 
+    `alternative` (two-sided, greater, less), `method` (auto, exact, sampled), `n_resamples` and `rng` (a generator or a
+    seed, for partitions that are drawn) are those of `permutation_test`, and so are the result and the errors.
     Statistics closer than `noise` are ties as well, for scores that are wrong by some such number (`COSINE_NOISE` for
     cosines); without it, what rounding leaves of no difference would be tested.
     """
     x, y = finite_vector("x", x), finite_vector("y", y)
-    for name, value, allowed in (("alternative", alternative, ALTERNATIVES), ("method", method, METHODS)):
-        if value not in allowed:
-            raise InputError(f"{name}: {value!r} is not known. Write {' or '.join(map(repr, allowed))}.")
+    choice("alternative", alternative, ALTERNATIVES)
+    choice("method", method, METHODS)
+    n_resamples, rng = whole_number("n_resamples", n_resamples, least=1), generator_from(rng)
     n = x.size + y.size
     countable = _can_be_counted(n, x.size)
     if method == "exact" and not countable:
@@ -115,8 +118,6 @@ def permutation_test_of_scores(
             f"method: 'exact' with {x.size} and {y.size} words has too many partitions to count; up to 44 words in all"
             " it works. Write 'auto' or 'sampled'."
         )
-    if n_resamples < 1:
-        raise InputError(f"n_resamples: {n_resamples}. Write a whole number of at least 1.")
 
     # For sets of given sizes the statistic grows with the sum of X's scores alone; centred, that sum is 0 on average.
     # In units of a power of two, which rounds nothing, sums of very large or very small scores stay what they are.
@@ -136,7 +137,7 @@ def permutation_test_of_scores(
     elif exact:
         ci_low = ci_high = p_value = _count_all(centred, x.size, lower, upper) / total
     else:
-        count = _count_drawn(centred, x.size, lower, upper, n_resamples, np.random.default_rng(rng))
+        count = _count_drawn(centred, x.size, lower, upper, n_resamples, rng)
         p_value = (count + 1) / (n_resamples + 1)
         ci_low, ci_high = _interval_of_share(count, n_resamples)
     return PermutationTest(

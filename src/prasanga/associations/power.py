@@ -13,6 +13,7 @@ from math import comb
 import numpy as np
 import numpy.typing as npt
 
+from prasanga.associations.checking import choice, number, whole_number
 from prasanga.associations.convergence import require_band
 from prasanga.associations.cosines import Cosines
 from prasanga.associations.effects import COSINE_NOISE, STD_CONVENTIONS, finite_vector
@@ -55,9 +56,9 @@ def contexts_enough(effects: npt.ArrayLike, band: float, *, contexts_min: int | 
 
 
 def contexts_for_spread(spread: float, band: float) -> int:
-    """The same from the standard deviation of the draws' effects; at least 1."""
+    """What `contexts_enough` says, from the standard deviation of the draws' effects; at least 1."""
     require_band(band)
-    if not 0 <= spread < math.inf:
+    if not 0 <= number("spread", spread, "a standard deviation, 0 or greater") < math.inf:
         raise InputError(f"spread: {spread}. Give a standard deviation, 0 or greater.")
     return max(1, math.ceil((_Z_95 * spread / band) ** 2))
 
@@ -122,7 +123,7 @@ def smallest_effect_of_sizes(
     alpha: float = 0.05,
     power: float = 0.8,
 ) -> float | None:
-    """The same for a study with `n_x` and `n_y` words, for example one that is planned.
+    """The smallest effect that is found in a study with `n_x` and `n_y` words, for example one that is planned.
 
     The smallest difference D of the sets' means, in standard deviations of words within sets, comes from the noncentral
     t distribution with n - 2 degrees of freedom, n = nx + ny (Cohen 1988, chapter 2), which the permutation test
@@ -137,8 +138,8 @@ def smallest_effect_of_sizes(
         n_y: words of Y.
         spread_ratio: standard deviation within sets of the associations of single contexts over that of the words'
             means; 1 for WEAT, where a word has one vector.
-        std: the denominator's convention.
-        alternative: of the test.
+        std: the denominator's convention: union_ddof1, union_ddof0 or pooled.
+        alternative: of the test: two-sided, greater or less.
         alpha: p at which an effect counts as found.
         power: how often it is to be found.
 
@@ -150,7 +151,7 @@ def smallest_effect_of_sizes(
             alpha or power outside (0, 1), power below alpha.
     """
     _check(n_x, n_y, std, alternative, alpha, power)
-    if not 0 < spread_ratio < math.inf:
+    if not 0 < number("spread_ratio", spread_ratio, "a number greater than 0") < math.inf:
         raise InputError(f"spread_ratio: {spread_ratio}. Write a number greater than 0; 1 for one vector a word.")
     difference = _detectable(n_x, n_y, alternative, alpha, power)
     return None if difference is None else _reported(difference, spread_ratio**2, spread_ratio**2, n_x, n_y, std)
@@ -213,10 +214,11 @@ def _word_means(cosines: Cosines, items: FloatArray) -> FloatArray:
 
 
 def _check(n_x: int, n_y: int, std: str, alternative: str, alpha: float, power: float) -> None:
-    if min(n_x, n_y) < 1 or n_x + n_y < 3:
+    if whole_number("n_x", n_x, least=1) + whole_number("n_y", n_y, least=1) < 3:
         raise InputError(f"n_x, n_y: {n_x} and {n_y} words. Give at least one in each set, and three in both.")
-    for name, value, allowed in (("std", std, STD_CONVENTIONS), ("alternative", alternative, ALTERNATIVES)):
-        if value not in allowed:
-            raise InputError(f"{name}: {value!r} is not known. Write {' or '.join(map(repr, allowed))}.")
+    choice("std", std, STD_CONVENTIONS)
+    choice("alternative", alternative, ALTERNATIVES)
+    for name, share in (("alpha", alpha), ("power", power)):
+        number(name, share, "a number between 0 and 1")
     if not 0 < alpha < power < 1:
         raise InputError(f"alpha, power: {alpha} and {power}. Write 0 < alpha < power < 1, for example 0.05 and 0.8.")

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from prasanga.associations.checking import require_flag, sequence_of, whole_number, word_list
 from prasanga.associations.cosines import Cosines, Counts
 from prasanga.associations.vectors import FloatArray
 from prasanga.errors import InputError
@@ -51,20 +52,23 @@ def draw_resampling(
     category and their number. More resamples begin with those of fewer. Raises `InputError` for other than four sets,
     an empty set, and no resamples or draws.
     """
+    sets = sequence_of("words", words, "the lists of words of X, Y, A and B")
+    words = [word_list("words", listed) for listed in sets]
     if len(words) != 4 or not all(len(listed) for listed in words):
         raise InputError(f"words: sets of {[len(listed) for listed in words]} words. Give X, Y, A and B, none empty.")
     for name, number in (("n_resamples", n_resamples), ("n_draws", n_draws)):
-        if number < 1:
-            raise InputError(f"{name}: {number}. Write a whole number of at least 1.")
+        whole_number(name, number, least=1)
+    whole_number("seed", seed, least=0)
+    require_flag("resample_attributes", resample_attributes)
     resampled = list(zip("xyab", words, strict=True))[: 4 if resample_attributes else 2]
-    sets = [
+    counts = [
         _counts(len(listed), n_resamples, generator(seed, "resampling", category, side, *listed))
         for side, listed in resampled
     ]
     draws = _counts(n_draws, n_resamples, generator(seed, "resampling", category, "draws", n_draws))
     return Resampling(
-        np.concatenate(sets[:2], axis=1),
-        np.concatenate(sets[2:], axis=1) if resample_attributes else None,
+        np.concatenate(counts[:2], axis=1),
+        np.concatenate(counts[2:], axis=1) if resample_attributes else None,
         draws if n_draws > 1 else None,
     )
 

@@ -13,11 +13,13 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Sequence
+from numbers import Integral
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from prasanga.associations.checking import choice, generator_from, sequence_of, whole_number, word_list
 from prasanga.errors import InputError
 from prasanga.seeds import generator, seed_of
 
@@ -37,9 +39,9 @@ def draw_contexts(
     Column j holds indices below `n_contexts[j]`, the number of contexts of word j. `rng` is a generator or a seed.
     Raises `InputError` for no draws, a word without contexts, and an unknown `replacement`.
     """
-    rng = np.random.default_rng(rng)
-    _check(n_contexts, n_samples, replacement)
-    return _columns([_draw_column(n, n_samples, rng, replacement) for n in n_contexts], n_samples)
+    rng = generator_from(rng)
+    counts = _checked(n_contexts, n_samples, replacement)
+    return _columns([_draw_column(n, n_samples, rng, replacement) for n in counts], n_samples)
 
 
 def named_draws(
@@ -51,16 +53,22 @@ def named_draws(
     names: Sequence[object],
     replacement: str = "without-replacement",
 ) -> IndexArray:
-    """The same, each column from a generator of its own, named by `seed`, `names`, the word and its turn.
+    """Draw `n_samples` times one context of each of `words`, as `draw_contexts` does: (n_samples, n_words) integers.
 
-    A word's draws therefore stay the same when words are added or left out. A word that is listed twice is drawn twice.
-    `names` say what else the draws belong to, for example the sample mode and the category, and the model where models
-    do not share draws.
+    Each column has a generator of its own, named by `seed`, `names`, the word and its turn. Column j holds indices
+    below `n_contexts[j]`. A word's draws therefore stay the same when words are added or left out. A word that is
+    listed twice is drawn twice. `names` say what else the draws belong to, for example the sample mode and the
+    category, and the model where models do not share draws. `replacement`: `without-replacement` or `with-replacement`.
+
+    Raises `InputError` as `draw_contexts` does, and for numbers of contexts that are not one for each word.
     """
-    _check(n_contexts, n_samples, replacement)
+    counts = _checked(n_contexts, n_samples, replacement)
+    words, seed = word_list("words", words), whole_number("seed", seed, least=0)
+    if len(words) != len(counts):
+        raise InputError(f"n_contexts: {len(counts)} numbers for {len(words)} words. Give one for each word.")
     turns: Counter[str] = Counter()
     columns = []
-    for word, n in zip(words, n_contexts, strict=True):
+    for word, n in zip(words, counts, strict=True):
         rng = generator(seed, "ceat", *names, word, turns[word])
         turns[word] += 1
         columns.append(_draw_column(n, n_samples, rng, replacement))
@@ -77,7 +85,7 @@ def spread_draws(ids: Sequence[str], n_samples: int, *, seed: int, names: Sequen
     `ids` are those of the word's n contexts; `names` say what else the draws belong to. The result is (n_samples,)
     integers below n. Raises `InputError` for no contexts.
     """
-    _check([len(ids)], n_samples, REPLACEMENTS[0])
+    _checked([len(ids)], n_samples, REPLACEMENTS[0])
     salt = seed_of(seed, "spread", *names).to_bytes(8, "big")
     digests = b"".join(hashlib.blake2b(each.encode(), digest_size=8, key=salt).digest() for each in ids)
     places = np.frombuffer(digests, dtype=">u8").astype(np.uint64)
@@ -97,14 +105,18 @@ def spread_draws(ids: Sequence[str], n_samples: int, *, seed: int, names: Sequen
     return ring[draws].astype(np.int64)
 
 
-def _check(n_contexts: Sequence[int], n_samples: int, replacement: str) -> None:
-    if replacement not in REPLACEMENTS:
-        raise InputError(f"replacement: {replacement!r} is not known. Write {' or '.join(map(repr, REPLACEMENTS))}.")
-    if n_samples < 1:
-        raise InputError(f"n_samples: {n_samples} draws. Write a whole number of at least 1.")
-    for column, n in enumerate(n_contexts):
-        if n < 1:
-            raise InputError(f"n_contexts: word {column} has {n} contexts. Leave out words without contexts.")
+def _checked(n_contexts: Sequence[int], n_samples: int, replacement: str) -> list[int]:
+    """The numbers of contexts."""
+    choice("replacement", replacement, REPLACEMENTS)
+    whole_number("n_samples", n_samples, least=1)
+    counts = sequence_of("n_contexts", n_contexts, "a list, the number of contexts of each word")
+    for column, n in enumerate(counts):
+        if not isinstance(n, Integral) or isinstance(n, bool) or n < 1:
+            raise InputError(
+                f"n_contexts: word {column} has {n!r} contexts. Give whole numbers, and leave out words without"
+                " contexts."
+            )
+    return [int(n) for n in counts]
 
 
 def _draw_column(n_contexts: int, n_samples: int, rng: np.random.Generator, replacement: str) -> IndexArray:

@@ -17,9 +17,9 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from prasanga.associations.checking import whole_number
 from prasanga.associations.sampling import IndexArray
 from prasanga.associations.vectors import DirectedVectors, FloatArray
-from prasanga.errors import InputError
 from prasanga.text.compiled import compiled_sums
 
 _Group: TypeAlias = dict[int, tuple[npt.NDArray[np.floating], FloatArray]]
@@ -84,8 +84,7 @@ def draw_scores(
 
     Besides what `vectors` keeps, memory holds the means, 8 * n_samples * d bytes, and the words of one group.
     """
-    if threads < 1:
-        raise InputError(f"threads: {threads}. Write a whole number of at least 1.")
+    threads = whole_number("threads", threads, least=1)
     n_samples, n_words = draws.shape
     first = n_targets + n_a
     columns = np.asfortranarray(draws)

@@ -27,6 +27,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from prasanga.associations.categories import Category, category_of
+from prasanga.associations.checking import VECTORS, require_choices, to_array
 from prasanga.associations.cosines import Cosines
 from prasanga.associations.effects import COSINE_NOISE, ConstantScoresError
 from prasanga.associations.estimates import (
@@ -40,13 +41,19 @@ from prasanga.associations.estimates import (
     describe_words,
     measure_cosines,
     not_computed,
-    require_choices,
     too_few,
     used_words,
     word_rows,
 )
 from prasanga.associations.permutation import PermutationTest, permutation_test_of_scores
-from prasanga.associations.vectors import FloatArray, Words, directed_vectors, require_one_dimension
+from prasanga.associations.vectors import (
+    FloatArray,
+    Words,
+    directed_vectors,
+    embed_again,
+    require_one_dimension,
+    word_vectors,
+)
 from prasanga.errors import InputError
 from prasanga.seeds import generator
 
@@ -122,10 +129,10 @@ def seat(
             (2019) and IndiBias do, and rejects far too often.
         average: `associations`, or `vectors` for one vector a word, the mean of its sentences' (Sadhu et al.); then the
             two units are the same.
-        std: as in `effect_size`.
-        alternative: as in `permutation_test`.
-        method: likewise.
-        n_resamples: likewise.
+        std: of the denominator: union_ddof1, union_ddof0 or pooled, as in `effect_size`.
+        alternative: of the test: two-sided, greater or less.
+        method: auto, exact or sampled, as in `permutation_test`.
+        n_resamples: partitions drawn where they are sampled.
         rng: a generator or a seed, for partitions drawn at random.
 
     Raises:
@@ -133,9 +140,9 @@ def seat(
             names; all sentences have the same association (`ConstantScoresError`).
     """
     _require_conventions(unit, average)
-    sets = [[np.atleast_2d(np.asarray(word)) for word in words] for words in (X, Y, A, B)]
-    for name, words in zip("XYAB", sets, strict=True):
-        for i, word in enumerate(words):
+    sets = [word_vectors(name, words) for name, words in zip("XYAB", (X, Y, A, B), strict=True)]
+    for name, arrays in zip("XYAB", sets, strict=True):
+        for i, word in enumerate(arrays):
             directed_vectors(f"{name}, word {i}", word)  # before they are averaged, which would hide a zero
     cosines = _cosines_of(sets, average)
     effect = cosines.effect(std)
@@ -196,8 +203,7 @@ def measure_seat(
     wanted = {word for category in parsed for words in category.sets for word in words}
     listed = _positions(sentences)
     ordered = {
-        word: _ordered(f"{model}, {word}", listed.get(word, {}), *vectors[word])
-        for word in sorted(wanted & vectors.keys())
+        word: _ordered(model, word, listed.get(word, {}), *vectors[word]) for word in sorted(wanted & vectors.keys())
     }
     usable = {word: array for word, array in ordered.items() if len(array)}
     require_one_dimension({f"{model}, {word}": array.shape[1] for word, array in usable.items()})
@@ -226,9 +232,12 @@ def _positions(sentences: pa.Table) -> dict[str, dict[str, int]]:
     return positions
 
 
-def _ordered(whose: str, listed: Mapping[str, int], ids: Sequence[str], vectors: npt.ArrayLike) -> npt.NDArray[Any]:
+def _ordered(
+    model: str, word: str, listed: Mapping[str, int], ids: Sequence[str], vectors: npt.ArrayLike
+) -> npt.NDArray[Any]:
     """The checked vectors of a word, in the order of the templates."""
-    array = np.asarray(vectors)
+    whose = f"{model}, {word}"
+    array = to_array(whose, vectors, VECTORS)
     if len(ids) != len(array):
         raise InputError(f"{whose}: {len(ids)} ids of sentences for {len(array)} vectors. Embed its sentences again.")
     if len(set(ids)) != len(ids):
@@ -241,7 +250,7 @@ def _ordered(whose: str, listed: Mapping[str, int], ids: Sequence[str], vectors:
         )
     if not len(array):
         return array
-    directed_vectors(whose, array)
+    directed_vectors(whose, array, ids=ids, mend=embed_again(model))
     return array[sorted(range(len(ids)), key=lambda row: listed[ids[row]])]
 
 

@@ -11,15 +11,15 @@ the real A and B (`spread="observed"`); then it asks whether the difference of t
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
+from prasanga.associations.checking import choice, generator_from, whole_number
 from prasanga.associations.cosines import Cosines
 from prasanga.associations.effects import ConstantScoresError
-from prasanga.associations.leave_out import contributions
+from prasanga.associations.leave_out import contributions_of_means
 from prasanga.associations.vectors import FloatArray
-from prasanga.errors import InputError
 
 SPREADS = ("observed", "own")
 
@@ -56,13 +56,11 @@ def shuffled_effects(
     B, by the convention `std`; `own` that of the dealt sets, which makes effect sizes in the usual sense, NaN where all
     scores are the same. Raises `InputError` for no shuffles and an unknown `spread`, and as `Cosines.effect` does.
     """
-    if n_shuffles < 1:
-        raise InputError(f"n_shuffles: {n_shuffles}. Write a whole number of at least 1.")
-    if spread not in SPREADS:
-        raise InputError(f"spread: {spread!r} is not known. Write {' or '.join(map(repr, SPREADS))}.")
+    n_shuffles = whole_number("n_shuffles", n_shuffles, least=1)
+    choice("spread", spread, SPREADS)
     n = cosines.n_attributes
     order = np.tile(np.arange(n), (n_shuffles, 1))
-    in_a = np.random.default_rng(rng).permuted(order, axis=1) < cosines.n_a
+    in_a = generator_from(rng).permuted(order, axis=1) < cosines.n_a
     if spread == "observed":
         return _over_observed_spread(cosines, in_a, std)
     # Every word stands in both sets, and counts in one of them.
@@ -104,5 +102,5 @@ def _over_observed_spread(
     spreads = cosines.spreads(std)
     if np.isnan(spreads).any():
         raise ConstantScoresError("All words have the same association: there is no spread to divide by.")
-    of_words = contributions(replace(cosines, values=cosines.values / spreads[:, None, None]))
+    of_words = contributions_of_means(cosines, (cosines.values / spreads[:, None, None]).mean(axis=0))
     return np.asarray(in_a @ of_words / cosines.n_a - ~in_a @ of_words / cosines.n_b)

@@ -21,6 +21,7 @@ import pyarrow as pa
 
 from prasanga.associations.categories import Category, category_of
 from prasanga.associations.ceat import VARIANCES, Ceat, ceat_of_draws, combine_scores
+from prasanga.associations.checking import require_choices, require_counts
 from prasanga.associations.convergence import convergence, draws_settled, require_band
 from prasanga.associations.cosines import Cosines
 from prasanga.associations.effects import ConstantScoresError
@@ -36,8 +37,6 @@ from prasanga.associations.estimates import (
     describe_words,
     measure_cosines,
     not_computed,
-    require_choices,
-    require_counts,
     too_few,
     used_words,
     word_rows,
@@ -45,7 +44,7 @@ from prasanga.associations.estimates import (
 from prasanga.associations.power import contexts_enough
 from prasanga.associations.random_effects import TAU2_METHODS
 from prasanga.associations.sampling import REPLACEMENTS, IndexArray, named_draws, spread_draws
-from prasanga.associations.vectors import DirectedVectors, FloatArray, Words, directed_vectors
+from prasanga.associations.vectors import DirectedVectors, FloatArray, Words, directed_vectors, embed_again
 from prasanga.errors import InputError
 from prasanga.provenance.files import digest_of
 
@@ -188,7 +187,7 @@ def measure_ceat(
     """
     parsed = [category_of(name, layout) for name, layout in categories.items()]
     stimuli = {word for category in parsed for words in category.sets for word in words}
-    checked = _CheckedVectors(vectors, f"{model}, segment length {segment_length}")
+    checked = _CheckedVectors(vectors, model, segment_length)
     ids = {word: checked.ids(word) for word in sorted(stimuli & vectors.keys())}
     ordered = {word: np.argsort(np.asarray(of_word), kind="stable") for word, of_word in ids.items() if of_word}
     drawable = {"random": ordered, "fixed": _shared(ordered, ids, common) if common is not None else ordered}
@@ -207,15 +206,16 @@ def measure_ceat(
 class _CheckedVectors(Mapping[str, DirectedVectors]):
     """The vectors of each stimulus, read and checked when they are asked for."""
 
-    def __init__(self, vectors: ContextVectors, whose: str) -> None:
-        self._vectors, self._whose = vectors, whose
+    def __init__(self, vectors: ContextVectors, model: str, segment_length: str) -> None:
+        self._vectors, self._model = vectors, model
+        self._whose = f"{model}, segment length {segment_length}"
         self._first: tuple[str, int] | None = None
         self._spread: dict[tuple[str, int, int], IndexArray] = {}
 
     def __getitem__(self, word: str) -> DirectedVectors:
         whose = f"{self._whose}, {word}"
         ids, array = self._vectors[word]
-        directed = directed_vectors(whose, array)
+        directed = directed_vectors(whose, array, ids=ids, mend=embed_again(self._model))
         if len(ids) != len(directed.inverse_norms):
             raise InputError(f"{whose}: {len(ids)} ids for {len(directed.inverse_norms)} vectors. Embed it again.")
         first, dimension = self._first = self._first or (word, directed.vectors.shape[1])

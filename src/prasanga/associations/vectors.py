@@ -7,12 +7,13 @@ values, which keeps a dozen digits where float32 unit vectors keep seven.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple, TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
 
+from prasanga.associations.checking import VECTORS, pair_of_word_lists, sequence_of, to_array
 from prasanga.errors import InputError
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
@@ -30,13 +31,15 @@ class DirectedVectors(NamedTuple):
     """(n,), one over each row's Euclidean length."""
 
 
-def directed_vectors(name: str, vectors: npt.ArrayLike) -> DirectedVectors:
+def directed_vectors(name: str, vectors: npt.ArrayLike, *, ids: Sequence[str] = (), mend: str = "") -> DirectedVectors:
     """Check (n, d) `vectors` and compute the inverse length of each row; `name` says in messages whose they are.
+
+    Where rows have `ids`, messages name them by these; `mend` says what to do about a row that cannot be used.
 
     Raises `InputError` if the array is not two-dimensional, is empty, is not numeric, or has a row that holds NaN or
     infinity or is all zeros (such a vector has no direction).
     """
-    array = np.asarray(vectors)
+    array = to_array(name, vectors, VECTORS)
     if array.dtype.kind not in "fiu":
         raise InputError(f"{name}: vectors of type {array.dtype}. Give numbers, for example float32.")
     if array.ndim != 2 or not array.size:
@@ -47,12 +50,25 @@ def directed_vectors(name: str, vectors: npt.ArrayLike) -> DirectedVectors:
         array = array.astype(array.dtype.newbyteorder("="))
     norms = _norms(array)
     if not np.isfinite(norms).all():
-        row = int(np.flatnonzero(~np.isfinite(norms))[0])
-        raise InputError(f"{name}: row {row} holds NaN or infinity. Make this vector again, or leave it out.")
+        row = _row_name(int(np.flatnonzero(~np.isfinite(norms))[0]), ids)
+        raise InputError(f"{name}: {row} holds NaN or infinity. {mend or 'Make this vector again, or leave it out.'}")
     if not norms.all():
-        row = int(np.flatnonzero(norms == 0)[0])
-        raise InputError(f"{name}: row {row} is a zero vector, which has no direction. Leave it out.")
+        row = _row_name(int(np.flatnonzero(norms == 0)[0]), ids)
+        raise InputError(f"{name}: {row} is a zero vector, which has no direction. {mend or 'Leave it out.'}")
     return DirectedVectors(array, 1.0 / norms)
+
+
+def embed_again(model: str) -> str:
+    """What to do about a vector of a study that cannot be right; how vectors are kept stands in docs/embeddings.md."""
+    return (
+        f"Delete its shard and the list of that shard (.json), both under results/embeddings/{model}, and run again"
+        " (what results/store has is not embedded again); if this comes back, the store has the vector too, so delete"
+        " with them results/store/<key>, the folder whose key.json names this model."
+    )
+
+
+def _row_name(row: int, ids: Sequence[str]) -> str:
+    return f"row {row}, the vector of {ids[row]}," if row < len(ids) else f"row {row}"
 
 
 def _norms(array: npt.NDArray[Any]) -> FloatArray:
@@ -88,3 +104,39 @@ def require_one_dimension(sizes: dict[str, int]) -> None:
                 f"{name}: vectors of {d} dimensions, but {first} has {expected}. All vectors of a test come from one"
                 " model and layer."
             )
+
+
+def word_vectors(name: str, words: Sequence[npt.ArrayLike]) -> list[npt.NDArray[Any]]:
+    """The arrays of a set of words, one (n_items, d) array a word, or (d,) for a word of one item; not yet checked.
+
+    Raises `InputError` for a set without words, and for what is no list of arrays.
+    """
+    listed = sequence_of(name, words, "a list with one (n_items, d) array of numbers for each word")
+    if not listed:
+        raise InputError(f"{name}: a set without words. Every set needs at least one.")
+    arrays = [to_array(f"{name}, word {i}", word, VECTORS) for i, word in enumerate(listed)]
+    # A single number stays without dimensions, and is refused with the other shapes.
+    return [array[None] if array.ndim == 1 else array for array in arrays]
+
+
+def word_sets_and_vectors(
+    embeddings: Mapping[str, npt.ArrayLike], targets: object, attributes: object
+) -> tuple[Words, dict[str, DirectedVectors]]:
+    """The words of X, Y, A and B, and the checked vectors of each.
+
+    Raises `InputError` for sets that are no lists of words, a word on both sides, and a word without vectors or with
+    bad ones.
+    """
+    words = *pair_of_word_lists("targets", targets, "XY"), *pair_of_word_lists("attributes", attributes, "AB")
+    if not isinstance(embeddings, Mapping):
+        raise InputError(
+            f"embeddings: of type {type(embeddings).__name__}. Give a mapping word -> vectors, such as"
+            " {'rose': an (n_contexts, d) array, ...}."
+        )
+    listed = dict.fromkeys(word for side in words for word in side)
+    for word in listed:
+        if word not in embeddings:
+            raise InputError(f"embeddings: no vectors of {word!r}. Give its contexts' vectors, or leave the word out.")
+    directed = {word: directed_vectors(f"embeddings[{word!r}]", embeddings[word]) for word in listed}
+    require_one_dimension({f"embeddings[{word!r}]": v.vectors.shape[1] for word, v in directed.items()})
+    return cast(Words, words), directed

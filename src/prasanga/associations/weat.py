@@ -14,6 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from prasanga.associations.categories import Category, category_of
+from prasanga.associations.checking import to_array
 from prasanga.associations.cosines import Cosines
 from prasanga.associations.effects import COSINE_NOISE, ConstantScoresError, effect_size_of_scores, target_scores
 from prasanga.associations.estimates import (
@@ -178,7 +179,10 @@ def _usable(
         if word not in vectors:
             reasons[word] = missing.get(word) or "no vector"
             continue
-        vector = np.asarray(vectors[word], dtype=np.float64)
+        given = to_array(f"{name}, {word}", vectors[word], "(d,) numbers, one vector a word")
+        if given.dtype.kind not in "fiu":
+            raise InputError(f"{name}, {word}: a vector of type {given.dtype}. Give (d,) numbers, for example float32.")
+        vector = given.astype(np.float64)
         if vector.ndim != 1 or not vector.size:
             raise InputError(f"{name}, {word}: a vector of shape {vector.shape}. Give (d,), one vector a word.")
         if not np.isfinite(vector).all():

@@ -7,7 +7,7 @@ equal shards rerun nothing; the price is that nobody else notices a shard that w
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,14 @@ _REMEDY = (
 )
 
 
+class _BadListError(InputError):
+    """What is wrong with a list (`what`) and, apart from that, what to do about this list alone."""
+
+    def __init__(self, what: str, remedy: str) -> None:
+        super().__init__(f"{what} {remedy}")
+        self.what = what
+
+
 def shard_paths(list_path: str | Path, *, verify: bool = False) -> list[Path]:
     """The shards that a list names, checked for being there and having the size listed.
 
@@ -42,12 +50,12 @@ def shard_paths(list_path: str | Path, *, verify: bool = False) -> list[Path]:
     for name, sha256 in listed["shards"].items():
         path = Path(list_path).parent / name
         if not path.is_file():
-            raise InputError(f"{path}: no such file, but {list_path} lists it. {_REMEDY}")
+            raise _BadListError(f"{path}: no such file, but {list_path} lists it.", _REMEDY)
         size, expected = path.stat().st_size, listed["sizes"][name]
         if size != expected:
-            raise InputError(f"{path}: has {size} bytes, but {list_path} lists it with {expected}. {_REMEDY}")
+            raise _BadListError(f"{path}: has {size} bytes, but {list_path} lists it with {expected}.", _REMEDY)
         if verify and sha256_of_file(path) != sha256:
-            raise InputError(f"{path}: its content is not what {list_path} lists (sha256 {sha256}). {_REMEDY}")
+            raise _BadListError(f"{path}: its content is not what {list_path} lists (sha256 {sha256}).", _REMEDY)
         paths.append(path)
     return paths
 
@@ -111,7 +119,9 @@ def _difference(key: str, found: str, expected: str) -> str:
         return f"was made with {key} {found!r}, not {expected!r}"
 
 
-def require_shards(list_paths: Mapping[str, Mapping[str, Any]]) -> None:
+def require_shards(
+    list_paths: Mapping[str, Mapping[str, Any]], without: Mapping[str, Collection[str]] | None = None
+) -> None:
     """Refuse to begin if vectors from the cache are missing, or are others than the config asks for.
 
     Said while planning, before any job runs.
@@ -120,24 +130,41 @@ def require_shards(list_paths: Mapping[str, Mapping[str, Any]]) -> None:
         list_paths: the lists of the study, each with what the config says of its vectors: settings of the model (path,
             revision, layer, dtype), of the sampling and of the sentences. A setting of which a list says nothing, and
             one that is `auto`, are not compared.
+        without: lists that a study can go without, by a sentence that says whose they are and what to write then.
 
     Raises:
-        InputError: with the number of files that are missing or do not fit, the first of them, and what to do.
+        InputError: with the number of lists that are missing or do not fit, the first of them, and what to do.
     """
-    problems = []
+    problems: dict[str, str] = {}
     for list_path, expected in list_paths.items():
         try:
             shard_paths(list_path)
-        except InputError as error:
-            problems.append(str(error))
+        except _BadListError as error:
+            problems[list_path] = error.what
         else:
-            problems += _misfits(Path(list_path), expected)
-    if problems:
-        more = f" (and {len(problems) - 1} more like this)" if len(problems) > 1 else ""
-        raise InputError(
-            f"embeddings.source is 'cached', but vectors are missing or do not fit{more}: {problems[0]} Copy the right"
-            " ones under results/embeddings, or let the models compute them: write `embeddings: {source: computed}`."
+            if misfits := _misfits(Path(list_path), expected):
+                problems[list_path] = misfits[0]
+    if not problems:
+        return
+    more = f" (and {len(problems) - 1} more like this)" if len(problems) > 1 else ""
+    optional = {text: sum(path in paths for path in problems) for text, paths in (without or {}).items()}
+    raise InputError(
+        " ".join(
+            [
+                f"embeddings.source is 'cached', but vectors are missing or do not fit{more}:",
+                next(iter(problems.values())),
+                "Copy the right ones under results/embeddings, or let the models compute them: write `embeddings:"
+                " {source: computed}`.",
+                *(f"{_of_them(count, len(problems))} {text}" for text, count in optional.items() if count),
+            ]
         )
+    )
+
+
+def _of_them(count: int, total: int) -> str:
+    if total == 1:
+        return "This one is"
+    return f"{'All' if count == total else count} of these {total} {'is' if count == 1 else 'are'}"
 
 
 def _misfits(list_path: Path, expected: Mapping[str, Any]) -> list[str]:
@@ -156,7 +183,7 @@ def _read_list(path: Path) -> dict[str, Any]:
         if isinstance(listed, dict) and listed["shards"].keys() == listed["sizes"].keys():
             return listed
     except FileNotFoundError:
-        raise InputError(f"{path}: no such list of shards. Restore it, or let the workflow make it.") from None
+        raise _BadListError(f"{path}: no such list of shards.", "Restore it, or let the workflow make it.") from None
     except (ValueError, KeyError, AttributeError):
         pass
-    raise InputError(f"{path}: not a list of shards. Delete it and run the workflow again.")
+    raise _BadListError(f"{path}: not a list of shards.", "Delete it and run the workflow again.")

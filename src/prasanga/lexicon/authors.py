@@ -161,7 +161,7 @@ def _read_side(side: str, content: Any, path: Path, warnings: list[str], clean: 
     for word, count in Counter(stimuli).items():
         if count > 1:
             warnings.append(f"{path}: {word} stands {count} times in {name}; it counts {count} times, as in the paper.")
-    return WordSet(name, re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower(), stimuli)
+    return WordSet(name, re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower(), stimuli, path=str(path))
 
 
 def _build(

@@ -85,6 +85,42 @@ def require_searched(categories: Mapping[str, Any], names: Iterable[str]) -> Non
                 )
 
 
+def require_words(
+    categories: Mapping[str, Any],
+    names: Iterable[str],
+    *,
+    key: str = "categories",
+    files: Mapping[str, Mapping[str, str]] | None = None,
+) -> None:
+    """Refuse categories with a list too short for an effect size, whatever is found in texts.
+
+    A standard deviation over the target words needs two of each set.
+
+    Args:
+        categories: in the layout of `prasanga.lexicon.categories_of`.
+        names: those that the config names under `key`; the lexicon has them.
+        key: where the config names them, for the message.
+        files: for each category the files of its sets, as far as they are known.
+
+    Raises:
+        InputError: a target set of one word, or an attribute set of none, with category, set and file, each in a line.
+    """
+    problems = []
+    for name in names:
+        for role, what, least in (("targets", "a target set", 2), ("attributes", "an attribute set", 1)):
+            for side in categories[name][role]:
+                there = len(side["stimuli"])
+                if there < least:
+                    file = (files or {}).get(name, {}).get(side["name"], "")
+                    problems.append(
+                        f"{file}{': ' if file else ''}the set {side['name']!r} of the category {name} has"
+                        f" {there} word{'' if there == 1 else 's'}, but {what} needs {least} for an effect size. Add"
+                        f" words to it, or take {name} out of `{key}`."
+                    )
+    if problems:
+        raise InputError("\n".join(problems))
+
+
 def read_categories(path: str | Path) -> dict[str, Any]:
     """Read the categories of earlier results (`results/lexicon/categories.json`).
 
@@ -108,14 +144,22 @@ def require_language(found: str, wanted: str, *, key: str = "lexicon.stimuli") -
     Args:
         found: their language.
         wanted: `language` of the config.
-        key: where the config names them, for the message.
+        key: `lexicon.stimuli` or `seat.templates`, where the config names them.
 
     Raises:
         InputError: with both languages and what to write.
     """
-    if found != wanted:
-        what = "word lists" if key.startswith("lexicon") else key.rpartition(".")[2]
-        raise InputError(
-            f"`language` is {wanted!r}, but the {what} in `{key}` are for {found!r}. Write `language: {found}`, or name"
-            f" other {what}."
-        )
+    if found == wanted:
+        return
+    what = "word lists" if key.startswith("lexicon") else "templates"
+    said = f"`language` is {wanted!r}, but the {what} in `{key}` are for {found!r}."
+    # paths as the config names them, from the study's folder
+    if what == "templates":
+        ours = Path(f"resources/templates/{wanted}/seat.yaml")
+        instead = f"`seat: {{templates: {ours}}}`" if ours.exists() else f"the path of templates for {wanted!r} there"
+        raise InputError(f"{said} Write {instead}.")  # `language` is that of the word lists
+    stimuli, groups = Path(f"resources/stimuli/{wanted}"), Path(f"resources/suffix_groups/{wanted}.yaml")
+    instead = f"name word lists for {wanted!r} there"
+    if stimuli.exists() and groups.exists():
+        instead = f"`lexicon: {{stimuli: {stimuli}, suffix_groups: {groups}}}`"
+    raise InputError(f"{said} Write `language: {found}`, or {instead}.")

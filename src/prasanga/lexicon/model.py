@@ -29,6 +29,7 @@ class Stimulus:
         groups: the suffix groups that license its forms.
         variants: other spellings of the same word.
         word_class: which templates it is put into (person_name, adjective; `prasanga.lexicon.templates`), "" for none.
+        place: file and line where it is written, with its class if any place says one; "" where the layout has none.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Stimulus:
     groups: tuple[str, ...] = ()
     variants: tuple[str, ...] = ()
     word_class: str = ""
+    place: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +72,14 @@ class WordSet:
         gloss: what it holds, in English.
         stimuli: their names.
         searched: whether its words are looked for in texts; false for words that stand in templates only.
+        path: its file; "" of a set that is joined of others.
     """
 
     name: str
     gloss: str
     stimuli: tuple[str, ...]
     searched: bool = True
+    path: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,12 +30,16 @@ class LexiconPlan(NamedTuple):
         forms: a digest of the table of surface forms (`prasanga.lexicon.forms_table`).
         categories: in the layout of `prasanga.lexicon.categories_of`.
         words: a digest of what templates take of the lexicon, the class and the readings of every stimulus.
+        classes: of every stimulus its class of word and where it is written, file and line; both may be "".
+        files: of every word set of a category its file, where it has one; by category, a set's name may return.
     """
 
     language: str
     forms: str
     categories: dict[str, Any]
     words: str
+    classes: dict[str, list[str]]
+    files: dict[str, dict[str, str]]
 
 
 def plan_lexicon(
@@ -74,7 +78,12 @@ def _read(stimuli: Path, groups: Path | None, normalization: str | None) -> Lexi
 
     lexicon = load_lexicon(stimuli, groups, normalization=normalization)
     forms, words = digest_of(forms_table(lexicon).to_pydict()), digest_of(words_for_templates(lexicon))
-    return LexiconPlan(lexicon.language, forms, categories_of(lexicon), words)
+    classes = {stimulus.name: [stimulus.word_class, stimulus.place] for stimulus in lexicon.stimuli}
+    files = {
+        name: {side.name: side.path for side in (*category.targets, *category.attributes) if side.path}
+        for name, category in lexicon.categories.items()
+    }
+    return LexiconPlan(lexicon.language, forms, categories_of(lexicon), words, classes, files)
 
 
 def _key(stimuli: Path, groups: Path | None, made_from: list[Any]) -> str | None:

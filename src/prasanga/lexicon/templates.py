@@ -11,16 +11,16 @@ A template is bleached of meaning - "This is {word}." - so that what its sentenc
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import regex
 
 from prasanga.errors import InputError
 from prasanga.lexicon.inflection import capitalize
-from prasanga.lexicon.model import CASES, NUMBERS, Lexicon, Stimulus
+from prasanga.lexicon.model import CASES, NUMBERS, Lexicon
 from prasanga.lexicon.spelling import spelling_of
 from prasanga.lexicon.yaml_input import Entry, read_yaml, suggest
 from prasanga.text.words import WORD
@@ -135,12 +135,77 @@ def filled_templates(lexicon: Lexicon, stimuli: Sequence[str], templates: Templa
             f"{templates.path}: `language` is {templates.language!r}, but the word lists are for"
             f" {lexicon.language!r}. Name templates of that language under `seat.templates`."
         )
-    of_name = {stimulus.name: stimulus for stimulus in lexicon.stimuli}
+    classes = {stimulus.name: (stimulus.word_class, stimulus.place) for stimulus in lexicon.stimuli}
     for name in dict.fromkeys(stimuli):
-        if name not in of_name:
+        if name not in classes:
             raise InputError(f"The lexicon has no stimulus {name!r}; add it to a word set, or write one that it has.")
-        for template in _templates_of(of_name[name], templates):
+        require_classes({name: classes[name]}, [name], templates)
+        for template in templates.classes[classes[name][0]]:
             yield _fill(lexicon, name, template)
+
+
+def require_classes(classes: Mapping[str, Sequence[str]], stimuli: Iterable[str], templates: Templates) -> None:
+    """Refuse stimuli that no template takes, before anything is filled in.
+
+    Args:
+        classes: of every stimulus its class of word and where it is written (`LexiconPlan.classes`); the first may be
+            "", the second is where the word lists are not of our layout.
+        stimuli: those that are to stand in templates.
+        templates: of the study.
+
+    Raises:
+        InputError: a line for each class without templates, and one for the words without a class: the first word with
+            its file and line, how many more there are, and what to write.
+    """
+    without: dict[str, list[str]] = {}
+    for name in dict.fromkeys(stimuli):
+        word_class = classes[name][0]
+        if word_class not in templates.classes:
+            without.setdefault(word_class, []).append(name)
+    problems = [
+        _no_templates(word_class, names, classes[names[0]][1], templates) for word_class, names in without.items()
+    ]
+    if problems:
+        raise InputError("\n".join(problems))
+
+
+def _no_templates(word_class: str, names: Sequence[str], place: str, templates: Templates) -> str:
+    who = f"{place}{': ' if place else ''}the stimulus {names[0]}"
+    who += f" (and {len(names) - 1} more of `seat.categories`)" if len(names) > 1 else ""
+    if not word_class and not place:
+        ours = f"resources/stimuli/{templates.language}"
+        return (
+            f"{who} has no class of word, so no template takes it: word lists in the layout of Sadhu et al. (2024) have"
+            " no classes. Write `seat: {categories: []}`, or measure SEAT in a study with word sets in YAML:"
+            f" `lexicon: {{stimuli: {ours}, suffix_groups: resources/suffix_groups/{templates.language}.yaml}}`."
+        )
+    allowed = suggest(word_class, templates.classes)
+    if not word_class:
+        return (
+            f"{who} has no class of word, so no template takes it. Write `class:` in the word set, for the whole set or"
+            f" for the word.{allowed}"
+        )
+    return (
+        f"{who} has the class `{word_class}`, for which {templates.path} has no templates. Write another `class:` in"
+        f" the word set, or templates for it.{allowed}"
+    )
+
+
+def texts_of(templates: Templates, classes: Iterable[str]) -> dict[str, Any]:
+    """What sentences depend on: the language, and of these classes the templates in order, without their glosses.
+
+    What is not here (a comment, a gloss, a class that no word has) may change in the file, and no sentence does.
+    """
+    return {
+        "language": templates.language,
+        "classes": {
+            name: [
+                [each.name, each.before, each.after, each.number, each.case, each.indefinite, each.capital]
+                for each in templates.classes[name]
+            ]
+            for name in sorted(set(classes))
+        },
+    }
 
 
 def with_article(word: str) -> str:
@@ -227,22 +292,6 @@ def _read_options(what: str, options: Sequence[str], language: str) -> dict[str,
             f" {language!r}. Write the article, if there is one, into the text."
         )
     return asked
-
-
-def _templates_of(stimulus: Stimulus, templates: Templates) -> tuple[Template, ...]:
-    found = templates.classes.get(stimulus.word_class)
-    if found is not None:
-        return found
-    allowed = f" Classes of {templates.path}: {', '.join(sorted(templates.classes))}."
-    if not stimulus.word_class:
-        raise InputError(
-            f"The stimulus {stimulus.name} has no class of word, so no template takes it. Write `class:` in its word"
-            f" set, for the whole set or for the word.{allowed}"
-        )
-    raise InputError(
-        f"The stimulus {stimulus.name} has the class `{stimulus.word_class}`, for which there are no templates. Write"
-        f" another `class:` in its word set, or templates for it.{allowed}"
-    )
 
 
 def _fill(lexicon: Lexicon, stimulus: str, template: Template) -> FilledTemplate:

@@ -101,7 +101,8 @@ def _read_set(content: Entry, words: dict[str, _Word]) -> WordSet:
             )
         stimuli[stimulus] = word.place
         words[stimulus] = _one_word(words.get(stimulus, word), word)
-    return WordSet(name, content.text("gloss", name), tuple(stimuli), content.flag("searched", default=True))
+    searched = content.flag("searched", default=True)
+    return WordSet(name, content.text("gloss", name), tuple(stimuli), searched, str(content.path))
 
 
 def _read_word(entry: Entry, word_class: str) -> _Word:
@@ -116,7 +117,8 @@ def _read_word(entry: Entry, word_class: str) -> _Word:
     groups = entry.texts("group") + entry.texts("groups")
     if not groups:
         raise InputError(f"{entry.place}: the stimulus {name} names no suffix group. Write e.g. `group: uninflected`.")
-    stimulus = Stimulus(name, entry.text("gloss"), groups, entry.texts("variants"), entry.text("class", word_class))
+    variants, word_class = entry.texts("variants"), entry.text("class", word_class)
+    stimulus = Stimulus(name, entry.text("gloss"), groups, variants, word_class, entry.place)
     irregular = tuple(_read_irregular(name, form) for form in entry.entries_of("forms"))
     return _Word(stimulus, irregular, entry.place)
 
@@ -146,8 +148,8 @@ def _one_word(first: _Word, second: _Word) -> _Word:
                 f"{second.place}: the stimulus {second.stimulus.name} has the {what} [{', '.join(other)}], but"
                 f" [{', '.join(one)}] at {first.place}. A word of several sets is one stimulus: write the same in both."
             )
-    said = first.stimulus.word_class or second.stimulus.word_class
-    return replace(first, stimulus=replace(first.stimulus, word_class=said))
+    said = first.stimulus if first.stimulus.word_class else second.stimulus
+    return replace(first, stimulus=replace(first.stimulus, word_class=said.word_class, place=said.place))
 
 
 def _classes(first: _Word, second: _Word) -> tuple[list[str], list[str]]:

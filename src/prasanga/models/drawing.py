@@ -61,6 +61,7 @@ def spread(encoder: Any, memory: Mapping[int, int]) -> Any:
         memory: by card, how many bytes the model may take there.
     """
     import accelerate  # an optional package
+
     blocks = sorted(encoder._no_split_modules or [])
     places = accelerate.infer_auto_device_map(encoder, dict(memory), no_split_module_classes=blocks)
     return accelerate.dispatch_model(encoder, places)

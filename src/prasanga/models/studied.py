@@ -12,7 +12,8 @@ from typing import Any
 from prasanga.errors import InputError
 from prasanga.seeds import seed_of
 
-_TAKEN = ".tokenizer"
+# Files beside `<model>.parquet` and `<model>.json`: the table of words of SEAT, the report on a tokenizer.
+_TAKEN = (".words", ".tokenizer")
 _TWIN = "-random"
 
 
@@ -45,12 +46,13 @@ def studied_models(models: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[st
                     f" name of another model. Rename `models.{name}`, or `models.{family}`."
                 )
             studied[name] = {**settings, "layer": layer, "family": family, "layers": layers}
-        if family.endswith(_TAKEN) and family.removesuffix(_TAKEN) in models:
-            raise InputError(
-                f"`models.{family}` has the name of a file that is written about"
-                f" `models.{family.removesuffix(_TAKEN)}`. Rename it, for example to"
-                f" `{family.removesuffix(_TAKEN)}-tokenizer`."
-            )
+        for ending in _TAKEN:
+            if family.endswith(ending) and family.removesuffix(ending) in models:
+                raise InputError(
+                    f"`models.{family}` has the name of a file that is written about"
+                    f" `models.{family.removesuffix(ending)}`. Rename it, for example to"
+                    f" `{family.removesuffix(ending)}-{ending.removeprefix('.')}`."
+                )
     return studied
 
 

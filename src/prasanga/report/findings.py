@@ -77,7 +77,7 @@ def other_method(method: str, table: pl.DataFrame) -> str | None:
 def by_chance(tests: int) -> str:
     """How many of so many tests are below `ALPHA` where there is nothing to be found, in words."""
     expected = ALPHA * tests
-    return f"about {expected:.0f}" if expected >= 1.5 else "about one" if expected >= 0.5 else "none"
+    return f"about {expected:.0f}" if expected >= 1.5 else "about one" if expected >= 0.5 else "fewer than one"
 
 
 def significance(ceat: pl.DataFrame) -> str | None:

@@ -127,7 +127,12 @@ def conventions(grid: Grid) -> list[str]:
 
 
 def conventions_of(rows: Iterable[Estimate], named: Sequence[str]) -> list[str]:
-    """What the rows say in the columns `named`, as far as they have them; each text once."""
+    """What the rows with an effect say in the columns `named`, as far as they have them; each text once.
+
+    A row that was not computed says nothing of how it would have been. All rows if none was computed.
+    """
+    rows = list(rows)
+    rows = [row for row in rows if is_number(row["effect_size"])] or rows
     texts = (", ".join(f"{name} {row[name]}" for name in named if row.get(name) is not None) for row in rows)
     return list(dict.fromkeys(texts))
 

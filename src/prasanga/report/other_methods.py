@@ -39,6 +39,10 @@ TEXTS = {
     "weat": "One vector for each word, whatever stands around it (Caliskan et al. 2017).",
 }
 SETTLING_LABEL = "Distance of each effect from the one at the longest segment length, one panel for each category."
+CONVERGENCE_LABEL = "Effect against the number of draws at the longest segment length, one panel for each category."
+
+FIRST_DRAWS = 100
+"""The first number of draws of which the effect is known besides that of all."""
 
 AXES = {"GR": "gender and religion", "GC": "gender and caste", "GA": "gender and age"}
 """What the categories of Sahoo et al. (2024) are about, by the letters of their names."""
@@ -53,7 +57,9 @@ NEEDED = ("category", "category_title", *_SETS, "model", "dropped", *_NUMBERS)
 """The columns without which a table of WEAT or SEAT cannot be shown."""
 
 _NEEDED_OF_DIFFERENCES = ("kind", "ci_low", "ci_high")
-_NEEDED_OF_SETTLING = ("category", "model", "sample_mode", "band", "settled_length", "largest_distance", "sure")
+_NEEDED_OF_SETTLING = (
+    *("category", "model", "sample_mode", "band", "settled_length", "longest", "largest_distance", "sure"),
+)
 _CONVENTIONS = (
     *("std", "alternative", "interval", "n_resamples", "sentence_vector", "unit", "average"),
     *("vectors", "method", "forms", "seed"),
@@ -68,6 +74,7 @@ class BesideCeat:
         differences: paired differences between lengths and between models.
         settling: where effects settle.
         settling_svg: the figure of it; empty for none.
+        convergence_svg: the figure of how effects move as draws are added; empty for none.
         seat: estimates of SEAT.
         weat: estimates of WEAT.
         tables: files of tables that the study has, as paths from the page (`tables/sahoo_table3.csv`).
@@ -76,6 +83,7 @@ class BesideCeat:
     differences: pl.DataFrame | None = None
     settling: pl.DataFrame | None = None
     settling_svg: str = ""
+    convergence_svg: str = ""
     seat: pl.DataFrame | None = None
     weat: pl.DataFrame | None = None
     tables: Sequence[str] = ()
@@ -198,9 +206,9 @@ def settling_rows(table: pl.DataFrame) -> list[SettlingRow]:
             row["category"],
             row["model"],
             row["sample_mode"],
-            f"{row['settled_length']} words" if row["settled_length"] else "not before the longest",
+            _settled(row),
             f"{row['largest_distance']:.2f}" if is_number(row["largest_distance"]) else MISSING,
-            "yes" if row["sure"] else "no",
+            MISSING if row["longest"] is None else "yes" if row["sure"] else "no",
         )
         for row in rows
     ]
@@ -219,17 +227,46 @@ def findings_of_differences(differences: pl.DataFrame, settling: pl.DataFrame) -
         if len(known):
             apart = known.filter((pl.col("ci_low") > 0) | (pl.col("ci_high") < 0))
             yield (
-                f"Of {len(known)} differences {what}, {len(apart)} have a paired 95 % interval that leaves out zero;"
+                f"Of {len(known)} difference{'' if len(known) == 1 else 's'} {what}, {len(apart)}"
+                f" {'has' if len(apart) == 1 else 'have'} a paired 95 % interval that leaves out zero;"
                 f" {by_chance(len(known))} would without any difference."
             )
-    if len(settling):
-        settled = settling.filter(pl.col("settled_length").is_not_null())
-        sure = settled.filter(pl.col("sure"))
+    known = settling.filter(pl.col("largest_distance").is_not_null())
+    if len(known):
+        settled = known.filter(pl.col("settled_length").is_not_null())
         yield (
-            f"In {len(settled)} of {len(settling)} rows of category, model and draws the effect settles before the"
-            f" longest length: from there on it stays within {settling['band'][0]:g} of the last one. In {len(sure)} of"
-            " them the intervals of the differences lie within that band as well, so that it is more than luck."
+            f"In {len(settled)} of {len(known)} rows of category, model and draws{_not_among(settling)} the effect"
+            f" settles before the longest length: from there on it stays within {known['band'][0]:g} of the last one."
+            f"{_how_sure(len(settled), len(settled.filter(pl.col('sure'))))}"
         )
+
+
+def _not_among(settling: pl.DataFrame) -> str:
+    """Which rows can say nothing of settling."""
+    missing = settling["longest"].null_count()
+    alone = settling["largest_distance"].null_count() - missing
+    said = [f"{missing} not computed"] * bool(missing) + [f"{alone} at one length only"] * bool(alone)
+    return f" ({', '.join(said)})" if said else ""
+
+
+def _how_sure(settled: int, sure: int) -> str:
+    """In how many of the rows that settled the intervals say so, too; empty where none settled."""
+    if not settled:
+        return ""
+    if settled == 1:
+        where, not_there = "There", "do not lie within that band"
+    else:
+        where, not_there = f"In {'all' if sure == settled else sure or 'none'} of them", "lie within that band"
+    they = f" {where} the intervals of the differences"
+    if not sure:
+        return f"{they} {not_there}, so it may be luck."
+    return f"{they} lie within that band as well, so that it is more than luck."
+
+
+def _settled(row: Mapping[str, Any]) -> str:
+    if row["longest"] is None:
+        return "not computed"
+    return f"{row['settled_length']} words" if row["settled_length"] else "not before the longest"
 
 
 def downloads_of(beside: BesideCeat) -> list[tuple[str, str]]:

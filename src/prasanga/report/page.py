@@ -27,6 +27,8 @@ from prasanga.report.grid import Grid, grid_of
 from prasanga.report.methods import FIXED, choices, describe_models, vector_conventions
 from prasanga.report.numbers import MINUS
 from prasanga.report.other_methods import (
+    CONVERGENCE_LABEL,
+    FIRST_DRAWS,
     NEEDED,
     SETTLING_LABEL,
     BesideCeat,
@@ -152,7 +154,7 @@ def render_page(
         trained=[str(model["name"]) for model in models if model.get("train")],
         downloads=[*DOWNLOADS, *downloads_of(beside), *(AUDIT_DOWNLOADS if audit is not None else ())],
         sections=_sections(beside),
-        **_beside(beside),
+        **_beside(beside, ceat),
         tidy_csv=base64.b64encode(to_tidy_csv(ceat).encode()).decode(),
         made_from=made_from,
         inputs=_json_of(made_from, "inputs"),
@@ -160,8 +162,10 @@ def render_page(
     )
 
 
-def _beside(tables: BesideCeat) -> dict[str, Any]:
+def _beside(tables: BesideCeat, ceat: pl.DataFrame) -> dict[str, Any]:
     """What the sections on lengths, SEAT and WEAT show."""
+    # with so few draws there is one point, which shows nothing
+    drawn = tables.convergence_svg and (ceat["n_samples"] > FIRST_DRAWS).any()
     settling, sentences = [], []
     if tables.settling is not None and tables.differences is not None:
         settling = settling_rows(tables.settling)
@@ -170,6 +174,7 @@ def _beside(tables: BesideCeat) -> dict[str, Any]:
         "settling": settling,
         "difference_findings": sentences,
         "settling_figure": inline(tables.settling_svg, label=SETTLING_LABEL) if tables.settling_svg else None,
+        "convergence_figure": inline(tables.convergence_svg, label=CONVERGENCE_LABEL) if drawn else None,
         "other_methods": [section_of(method, table) for method, table in _others(tables)],
     }
 

@@ -141,6 +141,38 @@ def match_models(models: Mapping[str, str], studied: Iterable[str], published: I
     return {name: {**own, **models}[name] for name in studied if name in own or name in models}
 
 
+def why_nothing_to_compare(
+    folder: str | Path, paper: str, *, language: str, models: Mapping[str, str], studied: Iterable[str]
+) -> str:
+    """Why a study will have nothing beside the numbers of a paper, as far as its config tells; empty if it may have.
+
+    Args:
+        folder: `resources/published`, or a folder laid out like it.
+        paper: sadhu2024 or sahoo2024.
+        language: of the study (bn, hi, en).
+        models: `comparison.models`.
+        studied: names of the study's models and static vectors.
+
+    Raises:
+        InputError: as `read_published` and `match_models`.
+    """
+    published = read_published(folder, paper)
+    theirs = [model.name for model in read_models(folder, paper)]
+    matched = match_models(models, studied, theirs)
+    languages = sorted(published["language"].unique())
+    start = f"`comparison.paper` is {paper}, but nothing will be compared:"
+    if language not in languages:
+        others = [other for other in PAPERS if language in read_published(folder, other)["language"]]
+        instead = " or ".join(f"`comparison: {{paper: {other}}}`" for other in (*others, "none"))
+        return f"{start} its numbers are for {', '.join(languages)}, and `language` is {language}. Write {instead}."
+    if not matched:
+        return (
+            f"{start} no model of the study has the name of one of the paper's, and none is matched with one. Write"
+            f" `comparison: {{models: {{name in the study: name in the paper}}}}`; the paper's are {', '.join(theirs)}."
+        )
+    return ""
+
+
 def published_files(folder: str | Path, paper: str) -> list[Path]:
     """The files that `read_published` and `read_models` read."""
     return [Path(folder, name) for name in (f"{require_paper(paper)}.csv", "doubts.csv", "models.csv")]

@@ -8,10 +8,12 @@ right it lies within the band around the last one.
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import polars as pl
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
@@ -19,8 +21,9 @@ from matplotlib.ticker import NullLocator
 
 from prasanga.errors import InputError
 from prasanga.report.grid import Grid, grid_of, is_number
+from prasanga.report.other_methods import FIRST_DRAWS
 from prasanga.report.palette import LINE, MUTED, PAPER
-from prasanga.report.panels import MANY, SIZES, Panels, Width, check_width, draw_bar, house_style
+from prasanga.report.panels import MANY, SIZES, WIDTHS, Panels, Width, check_width, draw_bar, house_style
 
 _CELL = ("category", "model", "sample_mode")
 
@@ -35,6 +38,8 @@ def plot_convergence(
     width: Width = "page",
 ) -> Figure:
     """Combined effect against the number of draws, with the band around the last one of each model.
+
+    With up to 100 draws there is one point, the last, and the figure is a sentence that says so.
 
     Args:
         ceat: the table of estimates, for categories and models.
@@ -52,6 +57,12 @@ def plot_convergence(
     mode = _chosen("sample_mode", sample_mode, grid.modes, grid.modes[0])
     drawn = convergence.filter(segment_length=length, sample_mode=mode).sort("n")
     steps = sorted(set(drawn["n"].to_list()))
+    if len(steps) == 1:
+        return _only_a_note(
+            f"Not drawn: with {steps[0]} draws (associations.n_samples) there is one point. Points begin at"
+            f" {FIRST_DRAWS} draws.",
+            width,
+        )
     note = f"Draws in the order drawn; {length} words, {mode} draws. More draws add neither contexts nor words."
     with house_style(width):
         frame = Panels(
@@ -120,7 +131,7 @@ def plot_settling(
         frame = Panels(
             grid,
             width,
-            labels=("segment length (words)", "distance to the effect at the longest"),
+            labels=("segment length (words)", "distance to the longest"),
             keys=_band_keys(width, f"within {band:g} of the effect at the longest"),
             note=note,
             upright=len(grid.lengths) > MANY,
@@ -146,6 +157,16 @@ def plot_settling(
             panel.set_xticks(range(len(grid.lengths)), grid.lengths)
             panel.set_xlim(-0.45, len(grid.lengths) - 0.55)
     return frame.figure
+
+
+def _only_a_note(note: str, width: Width) -> Figure:
+    """A figure that says why there is nothing to draw."""
+    with house_style(width):
+        figure = Figure(figsize=(WIDTHS[width], 0.5))
+        FigureCanvasAgg(figure)
+        text = textwrap.fill(note, 66 if width == "column" else 130)
+        figure.text(0.5, 0.5, text, ha="center", va="center", color=MUTED)
+    return figure
 
 
 def _distance(row: dict[str, Any] | None, longest: bool) -> tuple[float, float | None, float | None]:

@@ -232,7 +232,7 @@ GOOD = {word: np.eye(13)[[i % 13, (i + 1) % 13]] + 0.1 for i, word in enumerate(
         ({"y1": np.zeros((2, 13))}, {}, r"embeddings\['y1'\]: row 0 is a zero vector"),
         ({}, {"targets": (X, [])}, "targets: a set without words"),
         ({}, {"attributes": ([], B)}, "attributes: a set without words"),
-        ({}, {"n_samples": 0}, "n_samples: 0 draws"),
+        ({}, {"n_samples": 0}, "n_samples: 0. Write a whole number of at least 1"),
         ({}, {"variance": "Hedges"}, "variance: 'Hedges' .* Write 'association' or 'hedges'"),
         ({}, {"tau2": "ml"}, "tau2: 'ml'"),
         ({}, {"std": "population"}, "std: 'population'"),

@@ -232,7 +232,16 @@ def test_many_words_are_sampled_and_the_row_says_so() -> None:
     ("word", "value", "message"),
     [
         ("বেলি", (["s1"], np.ones((2, 5))), "m, segment length 9, বেলি: 1 ids for 2 vectors"),
-        ("বেলি", (["s1"], np.full((1, 5), np.nan)), "m, segment length 9, বেলি: row 0 holds NaN"),
+        (
+            "বেলি",
+            (["s1"], np.full((1, 5), np.nan)),
+            r"9, বেলি: row 0, the vector of s1, holds NaN .* results/embeddings/m,",
+        ),
+        (
+            "বেলি",
+            (["s0", "s1"], np.eye(5)[:2] * [[1], [0]]),
+            r"row 1, the vector of s1, is a zero vector",
+        ),
         ("বেলি", (["s1"], np.ones((1, 4))), "vectors of"),
     ],
 )

@@ -234,3 +234,34 @@ def test_counts_that_do_not_fit_are_refused() -> None:
         cosines.effects(np.ones((2, 7)), np.ones((1, 5)))
     with pytest.raises(InputError, match="'sd' is not known"):
         cosines.effects(std="sd")
+
+
+@pytest.mark.parametrize("n_draws", [3, 20])
+def test_of_contexts_against_the_cosines_of_each_draw(n_draws: int) -> None:
+    rng = np.random.default_rng(8)
+    x, y, a, b = ["x1", "x2"], ["y1", "y2", "y3"], ["a1", "a1"], ["b1"]
+    embeddings = {word: rng.standard_normal((4 + i, 6)) for i, word in enumerate(dict.fromkeys([*x, *y, *a, *b]))}
+    found = Cosines.of_contexts(embeddings, (x, y), (a, b), n_draws=n_draws, rng=5)
+    assert (found.n_x, found.n_y, found.n_a, found.n_b, found.n_draws) == (2, 3, 2, 1, n_draws)
+    assert found.targets.tolist() == [0, 1, 2, 3, 4]
+    assert found.attributes.tolist() == [0, 1, 2]
+
+    # Each word's contexts in an order of its own, again and again, as the documentation says.
+    order, listed = np.random.default_rng(5), [*x, *y, *a, *b]
+    rows = [order.permutation(len(embeddings[word])) for word in listed]
+    for draw in range(n_draws):
+        drawn = [embeddings[word][mine[draw % len(mine)]] for word, mine in zip(listed, rows, strict=True)]
+        for i, target in enumerate(drawn[:5]):
+            for j, attribute in enumerate(drawn[5:]):
+                cosine = target @ attribute / np.linalg.norm(target) / np.linalg.norm(attribute)
+                assert found.values[draw, i, j] == pytest.approx(cosine, rel=1e-12)
+    effects = [
+        Cosines.of_vectors(
+            *(
+                [embeddings[word][mine[draw % len(mine)]] for word, mine in pairs]
+                for pairs in np.split(np.array(list(zip(listed, rows, strict=True)), dtype=object), [2, 5, 7])
+            )
+        ).effect()
+        for draw in range(n_draws)
+    ]
+    assert found.effect() == pytest.approx(np.mean(effects), rel=1e-12)

@@ -18,7 +18,8 @@ from prasanga.errors import InputError
 
 
 def of_scores(scores: np.ndarray, n_x: int, items: int = 1) -> Cosines:
-    """Cosines whose associations are these: (n_draws, n_items), `items` a word, one attribute word on each side."""
+    """Cosines with these associations, in some unit: (n_draws, n_items), `items` a word, one attribute word a side."""
+    scores = scores / max(1.0, np.abs(scores).max())
     words = np.repeat(np.arange(scores.shape[1] // items), items)
     n_y = len(set(words.tolist())) - n_x
     return Cosines(np.stack([scores / 2, -scores / 2], axis=-1), words, np.arange(2), n_x, n_y, 1, 1)
@@ -211,7 +212,7 @@ def test_words_that_do_not_differ_within_sets_have_no_smallest_effect() -> None:
 
 def test_settings_that_make_no_sense_are_refused() -> None:
     for wrong, message in (
-        ({"n_x": 0}, "n_x, n_y: 0 and 8 words"),
+        ({"n_x": 0}, r"n_x: 0\. Write a whole number of at least 1"),
         ({"std": "half"}, "std: 'half' is not known"),
         ({"alternative": "other"}, "alternative: 'other' is not known. Write 'two-sided' or 'greater' or 'less'"),
         ({"alpha": 0.9}, "alpha, power: 0.9 and 0.8"),

@@ -199,3 +199,9 @@ def test_equals_statsmodels(tau2: str, theirs: str, spread: float) -> None:
             continue
         assert found.effect == pytest.approx(expected.mean_effect_re, rel=1e-6)
         assert found.standard_error == pytest.approx(expected.sd_eff_w_re, rel=1e-6)
+
+
+def test_one_weight_that_is_nearly_all() -> None:
+    # W = 1 and 1e20, effects 0 and 5: Q = 1 * 5^2, S1 - S2 / S1 = 2 W1 W2 / S1 = 2, tau2 = (25 - 1) / 2.
+    assert combine([0, 5], [1, 1e-20]).tau2 == pytest.approx(12, rel=1e-12)
+    assert combine([0, 5], [1, 1e-4]).tau2 == pytest.approx((25 * 1e4 / 10001 - 1) * 10001 / 2e4, rel=1e-12)

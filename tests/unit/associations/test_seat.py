@@ -338,8 +338,11 @@ def test_constant_scores_are_a_row_that_says_so() -> None:
         ((["rose-0", "rose-0"], np.ones((2, 4))), r"tiny, rose: 2 vectors of 1 sentences\. Embed its sentences again"),
         ((["rose-0", "wasp-1"], np.ones((2, 4))), r"the vector of sentence wasp-1 belongs to none of the templates'"),
         ((["rose-0"], np.ones((1, 5))), r"tiny, rose: vectors of 5 dimensions, but tiny, .* has 4"),
-        ((["rose-0"], np.full((1, 4), np.nan)), r"tiny, rose: row 0 holds NaN"),
-        ((["rose-0"], np.zeros((1, 4))), r"tiny, rose: row 0 is a zero vector"),
+        (
+            (["rose-0"], np.full((1, 4), np.nan)),
+            r"rose: row 0, the vector of rose-0, holds NaN .* results/embeddings/tiny,",
+        ),
+        ((["rose-0"], np.zeros((1, 4))), r"tiny, rose: row 0, the vector of rose-0, is a zero vector"),
     ],
 )
 def test_vectors_that_cannot_be_right(changed: Any, expected: str) -> None:

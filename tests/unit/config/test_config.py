@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from prasanga.config import complete, describe, read_schema
+from prasanga.config import complete, describe, read_schema, require_names_apart
 from prasanga.errors import InputError
 
 
@@ -85,6 +85,14 @@ def test_static_vectors_come_from_a_file_or_from_training(schema: dict[str, Any]
     for vectors, found in (({}, "neither `path` nor `train`"), ({"path": "v", "train": {}}, "both `path` and `train`")):
         with pytest.raises(InputError, match=rf"`static.vectors.mine` has {found}"):
             complete({"static": {"vectors": {"mine": vectors}}}, schema)
+
+
+def test_static_vectors_have_names_of_their_own() -> None:
+    require_names_apart(["glove", "w2v"], ["bert"])
+    with pytest.raises(
+        InputError, match=r"`static\.vectors\.w2v` has the name of a model.*for example to `w2v-static`"
+    ):
+        require_names_apart(["glove", "w2v"], ["bert", "w2v"])
 
 
 def test_templates_are_those_of_the_language(schema: dict[str, Any], project_root: Path) -> None:
@@ -164,7 +172,17 @@ def test_the_config_given_is_left_as_it_was(schema: dict[str, Any]) -> None:
             id="choice",
         ),
         pytest.param(
-            {"samples": {"lengths": [9, "75+"]}}, r"`samples.lengths.1` is '75\+'; allowed: a whole number", id="length"
+            {"samples": {"lengths": [9, "<75"]}},
+            r"`samples.lengths.1` is '<75'; allowed: a whole number .* or text such as '>75'\. Write e\.g\. `'>75'`",
+            id="length",
+        ),
+        pytest.param(
+            {"associations": {"random_twin": "maybe"}},
+            r"`associations.random_twin` is 'maybe'; allowed: true or false\. Write e\.g\. `true`",
+            id="truth value",
+        ),
+        pytest.param(
+            {"study": "My study"}, r"`study` is 'My study'; allowed: text such as demo or banglabert_2024\.", id="form"
         ),
         pytest.param(
             {"associations": {"n_samples": "many"}},

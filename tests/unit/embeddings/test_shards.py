@@ -518,3 +518,25 @@ def test_vectors_that_the_config_does_not_ask_for_are_refused(tmp_path: Path) ->
         require_shards({str(listed): {"model": "tiny", "seed": 5}})
     with pytest.raises(InputError, match=r"missing or do not fit \(and 1 more like this\): .*no such list of shards"):
         require_shards({"nowhere.json": {}, "elsewhere.json": {}})
+
+
+def test_what_a_study_can_go_without_is_said(tmp_path: Path) -> None:
+    embed(tmp_path, many(3), FakeEncoder())
+    list_shards([tmp_path / "out.parquet"], tmp_path / "there.json")
+    lists: dict[str, dict[str, Any]] = {str(tmp_path / f"{name}.json"): {} for name in ("a", "b", "c", "there")}
+    a, b, _, there = lists
+    without = {"twins: {t: false}.": [a, b, there], "SEAT: {s: []}.": [b], "other: {}.": [there]}
+    with pytest.raises(InputError) as error:
+        require_shards(lists, without)
+    assert str(error.value) == (
+        f"embeddings.source is 'cached', but vectors are missing or do not fit (and 2 more like this): {a}: no such"
+        " list of shards. Copy the right ones under results/embeddings, or let the models compute them: write"
+        " `embeddings: {source: computed}`. 2 of these 3 are twins: {t: false}. 1 of these 3 is SEAT: {s: []}."
+    )
+    with pytest.raises(InputError, match=r"All of these 2 are twins: \{t: false\}\. 1 of these 2 is SEAT"):
+        require_shards({a: {}, b: {}}, without)
+    (tmp_path / "out.parquet").unlink()
+    with pytest.raises(InputError) as error:
+        require_shards({there: {}}, {"twins.": [there]})
+    assert str(error.value).endswith("write `embeddings: {source: computed}`. This one is twins.")
+    assert str(error.value).count("computed") == 1

@@ -8,7 +8,13 @@ from pathlib import Path
 import pytest
 
 from prasanga.errors import InputError
-from prasanga.lexicon.categories import chosen_categories, read_categories, require_language, stimuli_of
+from prasanga.lexicon.categories import (
+    chosen_categories,
+    read_categories,
+    require_language,
+    require_words,
+    stimuli_of,
+)
 
 CATEGORIES = {
     name: {
@@ -57,7 +63,32 @@ def test_categories_of_earlier_results(tmp_path: Path) -> None:
     assert read_categories(path) == CATEGORIES
 
 
-def test_word_lists_of_another_language_are_refused() -> None:
+def test_word_lists_of_another_language_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     require_language("bn", "bn")
-    with pytest.raises(InputError, match=r"`language` is 'hi', but .* are for 'bn'\. Write `language: bn`"):
+    monkeypatch.chdir(tmp_path)
+    said = r"`language` is 'hi', but .* are for 'bn'\. Write `language: bn`, or"
+    with pytest.raises(InputError, match=rf"{said} name word lists for 'hi' there\."):
         require_language("bn", "hi")
+    (tmp_path / "resources/stimuli/hi").mkdir(parents=True)
+    (tmp_path / "resources/suffix_groups").mkdir()
+    (tmp_path / "resources/suffix_groups/hi.yaml").touch()
+    ours = r"`lexicon: \{stimuli: resources/stimuli/hi, suffix_groups: resources/suffix_groups/hi\.yaml\}`\."
+    with pytest.raises(InputError, match=rf"{said} {ours}"):
+        require_language("bn", "hi")
+
+
+def test_lists_too_short_for_an_effect_are_refused() -> None:
+    with pytest.raises(InputError) as error:
+        require_words(CATEGORIES, ["C2", "C1"], key="seat.categories", files={"C1": {"y": "stimuli/y.yaml"}})
+    assert str(error.value).splitlines() == [
+        "the set 'y' of the category C2 has 1 word, but a target set needs 2 for an effect size. Add words to it, or"
+        " take C2 out of `seat.categories`.",
+        "stimuli/y.yaml: the set 'y' of the category C1 has 1 word, but a target set needs 2 for an effect size. Add"
+        " words to it, or take C1 out of `seat.categories`.",
+    ]
+    good = {"name": "z", "stimuli": ["ক", "খ"]}
+    enough = {"C1": {**CATEGORIES["C1"], "targets": [good, good]}}
+    require_words(enough, ["C1"])  # an attribute set needs one
+    enough["C1"]["attributes"] = [good, {"name": "none", "stimuli": []}]
+    with pytest.raises(InputError, match=r"'none' of the category C1 has 0 words, but an attribute set needs 1 for"):
+        require_words(enough, ["C1"])

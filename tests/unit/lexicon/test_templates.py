@@ -24,7 +24,7 @@ from prasanga.lexicon import (
 )
 from prasanga.lexicon.categories import require_language
 from prasanga.lexicon.planning import plan_lexicon
-from prasanga.lexicon.templates import with_article
+from prasanga.lexicon.templates import require_classes, texts_of, with_article
 from prasanga.sentences import Matcher
 from prasanga.text import normalize
 
@@ -387,12 +387,71 @@ def test_templates_of_another_language(bangla: Lexicon, tmp_path: Path) -> None:
 def test_a_class_without_templates(files: Any, tmp_path: Path) -> None:
     files.change("flowers", "words:", "class: thing\nwords:")
     lexicon, found = files.load(), templates(tmp_path, "এটি {word}।", word_class="name")
-    with pytest.raises(InputError, match=r"গোলাপ has the class `thing`, for which there are no templates.*yaml: name\."):
+    expected = (
+        r"flowers\.yaml, line 5: the stimulus গোলাপ has the class `thing`, for which .*seat\.yaml has no templates"
+    )
+    with pytest.raises(
+        InputError, match=rf"{expected}\. Write another `class:` .*, or templates for it\. Allowed: name\."
+    ):
         list(filled_templates(lexicon, ["গোলাপ"], found))
-    with pytest.raises(InputError, match=r"সৎ has no class of word.*Write `class:` in its word set"):
+    expected = (
+        r"good\.yaml, line 3: the stimulus সৎ has no class of word.*Write `class:` in the word set.*Allowed: name\."
+    )
+    with pytest.raises(InputError, match=expected):
         list(filled_templates(lexicon, ["সৎ"], found))
     with pytest.raises(InputError, match=r"has no stimulus 'নদী'; add it to a word set"):
         list(filled_templates(lexicon, ["নদী"], found))
+
+
+def test_words_that_no_template_takes_are_told_all_at_once(tmp_path: Path) -> None:
+    classes = {"a": ("thng", "f.yaml, line 3"), "b": ("x", "f.yaml, line 4"), "c": ("", "g.yaml, line 9")}
+    classes |= {"d": ("thng", "f.yaml, line 5"), "e": ("unused", "")}
+    found = templates(tmp_path, "এটি {word}।", word_class="thing")
+    with pytest.raises(InputError) as error:
+        require_classes(classes, ["a", "c", "d", "a"], found)
+    first, second = str(error.value).splitlines()
+    assert first.startswith(
+        "f.yaml, line 3: the stimulus a (and 1 more of `seat.categories`) has the class `thng`, for"
+    )
+    assert first.endswith("Did you mean `thing`? Allowed: thing.")
+    assert second.startswith("g.yaml, line 9: the stimulus c has no class of word")
+    require_classes({"a": ("thing", "")}, ["a"], found)
+
+
+def test_word_lists_of_the_paper_have_no_classes(tmp_path: Path) -> None:
+    with pytest.raises(InputError) as error:
+        require_classes({"a": ("", ""), "b": ("", "")}, ["a", "b"], templates(tmp_path, "এটি {word}।"))
+    assert str(error.value) == (
+        "the stimulus a (and 1 more of `seat.categories`) has no class of word, so no template takes it: word lists in"
+        " the layout of Sadhu et al. (2024) have no classes. Write `seat: {categories: []}`, or measure SEAT in a study"
+        " with word sets in YAML: `lexicon: {stimuli: resources/stimuli/bn, suffix_groups:"
+        " resources/suffix_groups/bn.yaml}`."
+    )
+
+
+def test_the_place_of_a_word_is_where_its_class_stands(named: Any) -> None:
+    colour = next(stimulus for stimulus in named.load().stimuli if stimulus.name == "রং")
+    assert colour.place == f"{named.path('a_hindu_names')}, line 7"
+    named.change("a_hindu_names", "class: person_name\n", "").change("muslim_names", "class: person_name\n", "")
+    named.change("flowers", "words:", "class: thing\nwords:")
+    colour = next(stimulus for stimulus in named.load().stimuli if stimulus.name == "রং")
+    assert (colour.word_class, colour.place) == ("thing", f"{named.path('flowers')}, line 6")
+
+
+def test_glosses_and_other_classes_are_in_no_sentence(tmp_path: Path) -> None:
+    def texts(content: str) -> Any:
+        path = tmp_path / "seat.yaml"
+        path.write_text(f"language: bn\ntemplates:\n{content}", encoding="utf-8")
+        return texts_of(load_templates(path), ["x", "x"])
+
+    first = "  x:\n    - {id: a, text: '{word}', gloss: It}\n    - {id: b, text: '{word:plural}।'}\n"
+    before = texts(first)
+    assert before == {
+        "language": "bn",
+        "classes": {"x": [["a", "", "", "", "", False, False], ["b", "", "।", "plural", "nominative", False, False]]},
+    }
+    assert texts(f"  y:\n    - {{id: a, text: '{{word}}'}}\n{first}".replace("It", "This")) == before
+    assert texts(first.replace("plural", "definite")) != before
 
 
 def test_a_form_that_a_word_lacks(bangla: Lexicon, tmp_path: Path) -> None:
@@ -405,8 +464,12 @@ def test_a_form_that_a_word_lacks(bangla: Lexicon, tmp_path: Path) -> None:
         list(filled_templates(bangla, ["গোলাপ"], found))
 
 
-def test_templates_for_another_language_than_the_study() -> None:
+def test_templates_for_another_language_than_the_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     require_language("bn", "bn", key="seat.templates")
-    expected = r"`language` is 'hi', but the templates in `seat\.templates` are for 'bn'\. .*or name other templates\."
-    with pytest.raises(InputError, match=expected):
+    said = r"`language` is 'hi', but the templates in `seat\.templates` are for 'bn'\. Write "
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match=rf"^{said}the path of templates for 'hi' there\.$"):
+        require_language("bn", "hi", key="seat.templates")
+    monkeypatch.chdir(RESOURCES.parent)
+    with pytest.raises(InputError, match=rf"^{said}`seat: \{{templates: resources/templates/hi/seat\.yaml\}}`\.$"):
         require_language("bn", "hi", key="seat.templates")

@@ -61,10 +61,11 @@ def test_the_name_of_a_model_measured_by_its_own_layers_is_taken_too() -> None:
 
 def test_the_name_of_a_file_about_another_model_is_refused() -> None:
     assert list(studied_models({"a.tokenizer": MURIL})) == ["a.tokenizer"]
-    with pytest.raises(
-        InputError, match=r"`models\.a\.tokenizer` has the name of a file .* about `models\.a`\. Rename"
-    ):
-        studied_models({"a": MURIL, "a.tokenizer": MURIL})
+    for name in ("tokenizer", "words"):
+        with pytest.raises(
+            InputError, match=rf"`models\.a\.{name}` has the name of a file .* about `models\.a`\. Rename .* `a-{name}`"
+        ):
+            studied_models({"a": MURIL, f"a.{name}": MURIL})
 
 
 def test_folders_and_names_of_the_hub_pass(tmp_path: Path) -> None:

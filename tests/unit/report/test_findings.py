@@ -17,9 +17,9 @@ def test_significance_counts_before_and_after_correction(table: Table) -> None:
     models = "abcde"
     ceat = table(*(("C1", m, "9", "fixed", 0.1, {"p_stimuli": p}) for m, p in zip(models, p_values, strict=True)))
     assert module.significance(ceat) == (
-        "4 of 5 estimates have p_stimuli < .05, uncorrected; none would be expected if the target words made no"
-        " difference. With Holm's correction for 5 tests, 2 remain. Estimates that share words are not independent of"
-        " each other."
+        "4 of 5 estimates have p_stimuli < .05, uncorrected; fewer than one would be expected if the target words made"
+        " no difference. With Holm's correction for 5 tests, 2 remain. Estimates that share words are not independent"
+        " of each other."
     )
 
 

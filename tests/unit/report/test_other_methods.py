@@ -71,11 +71,12 @@ def differences() -> pl.DataFrame:
 @pytest.fixture
 def settling() -> pl.DataFrame:
     rows = [
-        ("C10", "a", "fixed", 0.1, "25", 0.0021, True),
-        ("C2", "a", "fixed", 0.1, None, None, False),
-        ("C2", "b", "fixed", 0.1, "9", 0.25, False),
+        ("C10", "a", "fixed", 0.1, "25", "75", 0.0021, True),
+        ("C2", "a", "fixed", 0.1, None, "75", 0.3, None),
+        ("C2", "b", "fixed", 0.1, "9", "75", 0.25, False),
+        ("C10", "b", "fixed", 0.1, None, None, None, None),
     ]
-    names = ["category", "model", "sample_mode", "band", "settled_length", "largest_distance", "sure"]
+    names = ["category", "model", "sample_mode", "band", "settled_length", "longest", "largest_distance", "sure"]
     return pl.DataFrame(rows, schema=names, orient="row")
 
 
@@ -170,23 +171,75 @@ def test_a_table_of_an_older_version_is_refused(differences: pl.DataFrame, settl
 
 def test_settling_rows(settling: pl.DataFrame) -> None:
     assert [tuple(found) for found in settling_rows(settling)] == [
-        ("C2", "a", "fixed", "not before the longest", "–", "no"),
+        ("C2", "a", "fixed", "not before the longest", "0.30", "no"),
         ("C2", "b", "fixed", "9 words", "0.25", "no"),
         ("C10", "a", "fixed", "25 words", "0.00", "yes"),
+        ("C10", "b", "fixed", "not computed", "–", "–"),
     ]
 
 
 def test_findings_of_differences(differences: pl.DataFrame, settling: pl.DataFrame) -> None:
     assert list(findings_of_differences(differences, settling)) == [
-        "Of 2 differences between two lengths of a model, 1 have a paired 95 % interval that leaves out zero; none"
-        " would without any difference.",
-        "Of 1 differences between two models at a length, 1 have a paired 95 % interval that leaves out zero; none"
-        " would without any difference.",
-        "In 2 of 3 rows of category, model and draws the effect settles before the longest length: from there on it"
-        " stays within 0.1 of the last one. In 1 of them the intervals of the differences lie within that band as well,"
-        " so that it is more than luck.",
+        "Of 2 differences between two lengths of a model, 1 has a paired 95 % interval that leaves out zero; fewer than"
+        " one would without any difference.",
+        "Of 1 difference between two models at a length, 1 has a paired 95 % interval that leaves out zero; fewer than"
+        " one would without any difference.",
+        "In 2 of 3 rows of category, model and draws (1 not computed) the effect settles before the longest length:"
+        " from there on it stays within 0.1 of the last one. In 1 of them the intervals of the differences lie within"
+        " that band as well, so that it is more than luck.",
     ]
     assert list(findings_of_differences(differences.clear(), settling.clear())) == []
+
+
+@pytest.mark.parametrize(
+    ("sure", "expected"),
+    [
+        ([False, False], "In none of them the intervals of the differences lie within that band, so it may be luck."),
+        ([True, True], "In all of them the intervals of the differences lie within that band as well, so that it is"),
+        ([False], "There the intervals of the differences do not lie within that band, so it may be luck."),
+        ([True], "There the intervals of the differences lie within that band as well, so that it is more than luck."),
+    ],
+)
+def test_how_sure_it_is_that_effects_settle(
+    differences: pl.DataFrame, settling: pl.DataFrame, sure: list[bool], expected: str
+) -> None:
+    rows = settling.filter(pl.col("settled_length").is_not_null())[: len(sure)].with_columns(sure=pl.Series(sure))
+    (sentence,) = findings_of_differences(differences.clear(), rows)
+    assert sentence.startswith(f"In {len(sure)} of {len(sure)} rows of category, model and draws the effect settles")
+    assert expected in sentence
+
+
+def test_rows_that_cannot_settle_do_not_count(differences: pl.DataFrame, settling: pl.DataFrame) -> None:
+    alone = pl.DataFrame([{"category": "C3", "model": "a", "sample_mode": "fixed", "band": 0.1, "longest": "9"}])
+    (sentence,) = findings_of_differences(differences.clear(), pl.concat([settling[1:], alone], how="diagonal"))
+    assert sentence.startswith("In 1 of 2 rows of category, model and draws (1 not computed, 1 at one length only) the")
+    (nothing,) = findings_of_differences(differences.clear(), settling[1:2])
+    assert nothing.endswith("it stays within 0.1 of the last one.")
+    assert list(findings_of_differences(differences.clear(), settling[3:])) == []
+
+
+def test_rows_without_numbers_have_no_conventions() -> None:
+    interval = {"interval": "bca"}
+    table = estimates(row(**interval), row("GC3", effect=None, interval=None))
+    assert section_of("seat", table).conventions == ["std union_ddof1, interval bca, seed 47"]
+    assert section_of("seat", table[1:]).conventions == ["std union_ddof1, seed 47"]
+
+
+def test_a_column_without_numbers_is_not_shown() -> None:
+    section = section_of("weat", estimates(row(model="glove", twin_effect_size=None)))
+    assert {"random twin", "p_sentences"}.isdisjoint(name for _, name in section.columns)
+
+
+def test_effects_as_draws_are_added_are_drawn_where_there_are_enough(
+    render: Callable[[BesideCeat | None], str], small: pl.DataFrame, differences: pl.DataFrame, settling: pl.DataFrame
+) -> None:
+    beside = BesideCeat(differences, settling, SVG, SVG)
+    assert set(small["n_samples"]) == {100}
+    assert "Effect against the number of draws" not in render(beside)
+    small.replace_column(small.columns.index("n_samples"), pl.Series("n_samples", [101] * len(small)))
+    page = render(beside)
+    assert 'aria-label="Effect against the number of draws at the longest segment length' in page
+    assert "The effect of the first draws against their number" in page
 
 
 def test_a_finding_for_each_other_method() -> None:
@@ -213,7 +266,7 @@ def test_sections_are_shown_for_the_tables_that_are_there(
         ]
         assert "SEAT" not in nothing.split("</style>")[1]
         assert "figures/settling" not in nothing
-    beside = BesideCeat(differences, settling, SVG, estimates(row()), estimates(row("C1", "glove")))
+    beside = BesideCeat(differences, settling, SVG, SVG, estimates(row()), estimates(row("C1", "glove")))
     page = render(beside)
     for name in ("lengths", "seat", "weat"):
         assert f'<section id="{name}"' in page

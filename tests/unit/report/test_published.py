@@ -19,6 +19,7 @@ from prasanga.report.published import (
     published_files,
     read_models,
     read_published,
+    why_nothing_to_compare,
 )
 
 TABLE_4 = {
@@ -248,6 +249,23 @@ def test_other_files_that_cannot_be_used(copy: Path) -> None:
     (copy / "models.csv").write_bytes(b"\xff\xfe")
     with pytest.raises(InputError, match=r"models.csv is not UTF-8"):
         read_models(copy, "sadhu2024")
+
+
+def test_a_comparison_of_nothing_is_told_beforehand(folder: Path) -> None:
+    def why(paper: str, language: str, *studied: str, **models: str) -> str:
+        return why_nothing_to_compare(folder, paper, language=language, models=models, studied=studied)
+
+    assert why("sadhu2024", "bn", "glove") == ""
+    assert why("sahoo2024", "hi", "mine", mine="Muril") == ""
+    assert why("sahoo2024", "bn", "Muril") == (
+        "`comparison.paper` is sahoo2024, but nothing will be compared: its numbers are for en, hi, and `language` is"
+        " bn. Write `comparison: {paper: sadhu2024}` or `comparison: {paper: none}`."
+    )
+    found = why("sadhu2024", "bn", "bert")
+    assert "no model of the study has the name of one of the paper's" in found
+    assert "Write `comparison: {models: {name in the study: name in the paper}}`; the paper's are word2vec, " in found
+    with pytest.raises(InputError, match=r"`comparison\.models` has 'bert'"):
+        why("sadhu2024", "bn", bert="glove")
 
 
 def test_models_match_by_config_and_by_name() -> None:

@@ -98,6 +98,19 @@ def test_another_length_may_be_drawn(ceat: pl.DataFrame, convergence: pl.DataFra
         plot_convergence(ceat, convergence, band=0.1, sample_mode="random")
 
 
+def test_one_point_is_not_drawn(ceat: pl.DataFrame, convergence: pl.DataFrame, tmp_path: Path) -> None:
+    few = convergence.filter(n=100).with_columns(n=40)
+    figure = plot_convergence(ceat, few, band=0.1)
+    assert not figure.axes
+    assert not figure.legends
+    assert (
+        texts(figure)
+        == "Not drawn: with 40 draws (associations.n_samples) there is one point. Points begin at 100 draws."
+    )
+    save_figure(figure, tmp_path / "convergence.svg")
+    assert plot_convergence(ceat, convergence.clear(), band=0.1).axes
+
+
 def test_a_label_that_the_next_would_cover_is_left_out(ceat: pl.DataFrame, convergence: pl.DataFrame) -> None:
     more = convergence.with_columns(n=pl.when(pl.col("n") == 500).then(900).otherwise("n"))
     labels = plot_convergence(ceat, more, band=0.1).axes[0].get_xticklabels()

@@ -1,0 +1,466 @@
+"""One study with CEAT, SEAT, WEAT, their controls and differences, and a paper beside them.
+
+The study is as small as it can be: one model that is hardly trained, and vectors of a few numbers. What it comes to is
+compared with what the library's plain functions give for the vectors that lie in its results.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pyarrow.parquet as pq
+import pytest
+import yaml
+from shared_studies import shared_study
+from small_study import Study, copy_code
+
+from prasanga.associations import benjamini_hochberg, holm, seat, weat
+from prasanga.embeddings.vectors import read_embeddings
+from prasanga.static import read_looked_up
+
+pytestmark = pytest.mark.workflow
+
+TINY = {"hidden_size": 16, "heads": 2, "layers": 1, "steps": 3}
+CONFIG = {
+    "corpus": {"root": "texts", "texts": [{"files": "demo.txt"}]},
+    "categories": ["C1"],
+    "samples": {"lengths": [9, 25], "contexts_per_stimulus": 3},
+    "models": {"tiny": {"train": TINY}},
+    "embeddings": {"buckets": 1},
+    "associations": {"n_samples": 60, "n_resamples": 30, "n_shuffles": 20, "n_permutations": 200},
+    "seat": {"categories": ["C1", "GA1"]},
+    "static": {
+        "categories": ["C1", "C5"],
+        "forms": "pooled",
+        "vectors": {
+            "word2vec": {"train": {"method": "word2vec", "dimensions": 8, "minimum_count": 1, "epochs": 1}},
+            "glove": {"train": {"method": "glove", "dimensions": 8, "minimum_count": 1, "epochs": 2}},
+            "given": {"path": "given.txt"},
+        },
+    },
+    "comparison": {"paper": "sadhu2024", "models": {"tiny": "banglabert_large_generator"}},
+}
+SETS = {
+    "C1": ("flowers", "insects", "pleasant", "unpleasant"),
+    "C5": ("male_terms", "female_terms", "career", "family"),
+}
+YOUNG = "  - {stimulus: নওজোয়ান, gloss: lad, group: person_consonant}\n"
+ABSENT = "টগর"
+"""A flower that the file of vectors lacks."""
+
+
+@pytest.fixture(scope="module")
+def measured(project_root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Study]:
+    """The study, run to its end. Tests that change it take a copy (`study`)."""
+
+    def finish(destination: Path) -> Study:
+        study = copy_code(project_root, destination, link_source=True)
+        write_vectors(study)
+        demo = sorted((study.root / "resources/demo/corpus/bn").glob("*.txt"))
+        (study.root / "texts").mkdir()
+        (study.root / "texts/demo.txt").write_bytes(b"\n".join(path.read_bytes() for path in demo))  # one job reads it
+        (study.root / "config.yaml").write_text(yaml.safe_dump({**study.config, **CONFIG}), encoding="utf-8")
+        # two models at a time, each on one core, as on a machine without a card
+        study.run("--set-threads", "embed_segments=1", "embed_templates=1", "--resources", "gpu=2")
+        return study
+
+    study = shared_study(tmp_path_factory, "associations", finish)
+    yield study
+    shutil.rmtree(study.root)
+
+
+@pytest.fixture
+def study(measured: Study, tmp_path: Path) -> Iterator[Study]:
+    """A copy of the study, for a test to change."""
+    copy = measured.copy(tmp_path / "study")
+    yield copy
+    shutil.rmtree(copy.root, ignore_errors=True)
+
+
+def words_of(study: Study, word_set: str) -> list[str]:
+    path = study.root / f"resources/stimuli/bn/{word_set}.yaml"
+    return [word["stimulus"] for word in yaml.safe_load(path.read_text(encoding="utf-8"))["words"]]
+
+
+def write_vectors(study: Study) -> None:
+    """A file in word2vec's text format: the words of two categories, and a flower in an inflected form besides."""
+    rng = np.random.default_rng(5)
+    words = dict.fromkeys(word for sets in SETS.values() for name in sets for word in words_of(study, name))
+    assert ABSENT in words
+    lines = [
+        " ".join([word, *(f"{number:.5f}" for number in rng.normal(size=6))])
+        for word in [*words, "গোলাপের"]
+        if word != ABSENT and " " not in word
+    ]
+    (study.root / "given.txt").write_text("\n".join([f"{len(lines)} 6", *lines, ""]), encoding="utf-8")
+
+
+def table(study: Study, name: str) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = pq.read_table(study.root / f"results/associations/{name}.parquet").to_pylist()
+    return rows
+
+
+def sets_of(study: Study, category: str) -> list[list[str]]:
+    """The words of X, Y, A and B."""
+    found = json.loads((study.root / "results/lexicon/categories.json").read_text(encoding="utf-8"))[category]
+    return [side["stimuli"] for side in (*found["targets"], *found["attributes"])]
+
+
+def closed(found: float, expected: float) -> bool:
+    return found == pytest.approx(expected, rel=1e-9, abs=1e-12)
+
+
+# What was measured.
+
+
+def test_the_results_are_exactly_these(measured: Study) -> None:
+    results = measured.root / "results"
+    found = {
+        path.relative_to(results).as_posix()
+        for folder in ("associations", "report", "static")
+        for path in (results / folder).rglob("*")
+        if path.is_file()
+    }
+    found |= {"samples/templates.parquet"} & {f"samples/{path.name}" for path in (results / "samples").iterdir()}
+    vectors, tables, beside = ("word2vec", "glove", "given"), ("ceat", "seat", "weat"), ("differences", "settling")
+    layouts = ("ceat", "sadhu_table4", "sadhu_table5", "sahoo_table9")
+    assert found == {
+        "samples/templates.parquet",
+        "report/index.html",
+        "report/comparison.csv",
+        "report/comparison.md",
+        *(
+            f"report/figures/{name}.{ending}"
+            for name in ("effect_by_length", "settling", "convergence")
+            for ending in ("svg", "pdf", "png")
+        ),
+        *(f"report/tables/{name}.{ending}" for name in layouts for ending in ("csv", "md", "tex")),
+        *(f"associations/{name}{ending}" for name in tables for ending in (".parquet", ".csv", "_words.parquet")),
+        *(f"associations/ceat_{name}.parquet" for name in (*beside, "convergence")),
+        *(
+            f"associations/ceat/{model}/{length}{part}.parquet"
+            for model in ("tiny", "tiny-random")
+            for length in ("9", "25")
+            for part in ("", ".words", ".resamples", ".convergence")
+        ),
+        *(f"associations/seat/{model}{part}.parquet" for model in ("tiny", "tiny-random") for part in ("", ".words")),
+        *(f"associations/weat/{name}{part}.parquet" for name in vectors for part in ("", ".words")),
+        *(f"static/{name}.parquet" for name in vectors),
+        *(f"static/{name}.vectors.parquet" for name in ("word2vec", "glove")),
+    }
+    for path in results.rglob("*.parquet"):
+        if "store" not in path.parts:
+            metadata = {key.decode() for key in pq.read_schema(path).metadata}
+            assert {"prasanga.stage", "prasanga.code", "prasanga.inputs", "prasanga.fingerprint"} <= metadata, path
+
+
+def test_p_is_corrected_over_all_methods(measured: Study) -> None:
+    tables = {method: table(measured, method) for method in ("ceat", "seat", "weat")}
+    rows = [row for rows in tables.values() for row in rows]
+    p = [row["p_stimuli"] for row in rows]
+    assert {row["n_tests"] for row in rows} == {len(rows)} == {4 + 2 + 6}
+    assert [row["p_stimuli_holm"] for row in rows] == pytest.approx(holm(p))
+    assert [row["p_stimuli_bh"] for row in rows] == pytest.approx(benjamini_hochberg(p))
+    for method, of_method in tables.items():
+        as_csv = pl.read_csv(measured.root / f"results/associations/{method}.csv")
+        assert as_csv["p_stimuli_holm"].to_list() == pytest.approx([row["p_stimuli_holm"] for row in of_method])
+
+
+def test_a_twin_stands_beside_its_model_and_is_no_row(measured: Study) -> None:
+    ceat, seats = table(measured, "ceat"), table(measured, "seat")
+    assert {row["model"] for row in (*ceat, *seats)} == {"tiny"}
+    twins = {
+        (row["category"], row["segment_length"], row["sample_mode"]): row
+        for length in ("9", "25")
+        for row in table(measured, f"ceat/tiny-random/{length}")
+    }
+    assert len(twins) == len(ceat) == 4
+    for row in ceat:
+        twin = twins[row["category"], row["segment_length"], row["sample_mode"]]
+        assert (row["twin_effect_size"], row["twin_p_stimuli"]) == (twin["effect_size"], twin["p_stimuli"])
+        assert row["twin_effect_size"] != row["effect_size"]
+    of_seat = {row["category"]: row for row in table(measured, "seat/tiny-random")}
+    assert [row["category"] for row in seats] == ["C1", "GA1"]
+    for row in seats:
+        twin = of_seat[row["category"]]
+        assert (row["twin_effect_size"], row["twin_p_stimuli"]) == (twin["effect_size"], twin["p_stimuli"])
+        assert row["twin_effect_size"] != row["effect_size"]
+    # what is not shown of a twin is not computed
+    for twin in (*twins.values(), *of_seat.values()):
+        assert (twin["ci_low"], twin["shuffled_low"], twin["n_resamples"]) == (None, None, 0)
+    assert {row["twin_effect_size"] for row in table(measured, "weat")} == {None}  # vectors have no twins
+    assert {row["model"] for row in table(measured, "ceat_differences")} == {"tiny"}
+
+
+def test_seat_is_that_of_the_stored_sentences(measured: Study) -> None:
+    vectors = read_embeddings(measured.root / "results/embeddings/tiny/templates.json", verify=True)
+    sentences = pl.read_parquet(measured.root / "results/samples/templates.parquet")
+    for row in table(measured, "seat"):
+        sets = sets_of(measured, row["category"])
+        items = [[vectors[word][1] for word in words] for words in sets]
+        expected = seat(*items)
+        assert closed(row["effect_size"], expected.effect_size)
+        assert closed(row["p_stimuli"], expected.test.p_value)
+        assert row["p_stimuli_exact"]
+        assert row["n_partitions"] == math.comb(2 * len(sets[0]), len(sets[0]))
+        for side, words in zip("xyab", sets, strict=True):
+            listed = sentences.filter(pl.col("stimulus").is_in(words))
+            assert row[f"n_sentences_{side}"] == len(listed) == 8 * len(words)
+            ids = {each for word in words for each in vectors[word][0]}
+            assert ids == set(listed["occurrence_id"])
+        assert row["sentence_vector"] == "cls"
+        assert row["dropped"] == ""
+        scores = {
+            each["stimulus"]: each["association"]
+            for each in table(measured, "seat_words")
+            if each["category"] == row["category"] and each["role"] in "xy"
+        }
+        assert [scores[word] for words in sets[:2] for word in words] == pytest.approx(list(expected.word_scores))
+
+
+def test_weat_is_that_of_the_stored_vectors(measured: Study) -> None:
+    rows = table(measured, "weat")
+    assert [(row["model"], row["category"]) for row in rows] == [
+        (name, category) for name in ("given", "glove", "word2vec") for category in ("C1", "C5")
+    ]
+    for row in rows:
+        vectors, missing = read_looked_up(measured.root / f"results/static/{row['model']}.parquet")
+        listed = sets_of(measured, row["category"])
+        used = [[word for word in words if word in vectors] for words in listed]
+        assert [row[f"n_{side}"] for side in "xyab"] == [len(words) for words in used]
+        expected = weat(*([vectors[word] for word in words] for words in used))
+        assert closed(row["effect_size"], expected.effect_size)
+        assert closed(row["p_stimuli"], expected.test.p_value)
+        assert row["p_stimuli_exact"]
+        for words in listed:
+            for word in words:
+                assert (f"{word}: {missing.get(word)}" in row["dropped"]) == (word not in vectors)
+        assert row["vectors"] == ("given.txt" if row["model"] == "given" else "the study's corpus")
+        assert row["method"] == ("word2vec" if row["model"] != "glove" else "glove")
+
+
+def test_a_file_of_vectors_is_looked_up_by_all_forms(measured: Study) -> None:
+    rows = {row["stimulus"]: row for row in pq.read_table(measured.root / "results/static/given.parquet").to_pylist()}
+    assert ABSENT in next(row["dropped"] for row in table(measured, "weat") if row["model"] == "given")
+    assert rows[ABSENT]["vector"] is None
+    assert rows["গোলাপ"]["forms"] == ["গোলাপ", "গোলাপের"]
+    lines = (measured.root / "given.txt").read_text(encoding="utf-8").splitlines()[1:]
+    numbers = {line.split(" ")[0]: np.array(line.split(" ")[1:], dtype=np.float64) for line in lines}
+    assert rows["গোলাপ"]["vector"] == pytest.approx((numbers["গোলাপ"] + numbers["গোলাপের"]) / 2, abs=1e-6)
+    assert rows["শাপলা"]["vector"] == pytest.approx(numbers["শাপলা"], abs=1e-6)
+
+
+def test_lengths_are_compared_in_pairs(measured: Study) -> None:
+    effects = {(row["sample_mode"], row["segment_length"]): row for row in table(measured, "ceat")}
+    found = table(measured, "ceat_differences")
+    assert [(row["kind"], row["sample_mode"], row["first"], row["second"]) for row in found] == [
+        ("length", mode, "9", "25") for mode in ("fixed", "random")
+    ]
+    for row in found:
+        short, long = (effects[row["sample_mode"], length]["effect_size"] for length in ("9", "25"))
+        assert closed(row["difference"], long - short)
+        assert row["ci_low"] < row["ci_high"], row["note"]
+    settled = table(measured, "ceat_settling")
+    for row, difference in zip(settled, found, strict=True):
+        distance = abs(difference["difference"])
+        assert (row["longest"], row["band"]) == ("25", 0.1)
+        assert closed(row["largest_distance"], distance)
+        assert row["settled_length"] == ("9" if distance <= 0.1 else None)
+    steps = table(measured, "ceat_convergence")
+    assert {row["model"] for row in steps} == {"tiny"}
+    for (mode, length), row in effects.items():
+        mine = [step for step in steps if (step["sample_mode"], step["segment_length"]) == (mode, length)]
+        assert [step["n"] for step in mine] == sorted(step["n"] for step in mine)
+        assert mine[-1]["n"] == row["n_samples"] == 60
+        assert closed(mine[-1]["effect_size"], row["effect_size"])
+
+
+def test_the_study_stands_beside_the_paper(measured: Study, project_root: Path) -> None:
+    def keyed(rows: Iterable[Mapping[str, Any]], method: str | None = None) -> dict[tuple[str, ...], Mapping[str, Any]]:
+        key = ("category", "model", "sample_mode", "segment_length")
+        return {(method or row["method"], *(row.get(name, "") for name in key)): row for row in rows}
+
+    with (measured.root / "results/report/comparison.csv").open(encoding="utf-8", newline="") as file:
+        compared = keyed(csv.DictReader(file))
+    with (project_root / "resources/published/sadhu2024.csv").open(encoding="utf-8", newline="") as file:
+        # our 60 draws are nearer to 1000 than to 5000
+        published = keyed(row for row in csv.DictReader(file) if row["n_samples"] in ("", "1000"))
+    ours = {**keyed(table(measured, "ceat"), "ceat"), **keyed(table(measured, "weat"), "weat")}
+    assert set(compared) == {
+        *(("ceat", "C1", "tiny", mode, length) for mode in ("fixed", "random") for length in ("9", "25")),
+        *(("weat", category, name, "", "") for category in ("C1", "C5") for name in ("word2vec", "glove")),
+    }
+    for cell, row in compared.items():
+        printed = float(published[(*cell[:2], row["published_model"], *cell[3:])]["effect_size"])
+        effect = ours[cell]["effect_size"]
+        assert row["published_model"] == {"tiny": "banglabert_large_generator"}.get(cell[2], cell[2])
+        assert float(row["published"]) == printed
+        assert closed(float(row["measured"]), effect)
+        assert closed(float(row["difference"]), effect - printed)
+        assert row["same_sign"] == str(effect * printed > 0).lower()
+    with (measured.root / "results/report/tables/sadhu_table4.csv").open(encoding="utf-8", newline="") as file:
+        heads = " ".join(next(csv.reader(file)))
+    assert all(f"{method.upper()} {name}" in heads for method, _, name, *_ in ours), heads
+
+
+def test_the_page_shows_every_method(measured: Study) -> None:
+    page = (measured.root / "results/report/index.html").read_text(encoding="utf-8")
+    for words in ("SEAT: words in bleached sentences", "WEAT: static vectors", "word2vec", "glove", "given"):
+        assert words in page, words
+    assert "tiny-random" not in page
+
+
+# What a change runs again.
+
+# A test of one method counts in the corrected p of all.
+GATHERED = {"gather_ceat": 1, "gather_seat": 1, "gather_weat": 1, "compare_ceat": 1}
+REPORT = {
+    **{"draw_figures": 1, "draw_settling": 1, "write_tables": 1},
+    **{"write_paper_tables": 1, "compare_with_papers": 1, "write_page": 1},
+}
+TEMPLATES = {"fill_templates": 1, "embed_templates": 2, "list_templates": 2, "measure_seat": 2}
+
+
+def change_word2vec(study: Study) -> None:
+    vectors = study.config["static"]["vectors"]
+    vectors["word2vec"]["train"]["epochs"] = 2
+    study.configure({"static": {"vectors": vectors}})
+
+
+CHANGES: dict[str, tuple[Callable[[Study], object], dict[str, int]]] = {
+    "nothing": (lambda s: s.configure({}), {}),
+    "a template": (
+        lambda s: s.edit("resources/templates/bn/seat.yaml", 'text: "', 'text: "আজ '),
+        {**TEMPLATES, **GATHERED, **REPORT},
+    ),
+    "a word that stands in templates only": (
+        lambda s: s.append("resources/stimuli/bn/young_male_terms.yaml", YOUNG),
+        {
+            "compile_categories": 1,
+            **TEMPLATES,
+            # words are looked up anew; the corpus is neither searched nor trained on
+            **{"read_trained": 2, "read_vectors": 1, "measure_weat": 3},
+            **GATHERED,
+            **REPORT,
+        },
+    ),
+    "resamples": (
+        lambda s: s.configure({"associations": {"n_resamples": 31}}),
+        # a twin has no interval
+        {"measure_ceat": 2, "measure_seat": 1, "measure_weat": 3, **GATHERED, **REPORT},
+    ),
+    "epochs of a training": (
+        change_word2vec,
+        {"train_static": 1, "read_trained": 1, "measure_weat": 1, **GATHERED, **REPORT},
+    ),
+    "no twins": (
+        lambda s: s.configure({"associations": {"random_twin": False}}),
+        {**{name: 1 for name in GATHERED if name != "gather_weat"}, **REPORT},
+    ),
+    "the band": (
+        lambda s: s.configure({"associations": {"band": 0.2}}),
+        {"measure_ceat": 4, **GATHERED, **REPORT},
+    ),
+    "the unit of SEAT": (
+        lambda s: s.configure({"seat": {"unit": "sentence"}}),
+        {"measure_seat": 2, **GATHERED, **REPORT},
+    ),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_change_runs_what_depends_on_it(study: Study, change: str) -> None:
+    make, expected = CHANGES[change]
+    make(study)
+    assert study.plan() == expected
+
+
+def test_everything_is_redrawn_from_the_cache(study: Study, tmp_path: Path) -> None:
+    before = {method: table(study, method) for method in ("ceat", "seat", "weat")}
+    gone = (
+        "texts",
+        "resources/demo",
+        "results/samples",
+        "results/sentences",
+        "results/models",
+        "results/store",
+        ".snakemake",
+    )
+    for folder in (*gone, "results/report", "results/associations/seat", "results/associations/weat"):
+        shutil.rmtree(study.root / folder)
+    associations, static = study.root / "results/associations", study.root / "results/static"
+    for path in (*associations.glob("*.*"), *static.glob("*.vectors.parquet"), study.root / "given.txt"):
+        path.unlink()
+    study.configure({"embeddings": {"source": "cached"}})
+    for name in ("torch", "transformers", "gensim"):
+        (tmp_path / "none" / name).mkdir(parents=True)
+        (tmp_path / "none" / name / "__init__.py").write_text(f"raise ImportError('{name} was imported')\n")
+    environment = {"PYTHONPATH": str(tmp_path / "none")}
+    plan = study.plan("figures", environment=environment)
+    # CEAT of models and twins is there
+    assert plan == {"fill_templates": 1, "measure_seat": 2, "measure_weat": 3, **GATHERED, **REPORT}
+    study.run("figures", environment=environment)
+    assert {method: table(study, method) for method in before} == before
+    assert "SEAT: words in bleached sentences" in (study.root / "results/report/index.html").read_text(encoding="utf-8")
+
+
+# What is refused before any job.
+
+MISTAKES: dict[str, tuple[Mapping[str, Any], tuple[str, ...]]] = {
+    "a category of SEAT that does not exist": (
+        {"seat": {"categories": ["C1", "GR15"]}},
+        ("`seat.categories`", "'GR15'", "GR14"),
+    ),
+    "a category of WEAT that does not exist": (
+        {"static": {"categories": ["C10"]}},
+        ("`static.categories`", "'C10'", "C9"),
+    ),
+    "templates of another language": (
+        {"seat": {"templates": "resources/templates/hi/seat.yaml"}},
+        ("`seat.templates`", "'hi'", "'bn'"),
+    ),
+    "a category in running text whose words are not looked for": (
+        {"categories": ["C1", "GR1"]},
+        ("'GR1'", "`seat.categories`", "searched: false"),
+    ),
+    "vectors with a path and a training": (
+        {"static": {"vectors": {"given": {"path": "given.txt", "train": {"method": "glove"}}}}},
+        ("`static.vectors.given`", "both `path` and `train`"),
+    ),
+    "vectors that are nowhere": (
+        {"static": {"vectors": {"given": {"path": "nowhere.txt"}}}},
+        ("`static.vectors.given.path`", "'nowhere.txt'", "no such file"),
+    ),
+    "a comparison with a model that the study lacks": (
+        {"comparison": {"models": {"tiny2": "glove"}}},
+        ("`comparison.models`", "'tiny2'", "tiny"),
+    ),
+    "a comparison with a model that the paper lacks": (
+        {"comparison": {"models": {"tiny": "bert"}}},
+        ("`comparison.models.tiny`", "'bert'", "muril_large_cased"),
+    ),
+    "a model with the name of a twin": (
+        {"models": {"tiny-random": {"train": TINY}}},
+        ("'tiny-random'", "random_twin: false"),
+    ),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_is_told_while_planning(study: Study, mistake: str) -> None:
+    changes, words = MISTAKES[mistake]
+    study.configure(changes)
+    done = study.snakemake("--dry-run")
+    printed = done.stdout + done.stderr
+    assert done.returncode != 0
+    for word in words:
+        assert word in printed, printed[-3000:]
+    assert "Traceback" not in printed, printed[-3000:]
