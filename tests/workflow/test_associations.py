@@ -338,8 +338,20 @@ def change_word2vec(study: Study) -> None:
 CHANGES: dict[str, tuple[Callable[[Study], object], dict[str, int]]] = {
     "nothing": (lambda s: s.configure({}), {}),
     "a template": (
-        lambda s: s.edit("resources/templates/bn/seat.yaml", 'text: "', 'text: "আজ '),
+        lambda s: s.edit(
+            "resources/templates/bn/seat.yaml",
+            'thing:\n    - {id: this-is, text: "',
+            'thing:\n    - {id: this-is, text: "আজ ',
+        ),
         {**TEMPLATES, **GATHERED, **REPORT},
+    ),
+    "a template of words that no category has": (
+        lambda s: s.edit(
+            "resources/templates/bn/seat.yaml",
+            'person_name:\n    - {id: this-is, text: "',
+            'person_name:\n    - {id: this-is, text: "আজ ',
+        ),
+        {},
     ),
     "a word that stands in templates only": (
         lambda s: s.append("resources/stimuli/bn/young_male_terms.yaml", YOUNG),
@@ -368,10 +380,6 @@ CHANGES: dict[str, tuple[Callable[[Study], object], dict[str, int]]] = {
     "the band": (
         lambda s: s.configure({"associations": {"band": 0.2}}),
         {"measure_ceat": 4, **GATHERED, **REPORT},
-    ),
-    "the unit of SEAT": (
-        lambda s: s.configure({"seat": {"unit": "sentence"}}),
-        {"measure_seat": 2, **GATHERED, **REPORT},
     ),
 }
 
@@ -423,10 +431,6 @@ MISTAKES: dict[str, tuple[Mapping[str, Any], tuple[str, ...]]] = {
         {"static": {"categories": ["C10"]}},
         ("`static.categories`", "'C10'", "C9"),
     ),
-    "templates of another language": (
-        {"seat": {"templates": "resources/templates/hi/seat.yaml"}},
-        ("`seat.templates`", "'hi'", "'bn'"),
-    ),
     "a category in running text whose words are not looked for": (
         {"categories": ["C1", "GR1"]},
         ("'GR1'", "`seat.categories`", "searched: false"),
@@ -434,10 +438,6 @@ MISTAKES: dict[str, tuple[Mapping[str, Any], tuple[str, ...]]] = {
     "vectors with a path and a training": (
         {"static": {"vectors": {"given": {"path": "given.txt", "train": {"method": "glove"}}}}},
         ("`static.vectors.given`", "both `path` and `train`"),
-    ),
-    "vectors that are nowhere": (
-        {"static": {"vectors": {"given": {"path": "nowhere.txt"}}}},
-        ("`static.vectors.given.path`", "'nowhere.txt'", "no such file"),
     ),
     "a comparison with a model that the study lacks": (
         {"comparison": {"models": {"tiny2": "glove"}}},

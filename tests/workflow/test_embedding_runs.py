@@ -18,6 +18,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+import yaml
 from small_study import Study, copy_code
 
 pytestmark = pytest.mark.workflow
@@ -127,15 +128,18 @@ def test_runs_that_are_killed_end_with_the_same_bits(study: Study) -> None:
     assert shards(study, "tiny-a") == wanted
 
 
-def test_a_model_that_cannot_be_had_is_told_before_the_corpus_is_sampled(project_root: Path, tmp_path: Path) -> None:
+def test_a_model_that_cannot_be_had_is_told_before_the_corpus_is_read(project_root: Path, tmp_path: Path) -> None:
     study = copy_code(project_root, tmp_path / "tree", link_source=True)
     corpus = {"texts": [{"files": "resources/demo/corpus/bn/news.txt", "documents": "blank-line"}]}
-    study.configure({"models": {"gone": {"path": "nobody/no-such-model"}}, "corpus": corpus})
-    done = study.snakemake()
+    config = {**study.config, "corpus": corpus, "models": {"gone": {"path": "nobody/no-such-model"}}}
+    config |= {"seat": {"categories": []}, "static": {"vectors": {}}}
+    (study.root / "config.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
+    done = study.snakemake("--cores", "1")  # with more, so little text is read while the model is looked for
     printed = done.stdout + done.stderr
     assert done.returncode != 0
     assert "nobody/no-such-model" in printed
     assert "Error in rule check_model" in printed
+    assert not (study.root / "results/sentences").exists()
     assert not (study.root / "results/samples").exists()
 
 
