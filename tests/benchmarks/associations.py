@@ -184,7 +184,9 @@ def whole_grid(folder: Path, processes: int) -> Iterator[Row]:
 
     def job(cell: tuple[str, str]) -> dict[str, Any]:
         command = [sys.executable, __file__, "--measure", str(folder), *cell]
-        return dict(json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout))
+        alone = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}  # as Snakemake starts a job
+        done = subprocess.run(command, check=True, capture_output=True, text=True, env=alone)
+        return dict(json.loads(done.stdout))
 
     start = time.perf_counter()
     with ThreadPoolExecutor(processes) as pool:

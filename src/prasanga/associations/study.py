@@ -94,8 +94,8 @@ CONVERGENCE_SCHEMA = pa.schema([*_KEY_FIELDS, ("n", _COUNT), ("effect_size", _NU
 """The combined effect of the first `n` draws."""
 
 # Draws from which intervals and controls are computed, whatever contexts there are, so that all estimates of a category
-# have the same resamples. With noise of contexts as large as the differences of words, twice as many make an interval
-# shorter by a hundredth (docs/uncertainty.md).
+# have the same resamples. More would shorten intervals where contexts are much noisier than words differ, and take
+# longer.
 _SPREAD = 256
 
 ContextVectors: TypeAlias = Mapping[str, tuple[Sequence[str], npt.ArrayLike]]

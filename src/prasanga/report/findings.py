@@ -86,10 +86,11 @@ def significance(ceat: pl.DataFrame) -> str | None:
     if not p_values:
         return None
     total = len(p_values)
+    remaining, family = _after_correction(ceat, p_values)
     return (
         f"{_of(_count_below(p_values), total)} p_stimuli < .05, uncorrected; {by_chance(total)} would be expected if"
-        f" the target words made no difference. With Holm's correction for {total} tests, {_holm(p_values)}"
-        f" {_verb(_holm(p_values), 'remains', 'remain')}. Estimates that share words are not independent of each other."
+        f" the target words made no difference. With Holm's correction for {family}, {remaining}"
+        f" {_verb(remaining, 'remains', 'remain')}. Estimates that share words are not independent of each other."
     )
 
 
@@ -294,6 +295,16 @@ def _texts_of_lengths(estimate: Estimate, shortest: str, longest: str) -> str:
             " from other texts."
         )
     return "Both lengths are cut from the same contexts."
+
+
+def _after_correction(ceat: pl.DataFrame, p_values: Sequence[Any]) -> tuple[int, str]:
+    """How many estimates stay below `ALPHA` by Holm, and for which tests: all of the study, where the table says so."""
+    cells = [cell.estimate for cell in _computed(ceat) if is_number(cell.estimate.get("n_tests"))]
+    if not cells:
+        return _holm(p_values), f"{len(p_values)} tests"
+    n_tests = cells[0]["n_tests"]
+    which = f"the {n_tests} tests of the study" if n_tests > len(p_values) else f"{n_tests} tests"
+    return _count_below([row["p_stimuli_holm"] for row in cells]), which
 
 
 def _holm(p_values: Sequence[Any]) -> int:

@@ -53,6 +53,16 @@ def test_largest_effects_say_what_their_sign_means(table: Table) -> None:
     assert module.largest_opposite_effect(ceat.filter(pl.col("category") == "C1")) is None
 
 
+def test_the_correction_is_that_of_the_study(table: Table) -> None:
+    ceat = table(
+        ("C1", "a", "9", "fixed", 0.5, {"p_stimuli": 0.001, "p_stimuli_holm": 0.04}),
+        ("C4", "a", "9", "fixed", 0.4, {"p_stimuli": 0.002, "p_stimuli_holm": 0.06}),
+    ).with_columns(n_tests=pl.lit(40))
+    assert "With Holm's correction for the 40 tests of the study, 1 remains." in str(module.significance(ceat))
+    alone = ceat.with_columns(n_tests=pl.lit(2))
+    assert "With Holm's correction for 2 tests, 1 remains." in str(module.significance(alone))
+
+
 def test_change_with_length(table: Table) -> None:
     rows = [
         ("C1", "a", "9", "fixed", 0.5),
