@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from prasanga.associations.categories import Category
 from prasanga.associations.checking import require_choices, require_counts, require_flag
 from prasanga.associations.cosines import Cosines
 from prasanga.associations.effects import COSINE_NOISE, STD_CONVENTIONS, ConstantScoresError
@@ -253,11 +254,19 @@ def too_few(set_names: Sequence[str], listed: Sequence[Sequence[str]], used: Wor
     return ""
 
 
-def describe_words(listed: Sequence[Sequence[str]], used: Words) -> dict[str, int]:
-    """The columns n_x to listed_b."""
+def describe_category(category: Category, used: Words, notes: Sequence[str]) -> dict[str, Any]:
+    """The columns `CATEGORY_FIELDS` and `WORDS_FIELDS`; `notes` say what was left out, and why."""
+    x, y, a, b = category.set_names
     return {
+        "category": category.name,
+        "category_title": category.title,
+        "target_x": x,
+        "target_y": y,
+        "attribute_a": a,
+        "attribute_b": b,
         **{f"n_{side}": len(words) for side, words in zip("xyab", used, strict=True)},
-        **{f"listed_{side}": len(words) for side, words in zip("xyab", listed, strict=True)},
+        **{f"listed_{side}": len(words) for side, words in zip("xyab", category.sets, strict=True)},
+        "dropped": "; ".join(notes),
     }
 
 

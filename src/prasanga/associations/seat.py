@@ -38,7 +38,7 @@ from prasanga.associations.estimates import (
     WORD_FIELDS,
     WORDS_FIELDS,
     TestSettings,
-    describe_words,
+    describe_category,
     measure_cosines,
     not_computed,
     too_few,
@@ -276,14 +276,10 @@ def _measure(
         except ConstantScoresError as error:
             notes.append(not_computed(error))
     key = {"category": category.name, "model": model}
-    roles = ("target_x", "target_y", "attribute_a", "attribute_b")
     row = {
-        **key,
-        "category_title": category.title,
-        **dict(zip(roles, category.set_names, strict=True)),
+        **describe_category(category, used, notes),
+        "model": model,
         **numbers,
-        **describe_words(category.sets, used),
-        "dropped": "; ".join(notes),
         **{
             f"n_sentences_{side}": sum(len(vectors[word]) for word in of_side)
             for side, of_side in zip(_SIDES, used, strict=True)

@@ -49,10 +49,10 @@ def sc_weat(
         d(w) = (mean over a in A of cos(w, a) - mean over b in B of cos(w, b)) / std over A and B of cos(w, .)
 
     and for the set with the mean of cos(w, .) over W (Caliskan, Bryson and Narayanan 2017, there WEFAT). Hypothesis of
-    no association: the attribute words could change sides. `std` (union_ddof1, union_ddof0, pooled)
-    as in `effect_size`; `alternative` (two-sided, greater, less), `method` (auto, exact, sampled), `n_resamples` and
-    `rng` as in `permutation_test`. Raises `InputError` for bad arrays (as
-    `association_scores`), unknown names, and `ConstantScoresError` if the set is equally near to all attribute words.
+    no association: the attribute words could change sides. `std` (union_ddof1, union_ddof0, pooled) as in
+    `effect_size`; `alternative` (two-sided, greater, less), `method` (auto, exact, sampled), `n_resamples` and `rng` as
+    in `permutation_test`. Raises `InputError` for bad arrays (as `association_scores`), unknown names, and
+    `ConstantScoresError` if the set is equally near to all attribute words.
     """
     w, a, b = unit_vectors("W", W), unit_vectors("A", A), unit_vectors("B", B)
     require_one_dimension({"W": w.shape[1], "A": a.shape[1], "B": b.shape[1]})

@@ -34,7 +34,7 @@ from prasanga.associations.estimates import (
     WORDS_FIELDS,
     CategoryEstimate,
     TestSettings,
-    describe_words,
+    describe_category,
     measure_cosines,
     not_computed,
     too_few,
@@ -315,17 +315,10 @@ def _rows(
                     "replicates": estimate.replicates,
                 }
             ]
-    target_x, target_y, attribute_a, attribute_b = category.set_names
     row = {
-        **key,
-        "category_title": category.title,
-        "target_x": target_x,
-        "target_y": target_y,
-        "attribute_a": attribute_a,
-        "attribute_b": attribute_b,
+        **describe_category(category, used, notes),
+        **cell._asdict(),
         **numbers,
-        **describe_words(category.sets, used),
-        "dropped": "; ".join(notes),
         "n_samples": settings.n_samples,
         "contexts_min": fewest,
         **settings.test.conventions(),

@@ -25,7 +25,7 @@ from prasanga.associations.estimates import (
     WORD_FIELDS,
     WORDS_FIELDS,
     TestSettings,
-    describe_words,
+    describe_category,
     measure_cosines,
     not_computed,
     too_few,
@@ -223,17 +223,9 @@ def _estimate(
             words = word_rows(cosines, used, category.set_names, found.without)
         except ConstantScoresError as error:
             notes.append(not_computed(error))
-    target_x, target_y, attribute_a, attribute_b = category.set_names
     row = {
-        "category": category.name,
-        "category_title": category.title,
-        "target_x": target_x,
-        "target_y": target_y,
-        "attribute_a": attribute_a,
-        "attribute_b": attribute_b,
+        **describe_category(category, used, notes),
         "model": name,
         **columns,
-        **describe_words(category.sets, used),
-        "dropped": "; ".join(notes),
     }
     return row, words
