@@ -325,7 +325,8 @@ def test_other_options(call: Callable[[], object], message: str) -> None:
 
 
 def test_tensors_that_numpy_cannot_read() -> None:
-    torch = pytest.importorskip("torch")
+    import torch  # here, since no other test of associations waits for it
+
     plain = torch.from_numpy(SETS[0])
     grad, half = plain.clone().requires_grad_(), plain.bfloat16()
 
