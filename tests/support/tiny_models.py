@@ -57,7 +57,11 @@ class Family:
 
 def build(kind: str, folder: Path, *, positions: int = 128) -> Path:
     """Write a tiny model of `kind`, one of `FAMILIES`, and its tokenizer to `folder`."""
-    family = FAMILIES[kind]
+    return build_family(FAMILIES[kind], folder, positions=positions)
+
+
+def build_family(family: Family, folder: Path, *, positions: int = 128) -> Path:
+    """Write a tiny model as `family` describes it, and its tokenizer, to `folder`."""
     tokenizer = family.tokenizer()
     torch.manual_seed(11)
     model = family.model(tokenizer.get_vocab_size(), positions)

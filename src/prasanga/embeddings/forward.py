@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import torch
@@ -11,7 +10,7 @@ import torch
 from prasanga.embeddings.averaging import mean_of, place
 from prasanga.embeddings.hidden import hidden_states
 from prasanga.models.loading import LoadedModel
-from prasanga.models.padding import pad, send
+from prasanga.models.padding import pad, padding_of, send
 
 
 def vectors_of(
@@ -30,17 +29,10 @@ def vectors_of(
         rows: the row of each item.
         positions: of each item, the positions in its row whose mean is its vector.
     """
-    table, mask = pad(ids, _padding(loaded))
+    table, mask = pad(ids, padding_of(loaded.tokenizer, loaded.config))
     # Without padding no mask is needed, and attention without a mask is faster.
     attended = None if mask.all() else send(mask.astype(np.int64), loaded.device)
     states = hidden_states(loaded, depths, send(table, loaded.device), attended)
     # A model spread over several cards has its layers on different ones.
     places = {device: place(rows, positions, device) for device in {one.device for one in states}}
     return [mean_of(one, places[one.device]) for one in states]
-
-
-def _padding(loaded: LoadedModel) -> int:
-    """The id to pad with; decoders often have none, and any will do there, since padding is masked and on the right."""
-    tokenizer: Any = loaded.tokenizer
-    candidates = [tokenizer.pad_token_id, getattr(loaded.config, "pad_token_id", None), tokenizer.eos_token_id]
-    return next((int(one) for one in candidates if one is not None), 0)

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from prasanga.embeddings.forward import vectors_of
 from prasanga.embeddings.inputs import Inputs
-from prasanga.errors import InputError
 from prasanga.models.batches import plan_batches
 from prasanga.models.budget import ON_A_CPU, find_budget
+from prasanga.models.halving import Halving, no_memory_for
 from prasanga.models.loading import LoadedModel
 
 Vectors = NDArray[np.float32]
@@ -32,7 +32,7 @@ class Runner:
         """Run `loaded` up to the layers at `depths`."""
         self._loaded = loaded
         self._depths = depths
-        self._too_many: float = float("inf")  # pieces of a batch for which there was no memory
+        self._halving = Halving(lambda pieces: no_memory_for(loaded.name, loaded.device, pieces))
         self.pieces_per_batch = pieces_per_batch
 
     @torch.inference_mode()
@@ -57,7 +57,11 @@ class Runner:
             items[row].append(item)
         outbox = _Outbox(vectors)
         for batch in plan_batches([len(ids) for ids in inputs.ids], self.pieces_per_batch):
-            self._run_batch(inputs, items, batch, outbox)
+            self._halving.run(
+                batch,
+                lambda rows: (rows.stop - rows.start) * len(inputs.ids[rows.stop - 1]),
+                lambda rows: self._run_batch(inputs, items, rows, outbox),
+            )
         outbox.empty()
         return vectors
 
@@ -73,24 +77,12 @@ class Runner:
         try:
             return find_budget(lambda pieces: self._time(pieces, limit))
         except torch.OutOfMemoryError as error:
-            raise self._no_memory(1) from error
+            raise no_memory_for(self._loaded.name, self._loaded.device, 1) from error
 
     def _run_batch(self, inputs: Inputs, items: list[list[int]], batch: slice, outbox: _Outbox) -> None:
-        """Run one batch, in halves if the device's memory does not hold it, and hand its items' vectors over."""
-        size = batch.stop - batch.start
-        pieces = size * len(inputs.ids[batch.stop - 1])
-        if pieces < self._too_many or size == 1:
-            mine = [item for row in items[batch] for item in row]
-            try:
-                outbox.put(mine, self._forward(inputs, mine, batch))
-                return
-            except torch.OutOfMemoryError as error:
-                if size == 1:
-                    raise self._no_memory(pieces) from error
-            self._too_many = pieces  # what did not fit once is not tried again
-        middle = batch.start + size // 2
-        self._run_batch(inputs, items, slice(batch.start, middle), outbox)
-        self._run_batch(inputs, items, slice(middle, batch.stop), outbox)
+        """Run one batch and hand its items' vectors over."""
+        mine = [item for row in items[batch] for item in row]
+        outbox.put(mine, self._forward(inputs, mine, batch))
 
     def _forward(self, inputs: Inputs, mine: Sequence[int], batch: slice) -> list[torch.Tensor]:
         rows = [inputs.row[item] - batch.start for item in mine]
@@ -109,12 +101,6 @@ class Runner:
             vectors_of(self._loaded, self._depths, ids, rows, positions)[-1].cpu()  # which waits for the device
             seconds = time.perf_counter() - begin
         return seconds
-
-    def _no_memory(self, pieces: int) -> InputError:
-        return InputError(
-            f"model {self._loaded.name}: device {self._loaded.device} has no memory for one text of {pieces} pieces."
-            " Use a larger device, dtype: bfloat16, or quantization: int8."
-        )
 
 
 class _Outbox:

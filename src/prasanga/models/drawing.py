@@ -14,14 +14,14 @@ import torch
 from prasanga.models.devices import DTYPES
 from prasanga.models.hub import Source
 from prasanga.models.options import ModelOptions
-from prasanga.models.shape import encoder_of, from_config, skeleton
+from prasanga.models.shape import BASE, Part, from_config, skeleton
 
 DRAWN_IN = "float32"
 """Precision in which weights are drawn, and the memory of the machine has to hold them."""
 
 
-def draw_encoder(source: Source, config: Any, seed: int, dtype: str, options: ModelOptions) -> Any:
-    """The base encoder of a model with the weights that its family begins to train with, drawn from `seed`.
+def draw_weights(source: Source, config: Any, seed: int, dtype: str, options: ModelOptions, part: Part = BASE) -> Any:
+    """A part of a model with the weights that its family begins to train with, drawn from `seed`.
 
     No file of weights is opened. The random numbers of the process are as they were afterwards.
 
@@ -29,18 +29,19 @@ def draw_encoder(source: Source, config: Any, seed: int, dtype: str, options: Mo
         source: the model, which has been found.
         config: its configuration.
         seed: a whole number from 0 to 2^64 - 1.
-        dtype: precision of the encoder.
+        dtype: precision of the model.
         options: as the model is loaded with.
+        part: how much of it.
 
     Raises:
         InputError: transformers cannot build a model from this config.json.
     """
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        encoder = encoder_of(from_config(source, config, options, DTYPES[DRAWN_IN]), config)
+        drawn = part.of(from_config(source, config, options, DTYPES[DRAWN_IN], part), config)
     if dtype != DRAWN_IN:
-        _round(encoder, skeleton(source, config, options, DTYPES[dtype]))
-    return encoder
+        _round(drawn, skeleton(source, config, options, DTYPES[dtype], part))
+    return drawn
 
 
 def _round(encoder: torch.nn.Module, pattern: torch.nn.Module) -> None:

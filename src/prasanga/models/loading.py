@@ -1,8 +1,9 @@
-"""Loads a model for reading its hidden states: fast tokenizer and base encoder, from a local folder or from the hub.
+"""Loads a model, from a local folder or from the hub: with its fast tokenizer, for hidden states or for probabilities.
 
 Weights are read from safetensors, or as mere tensors from a pickle whose sha256 the user has written down; code that
-comes with a model is run only if the user says so. The vocabulary head is never loaded, and of an encoder-decoder only
-the encoder. A twin with random weights (`ModelOptions.random_weights`) needs configuration and tokenizer alone.
+comes with a model is run only if the user says so. For hidden states the vocabulary head is not loaded, and of an
+encoder-decoder only the encoder (`load_model`); `prasanga.models.heads` loads all of it. A twin with random weights
+(`ModelOptions.random_weights`) needs configuration and tokenizer alone.
 """
 
 from __future__ import annotations
@@ -10,22 +11,23 @@ from __future__ import annotations
 import importlib.util
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import torch
-from transformers import AutoConfig, AutoModel, AutoTokenizer
+import transformers
+from transformers import AutoConfig, AutoTokenizer
 
 from prasanga.errors import InputError
 from prasanga.models.devices import DTYPES, check_device, claim_device, claim_several, resolve_dtype, warn_if_slow
-from prasanga.models.drawing import DRAWN_IN, draw_encoder, spread
+from prasanga.models.drawing import DRAWN_IN, draw_weights, spread
 from prasanga.models.hub import Source, explaining, open_source, require_own_code
 from prasanga.models.memory import memory_gone, require_room
 from prasanga.models.options import NO_OPTIONS, ModelOptions
 from prasanga.models.quantization import quantize_linear_layers
 from prasanga.models.quiet import quiet
-from prasanga.models.shape import encoder_of, model_kind, size_of, skeleton, without_decoder
+from prasanga.models.shape import BASE, Part, model_kind, size_of, skeleton
 from prasanga.models.tokenizer_options import apply_options, check_options, keep_normalizer_of_file
 from prasanga.models.weights import Weights, find_weights
 
@@ -33,6 +35,7 @@ __all__ = [
     "LoadedModel",
     "load_config",
     "load_model",
+    "load_part",
     "load_tokenizer",
     "open_config",
     "open_tokenizer",
@@ -90,6 +93,19 @@ def load_model(
             vocabulary than its tokenizer, or does not fit into memory; an unknown device, dtype or option of the
             tokenizer.
     """
+    loaded = load_part(model, revision, device, dtype, options, BASE)
+    loaded.encoder.config.use_cache = False
+    return replace(loaded, config=loaded.config.get_text_config(encoder=True))
+
+
+def load_part(
+    model: str | Path, revision: str | None, device: str, dtype: str, options: ModelOptions, part: Part
+) -> LoadedModel:
+    """Load tokenizer and a part of `model`; the other arguments and what is raised are those of `load_model`.
+
+    Returns:
+        `encoder` is the part, `config` the configuration of the whole model.
+    """
     check_device(device)
     precision = resolve_dtype(dtype, device)
     source = open_source(model, revision)
@@ -98,7 +114,7 @@ def load_model(
     weights = find_weights(source, options) if options.random_weights is None else options.random_weights
     drawn = isinstance(weights, int)
     name = f"{source.name} (random weights)" if drawn else source.name
-    bare = skeleton(source, config, options)
+    bare = skeleton(source, config, options, part=part)
     require_fitting_tokenizer(source.name, tokenizer, bare.get_input_embeddings().num_embeddings)
     devices, memory = place_model(source, device, options)
     size, quantization = size_of(bare), options.quantization
@@ -107,23 +123,22 @@ def load_model(
     warn_if_slow(precision, devices[0])
     try:
         if isinstance(weights, int):
-            encoder = draw_encoder(source, config, weights, precision, options)
+            module = draw_weights(source, config, weights, precision, options, part)
         else:
-            encoder = _read(source, weights, config, precision, options, memory)
+            module = _read(source, weights, config, precision, options, memory, part)
         if quantization == "int8":
-            quantize_linear_layers(encoder)
+            quantize_linear_layers(module, apart=module.get_output_embeddings() if part.head else None)
         if memory is None:
-            encoder = encoder.to(devices[0])
+            module = module.to(devices[0])
         elif drawn:
-            encoder = spread(encoder, memory)
+            module = spread(module, memory)
     except torch.OutOfMemoryError as error:
         raise memory_gone(name, size, devices, dtype=precision, quantization=quantization) from error
-    encoder.config.use_cache = False
     return LoadedModel(
         name=name,
         tokenizer=tokenizer,
-        encoder=encoder.eval().requires_grad_(False),
-        config=config.get_text_config(encoder=True),
+        encoder=module.eval().requires_grad_(False),
+        config=config,
         device=devices[0],
         dtype=precision,
     )
@@ -223,17 +238,23 @@ def place_model(
 
 
 def _read(
-    source: Source, weights: Weights, config: Any, dtype: str, options: ModelOptions, memory: dict[int, int] | None
+    source: Source,
+    weights: Weights,
+    config: Any,
+    dtype: str,
+    options: ModelOptions,
+    memory: dict[int, int] | None,
+    part: Part,
 ) -> Any:
-    """The base encoder with its weights: on the CPU, or over the cards that `memory` lists."""
+    """The part with its weights: on the CPU, or over the cards that `memory` lists."""
     # Weights are read from the folder that holds the checked files. Code that comes with a model is looked up by its
     # id and commit: from the path of a folder it would be that of the main branch.
     place = source.arguments if options.remote_code else {"pretrained_model_name_or_path": weights.folder}
     over_cards = {} if memory is None else {"device_map": "auto", "max_memory": memory}
     with quiet(), explaining(source, "weights"):
-        loaded, report = AutoModel.from_pretrained(
+        loaded, report = getattr(transformers, part.class_name(config)).from_pretrained(
             **place,
-            config=without_decoder(config),
+            config=part.config(config),
             dtype=DTYPES[dtype],
             use_safetensors=weights.safetensors,
             weights_only=True,
@@ -242,14 +263,14 @@ def _read(
             output_loading_info=True,
             **over_cards,
         )
-    encoder = encoder_of(loaded, config)
-    _require_whole(source.name, encoder, [*report["missing_keys"], *(name for name, *_ in report["mismatched_keys"])])
-    return encoder
+    module = part.of(loaded, config)
+    _require_whole(source.name, module, [*report["missing_keys"], *(name for name, *_ in report["mismatched_keys"])])
+    return module
 
 
-def _require_whole(name: str, encoder: Any, missing: list[str]) -> None:
-    """Weights that the files lack would be random numbers; those of a pooler or a decoder are not used."""
-    names = {name for name, _ in encoder.named_parameters()}
+def _require_whole(name: str, module: Any, missing: list[str]) -> None:
+    """Weights that the files lack would be random numbers; those of a pooler or an unused decoder do not matter."""
+    names = {name for name, _ in module.named_parameters()}
     absent = sorted(
         key for key in missing if "pooler" not in key and any(key == name or key.endswith(f".{name}") for name in names)
     )

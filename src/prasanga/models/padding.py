@@ -19,6 +19,12 @@ def pad(rows: Sequence[Sequence[int]], padding: int) -> tuple[NDArray[np.int64],
     return table, mask
 
 
+def padding_of(tokenizer: Any, config: Any) -> int:
+    """The id to pad with; decoders often have none, and any will do there, since padding is masked and on the right."""
+    candidates = [tokenizer.pad_token_id, getattr(config, "pad_token_id", None), tokenizer.eos_token_id]
+    return next((int(one) for one in candidates if one is not None), 0)
+
+
 def send(table: NDArray[Any], device: torch.device) -> torch.Tensor:
     """A table on `device`. To a card it goes from pinned memory, so that neither side waits for the other."""
     tensor = torch.from_numpy(table)

@@ -61,12 +61,17 @@ def linear_layers(model: nn.Module) -> Iterator[tuple[str, nn.Linear | Conv1D]]:
             yield name, module
 
 
-def quantize_linear_layers(model: nn.Module) -> int:
+def quantize_linear_layers(model: nn.Module, *, apart: nn.Module | None = None) -> int:
     """Replace every linear layer of `model` by one in 8 bits, in place; how many were replaced.
 
     One layer at a time, so that never more than one is there twice.
+
+    Args:
+        model: a module.
+        apart: a layer to leave as it is, such as the last one of a vocabulary head, whose weights are often those of
+            the input embeddings.
     """
-    names = [name for name, _ in linear_layers(model)]
+    names = [name for name, layer in linear_layers(model) if layer is not apart]
     for name in names:
         parent, _, child = name.rpartition(".")
         layer = model.get_submodule(name)

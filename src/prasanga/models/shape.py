@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from transformers import AutoModel
+import transformers
 from transformers.dynamic_module_utils import get_class_from_dynamic_module
 from transformers.models.auto.modeling_auto import (
     MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
@@ -22,6 +22,11 @@ from prasanga.models.options import ModelOptions
 from prasanga.models.quantization import linear_layers
 from prasanga.models.quiet import quiet
 
+_WITH_HEAD = {
+    "encoder": "AutoModelForMaskedLM",
+    "decoder": "AutoModelForCausalLM",
+    "encoder-decoder": "AutoModelForSeq2SeqLM",
+}
 _UNLIMITED = 1_000_000  # tokenizers without a limit name a huge number
 _CAUSAL_NAMES = ("ForCausalLM", "LMHeadModel")
 
@@ -39,6 +44,33 @@ class Size:
     parameters: int
     linear: int = 0
     rows: int = 0
+
+
+@dataclass(frozen=True)
+class Part:
+    """How much of a model is loaded.
+
+    Attributes:
+        head: with the vocabulary head, and all of an encoder-decoder, for probabilities; or without, and of an
+            encoder-decoder the encoder alone, for vectors.
+    """
+
+    head: bool = False
+
+    def class_name(self, config: Any) -> str:
+        """The class of transformers that loads it."""
+        return _WITH_HEAD[model_kind(config)] if self.head else "AutoModel"
+
+    def config(self, config: Any) -> Any:
+        """A copy of `config` from which no more is built than is needed."""
+        return copied(config) if self.head else without_decoder(config)
+
+    def of(self, model: Any, config: Any) -> Any:
+        """The part of what that class gives."""
+        return model if self.head else encoder_of(model, config)
+
+
+BASE, WITH_HEAD = Part(head=False), Part(head=True)
 
 
 def model_kind(config: Any) -> str:
@@ -63,13 +95,18 @@ def model_kind(config: Any) -> str:
 
 def without_decoder(config: Any) -> Any:
     """A copy of `config` whose decoder has no blocks, so that an encoder-decoder is loaded without their weights."""
-    config = copy.deepcopy(config)
+    config = copied(config)
     if getattr(config, "is_encoder_decoder", False):
         for key in ("decoder_layers", "num_decoder_layers"):
             if hasattr(config, key):
                 setattr(config, key, 0)
-    # A config may name another file to read the weights from; the one that was checked is the one to read.
-    config.transformers_weights = None
+    return config
+
+
+def copied(config: Any) -> Any:
+    """A copy of `config` to build a model from, and to read the weights of the files that were checked."""
+    config = copy.deepcopy(config)
+    config.transformers_weights = None  # a config may name another file to read them from
     return config
 
 
@@ -78,7 +115,9 @@ def encoder_of(model: Any, config: Any) -> Any:
     return model.get_encoder() if getattr(config, "is_encoder_decoder", False) else model
 
 
-def skeleton(source: Source, config: Any, options: ModelOptions, dtype: torch.dtype | None = None) -> Any:
+def skeleton(
+    source: Source, config: Any, options: ModelOptions, dtype: torch.dtype | None = None, part: Part = BASE
+) -> Any:
     """The part of the model that is loaded, as a module without content, on the meta device.
 
     Args:
@@ -86,28 +125,33 @@ def skeleton(source: Source, config: Any, options: ModelOptions, dtype: torch.dt
         config: its configuration.
         options: as it is loaded with.
         dtype: precision of the module; that of config.json if None.
+        part: how much of it.
 
     Raises:
         InputError: transformers cannot build a model from this config.json.
     """
     with torch.device("meta"):
-        return encoder_of(from_config(source, config, options, dtype), config)
+        return part.of(from_config(source, config, options, dtype, part), config)
 
 
-def from_config(source: Source, config: Any, options: ModelOptions, dtype: torch.dtype | None = None) -> Any:
-    """The base model as its family begins to train it, an encoder-decoder without the decoder's blocks; as `skeleton`.
+def from_config(
+    source: Source, config: Any, options: ModelOptions, dtype: torch.dtype | None = None, part: Part = BASE
+) -> Any:
+    """The model as its family begins to train it, for vectors without the decoder's blocks; as `skeleton`.
 
     Raises:
         InputError: transformers cannot build a model from this config.json.
     """
     # `from_config` would take a model's own code from the main branch, and register it for every later use.
-    own = (getattr(config, "auto_map", None) or {}).get("AutoModel") if options.remote_code else None
+    name, built = part.class_name(config), part.config(config)
+    own = (getattr(config, "auto_map", None) or {}).get(name) if options.remote_code else None
     precision = {} if dtype is None else {"dtype": dtype}
     with quiet(), explaining(source, "config.json"):
         if own is None:
-            return AutoModel.from_config(without_decoder(config), trust_remote_code=options.remote_code, **precision)
+            loader = getattr(transformers, name)
+            return loader.from_config(built, trust_remote_code=options.remote_code, **precision)
         kind = get_class_from_dynamic_module(own, **source.arguments)
-        return kind._from_config(without_decoder(config), **precision) if precision else kind(without_decoder(config))
+        return kind._from_config(built, **precision) if precision else kind(built)
 
 
 def size_of(model: torch.nn.Module) -> Size:

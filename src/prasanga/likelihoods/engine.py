@@ -1,0 +1,283 @@
+"""Runs a language model for the log-probabilities of pieces, whatever its kind, as fast as the device allows.
+
+Every distinct pass is run once, whoever asks for it; passes are sorted by length and run in batches of a bounded number
+of pieces, which are halved where memory runs out; the vocabulary head runs at the positions that are read, and on so
+many of them at once that its output stays small. A text of thousands of words needs no more memory than that.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from prasanga.errors import InputError
+from prasanga.likelihoods.queries import Query
+from prasanga.models.batches import plan_batches
+from prasanga.models.budget import ON_A_CPU, find_budget
+from prasanga.models.halving import Halving, no_memory_for
+from prasanga.models.heads import ModelWithHead, load_with_head, mask_of
+from prasanga.models.options import NO_OPTIONS, ModelOptions
+from prasanga.models.pieces import unknown_pieces
+
+_HEAD_NUMBERS = {"cpu": 1 << 23, "cuda": 1 << 28}  # rows x vocabulary of the head's output: 32 MB, 1 GB of float32
+_TRIAL_LENGTH = 64
+_WAITING = 1 << 21
+"""Pieces of the queries that wait together to be run by `in_parts`: some tens of megabytes."""
+
+
+@dataclass(frozen=True)
+class ScorerReport:
+    """What a scorer has done since it was loaded.
+
+    Attributes:
+        queries: asked.
+        passes: rows run through the model; equal ones of one call are run once.
+        pieces: pieces run through the model, special ones included, padding not.
+        reads: log-probabilities read.
+    """
+
+    queries: int = 0
+    passes: int = 0
+    pieces: int = 0
+    reads: int = 0
+
+
+def load_scorer(
+    model: str | Path,
+    *,
+    kind: str = "auto",
+    revision: str | None = None,
+    device: str = "auto",
+    dtype: str = "auto",
+    threads: int | None = None,
+    pieces_per_batch: int | None = None,
+    attentions: bool = False,
+    options: ModelOptions = NO_OPTIONS,
+) -> Scorer:
+    """Load a model, a folder or the id of a model of the hub, for log-probabilities.
+
+    Args:
+        model: see `prasanga.models.heads.load_with_head`, as for `revision`, `device`, `dtype`, `options`.
+        kind: `auto`, or what the model must be: `encoder`, `decoder`, `encoder-decoder`.
+        revision: branch, tag or commit of the hub.
+        device: `auto`, `cpu`, `cuda`, `cuda:<number>`.
+        dtype: `auto`, `float32`, `bfloat16`, `float16`.
+        threads: threads of torch in this process; left alone if None.
+        pieces_per_batch: most pieces per batch, padding included; None for 2,048 on a CPU, and on a GPU for what a
+            trial finds when the first batch is run.
+        attentions: whether attention weights will be asked for.
+        options: of the tokenizer, the weights and the cards.
+
+    Raises:
+        InputError: the model cannot be had, is of another kind, or has no vocabulary head.
+    """
+    if threads is not None:
+        torch.set_num_threads(threads)
+    if kind != "auto":
+        options = replace(options, kind=kind)
+    loaded = load_with_head(
+        model, revision=revision, device=device, dtype=dtype, attentions=attentions, options=options
+    )
+    return Scorer(loaded, pieces_per_batch=pieces_per_batch)
+
+
+class Scorer:
+    """A loaded model that says how probable pieces are.
+
+    Attributes:
+        model: the model in its two halves.
+        mask: the piece that stands for a hidden word; None if the tokenizer has none.
+        unknown: pieces that stand for what the tokenizer does not know.
+        report: what it has done.
+    """
+
+    def __init__(self, model: ModelWithHead, *, pieces_per_batch: int | None = None) -> None:
+        """Wrap a loaded model; `load_scorer` is the usual way to get one."""
+        self.model = model
+        self.mask = mask_of(model)
+        self.unknown = unknown_pieces(model.tokenizer)
+        self.report = ScorerReport()
+        on_a_cpu = model.device.type == "cpu"
+        self._budget = ON_A_CPU if pieces_per_batch is None and on_a_cpu else pieces_per_batch
+        self._halving = Halving(lambda pieces: no_memory_for(model.name, model.device, pieces))
+        self._head_rows = max(1, _HEAD_NUMBERS["cpu" if on_a_cpu else "cuda"] // model.vocabulary)
+
+    @property
+    def name(self) -> str:
+        """What the user wrote."""
+        return self.model.name
+
+    @property
+    def kind(self) -> str:
+        """`encoder`, `decoder` or `encoder-decoder`."""
+        return self.model.kind
+
+    @property
+    def tokenizer(self) -> Any:
+        """A fast tokenizer."""
+        return self.model.tokenizer
+
+    @property
+    def max_pieces(self) -> int | None:
+        """The longest input, special pieces included; None if nothing limits it."""
+        return self.model.max_pieces
+
+    @torch.inference_mode()
+    def log_probabilities(self, queries: Sequence[Query]) -> list[NDArray[np.float64]]:
+        """The natural logarithm of the probability of each query's targets at its positions, in the order asked for.
+
+        Of a masked model that is the probability at the position itself; of a model that writes from left to right, of
+        the piece that comes after the position.
+
+        Raises:
+            InputError: a number that is not finite, or a text for which the device has no memory.
+        """
+        passes = _distinct(queries)
+        found = [np.empty(len(query.targets), dtype=np.float64) for query in queries]
+        if self._budget is None and passes:
+            self._budget = find_budget(self._time)
+        waiting: list[tuple[_Reads, torch.Tensor]] = []
+        for batch in plan_batches([one.query.size for one in passes], self._budget or ON_A_CPU):
+            self._halving.run(
+                batch,
+                lambda rows: _padded([one.query for one in passes[rows]]),
+                lambda rows: waiting.append(self._run(passes[rows])),
+            )
+        for reads, values in waiting:  # fetched last, so that a card never waits
+            numbers = values.double().cpu().numpy()
+            if not np.isfinite(numbers).all():
+                raise InputError(self._not_finite())
+            for query, place, value in zip(reads.query, reads.place, numbers, strict=True):
+                found[query][place] = value
+        self._count(
+            queries=len(queries),
+            passes=len(passes),
+            pieces=sum(one.query.size for one in passes),
+            reads=sum(len(query.targets) for query in queries),
+        )
+        return found
+
+    def in_parts(self, queries: Iterable[Query]) -> Iterator[NDArray[np.float64]]:
+        """As `log_probabilities`, for queries that are made as they are needed: never all of them are in memory."""
+        waiting: list[Query] = []
+        pieces = 0
+        for query in queries:
+            waiting.append(query)
+            pieces += query.size
+            if pieces >= _WAITING:
+                yield from self.log_probabilities(waiting)
+                waiting, pieces = [], 0
+        yield from self.log_probabilities(waiting)
+
+    @torch.inference_mode()
+    def attention(self, texts: Sequence[Sequence[int]]) -> list[NDArray[np.float64]]:
+        """How much attention each piece of each text gets: the mean over layers, heads and the pieces that read.
+
+        For a scorer loaded with `attentions`; weights of a text sum to 1, its special pieces included.
+        """
+        order = sorted(range(len(texts)), key=lambda place: len(texts[place]))
+        rows = [texts[place] for place in order]
+        found: list[NDArray[np.float64]] = [np.empty(0)] * len(texts)
+
+        def work(batch: slice) -> None:
+            _, received = self.model.states_and_attention(rows[batch])
+            for place, row, weights in zip(order[batch], rows[batch], received.double().cpu().numpy(), strict=True):
+                found[place] = weights[: len(row)]
+
+        for batch in plan_batches([len(row) for row in rows], self._budget or ON_A_CPU):
+            self._halving.run(batch, lambda part: (part.stop - part.start) * len(rows[part.stop - 1]), work)
+        return found
+
+    def _run(self, passes: Sequence[_Pass]) -> tuple[_Reads, torch.Tensor]:
+        """One batch: what was read, and its log-probabilities, on the device."""
+        decoder_ids = [one.query.decoder_ids for one in passes] if self.kind == "encoder-decoder" else None
+        states = self.model.states([one.query.ids for one in passes], decoder_ids)
+        reads, rows, positions, targets, each = _reads_of(passes)
+        chosen = states[_index(rows, states), _index(positions, states)]
+        values = []
+        wanted, pieces = _index(each, states), _index(targets, states)
+        for begin in range(0, len(rows), self._head_rows):
+            logits = self.model.logits(chosen[begin : begin + self._head_rows])
+            here = (wanted >= begin) & (wanted < begin + self._head_rows)
+            row = wanted[here] - begin
+            values.append(logits[row, pieces[here]] - logits.logsumexp(dim=1)[row])
+        return reads, torch.cat(values) if values else states.new_empty(0)
+
+    def _time(self, pieces: int) -> float:
+        """Seconds for a batch of so many pieces; the first run of a size warms the device up and does not count."""
+        length = min(_TRIAL_LENGTH, self.max_pieces or _TRIAL_LENGTH, pieces)
+        row = tuple(range(1, length + 1))
+        written = row[: length // 2 + 1] if self.kind == "encoder-decoder" else ()
+        one = _Pass(Query(row, (0,), (0,), written), [(0, Query(row, (0,), (0,)))])
+        for _ in range(2):
+            begin = time.perf_counter()
+            self._run([one] * (pieces // length or 1))[1].cpu()  # which waits for the device
+            seconds = time.perf_counter() - begin
+        return seconds
+
+    def _not_finite(self) -> str:
+        mend = "the weights are damaged: fetch them again"
+        if self.model.dtype != "float32":
+            mend = f"write dtype: float32; if that does not help, {mend}"
+        found = f"some log-probabilities are not finite in {self.model.dtype}"
+        return f"model {self.name}: {found}. {mend[:1].upper()}{mend[1:]}."
+
+    def _count(self, **more: int) -> None:
+        self.report = replace(self.report, **{key: getattr(self.report, key) + n for key, n in more.items()})
+
+
+class _Pass(NamedTuple):
+    """One row for the model, and the queries that read from it, by their places."""
+
+    query: Query
+    readers: list[tuple[int, Query]]
+
+
+class _Reads(NamedTuple):
+    """Whose numbers the values of a batch are: of value i, query `query[i]`, its target `place[i]`."""
+
+    query: list[int]
+    place: list[int]
+
+
+def _distinct(queries: Sequence[Query]) -> list[_Pass]:
+    """Each distinct pass once, shortest first; the order is the same whatever the order of the queries."""
+    passes: dict[tuple[tuple[int, ...], tuple[int, ...]], _Pass] = {}
+    for place, query in enumerate(queries):
+        passes.setdefault((query.ids, query.decoder_ids), _Pass(query, [])).readers.append((place, query))
+    return sorted(passes.values(), key=lambda one: (one.query.size, one.query.ids, one.query.decoder_ids))
+
+
+def _reads_of(passes: Sequence[_Pass]) -> tuple[_Reads, list[int], list[int], list[int], list[int]]:
+    """What is read from a batch.
+
+    Returns:
+        Whose each value is; row and position of each state that the head is run on, each once; of each value the piece
+        that is read, and the state that it is read from, in the order of these states.
+    """
+    states: dict[tuple[int, int], list[tuple[int, int, int]]] = {}
+    for row, one in enumerate(passes):
+        for number, query in one.readers:
+            for place, (position, target) in enumerate(zip(query.positions, query.targets, strict=True)):
+                states.setdefault((row, position), []).append((number, place, target))
+    values = [(state, *value) for state, found in enumerate(states.values()) for value in found]
+    reads = _Reads([value[1] for value in values], [value[2] for value in values])
+    rows, positions = [row for row, _ in states], [position for _, position in states]
+    return reads, rows, positions, [value[3] for value in values], [value[0] for value in values]
+
+
+def _padded(queries: Sequence[Query]) -> int:
+    """Pieces of these rows as a batch, padding included."""
+    longest = max(len(query.ids) for query in queries) + max(len(query.decoder_ids) for query in queries)
+    return len(queries) * longest
+
+
+def _index(numbers: Sequence[int], states: torch.Tensor) -> torch.Tensor:
+    return torch.tensor(numbers, dtype=torch.long, device=states.device)

@@ -1,0 +1,279 @@
+"""Scores of both sentences of each pair by one model (Sahoo et al. 2024, section 6.1; Nangia et al. 2020, section 3).
+
+For an encoder the score is the mean log-probability of the words that both sentences have, each masked whole in turn
+and everything else in sight: P(U|M), normalized by the number of scored pieces. `prasanga.likelihoods.measures` names
+the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from prasanga.errors import InputError
+from prasanga.likelihoods.engine import Scorer, load_scorer
+from prasanga.likelihoods.measures import OF_WORDS, REDUCTIONS, resolve_measure
+from prasanga.likelihoods.queries import Query
+from prasanga.likelihoods.sentence_queries import SentenceQueries
+from prasanga.models.options import NO_OPTIONS, ModelOptions
+from prasanga.models.pieces import Pieces, Span, overlapping
+from prasanga.pairs import align_spans
+from prasanga.pairs.words import Punctuation
+from prasanga.text.batches import normalizer
+
+UNKNOWN = ("leave-out", "keep")
+PIECES = ("all", "left-to-right")
+
+REASONS = {
+    "identical": "both sentences are the same",
+    "nothing-modified": "the sentences do not differ in a word that could be scored",
+    "nothing-unmodified": "the sentences have no word in common",
+    "dropped-word": "the tokenizer has no piece for one of the words",
+    "identical-pieces": "both sentences are the same to the tokenizer",
+    "unknown-piece": "a scored piece is one that the tokenizer does not know",
+    "too-long": "a sentence is longer than the model reads",
+}
+"""Why a pair has no scores, as `left_out` names it."""
+
+
+@dataclass(frozen=True)
+class PairSettings:
+    """How pairs are scored.
+
+    Attributes:
+        measure: see `prasanga.likelihoods.measures`; `p_unmodified` is what each kind of model has for it.
+        reduction: `mean` over the scored pieces, or `sum`.
+        pieces: how a word of several pieces is masked: `all` together, or `left-to-right`.
+        punctuation: `apart` or `with-word`, see `prasanga.pairs.words_of`.
+        unknown: `leave-out` pairs with a scored piece that the tokenizer does not know, or `keep` them.
+
+    Raises:
+        InputError: a value that is none of these.
+    """
+
+    measure: str = "p_unmodified"
+    reduction: str = "mean"
+    pieces: str = "all"
+    punctuation: Punctuation = "apart"
+    unknown: str = "leave-out"
+
+    def __post_init__(self) -> None:
+        """Refuse values that mean nothing."""
+        for key, allowed in (("reduction", REDUCTIONS), ("pieces", PIECES), ("unknown", UNKNOWN)):
+            if getattr(self, key) not in allowed:
+                raise InputError(f"{key} is {getattr(self, key)!r}; write {' or '.join(allowed)}.")
+
+
+def score_pairs(
+    model: str | Path | Scorer,
+    pairs: pl.DataFrame,
+    *,
+    family: str = "auto",
+    measure: str = "p_unmodified",
+    dtype: str = "auto",
+    reduction: str = "mean",
+    pieces: str = "all",
+    punctuation: Punctuation = "apart",
+    unknown: str = "leave-out",
+    normalization: Mapping[str, str] | None = None,
+    language_codes: Mapping[str, str] | None = None,
+    revision: str | None = None,
+    device: str = "auto",
+    threads: int | None = None,
+    pieces_per_batch: int | None = None,
+    options: ModelOptions = NO_OPTIONS,
+    name: str | None = None,
+) -> pl.DataFrame:
+    """Score both sentences of each pair.
+
+    Args:
+        model: a folder, the id of a model of the hub, or a scorer that is loaded already (for `aula`, with attentions).
+        pairs: columns `language`, `first`, `second`, and whatever else (`prasanga.pairs.read_pairs`).
+        family: `auto`, or what the model must be: `encoder`, `decoder`, `encoder-decoder`.
+        measure: see `PairSettings`, as for `reduction`, `pieces`, `punctuation`, `unknown`.
+        dtype: `auto`, `float32`, `bfloat16`, `float16`.
+        reduction: `mean`, `sum`.
+        pieces: `all`, `left-to-right`.
+        punctuation: `apart`, `with-word`.
+        unknown: `leave-out`, `keep`.
+        normalization: by language, how text is normalized before it is aligned and read; as it stands if None.
+        language_codes: by language, the piece by which a multilingual encoder-decoder is told the language.
+        revision: branch, tag or commit of the hub.
+        device: `auto`, `cpu`, `cuda`, `cuda:<number>`.
+        threads: threads of torch.
+        pieces_per_batch: see `load_scorer`.
+        options: of the tokenizer, the weights and the cards.
+        name: what the column `model` says; the model's own name if None.
+
+    Returns:
+        `pairs` with the columns `score_first`, `score_second` (natural logarithm; null if left out), `n_first`,
+        `n_second` (scored pieces), `left_out` (null, or one of `REASONS`), `kind`, `measure`, `reduction`, `model`.
+
+    Raises:
+        InputError: the model cannot be had, or its kind does not have this measure; a column is missing.
+    """
+    settings = PairSettings(measure, reduction, pieces, punctuation, unknown)
+    for column in ("language", "first", "second"):
+        if column not in pairs.columns:
+            raise InputError(f"the pairs have no column {column!r}. They have {', '.join(pairs.columns)}.")
+    scorer = (
+        model
+        if isinstance(model, Scorer)
+        else load_scorer(
+            model,
+            kind=family,
+            revision=revision,
+            device=device,
+            dtype=dtype,
+            threads=threads,
+            pieces_per_batch=pieces_per_batch,
+            attentions=measure == "aula",
+            options=options,
+        )
+    )
+    chosen = resolve_measure(scorer.kind, settings.measure, scorer.name)
+    rows: list[_Scores] = [_Scores()] * len(pairs)
+    languages = pairs["language"].to_list()
+    for language in sorted(set(languages)):
+        asking = SentenceQueries(
+            scorer.model, chosen, language=language, how=settings.pieces, language_codes=language_codes
+        )
+        places = [place for place, one in enumerate(languages) if one == language]
+        texts = _normalized(pairs[places], (normalization or {}).get(language))
+        for place, scores in zip(places, _score(scorer, asking, texts, chosen, settings), strict=True):
+            rows[place] = scores
+    found = pl.DataFrame(rows, schema=_Scores.schema(), orient="row")
+    return pairs.hstack(found).with_columns(
+        kind=pl.lit(scorer.kind), measure=pl.lit(chosen), reduction=pl.lit(reduction), model=pl.lit(name or scorer.name)
+    )
+
+
+class _Scores(NamedTuple):
+    """What is known of a pair in the end."""
+
+    score_first: float | None = None
+    score_second: float | None = None
+    n_first: int | None = None
+    n_second: int | None = None
+    left_out: str | None = None
+
+    @staticmethod
+    def schema() -> dict[str, type[pl.DataType]]:
+        return {
+            "score_first": pl.Float64,
+            "score_second": pl.Float64,
+            "n_first": pl.Int64,
+            "n_second": pl.Int64,
+            "left_out": pl.String,
+        }
+
+
+class _Sentence(NamedTuple):
+    """A sentence to be scored: its pieces, and the character spans of the words that are."""
+
+    pieces: Pieces
+    words: Sequence[Span]
+
+
+def _normalized(pairs: pl.DataFrame, normalization: str | None) -> list[tuple[str, str]]:
+    normalized = normalizer(normalization or "none")
+    return list(zip(normalized(pairs["first"].to_list()), normalized(pairs["second"].to_list()), strict=True))
+
+
+def _score(
+    scorer: Scorer,
+    asking: SentenceQueries,
+    texts: Sequence[tuple[str, str]],
+    measure: str,
+    settings: PairSettings,
+) -> list[_Scores]:
+    """The scores of pairs in one language."""
+    read = asking.read([text for pair in texts for text in pair])
+    planned = [_plan(scorer, asking, read, first, second, measure, settings) for first, second in texts]
+    sentences = [sentence for plan in planned if not isinstance(plan, str) for sentence in plan]
+    sums = _summed(scorer, asking, sentences, weighted=measure == "aula")
+    scores = []
+    for plan in planned:
+        if isinstance(plan, str):
+            scores.append(_Scores(left_out=plan))
+            continue
+        (first, n_first), (second, n_second) = next(sums), next(sums)
+        if settings.reduction == "mean":
+            first, second = first / n_first, second / n_second
+        scores.append(_Scores(first, second, n_first, n_second))
+    return scores
+
+
+def _plan(
+    scorer: Scorer,
+    asking: SentenceQueries,
+    read: Mapping[str, Pieces],
+    first: str,
+    second: str,
+    measure: str,
+    settings: PairSettings,
+) -> tuple[_Sentence, _Sentence] | str:
+    """Both sentences with their words to be scored, or why the pair is left out."""
+    if first == second:
+        return "identical"
+    aligned = align_spans(first, second, punctuation=settings.punctuation)
+    modified = (aligned.modified_first, aligned.modified_second)
+    unmodified = (aligned.unmodified_first, aligned.unmodified_second)
+    scored = modified if measure == "p_modified" else unmodified
+    if not any(modified) or (measure == "p_modified" and not all(modified)):
+        return "nothing-modified"
+    if measure in OF_WORDS and not all(scored):
+        return "nothing-unmodified"
+    pieces = (read[first], read[second])
+    for one, words in zip(pieces, zip(unmodified, modified, strict=True), strict=True):
+        if any(not overlapping(one, *word) for half in words for word in half):
+            return "dropped-word"
+    if list(pieces[0].ids) == list(pieces[1].ids):
+        return "identical-pieces"
+    sentences = (_Sentence(pieces[0], scored[0]), _Sentence(pieces[1], scored[1]))
+    for sentence in sentences:
+        if settings.unknown == "leave-out" and any(
+            sentence.pieces.ids[place] in scorer.unknown for place in asking.scored(*sentence)
+        ):
+            return "unknown-piece"
+        if scorer.max_pieces is not None and asking.longest(sentence.pieces) > scorer.max_pieces:
+            return "too-long"
+    return sentences
+
+
+def _summed(
+    scorer: Scorer, asking: SentenceQueries, sentences: Sequence[_Sentence], *, weighted: bool
+) -> Iterator[tuple[float, int]]:
+    """The sum of the log-probabilities of each sentence's scored pieces, and their number."""
+    owners: list[int] = []
+
+    def stream() -> Iterator[Query]:
+        for number, sentence in enumerate(sentences):
+            for query in asking.queries(*sentence):
+                owners.append(number)
+                yield query
+
+    sums = np.zeros(len(sentences))
+    counts = np.zeros(len(sentences), dtype=np.int64)
+    weights = _weights(scorer, asking, sentences) if weighted else None
+    for place, values in enumerate(scorer.in_parts(stream())):
+        number = owners[place]
+        sums[number] += values.sum() if weights is None else len(values) * float(weights[number] @ values)
+        counts[number] += len(values)
+    return zip(sums.tolist(), counts.tolist(), strict=True)
+
+
+def _weights(scorer: Scorer, asking: SentenceQueries, sentences: Sequence[_Sentence]) -> list[NDArray[np.float64]]:
+    """The share of attention that each scored piece of a sentence gets; those of a sentence sum to 1."""
+    found = []
+    received = scorer.attention([sentence.pieces.ids for sentence in sentences])
+    for sentence, weights in zip(sentences, received, strict=True):
+        own = weights[asking.scored(*sentence)]
+        found.append(own / own.sum())
+    return found

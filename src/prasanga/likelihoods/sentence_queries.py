@@ -1,0 +1,193 @@
+"""What a model is asked about one sentence, by measure; what is summed is the log-probability of the scored pieces."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from prasanga.errors import InputError
+from prasanga.likelihoods.masking import masked_queries
+from prasanga.likelihoods.queries import Query
+from prasanga.models.heads import SENTINEL, ModelWithHead, require_mask
+from prasanga.models.pieces import Pieces, Span, overlapping, read_pieces
+
+
+class SentenceQueries:
+    """Makes the queries of sentences in one language for one model and one measure."""
+
+    def __init__(
+        self,
+        model: ModelWithHead,
+        measure: str,
+        *,
+        language: str,
+        how: str = "all",
+        language_codes: Mapping[str, str] | None = None,
+    ) -> None:
+        """Prepare for sentences in `language`.
+
+        Args:
+            model: the model.
+            measure: a measure that it can give (`resolve_measure`).
+            language: bn, hi, en.
+            how: how a word of several pieces is masked, `all` or `left-to-right`.
+            language_codes: by language, the piece that tells an encoder-decoder which language it is.
+
+        Raises:
+            InputError: the tokenizer has no mask where one is needed, or no piece for the language.
+        """
+        self._model, self._measure, self._how = model, measure, how
+        self._code = _set_language(model, language, language_codes or {})
+        self._mask = require_mask(model) if measure in ("p_unmodified", "p_modified", "infill") else -1
+        self._before = _before_text(model, self._code) if model.kind != "encoder" else ()
+        self._end: tuple[int, ...] = ()
+        if model.kind == "encoder-decoder":
+            self._end = tuple(read_pieces(model.tokenizer, [""])[""].ids)
+
+    def read(self, texts: Sequence[str]) -> dict[str, Pieces]:
+        """The pieces of each text, as this model reads the language."""
+        if self._code is not None:
+            self._model.tokenizer.src_lang = self._code
+        return read_pieces(self._model.tokenizer, texts)
+
+    def scored(self, pieces: Pieces, words: Sequence[Span]) -> list[int]:
+        """Positions in `pieces` of what is scored, in order: those of `words`, or all where a measure takes all."""
+        if self._measure in ("p_unmodified", "p_modified", "infill"):
+            return [position for word in words for position in overlapping(pieces, *word)]
+        ordinary = _ordinary(pieces)
+        if self._measure == "causal" and self._model.kind == "decoder" and not self._before and not _opened(pieces):
+            return ordinary[1:]  # nothing comes before the first piece that it could be conditioned on
+        return ordinary
+
+    def longest(self, pieces: Pieces) -> int:
+        """Pieces of the longest input that the queries of a sentence have."""
+        if self._model.kind == "encoder-decoder" and self._measure == "causal":
+            return max(len(self._end), len(self._before) + len(_ordinary(pieces)) - 1)
+        return len(pieces.ids) + (len(self._before) if self._model.kind == "decoder" and not _opened(pieces) else 0)
+
+    def queries(self, pieces: Pieces, words: Sequence[Span]) -> Iterator[Query]:
+        """The queries of a sentence; together they read each piece of `scored` once, in its order."""
+        match self._measure:
+            case "p_unmodified" | "p_modified":
+                for word in words:
+                    yield from masked_queries(pieces, word, self._mask, how=self._how)
+            case "aul" | "aula":
+                ordinary = _ordinary(pieces)
+                yield Query(tuple(pieces.ids), tuple(ordinary), tuple(pieces.ids[place] for place in ordinary))
+            case "infill":
+                for word in words:
+                    yield self._infill(pieces, overlapping(pieces, *word))
+            case "causal" if self._model.kind == "decoder":
+                yield self._written(pieces, self.scored(pieces, words))
+            case _:
+                yield self._written_by_decoder(pieces)
+
+    def _infill(self, pieces: Pieces, own: Sequence[int]) -> Query:
+        """The encoder reads the sentence with one mask in place of a word, the decoder writes the word."""
+        hidden = set(own)
+        ids = [piece for place, piece in enumerate(pieces.ids) if place not in hidden]
+        ids.insert(own[0], self._mask)
+        word = tuple(pieces.ids[place] for place in own)
+        named = (self._mask,) if self._mask == _sentinel(self._model) else ()  # T5 names the gap before it fills it
+        before = (*self._before, *named)
+        places = range(len(before) - 1, len(before) - 1 + len(word))
+        return Query(tuple(ids), tuple(places), word, (*before, *word[:-1]))
+
+    def _written(self, pieces: Pieces, scored: Sequence[int]) -> Query:
+        """A decoder writes the sentence: each piece is read one position before it stands."""
+        before = () if _opened(pieces) else self._before
+        ids = (*before, *pieces.ids[: scored[-1] + 1]) if scored else (*before, *pieces.ids)
+        targets = tuple(pieces.ids[place] for place in scored)
+        # The last piece is only read, so it need not run.
+        return Query(ids[:-1] or ids, tuple(len(before) + place - 1 for place in scored), targets)
+
+    def _written_by_decoder(self, pieces: Pieces) -> Query:
+        """The encoder reads an empty text, the decoder writes the sentence from nothing."""
+        targets = tuple(pieces.ids[place] for place in _ordinary(pieces))
+        first = len(self._before) - 1
+        return Query(self._end, tuple(range(first, first + len(targets))), targets, (*self._before, *targets[:-1]))
+
+
+def _ordinary(pieces: Pieces) -> list[int]:
+    """Positions of the pieces of the text itself."""
+    return [place for place, special in enumerate(pieces.special) if not special]
+
+
+def _opened(pieces: Pieces) -> bool:
+    """Whether the tokenizer puts a special piece before the text by itself, as Llama's."""
+    return len(pieces.special) > 0 and bool(pieces.special[0])
+
+
+def _sentinel(model: ModelWithHead) -> int | None:
+    found = model.tokenizer.get_vocab().get(SENTINEL)
+    return None if found is None else int(found)
+
+
+def _before_text(model: ModelWithHead, code: str | None) -> tuple[int, ...]:
+    """What a decoder has read before it writes the first piece of a text.
+
+    A model that writes alone has its beginning-of-text piece, or the end-of-text piece of those that know only one
+    (GPT-2). The decoder of an encoder-decoder has the piece that its configuration names, and then, if it was trained
+    in several languages with a piece for each, that of the language (mBART: the language alone, or after the end of
+    text).
+    """
+    tokenizer, config = model.tokenizer, model.config
+    if model.kind == "decoder":
+        candidates = [tokenizer.bos_token_id, tokenizer.eos_token_id]
+        return next(((int(one),) for one in candidates if one is not None), ())
+    start = getattr(config, "decoder_start_token_id", None)
+    language = None if code is None else int(tokenizer.convert_tokens_to_ids(code))
+    if start is None and language is None:
+        start = next((one for one in (tokenizer.pad_token_id, tokenizer.bos_token_id) if one is not None), None)
+    codes = set() if language is None else set(_codes(tokenizer).values())
+    before = tuple(int(one) for one in (None if start in codes else start, language) if one is not None)
+    if not before:
+        raise InputError(
+            f"model {model.name}: config.json has no decoder_start_token_id, and the tokenizer no piece to begin a text"
+            " with. Write the id that the model was trained with into config.json."
+        )
+    return before
+
+
+def _set_language(model: ModelWithHead, language: str, codes: Mapping[str, str]) -> str | None:
+    """Tell the tokenizer of a multilingual encoder-decoder the language; the piece that says so, None if it has none.
+
+    Raises:
+        InputError: the piece asked for is none of the tokenizer's, or there is no telling which one it is.
+    """
+    known = _codes(model.tokenizer)
+    if language in codes:
+        if codes[language] not in model.tokenizer.get_vocab():
+            raise InputError(
+                f"model {model.name}: language_codes has {language}: {codes[language]}, which is no piece of the"
+                f" tokenizer. It has {', '.join(sorted(known)) or 'no pieces for languages'}."
+            )
+        return codes[language]
+    if not known:
+        return None
+    fitting = [piece for piece in known if piece.partition("_")[0] in (language, _LONG_CODES[language])]
+    if len(fitting) != 1:
+        raise InputError(
+            f"model {model.name}: the tokenizer has {' and '.join(fitting) or 'no piece'} for the language {language}."
+            f" It has {', '.join(sorted(known))}. Write which of them it is under the model, for example"
+            f" language_codes: {{{language}: {min(known)}}}."
+        )
+    return fitting[0]
+
+
+def _codes(tokenizer: Any) -> dict[str, int]:
+    """The pieces by which a tokenizer is told a language, where it is of a kind that is told."""
+    if not hasattr(tokenizer, "src_lang"):
+        return {}
+    vocabulary = tokenizer.get_vocab()
+    named = [str(token) for token in tokenizer.all_special_tokens if "_" in str(token).strip("_")]
+    return {piece: vocabulary[piece] for piece in named if piece in vocabulary and _is_code(piece)}
+
+
+def _is_code(piece: str) -> bool:
+    """Such as hi_IN (mBART) or hin_Deva (NLLB)."""
+    first, _, second = piece.partition("_")
+    return first.isalpha() and first.islower() and len(first) in (2, 3) and second[:1].isupper() and second.isalpha()
+
+
+_LONG_CODES = {"bn": "ben", "hi": "hin", "en": "eng"}
