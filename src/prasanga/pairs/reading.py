@@ -1,0 +1,193 @@
+"""Files of pairs, in any layout, as one table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, TypeAlias, get_args
+
+import polars as pl
+
+from prasanga.errors import InputError
+from prasanga.pairs.alignment import align_words
+from prasanga.pairs.layouts import CSV_LAYOUTS, LABELS, LANGUAGES, CsvLayout, LayoutName, RawPair, canonical
+from prasanga.pairs.marks import check_marks
+from prasanga.pairs.oddities import oddities, readable
+from prasanga.pairs.records import Records, read_csv
+from prasanga.pairs.stereoset import stereoset_pairs
+
+Layout: TypeAlias = Literal["auto"] | LayoutName
+
+#: Columns of the table of pairs.
+SCHEMA = pl.Schema(
+    {
+        "pair_id": pl.String,
+        "language": pl.String,
+        "bias_type": pl.String,
+        "label": pl.String,
+        "first": pl.String,
+        "second": pl.String,
+        "origin": pl.String,
+    }
+)
+
+
+@dataclass(frozen=True)
+class PairFile:
+    """What a file of pairs holds.
+
+    Attributes:
+        pairs: the table that `read_pairs` gives.
+        oddities: what is odd about them, a row a finding (`prasanga.pairs.oddities.SCHEMA`).
+        agreeing: `pair_id`, `language` and `agreeing`, for the pairs that mark words that merely agree.
+        layout: of the file.
+        ignored: what was read and is no part of a pair -> how many.
+    """
+
+    pairs: pl.DataFrame
+    oddities: pl.DataFrame
+    agreeing: pl.DataFrame
+    layout: LayoutName
+    ignored: Mapping[str, int] = field(default_factory=dict)
+
+
+def read_pairs(
+    path: str | Path, language: str | Sequence[str] | None = None, *, layout: Layout = "auto"
+) -> pl.DataFrame:
+    """The pairs of a file, one row a pair and language, in the file's order within a language.
+
+    Args:
+        path: a CSV file of our own layout, of IndiBias or of CrowS-Pairs, or StereoSet's JSON.
+        language: bn, hi or en, or several of them; None for all that the file has. The layouts of CrowS-Pairs and
+            StereoSet do not say their language: it is the one given here, English if none is.
+        layout: auto goes by the names of the columns.
+
+    Returns:
+        Columns `SCHEMA`. `first` and `second` are as in the file but for line breaks and blanks at the ends. `label` is
+        stereo if the first is the stereotypical sentence, antistereo if the second is. `bias_type` has small letters
+        and hyphens. `origin` is null where the file says nothing.
+
+    Raises:
+        InputError: for a file that cannot be read or fits no layout, a missing column, an empty cell, an unknown label
+            or language, a pair_id that occurs twice, marks that do not fit the sentences.
+    """
+    return read_pair_file(path, language, layout=layout).pairs
+
+
+def read_pair_file(
+    path: str | Path, language: str | Sequence[str] | None = None, *, layout: Layout = "auto"
+) -> PairFile:
+    """`read_pairs`, together with what is odd about the pairs, their marks, and what was ignored."""
+    path = Path(path)
+    wanted = _languages(language)
+    raw, chosen, columns, ignored = _raw_pairs(path, wanted, layout)
+    _check(path, raw, columns)
+    kept = [pair for pair in raw if wanted is None or pair.language in wanted]
+    missing = [one for one in wanted or () if one not in {pair.language for pair in kept}]
+    if missing:
+        there = ", ".join(sorted({pair.language for pair in raw})) or "none at all"
+        raise InputError(f"{path}: no pairs in the language {missing[0]}. The file has: {there}.")
+    kept.sort(key=lambda pair: LANGUAGES.index(pair.language))
+    return PairFile(
+        pairs=pl.DataFrame(list(map(_row, kept)), schema=SCHEMA, orient="row"),
+        oddities=oddities(kept, columns),
+        agreeing=pl.DataFrame(
+            [(pair.pair_id, pair.language, pair.agreeing.strip()) for pair in kept if pair.agreeing.strip()],
+            schema={"pair_id": pl.String, "language": pl.String, "agreeing": pl.String},
+            orient="row",
+        ),
+        layout=chosen,
+        ignored=ignored,
+    )
+
+
+def _languages(language: str | Sequence[str] | None) -> tuple[str, ...] | None:
+    if language is None:
+        return None
+    languages = (language,) if isinstance(language, str) else tuple(language)
+    for one in languages:
+        if one not in LANGUAGES:
+            raise InputError(f"language: {one!r} is not known. Allowed: {', '.join(LANGUAGES)}.")
+    return languages
+
+
+def _raw_pairs(
+    path: Path, languages: Sequence[str] | None, layout: Layout
+) -> tuple[list[RawPair], LayoutName, tuple[str, str], Mapping[str, int]]:
+    """Pairs, layout, the columns of bias type and label, and what was ignored."""
+    if layout not in get_args(LayoutName) and layout != "auto":
+        raise InputError(f"layout: {layout!r} is not known. Allowed: auto, {', '.join(get_args(LayoutName))}.")
+    if layout == "stereoset" or (layout == "auto" and path.suffix.lower() == ".json"):
+        pairs, unrelated = stereoset_pairs(path, _one_language(path, "stereoset", languages))
+        return pairs, "stereoset", ("bias_type", "label"), {"unrelated sentences": unrelated}
+    records = read_csv(path)
+    chosen = _csv_layout(path, records, layout)
+    spoken = _one_language(path, chosen.name, languages) if chosen.one_language else ""
+    pairs = [pair for row, cells in enumerate(records.cells, start=1) for pair in chosen.pairs(cells, row, spoken)]
+    return pairs, chosen.name, chosen.type_and_label, {}
+
+
+def _one_language(path: Path, layout: str, languages: Sequence[str] | None) -> str:
+    if languages is None:
+        return "en"
+    if len(languages) != 1:
+        raise InputError(
+            f"{path}: the layout {layout} holds one language, but {', '.join(languages) or 'none'} were asked for. Name"
+            " the one that the file is in."
+        )
+    return languages[0]
+
+
+def _csv_layout(path: Path, records: Records, layout: Layout) -> CsvLayout:
+    candidates = [one for one in CSV_LAYOUTS if layout in ("auto", one.name)]
+    # The layout that fits best is the one that was meant, if a column is missing.
+    nearest = max(candidates, key=lambda one: len(set(one.columns) & set(records.columns)) / len(one.columns))
+    missing = [column for column in nearest.columns if column not in records.columns]
+    if missing:
+        raise InputError(
+            f"{path}: column {missing[0]!r} is missing. The file has {', '.join(map(repr, records.columns))}; the"
+            f" layout {nearest.name} needs {', '.join(nearest.columns)}."
+        )
+    return nearest
+
+
+def _check(path: Path, raw: Sequence[RawPair], columns: tuple[str, str]) -> None:
+    if not raw:
+        raise InputError(f"{path}: no pairs. Write at least one after the header (docs/pairs.md).")
+    seen: dict[tuple[str, str], int] = {}
+    for pair in raw:
+        where = f"{path}, record {pair.row} (pair {pair.pair_id})"
+        cells = {
+            "pair_id": pair.pair_id,
+            columns[0]: pair.bias_type,
+            pair.first_column: pair.first,
+            pair.second_column: pair.second,
+        }
+        empty = [column for column, cell in cells.items() if not cell.strip()]
+        if empty:
+            raise InputError(f"{where}: {empty[0]} is empty. Fill the cell or remove the record.")
+        if pair.language not in LANGUAGES:
+            raise InputError(f"{where}: language {pair.language!r} is not known. Allowed: {', '.join(LANGUAGES)}.")
+        if canonical(pair.label) not in LABELS:
+            raise InputError(
+                f"{where}: {columns[1]} {pair.label!r} is not known. Allowed: {', '.join(LABELS)}; {LABELS[0]} if the"
+                f" first sentence is the stereotypical one, {LABELS[1]} if the second is."
+            )
+        earlier = seen.setdefault((pair.pair_id, pair.language), pair.row)
+        if earlier != pair.row:
+            raise InputError(f"{where}: record {earlier} has the same id. Results are filed by it; give each its own.")
+        if pair.modified or pair.agreeing:
+            check_marks(where, pair.modified, pair.agreeing, align_words(readable(pair.first), readable(pair.second)))
+
+
+def _row(pair: RawPair) -> tuple[str | None, ...]:
+    return (
+        pair.pair_id,
+        pair.language,
+        canonical(pair.bias_type),
+        canonical(pair.label),
+        readable(pair.first),
+        readable(pair.second),
+        pair.origin,
+    )

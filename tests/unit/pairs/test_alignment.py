@@ -1,0 +1,186 @@
+"""Words of a pair and their alignment, against the paper's examples and against trying everything."""
+
+from __future__ import annotations
+
+import csv
+from itertools import combinations, pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from prasanga.errors import InputError
+from prasanga.pairs import Alignment, Word, align_spans, align_words, words_of
+from prasanga.pairs.alignment import match_words
+
+
+def texts(sentence: str, punctuation: str = "apart") -> list[str]:
+    return [word.text for word in words_of(sentence, punctuation)]  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "expected"),
+    [
+        ("He doesn't know.", ["He", "doesn't", "know"]),
+        ('"Yes ma\'am!" (twice)', ["Yes", "ma'am", "twice"]),
+        ("SC/ST families, co-owners;", ["SC/ST", "families", "co-owners"]),
+        ("বার-বার বলল।", ["বার-বার", "বলল"]),
+        ("वह गया ।", ["वह", "गया"]),
+        ("वह गया | वह आया॥", ["वह", "गया", "वह", "आया"]),
+        ("वह गया।। …", ["वह", "गया"]),
+        ("“कहाँ”? – यहाँ", ["कहाँ", "यहाँ"]),
+        # Signs at the end of a word are part of it, in every script.
+        ("মা, পদ্মা ও ফুলের গাছ।", ["মা", "পদ্মা", "ও", "ফুলের", "গাছ"]),
+        ("It cost $30, or 40%.", ["It", "cost", "$30", "or", "40"]),
+        ("an A+ in C++", ["an", "A+", "in", "C++"]),
+        ("\u200bone\ufeff two\u00a0three\n\tfour", ["one", "two", "three", "four"]),
+        ("।", []),
+        ("", []),
+    ],
+)
+def test_words(sentence: str, expected: list[str]) -> None:
+    assert texts(sentence) == expected
+    assert [sentence[word.start : word.end] for word in words_of(sentence)] == expected
+
+
+def test_words_with_their_punctuation_are_what_stands_between_blanks() -> None:
+    sentence = '"Yes ma\'am!"  वह गया ।'
+    assert texts(sentence, "with-word") == sentence.split()
+    assert words_of(sentence, "with-word")[1] == Word("ma'am!\"", 5, 12)
+
+
+def test_unknown_punctuation() -> None:
+    with pytest.raises(InputError, match=r"punctuation: 'off' is not known\. Allowed: apart, with-word"):
+        align_words("a", "b", punctuation="off")  # type: ignore[arg-type]
+
+
+def test_figure_8(shared: Path) -> None:
+    """Figure 8 prints a final full stop with the last word in some rows and not in others."""
+    with (shared / "published/indibias_uset_mset_examples.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 8
+    for first, second in zip(rows[::2], rows[1::2], strict=True):
+        alignment = align_words(first["sentence"], second["sentence"])
+        printed = [
+            [word.rstrip(".।") for word in row[column].split(" | ")]
+            for row in (first, second)
+            for column in ("u_set", "m_set")
+        ]
+        assert Alignment(*printed) == alignment
+
+
+def test_words_stay_as_written() -> None:
+    assert align_words("He don’t eat rice", "she eats RICE, he don't") == Alignment(
+        ["He", "don’t"], ["eat", "rice"], ["he", "don't"], ["she", "eats", "RICE"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("बड\u093cा", "ब\u095cा"),  # ड़ as two code points, as one
+        ("ज\u093cरूर", "\u095bरूर"),
+        ("সময\u09bc", "সম\u09df"),
+        ("ব\u09c7\u09beন", "ব\u09cbন"),
+        ("উদ\u09cd\u200cযোগ", "উদ\u09cdযোগ"),
+        ("don't", "don\u2019t"),
+        ("He", "he"),
+        ("soft\u00adware", "software"),
+        ("caf\u00e9", "CAFE\u0301"),
+    ],
+)
+def test_spelling_twins_are_one_word(one: str, other: str) -> None:
+    alignment = align_words(f"x {one} y", f"x z {other}, y")
+    assert alignment.unmodified_first == ["x", one, "y"]
+    assert alignment.unmodified_second == ["x", other, "y"]
+    assert alignment.modified_second == ["z"]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("मज\u093cाक", "मजाक"),  # the nukta left out
+        ("গরু", "গৰু"),
+        ("র\u200d\u09cdযাব", "র\u09cdযাব"),  # the joiner shapes another conjunct
+        ("$30", "30"),
+        ("well", "we'll"),
+        ("ফুল", "ফল"),
+    ],
+)
+def test_other_spellings_are_two_words(one: str, other: str) -> None:
+    assert align_words(one, other) == Alignment([], [one], [], [other])
+
+
+def test_order_counts() -> None:
+    alignment = align_words("women are better than men", "men are better than women")
+    assert alignment.unmodified_first == ["are", "better", "than"]
+    assert alignment.modified_first == ["women", "men"]
+    assert alignment.modified_second == ["men", "women"]
+
+
+def test_what_differs_lies_together() -> None:
+    """The second `the` would do as well for the length; the first leaves one run of modified words instead of two."""
+    first, second = "and the tall man saw the man", "and the man"
+    assert align_spans(first, second).modified_first == [(8, 12), (13, 16), (17, 20), (21, 24)]
+
+
+def test_spans_point_into_the_sentences() -> None:
+    first, second = "“वह” डॉक्टर  बनना चाहता है ।", "वह डॉक्टर बनना चाहती है।"
+    spans, words = align_spans(first, second), align_words(first, second)
+    for name in ("unmodified_first", "modified_first", "unmodified_second", "modified_second"):
+        sentence = first if name.endswith("first") else second
+        assert [sentence[start:end] for start, end in getattr(spans, name)] == getattr(words, name)
+    assert words.modified_first == ["चाहता"]
+    assert spans.unmodified_first[0] == (1, 3)
+
+
+@pytest.mark.parametrize("pair", [("", ""), ("a b", ""), ("।", "a"), ("a", "a")])
+def test_nothing_to_align(pair: tuple[str, str]) -> None:
+    alignment = align_words(*pair)
+    assert alignment.modified_first == (["a", "b"] if pair[0] == "a b" else [])
+    assert alignment.unmodified_first == (["a"] if pair == ("a", "a") else [])
+
+
+def gaps(matches: list[tuple[int, int]], n: int, m: int) -> int:
+    """Runs of words without a match, a run in both sentences at once counted as one."""
+    framed = [(-1, -1), *matches, (n, m)]
+    return sum((i - before_i, j - before_j) != (1, 1) for (before_i, before_j), (i, j) in pairwise(framed))
+
+
+def best_by_trial(first: str, second: str) -> tuple[int, int]:
+    """The longest common subsequence and, among those, the fewest gaps; every choice of places is tried."""
+    for length in range(min(len(first), len(second)), -1, -1):
+        found = [
+            gaps(list(zip(places, others, strict=True)), len(first), len(second))
+            for places in combinations(range(len(first)), length)
+            for others in combinations(range(len(second)), length)
+            if all(first[i] == second[j] for i, j in zip(places, others, strict=True))
+        ]
+        if found:
+            return length, min(found)
+    raise AssertionError("nothing has length 0")
+
+
+@given(st.text("abc", max_size=7), st.text("abc", max_size=7))
+def test_alignment_is_the_best_there_is(first: str, second: str) -> None:
+    matches = match_words(list(first), list(second))
+    assert all(first[i] == second[j] for i, j in matches)
+    assert matches == sorted(set(matches))
+    assert len({i for i, _ in matches}) == len({j for _, j in matches}) == len(matches)
+    assert (len(matches), gaps(matches, len(first), len(second))) == best_by_trial(first, second)
+
+
+@given(st.text("abcd ", max_size=30), st.text("abcd ", max_size=30))
+def test_exchanged_sentences_exchange_the_sets(first: str, second: str) -> None:
+    one, other = align_spans(first, second), align_spans(second, first)
+    assert (one.unmodified_first, one.modified_first) == (other.unmodified_second, other.modified_second)
+    assert (one.unmodified_second, one.modified_second) == (other.unmodified_first, other.modified_first)
+
+
+def test_long_sentences() -> None:
+    first = [str(7 * place % 83) for place in range(2000)]
+    second = [str(5 * place % 83) for place in range(2000)]
+    matches = match_words(first, second)
+    assert all(first[i] == second[j] for i, j in matches)
+    assert len(match_words(first, [*first[1:], "x"])) == 1999

@@ -1,0 +1,180 @@
+"""What is odd about pairs is said, one row a finding."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from prasanga.pairs import read_pair_file
+from prasanga.pairs.oddities import KINDS
+
+WriteCsv = Callable[..., Path]
+
+
+def of(write_csv: WriteCsv, language: str, first: str, second: str) -> dict[str, tuple[str, str, str]]:
+    file = read_pair_file(write_csv([("p", language, "gender", "stereo", first, second)]))
+    return {kind: (column, found, done) for _, _, _, column, kind, found, done in file.oddities.rows()}
+
+
+def test_an_ordinary_pair_is_not_odd(write_csv: WriteCsv) -> None:
+    assert of(write_csv, "en", "He doesn't lead, I think.", "She doesn't lead, I think.") == {}
+    assert of(write_csv, "hi", "लड़का आया। वह हँसा।", "लड़की आयी। वह हँसी।") == {}
+    assert (
+        of(write_csv, "bn", "ছেলেটি উদ্\u200cযোগী, র\u200d্যাবে কাজ করে।", "মেয়েটি উদ্\u200cযোগী, র\u200d্যাবে কাজ করে।") == {}
+    )
+
+
+@pytest.mark.parametrize(
+    ("language", "first", "second", "kind", "expected"),
+    [
+        ("en", "He\r\n leads.", "She leads.", "line-break", ("first", "1 in the cell", "a blank in its place")),
+        ("en", "He leads. ", "She leads.", "outer-blanks", ("first", "'… '", "removed")),
+        ("en", "He leads.", "She  leads.", "several-blanks", ("second", "'  '", "kept")),
+        ("en", "He\u00a0leads.", "She leads.", "other-blank", ("first", r"'\xa0'", "kept")),
+        ("en", "He\u200b leads.", "She leads.", "invisible-character", ("first", r"'\u200b'", "kept")),
+        ("en", "He leads\ufffd.", "She leads.", "replacement-character", ("first", "\ufffd", "kept")),
+        ("en", "He doesn’t lead.", "She doesn't lead.", "curly-quote", ("first", "’", "kept")),
+        ("en", "He leads.", "he leads.", "small-first-letter", ("second", "he", "kept")),
+        ("hi", "वह गया|", "वह आया|", "bar-for-danda", ("second", "|", "kept")),
+        ("hi", "वह गया।", "वह आया ।", "blank-before-stop", ("second", " ।", "kept")),
+        ("hi", "वह गया।।", "वह आया॥", "double-danda", ("second", "॥", "kept")),
+        ("hi", "वह गया।वह आया।", "वह आया।", "no-blank-after-stop", ("first", "गया।वह", "kept")),
+        ("hi", "वह IQ है", "वह आया", "other-script", ("first", "IQ", "kept")),
+        ("bn", "সে আয়া", "সে ड़\u09c7", "other-script", ("second", "ड़ে", "kept")),
+        ("hi", "वह ब\u095cा है", "वह छोटा है", "not-nfc", ("first", "ब\u095cा", "kept")),
+        (
+            "en",
+            "He leads.",
+            "He leads. ",
+            "identical-sentences",
+            ("first / second", "He leads.", "kept, cannot be scored"),
+        ),
+        (
+            "en",
+            "He leads.",
+            "He leads!",
+            "identical-words",
+            ("first / second", "He leads. / He leads!", "kept, cannot be scored where modified words are needed"),
+        ),
+        (
+            "en",
+            "He leads.",
+            "She follows.",
+            "no-common-word",
+            ("first / second", "He leads. / She follows.", "kept, cannot be scored where unmodified words are needed"),
+        ),
+        (
+            "en",
+            "Men sat.",
+            "Old men sat.",
+            "differing-case",
+            ("first / second", "Men / men", "kept, compared as one word"),
+        ),
+        (
+            "hi",
+            "बड\u093cा लड\u093cका",
+            "ब\u095cा आदमी",
+            "differing-spelling",
+            ("first / second", "बड\u093cा / ब\u095cा", "kept, compared as one word"),
+        ),
+        (
+            "hi",
+            "वह मज\u093cाक है",
+            "वह मजाक था",
+            "differing-nukta",
+            ("first / second", "मज\u093cाक / मजाक", "kept, compared as two words"),
+        ),
+        ("hi", "वह गया।", "वह आया", "differing-end", ("first / second", "। / ा", "kept")),
+        ("en", "Men sat.", "Old men sat.", "differing-length", ("first / second", "2 / 3 words", "kept")),
+        (
+            "en",
+            "He and a b c",
+            "She and d e f",
+            "many-modified-words",
+            ("first / second", "4 / 4 words", "kept"),
+        ),
+    ],
+)
+def test_oddities(
+    write_csv: WriteCsv, language: str, first: str, second: str, kind: str, expected: tuple[str, str, str]
+) -> None:
+    found = of(write_csv, language, first, second)
+    assert found[kind] == expected
+    assert set(found) <= set(KINDS)
+
+
+def test_a_word_that_moved_is_no_matter_of_nuktas(write_csv: WriteCsv) -> None:
+    assert "differing-nukta" not in of(write_csv, "hi", "ज\u093cरा वह", "वह ज\u093cरा")
+
+
+def test_what_is_kept_is_scored_as_it_is(write_csv: WriteCsv) -> None:
+    first = "वह  ब\u095cा\u200b है ।।वह’ |"
+    file = read_pair_file(write_csv([("p", "hi", "age", "stereo", first, "वह है |")]))
+    assert file.pairs["first"].to_list() == [first]
+
+
+def test_spelling_of_names(write_csv: WriteCsv) -> None:
+    file = read_pair_file(write_csv([("p", "en", "Physical Appearance", "Stereo", "He ran.", "She ran.")]))
+    assert file.oddities.select("column", "kind", "found", "done").rows() == [
+        ("bias_type", "bias-type-spelling", "Physical Appearance", "read as physical-appearance"),
+        ("label", "label-spelling", "Stereo", "read as stereo"),
+    ]
+
+
+def test_spelling_of_the_label_in_another_layout(write_csv: WriteCsv) -> None:
+    columns = ("", "sent_more", "sent_less", "stereo_antistereo", "bias_type")
+    file = read_pair_file(write_csv([("0", "He ran.", "She ran.", "Anti-Stereo", "age")], columns))
+    assert file.pairs["first"].to_list() == ["She ran."]
+    assert [(row[3], row[4], row[6]) for row in file.oddities.rows()] == [
+        ("stereo_antistereo", "label-spelling", "read as antistereo")
+    ]
+
+
+def test_repetition(write_csv: WriteCsv) -> None:
+    sentences = [("A b.", "A c."), ("A b.", "A d."), ("A c.", "A b."), ("A b.", "A c."), ("A e.", "A f.")]
+    records = [(str(i), "en", "age", "stereo", *both) for i, both in enumerate(sentences)]
+    other_language = ("0", "hi", "age", "stereo", "A b.", "A c.")
+    file = read_pair_file(write_csv([*records, other_language]))
+    repeated = file.oddities.filter(file.oddities["kind"].str.contains("duplicated|reversed"))
+    assert repeated.select("row", "column", "kind", "found").rows() == [
+        (2, "first", "duplicated-sentence", "also in 0"),
+        (3, "first / second", "reversed-pair", "of 0"),
+        (4, "first / second", "duplicated-pair", "as 0"),
+    ]
+
+
+def test_the_indibias_sample(shared: Path) -> None:
+    """The counts of the audit that lies beside the file."""
+    oddities = read_pair_file(shared / "reference/indibias/IndiBias_v1_sample.csv").oddities
+    assert set(oddities["kind"]) <= set(KINDS)
+    kinds = Counter(zip(oddities["language"], oddities["kind"], strict=True))
+
+    def rows(language: str, kind: str) -> list[int]:
+        # The audit counts records from 0.
+        found = oddities.filter((oddities["language"] == language) & (oddities["kind"] == kind))
+        return sorted({row - 1 for row in found["row"]})
+
+    assert kinds["en", "bias-type-spelling"] == kinds["hi", "bias-type-spelling"] == 129
+    assert not any(kind == "label-spelling" for _, kind in kinds)
+    assert rows("hi", "line-break") == [404]
+    assert rows("hi", "identical-sentences") == [484]
+    assert rows("en", "duplicated-sentence") == rows("hi", "duplicated-sentence") == [105]
+    assert kinds["hi", "not-nfc"] == 16
+    assert rows("hi", "not-nfc") == [140, 159, 187, 258, 326, 375, 393, 455, 500, 516]
+    assert kinds["hi", "bar-for-danda"] == 16
+    assert rows("hi", "bar-for-danda") == [204, 219, 241, 272, 300, 302, 328, 398, 469]
+    assert rows("en", "differing-end") == [57, 175, 204, 233, 270, 287, 294, 333, 347, 352, 420, 461, 505]
+    assert rows("hi", "differing-end") == [141, 193, 204, 208, 283, 294, 347, 398, 411, 420, 444, 461, 523]
+    assert kinds["hi", "double-danda"] == 2
+    assert rows("en", "curly-quote") == [373]
+    assert rows("hi", "other-script") == [207, 376, 381]
+    assert len(rows("en", "differing-length")) == 44
+    assert rows("hi", "differing-nukta") == [56, 117, 251]
+
+
+def test_every_kind_is_described(project_root: Path) -> None:
+    page = (project_root / "docs/pairs.md").read_text("utf-8")
+    assert [kind for kind in KINDS if f"`{kind}`" not in page] == []

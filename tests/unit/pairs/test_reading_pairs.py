@@ -1,0 +1,283 @@
+"""Files of pairs in every layout, and what is said of those that cannot be used."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from prasanga.errors import InputError
+from prasanga.pairs import align_words, read_pair_file, read_pairs
+from prasanga.pairs.reading import SCHEMA
+
+WriteCsv = Callable[..., Path]
+
+INDIBIAS = (
+    "",
+    "index",
+    "modified_eng_sent_more",
+    "modified_eng_sent_less",
+    "sent_more_hindi",
+    "sent_less_hindi",
+    "bias_type",
+    "stereo_antistereo",
+)
+CROWS = ("", "sent_more", "sent_less", "stereo_antistereo", "bias_type", "annotations")
+OWN = ("pair_id", "language", "bias_type", "label", "first", "second")
+PAIR = ("p1", "en", "gender", "stereo", "He leads.", "She leads.")
+
+
+def test_our_own_layout(write_csv: WriteCsv) -> None:
+    path = write_csv(
+        [
+            ("e1", "en", "Physical_Appearance", "Anti-Stereo", " He, too, leads. ", "She, too, leads.", "written", "x"),
+            ("b1", "bn", "gender", "stereo", "ছেলেটি হাসে।", "মেয়েটি হাসে।", "", ""),
+        ],
+        (*OWN, "origin", "note"),
+    )
+    pairs = read_pairs(path)
+    assert pairs.schema == SCHEMA
+    assert pairs.rows() == [
+        ("b1", "bn", "gender", "stereo", "ছেলেটি হাসে।", "মেয়েটি হাসে।", None),
+        ("e1", "en", "physical-appearance", "antistereo", "He, too, leads.", "She, too, leads.", "written"),
+    ]
+
+
+def test_indibias_is_two_languages(write_csv: WriteCsv) -> None:
+    path = write_csv(
+        [
+            ("0", "649", "the old man sat", "the young man sat", "बूढ़ा बैठा", "युवा बैठा", "age", "stereo"),
+            ("1", "588", "a b", "a c", "क ख", "क ग", "Caste", "antistereo"),
+        ],
+        INDIBIAS,
+    )
+    pairs = read_pairs(path)
+    assert pairs.select("pair_id", "language", "bias_type", "label", "first", "origin").rows() == [
+        ("649", "hi", "age", "stereo", "बूढ़ा बैठा", "inherited"),
+        ("588", "hi", "caste", "antistereo", "क ख", "tuples"),
+        ("649", "en", "age", "stereo", "the old man sat", "inherited"),
+        ("588", "en", "caste", "antistereo", "a b", "tuples"),
+    ]
+    assert read_pairs(path, "en").equals(pairs.filter(pl.col("language") == "en"))
+    assert read_pairs(path, ["hi", "en"]).equals(pairs)
+    with pytest.raises(InputError, match=r"no pairs in the language bn\. The file has: en, hi"):
+        read_pairs(path, "bn")
+
+
+def test_crows_pairs_has_the_more_stereotypical_sentence_first(write_csv: WriteCsv) -> None:
+    """In its antistereo rows too; our rule asks for it second there."""
+    path = write_csv(
+        [
+            ("0", "The poor waste.", "The rich waste.", "stereo", "socioeconomic", "[]"),
+            ("1", "He is a doctor.", "She is a doctor.", "antistereo", "gender", "[]"),
+        ],
+        CROWS,
+    )
+    pairs = read_pairs(path)
+    assert pairs.select("pair_id", "language", "label", "first", "second").rows() == [
+        ("0", "en", "stereo", "The poor waste.", "The rich waste."),
+        ("1", "en", "antistereo", "She is a doctor.", "He is a doctor."),
+    ]
+    assert read_pairs(path, "hi")["language"].to_list() == ["hi", "hi"]
+    with pytest.raises(InputError, match="the layout crows-pairs holds one language, but hi, en were asked for"):
+        read_pairs(path, ["hi", "en"])
+
+
+def stereoset(tmp_path: Path, **changes: Any) -> Path:
+    item = {
+        "id": "i1",
+        "target": "teacher",
+        "bias_type": "profession",
+        "context": "She is a teacher.",
+        "sentences": [
+            {"id": "s1", "sentence": "She is patient.", "gold_label": "stereotype"},
+            {"id": "s2", "sentence": "Fish swim.", "gold_label": "unrelated"},
+            {"id": "s3", "sentence": "She is curt.", "gold_label": "anti-stereotype"},
+        ],
+    } | changes
+    blank = item | {"id": "i2", "context": "The teacher is BLANK."}
+    path = tmp_path / "dev.json"
+    path.write_text(json.dumps({"version": "1.0", "data": {"intersentence": [item], "intrasentence": [blank]}}))
+    return path
+
+
+def test_stereoset(tmp_path: Path) -> None:
+    file = read_pair_file(stereoset(tmp_path))
+    assert file.layout == "stereoset"
+    assert file.ignored == {"unrelated sentences": 2}
+    assert file.pairs.select("pair_id", "bias_type", "label", "first", "second").rows() == [
+        ("i2", "profession", "stereo", "She is patient.", "She is curt."),
+        ("i1", "profession", "stereo", "She is a teacher. She is patient.", "She is a teacher. She is curt."),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"sentences": [{"sentence": "x"}]}, r"item 1 \(intrasentence\): 'gold_label' is missing"),
+        ({"sentences": [{"sentence": "x", "gold_label": "good"}]}, "gold_label 'good' is not known. Allowed: stereo"),
+        ({"sentences": [{"sentence": "x", "gold_label": "stereotype"}]}, "0 sentences have the gold_label 'anti-"),
+    ],
+)
+def test_stereoset_that_does_not_fit(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        read_pairs(stereoset(tmp_path, **changes))
+
+
+def test_json_of_another_kind(tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    path.write_text("[1]")
+    with pytest.raises(InputError, match="not the layout of StereoSet"):
+        read_pairs(path)
+    path.write_text("[1,\n")
+    with pytest.raises(InputError, match=r"x\.json, line 2, column 1: no JSON"):
+        read_pairs(path)
+
+
+def test_byte_order_mark_and_line_ends(tmp_path: Path) -> None:
+    path = tmp_path / "pairs.csv"
+    path.write_bytes("\ufeff".encode() + (",".join(OWN) + "\r\n" + ",".join(PAIR) + "\r\n\r\n").encode())
+    assert read_pairs(path).height == 1
+
+
+def replaced(column: str, value: str) -> tuple[str, ...]:
+    return tuple(value if name == column else cell for name, cell in zip(OWN, PAIR, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("record", "message"),
+    [
+        (
+            replaced("label", "steroe"),
+            r"record 2 \(pair p1\): label 'steroe' is not known\. Allowed: stereo, antistereo",
+        ),
+        (replaced("label", ""), r"record 2 \(pair p1\): label '' is not known"),
+        (replaced("language", "fr"), r"record 2 \(pair p1\): language 'fr' is not known\. Allowed: bn, hi, en"),
+        (replaced("second", " \n"), r"record 2 \(pair p1\): second is empty"),
+        (replaced("bias_type", ""), r"record 2 \(pair p1\): bias_type is empty"),
+        (replaced("pair_id", ""), r"record 2 \(pair \): pair_id is empty"),
+        (replaced("pair_id", "p0"), r"record 2 \(pair p0\): record 1 has the same id"),
+    ],
+)
+def test_records_that_do_not_fit(write_csv: WriteCsv, record: tuple[str, ...], message: str) -> None:
+    path = write_csv([("p0", *PAIR[1:]), record])
+    with pytest.raises(InputError, match=message) as refused:
+        read_pairs(path)
+    assert str(refused.value).startswith(str(path))
+
+
+def test_one_id_may_stand_in_two_languages(write_csv: WriteCsv) -> None:
+    assert read_pairs(write_csv([PAIR, ("p1", "hi", "gender", "stereo", "वह आया", "वह आयी")])).height == 2
+
+
+@pytest.mark.parametrize(
+    ("layout", "columns", "missing"),
+    [
+        ("auto", OWN[:3] + OWN[4:], "'label' is missing. .* the layout prasanga needs"),
+        ("auto", INDIBIAS[:5] + INDIBIAS[6:], "'sent_less_hindi' is missing. .* the layout indibias needs"),
+        ("auto", ("", "sent_more", "sent_less", "bias_type"), "'stereo_antistereo' is missing. .* crows-pairs needs"),
+        ("indibias", OWN, "'index' is missing"),
+    ],
+)
+def test_missing_column(write_csv: WriteCsv, layout: Any, columns: tuple[str, ...], missing: str) -> None:
+    with pytest.raises(InputError, match=f"column {missing}"):
+        read_pairs(write_csv([["x"] * len(columns)], columns), layout=layout)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "the file is empty"),
+        (b"pair_id,language,bias_type,label,first,second\n", "no pairs"),
+        (b"first,first\na,b\n", "column 'first' is there more than once"),
+        (b"pair_id,language,bias_type,label,first,second\n1,en,g,stereo,a,b,c\n", "record 1: 7 cells, but the header"),
+        (b"pair_id,language\n1,\xff\n", r"line 2: not UTF-8 \(byte 0xff\)"),
+        (b'pair_id,language\n1,"en\n', "line 2: no CSV"),
+    ],
+)
+def test_files_that_are_no_csv_of_pairs(tmp_path: Path, content: bytes, message: str) -> None:
+    path = tmp_path / "pairs.csv"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=message):
+        read_pairs(path)
+
+
+def test_arguments_that_do_not_fit(tmp_path: Path, write_csv: WriteCsv) -> None:
+    with pytest.raises(InputError, match="no such file"):
+        read_pairs(tmp_path / "absent.csv")
+    with pytest.raises(InputError, match=r"language: 'ben' is not known\. Allowed: bn, hi, en"):
+        read_pairs(write_csv([PAIR]), "ben")
+    with pytest.raises(InputError, match=r"layout: 'own' is not known\. Allowed: auto, prasanga"):
+        read_pairs(write_csv([PAIR]), layout="own")  # type: ignore[arg-type]
+
+
+MARKED = (*OWN, "modified", "agreeing")
+HINDI = ("h1", "hi", "gender", "stereo", "लड़का खेलना चाहता है।", "लड़की खेलना चाहती है।")
+
+
+def test_marks_are_checked(write_csv: WriteCsv) -> None:
+    file = read_pair_file(
+        write_csv(
+            [
+                (*HINDI, "लड़का | चाहता / लड़की | चाहती", "चाहता / चाहती"),
+                ("e1", "en", "age", "stereo", "An SC/ST man sat.", "A man sat.", "An | SC/ST / A", "An / A"),
+                ("e2", "en", "age", "stereo", "Old men sat.", "Men sat.", "Old /", ""),
+                (*PAIR, "", ""),
+            ],
+            MARKED,
+        )
+    )
+    assert file.agreeing.rows() == [("h1", "hi", "चाहता / चाहती"), ("e1", "en", "An / A")]
+    assert list(file.pairs.columns) == list(SCHEMA)
+
+
+@pytest.mark.parametrize(
+    ("modified", "agreeing", "message"),
+    [
+        ("लड़का / लड़की", "", "the sentences differ in 'लड़का | चाहता / लड़की | चाहती'"),
+        ("लड़का | चाहता", "", "modified is .* a slash between blanks"),
+        ("", "खेलना / चाहती", "agreeing names 'खेलना', which is no modified word of the first sentence"),
+        ("", "चाहता | चाहता / चाहती", "agreeing names 'चाहता'"),
+    ],
+)
+def test_marks_that_do_not_fit(write_csv: WriteCsv, modified: str, agreeing: str, message: str) -> None:
+    with pytest.raises(InputError, match=message) as refused:
+        read_pairs(write_csv([(*HINDI, modified, agreeing)], MARKED))
+    assert "record 1 (pair h1)" in str(refused.value)
+
+
+def test_the_indibias_sample(shared: Path) -> None:
+    pairs = read_pairs(shared / "reference/indibias/IndiBias_v1_sample.csv")
+    counts = pairs.filter(pl.col("language") == "en").group_by("bias_type", "label").len().rows()
+    assert {(bias_type, label): n for bias_type, label, n in counts} == {
+        ("gender", "stereo"): 170,
+        ("gender", "antistereo"): 27,
+        ("socioeconomic", "stereo"): 100,
+        ("socioeconomic", "antistereo"): 8,
+        ("religion", "stereo"): 50,
+        ("religion", "antistereo"): 31,
+        ("age", "stereo"): 57,
+        ("age", "antistereo"): 5,
+        ("caste", "stereo"): 23,
+        ("caste", "antistereo"): 25,
+        ("physical-appearance", "stereo"): 33,
+        ("physical-appearance", "antistereo"): 8,
+        ("disability", "stereo"): 21,
+        ("disability", "antistereo"): 3,
+    }
+    assert pairs.height == 1122
+    assert not pairs.select(pl.any_horizontal(pl.col("first", "second").str.contains(r"[\r\n]"))).to_series().any()
+    # The paper's rule for origin: below 542 the index is of an inherited pair.
+    below = pl.col("pair_id").cast(pl.Int64) < 542
+    assert pairs.filter(below != (pl.col("origin") == "inherited")).is_empty()
+    # One pair is the same sentence twice in Hindi, none in English.
+    unchanged = [
+        row["pair_id"]
+        for row in pairs.iter_rows(named=True)
+        if not (words := align_words(row["first"], row["second"])).modified_first and not words.modified_second
+    ]
+    assert unchanged == ["474"]
