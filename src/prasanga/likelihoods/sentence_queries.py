@@ -37,12 +37,12 @@ class SentenceQueries:
             InputError: the tokenizer has no mask where one is needed, or no piece for the language.
         """
         self._model, self._measure, self._how = model, measure, how
-        self._code = _set_language(model, language, language_codes or {})
+        self._code = _language_piece(model, language, language_codes or {})
         self._mask = require_mask(model) if measure in ("p_unmodified", "p_modified", "infill") else -1
         self._before = _before_text(model, self._code) if model.kind != "encoder" else ()
         self._end: tuple[int, ...] = ()
         if model.kind == "encoder-decoder":
-            self._end = tuple(read_pieces(model.tokenizer, [""])[""].ids)
+            self._end = tuple(self.read([""])[""].ids)
 
     def read(self, texts: Sequence[str]) -> dict[str, Pieces]:
         """The pieces of each text, as this model reads the language."""
@@ -149,8 +149,8 @@ def _before_text(model: ModelWithHead, code: str | None) -> tuple[int, ...]:
     return before
 
 
-def _set_language(model: ModelWithHead, language: str, codes: Mapping[str, str]) -> str | None:
-    """Tell the tokenizer of a multilingual encoder-decoder the language; the piece that says so, None if it has none.
+def _language_piece(model: ModelWithHead, language: str, codes: Mapping[str, str]) -> str | None:
+    """The piece by which a multilingual encoder-decoder is told the language; None if it has none.
 
     Raises:
         InputError: the piece asked for is none of the tokenizer's, or there is no telling which one it is.
