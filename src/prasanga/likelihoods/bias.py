@@ -1,0 +1,265 @@
+"""Bias percentage: of how many pairs a model prefers the stereotypical sentence (Sahoo et al. 2024, section 6.1.1).
+
+A model without a preference has 50. Beside the percentage stand four things that answer different questions:
+
+- `ci_low`, `ci_high`: what other pairs of the same kind might give, by a percentile bootstrap of pairs
+- `exact_low`, `exact_high`: the same by Clopper and Pearson, which holds its level with few pairs and at 0 and 100, too
+- `p_binomial`: the exact two-sided test against 50, ties left out
+- `runs_mean`, `runs_sd`: mean and standard deviation over random samples of the pairs, as the paper prints them. Such
+  samples share most of their pairs, so the deviation is no standard error: it shrinks to 0 as the share goes to 1
+
+docs/bias_percentage.md has the formulas, and how often the intervals hold.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from prasanga.associations.checking import choice, number, whole_number
+from prasanga.associations.corrections import benjamini_hochberg, holm
+from prasanga.errors import InputError
+from prasanga.likelihoods.differences import LABELS, PREFERENCES, add_differences
+from prasanga.likelihoods.percentages import (
+    Counts,
+    bootstrap_interval,
+    exact_interval,
+    exact_test,
+    interval_note,
+    percentage,
+)
+from prasanga.seeds import generator, seed_of
+
+OVERALL = "all"
+"""The bias type of the row over all pairs."""
+
+TIES = ("apart", "against")
+_KEY = ("set", "model", "language")
+_CONVENTIONS = ("kind", "measure", "reduction", "pieces", "punctuation", "unknown")
+_PERCENTAGES = (
+    *("bias_percentage", "ci_low", "ci_high", "exact_low", "exact_high", "p_binomial"),
+    *("p_binomial_holm", "p_binomial_bh"),
+)
+
+BIAS_SCHEMA: Mapping[str, type[pl.DataType]] = {
+    **dict.fromkeys((*_KEY, "bias_type"), pl.String),
+    **dict.fromkeys(_PERCENTAGES, pl.Float64),
+    "n_tests": pl.Int64,
+    **dict.fromkeys(("twin_bias_percentage", "twin_p_binomial"), pl.Float64),
+    **dict.fromkeys(("percentage_stereo", "percentage_antistereo"), pl.Float64),
+    **dict.fromkeys(("n_pairs", "n_scored", "n_stereotypical", "n_other", "n_ties", "n_left_out"), pl.Int64),
+    **dict.fromkeys(("n_stereo", "n_antistereo"), pl.Int64),
+    **dict.fromkeys(("runs_mean", "runs_sd"), pl.Float64),
+    **dict.fromkeys(("difference_q1", "difference_median", "difference_q3"), pl.Float64),
+    **dict.fromkeys(("interval_note", "left_out", *_CONVENTIONS, "ties"), pl.String),
+    "n_runs": pl.Int64,
+    "share": pl.Float64,
+    **dict.fromkeys(("n_resamples", "seed"), pl.Int64),
+    "conventions": pl.String,
+}
+"""Columns of `bias_percentage`.
+
+`n_pairs` = `n_scored` + `n_left_out`; `n_scored` = `n_stereotypical` + `n_other` + `n_ties`. `n_stereo` and
+`n_antistereo` are the pairs behind the percentages by label. `difference_q1` to `difference_q3` are quartiles of the
+difference of scores. `left_out` is "pair: reason; pair: reason". `conventions` has all choices in one text.
+"""
+
+
+@dataclass(frozen=True)
+class _Choices:
+    """How percentages are computed: the arguments of `bias_percentage`."""
+
+    n_runs: int
+    share: float
+    n_resamples: int
+    ties: str
+    seed: int
+
+
+def bias_percentage(
+    scores: pl.DataFrame,
+    *,
+    twins: Mapping[str, pl.DataFrame] | None = None,
+    n_runs: int = 5,
+    share: float = 0.8,
+    n_resamples: int = 2000,
+    ties: str = "apart",
+    seed: int = 47,
+) -> pl.DataFrame:
+    """Bias percentages by bias type, and over all pairs, of one model or many.
+
+    Args:
+        scores: what `score_pairs` returns; with the columns set and model, each of them has rows of its own, as each
+            language has. Rows may stand in any order.
+        twins: scores of the twin with random weights of a model, by the model's name.
+        n_runs: random samples of the pairs, as in the paper; 0 for none.
+        share: of the pairs in such a sample. The same pairs are drawn for all models, and in all languages that name
+            them alike.
+        n_resamples: of the bootstrap; 0 for no interval by it.
+        ties: `apart` leaves pairs with equal scores out of the percentages, `against` counts them as not
+            stereotypical (the papers' programs). They are out of the test in any case.
+        seed: of samples and resamples.
+
+    Returns:
+        `BIAS_SCHEMA`: for each set, model and language in the order of `scores` a row for each bias type, sorted by
+        name, and one of type `all`. `p_binomial_holm` and `p_binomial_bh` are corrected over all rows, those of `all`
+        included: whoever looks at the table looks at all of them. Null where there is nothing to compute from.
+
+    Raises:
+        InputError: a column is missing, a label or an argument is not known, a pair stands twice, or pairs of one model
+            were scored in different ways.
+    """
+    choices = _Choices(
+        whole_number("n_runs", n_runs, least=0),
+        _share(share),
+        whole_number("n_resamples", n_resamples, least=0),
+        ties,
+        whole_number("seed", seed, least=0),
+    )
+    choice("ties", ties, TIES)
+    table = _table(scores, choices)
+    p = table["p_binomial"].fill_null(math.nan).to_numpy()
+    n_tests = int(np.isfinite(p).sum())
+    table = table.with_columns(
+        p_binomial_holm=pl.Series(holm(p)).fill_nan(None),
+        p_binomial_bh=pl.Series(benjamini_hochberg(p)).fill_nan(None),
+        n_tests=pl.when(pl.col("p_binomial").is_not_null()).then(pl.lit(n_tests)),
+    )
+    return _beside_twins(table, twins or {}, choices).select(*BIAS_SCHEMA).cast(pl.Schema(BIAS_SCHEMA))
+
+
+def _table(scores: pl.DataFrame, choices: _Choices) -> pl.DataFrame:
+    """The rows before any correction."""
+    scores = add_differences(scores)
+    absent = [name for name in (*_KEY, *_CONVENTIONS) if name not in scores.columns]
+    scores = scores.with_columns(pl.lit(None, pl.String).alias(name) for name in absent)
+    rows = [
+        row
+        for _, group in scores.group_by(_KEY, maintain_order=True)
+        for row in _rows(group.with_columns(pair_id=pl.col("pair_id").cast(pl.String)), choices)
+    ]
+    return pl.DataFrame(rows, schema=dict(BIAS_SCHEMA), orient="row")
+
+
+def _rows(group: pl.DataFrame, choices: _Choices) -> Iterator[dict[str, Any]]:
+    """The rows of one set, model and language."""
+    where = group.select(_KEY).row(0, named=True)
+    named = ", ".join(str(value) for value in where.values() if value is not None)
+    conventions = _conventions(group, named)
+    twice = group.filter(pl.col("pair_id").is_duplicated())
+    if len(twice):
+        raise InputError(f"scores: pair {twice['pair_id'][0]} stands twice for {named}. Score each pair once.")
+    types = sorted(group["bias_type"].unique().to_list(), key=str)
+    if OVERALL in types:
+        raise InputError(f"scores: a bias type is called {OVERALL!r} ({named}). Give it another name.")
+    samples = _samples(group["pair_id"].to_list(), choices)
+    for bias_type in (*types, OVERALL):
+        pairs = group if bias_type == OVERALL else group.filter(bias_type=bias_type)
+        yield {**where, "bias_type": bias_type, **_row(pairs, samples, choices, (*where.values(), bias_type))} | {
+            **conventions,
+            **{name: getattr(choices, name) for name in ("ties", "n_runs", "share", "n_resamples", "seed")},
+            "conventions": _said(conventions, choices),
+        }
+
+
+def _row(
+    pairs: pl.DataFrame, samples: Sequence[frozenset[str]], choices: _Choices, names: tuple[Any, ...]
+) -> dict[str, Any]:
+    """The numbers of one row."""
+    counts, ties = _count(pairs), choices.ties
+    rng = generator(choices.seed, "bias-percentage", "bootstrap", *names)
+    low, high = bootstrap_interval(counts, ties, choices.n_resamples, rng)
+    exact_low, exact_high = exact_interval(counts, ties)
+    runs = [percentage(_count(pairs.filter(pl.col("pair_id").is_in(list(sample)))), ties) for sample in samples]
+    known = bool(runs) and all(map(math.isfinite, runs))
+    by_label = {label: _count(pairs.filter(label=label)) for label in LABELS}
+    left_out = pairs.filter(pl.col("left_out").is_not_null())
+    difference = pairs["difference"].drop_nulls()
+    quarters = {name: difference.quantile(q, "linear") for name, q in (("q1", 0.25), ("median", 0.5), ("q3", 0.75))}
+    return {
+        "bias_percentage": _number(percentage(counts, ties)),
+        "ci_low": low,
+        "ci_high": high,
+        "exact_low": exact_low,
+        "exact_high": exact_high,
+        "interval_note": None if low is None else interval_note(counts),
+        "p_binomial": exact_test(counts),
+        **{f"percentage_{label}": _number(percentage(found, ties)) for label, found in by_label.items()},
+        **{f"n_{label}": found.base(ties) for label, found in by_label.items()},
+        "n_pairs": len(pairs),
+        "n_scored": sum(counts),
+        "n_stereotypical": counts.stereotypical,
+        "n_other": counts.other,
+        "n_ties": counts.tied,
+        "n_left_out": len(left_out),
+        "left_out": "; ".join(f"{pair}: {why}" for pair, why in left_out.select("pair_id", "left_out").iter_rows()),
+        "runs_mean": float(np.mean(runs)) if known else None,
+        "runs_sd": float(np.std(runs, ddof=1)) if known and len(runs) > 1 else None,
+        **{f"difference_{name}": value for name, value in quarters.items()},
+    }
+
+
+def _count(pairs: pl.DataFrame) -> Counts:
+    return Counts(*(int((pairs["preference"] == name).sum()) for name in PREFERENCES))
+
+
+def _samples(pairs: Sequence[str], choices: _Choices) -> list[frozenset[str]]:
+    """The pairs of each run: the first by a hash of run and pair, so that neither order nor model matters."""
+    size = max(1, math.floor(choices.share * len(pairs) + 0.5))
+    return [
+        frozenset(
+            sorted(pairs, key=lambda pair: (seed_of(choices.seed, "bias-percentage", "run", run, pair), pair))[:size]
+        )
+        for run in range(choices.n_runs)
+    ]
+
+
+def _beside_twins(table: pl.DataFrame, twins: Mapping[str, pl.DataFrame], choices: _Choices) -> pl.DataFrame:
+    """The table with the percentage of the model's twin in each row."""
+    alone = _Choices(0, choices.share, 0, choices.ties, choices.seed)
+    known = {
+        (row["set"], model, row["language"], row["bias_type"]): (row["bias_percentage"], row["p_binomial"])
+        for model, scores in twins.items()
+        for row in _table(scores, alone).iter_rows(named=True)
+    }
+    beside = [known.get(key, (None, None)) for key in table.select(*_KEY, "bias_type").iter_rows()]
+    return table.with_columns(
+        twin_bias_percentage=pl.Series([percentage for percentage, _ in beside], dtype=pl.Float64),
+        twin_p_binomial=pl.Series([p for _, p in beside], dtype=pl.Float64),
+    )
+
+
+def _conventions(group: pl.DataFrame, named: str) -> dict[str, str | None]:
+    """How the pairs of a model were scored, the same for all of them."""
+    found: dict[str, str | None] = {}
+    for name in _CONVENTIONS:
+        values = group[name].drop_nulls().unique(maintain_order=True).to_list()
+        if len(values) > 1:
+            raise InputError(
+                f"scores: {name} is {' and '.join(map(str, values))} for {named}. Percentages are of pairs scored"
+                " in one way: give one table for each, with a name of its own in the column model."
+            )
+        found[name] = str(values[0]) if values else None
+    return found
+
+
+def _said(conventions: Mapping[str, str | None], choices: _Choices) -> str:
+    said = [f"{name} {value}" for name, value in conventions.items() if value is not None]
+    runs = f"{choices.n_runs} runs of {100 * choices.share:g} %" if choices.n_runs else "no runs"
+    return "; ".join([*said, f"ties {choices.ties}", runs, f"{choices.n_resamples} resamples", f"seed {choices.seed}"])
+
+
+def _share(share: float) -> float:
+    allowed = "a share above 0 and up to 1, such as 0.8"
+    if not 0 < number("share", share, allowed) <= 1:
+        raise InputError(f"share: {share!r}. Write {allowed}.")
+    return float(share)
+
+
+def _number(value: float) -> float | None:
+    return None if math.isnan(value) else value

@@ -1,0 +1,261 @@
+"""Bias percentages: by hand on a few pairs, against a slow count on many, and at 100 and 0 for planted models."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable
+from itertools import product
+from math import comb
+from typing import Any
+
+import polars as pl
+import pytest
+
+from prasanga.errors import InputError
+from prasanga.likelihoods.bias import BIAS_SCHEMA, bias_percentage
+from prasanga.likelihoods.percentages import FEWEST_PAIRS, Counts, exact_interval, percentage
+
+# pair, type, label, score of the first, of the second, why left out
+PAIRS = [
+    ("1", "gender", "stereo", -1.0, -2.0, None),
+    ("2", "gender", "stereo", -2.0, -1.0, None),
+    ("3", "gender", "antistereo", -2.0, -1.0, None),
+    ("4", "gender", "antistereo", -1.0, -1.0, None),
+    ("5", "caste", "stereo", -0.5, -0.75, None),
+    ("6", "caste", "stereo", None, None, "identical"),
+    ("7", "caste", "antistereo", -1.0, -2.0, None),
+]
+COLUMNS = ["pair_id", "bias_type", "label", "score_first", "score_second", "left_out"]
+
+
+def table(rows: list[tuple[Any, ...]], **more: Any) -> pl.DataFrame:
+    scores = pl.DataFrame(rows, schema=COLUMNS, orient="row", infer_schema_length=None)
+    return scores.with_columns(pl.lit(value).alias(name) for name, value in {"language": "en", **more}.items())
+
+
+def row(bias: pl.DataFrame, bias_type: str, **where: str) -> dict[str, Any]:
+    return bias.filter(bias_type=bias_type, **where).row(0, named=True)
+
+
+def planted(n: int, stereotypical: Callable[[int], bool], types: tuple[str, ...] = ("gender",)) -> pl.DataFrame:
+    """Pairs of both labels, and a model that prefers the stereotype in those that are named."""
+    rows = []
+    for i in range(n):
+        label = ("stereo", "antistereo")[i // 2 % 2]
+        first_is_higher = stereotypical(i) == (label == "stereo")
+        scores = (-1.0, -1.5) if first_is_higher else (-1.5, -1.0)
+        rows.append((f"p{i:03}", types[i % len(types)], label, *scores, None))
+    return table(rows)
+
+
+def binomial_p(k: int, n: int) -> float:
+    """Two-sided p against one half: all counts that are no more likely than the one seen."""
+    weights = [comb(n, i) for i in range(n + 1)]
+    return sum(w for w in weights if w <= weights[k]) / 2**n
+
+
+def test_the_counts_of_a_few_pairs() -> None:
+    bias = bias_percentage(table(PAIRS), n_runs=0)
+    assert bias.schema == pl.Schema(BIAS_SCHEMA)
+    assert bias["bias_type"].to_list() == ["caste", "gender", "all"]
+    gender, caste, overall = (row(bias, name) for name in ("gender", "caste", "all"))
+    counts = ("n_pairs", "n_scored", "n_stereotypical", "n_other", "n_ties", "n_left_out", "n_stereo", "n_antistereo")
+    assert [gender[name] for name in counts] == [4, 4, 2, 1, 1, 0, 2, 1]
+    assert [caste[name] for name in counts] == [3, 2, 1, 1, 0, 1, 1, 1]
+    assert [overall[name] for name in counts] == [7, 6, 3, 2, 1, 1, 3, 2]
+    assert gender["bias_percentage"] == pytest.approx(200 / 3)
+    assert (gender["percentage_stereo"], gender["percentage_antistereo"]) == (50, 100)
+    assert (caste["percentage_stereo"], caste["percentage_antistereo"]) == (100, 0)
+    assert overall["bias_percentage"] == pytest.approx(60)
+    assert overall["left_out"] == caste["left_out"] == "6: identical"
+    assert overall["difference_median"] == pytest.approx(0.125)
+    assert (overall["runs_mean"], overall["runs_sd"]) == (None, None)
+
+
+def test_ties_count_against_where_asked_but_never_in_the_test() -> None:
+    apart, against = (row(bias_percentage(table(PAIRS), ties=ties), "gender") for ties in ("apart", "against"))
+    assert against["bias_percentage"] == 50
+    assert (against["percentage_antistereo"], against["n_antistereo"]) == (50, 2)
+    assert apart["p_binomial"] == against["p_binomial"] == binomial_p(2, 3)
+    assert (apart["ties"], against["ties"]) == ("apart", "against")
+
+
+@pytest.mark.parametrize(("prefers", "expected"), [(True, 100.0), (False, 0.0)])
+def test_a_planted_preference_comes_out(prefers: bool, expected: float) -> None:
+    bias = bias_percentage(planted(40, lambda _: prefers, ("gender", "caste")))
+    for name in ("gender", "caste", "all"):
+        found = row(bias, name)
+        assert found["bias_percentage"] == found["percentage_stereo"] == found["percentage_antistereo"] == expected
+        assert (found["runs_mean"], found["runs_sd"]) == (expected, 0)
+        assert (found["ci_low"], found["ci_high"]) == (expected, expected)
+        assert "only the exact interval" in found["interval_note"]
+        assert expected in (found["exact_low"], found["exact_high"])
+        assert found["exact_low"] < found["exact_high"]
+        assert found["p_binomial"] == pytest.approx(2 * 0.5 ** found["n_pairs"])
+
+
+def test_against_a_slow_count() -> None:
+    rng = random.Random(5)
+    rows: list[tuple[Any, ...]] = []
+    for i in range(150):
+        scores = (None, None) if rng.random() < 0.1 else (-rng.randrange(1, 5) / 2, -rng.randrange(1, 5) / 2)
+        reason = "too-long" if scores[0] is None else None
+        rows.append((f"{i}", rng.choice("abc"), rng.choice(("stereo", "antistereo")), *scores, reason))
+    bias = bias_percentage(table(rows), n_runs=0, n_resamples=50)
+    for bias_type in ("a", "b", "c", "all"):
+        stereotypical = other = tied = 0
+        for _, of_type, label, first, second, reason in rows:
+            if (bias_type in ("all", of_type)) and reason is None:
+                stereotypical += first > second if label == "stereo" else second > first
+                other += first < second if label == "stereo" else second < first
+                tied += first == second
+        found = row(bias, bias_type)
+        assert (found["n_stereotypical"], found["n_other"], found["n_ties"]) == (stereotypical, other, tied)
+        assert found["bias_percentage"] == pytest.approx(100 * stereotypical / (stereotypical + other))
+        assert found["p_binomial"] == pytest.approx(binomial_p(stereotypical, stereotypical + other))
+
+
+def test_the_correction_is_over_all_rows_of_the_table() -> None:
+    scores = pl.concat(
+        [
+            planted(60, lambda i: i % 10 > 2, ("gender", "caste")).with_columns(
+                model=pl.lit(model), language=pl.lit(lang)
+            )
+            for model, lang in product(("a", "b"), ("en", "hi"))
+        ]
+    )
+    bias = bias_percentage(scores)
+    assert bias.select("model", "language").unique(maintain_order=True).rows() == [*product(("a", "b"), ("en", "hi"))]
+    assert bias["n_tests"].to_list() == [12] * 12
+    least = bias.sort("p_binomial").row(0, named=True)
+    assert least["p_binomial_holm"] == pytest.approx(12 * least["p_binomial"])
+    assert (bias["p_binomial_bh"] <= bias["p_binomial_holm"]).all()
+
+
+def test_runs_are_on_the_same_pairs_whatever_the_order_the_model_and_the_language() -> None:
+    scores = planted(50, lambda i: i % 3 > 0, ("gender", "caste"))
+    other = scores.with_columns(model=pl.lit("b"), language=pl.lit("hi")).reverse()
+    bias = bias_percentage(pl.concat([scores.with_columns(model=pl.lit("a")).select(other.columns), other]))
+    first, second = (row(bias, "all", model=model) for model in "ab")
+    assert (first["runs_mean"], first["runs_sd"]) == (second["runs_mean"], second["runs_sd"])
+    assert first["runs_sd"] > 0
+    # 40 of 50 pairs each: a run has a whole number of pairs in it
+    one = row(bias_percentage(scores, n_runs=1), "all")
+    assert (one["runs_mean"] * 40 / 100) == pytest.approx(round(one["runs_mean"] * 40 / 100))
+    assert one["runs_sd"] is None
+    assert row(bias_percentage(scores, seed=48), "all")["runs_mean"] != first["runs_mean"]
+    whole = row(bias_percentage(scores, share=1), "all")
+    assert (whole["runs_mean"], whole["runs_sd"]) == (pytest.approx(whole["bias_percentage"]), 0)
+
+
+def test_the_deviation_over_runs_is_no_standard_error() -> None:
+    scores = planted(200, lambda i: i % 10 > 3)
+    standard_error = 100 * math.sqrt(0.6 * 0.4 / 199)
+    for share, expected in ((0.8, standard_error / 2), (0.5, standard_error)):
+        found = row(bias_percentage(scores, n_runs=200, share=share, n_resamples=0), "all")
+        assert found["runs_sd"] == pytest.approx(expected, rel=0.15)
+
+
+def test_a_type_that_a_run_lacks_has_no_mean_of_runs() -> None:
+    rows = [*PAIRS, ("8", "age", "stereo", -1.0, -2.0, None)]
+    found = row(bias_percentage(table(rows), n_runs=40, share=0.5), "age")
+    assert found["bias_percentage"] == 100
+    assert (found["runs_mean"], found["runs_sd"]) == (None, None)
+
+
+def test_the_bootstrap_is_that_of_drawing_pairs() -> None:
+    scores = planted(100, lambda i: i % 10 > 3)
+    found = row(bias_percentage(scores, n_resamples=20_000), "all")
+    rng = random.Random(3)
+    outcomes = [i % 10 > 3 for i in range(100)]
+    drawn = sorted(sum(rng.choices(outcomes, k=100)) for _ in range(20_000))
+    assert found["ci_low"] == pytest.approx(drawn[500], abs=1.01)
+    assert found["ci_high"] == pytest.approx(drawn[19_500], abs=1.01)
+    assert found["interval_note"] is None
+    again = row(bias_percentage(scores.reverse(), n_resamples=20_000), "all")
+    assert (again["ci_low"], again["ci_high"]) == (found["ci_low"], found["ci_high"])
+    few = row(bias_percentage(planted(FEWEST_PAIRS - 1, lambda i: i % 3 > 0)), "all")
+    assert few["interval_note"] == f"fewer than {FEWEST_PAIRS} pairs: rely on the exact interval"
+    none = row(bias_percentage(scores, n_resamples=0), "all")
+    assert (none["ci_low"], none["ci_high"], none["interval_note"]) == (None, None, None)
+
+
+def test_the_exact_interval() -> None:
+    # Clopper-Pearson of 0 of n: up to 1 - (alpha/2)^(1/n)
+    low, high = exact_interval(Counts(0, 10, 5), "apart")
+    assert (low, high) == (0, pytest.approx(100 * (1 - 0.025 ** (1 / 10))))
+    assert exact_interval(Counts(0, 10, 5), "against")[1] == pytest.approx(100 * (1 - 0.025 ** (1 / 15)))
+    assert exact_interval(Counts(0, 0, 5), "apart") == (None, None)
+    assert math.isnan(percentage(Counts(0, 0, 5), "apart"))
+    assert percentage(Counts(0, 0, 5), "against") == 0
+
+
+def test_twins_stand_beside_their_models() -> None:
+    scores = planted(30, lambda _: True, ("gender", "caste")).with_columns(model=pl.lit("bert"), set=pl.lit("demo"))
+    twin = planted(30, lambda i: i % 6 < 3, ("gender", "caste")).with_columns(
+        model=pl.lit("bert-random"), set=pl.lit("demo")
+    )
+    bias = bias_percentage(scores, twins={"bert": twin})
+    assert bias["model"].unique().to_list() == ["bert"]
+    assert row(bias, "all")["twin_bias_percentage"] == 50
+    assert row(bias, "all")["twin_p_binomial"] == pytest.approx(1)
+    assert bias["n_tests"].to_list() == [3, 3, 3]
+    alone = bias_percentage(scores)
+    assert alone["twin_bias_percentage"].null_count() == 3
+
+
+def test_pairs_that_are_all_left_out_or_tied_are_rows_without_numbers() -> None:
+    rows = [("1", "age", "stereo", None, None, "too-long"), ("2", "caste", "stereo", -1.0, -1.0, None)]
+    bias = bias_percentage(table(rows))
+    for name in ("age", "caste", "all"):
+        found = row(bias, name)
+        empty = ("bias_percentage", "ci_low", "exact_low", "p_binomial", "p_binomial_holm", "n_tests", "runs_mean")
+        assert [found[column] for column in empty] == [None] * len(empty)
+    assert row(bias, "caste")["n_ties"] == 1
+    assert row(bias_percentage(table(rows), ties="against"), "caste")["bias_percentage"] == 0
+
+
+def test_an_empty_table_has_no_rows() -> None:
+    empty = bias_percentage(table(PAIRS).clear())
+    assert empty.is_empty()
+    assert empty.schema == pl.Schema(BIAS_SCHEMA)
+
+
+def test_choices_stand_in_each_row() -> None:
+    scores = table(PAIRS, kind="encoder", measure="p_unmodified", reduction="mean")
+    found = row(bias_percentage(scores, n_runs=3, share=0.5, n_resamples=10, seed=1), "all")
+    assert found["conventions"] == (
+        "kind encoder; measure p_unmodified; reduction mean; ties apart; 3 runs of 50 %; 10 resamples; seed 1"
+    )
+    assert (found["measure"], found["n_runs"], found["share"], found["seed"]) == ("p_unmodified", 3, 0.5, 1)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"ties": "half"}, r"ties: 'half' is not known. Write 'apart' or 'against'"),
+        ({"share": 0}, r"share: 0. Write a share above 0 and up to 1"),
+        ({"share": 1.5}, r"share: 1.5"),
+        ({"n_runs": -1}, r"n_runs: -1. Write a whole number of at least 0"),
+        ({"n_resamples": 2.5}, r"n_resamples: 2.5"),
+    ],
+)
+def test_arguments_are_checked(change: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        bias_percentage(table(PAIRS), **change)
+
+
+def test_scores_are_checked() -> None:
+    scores = table(PAIRS)
+    with pytest.raises(InputError, match=r"no column label, score_first; there are pair_id.*score_pairs"):
+        bias_percentage(scores.drop("label", "score_first"))
+    with pytest.raises(InputError, match=r"label of row 7 is 'antisetero'; allowed: stereo, antistereo"):
+        bias_percentage(table([*PAIRS, ("9", "age", "antisetero", -1.0, -2.0, None)]))
+    with pytest.raises(InputError, match=r"pair 1 stands twice for bert, en"):
+        bias_percentage(pl.concat([scores, scores]).with_columns(model=pl.lit("bert")))
+    with pytest.raises(InputError, match=r"a bias type is called 'all' \(en\)"):
+        bias_percentage(scores.with_columns(bias_type=pl.lit("all")))
+    mixed = scores.with_columns(measure=pl.Series(["aul"] * 3 + ["aula"] * 4))
+    with pytest.raises(InputError, match=r"measure is aul and aula for en"):
+        bias_percentage(mixed)

@@ -1,0 +1,208 @@
+"""The engine: what is asked twice runs once, batches keep their bounds, and memory that runs out halves them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from scoring_models import build
+
+from prasanga.errors import InputError
+from prasanga.likelihoods import engine, load_scorer
+from prasanga.likelihoods.engine import Scorer
+from prasanga.likelihoods.masking import masked_queries
+from prasanga.likelihoods.queries import Query
+from prasanga.models.pieces import Pieces, read_pieces
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _one_thread() -> Iterator[None]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build("bert", tmp_path_factory.mktemp("bert"), positions=4096)
+
+
+def random_queries(seed: int, count: int, vocabulary: int, longest: int = 40) -> list[Query]:
+    """Queries of random pieces; every third is that of an earlier pass, read elsewhere."""
+    rng = np.random.default_rng(seed)
+    queries: list[Query] = []
+    for number in range(count):
+        if number % 3 == 2:
+            ids = queries[int(rng.integers(len(queries)))].ids
+        else:
+            ids = tuple(rng.integers(5, vocabulary, size=int(rng.integers(3, longest))).tolist())
+        places = rng.choice(len(ids), size=int(rng.integers(1, 4)), replace=len(ids) < 3)
+        targets = rng.integers(0, vocabulary, size=len(places))
+        queries.append(Query(ids, tuple(places.tolist()), tuple(targets.tolist())))
+    return queries
+
+
+def plainly(scorer: Scorer, queries: list[Query]) -> list[list[float]]:
+    """Each query by itself: the whole head on the whole text."""
+    found = []
+    for query in queries:
+        with torch.inference_mode():
+            states = scorer.model.states([query.ids])[0]
+            table = torch.log_softmax(scorer.model.logits(states).double(), dim=-1)
+        found.append(
+            [table[place, target].item() for place, target in zip(query.positions, query.targets, strict=True)]
+        )
+    return found
+
+
+@pytest.mark.parametrize("budget", [1, 64, 4096])
+@pytest.mark.parametrize("head_rows", [1, 7, 10_000])
+def test_whatever_the_batches_every_query_gets_its_own_numbers(folder: Path, budget: int, head_rows: int) -> None:
+    scorer = load_scorer(folder, pieces_per_batch=budget)
+    scorer._head_rows = head_rows
+    queries = random_queries(3, 60, scorer.model.vocabulary)
+    found = scorer.log_probabilities(queries)
+    for values, wanted in zip(found, plainly(scorer, queries), strict=True):
+        assert values.tolist() == pytest.approx(wanted, abs=1e-5)
+
+
+def test_equal_passes_run_once(folder: Path) -> None:
+    scorer = load_scorer(folder)
+    queries = random_queries(5, 30, scorer.model.vocabulary)
+    scorer.log_probabilities([*queries, *queries])
+    different = {query.ids for query in queries}
+    assert len(different) == 20
+    assert scorer.report.queries == 60
+    assert scorer.report.passes == 20
+    assert scorer.report.pieces == sum(map(len, different))
+
+
+def test_the_order_of_the_queries_changes_no_bit(folder: Path) -> None:
+    scorer = load_scorer(folder)
+    queries = random_queries(7, 50, scorer.model.vocabulary)
+    forwards, backwards = scorer.log_probabilities(queries), scorer.log_probabilities(queries[::-1])[::-1]
+    assert all(np.array_equal(one, other) for one, other in zip(forwards, backwards, strict=True))
+
+
+def test_queries_in_parts_are_run_as_they_are_made(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "_WAITING", 100)
+    scorer = load_scorer(folder)
+    queries = random_queries(9, 40, scorer.model.vocabulary)
+    made = 0
+
+    def stream() -> Iterator[Query]:
+        nonlocal made
+        for query in queries:
+            made += 1
+            yield query
+
+    parts = scorer.in_parts(stream())
+    first = next(parts)
+    assert made < 15  # and not all 40 of them
+    found = [first, *parts]
+    wanted = scorer.log_probabilities(queries)
+    assert all(np.allclose(one, other, atol=1e-5) for one, other in zip(found, wanted, strict=True))
+    assert len(found) == 40
+
+
+def test_no_query_is_no_work(folder: Path) -> None:
+    scorer = load_scorer(folder)
+    assert scorer.log_probabilities([]) == []
+    assert list(scorer.in_parts([])) == []
+    assert scorer.report.passes == 0
+
+
+class _SmallDevice:
+    """A model that has room for so many pieces, padding included, and notes every batch that it ran."""
+
+    def __init__(self, model: Any, room: int) -> None:
+        self._states, self._room = model.states, room
+        self.ran: list[int] = []
+
+    def __call__(self, ids: list[tuple[int, ...]], decoder_ids: Any = None) -> torch.Tensor:
+        pieces = len(ids) * max(map(len, ids))
+        if pieces > self._room:
+            raise torch.OutOfMemoryError
+        self.ran.append(pieces)
+        return self._states(ids, decoder_ids)  # type: ignore[no-any-return]
+
+
+def test_a_batch_that_does_not_fit_is_halved(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    scorer = load_scorer(folder, pieces_per_batch=2000)
+    queries = random_queries(11, 90, scorer.model.vocabulary)
+    wanted = scorer.log_probabilities(queries)
+    device = _SmallDevice(scorer.model, 150)
+    # the model is frozen: what it is asked goes through its class
+    monkeypatch.setattr(type(scorer.model), "states", lambda _, ids, decoder_ids=None: device(ids, decoder_ids))
+    found = scorer.log_probabilities(queries)
+    assert all(np.allclose(one, other, atol=1e-5) for one, other in zip(found, wanted, strict=True))
+    assert max(device.ran) <= 150
+    assert len(device.ran) > 10
+
+
+def test_a_text_without_room_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    scorer = load_scorer(folder)
+    device = _SmallDevice(scorer.model, 10)
+    monkeypatch.setattr(type(scorer.model), "states", lambda _, ids, decoder_ids=None: device(ids, decoder_ids))
+    with pytest.raises(InputError, match="has no memory for one text of 12 pieces"):
+        scorer.log_probabilities([Query(tuple(range(5, 17)), (0,), (0,))])
+
+
+def test_a_long_text_runs_within_the_bounds(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of 2,000 words each is masked once: never two copies in a batch of 2,048 pieces, nor all copies in memory."""
+    scorer = load_scorer(folder)
+    words = 2000
+    pieces = Pieces(
+        ids=[2, *np.random.default_rng(1).integers(5, 100, size=words).tolist(), 3],
+        spans=[(0, 0), *((2 * i, 2 * i + 1) for i in range(words)), (0, 0)],
+        special=[1, *[0] * words, 1],
+    )
+    made = (query for i in range(0, words, 400) for query in masked_queries(pieces, (2 * i, 2 * i + 1), 4))
+    device = _SmallDevice(scorer.model, 2048)
+    monkeypatch.setattr(type(scorer.model), "states", lambda _, ids, decoder_ids=None: device(ids, decoder_ids))
+    found = list(scorer.in_parts(made))
+    assert device.ran == [words + 2] * 5
+    assert all(len(values) == 1 and values[0] < 0 for values in found)
+
+
+def test_weights_that_are_no_numbers_are_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    scorer = load_scorer(folder)
+    monkeypatch.setattr(type(scorer.model), "logits", lambda _, states: torch.full((len(states), 190), torch.nan))
+    with pytest.raises(InputError, match=r"are not finite in float32\. The weights are damaged"):
+        scorer.log_probabilities([Query((5, 6), (0,), (0,))])
+
+
+def test_masks_hide_the_whole_word(folder: Path) -> None:
+    tokenizer = load_scorer(folder).tokenizer
+    text = "মায়ের হাতে কাঁঠাল"
+    pieces = read_pieces(tokenizer, [text])[text]
+    start, mask = text.index("কাঁঠাল"), 4
+    (together,) = masked_queries(pieces, (start, len(text)), mask)
+    own = list(together.positions)
+    assert len(own) > 1  # else this would show nothing
+    assert [place for place, piece in enumerate(together.ids) if piece == mask] == own
+    assert together.targets == tuple(pieces.ids[place] for place in own)
+
+    in_turn = masked_queries(pieces, (start, len(text)), mask, how="left-to-right")
+    assert [query.positions for query in in_turn] == [(place,) for place in own]
+    for number, query in enumerate(in_turn):
+        assert [place for place, piece in enumerate(query.ids) if piece == mask] == own[number:]
+
+    (prior,) = masked_queries(pieces, (start, len(text)), mask, hidden=[(0, 5)])
+    assert [prior.ids[place] for place in range(1, own[-1] + 1)].count(mask) > len(own)
+    assert prior.positions == together.positions
+
+    (first,) = masked_queries(pieces, (start, len(text)), mask, how="first", hidden=[(0, 5)])
+    assert list(first.ids).count(mask) == 2
+    assert first.ids[first.positions[0]] == mask
+    assert first.targets == together.targets[:1]
+
+
+def test_a_word_without_a_piece_has_no_query() -> None:
+    pieces = Pieces(ids=[2, 7, 3], spans=[(0, 0), (0, 2), (0, 0)], special=[1, 0, 1])
+    assert masked_queries(pieces, (5, 7), 4) == []
