@@ -1,0 +1,221 @@
+"""Sentences with two slots, a target and an attribute, and where the words stand once they are in them.
+
+    {target:plural genitive}   the target in this number and case, from the lexicon
+    {attribute}                the attribute as it is
+    {target:indefinite}        English, with a or an before it
+    {Target}                   with a capital; a word at the beginning of an English sentence gets one by itself
+
+A letter that a sentence writes onto a slot ({target}রা) belongs to the word: what is masked is the whole inflected word,
+so that no ending hangs on a mask.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import regex
+
+from prasanga.errors import InputError
+from prasanga.lexicon.inflection import capitalize
+from prasanga.lexicon.model import CASES, NUMBERS, Lexicon
+from prasanga.lexicon.templates import INDEFINITE, with_article
+from prasanga.lexicon.yaml_input import suggest
+from prasanga.models.pieces import Span
+from prasanga.text.words import WORD
+
+TARGET, ATTRIBUTE = "target", "attribute"
+
+_LANGUAGE_OF_ARTICLES = "en"
+_SLOT = regex.compile(r"\{([^{}]*)\}")
+_LETTER = regex.compile(r"\p{L}")
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """What a sentence asks of the word in one of its slots.
+
+    Attributes:
+        role: target or attribute.
+        number: number of the word; "" if it stands there as it is.
+        case: likewise its case.
+        indefinite: whether a or an stands before it.
+        capital: whether it gets a capital.
+    """
+
+    role: str
+    number: str = ""
+    case: str = ""
+    indefinite: bool = False
+    capital: bool = False
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the word stands there as it is, so that no lexicon is asked for a form."""
+        return not (self.number or self.case)
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceTemplate:
+    """A sentence with a slot for a target and one for an attribute, in the order in which they stand.
+
+    Attributes:
+        name: its id, or the name of its structure.
+        before: the text up to the first slot, normalized.
+        first: the slot that stands first.
+        between: the text between the slots.
+        second: the other slot.
+        after: the rest.
+        gloss: English translation.
+        place: file and line, for messages.
+    """
+
+    name: str
+    before: str
+    first: Slot
+    between: str
+    second: Slot
+    after: str
+    gloss: str = ""
+    place: str = ""
+
+    def slot(self, role: str) -> Slot:
+        """The slot of the target or of the attribute."""
+        return self.first if self.first.role == role else self.second
+
+    @property
+    def context(self) -> str:
+        """The text without the slots."""
+        return f"{self.before} {self.between} {self.after}"
+
+
+class FilledSentence(NamedTuple):
+    """A sentence with both words in it: `text[slice(*target)]` is the whole inflected target."""
+
+    text: str
+    target: Span
+    attribute: Span
+
+
+def read_sentence(text: str, *, name: str, place: str, language: str, gloss: str = "") -> SentenceTemplate:
+    """A template from its text, which is normalized.
+
+    Args:
+        text: with one slot for a target and one for an attribute.
+        name: its id.
+        place: file and line, for messages.
+        language: bn, hi, en; English has articles and capitals.
+        gloss: English translation.
+
+    Raises:
+        InputError: a slot that is missing, stands twice or asks for what there is not.
+    """
+    what = f"{place}: the sentence `{name}`"
+    slots = list(_SLOT.finditer(text))
+    if text.count("{") != len(slots) or text.count("}") != len(slots):
+        raise InputError(f"{what} has an open brace: {text}. Write its slots as {{target}} and {{attribute}}.")
+    parts = [0, *(edge for slot in slots for edge in slot.span()), len(text)]
+    texts = [text[start:end] for start, end in zip(parts[::2], parts[1::2], strict=True)]
+    read = [
+        _read_slot(what, slot[0], slot[1], texts[0], first=not i, language=language) for i, slot in enumerate(slots)
+    ]
+    if sorted(slot.role for slot in read) != [ATTRIBUTE, TARGET]:
+        found = ", ".join(slot[0] for slot in slots) or "none"
+        raise InputError(f"{what} has the slots {found}. Write {{target}} once and {{attribute}} once: {text}")
+    before, between, after = texts
+    if not between:
+        raise InputError(f"{what} has nothing between its two slots. Write at least a space there: {text}")
+    return SentenceTemplate(name, before, read[0], between, read[1], after, gloss, place)
+
+
+def form_for(lexicon: Lexicon, stimulus: str, slot: Slot, template: SentenceTemplate) -> str:
+    """The form of a stimulus that a slot asks for.
+
+    Raises:
+        InputError: the stimulus has no such form, or the lexicon has no such stimulus.
+    """
+    if slot.is_plain:
+        return stimulus
+    try:
+        return lexicon.inflect(stimulus, number=slot.number or NUMBERS[0], case=slot.case or CASES[0])
+    except InputError as error:
+        raise InputError(
+            f"{template.place}: the sentence `{template.name}` cannot be filled in. {error} Or list the form under"
+            " `forms:` of the word in its word set."
+        ) from None
+
+
+def fill_sentence(
+    template: SentenceTemplate, target: str, attribute: str, spelling: Callable[[str], str]
+) -> FilledSentence:
+    """Put two forms into a sentence.
+
+    Args:
+        template: the sentence.
+        target: the form of the target (`form_for`).
+        attribute: the form of the attribute.
+        spelling: the study's normalization of a text (`prasanga.lexicon.spelling.spelling_of`).
+
+    Raises:
+        InputError: normalization changes letters where a word meets the sentence.
+    """
+    forms = {TARGET: target, ATTRIBUTE: attribute}
+    text, spans = template.before, {}
+    for slot, rest in ((template.first, template.between), (template.second, template.after)):
+        word = forms[slot.role]
+        phrase = with_article(word) if slot.indefinite else word
+        phrase = capitalize(phrase) if slot.capital else phrase
+        text += phrase
+        spans[slot.role] = (len(text) - len(word), len(text))
+        text += rest
+    if spelling(text) != text:
+        raise InputError(
+            f"{template.place}: the sentence `{template.name}` with {target} and {attribute} changes letters when it is"
+            f" normalized ({spelling(text)}). Write a space or a form ({{target:genitive}}) beside the slot."
+        )
+    whole = {role: _whole_words(text, *span) for role, span in spans.items()}
+    return FilledSentence(text, whole[TARGET], whole[ATTRIBUTE])
+
+
+def _read_slot(what: str, written: str, content: str, before: str, *, first: bool, language: str) -> Slot:
+    role, _, options = content.partition(":")
+    role = role.strip()
+    if role not in (TARGET, ATTRIBUTE, TARGET.capitalize(), ATTRIBUTE.capitalize()):
+        raise InputError(f"{what} has the slot {written}.{suggest(role, (TARGET, ATTRIBUTE))}")
+    asked = _read_options(f"{what} asks in its slot {written} for", options.split(), language)
+    inflected = "number" in asked or "case" in asked
+    at_beginning = first and language == _LANGUAGE_OF_ARTICLES and not _LETTER.search(before)
+    return Slot(
+        role.lower(),
+        number=asked.get("number", NUMBERS[0]) if inflected else "",
+        case=asked.get("case", CASES[0]) if inflected else "",
+        indefinite=INDEFINITE in asked,
+        capital=at_beginning or role[0].isupper(),
+    )
+
+
+def _read_options(what: str, options: Sequence[str], language: str) -> dict[str, str]:
+    """What a slot asks for, by kind; `what` begins a message."""
+    kinds = {"number": NUMBERS, "case": CASES, INDEFINITE: (INDEFINITE,)}
+    asked: dict[str, str] = {}
+    for option in options:
+        kind = next((kind for kind, names in kinds.items() if option in names), None)
+        if kind is None:
+            raise InputError(f"{what} `{option}`.{suggest(option, (*NUMBERS, *CASES, INDEFINITE))}")
+        if kind in asked:
+            raise InputError(f"{what} `{asked[kind]}` and `{option}`, but a word has one {kind}. Delete one of them.")
+        asked[kind] = option
+    if INDEFINITE in asked and language != _LANGUAGE_OF_ARTICLES:
+        raise InputError(f"{what} `{INDEFINITE}`, an English article, but the sentences are for {language!r}.")
+    return asked
+
+
+def _whole_words(text: str, start: int, end: int) -> Span:
+    """The span with the letters that a sentence writes onto the word: an ending belongs to it."""
+    for match in WORD.finditer(text):
+        if match.start() < start < match.end():
+            start = match.start()
+        if match.start() < end < match.end():
+            end = match.end()
+    return start, end

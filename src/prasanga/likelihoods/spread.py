@@ -1,0 +1,240 @@
+"""What context does to log-probability bias: how associations spread over the traits, structure by structure.
+
+The paper shows it by eye (Sadhu et al. 2024, Figure 2 and section 5.2): prior associations spread from S1 to S3, and
+draw near to zero in S4 and S5. Here the spread is a number for each structure, and two structures are compared on the
+traits that both have, with a bootstrap over traits: a trait is drawn with its sentences in both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from prasanga.associations.intervals import difference_interval
+from prasanga.associations.vectors import FloatArray
+from prasanga.errors import InputError
+from prasanga.likelihoods.structure_scores import QUANTITIES
+from prasanga.likelihoods.term_scores import SCORE_NOISE
+from prasanga.seeds import generator
+
+ALL = "all"
+"""Both polarities together."""
+
+SPREAD_SCHEMA: Mapping[str, type[pl.DataType]] = {
+    **dict.fromkeys(("model", "polarity", "structure", "quantity"), pl.String),
+    **dict.fromkeys(("n", "n_left_out"), pl.Int64),
+    "mean_words": pl.Float64,
+    **dict.fromkeys(("mean", "mean_low", "mean_high", "sd", "variance"), pl.Float64),
+    **dict.fromkeys(("min", "q25", "median", "q75", "max", "mean_size"), pl.Float64),
+    **dict.fromkeys(("twin_mean", "twin_sd"), pl.Float64),
+    **dict.fromkeys(("pieces", "terms"), pl.String),
+    **dict.fromkeys(("n_resamples", "seed"), pl.Int64),
+}
+"""Columns of the spread, one row a model, polarity (`all` is both), structure and quantity (fill, prior, corrected).
+
+Numbers are of associations over the `n` traits that have one; sd and variance with n - 1, 0 where all are the same.
+`mean_low` and `mean_high` are the ends of the bootstrap interval of the mean; `mean_size` is the mean distance from
+zero, `mean_words` the mean length of the sentences. The twin is the same model with random weights."""
+
+PAIRS_SCHEMA: Mapping[str, type[pl.DataType]] = {
+    **dict.fromkeys(("model", "polarity", "quantity", "structure_1", "structure_2"), pl.String),
+    "n": pl.Int64,
+    **dict.fromkeys(("sd_1", "sd_2", "ratio", "ratio_low", "ratio_high"), pl.Float64),
+    **dict.fromkeys(("mean_1", "mean_2", "difference", "difference_low", "difference_high"), pl.Float64),
+    "note": pl.String,
+    **dict.fromkeys(("n_resamples", "seed"), pl.Int64),
+}
+"""Columns of the comparison of two structures on the `n` traits that both have.
+
+`ratio` is sd_2 / sd_1, `difference` mean_2 - mean_1, each with a 95 % bootstrap interval over traits."""
+
+_FEWEST_TRAITS = 8
+_KEY = ("model", "polarity")
+_NEEDED = ("model", "polarity", "trait", "structure", "n_words", "pieces", "terms", *QUANTITIES)
+
+
+def spread_by_structure(
+    traits: pl.DataFrame, twins: pl.DataFrame | None = None, *, n_resamples: int = 2000, seed: int = 47
+) -> pl.DataFrame:
+    """The spread of associations by structure; columns `SPREAD_SCHEMA`.
+
+    Args:
+        traits: of one or several models (`structure_scores.TRAITS_SCHEMA`).
+        twins: the same of their twins, under the names of their models.
+        n_resamples: of the interval of the mean; 0 for none, and there is none of fewer than 8 traits.
+        seed: of the study.
+
+    Raises:
+        InputError: a column is missing.
+    """
+    _require(traits)
+    beside: dict[tuple[str, ...], dict[str, Any]] = {}
+    if twins is not None:
+        _require(twins)
+        beside = {key: _numbers(values) for key, (_, values) in _groups(twins).items()}
+    rows = []
+    for key, (group, values) in _groups(traits).items():
+        twin = beside.get(key, {})
+        numbers = _numbers(values)
+        low = high = None
+        if n_resamples and len(values) >= _FEWEST_TRAITS:
+            means = values[_drawn(len(values), n_resamples, seed, key[1])].mean(axis=1)
+            low, high = (float(end) for end in np.quantile(means, [0.025, 0.975]))
+        rows.append(
+            {
+                **dict(zip(("model", "polarity", "structure", "quantity"), key, strict=True)),
+                **numbers,
+                "n": len(values),
+                "n_left_out": len(group) - len(values),
+                "mean_words": group["n_words"].mean(),
+                "mean_low": low,
+                "mean_high": high,
+                "twin_mean": twin.get("mean"),
+                "twin_sd": twin.get("sd"),
+                **{name: group[name][0] for name in ("pieces", "terms")},
+                "n_resamples": n_resamples,
+                "seed": seed,
+            }
+        )
+    return pl.DataFrame(rows, schema=dict(SPREAD_SCHEMA))
+
+
+def compare_structures(traits: pl.DataFrame, *, n_resamples: int = 2000, seed: int = 47) -> pl.DataFrame:
+    """Each two structures on the traits that both have; columns `PAIRS_SCHEMA`.
+
+    The interval of the ratio of standard deviations is that of the difference of their logarithms; both are
+    bias-corrected percentiles over traits drawn anew, the same traits for both structures.
+
+    Args:
+        traits: as for `spread_by_structure`.
+        n_resamples: of the intervals; 0 for none, and there is none of fewer than 8 traits.
+        seed: of the study.
+
+    Raises:
+        InputError: a column is missing.
+    """
+    _require(traits)
+    rows = []
+    for (model, polarity), group in _by_polarity(traits).items():
+        for quantity in QUANTITIES:
+            wide = group.pivot("structure", index=["polarity", "trait"], values=quantity).sort("polarity", "trait")
+            structures = sorted(name for name in wide.columns if name not in ("polarity", "trait"))
+            for first, second in combinations(structures, 2):
+                both = wide.select(first, second).drop_nulls().to_numpy()
+                rows.append(
+                    {
+                        "model": model,
+                        "polarity": polarity,
+                        "quantity": quantity,
+                        "structure_1": first,
+                        "structure_2": second,
+                        "n": len(both),
+                        **_compared(both, n_resamples, seed, polarity),
+                        "n_resamples": n_resamples,
+                        "seed": seed,
+                    }
+                )
+    return pl.DataFrame(rows, schema=dict(PAIRS_SCHEMA))
+
+
+def gather_traits(twins: Mapping[str, pl.DataFrame]) -> pl.DataFrame | None:
+    """The tables of twins with random weights as one, under the names of their models; None if there are none."""
+    if not twins:
+        return None
+    return pl.concat(table.with_columns(model=pl.lit(model)) for model, table in twins.items())
+
+
+def _compared(both: FloatArray, n_resamples: int, seed: int, polarity: str) -> dict[str, Any]:
+    if len(both) < 2:
+        return {"note": f"{len(both)} traits have both structures, and a spread takes two"}
+    (mean_1, mean_2), (sd_1, sd_2) = both.mean(axis=0), map(_deviation, both.T)
+    vary = sd_1 > 0 and sd_2 > 0
+    found: dict[str, Any] = {
+        **{"sd_1": sd_1, "sd_2": sd_2, "ratio": sd_2 / sd_1 if vary else None},
+        "note": None if vary else "no ratio: in one of them all traits have the same association",
+        **{"mean_1": mean_1, "mean_2": mean_2, "difference": mean_2 - mean_1},
+    }
+    if not n_resamples:
+        return {**found, "note": "no interval was asked for (associations.n_resamples is 0)"}
+    if len(both) < _FEWEST_TRAITS:
+        return {**found, "note": f"no interval: {len(both)} traits, and an interval over traits needs {_FEWEST_TRAITS}"}
+    drawn = both[_drawn(len(both), n_resamples, seed, polarity)]  # (n_resamples, n, 2)
+    means = drawn.mean(axis=1)
+    apart = difference_interval(means[:, 1], means[:, 0], mean_2, mean_1)
+    found |= {"difference_low": apart.low, "difference_high": apart.high}
+    if vary:
+        with np.errstate(divide="ignore"):
+            logs = np.log(drawn.std(axis=1, ddof=1))
+        logs[~np.isfinite(logs)] = np.nan
+        ratio = difference_interval(logs[:, 1], logs[:, 0], float(np.log(sd_2)), float(np.log(sd_1)))
+        found |= {"ratio_low": _exp(ratio.low), "ratio_high": _exp(ratio.high), "note": ratio.note or None}
+    return found
+
+
+def _deviation(values: FloatArray) -> float:
+    """The standard deviation; 0 where it is rounding, as of a prior that all traits of a structure share."""
+    sd = float(values.std(ddof=1))
+    return sd if sd > SCORE_NOISE else 0.0
+
+
+def _exp(value: float | None) -> float | None:
+    return None if value is None else float(np.exp(value))
+
+
+def _drawn(n: int, n_resamples: int, seed: int, polarity: str) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """(n_resamples, n) traits drawn with replacement, the same for all models, structures and quantities."""
+    return generator(seed, "structures", polarity, n).integers(n, size=(n_resamples, n))
+
+
+def _numbers(values: FloatArray) -> dict[str, float]:
+    if not len(values):
+        return {}
+    quartiles = np.quantile(values, [0.25, 0.5, 0.75])
+    found = {
+        "mean": float(values.mean()),
+        **dict(zip(("q25", "median", "q75"), map(float, quartiles), strict=True)),
+        "min": float(values.min()),
+        "max": float(values.max()),
+        "mean_size": float(np.abs(values).mean()),
+    }
+    if len(values) > 1:
+        sd = _deviation(values)
+        found |= {"sd": sd, "variance": sd**2}
+    return found
+
+
+def _by_polarity(traits: pl.DataFrame) -> dict[tuple[str, str], pl.DataFrame]:
+    """The rows of each model and polarity, and of both polarities where there are two."""
+    found: dict[tuple[str, str], pl.DataFrame] = {}
+    for model in traits["model"].unique(maintain_order=True):
+        of_model = traits.filter(pl.col("model") == model)
+        polarities: Sequence[str] = of_model["polarity"].unique(maintain_order=True).to_list()
+        for polarity in polarities:
+            found[model, polarity] = of_model.filter(pl.col("polarity") == polarity)
+        if len(polarities) > 1:
+            found[model, ALL] = of_model
+    return found
+
+
+def _groups(traits: pl.DataFrame) -> dict[tuple[str, ...], tuple[pl.DataFrame, FloatArray]]:
+    """By model, polarity, structure and quantity: the rows, and the associations that there are."""
+    found: dict[tuple[str, ...], tuple[pl.DataFrame, FloatArray]] = {}
+    for key, group in _by_polarity(traits).items():
+        for structure in sorted(group["structure"].unique()):
+            rows = group.filter(pl.col("structure") == structure)
+            for quantity in QUANTITIES:
+                found[*key, structure, quantity] = rows, rows[quantity].drop_nulls().to_numpy()
+    return found
+
+
+def _require(traits: pl.DataFrame) -> None:
+    missing = [name for name in _NEEDED if name not in traits.columns]
+    if missing:
+        raise InputError(
+            f"the table of traits has no column {', '.join(missing)}; it has {', '.join(traits.columns)}. Make it again"
+            " with the likelihoods stage."
+        )

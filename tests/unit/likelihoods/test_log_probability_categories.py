@@ -1,0 +1,358 @@
+"""Log-probability bias of categories: planted preferences, the formula worked by hand, and what is left out."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from planted_scorer import PlantedScorer
+
+from prasanga.associations import TestSettings
+from prasanga.associations.gathering import gather
+from prasanga.associations.resampling import draw_resampling
+from prasanga.associations.shuffles import shuffled_effects
+from prasanga.errors import InputError
+from prasanga.lexicon import Lexicon
+from prasanga.lexicon.model import Stimulus
+from prasanga.likelihoods.category_scores import CategoryTables, score_categories
+from prasanga.likelihoods.templates import CategoryTemplates, load_category_templates
+from prasanga.likelihoods.term_scores import TermScores, combined
+
+SETS = {
+    "he": ["king", "prince", "duke", "lord"],
+    "she": ["queen", "princess", "duchess", "lady"],
+    "work": ["office", "salary", "career"],
+    "home": ["family", "garden", "kitchen"],
+}
+CATEGORY = {
+    "C5": {
+        "title": "Men and women, work and home",
+        "targets": [{"name": name, "stimuli": SETS[name]} for name in ("he", "she")],
+        "attributes": [{"name": name, "stimuli": SETS[name]} for name in ("work", "home")],
+    }
+}
+FILE = """\
+language: bn
+categories:
+  C5:
+    - {id: sees, text: "{target} sees {attribute} ."}
+    - {id: of, text: "the {attribute} of {target} ."}
+exchanged:
+  C5: [{id: has, text: "{target} has {attribute} ."}]
+"""
+WORDS = [*itertools.chain(*SETS.values()), "sees", "the", "of", "has", "."]
+QUICK = TestSettings(n_resamples=0, n_shuffles=0)
+Table = list[dict[str, Any]]
+
+
+@pytest.fixture
+def templates(tmp_path: Path) -> CategoryTemplates:
+    path = tmp_path / "log_probability.yaml"
+    path.write_text(FILE, encoding="utf-8")
+    return load_category_templates(path)
+
+
+@pytest.fixture
+def lexicon() -> Lexicon:
+    return Lexicon("bn", tuple(Stimulus(word) for word in itertools.chain(*SETS.values())), {}, ())
+
+
+@pytest.fixture
+def measure(templates: CategoryTemplates, lexicon: Lexicon) -> Callable[..., CategoryTables]:
+    def run(scorer: PlantedScorer, settings: TestSettings = QUICK, **more: Any) -> CategoryTables:
+        return score_categories(scorer, CATEGORY, templates, lexicon, model="m", settings=settings, **more)
+
+    return run
+
+
+def preference(strength: float, words: list[str] = WORDS) -> PlantedScorer:
+    """A man is likelier beside work, a woman beside home; each word a little more or less, that scores may differ."""
+    numbers = {word: number for number, word in enumerate(WORDS)}
+
+    def log_p(target: str, in_sight: set[str]) -> float:
+        prior = -3.0 - 0.3 * numbers[target]
+        seen = [word for word in in_sight if word in {*SETS["work"], *SETS["home"]}]
+        if not seen:
+            return prior
+        sign = 1 if (seen[0] in SETS["work"]) == (target in SETS["he"]) else -1
+        wobble = 0.1 * math.sin(7 * numbers[target] + 3 * numbers[seen[0]] + len(in_sight & {"of"}))
+        return prior + sign * strength + wobble
+
+    return PlantedScorer(words, log_p)
+
+
+def rows(table: Any) -> Table:
+    return list(pl.from_arrow(table).iter_rows(named=True))  # type: ignore[union-attr]
+
+
+def by_hand(scorer: PlantedScorer, terms: str) -> dict[tuple[str, str], float]:
+    """s of each sentence, from the formula of the paper, one word at a time."""
+    found = {}
+    for attribute, template in itertools.product([*SETS["work"], *SETS["home"]], ("sees", "of")):
+        beside = {"sees", "."} if template == "sees" else {"the", "of", "."}
+        scores = []
+        for side in ("he", "she"):
+            fill = [scorer._log_p(target, {*beside, attribute}) for target in SETS[side]]
+            prior = [scorer._log_p(target, beside) for target in SETS[side]]
+            if terms == "mean":
+                scores.append(sum(f - p for f, p in zip(fill, prior, strict=True)) / len(fill))
+            else:
+                scores.append(math.log(sum(map(math.exp, fill))) - math.log(sum(map(math.exp, prior))))
+        found[attribute, template] = scores[0] - scores[1]
+    return found
+
+
+@pytest.mark.parametrize("terms", ["log-sum-exp", "mean"])
+def test_the_effect_is_that_of_the_formula(terms: str, measure: Callable[..., CategoryTables]) -> None:
+    scorer = preference(0.05)
+    tables = measure(scorer, terms=terms)
+    wanted = by_hand(scorer, terms)
+    sentences = {(row["attribute"], row["template"]): row["score"] for row in rows(tables.sentences)}
+    assert sentences == pytest.approx(wanted)
+    values = np.array(list(wanted.values()))
+    (estimate,) = rows(tables.estimates)
+    assert estimate["effect_size"] == pytest.approx((values[:6].mean() - values[6:].mean()) / values.std(ddof=1))
+    means = values.reshape(6, 2).mean(axis=1)
+    observed = abs(means[:3].mean() - means[3:].mean())
+    splits = [
+        sum(means[list(c)]) / 3 - (means.sum() - sum(means[list(c)])) / 3 for c in itertools.combinations(range(6), 3)
+    ]
+    assert estimate["p_stimuli"] == pytest.approx(np.mean([abs(split) >= observed - 1e-12 for split in splits]))
+    assert (estimate["n_partitions"], estimate["p_stimuli_exact"]) == (20, True)
+    assert estimate["p_sentences"] < estimate["p_stimuli"]
+    assert [estimate[f"n_{side}"] for side in "xyab"] == [4, 4, 3, 3]
+    assert (estimate["n_sentences_a"], estimate["n_sentences_b"], estimate["n_templates"]) == (6, 6, 2)
+    assert (estimate["terms"], estimate["pieces"], estimate["exchanged"]) == (terms, "all", False)
+
+
+def test_a_planted_preference_comes_out_with_its_sign(measure: Callable[..., CategoryTables]) -> None:
+    (strong,) = rows(measure(preference(2.0)).estimates)
+    (reverse,) = rows(measure(preference(-2.0)).estimates)
+    assert strong["effect_size"] == pytest.approx(1.91, abs=0.02)  # of 12 sentences no more than 2 sqrt(11/12)
+    assert reverse["effect_size"] == pytest.approx(-1.91, abs=0.02)
+    assert strong["p_stimuli"] == pytest.approx(0.1)  # the rarest of 20 partitions and its mirror image
+
+
+def test_a_model_without_preferences_has_no_effect_size(measure: Callable[..., CategoryTables]) -> None:
+    tables = measure(PlantedScorer(WORDS, lambda target, _: -float(len(target))))
+    (estimate,) = rows(tables.estimates)
+    assert estimate["effect_size"] is None
+    assert estimate["dropped"] == "not computed: all sentences have the same score, so that there is no effect size"
+    assert not rows(tables.words)
+    assert {row["score"] for row in rows(tables.sentences)} == {0.0}
+
+
+def test_exchanged_categories_change_sides(measure: Callable[..., CategoryTables]) -> None:
+    reverse = PlantedScorer(
+        WORDS,
+        lambda target, seen: (
+            -3.0 + (1.0 + 0.01 * len(target)) * ((target in SETS["work"]) == bool(seen & {*SETS["he"]}))
+        ),
+    )
+    (found,) = rows(measure(reverse, exchanged=["C5"]).estimates)
+    assert (found["target_x"], found["target_y"], found["attribute_a"], found["attribute_b"]) == (
+        "work",
+        "home",
+        "he",
+        "she",
+    )
+    assert found["exchanged"] is True
+    assert found["n_templates"] == 1
+    assert found["effect_size"] > 1.8
+
+
+def test_words_have_their_own_roles(measure: Callable[..., CategoryTables]) -> None:
+    scorer = preference(0.5)
+    tables = measure(scorer)
+    found = {(row["role"], row["stimulus"]): row for row in rows(tables.words)}
+    assert {role for role, _ in found} == set("xyab")
+    scores = by_hand(scorer, "log-sum-exp")
+    office = found["a", "office"]
+    assert office["association"] == pytest.approx((scores["office", "sees"] + scores["office", "of"]) / 2)
+    assert (office["set"], office["n_items"]) == ("work", 2)
+    assert found["x", "king"]["association"] == pytest.approx(1.0, abs=0.2)  # +.5 beside work, -.5 beside home
+    assert found["y", "queen"]["association"] == pytest.approx(-1.0, abs=0.2)
+    (estimate,) = rows(tables.estimates)
+    without = [row["effect_without"] for row in found.values()]
+    assert (estimate["leave_out_low"], estimate["leave_out_high"]) == (min(without), max(without))
+
+
+@pytest.mark.parametrize("terms", ["log-sum-exp", "mean"])
+def test_leaving_a_word_out_is_measuring_without_it(terms: str, templates: CategoryTemplates, lexicon: Lexicon) -> None:
+    def effect(sets: Mapping[str, list[str]]) -> tuple[float, Table]:
+        category = {
+            "C5": {
+                "title": "",
+                "targets": [{"name": name, "stimuli": sets[name]} for name in ("he", "she")],
+                "attributes": [{"name": name, "stimuli": sets[name]} for name in ("work", "home")],
+            }
+        }
+        tables = score_categories(preference(0.1), category, templates, lexicon, model="m", settings=QUICK, terms=terms)
+        return rows(tables.estimates)[0]["effect_size"], rows(tables.words)
+
+    _, words = effect(SETS)
+    for name in ("he", "home"):
+        gone = SETS[name][1]
+        less, _ = effect({**SETS, name: [word for word in SETS[name] if word != gone]})
+        assert next(row["effect_without"] for row in words if row["stimulus"] == gone) == pytest.approx(less)
+
+
+def test_the_columns_join_those_of_other_methods(measure: Callable[..., CategoryTables]) -> None:
+    model, twin = measure(preference(1.0)).estimates, measure(preference(0.01)).estimates
+    table = gather([model], {"m": [twin]}, [twin])
+    (row,) = rows(table)
+    assert row["n_tests"] == 2
+    assert row["twin_effect_size"] == rows(twin)[0]["effect_size"]
+    assert row["p_stimuli_holm"] == pytest.approx(0.2)
+
+
+def test_words_that_a_model_does_not_know_are_left_out_and_told(measure: Callable[..., CategoryTables]) -> None:
+    known = [word for word in WORDS if word not in ("duke", "garden")]
+    tables = measure(preference(1.0, known))
+    (estimate,) = rows(tables.estimates)
+    assert estimate["dropped"] == "duke: unknown-piece; garden: unknown-piece"
+    assert [estimate[f"n_{side}"] for side in "xyab"] == [3, 4, 3, 2]
+    assert [estimate[f"listed_{side}"] for side in "xyab"] == [4, 4, 3, 3]
+    assert estimate["effect_size"] > 1.5
+    gone = [row for row in rows(tables.sentences) if row["attribute"] == "garden"]
+    assert [(row["score"], row["left_out"]) for row in gone] == [(None, "unknown-piece")] * 2
+
+
+def test_a_category_with_too_few_words_is_a_row_that_says_so(measure: Callable[..., CategoryTables]) -> None:
+    for lost, said in (
+        (["garden", "kitchen"], "not computed: home has 1 of 3 words left, and an attribute set needs 2"),
+        (SETS["she"], "not computed: she has 0 of 4 words left, and a target set needs 1"),
+    ):
+        tables = measure(preference(1.0, [word for word in WORDS if word not in lost]))
+        (estimate,) = rows(tables.estimates)
+        assert estimate["effect_size"] is None
+        assert estimate["dropped"].endswith(said)
+        assert not rows(tables.words)
+
+
+def test_sentences_too_long_for_the_model_are_left_out_one_by_one(measure: Callable[..., CategoryTables]) -> None:
+    scorer = preference(1.0)
+    scorer.max_pieces = 4  # "the ... of ... ." has five pieces
+    (estimate,) = rows(measure(scorer).estimates)
+    assert (estimate["n_sentences_a"], estimate["n_sentences_b"]) == (3, 3)
+    assert "office: 1 of its 2 sentences (too-long)" in estimate["dropped"]
+
+
+def test_a_category_without_sentences_is_refused(templates: CategoryTemplates, lexicon: Lexicon) -> None:
+    with pytest.raises(InputError, match="no sentences for C9"):
+        score_categories(preference(1), {"C9": CATEGORY["C5"]}, templates, lexicon, model="m", settings=QUICK)
+
+
+def random_scores(terms: str, seed: int = 0, n_terms: int = 18, n_words: int = 20) -> TermScores:
+    """10 and 10 words with two sentences each, 9 and 9 terms."""
+    rng = np.random.default_rng(seed)
+    prior = rng.normal(-6, 1, size=n_terms) + rng.normal(0, 0.1, size=(2 * n_words, n_terms))
+    fill = prior + rng.normal(0, 0.5, size=prior.shape)
+    words = np.repeat(np.arange(n_words), 2)
+    return TermScores(fill, prior, words, n_terms // 2, n_words // 2, n_words // 2, terms)
+
+
+@pytest.mark.parametrize("std", ["union_ddof1", "union_ddof0", "pooled"])
+def test_effects_with_words_counted_anew_are_those_of_cosines(std: str) -> None:
+    scores = random_scores("mean")
+    cosines, _ = scores.as_cosines()
+    words = [[f"{side}{i}" for i in range(n)] for side, n in zip("xyab", (10, 10, 9, 9), strict=True)]
+    resampling = draw_resampling(words, 1, n_resamples=50, seed=3, category="C")
+    counts = resampling.target_counts, resampling.attribute_counts
+    assert scores.effects(*counts, std) == pytest.approx(cosines.effects(*counts, None, std))
+    assert scores.effects(std=std)[0] == pytest.approx(cosines.effect(std))
+    assert scores.without_each(std) == pytest.approx(
+        cosines.effects(1 - np.eye(38)[:, :20], 1 - np.eye(38)[:, 20:], std=std)
+    )
+
+
+def test_dealt_terms_are_those_of_the_shuffled_control() -> None:
+    scores = random_scores("mean")
+    cosines, _ = scores.as_cosines()
+    effects = shuffled_effects(cosines, 300, np.random.default_rng(9))
+    found = scores.shuffled(300, np.random.default_rng(9))
+    assert (found.low, found.high) == pytest.approx(tuple(np.quantile(effects, [0.025, 0.975])))
+
+
+def test_a_term_that_counts_twice_has_twice_the_probability() -> None:
+    scores = random_scores("log-sum-exp")
+    counts = np.ones((1, 18))
+    counts[0, 2] = 2
+    doubled = TermScores(
+        np.insert(scores.fill, 3, scores.fill[:, 2], axis=1),
+        np.insert(scores.prior, 3, scores.prior[:, 2], axis=1),
+        *(scores.words, 10, 10, 10),
+    )
+    assert scores.scores_of(counts)[0] == pytest.approx(doubled.sentence_scores)
+
+
+def test_shares_are_the_slope_of_the_score() -> None:
+    """The values that stand for cosines give the score itself, and how it moves when a term counts a little more."""
+    scores = random_scores("log-sum-exp")
+    cosines, scale = scores.as_cosines()
+    assert cosines.item_scores()[0] * scale == pytest.approx(scores.sentence_scores)
+    assert cosines.effect() == pytest.approx(scores.effects()[0])
+    step = 1e-6
+    for term in (0, 13):
+        counts = np.ones((1, 18))
+        counts[0, term] += step
+        slope = (scores.effects(None, counts)[0] - scores.effects()[0]) / step
+        linear = (cosines.effects(None, counts)[0] - cosines.effect()) / step
+        assert slope == pytest.approx(linear, abs=1e-4)
+
+
+def test_intervals_and_controls_are_there_with_eight_words_a_set(tmp_path: Path) -> None:
+    sets = {side: [f"{side}{'abcdefgh'[i]}" for i in range(8)] for side in ("he", "she", "work", "home")}
+    rng = np.random.default_rng(2)
+    table = {word: rng.normal(size=40) for words in sets.values() for word in words}
+
+    def log_p(target: str, seen: set[str]) -> float:
+        beside = next((word for word in seen if word in table), None)
+        return -4.0 + (0 if beside is None else float(0.2 * table[target][:20] @ table[beside][:20]))
+
+    path = tmp_path / "log_probability.yaml"
+    path.write_text(FILE, encoding="utf-8")
+    words = [*itertools.chain(*sets.values()), "sees", "the", "of", "has", "."]
+    category = {
+        "C5": {
+            "title": "",
+            "targets": [{"name": name, "stimuli": sets[name]} for name in ("he", "she")],
+            "attributes": [{"name": name, "stimuli": sets[name]} for name in ("work", "home")],
+        }
+    }
+    everything = Lexicon("bn", tuple(Stimulus(word) for word in itertools.chain(*sets.values())), {}, ())
+    found = {}
+    for terms, interval in itertools.product(("log-sum-exp", "mean"), ("bca", "studentized")):
+        settings = TestSettings(n_resamples=300, n_shuffles=200, interval=interval, n_permutations=1000)
+        tables = score_categories(
+            *(PlantedScorer(words, log_p), category, load_category_templates(path), everything),
+            **{"model": "m", "settings": settings, "terms": terms},
+        )
+        (row,) = rows(tables.estimates)
+        assert row["ci_low"] < row["effect_size"] < row["ci_high"], (terms, interval)
+        assert row["interval_note"] is None
+        assert row["shuffled_low"] < 0 < row["shuffled_high"]
+        assert 0 < row["p_shuffled"] <= 1
+        assert row["smallest_effect"] > 0
+        found[terms, interval] = row
+    assert found["mean", "bca"]["effect_size"] != found["log-sum-exp", "bca"]["effect_size"]
+
+
+def test_a_note_on_intervals_names_the_sets_of_the_category(measure: Callable[..., CategoryTables]) -> None:
+    (estimate,) = rows(measure(preference(1.0), TestSettings(n_resamples=20, n_shuffles=20)).estimates)
+    assert estimate["interval_note"].startswith("no interval: the set work has 3 words")
+    assert estimate["p_shuffled"] is not None
+
+
+def test_one_score_of_several_terms() -> None:
+    assert combined([math.log(0.1), math.log(0.3)]) == pytest.approx(math.log(0.4))
+    assert combined([math.log(0.1), math.log(0.3)], "mean") == pytest.approx((math.log(0.1) + math.log(0.3)) / 2)
+    assert combined([-900.0, -901.0]) == pytest.approx(-900 + math.log1p(math.exp(-1)))
+    with pytest.raises(InputError, match=r"log_probability\.terms: 'sum' is not known"):
+        combined([0.0], "sum")
