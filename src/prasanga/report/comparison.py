@@ -19,7 +19,7 @@ from scipy import stats
 from prasanga.errors import InputError
 from prasanga.report.grid import Estimate, is_number, why_missing
 from prasanga.report.numbers import MISSING, plain, signed
-from prasanga.report.published import PAPERS, REPEATED, PublishedModel, match_models
+from prasanga.report.published import EXCHANGED, PAPERS, REPEATED, PublishedModel, match_models
 from prasanga.report.sheets import escape_markdown
 
 COMPARISON_SCHEMA: Mapping[str, type[pl.DataType]] = {
@@ -95,7 +95,7 @@ def compare(
     """Lay a study's tables of estimates beside what a paper prints.
 
     Args:
-        tables: the study's tables of estimates by method (ceat, seat, weat).
+        tables: the study's tables of estimates by method (ceat, seat, weat, log_probability_bias).
         published: `prasanga.report.published.read_published`.
         models: `comparison.models` of the config; models of the same name match by themselves.
         language: of the study (bn, hi, en).
@@ -301,6 +301,7 @@ def _row(row: Mapping[str, Any], model: str, estimate: Estimate) -> dict[str, ob
     low, high = (estimate.get(name) for name in ("ci_low", "ci_high"))
     has_interval = is_number(low) and is_number(high)
     exact = row["bound"] is None and measured is not None
+    reason = why_missing(estimate) or estimate.get("interval_note")
     return {
         **{name: row[name] for name in ("paper", "table", "method", "category", "language")},
         **{name: row[name] for name in ("sample_mode", "segment_length", "bound", "doubt", "mark_doubt")},
@@ -317,8 +318,17 @@ def _row(row: Mapping[str, Any], model: str, estimate: Estimate) -> dict[str, ob
         "published_n_samples": row["n_samples"],
         "n_samples": estimate.get("n_samples"),
         "published_significant": row["significant"],
-        "note": why_missing(estimate) or estimate.get("interval_note") or None,
+        "note": "; ".join(filter(None, (_exchange(row, estimate), reason))) or None,
     }
+
+
+def _exchange(row: Mapping[str, Any], estimate: Estimate) -> str:
+    """What is to be said where only one of the two has targets and attributes exchanged."""
+    ours, theirs = estimate.get("exchanged"), EXCHANGED in (row["doubts"] or "").split()
+    if ours is None or bool(ours) == theirs:
+        return ""
+    how = ("exchanged", "as described") if ours else ("as described", "exchanged")
+    return f"targets and attributes are {how[0]} here and {how[1]} in the paper"
 
 
 def _nearest_n(rows: pl.DataFrame) -> pl.DataFrame:

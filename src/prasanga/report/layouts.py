@@ -37,16 +37,15 @@ SAHOO: Mapping[str, tuple[str, ...]] = {
 """Tests of each table, in the order of its rows."""
 
 Tables: TypeAlias = Mapping[str, pl.DataFrame]
-"""Tables of estimates by method: ceat, seat, weat, and log_probability_bias once there is a stage that makes one."""
+"""Tables of estimates by method: ceat, seat, weat, log_probability_bias."""
 
 _AXES = {"sahoo_table3": "gender and religion", "sahoo_table4": "gender and caste", "sahoo_table9": "gender and age"}
 _LANGUAGES = {"bn": "Bangla", "hi": "Hindi", "en": "English"}
 _METHODS = {"weat": "WEAT", "seat": "SEAT", "ceat": "CEAT", "log_probability_bias": "Log-probability bias"}
-_NOT_YET = ("log_probability_bias",)
 _NEEDED = ("category", "target_x", "target_y", "attribute_a", "attribute_b", "model", "effect_size", "dropped")
 _CONVENTIONS = (
     *("std", "alternative", "n_samples", "variance", "tau2_method", "draws", "pool"),
-    *("sentence_vector", "unit", "average", "method", "forms"),
+    *("sentence_vector", "unit", "average", "method", "forms", "pieces", "terms"),
 )
 _WIDTH = 10
 _N_OF_TABLE_6 = 1000
@@ -77,23 +76,42 @@ def layouts_of(config: Mapping[str, Any]) -> list[str]:
         config: the study's config, complete with its defaults.
 
     Returns:
-        Out of sadhu_table4 (if WEAT or SEAT measures one of C1 to C9), sadhu_table5 (CEAT of these; sadhu_table6 with
-        N = 1000), sahoo_table3, sahoo_table4 and sahoo_table9 (if SEAT measures one of their tests).
+        Out of sadhu_table4 (if WEAT, SEAT or log-probability bias measures one of C1 to C9), sadhu_table5 (CEAT of
+        these; sadhu_table6 with N = 1000), sahoo_table3, sahoo_table4 and sahoo_table9 (if SEAT measures one of their
+        tests).
     """
     running = set(config["categories"])
     templates = set(config["seat"]["categories"])
     listed = config["static"]["categories"]
     static = (running if listed is None else set(listed)) if config["static"]["vectors"] else set()
-    names = ["sadhu_table4"] if (templates | static) & set(SADHU) else []
+    masked = set(config["log_probability"]["categories"])
+    names = ["sadhu_table4"] if (templates | static | masked) & set(SADHU) else []
     if running & set(SADHU):
         names.append("sadhu_table6" if config["associations"]["n_samples"] == _N_OF_TABLE_6 else "sadhu_table5")
     return names + [name for name, tests in SAHOO.items() if templates & set(tests)]
 
 
 def methods_of(config: Mapping[str, Any]) -> list[str]:
-    """The methods that a study measures, each with its table `results/associations/<method>.parquet`."""
-    wanted = {"ceat": config["categories"], "seat": config["seat"]["categories"], "weat": config["static"]["vectors"]}
+    """The methods that a study measures, each with its table of estimates (`table_of`)."""
+    wanted = {
+        "ceat": config["categories"],
+        "seat": config["seat"]["categories"],
+        "weat": config["static"]["vectors"],
+        "log_probability_bias": config["log_probability"]["categories"],
+    }
     return [method for method, something in wanted.items() if something]
+
+
+def table_of(method: str) -> str:
+    """The path of a method's table of estimates."""
+    if method == "log_probability_bias":
+        return "results/likelihoods/log_probability.parquet"
+    return f"results/associations/{method}.parquet"
+
+
+def method_of(path: str) -> str:
+    """The method whose table of estimates is at a path."""
+    return next(method for method in _METHODS if table_of(method) == path)
 
 
 def render_layout(name: str, tables: Tables, *, preset: str = "recommended", language: str = "bn") -> Layout:
@@ -170,6 +188,7 @@ def _sadhu_table_4(tables: Tables, preset: str) -> Layout:
         " The methods see other texts and partly other words, so their sizes are not comparable one to one.",
         *(f"{MARK} {', '.join(methods)}: {note}" for note, methods in marks.items()),
         *_ceat_choice(tables),
+        *_exchange(tables),
         *(f"Conventions of {_METHODS[method]}: {_conventions(tables[method])}" for method in measured),
         *(f"{MISSING} {_METHODS[column.marked_as]}: {column.missing}." for column in columns if column.missing),
         *_missing_notes(reasons),
@@ -182,8 +201,7 @@ def _columns_of(method: str, tables: Tables) -> list[_Column]:
     """The columns of one method: a column for each model, or one without numbers."""
     table, group = tables.get(method), _METHODS[method]
     if table is None:
-        why = "not measured by this version" if method in _NOT_YET else "not measured in this study"
-        return [_Column("", group, {}, method, why)]
+        return [_Column("", group, {}, method, "not measured in this study")]
     length, mode = _length_and_mode(table)
     rows = [
         row
@@ -209,12 +227,27 @@ def _ceat_choice(tables: Tables) -> list[str]:
     return [f"CEAT: segments of {length} words, {mode} draws (the paper shows its generator at 9 words, fixed draws)."]
 
 
+def _exchange(tables: Tables) -> list[str]:
+    """Which categories were measured the other way round, as the paper did with C6 to C9."""
+    table = tables.get("log_probability_bias")
+    if table is None or "exchanged" not in table.columns:
+        return []
+    exchanged = [name for name in SADHU if name in table.filter(pl.col("exchanged"))["category"].to_list()]
+    which = f"exchanged in {', '.join(exchanged)}" if exchanged else "as described in all"
+    return [f"Log-probability bias: targets and attributes {which} (the paper exchanged those of C6 to C9)."]
+
+
 def _table_4_marking(method: str, preset: str) -> Marking:
     """Of SEAT, too, the program of Sadhu et al. permutes words: it first averages the sentences of each."""
     if preset != "paper":
         return HOLM
     if method == "ceat":
         return Marking("p_draws", 0.05, "p_draws < .05, as in the paper; it says nothing about other words.")
+    if method == "log_probability_bias":
+        text = (
+            "permutation of single sentences as in the paper, not corrected; below .05 far too often under no effect."
+        )
+        return Marking("p_sentences", 0.05, f"p_sentences < .05: {text}")
     return Marking(
         "p_stimuli", 0.05, "p_stimuli < .05: permutation of the target words as in the paper, not corrected."
     )
@@ -383,7 +416,9 @@ def _categories(tables: Tables, names: Sequence[str]) -> list[Category]:
     for table in tables.values():
         for row in table.iter_rows(named=True):
             title = row.get("category_title") or ""
-            found.setdefault(row["category"], Category(row["category"], title, *map(_as_in_paper, names_of_sets(row))))
+            x, y, a, b = map(_as_in_paper, names_of_sets(row))
+            sets = (a, b, x, y) if row.get("exchanged") else (x, y, a, b)  # as the category has them
+            found.setdefault(row["category"], Category(row["category"], title, *sets))
     return [found[name] for name in names if name in found]
 
 

@@ -137,6 +137,48 @@ _MEANINGS: dict[str, str | Mapping[str, str]] = {
         "dictionary": "a word's static vector is that of its dictionary form",
         "pooled": "a word's static vector is the mean over its inflected forms, by how often each was seen",
     },
+    "log_probability.categories": "categories measured by log-probability bias",
+    "log_probability.exchanged": "categories whose targets and attributes change places there",
+    "log_probability.traits": "lists of traits for the sentence structures",
+    "log_probability.pieces": {
+        "all": "the pieces of a masked word have a mask each, and their log-probabilities are added",
+        "left-to-right": "the pieces of a masked word are scored one after the other, those before in sight",
+        "first": "one mask stands for a word of several pieces, and its first is scored, as in the paper's program",
+    },
+    "log_probability.terms": {
+        "log-sum-exp": "the probabilities of a set's terms are added, fill and prior alike",
+        "mean": "the logarithms of the terms' probabilities are averaged",
+    },
+    "pairs.encoder": {
+        "p_unmodified": "an encoder's score of a sentence: each word that both sentences have, masked whole, in turn",
+        "p_modified": "an encoder's score of a sentence: each word that the other has not, masked whole, in turn",
+        "aul": "an encoder's score of a sentence: every piece as it stands, unmasked",
+        "aula": "an encoder's score of a sentence: every piece as it stands, weighted by attention",
+    },
+    "pairs.encoder_decoder": {
+        "infill": "an encoder-decoder reads the sentence without an unmodified word, and is scored on writing it",
+        "causal": "an encoder-decoder is scored on writing the sentence from nothing, as the paper says",
+    },
+    "pairs.reduction": {"mean": "mean over the scored pieces", "sum": "sum over the scored pieces"},
+    "pairs.pieces": {
+        "all": "the pieces of a word are masked together",
+        "left-to-right": "while a piece of a word is scored, those before it are shown",
+    },
+    "pairs.punctuation": {
+        "apart": "punctuation at the ends of a word is set aside and never scored",
+        "with-word": "punctuation belongs to its word, as in the paper",
+    },
+    "pairs.unknown": {
+        "leave-out": "a pair with a scored piece that the tokenizer does not know is left out, and listed",
+        "keep": "a pair with a scored piece that the tokenizer does not know is scored as any other",
+    },
+    "pairs.ties": {
+        "apart": "pairs with equal scores are left out of the percentage and of the test, and counted",
+        "against": "pairs with equal scores count as not stereotypical, as in the papers' programs",
+    },
+    "pairs.n_runs": "runs on random samples of the pairs, with mean and deviation as the paper prints them",
+    "pairs.share": "share of the pairs in such a sample",
+    "pairs.n_resamples": "resamples of the interval of a bias percentage",
 }
 
 _CONVENTIONS: dict[str, tuple[str, Mapping[str, str]]] = {

@@ -30,13 +30,25 @@ ESTIMATE_COLUMNS = (
 )
 """The most important first. A column without a single number is not shown."""
 
-TITLES = {"seat": "SEAT: words in bleached sentences", "weat": "WEAT: static vectors"}
+TITLES = {
+    "seat": "SEAT: words in bleached sentences",
+    "weat": "WEAT: static vectors",
+    "log_probability": "Log-probability bias: masked words in templates",
+}
+LABELS = {"seat": "SEAT", "weat": "WEAT", "log_probability": "Log-probability bias"}
+"""How a method is called in a sentence, a caption or a menu."""
+
 TEXTS = {
     "seat": (
         "Vectors of sentences such as \u201cThis is a flower\u201d, which say little but the word (May et al. 2019)."
         " p_stimuli moves a word with all its sentences."
     ),
     "weat": "One vector for each word, whatever stands around it (Caliskan et al. 2017).",
+    "log_probability": (
+        "How much likelier a model finds the words of the first target set than those of the second beside an attribute"
+        " word, less how much it does with that word masked (Kurita et al. 2019; Sadhu et al. 2024, section 3.3)."
+        " p_stimuli moves an attribute word with all its sentences."
+    ),
 }
 SETTLING_LABEL = "Distance of each effect from the one at the longest segment length, one panel for each category."
 CONVERGENCE_LABEL = "Effect against the number of draws at the longest segment length, one panel for each category."
@@ -62,8 +74,9 @@ _NEEDED_OF_SETTLING = (
 )
 _CONVENTIONS = (
     *("std", "alternative", "interval", "n_resamples", "sentence_vector", "unit", "average"),
-    *("vectors", "method", "forms", "seed"),
+    *("vectors", "method", "forms", "pieces", "terms", "seed"),
 )
+_DEALT = "attributes dealt anew"
 
 
 @dataclass(frozen=True)
@@ -77,7 +90,13 @@ class BesideCeat:
         convergence_svg: the figure of how effects move as draws are added; empty for none.
         seat: estimates of SEAT.
         weat: estimates of WEAT.
+        log_probability: estimates of log-probability bias.
+        structures: how traits spread in the sentence structures.
+        structure_pairs: structures compared, two by two.
+        structures_svg: the figure of them; empty for none.
         tables: files of tables that the study has, as paths from the page (`tables/sahoo_table3.csv`).
+        pairs: bias percentages of sentence pairs.
+        pairs_svg: the figure of the differences of their scores; empty for none.
     """
 
     differences: pl.DataFrame | None = None
@@ -86,7 +105,13 @@ class BesideCeat:
     convergence_svg: str = ""
     seat: pl.DataFrame | None = None
     weat: pl.DataFrame | None = None
+    log_probability: pl.DataFrame | None = None
+    structures: pl.DataFrame | None = None
+    structure_pairs: pl.DataFrame | None = None
+    structures_svg: str = ""
     tables: Sequence[str] = ()
+    pairs: pl.DataFrame | None = None
+    pairs_svg: str = ""
 
 
 class LeftOut(NamedTuple):
@@ -129,6 +154,7 @@ class Section(NamedTuple):
     """A section of the page: the estimates of one method."""
 
     id: str
+    label: str
     title: str
     text: str
     models: list[str]
@@ -154,12 +180,12 @@ class SettlingRow(NamedTuple):
 
 
 def section_of(method: str, table: pl.DataFrame) -> Section:
-    """The section of the page for a table of SEAT ("seat") or WEAT ("weat").
+    """The section of the page for a table of SEAT ("seat"), WEAT ("weat") or log-probability bias ("log_probability").
 
     Raises:
         InputError: a column is missing.
     """
-    rows = estimate_rows(table, name=method.upper())
+    rows = estimate_rows(table, name=LABELS[method])
     models = list(dict.fromkeys(row.model for row in rows))
     estimates = {(row["category"], row["model"]): row for row in table.iter_rows(named=True)}
     families: dict[str, list[Block]] = {}
@@ -169,17 +195,27 @@ def section_of(method: str, table: pl.DataFrame) -> Section:
         families.setdefault(re.sub(r"\d.*", "", category.name), []).append(block)
     return Section(
         method,
+        LABELS[method],
         TITLES[method],
-        TEXTS[method],
+        f"{TEXTS[method]}{_exchanged(table)}",
         models,
         [_family(letters, blocks) for letters, blocks in families.items()],
         [
-            (n, name)
+            # by log-probability the test moves attributes, so that it is the targets that the control deals
+            (n, "targets dealt anew" if (name, method) == (_DEALT, "log_probability") else name)
             for n, name in enumerate(ESTIMATE_COLUMNS)
             if n == 0 or any(row.cells[n] != MISSING for row in rows)
         ],
         conventions_of(estimates.values(), _CONVENTIONS),
     )
+
+
+def _exchanged(table: pl.DataFrame) -> str:
+    """Which categories have their targets and attributes exchanged, as a sentence after others."""
+    if "exchanged" not in table.columns:
+        return ""
+    names = sorted(set(table.filter(pl.col("exchanged"))["category"]), key=natural_order)
+    return f" Targets and attributes change places in {', '.join(names)}." if names else ""
 
 
 def estimate_rows(table: pl.DataFrame, *, name: str = "estimates") -> list[EstimateRow]:
@@ -276,6 +312,13 @@ def downloads_of(beside: BesideCeat) -> list[tuple[str, str]]:
         # One rule of the workflow draws both figures in all formats.
         for figure, name in (("settling", "where effects settle"), ("convergence", "effects as draws are added")):
             found += [(f"figures/{figure}.{end}", f"figure of {name}, {end.upper()}") for end in ("pdf", "svg", "png")]
+    if beside.structures_svg:
+        what = "figure of traits in sentence structures"
+        found += [(f"figures/structures.{end}", f"{what}, {end.upper()}") for end in ("pdf", "svg", "png")]
+    if beside.pairs_svg:
+        for figure, name in (("score_differences", "language"), ("score_differences_by_type", "bias type")):
+            what = f"figure of differences of scores by {name}"
+            found += [(f"figures/{figure}.{end}", f"{what}, {end.upper()}") for end in ("pdf", "svg", "png")]
     listed = set(beside.tables) - _OF_CEAT
     for path in sorted(listed, key=lambda path: (natural_order(PurePosixPath(path).stem), path)):
         file = PurePosixPath(path)
@@ -293,6 +336,24 @@ def downloads_of(beside: BesideCeat) -> list[tuple[str, str]]:
                 (f"../associations/{method}.csv", f"{method.upper()}, every estimate with all its columns, CSV"),
                 (f"../associations/{method}_words.parquet", f"{method.upper()}, associations of each word, Parquet"),
             ]
+    if beside.log_probability is not None:
+        found += [
+            ("../likelihoods/log_probability.csv", "log-probability bias, every estimate with all its columns, CSV"),
+            (
+                "../likelihoods/log_probability_words.parquet",
+                "log-probability bias, associations of each word, Parquet",
+            ),
+        ]
+    if beside.structures is not None:
+        found += [
+            ("../likelihoods/structures.csv", "traits in sentence structures, their spread, CSV"),
+            ("../likelihoods/traits.parquet", "traits in sentence structures, every score, Parquet"),
+        ]
+    if beside.pairs is not None:
+        found += [
+            ("../likelihoods/bias_percentages.csv", "sentence pairs, every bias percentage with all its columns, CSV"),
+            ("../likelihoods/pair_differences.parquet", "sentence pairs, the difference of scores of each, Parquet"),
+        ]
     return found
 
 

@@ -24,11 +24,15 @@ from prasanga.report.embedded import embedded_section
 from prasanga.report.embedding_files import EmbeddingFiles, left_out_of
 from prasanga.report.findings import headline_findings, other_method
 from prasanga.report.grid import Grid, grid_of
+from prasanga.report.log_probability import COLUMNS as STRUCTURE_COLUMNS
+from prasanga.report.log_probability import LABEL as STRUCTURES_LABEL
+from prasanga.report.log_probability import findings_of_structures, structure_section
 from prasanga.report.methods import FIXED, choices, describe_models, vector_conventions
 from prasanga.report.numbers import MINUS
 from prasanga.report.other_methods import (
     CONVERGENCE_LABEL,
     FIRST_DRAWS,
+    LABELS,
     NEEDED,
     SETTLING_LABEL,
     BesideCeat,
@@ -37,6 +41,7 @@ from prasanga.report.other_methods import (
     section_of,
     settling_rows,
 )
+from prasanga.report.pair_section import DENSITIES_LABEL, findings_of_pairs, pair_section
 from prasanga.report.svg import inline
 from prasanga.report.tables import to_tidy_csv
 from prasanga.report.word_sets import glosses_of, word_sets
@@ -60,6 +65,9 @@ SECTIONS = (
     ("lengths", "Where effects settle"),
     ("seat", "SEAT"),
     ("weat", "WEAT"),
+    ("log_probability", "Log-probability bias"),
+    ("structures", "Sentence structures"),
+    ("pairs", "Sentence pairs"),
     ("coverage", "Coverage"),
     ("embeddings", "Embeddings"),
     ("lexicon", "Lexicon"),
@@ -109,7 +117,7 @@ def render_page(
         corpus: what was read and left out of each corpus file (`results/sentences/*.json`); empty if it is not there.
         audit: forms, suffixes, lengths and hits for judging the lexicon; None if they are not there.
         embeddings: what the embeddings stage says of models and vectors; None if nothing of it is there.
-        beside: how CEAT changes with length and model, and the tables of SEAT and WEAT; None for none of them.
+        beside: how CEAT changes with length and model, and the tables of the other methods; None for none of them.
 
     Raises:
         InputError: a table without estimates or without a column that the page shows, or a figure that is not SVG.
@@ -176,19 +184,39 @@ def _beside(tables: BesideCeat, ceat: pl.DataFrame) -> dict[str, Any]:
         "settling_figure": inline(tables.settling_svg, label=SETTLING_LABEL) if tables.settling_svg else None,
         "convergence_figure": inline(tables.convergence_svg, label=CONVERGENCE_LABEL) if drawn else None,
         "other_methods": [section_of(method, table) for method, table in _others(tables)],
+        **_structures(tables),
+        "pairs": None if tables.pairs is None else pair_section(tables.pairs),
+        "pair_densities": inline(tables.pairs_svg, label=DENSITIES_LABEL) if tables.pairs_svg else None,
     }
 
 
 def _others(tables: BesideCeat) -> list[tuple[str, pl.DataFrame]]:
     """The tables of the methods besides CEAT that a study has."""
-    return [(method, table) for method, table in (("seat", tables.seat), ("weat", tables.weat)) if table is not None]
+    found = (("seat", tables.seat), ("weat", tables.weat), ("log_probability", tables.log_probability))
+    return [(method, table) for method, table in found if table is not None]
+
+
+def _structures(tables: BesideCeat) -> dict[str, Any]:
+    """What the section on sentence structures shows."""
+    section, sentences = None, []
+    if tables.structures is not None and tables.structure_pairs is not None:
+        section = structure_section(tables.structures, tables.structure_pairs)
+        sentences = list(findings_of_structures(tables.structures, tables.structure_pairs))
+    svg = tables.structures_svg
+    return {
+        "structures": section,
+        "structure_findings": sentences,
+        "structure_columns": STRUCTURE_COLUMNS,
+        "structure_figure": inline(svg, label=STRUCTURES_LABEL) if svg else None,
+    }
 
 
 def _other_findings(tables: BesideCeat) -> list[str]:
     sentences = []
     for method, table in _others(tables):
-        heat.check_columns(method.upper(), table, NEEDED)
-        sentences.append(other_method(method.upper(), table))
+        heat.check_columns(LABELS[method], table, NEEDED)
+        sentences.append(other_method(LABELS[method], table))
+    sentences += [] if tables.pairs is None else findings_of_pairs(tables.pairs)
     return [sentence for sentence in sentences if sentence]
 
 
@@ -198,6 +226,9 @@ def _sections(tables: BesideCeat) -> list[tuple[str, str]]:
         "lengths": tables.settling is not None and tables.differences is not None,
         "seat": tables.seat is not None,
         "weat": tables.weat is not None,
+        "log_probability": tables.log_probability is not None,
+        "structures": tables.structures is not None and tables.structure_pairs is not None,
+        "pairs": tables.pairs is not None,
     }
     return [(section, name) for section, name in SECTIONS if there.get(section, True)]
 

@@ -27,6 +27,9 @@ METHODS = ("weat", "seat", "ceat", "log_probability_bias")
 REPEATED = "repeats-table-5"
 """Code of cells that print another table's numbers once more; a comparison leaves them out."""
 
+EXCHANGED = "exchanged"
+"""Code of cells of a category whose targets and attributes changed places."""
+
 PUBLISHED_SCHEMA: Mapping[str, type[pl.DataType]] = {
     **dict.fromkeys(("paper", "table", "method", "category", "language", "model"), pl.String),
     **dict.fromkeys(("sample_mode", "segment_length"), pl.String),
@@ -142,7 +145,13 @@ def match_models(models: Mapping[str, str], studied: Iterable[str], published: I
 
 
 def why_nothing_to_compare(
-    folder: str | Path, paper: str, *, language: str, models: Mapping[str, str], studied: Iterable[str]
+    folder: str | Path,
+    paper: str,
+    *,
+    language: str,
+    models: Mapping[str, str],
+    studied: Iterable[str],
+    pairs: bool = False,
 ) -> str:
     """Why a study will have nothing beside the numbers of a paper, as far as its config tells; empty if it may have.
 
@@ -152,6 +161,7 @@ def why_nothing_to_compare(
         language: of the study (bn, hi, en).
         models: `comparison.models`.
         studied: names of the study's models and static vectors.
+        pairs: whether the study has sentence pairs, whose languages are their own.
 
     Raises:
         InputError: as `read_published` and `match_models`.
@@ -161,7 +171,7 @@ def why_nothing_to_compare(
     matched = match_models(models, studied, theirs)
     languages = sorted(published["language"].unique())
     start = f"`comparison.paper` is {paper}, but nothing will be compared:"
-    if language not in languages:
+    if language not in languages and not pairs:
         others = [other for other in PAPERS if language in read_published(folder, other)["language"]]
         instead = " or ".join(f"`comparison: {{paper: {other}}}`" for other in (*others, "none"))
         return f"{start} its numbers are for {', '.join(languages)}, and `language` is {language}. Write {instead}."

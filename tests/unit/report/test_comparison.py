@@ -80,6 +80,23 @@ def test_rows(five: tuple[dict[str, pl.DataFrame], pl.DataFrame]) -> None:
     assert (rows["model"][0], rows["published_model"][0], comparison.nothing) == ("ours", "Big", "")
 
 
+def test_categories_measured_the_other_way_round_are_said_to_be() -> None:
+    method = {"method": "log_probability_bias", "doubts": "logits exchanged"}
+    published = paper(
+        printed("C6", 0.93, **method), printed("C7", 0.5, **method), printed("C5", 0.6, method=method["method"])
+    )
+    bias = study(
+        measured("C6", 0.5, exchanged=False, interval_note="no interval"), measured("C7", 0.4, exchanged=True),
+        measured("C5", 0.1, exchanged=True),
+    )  # fmt: skip
+    rows = compare({"log_probability_bias": bias}, published, models={"ours": "Big"}, language="hi").rows
+    assert dict(zip(rows["category"], rows["note"], strict=True)) == {
+        "C6": "targets and attributes are as described here and exchanged in the paper; no interval",
+        "C7": None,
+        "C5": "targets and attributes are exchanged here and as described in the paper",
+    }
+
+
 def test_summary_by_hand(five: tuple[dict[str, pl.DataFrame], pl.DataFrame]) -> None:
     summary = compare(*five, models={"ours": "Big"}, language="hi").summary
     assert summary.schema == pl.Schema(dict(SUMMARY_SCHEMA))

@@ -13,7 +13,16 @@ import pytest
 
 from prasanga.config import complete, read_schema
 from prasanga.errors import InputError
-from prasanga.report.layouts import SADHU, SAHOO, layouts_of, methods_of, render_languages, render_layout
+from prasanga.report.layouts import (
+    SADHU,
+    SAHOO,
+    layouts_of,
+    method_of,
+    methods_of,
+    render_languages,
+    render_layout,
+    table_of,
+)
 from prasanga.report.marking import HOLM, NOT_BY_DRAWS, STIMULI
 from prasanga.report.sheets import (
     Cell,
@@ -154,7 +163,7 @@ def test_table_4(tables: dict[str, pl.DataFrame]) -> None:
     assert len(lines) == 3
     assert "- CEAT: segments of 9 words, fixed draws" in layout.md
     assert "- \\* WEAT, SEAT, CEAT: p\\_stimuli\\_holm \\< .05" in layout.md
-    assert "- – Log-probability bias: not measured by this version." in layout.md
+    assert "- – Log-probability bias: not measured in this study." in layout.md
     assert "- – C1: SEAT bert: one word left." in layout.md
     assert "- Conventions of SEAT: std union\\_ddof1; alternative two-sided; unit word." in layout.md
     assert r" & word2vec & bert & gpt\_2 & bert & \shortstack{Log- \\ probability \\ bias} \\" in layout.tex
@@ -187,6 +196,29 @@ def test_a_table_of_log_probability_bias_has_its_place(tables: dict[str, pl.Data
     lines = lines_of(render_layout("sadhu_table4", {**tables, "log_probability_bias": bias}).csv)
     assert lines[0][-2] == "Log-probability bias bert"
     assert lines[1][-2] == "+0.890"
+
+
+def test_an_exchanged_category_keeps_its_name_and_says_so() -> None:
+    turned = dict(
+        zip(("target_x", "target_y", "attribute_a", "attribute_b"), SETS["C4"][2:] + SETS["C4"][:2], strict=True)
+    )
+    bias = table(estimate("C4", "bert", 0.93, **turned, exchanged=True, p_sentences=0.001, pieces="first"))
+    for preset, mark in (("recommended", ""), ("paper", "*")):
+        layout = render_layout("sadhu_table4", {"log_probability_bias": bias}, preset=preset)
+        assert lines_of(layout.csv)[1][:3] == ["C4", "male/female names", "career/family"]
+        assert lines_of(layout.csv)[1][-2] == f"+0.930{mark}"
+        assert "targets and attributes exchanged in C4 (the paper exchanged those of C6 to C9)" in layout.md
+        assert "pieces first" in layout.md
+    assert "p\\_sentences \\< .05: permutation of single sentences as in the paper" in layout.md
+
+
+def test_log_probability_bias_makes_table_4(project_root: Path) -> None:
+    config = study(project_root, log_probability={"categories": ["C4", "C6"]})
+    assert layouts_of(config) == ["sadhu_table4", "sadhu_table5"]
+    assert methods_of(config) == ["ceat", "log_probability_bias"]
+    paths = [table_of(method) for method in methods_of(config)]
+    assert paths == ["results/associations/ceat.parquet", "results/likelihoods/log_probability.parquet"]
+    assert [method_of(path) for path in paths] == methods_of(config)
 
 
 def test_tables_5_and_6() -> None:

@@ -1,0 +1,242 @@
+"""Densities of the difference of scores of sentence pairs, after Figures 4 and 5 of Sahoo et al. (2024).
+
+The paper has one figure a language with a line for each model. Here each model has a panel, so that its lines can be
+told apart: languages, or bias types. The horizontal axis is the same in all panels.
+"""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties
+from matplotlib.lines import Line2D
+from matplotlib.textpath import TextPath
+from matplotlib.ticker import MaxNLocator
+from scipy import stats
+
+from prasanga.errors import InputError
+from prasanga.report.pair_grid import groups_of, name_of_type, require_columns, sort_types
+from prasanga.report.palette import INK, MODELS, MUTED
+from prasanga.report.panels import COLUMNS, SIZES, WIDTHS, Width, check_width, house_style
+
+Lines = Literal["language", "bias_type"]
+
+FEWEST = 5
+"""A density is drawn of so many differences and more: of fewer it would show the width of its own kernel."""
+
+_NEEDED = ("set", "model", "language", "bias_type", "random_twin", "difference")
+_SHOWN = (0.005, 0.995)
+_DASHES: tuple[Any, ...] = ("-", (0, (4, 1.4)), (0, (1.2, 1.2)), (0, (5, 1.2, 1.2, 1.2)))
+_POINTS = 241
+_FILLED = 6
+"""Areas under more lines, twins counted, would only darken the panel."""
+
+Numbers = npt.NDArray[np.float64]
+
+
+class _Line(NamedTuple):
+    """Differences that make one line; `place` is its number in the legend."""
+
+    place: int
+    differences: Numbers
+    is_twin: bool = False
+
+
+class _Panel(NamedTuple):
+    title: str
+    below: str
+    lines: list[_Line]
+
+
+def density(differences: Numbers, points: Numbers) -> Numbers | None:
+    """(m,) Gaussian kernel density at (m,) points, bandwidth by Scott's rule.
+
+    None of fewer than `FEWEST` differences, or of differences that are all the same.
+    """
+    if differences.size < FEWEST or np.ptp(differences) == 0:
+        return None
+    return np.asarray(stats.gaussian_kde(differences)(points), dtype=np.float64)
+
+
+def plot_differences(differences: pl.DataFrame, *, lines: Lines = "language", width: Width = "page") -> Figure:
+    """Densities of the difference of scores: stereotypical sentence minus the other.
+
+    Args:
+        differences: what `prasanga.likelihoods.differences.pair_differences` returns. Pairs left out have null.
+        lines: `language` has a panel a model, a line a language (of a set, where there are several), and the random
+            twin as a thin line of the same kind; `bias_type` has a panel a model and language, a line a bias type.
+        width: "column" (3.3 in) or "page" (6.8 in).
+
+    Raises:
+        InputError: a column is missing, no pair has a difference, or an argument is not known.
+    """
+    check_width(width)
+    if lines not in ("language", "bias_type"):
+        raise InputError(f"lines: {lines!r} is not known. Write 'language' or 'bias_type'.")
+    require_columns("differences of scores", differences, _NEEDED)
+    known = differences.with_columns(pl.col("set", "model").fill_null("")).filter(pl.col("difference").is_finite())
+    if known.filter(~pl.col("random_twin")).is_empty():
+        raise InputError("differences of scores: no pair has one, so there is nothing to draw.")
+    names, panels = _by_language(known) if lines == "language" else _by_type(known)
+    low, high, beyond = _limits([line.differences for panel in panels for line in panel.lines if not line.is_twin])
+    has_twins = any(line.is_twin for panel in panels for line in panel.lines)
+    note = _note(beyond, has_twins)
+    with house_style(width):
+        figure, axes = _frame(width, len(panels), names, note, has_twins)
+        points = np.linspace(low, high, _POINTS)
+        for panel, axis in zip(panels, axes, strict=False):
+            _draw(axis, panel, points, width)
+    return figure
+
+
+def _by_language(known: pl.DataFrame) -> tuple[list[str], list[_Panel]]:
+    groups = groups_of(known.select("set", "language").iter_rows())
+    panels = []
+    for model in known.filter(~pl.col("random_twin"))["model"].unique(maintain_order=True):
+        of_model = known.filter(model=model)
+        lines = [
+            _Line(place, found, is_twin)
+            for place, group in enumerate(groups)
+            for is_twin in (False, True)
+            if (found := _of(of_model, set=group.set, language=group.language, random_twin=is_twin)).size
+        ]
+        counts = [line.differences.size for line in lines if not line.is_twin]
+        panels.append(_Panel(model or "scores", f"{_range(counts)} pairs", lines))
+    return [group.title for group in groups], panels
+
+
+def _by_type(known: pl.DataFrame) -> tuple[list[str], list[_Panel]]:
+    known = known.filter(~pl.col("random_twin"))
+    types = sort_types(known["bias_type"].to_list())
+    groups = groups_of(known.select("set", "language").iter_rows())
+    panels = []
+    for model in known["model"].unique(maintain_order=True):
+        for group in groups:
+            of_group = known.filter(model=model, set=group.set, language=group.language)
+            lines = [_Line(place, _of(of_group, bias_type=name)) for place, name in enumerate(types)]
+            lines = [line for line in lines if line.differences.size]
+            if lines:
+                panels.append(_Panel(model or "scores", group.title, lines))
+    return [name_of_type(name) for name in types], panels
+
+
+def _of(known: pl.DataFrame, **where: Any) -> Numbers:
+    return known.filter(**where)["difference"].to_numpy().astype(np.float64)
+
+
+def _range(counts: Sequence[int]) -> str:
+    return f"{min(counts)}" if min(counts) == max(counts) else f"{min(counts)} to {max(counts)}"
+
+
+def _limits(found: Sequence[Numbers]) -> tuple[float, float, int]:
+    """Where the axis begins and ends, zero inside, and how many differences lie beyond."""
+    values = np.concatenate(found)
+    low, high = (float(end) for end in np.quantile(values, _SHOWN))
+    low, high = min(low, 0.0), max(high, 0.0)
+    margin = 0.15 * (high - low) or 1.0
+    low, high = low - margin, high + margin
+    return low, high, int(((values < low) | (values > high)).sum())
+
+
+def _note(beyond: int, has_twins: bool) -> str:
+    said = [
+        "Score of the stereotypical sentence minus that of the other. Each line has area 1, each panel its own scale."
+    ]
+    if has_twins:
+        said.append("Thin and pale: the model with random weights.")
+    if beyond:
+        said.append(f"{beyond} difference{' lies' if beyond == 1 else 's lie'} beyond the axis.")
+    return " ".join(said)
+
+
+def _draw(axis: Any, panel: _Panel, points: Numbers, width: Width) -> None:
+    sizes, top, missing = SIZES[width], 0.0, 0
+    for line in panel.lines:
+        heights = density(line.differences, points)
+        if heights is None:
+            missing += not line.is_twin
+            continue
+        look = _look(line.place, sizes["line"])
+        if line.is_twin:
+            axis.plot(points, heights, **{**look, "linewidth": sizes["line"] * 0.5, "alpha": 0.55, "zorder": 2})
+        else:
+            axis.plot(points, heights, **look, zorder=3)
+            if len(panel.lines) <= _FILLED:
+                axis.fill_between(points, heights, color=look["color"], alpha=0.08, linewidth=0, zorder=1.5)
+            top = max(top, float(heights.max()))
+    if missing:
+        text = f"{missing} line{'s' if missing > 1 else ''} not drawn:\nfewer than {FEWEST} differences"
+        axis.text(0.98, 0.95, text, transform=axis.transAxes, ha="right", va="top", color=MUTED,
+                  fontsize=sizes["font"] * 0.85)  # fmt: skip
+    axis.axvline(0, color=MUTED, linewidth=0.8, zorder=1)
+    axis.set_xlim(points[0], points[-1])
+    # a twin may be far steeper, and would press all else flat
+    axis.set_ylim(0, 1.08 * top or 1.0)
+    axis.set_yticks([])
+    axis.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
+    anchor: dict[str, Any] = {"textcoords": "offset points", "xycoords": "axes fraction"}
+    size, room = sizes["title"], axis.get_window_extent().width / axis.figure.dpi * 72
+    bold = size * min(1.0, room / _width_of(panel.title, size))
+    axis.annotate(panel.title, (0, 1), (0, size * 1.55), fontsize=bold, fontweight="bold", **anchor)
+    axis.annotate(panel.below, (0, 1), (0, 2.5), fontsize=size * 0.92, color=INK, **anchor)
+
+
+def _width_of(text: str, size: float) -> float:
+    """Of a text in bold, in points."""
+    return max(1.0, float(TextPath((0, 0), text, size=size, prop=FontProperties(weight="bold")).get_extents().width))
+
+
+def _look(place: int, line: float) -> dict[str, Any]:
+    return {"color": MODELS[place % len(MODELS)], "linestyle": _DASHES[place % len(_DASHES)], "linewidth": line}
+
+
+def _frame(width: Width, n_panels: int, names: Sequence[str], note: str, has_twins: bool) -> tuple[Figure, list[Any]]:
+    """The figure with its axes, those of the panels first, and the legend and note below."""
+    sizes, inches = SIZES[width], WIDTHS[width]
+    line = sizes["font"] * 1.75 / 72
+    wrapped = textwrap.wrap(note, 66 if width == "column" else 130)
+    handles = [Line2D([], [], label=name, **_look(n, sizes["line"])) for n, name in enumerate(names)]
+    if has_twins:
+        handles.append(Line2D([], [], label="random twin", color=MUTED, linewidth=sizes["line"] * 0.5, alpha=0.55))
+    entry = (0.6 * max(len(str(handle.get_label())) for handle in handles) + 4.5) * sizes["font"] / 72
+    across = max(1, min(len(handles), int(inches / entry)))
+    key = (math.ceil(len(handles) / across) + len(wrapped) * 0.85) * line
+    below, top = key + 2.0 * line, sizes["top"]
+    n_columns = min(COLUMNS, n_panels)
+    n_rows = math.ceil(n_panels / n_columns)
+    height = n_rows * (sizes["panel"] + top) + (n_rows - 1) * 0.14 + below
+    figure = Figure(figsize=(inches, height))
+    FigureCanvasAgg(figure)
+    edge = 0.6 * sizes["font"] / 72 / inches
+    axes = list(_axes(figure, n_rows, n_columns, n_panels, {
+        "left": edge, "right": 1 - edge, "top": 1 - top / height, "bottom": below / height,
+        "wspace": 0.09, "hspace": (top + 0.14) / sizes["panel"],
+    }))  # fmt: skip
+    label = "difference of scores (natural logarithm)"
+    figure.text(0.5, (key + 0.6 * line) / height, label, ha="center", va="center")
+    base = line * (len(wrapped) * 0.85 + 0.25) / height
+    figure.legend(
+        handles=handles, ncols=across, loc="lower center", bbox_to_anchor=(0.5, base),
+        handlelength=2.6, columnspacing=1.4, borderaxespad=0, borderpad=0, labelspacing=0.4, fontsize=sizes["font"],
+    )  # fmt: skip
+    figure.text(0.5, line * 0.1 / height, "\n".join(wrapped), ha="center", va="bottom", color=MUTED,
+                fontsize=sizes["font"] * 0.92, linespacing=1.2)  # fmt: skip
+    return figure, axes
+
+
+def _axes(figure: Figure, n_rows: int, n_columns: int, n_panels: int, room: dict[str, float]) -> Iterator[Any]:
+    grid = figure.subplots(n_rows, n_columns, sharex=True, squeeze=False, gridspec_kw=room)
+    for number, axis in enumerate(grid.flat):
+        axis.set_visible(number < n_panels)
+        axis.spines["left"].set_visible(False)
+        # panels above an empty place keep their labels, which a shared axis would take away
+        axis.tick_params(axis="x", labelbottom=number + n_columns >= n_panels)
+        yield axis

@@ -1,0 +1,243 @@
+"""Sentence pairs on the page: percentages, how sure they are, and what was left out and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import polars as pl
+
+from prasanga.report.grid import Estimate, is_number
+from prasanga.report.heat import HeatCell
+from prasanga.report.numbers import MINUS, MISSING, equals_probability, probability, signed
+from prasanga.report.pair_grid import OVERALL, Group, PairGrid, name_of_type, pair_grid_of
+from prasanga.report.pair_tables import is_significant, why_no_percentage
+
+COLUMNS = (
+    "bias percentage",
+    "95 % interval",
+    "Holm",
+    "random twin",
+    "exact p",
+    "Benjamini-Hochberg",
+    "exact interval",
+    "stereo pairs",
+    "antistereo pairs",
+    "pairs counted",
+    "ties",
+    "left out",
+    "mean of runs",
+    "deviation over runs",
+    "median difference of scores",
+)
+"""The most important first. A column without a single number is not shown."""
+
+THRESHOLDS = (2.5, 5, 10, 20, 30)
+"""Points from 50 at which the shades begin."""
+
+DENSITIES_LABEL = (
+    "Density of the difference of scores of the two sentences of a pair, one panel for each model, one line for each"
+    " language. The bias percentages stand in the table above."
+)
+
+REASONS = {
+    "identical": "the two sentences are the same",
+    "nothing-unmodified": "no word stands in both sentences",
+    "nothing-modified": "no word differs",
+    "identical-pieces": "the two sentences are the same to the tokenizer",
+    "unknown-piece": "a scored piece is unknown to the tokenizer",
+    "dropped-word": "the tokenizer drops a scored word",
+    "too-long": "longer than the model reads",
+    "no-score": "no score, and no reason given",
+    "not-finite": "the score is not a finite number",
+}
+"""Why a pair has no score, by the codes of the table of scores."""
+
+
+class PairRow(NamedTuple):
+    """A model in one bias type: a text for each of `COLUMNS`, and why it has no percentage."""
+
+    model: str
+    shade: str
+    marked: bool
+    cells: list[str]
+    why_missing: str
+
+
+class PairBlock(NamedTuple):
+    """A bias type of a group: its rows in the table of all numbers, and a cell for each model in the overview."""
+
+    name: str
+    rows: list[PairRow]
+    overview: list[HeatCell]
+
+
+class LeftOutPairs(NamedTuple):
+    """The pairs of a group that a model's percentages do without, each reason with its pairs."""
+
+    model: str
+    pairs: int
+    of: int
+    reasons: list[str]
+
+
+class PairGroup(NamedTuple):
+    """One language of one set."""
+
+    title: str
+    blocks: list[PairBlock]
+    left_out: list[LeftOutPairs]
+
+
+class PairSection(NamedTuple):
+    """The section of the page. `columns` are numbers and names of those of `COLUMNS` that have a number."""
+
+    models: list[str]
+    groups: list[PairGroup]
+    columns: list[tuple[int, str]]
+    conventions: list[str]
+    n_languages: int
+    n_runs: int
+    share: str
+    ties: str
+    n_tests: int
+
+
+def pair_section(bias: pl.DataFrame) -> PairSection:
+    """The section of the page for a table of bias percentages.
+
+    Raises:
+        InputError: a column is missing, there are no rows, or two for the same cell.
+    """
+    grid = pair_grid_of(bias)
+    groups = [
+        PairGroup(
+            group.title,
+            [_block(grid, group, name) for name in (*grid.types, OVERALL)],
+            [_left_out(model, row) for model in grid.models if (row := grid.at(group, model, OVERALL)) is not None],
+        )
+        for group in grid.groups
+    ]
+    cells = [row.cells for group in groups for block in group.blocks for row in block.rows]
+    first = next(iter(grid.rows.values()))
+    return PairSection(
+        list(grid.models),
+        [group._replace(left_out=[found for found in group.left_out if found.pairs]) for group in groups],
+        [(n, name) for n, name in enumerate(COLUMNS) if n == 0 or any(row[n] != MISSING for row in cells)],
+        list(dict.fromkeys(row["conventions"] for row in grid.rows.values())),
+        len({group.language for group in grid.groups}),
+        first["n_runs"],
+        f"{100 * first['share']:g} %",
+        first["ties"],
+        max(row["n_tests"] or 0 for row in grid.rows.values()),
+    )
+
+
+def findings_of_pairs(bias: pl.DataFrame) -> Iterator[str]:
+    """How many percentages differ from 50, the farthest from it, and how many pairs said nothing.
+
+    Raises:
+        InputError: as `pair_section`.
+    """
+    grid = pair_grid_of(bias)
+    titles = {(group.set, group.language): group.title for group in grid.groups}
+    known = [(key, row) for key, row in grid.rows.items() if is_number(row["bias_percentage"])]
+    if not known:
+        yield f"Sentence pairs: none of {len(grid.rows)} percentages could be computed."
+        return
+    found = sum(is_significant(row) for _, row in known)
+    (name, language, model, bias_type), row = max(known, key=lambda item: abs(item[1]["bias_percentage"] - 50))
+    twin = f"; random twin {_one(row['twin_bias_percentage'])}" if is_number(row["twin_bias_percentage"]) else ""
+    where = f"{name_of_type(bias_type).lower()}, {titles[name, language]}, {model}"
+    yield (
+        f"Sentence pairs: {found} of {len(known)} bias percentages {'differs' if found == 1 else 'differ'} from 50"
+        f" (exact test, p < .05 after Holm's correction); the farthest from it is {_one(row['bias_percentage'])} %"
+        f" ({where}; {_base(row)} pairs; exact 95 % interval {_interval(row, 'exact')}, p"
+        f" {equals_probability(row['p_binomial_holm'])} after correction{twin})."
+    )
+    overall = [row for key, row in grid.rows.items() if key[3] == OVERALL]
+    ties, left_out, pairs = (sum(row[name] for row in overall) for name in ("n_ties", "n_left_out", "n_pairs"))
+    if ties or left_out:
+        yield (
+            f"Sentence pairs, each counted once a model: of {pairs}, {left_out} {'was' if left_out == 1 else 'were'}"
+            f" left out, and {ties} {'has' if ties == 1 else 'have'} equal scores."
+        )
+
+
+def shade_of_percentage(percentage: float) -> str:
+    """The class of a cell's shade: `zero` near 50, `plus-1` to `plus-5` above it, `minus-1` to `minus-5` below."""
+    step = sum(abs(percentage - 50) >= threshold for threshold in THRESHOLDS)
+    return "zero" if step == 0 else f"{'plus' if percentage > 50 else 'minus'}-{step}"
+
+
+def _block(grid: PairGrid, group: Group, bias_type: str) -> PairBlock:
+    rows = [(model, grid.at(group, model, bias_type)) for model in grid.models]
+    return PairBlock(
+        name_of_type(bias_type),
+        [_row(model, row) for model, row in rows if row is not None],
+        [_cell(model, row) for model, row in rows],
+    )
+
+
+def _cell(model: str, row: Estimate | None) -> HeatCell:
+    if row is None or not is_number(row["bias_percentage"]):
+        return HeatCell(MISSING, "missing", marked=False, hover=f"{model}: {why_no_percentage(row)}")
+    hover = (
+        f"{model}\nbias percentage {_one(row['bias_percentage'])}, {_base(row)} pairs"
+        f"\n95 % interval {_interval(row, 'ci')}, exact {_interval(row, 'exact')}"
+        f"\nexact p {probability(row['p_binomial'])}, {probability(row['p_binomial_holm'])} by Holm"
+    )
+    hover += f"\nrandom twin {_one(row['twin_bias_percentage'])}" if is_number(row["twin_bias_percentage"]) else ""
+    percentage = row["bias_percentage"]
+    return HeatCell(_one(percentage), shade_of_percentage(percentage), is_significant(row), hover)
+
+
+def _row(model: str, row: Estimate) -> PairRow:
+    why = why_no_percentage(row)
+    cells = [
+        _one(row["bias_percentage"]),
+        _interval(row, "ci"),
+        probability(row["p_binomial_holm"]),
+        _one(row["twin_bias_percentage"]),
+        probability(row["p_binomial"]),
+        probability(row["p_binomial_bh"]),
+        _interval(row, "exact"),
+        *(_of(row[f"percentage_{label}"], row[f"n_{label}"]) for label in ("stereo", "antistereo")),
+        f"{_base(row)} of {row['n_pairs']}",
+        str(row["n_ties"]),
+        str(row["n_left_out"]),
+        _one(row["runs_mean"]),
+        _one(row["runs_sd"]),
+        signed(row["difference_median"], 4, minus=MINUS),
+    ]
+    shade = "missing" if why else shade_of_percentage(row["bias_percentage"])
+    return PairRow(model, shade, is_significant(row), cells, why)
+
+
+def _left_out(model: str, row: Estimate) -> LeftOutPairs:
+    """The pairs left out as the table lists them ("pair: reason; pair: reason"), by reason."""
+    reasons: dict[str, list[str]] = {}
+    for note in filter(None, (row["left_out"] or "").split("; ")):
+        pair, _, reason = note.rpartition(": ")
+        reasons.setdefault(reason, []).append(pair)
+    said = [f"{REASONS.get(reason, reason)}: {', '.join(pairs)}" for reason, pairs in reasons.items()]
+    return LeftOutPairs(model, row["n_left_out"], row["n_pairs"], said)
+
+
+def _base(row: Estimate) -> int:
+    """How many pairs the percentage is of."""
+    ties = row["n_ties"] if row["ties"] == "against" else 0
+    return int(row["n_stereotypical"] + row["n_other"] + ties)
+
+
+def _of(percentage: float | None, n: int) -> str:
+    return MISSING if percentage is None else f"{percentage:.1f} % of {n}"
+
+
+def _interval(row: Estimate, which: str) -> str:
+    low, high = row[f"{which}_low"], row[f"{which}_high"]
+    return f"{low:.1f} to {high:.1f}" if is_number(low) and is_number(high) else MISSING
+
+
+def _one(value: float | None) -> str:
+    return f"{value:.1f}" if value is not None and is_number(value) else MISSING

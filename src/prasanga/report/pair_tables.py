@@ -1,0 +1,165 @@
+"""Bias percentages in the layout of Table 2 of Sahoo et al. (2024): bias types by language and model.
+
+With `preset: paper` the numbers are means over runs, as the paper's; else those of all pairs, with the test against 50.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import polars as pl
+
+from prasanga.report.findings import ALPHA
+from prasanga.report.grid import Estimate, is_number
+from prasanga.report.layouts import Layout
+from prasanga.report.numbers import MISSING
+from prasanga.report.pair_grid import OVERALL, Group, PairGrid, name_of_type, pair_grid_of
+from prasanga.report.sheets import (
+    MARK,
+    Cell,
+    Row,
+    Sheet,
+    sheet_to_csv,
+    sheets_to_latex,
+    sheets_to_markdown,
+    split_wide,
+)
+
+NAME = "sahoo_table2"
+"""Of the files under `results/report/tables/`."""
+
+CAPTION = (
+    "Bias percentage by bias type, language and model, in the layout of Table 2 of Sahoo et al. (2024): of how"
+    " many pairs the model prefers the stereotypical sentence. 50 is no preference."
+)
+
+_WIDTH = 8
+_RUNS = ("mean of runs", "deviation over runs")
+
+
+def render_pair_table(bias: pl.DataFrame, *, preset: str = "recommended") -> Layout:
+    """The table in three formats, named as their file endings.
+
+    Args:
+        bias: what `prasanga.likelihoods.bias_percentage` returns.
+        preset: recommended or paper; decides what the numbers are of, and whether any is marked.
+
+    Raises:
+        InputError: a column is missing, there are no rows, or two for the same cell.
+    """
+    grid = pair_grid_of(bias)
+    by_runs = preset == "paper" and bias["runs_mean"].is_not_null().any()
+    columns = [(group, model) for group in grid.groups for model in grid.models_of(group)]
+    heads = tuple((group.title, model) for group, model in columns)
+    shown = [*grid.types, *([] if by_runs else [OVERALL])]
+    value = "runs_mean" if by_runs else "bias_percentage"
+    lines = [(name, _cells(grid, columns, name, value, marked=not by_runs)) for name in shown]
+    lines += [(name, _of_runs(grid, columns, name)) for name in _RUNS if bias["runs_mean"].is_not_null().any()]
+    plain = tuple(Row((name,), cells, _why(grid, columns, name)) for name, cells in lines)
+    sheet = Sheet(
+        ("Bias type",),
+        heads,
+        tuple(Row((name if name in _RUNS else name_of_type(name),), cells) for name, cells in lines),
+    )
+    notes = list(_notes(grid, by_runs))
+    return Layout(
+        sheet_to_csv(Sheet(("bias_type",), heads, plain)),
+        f"{CAPTION}\n\n{sheets_to_markdown([sheet], notes)}",
+        sheets_to_latex(split_wide(sheet, _WIDTH), notes, caption=CAPTION, label="tab:sahoo2"),
+    )
+
+
+def _cells(
+    grid: PairGrid, columns: Iterable[tuple[Group, str]], bias_type: str, value: str, *, marked: bool
+) -> tuple[Cell, ...]:
+    rows = [(group, grid.at(group, model, bias_type)) for group, model in columns]
+    nearest: dict[Group, float] = {}
+    for group, row in rows:
+        if row is not None and is_number(row[value]):
+            nearest[group] = min(nearest.get(group, 50.0), abs(row[value] - 50))
+    return tuple(
+        Cell(
+            f"{row[value]:.2f}",
+            MARK if marked and is_significant(row) else "",
+            bold=abs(row[value] - 50) == nearest[group],
+        )
+        if row is not None and is_number(row[value])
+        else Cell()
+        for group, row in rows
+    )
+
+
+def _of_runs(grid: PairGrid, columns: Iterable[tuple[Group, str]], name: str) -> tuple[Cell, ...]:
+    column = "runs_mean" if name == _RUNS[0] else "runs_sd"
+    rows = (grid.at(group, model, OVERALL) for group, model in columns)
+    return tuple(Cell(f"{row[column]:.2f}" if row is not None and is_number(row[column]) else MISSING) for row in rows)
+
+
+def is_significant(row: Estimate) -> bool:
+    """Whether the percentage differs from 50 by the exact test, after Holm's correction."""
+    return is_number(row["p_binomial_holm"]) and row["p_binomial_holm"] < ALPHA
+
+
+def why_no_percentage(row: Estimate | None) -> str:
+    """Why a cell has no number; empty if it has one."""
+    if row is None:
+        return "no pairs of this type"
+    if is_number(row["bias_percentage"]):
+        return ""
+    if row["n_left_out"] == row["n_pairs"]:
+        return "all pairs were left out"
+    return "all scored pairs tie"
+
+
+def _why(grid: PairGrid, columns: Iterable[tuple[Group, str]], bias_type: str) -> str:
+    if bias_type in _RUNS:
+        return ""
+    reasons = ((group, model, why_no_percentage(grid.at(group, model, bias_type))) for group, model in columns)
+    return "; ".join(f"{group.title} {model}: {reason}" for group, model, reason in reasons if reason)
+
+
+def _notes(grid: PairGrid, by_runs: bool) -> Iterator[str]:
+    overall = [(group, model, grid.rows[group.set, group.language, model, OVERALL]) for group, model in _all(grid)]
+    first = overall[0][2]
+    if by_runs:
+        yield f"Each percentage is the mean over {_runs(first)}."
+    else:
+        yield "Percentages are of all pairs that were scored."
+        yield (
+            f"{MARK} differs from 50: p_binomial_holm < .05, exact two-sided test, ties left out, corrected for"
+            f" {first['n_tests'] or 'no'} tests, all rows of the table of bias percentages."
+        )
+    yield "Bold: the nearest to 50 in its row and language, as in the paper."
+    if first["n_runs"]:
+        yield (
+            f"Mean and deviation over {_runs(first)}. Such samples share most of their pairs: their deviation is no"
+            " standard error."
+        )
+    against = " They count as not stereotypical." if first["ties"] == "against" else " They are left out."
+    yield from _counted("Pairs with equal scores", "n_ties", overall, against)
+    yield from _counted("Pairs left out", "n_left_out", overall)
+    yield f"Conventions: {'; or '.join(dict.fromkeys(row['conventions'] for _, _, row in overall))}."
+    for name in grid.types:
+        reasons = _why(grid, _all(grid), name)
+        if reasons:
+            yield f"{MISSING} {name_of_type(name)}: {reasons}."
+
+
+def _counted(what: str, column: str, overall: Sequence[tuple[Group, str, Estimate]], more: str = "") -> Iterator[str]:
+    """How many pairs of each model, the same number once."""
+    where: dict[str, list[str]] = {}
+    for group, model, row in overall:
+        if row[column]:
+            where.setdefault(f"{row[column]} of {row['n_pairs']}", []).append(f"{group.title} {model}")
+    if where:
+        everywhere = len(where) == 1 and len(overall) == len(next(iter(where.values())))
+        said = (f"{n} ({'everywhere' if everywhere else ', '.join(columns)})" for n, columns in where.items())
+        yield f"{what}: {'; '.join(said)}.{more}"
+
+
+def _all(grid: PairGrid) -> list[tuple[Group, str]]:
+    return [(group, model) for group in grid.groups for model in grid.models_of(group)]
+
+
+def _runs(row: Estimate) -> str:
+    return f"{row['n_runs']} random samples of {100 * row['share']:g} % of the pairs"

@@ -1,0 +1,135 @@
+"""Bias percentages beside those that IndiBias prints."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+from planted_pairs import planted_scores
+
+from prasanga.errors import InputError
+from prasanga.likelihoods.bias import bias_percentage
+from prasanga.report.comparison import COMPARISON_SCHEMA, SUMMARY_SCHEMA, Comparison, compare
+from prasanga.report.pair_comparison import (
+    compare_pairs,
+    pairs_to_markdown,
+    percentage_files,
+    read_percentages,
+    with_pairs,
+)
+from prasanga.report.published import PublishedModel, read_models, read_published, why_nothing_to_compare
+
+
+@pytest.fixture(scope="module")
+def folder(project_root: Path) -> Path:
+    return project_root / "resources/published"
+
+
+@pytest.fixture(scope="module")
+def published(folder: Path) -> pl.DataFrame:
+    return read_percentages(folder, "sahoo2024")
+
+
+@pytest.fixture(scope="module")
+def bias() -> pl.DataFrame:
+    scores = [planted_scores("bert", "hi", 0.6), planted_scores("bert", "bn", 0.5), planted_scores("Bloom", "en", 0.5)]
+    return bias_percentage(pl.concat(scores), n_resamples=0)
+
+
+@pytest.fixture(scope="module")
+def comparison(bias: pl.DataFrame, published: pl.DataFrame) -> Comparison:
+    return compare_pairs(bias, published, paper="sahoo2024", models={"bert": "Muril"})
+
+
+def test_all_of_table_2_is_read(published: pl.DataFrame, folder: Path) -> None:
+    assert len(published) == 8 * 2 * 8
+    assert published.select("language", "model", "bias_type").is_duplicated().sum() == 0
+    assert set(published.filter(pl.col("spread").is_not_null())["bias_type"]) == {"all"}
+    assert published.filter(language="hi", model="Muril", bias_type="gender")["percentage"].item() == 54.29
+    assert read_percentages(folder, "sadhu2024").is_empty()
+    assert percentage_files(folder, "sadhu2024") == []
+
+
+def test_rows_are_those_of_the_same_language_model_and_type(comparison: Comparison) -> None:
+    assert comparison.rows.schema == pl.Schema(dict(COMPARISON_SCHEMA))
+    found = comparison.rows.select("language", "model", "published_model", "category").rows()
+    assert found == [
+        *(("en", "Bloom", "Bloom", name) for name in ("gender", "physical-appearance", "caste", "all")),
+        *(("hi", "bert", "Muril", name) for name in ("gender", "physical-appearance", "caste", "all")),
+    ]
+    gender = comparison.rows.filter(language="hi", category="gender").row(0, named=True)
+    assert (gender["published"], gender["measured"], gender["method"]) == (54.29, 60.0, "pairs")
+    assert gender["difference"] == pytest.approx(5.71)
+    assert gender["same_sign"] is True
+    # exact interval of 18 of 30
+    assert (gender["ci_low"], gender["ci_high"]) == (pytest.approx(40.6, abs=0.05), pytest.approx(77.3, abs=0.05))
+    assert gender["published_inside"] is True
+    assert gender["note"] is None
+    even = comparison.rows.filter(language="en", category="gender").row(0, named=True)
+    assert (even["measured"], even["same_sign"]) == (50.0, None)
+    overall = comparison.rows.filter(language="hi", category="all").row(0, named=True)
+    assert overall["note"].startswith("deviation over runs 1.50 in the paper, ours ")
+
+
+def test_agreement_is_by_language_and_over_types(comparison: Comparison) -> None:
+    assert comparison.summary.schema == pl.Schema(dict(SUMMARY_SCHEMA))
+    hindi = comparison.summary.filter(method="Hindi", cells="all").row(0, named=True)
+    assert (hindi["n_rows"], hindi["n_same_sign"], hindi["n_signs"]) == (3, 3, 3)
+    # 54.29, 55.27 and 50.76 beside 60 each
+    assert hindi["median_difference"] == pytest.approx(5.71)
+    assert hindi["n_inside"] == 3
+
+
+def test_pairs_stand_in_the_comparison(comparison: Comparison, folder: Path) -> None:
+    models = read_models(folder, "sahoo2024")
+    effects = compare({}, read_published(folder, "sahoo2024"), models={"bert": "Muril"}, language="bn")
+    csv, markdown = with_pairs(effects, comparison, models, others=False)
+    assert len(csv.splitlines()) == 1 + 8
+    assert markdown.startswith("# Beside Sahoo et al. (2024)\n\n## Sentence pairs: agreement")
+    line = "| Hindi | Gender | bert | Muril | 54.29 | 60.00 | +5.71 | yes | 40.6 to 77.3 | yes |  |"
+    assert line in markdown
+    assert "| Hindi | bert | Muril | 3 | 3 of 3 | – | 5.7 | 3 of 3 |" in markdown
+    both = with_pairs(effects, comparison, models)[1]
+    assert "Nothing to compare" in both
+    assert "## Sentence pairs: rows" in both
+    assert "Sentence pairs" not in with_pairs(effects, None, models)[1]
+
+
+def test_sets_are_told_apart(published: pl.DataFrame) -> None:
+    scores = [planted_scores("Muril", "hi", share, name=name) for name, share in (("a", 0.5), ("b", 1.0))]
+    found = compare_pairs(bias_percentage(pl.concat(scores)), published, paper="sahoo2024", models={})
+    assert found.rows.filter(category="caste")["note"].to_list() == ["set a", "set b"]
+
+
+def test_nothing_to_compare_is_said(bias: pl.DataFrame, published: pl.DataFrame, folder: Path) -> None:
+    models: list[PublishedModel] = []
+    none = compare_pairs(bias, published.clear(), paper="sadhu2024", models={})
+    assert none.nothing == "Sadhu et al. (2024) print no bias percentages."
+    assert pairs_to_markdown(none, models) == f"## Sentence pairs\n\n{none.nothing}\n"
+    bangla = compare_pairs(bias.filter(language="bn"), published, paper="sahoo2024", models={"bert": "Muril"})
+    assert bangla.nothing == "The pairs are in bn, and Sahoo et al. (2024) have en, hi."
+    unmatched = compare_pairs(bias.filter(language="hi"), published, paper="sahoo2024", models={})
+    assert "Say in comparison.models which stands for which." in unmatched.nothing
+    arguments = {"language": "bn", "models": {"bert": "Muril"}, "studied": ["bert"]}
+    assert "nothing will be compared" in why_nothing_to_compare(folder, "sahoo2024", **arguments)  # type: ignore[arg-type]
+    assert why_nothing_to_compare(folder, "sahoo2024", pairs=True, **arguments) == ""  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("language,model", "tongue,model", r"has no column language; it has paper, table, tongue"),
+        (",en,Muril,Age", ",fr,Muril,Age", r"line 2: language is 'fr'; allowed: en, hi, bn"),
+        ("Age,49.69", "Age,149.69", r"line 2: percentage is '149.69'; write a number from 0 to 100"),
+        ("Age,49.69", "Age,", r"line 2: percentage is None"),
+        ("55.32,2.26", "55.32,±2.26", r"line 9: spread is '±2.26'"),
+    ],
+)
+def test_a_file_that_cannot_be_used_is_refused(folder: Path, tmp_path: Path, old: str, new: str, message: str) -> None:
+    name = "sahoo2024_bias_percentages.csv"
+    text = (folder / name).read_text(encoding="utf-8")
+    assert old in text
+    (tmp_path / name).write_text(text.replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(InputError, match=message):
+        read_percentages(tmp_path, "sahoo2024")

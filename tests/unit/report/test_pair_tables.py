@@ -1,0 +1,211 @@
+"""Bias percentages in the layout of the paper's Table 2, and on the page."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import polars as pl
+import pytest
+from planted_pairs import planted_scores
+
+from prasanga.errors import InputError
+from prasanga.likelihoods.bias import bias_percentage
+from prasanga.report.other_methods import BesideCeat, downloads_of
+from prasanga.report.page import render_page
+from prasanga.report.pair_grid import Group, groups_of, name_of_type, pair_grid_of, sort_types
+from prasanga.report.pair_section import COLUMNS, findings_of_pairs, pair_section, shade_of_percentage
+from prasanga.report.pair_tables import render_pair_table
+
+SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><path d="M 0 0"/></svg>'
+
+
+@pytest.fixture(scope="module")
+def scores() -> pl.DataFrame:
+    return pl.concat(
+        [
+            planted_scores("bert", "hi", 0.9),
+            planted_scores("bert", "en", 0.5, left_out=[0], tied=[1, 2]),
+            planted_scores("gpt", "hi", 0.4),
+        ]
+    )
+
+
+@pytest.fixture(scope="module")
+def bias(scores: pl.DataFrame) -> pl.DataFrame:
+    return bias_percentage(scores, twins={"bert": planted_scores("x", "hi", 0.6)}, n_resamples=200)
+
+
+def cells(table: str, name: str) -> list[str]:
+    """The cells of a row of a Markdown table."""
+    (line,) = [line for line in table.splitlines() if line.startswith(f"| {name} |")]
+    return [cell.strip() for cell in line.strip("|").split("|")][1:]
+
+
+def test_types_and_groups_stand_in_the_order_of_the_paper() -> None:
+    assert sort_types(["caste", "all", "race-color", "age", "age", "body"]) == ["age", "caste", "body", "race-color"]
+    assert [name_of_type(name) for name in ("physical-appearance", "all")] == ["Physical appearance", "All pairs"]
+    groups = groups_of([("b", "hi"), ("a", "bn"), ("b", "en"), ("a", "bn")])
+    assert [group.title for group in groups] == ["English, b", "Hindi, b", "Bangla, a"]
+    assert groups_of([("", "hi")]) == (Group("", "hi", "Hindi"),)
+
+
+def test_the_layout_of_table_2(bias: pl.DataFrame) -> None:
+    layout = render_pair_table(bias)
+    assert layout.csv.splitlines()[0] == "bias_type,English bert,Hindi bert,Hindi gpt,note"
+    names = [line.partition(",")[0] for line in layout.csv.splitlines()[1:]]
+    runs = ["mean of runs", "deviation over runs"]
+    assert names == ["gender", "physical-appearance", "caste", "all", *runs]
+    # 12 of 27 in English: 15 of 30 without one left out and two that tie; bold is the nearest to 50 of its language
+    assert cells(layout.md, "Gender") == ["**44.44**", "90.00*", "**40.00**"]
+    assert cells(layout.md, "All pairs") == ["**44.44**", "90.00*", "**40.00**"]
+    assert layout.csv.splitlines()[1] == "gender,44.44,90.00*,40.00,"
+    assert r"Hindi} \\" in layout.tex
+    assert "$90.00^{*}$" in layout.tex
+    assert layout.tex.isascii()
+    for text in (
+        "corrected for 12 tests",
+        "5 random samples of 80 % of the pairs",
+        "no standard error",
+        "Pairs with equal scores: 6 of 90 (English bert). They are left out.",
+        "Pairs left out: 3 of 90 (English bert).",
+        "measure p\\_unmodified",
+    ):
+        assert text in layout.md
+
+
+def test_the_paper_prints_means_of_runs(bias: pl.DataFrame) -> None:
+    layout = render_pair_table(bias, preset="paper")
+    row = bias.filter(model="gpt", bias_type="gender").row(0, named=True)
+    assert cells(layout.md, "Gender")[2] == f"**{row['runs_mean']:.2f}**"
+    assert row["runs_mean"] != row["bias_percentage"]
+    assert "All pairs" not in layout.md
+    assert "differs from 50" not in layout.md
+    assert "Each percentage is the mean over 5 random samples" in layout.md
+
+
+def test_without_runs_there_are_no_rows_of_them(scores: pl.DataFrame) -> None:
+    bias = bias_percentage(scores, n_runs=0, n_resamples=0, ties="against")
+    for preset in ("paper", "recommended"):
+        layout = render_pair_table(bias, preset=preset)
+        assert "runs |" not in layout.md
+        assert cells(layout.md, "All pairs")[0].startswith("**41.38**")
+    assert "They count as not stereotypical." in layout.md
+
+
+def test_a_missing_cell_says_why(scores: pl.DataFrame) -> None:
+    gone = planted_scores("gpt", "en", 0.5, types=("caste",), left_out=range(30))
+    tied = planted_scores("gpt", "bn", 0.5, types=("gender",), tied=range(30))
+    layout = render_pair_table(bias_percentage(pl.concat([scores, gone, tied]), n_resamples=10))
+    assert cells(layout.md, "Caste")[1] == "–"
+    assert "English gpt: all pairs were left out" in layout.csv
+    assert "Bangla gpt: all scored pairs tie" in layout.md
+    assert "Bangla gpt: no pairs of this type" in layout.md
+
+
+def test_tables_that_cannot_be_shown_are_refused(bias: pl.DataFrame) -> None:
+    with pytest.raises(InputError, match=r"no column p_binomial_holm, ties;.*likelihoods stage"):
+        render_pair_table(bias.drop("ties", "p_binomial_holm"))
+    with pytest.raises(InputError, match="has no rows"):
+        pair_section(bias.clear())
+    with pytest.raises(InputError, match="two rows for demo, hi, bert, caste"):
+        pair_grid_of(pl.concat([bias, bias]))
+
+
+def test_the_numbers_of_the_section(bias: pl.DataFrame) -> None:
+    section = pair_section(bias)
+    assert [group.title for group in section.groups] == ["English", "Hindi"]
+    assert section.models == ["bert", "gpt"]
+    assert (section.n_languages, section.n_tests, section.n_runs, section.share) == (2, 12, 5, "80 %")
+    english, hindi = section.groups
+    assert [block.name for block in hindi.blocks] == ["Gender", "Physical appearance", "Caste", "All pairs"]
+    overall = hindi.blocks[-1]
+    assert [(cell.text, cell.shade, cell.marked) for cell in overall.overview] == [
+        ("90.0", "plus-5", True),
+        ("40.0", "minus-3", False),
+    ]
+    numbers = dict(zip(COLUMNS, overall.rows[0].cells, strict=True))
+    assert numbers["random twin"] == "60.0"
+    assert (numbers["stereo pairs"], numbers["antistereo pairs"]) == ("93.3 % of 45", "86.7 % of 45")
+    assert numbers["pairs counted"] == "90 of 90"
+    assert numbers["Holm"] == "< .001"
+    assert [cell.text for cell in english.blocks[0].overview] == ["44.4", "–"]
+    assert english.blocks[0].overview[1].hover == "gpt: no pairs of this type"
+    (left_out,) = english.left_out
+    assert (left_out.model, left_out.pairs, left_out.of) == ("bert", 3, 90)
+    assert left_out.reasons == ["the two sentences are the same: gender-0, caste-0, physical-appearance-0"]
+    assert hindi.left_out == []
+
+
+def test_shades() -> None:
+    shades = [shade_of_percentage(number) for number in (50, 52.4, 52.5, 44.9, 60, 30, 0)]
+    assert shades == ["zero", "zero", "plus-1", "minus-2", "plus-3", "minus-4", "minus-5"]
+
+
+def test_findings(bias: pl.DataFrame) -> None:
+    first, second = findings_of_pairs(bias)
+    assert first.startswith(
+        "Sentence pairs: 4 of 12 bias percentages differ from 50 (exact test, p < .05 after Holm's correction); the"
+        " farthest from it is 90.0 % ("
+    )
+    assert "30 pairs; exact 95 % interval 73.5 to 97.9, p < .001 after correction; random twin 60.0)." in first
+    assert second == ("Sentence pairs, each counted once a model: of 270, 3 were left out, and 6 have equal scores.")
+    nothing = bias_percentage(planted_scores("a", "hi", 0.5, left_out=range(30)))
+    assert list(findings_of_pairs(nothing)) == ["Sentence pairs: none of 4 percentages could be computed."]
+
+
+def render(small: pl.DataFrame, beside: BesideCeat) -> str:
+    config: dict[str, Any] = {"study": "s", "title": "S", "note": "", "language": "bn", "seed": 1}
+    return render_page(
+        config=config | {"pairs": {"sets": {"demo": {"path": "x.csv"}}, "ties": "apart"}},
+        ceat=small,
+        coverage=None,
+        categories={},
+        forms=None,
+        models=[],
+        figure_svg=SVG,
+        made_from={},
+        beside=beside,
+    )
+
+
+def test_the_page_has_the_section_where_there_are_pairs(small: pl.DataFrame, bias: pl.DataFrame) -> None:
+    page = render(small, BesideCeat(pairs=bias, pairs_svg=SVG))
+    assert '<li><a href="#pairs">Sentence pairs</a></li>' in page
+    body = page.partition('<section id="pairs"')[2].partition("</section>")[0]
+    assert body.count("<tr") == body.count("</tr>")
+    text = " ".join(re.sub(r"<[^>]+>", " ", body).split())
+    for said in (
+        "Bias percentage by bias type and model, English",
+        "90.0*",
+        "Such samples share most of their pairs",
+        "the two sentences are the same: gender-0",
+        "bert: 3 of 90 pairs.",
+    ):
+        assert said in text
+    assert 'aria-label="Density of the difference of scores' in body
+    lead = " ".join(page.partition('<p class="lead">')[2].partition("</p>")[0].split())
+    assert '; <a href="#pairs">sentence pairs</a> in 2 models, 2 languages.' in lead
+    assert "CrowS-Pairs" in page
+    assert "figures/score_differences_by_type.svg" in page
+    assert "../likelihoods/bias_percentages.csv" in page
+    assert "counted" in page.partition("pairs.ties")[2][:400]
+    without = render(small, BesideCeat())
+    assert "#pairs" not in without
+    assert "CrowS" not in without
+
+
+def test_hostile_names_are_escaped(small: pl.DataFrame) -> None:
+    hostile = '</td><script>alert("x")</script>'
+    scores = planted_scores(hostile, "en", 0.9, types=(hostile,), name=hostile, left_out=[3])
+    page = render(small, BesideCeat(pairs=bias_percentage(scores)))
+    assert "<script" not in page
+    assert "&lt;script&gt;" in page
+
+
+def test_downloads_of_pairs(bias: pl.DataFrame) -> None:
+    paths = [path for path, _ in downloads_of(BesideCeat(pairs=bias, pairs_svg=SVG, tables=["tables/sahoo_table2.md"]))]
+    assert "figures/score_differences.pdf" in paths
+    assert "../likelihoods/pair_differences.parquet" in paths
+    named = dict(downloads_of(BesideCeat(tables=["tables/sahoo_table2.md"])))
+    assert named["tables/sahoo_table2.md"] == "table in the layout of Table 2 of Sahoo et al., Markdown"

@@ -1,0 +1,213 @@
+"""Log-probability bias on the page: categories beside SEAT, traits in sentence structures, and their figure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from prasanga.errors import InputError
+from prasanga.likelihoods.spread import compare_structures, spread_by_structure
+from prasanga.likelihoods.structure_scores import TRAITS_SCHEMA
+from prasanga.report.log_probability import (
+    COLUMNS,
+    PAIR_COLUMNS,
+    QUANTITIES,
+    SPREAD_COLUMNS,
+    findings_of_structures,
+    structure_section,
+)
+from prasanga.report.other_methods import BesideCeat, downloads_of, section_of
+from prasanga.report.page import render_page
+from prasanga.report.panels import save_figure
+from prasanga.report.structure_figures import plot_structures
+
+SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><path d="M 0 0"/></svg>'
+
+
+@pytest.fixture(scope="module")
+def traits() -> pl.DataFrame:
+    """Two models, two polarities, three structures; what the trait adds shrinks from S1 to S5, which lacks one."""
+    rng = np.random.default_rng(3)
+    rows = []
+    for model in ("bert", "<albert>"):
+        for polarity, n in (("positive", 12), ("negative", 10)):
+            base = rng.normal(size=n)
+            for structure, width in (("S1", 2.0), ("S4", 1.0), ("S5", 0.25)):
+                for number in range(n):
+                    prior, corrected = 0.5 + rng.normal() / 10, width * base[number]
+                    known = (structure, number) != ("S5", 0)
+                    rows.append(
+                        {
+                            **{"model": model, "polarity": polarity, "trait": f"t{number}", "structure": structure},
+                            **{"prior": prior, "corrected": corrected, "fill": prior + corrected, "n_words": 4},
+                            **({} if known else dict.fromkeys(QUANTITIES)),
+                            **{"pieces": "all", "terms": "log-sum-exp"},
+                        }
+                    )
+    return pl.DataFrame(rows, schema=dict(TRAITS_SCHEMA))
+
+
+@pytest.fixture(scope="module")
+def spread(traits: pl.DataFrame) -> pl.DataFrame:
+    twins = traits.with_columns(pl.col(*QUANTITIES) / 10)
+    return spread_by_structure(traits, twins, n_resamples=200)
+
+
+@pytest.fixture(scope="module")
+def pairs(traits: pl.DataFrame) -> pl.DataFrame:
+    return compare_structures(traits, n_resamples=200)
+
+
+def estimates(**changes: Any) -> pl.DataFrame:
+    names = ("effect_size", "ci_low", "ci_high", "p_stimuli", "p_stimuli_holm", "twin_effect_size", "smallest_effect",
+             "shuffled_low", "shuffled_high", "leave_out_low", "leave_out_high", "p_sentences")  # fmt: skip
+    row: dict[str, Any] = {
+        **{"category": "C6", "category_title": "Math and arts", "model": "bert", "dropped": "", "std": "union_ddof1"},
+        **{"target_x": "male_terms", "target_y": "female_terms", "attribute_a": "math", "attribute_b": "arts"},
+        **dict.fromkeys(names, 0.5),
+        **dict.fromkeys([f"{kind}_{side}" for kind in ("n", "listed") for side in "xyab"], 8),
+        **{"pieces": "all", "terms": "log-sum-exp", "exchanged": True},
+    }
+    return pl.DataFrame([{**row, **changes}])
+
+
+def test_the_package_names_the_columns_that_the_page_needs(spread: pl.DataFrame, pairs: pl.DataFrame) -> None:
+    assert set(SPREAD_COLUMNS) <= set(spread.columns)
+    assert set(PAIR_COLUMNS) <= set(pairs.columns)
+
+
+def test_each_structure_has_its_numbers(spread: pl.DataFrame, pairs: pl.DataFrame) -> None:
+    section = structure_section(spread, pairs)
+    assert section.models == ["bert", "<albert>"]
+    assert section.structures == ["S1", "S4", "S5"]
+    assert section.n_traits == 22
+    assert [(b.polarity, b.quantity) for b in section.blocks[:4]] == [
+        ("positive", "prior"),
+        ("positive", "corrected"),
+        ("positive", "fill"),
+        ("negative", "prior"),
+    ]
+    corrected = section.blocks[1]
+    row = spread.filter(model="bert", polarity="positive", quantity="corrected", structure="S4").row(0, named=True)
+    cells = dict(zip(COLUMNS, corrected.rows[1].cells, strict=True))
+    assert corrected.rows[1].structure == "S4"
+    assert cells["traits"] == "12"
+    assert cells["words"] == "4.0"
+    assert cells["standard deviation"] == f"{row['sd']:.2f}"
+    assert cells["random twin, deviation"] == f"{row['sd'] / 10:.2f}"
+    assert section.left_out == [
+        f"{model}, S5, {polarity}: 1 of {n} traits without a score"
+        for model in section.models
+        for polarity, n in (("positive", 12), ("negative", 10))
+    ]
+    assert section.conventions == ["pieces all, terms log-sum-exp"]
+    assert section.has_twins
+
+
+def test_structures_that_differ_by_more_than_chance_are_marked(spread: pl.DataFrame, pairs: pl.DataFrame) -> None:
+    section = structure_section(spread, pairs)
+    row = next(r for r in section.pairs if (r.model, r.polarity, r.quantity) == ("bert", "all", "corrected"))
+    assert (row.structures, row.n, row.apart) == ("S4 / S1", "22", True)
+    assert row.ratio == "0.50 (0.50 to 0.50)"  # every trait adds half as much
+    prior = next(r for r in section.pairs if (r.model, r.polarity, r.quantity) == ("bert", "all", "prior"))
+    assert not prior.apart
+    assert {r.quantity for r in section.pairs} == {"prior", "corrected"}
+
+
+def test_findings_say_where_associations_spread(spread: pl.DataFrame, pairs: pl.DataFrame) -> None:
+    first, second = findings_of_structures(spread, pairs)
+    assert first.startswith("Log-probability bias of traits, bert: prior associations spread least in S")
+    assert "corrected associations spread least in S5" in first
+    assert "and most in S1" in first
+    assert "Of 6 comparisons of two structures, the spreads differ by more than chance in" in first
+    assert second.startswith("Log-probability bias of traits, <albert>")
+
+
+def test_a_table_of_an_older_version_is_refused(spread: pl.DataFrame, pairs: pl.DataFrame) -> None:
+    with pytest.raises(InputError, match="spread by structure: the table has no column twin_sd"):
+        structure_section(spread.drop("twin_sd"), pairs)
+    with pytest.raises(InputError, match="structures compared: the table has no column note"):
+        structure_section(spread, pairs.drop("note"))
+
+
+def test_categories_stand_beside_those_of_seat() -> None:
+    section = section_of("log_probability", estimates())
+    assert (section.id, section.label) == ("log_probability", "Log-probability bias")
+    assert section.text.endswith(" Targets and attributes change places in C6.")
+    assert "targets dealt anew" in [name for _, name in section.columns]
+    assert section.conventions == ["std union_ddof1, pieces all, terms log-sum-exp"]
+    assert not section_of("log_probability", estimates(exchanged=False)).text.endswith("C6.")
+
+
+@pytest.mark.parametrize("width", ["page", "column"])
+def test_the_figure_is_the_same_from_the_same_table(width: Any, spread: pl.DataFrame, tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        save_figure(plot_structures(spread, width=width), tmp_path / f"{name}.svg")
+    assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "two.svg").read_bytes()
+    figure = plot_structures(spread, width=width)
+    visible = [axis for axis in figure.axes if axis.get_visible()]
+    assert [axis.get_title(loc="left") for axis in visible] == ["bert", "<albert>"]
+    assert len(visible[0].patches) == 3 * 4  # structures, quantities by polarities
+
+
+def test_a_figure_of_nothing_is_refused(spread: pl.DataFrame) -> None:
+    with pytest.raises(InputError, match="no row has a number"):
+        plot_structures(spread.with_columns(median=pl.lit(None, pl.Float64)))
+
+
+def test_the_page_has_the_sections_that_a_study_has(
+    render_beside: Callable[[BesideCeat], str], spread: pl.DataFrame, pairs: pl.DataFrame
+) -> None:
+    beside = BesideCeat(log_probability=estimates(), structures=spread, structure_pairs=pairs, structures_svg=SVG)
+    page = render_beside(beside)
+    for name in ("log_probability", "structures"):
+        assert f'<section id="{name}"' in page
+        assert f'<li><a href="#{name}">' in page
+    assert 'by <a href="#log_probability">Log-probability bias</a> in 1 model' in " ".join(page.split())
+    assert "<li>Log-probability bias: 0 of 1 rows have p_stimuli" in page
+    assert "&lt;albert&gt;" in page
+    assert "<albert>" not in page
+    assert "Kurita" in page.partition('id="references"')[2]
+    assert "figures/structures.pdf" in page
+    without = render_beside(BesideCeat())
+    assert 'id="structures"' not in without
+    assert "Kurita" not in without.partition('id="references"')[2]
+
+
+def test_downloads_of_log_probability(spread: pl.DataFrame) -> None:
+    paths = [path for path, _ in downloads_of(BesideCeat(log_probability=estimates(), structures=spread))]
+    assert paths == [
+        "../likelihoods/log_probability.csv",
+        "../likelihoods/log_probability_words.parquet",
+        "../likelihoods/structures.csv",
+        "../likelihoods/traits.parquet",
+    ]
+
+
+@pytest.fixture
+def render_beside(small: pl.DataFrame) -> Callable[[BesideCeat], str]:
+    """The page of a small study with these tables beside CEAT's."""
+    config = {
+        "study": "s", "title": "T", "note": "", "language": "bn", "seed": 1, "models": {},
+        "associations": {"band": 0.1},
+    }  # fmt: skip
+
+    def render(beside: BesideCeat) -> str:
+        return render_page(
+            config=config,
+            ceat=small,
+            coverage=None,
+            categories={},
+            forms=None,
+            models=[],
+            figure_svg=SVG,
+            made_from={"fingerprint": "f"},
+            beside=beside,
+        )
+
+    return render
