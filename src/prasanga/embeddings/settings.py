@@ -31,6 +31,7 @@ _CHANGE_NO_VECTOR = (
     "prasanga.models.identity",
     "prasanga.models.memory",
     "prasanga.models.quiet",
+    "prasanga.models.vocabulary_heads",
     "prasanga.models.weights",
 )
 

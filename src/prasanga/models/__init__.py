@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from prasanga.models.identity import model_identity
     from prasanga.models.loading import LoadedModel, load_config, load_model, load_tokenizer, resolve_dtype
     from prasanga.models.options import ModelOptions
-    from prasanga.models.studied import studied_models, twins_of
+    from prasanga.models.studied import kind_at_hand, scored_models, studied_models, twins_of
     from prasanga.models.tokenizer_audit import TokenizerAudit, audit_tokenizer
-    from prasanga.models.training import TrainingReport, train_masked_model
+    from prasanga.models.training import TrainingReport, train_model
 
 __all__ = [
     "LoadedModel",
@@ -25,13 +25,15 @@ __all__ = [
     "audit_tokenizer",
     "check_model",
     "claim_device",
+    "kind_at_hand",
     "load_config",
     "load_model",
     "load_tokenizer",
     "model_identity",
     "resolve_dtype",
+    "scored_models",
     "studied_models",
-    "train_masked_model",
+    "train_model",
     "twins_of",
 ]
 
@@ -58,7 +60,7 @@ def __getattr__(name: str) -> Any:
         from prasanga.models import options
 
         return getattr(options, name)
-    if name in ("studied_models", "twins_of"):
+    if name in ("kind_at_hand", "scored_models", "studied_models", "twins_of"):
         from prasanga.models import studied
 
         return getattr(studied, name)
@@ -66,7 +68,7 @@ def __getattr__(name: str) -> Any:
         from prasanga.models import tokenizer_audit
 
         return getattr(tokenizer_audit, name)
-    if name in ("TrainingReport", "train_masked_model"):
+    if name in ("TrainingReport", "train_model"):
         from prasanga.models import training
 
         return getattr(training, name)

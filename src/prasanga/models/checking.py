@@ -12,14 +12,16 @@ from pathlib import Path
 from typing import Any
 
 from prasanga.errors import InputError
+from prasanga.models.heads import mask_piece, no_mask
 from prasanga.models.hub import Source, open_source
 from prasanga.models.identity import identity_of
 from prasanga.models.layers import depth_of
 from prasanga.models.loading import open_config, open_tokenizer, require_fitting_tokenizer
 from prasanga.models.memory import weights_bytes
-from prasanga.models.options import NO_OPTIONS, ModelOptions
+from prasanga.models.options import KINDS, NO_OPTIONS, ModelOptions
 from prasanga.models.pieces import read_pieces
-from prasanga.models.shape import max_pieces, model_kind, size_of, skeleton
+from prasanga.models.shape import WITH_HEAD, Size, max_pieces, model_kind, size_of, skeleton
+from prasanga.models.vocabulary_heads import missing_of_head, no_head
 from prasanga.models.weights import Weights, find_weights, stored_shapes
 
 _LOG = logging.getLogger(__name__)
@@ -32,6 +34,9 @@ def check_model(
     revision: str | None = None,
     dtype: str = "auto",
     layers: Sequence[int] = (),
+    stages: Sequence[str] = ("embeddings",),
+    kinds: Sequence[str] = KINDS,
+    masked: Sequence[str] = (),
     options: ModelOptions = NO_OPTIONS,
 ) -> dict[str, Any]:
     """What `model` is, as plain values for JSON, if it can be used.
@@ -41,17 +46,24 @@ def check_model(
         revision: branch, tag or commit of the hub.
         dtype: precision that `weights_bytes` is for; `auto` counts as float32, the larger of the two it may mean.
         layers: hidden layers that will be asked for.
+        stages: what will be asked of it: `embeddings` (vectors), `likelihoods` (probabilities), or both.
+        kinds: the kinds of model that can give the probabilities that will be asked for.
+        masked: the kinds of model that will be asked to hide words.
         options: as it will be loaded with.
 
     Returns:
         `identity` (see `model_identity`), `pinned` (False for a model of the hub by branch or tag), `kind`,
-        `parameters` (of the part that is loaded), `weights_bytes` (these in memory), `hidden_size`, `blocks`,
-        `max_pieces` (longest input, special pieces included; None if nothing limits it), `vocabulary` (pieces of the
-        tokenizer), `begins_with_special` (whether the tokenizer puts a special piece, such as [CLS], before a text).
+        `parameters` (of the part that is loaded for vectors), `weights_bytes` (these in memory), the same with the
+        vocabulary head as `parameters_with_head`, `weights_bytes_with_head` (None where no probabilities are asked),
+        `hidden_size`, `blocks`, `max_pieces` (longest input, special pieces included; None if nothing limits it),
+        `vocabulary` (pieces of the tokenizer), `begins_with_special` (whether the tokenizer puts a special piece, such
+        as [CLS], before a text), `head` (whether the files have the vocabulary head; None where no probabilities are
+        asked, and of pickles, which are not opened), `mask` (the piece that stands for a hidden word, if it has one).
 
     Raises:
         InputError: everything that `load_model` refuses except lack of memory and of devices, and weights that are
-            missing as single tensors.
+            missing as single tensors. Where probabilities are asked: the model is of none of `kinds`, its files have no
+            vocabulary head, or it is of a kind of `masked` and its tokenizer has no mask.
     """
     source = open_source(model, revision)
     if not source.pinned:
@@ -77,19 +89,62 @@ def check_model(
             f"model {source.name}: layer is {list(layers)}, and names one twice (of {blocks} blocks, -1 and {blocks}"
             " are the same). Name each layer once."
         )
+    kind = model_kind(config)
+    mask = mask_piece(tokenizer, kind)
+    head: bool | None = None
+    whole: Size | None = None
+    if "likelihoods" in stages:
+        _require_kind(source.name, kind, kinds, options)
+        if kind in masked and mask is None:
+            raise no_mask(source.name, kind)
+        head, whole = _look_at_head(source, config, weights, options)
+
+    def in_memory(size: Size) -> int:
+        return weights_bytes(size, "float32" if dtype == "auto" else dtype, options.quantization)
+
     size = size_of(bare)
     return {
         "identity": identity_of(source, options),
         "pinned": source.pinned,
-        "kind": model_kind(config),
+        "kind": kind,
         "parameters": size.parameters,
-        "weights_bytes": weights_bytes(size, "float32" if dtype == "auto" else dtype, options.quantization),
+        "weights_bytes": in_memory(size),
+        "parameters_with_head": None if whole is None else whole.parameters,
+        "weights_bytes_with_head": None if whole is None else in_memory(whole),
         "hidden_size": int(text.hidden_size),
         "blocks": blocks,
         "max_pieces": max_pieces(tokenizer, text, bare),
         "vocabulary": len(tokenizer),
         "begins_with_special": _begins_with_special(tokenizer),
+        "head": head,
+        "mask": None if mask is None else str(tokenizer.convert_ids_to_tokens(mask)),
     }
+
+
+def _require_kind(name: str, kind: str, kinds: Sequence[str], options: ModelOptions) -> None:
+    if kind in kinds:
+        return
+    said = options.kind == kind
+    ask_less = "" if said else f"kind: {kind} under it, so that only what such a model can give is asked; or write "
+    raise InputError(
+        f"model {name} is of the kind {kind}, and the probabilities that are asked of it can be had from the kind"
+        f" {' or '.join(kinds)}. Write {ask_less}stages: [embeddings] under it, or leave it out."
+    )
+
+
+def _look_at_head(source: Source, config: Any, weights: Weights, options: ModelOptions) -> tuple[bool | None, Size]:
+    """Whether the files have the vocabulary head, None if that cannot be seen; the size of the model with it.
+
+    Raises:
+        InputError: they do not have it, or transformers has no such head for the model.
+    """
+    whole = skeleton(source, config, options, part=WITH_HEAD)
+    stored = stored_shapes(source, weights)
+    if stored and (missing := missing_of_head(whole, stored)):
+        raise no_head(source.name, whole, missing)
+    # An 8-bit model keeps the last layer of its head as it is.
+    quantized = size_of(whole, apart=whole.get_output_embeddings())
+    return (True if stored else None), quantized
 
 
 def _begins_with_special(tokenizer: Any) -> bool:

@@ -213,12 +213,17 @@ def require_mask(model: ModelWithHead) -> int:
     """
     piece = mask_of(model)
     if piece is None:
-        raise InputError(
-            f"model {model.name}: its tokenizer has no mask piece, so no word can be masked."
-            f" {'Ask for encoder_decoder: causal, or u' if model.kind == 'encoder-decoder' else 'U'}se a model that was"
-            " trained with one; if it was, write its name under `tokenizer`, such as {mask_token: '[MASK]'}."
-        )
+        raise no_mask(model.name, model.kind)
     return piece
+
+
+def no_mask(name: str, kind: str) -> InputError:
+    """What to raise for a model of this kind whose tokenizer has nothing that stands for a hidden word."""
+    return InputError(
+        f"model {name}: its tokenizer has no mask piece, so no word can be masked."
+        f" {'Ask for encoder_decoder: causal, or u' if kind == 'encoder-decoder' else 'U'}se a model that was"
+        " trained with one; if it was, write its name under `tokenizer`, such as {mask_token: '[MASK]'}."
+    )
 
 
 def mask_of(model: ModelWithHead) -> int | None:

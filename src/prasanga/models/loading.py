@@ -29,6 +29,7 @@ from prasanga.models.quantization import quantize_linear_layers
 from prasanga.models.quiet import quiet
 from prasanga.models.shape import BASE, Part, model_kind, size_of, skeleton
 from prasanga.models.tokenizer_options import apply_options, check_options, keep_normalizer_of_file
+from prasanga.models.vocabulary_heads import for_probabilities, no_head
 from prasanga.models.weights import Weights, find_weights
 
 __all__ = [
@@ -117,7 +118,8 @@ def load_part(
     bare = skeleton(source, config, options, part=part)
     require_fitting_tokenizer(source.name, tokenizer, bare.get_input_embeddings().num_embeddings)
     devices, memory = place_model(source, device, options)
-    size, quantization = size_of(bare), options.quantization
+    size = size_of(bare, apart=bare.get_output_embeddings() if part.head else None)
+    quantization = options.quantization
     drawn_in = DRAWN_IN if drawn else None
     require_room(name, size, devices, dtype=precision, quantization=quantization, drawn_in=drawn_in)
     warn_if_slow(precision, devices[0])
@@ -264,16 +266,19 @@ def _read(
             **over_cards,
         )
     module = part.of(loaded, config)
-    _require_whole(source.name, module, [*report["missing_keys"], *(name for name, *_ in report["mismatched_keys"])])
+    missing = [*report["missing_keys"], *(name for name, *_ in report["mismatched_keys"])]
+    _require_whole(source.name, module, missing, part)
     return module
 
 
-def _require_whole(name: str, module: Any, missing: list[str]) -> None:
+def _require_whole(name: str, module: Any, missing: list[str], part: Part) -> None:
     """Weights that the files lack would be random numbers; those of a pooler or an unused decoder do not matter."""
     names = {name for name, _ in module.named_parameters()}
     absent = sorted(
         key for key in missing if "pooler" not in key and any(key == name or key.endswith(f".{name}") for name in names)
     )
+    if absent and part.head and all(for_probabilities(module, key) for key in absent):
+        raise no_head(name, module, absent)
     if absent:
         raise InputError(
             f"model {name}: {len(absent)} weights are missing or of another shape, for example {absent[0]!r}. The file"

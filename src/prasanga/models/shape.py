@@ -154,9 +154,9 @@ def from_config(
         return kind._from_config(built, **precision) if precision else kind(built)
 
 
-def size_of(model: torch.nn.Module) -> Size:
-    """Count the parameters of a module, on whatever device."""
-    layers = [layer for _, layer in linear_layers(model)]
+def size_of(model: torch.nn.Module, *, apart: torch.nn.Module | None = None) -> Size:
+    """Count the parameters of a module, on whatever device; `apart` is a layer that is never kept in 8 bits."""
+    layers = [layer for _, layer in linear_layers(model) if layer is not apart]
     return Size(
         parameters=sum(parameter.numel() for parameter in model.parameters()),
         linear=sum(layer.weight.numel() for layer in layers),

@@ -1,24 +1,29 @@
 """What a study measures: its models, one of them several times where the config asks for several of its layers.
 
+Vectors are asked of the models with `embeddings` in their `stages`, probabilities of those with `likelihoods`.
 Everything here is known before any job runs and before anything is loaded.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from prasanga.errors import InputError
+from prasanga.models.options import KINDS
 from prasanga.seeds import seed_of
 
-# Files beside `<model>.parquet` and `<model>.json`: the table of words of SEAT, the report on a tokenizer.
-_TAKEN = (".words", ".tokenizer")
+# Files beside `<model>.parquet` and `<model>.json`: the tables of words, terms and sentences of other measurements, the
+# report on a tokenizer.
+_TAKEN = (".words", ".tokenizer", ".terms", ".sentences")
+_EMBEDDINGS, _LIKELIHOODS = "embeddings", "likelihoods"
 _TWIN = "-random"
 
 
 def studied_models(models: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
-    """The models as they are measured, by the names that tables and figures give them.
+    """The models whose vectors are measured, by the names that tables and figures give them.
 
     A model with one layer stands for itself. A list of layers makes one entry for each, in the list's order, named
     `<model>-layer<k>` after the layer: 8 is `-layer8`, -1 `-layer-last`, -2 `-layer-last-1`.
@@ -34,7 +39,10 @@ def studied_models(models: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[st
         InputError: two of them would have the same name, or files of the same name.
     """
     studied: dict[str, dict[str, Any]] = {}
+    _require_free_names(models)
     for family, settings in models.items():
+        if _EMBEDDINGS not in _stages(settings):
+            continue
         asked = settings.get("layer", -1)
         several = isinstance(asked, Sequence)
         layers = list(asked) if several else [asked]
@@ -46,14 +54,142 @@ def studied_models(models: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[st
                     f" name of another model. Rename `models.{name}`, or `models.{family}`."
                 )
             studied[name] = {**settings, "layer": layer, "family": family, "layers": layers}
-        for ending in _TAKEN:
-            if family.endswith(ending) and family.removesuffix(ending) in models:
-                raise InputError(
-                    f"`models.{family}` has the name of a file that is written about"
-                    f" `models.{family.removesuffix(ending)}`. Rename it, for example to"
-                    f" `{family.removesuffix(ending)}-{ending.removeprefix('.')}`."
-                )
     return studied
+
+
+def scored_models(models: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """The models that are asked for probabilities, each once: whatever its layers, it has one vocabulary head.
+
+    Args:
+        models: `models` of the config, with its defaults.
+
+    Returns:
+        Each entry has its model's settings without `layer`, and besides `family`, the model's name, as `twins_of`
+        needs it.
+
+    Raises:
+        InputError: two of them would have files of the same name.
+    """
+    _require_free_names(models)
+    return {
+        family: {**{key: value for key, value in settings.items() if key != "layer"}, "family": family}
+        for family, settings in models.items()
+        if _LIKELIHOODS in _stages(settings)
+    }
+
+
+def require_stage(models: Mapping[str, Mapping[str, Any]], stage: str, asked: Sequence[str]) -> None:
+    """Refuse a study that asks for what none of its models is there for.
+
+    Args:
+        models: `models` of the config.
+        stage: `embeddings` or `likelihoods`.
+        asked: the keys of the config that need a model with this stage, such as `categories`; none if nothing does.
+
+    Raises:
+        InputError: with the keys, the models, and what to write.
+    """
+    if not asked or any(stage in _stages(settings) for settings in models.values()):
+        return
+    keys = " and ".join(f"`{key}`" for key in asked)
+    first, other = next(iter(models)), next(name for name in (_LIKELIHOODS, _EMBEDDINGS) if name != stage)
+    raise InputError(
+        f"{keys} need{'s' if len(asked) == 1 else ''} {_NEEDED[stage]}, but no model of the study has {stage} among its"
+        f" `stages`: {', '.join(models)}. Write `stages: [{stage}, {other}]` under one of them, for example"
+        f" `models.{first}`, or leave {keys} empty."
+    )
+
+
+def require_encoder(kinds: Mapping[str, str], asked: Sequence[str]) -> None:
+    """Refuse a study that asks for log-probability bias, and has no model that could have a mask.
+
+    Args:
+        kinds: of each model that is asked for probabilities, its kind as far as it is at hand (`kind_at_hand`).
+        asked: the keys of the config that need an encoder; none if nothing does.
+
+    Raises:
+        InputError: with the keys, the models and their kinds, and what to write.
+    """
+    if not asked or any(kind in ("encoder", "auto") for kind in kinds.values()):
+        return
+    keys, plural = " and ".join(f"`{key}`" for key in asked), "s" if len(asked) == 1 else ""
+    models = ", ".join(f"{model} ({kind})" for model, kind in kinds.items())
+    raise InputError(
+        f"{keys} need{plural} a model with a mask, an encoder, and the study has none that is asked for likelihoods:"
+        f" {models}. Add an encoder under `models`, or leave {keys} empty."
+    )
+
+
+_NEEDED = {_EMBEDDINGS: "vectors", _LIKELIHOODS: "probabilities"}
+
+
+def asked_of_model(
+    settings: Mapping[str, Any], pairs: Mapping[str, Any], log_probability: Mapping[str, Any]
+) -> dict[str, list[str]]:
+    """What a study asks of one of its models, for `prasanga.models.check_model`.
+
+    A model whose kind is not at hand is asked for all that a model of any kind would be, so that a decoder of the hub
+    is told that it cannot give log-probability bias before anything runs.
+
+    Args:
+        settings: of the model, from `models` of the config.
+        pairs: `pairs` of the config.
+        log_probability: `log_probability` of the config.
+
+    Returns:
+        `stages`, without likelihoods if the study asks for none that such a model can give; `kinds`, of which one must
+        be the model's; `masked`, the kinds of model that are asked to hide words.
+    """
+    kind, stages = kind_at_hand(settings), list(_stages(settings))
+    words = bool(log_probability["traits"] or log_probability["categories"]) and kind in ("encoder", "auto")
+    if _LIKELIHOODS not in stages or not (pairs["sets"] or words):
+        stages = [stage for stage in stages if stage != _LIKELIHOODS]
+        return {"stages": stages, "kinds": list(KINDS), "masked": []}
+    encoder = words or pairs["encoder"] in ("p_unmodified", "p_modified")
+    other = bool(pairs["sets"]) and pairs["encoder_decoder"] == "infill"
+    masked = [name for name, asked in (("encoder", encoder), ("encoder-decoder", other)) if asked]
+    return {"stages": stages, "kinds": ["encoder"] if words else list(KINDS), "masked": masked}
+
+
+def kind_at_hand(settings: Mapping[str, Any], root: str | Path = ".") -> str:
+    """The kind of a model as far as it can be told without loading anything.
+
+    Args:
+        settings: of the model, from `models` of the config or from one of the functions above.
+        root: the folder that relative paths start from.
+
+    Returns:
+        `encoder`, `decoder` or `encoder-decoder`, if the config or the model's own config.json says so; `auto` if
+        neither does, as for a model of the hub whose `kind` is not written down.
+    """
+    said = str(settings.get("kind", "auto"))
+    if said != "auto":
+        return said
+    if "train" in settings:
+        return "encoder"
+    try:
+        own = json.loads(Path(root, settings["path"], "config.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return "auto"  # what is wrong with a folder is said by the job that opens it
+    return _kind_of(own) if isinstance(own, dict) else "auto"
+
+
+def _kind_of(own: Mapping[str, Any]) -> str:
+    """The kind of a model by its config.json; never another one than `prasanga.models.shape.model_kind` says."""
+    if own.get("is_encoder_decoder"):
+        return "encoder-decoder"
+    names = [name for name in own.get("architectures") or [] if isinstance(name, str)]
+    if own.get("model_type") in _MASKED_TOO or any(name.endswith(("ForMaskedLM", "ForPreTraining")) for name in names):
+        return "decoder" if own.get("is_decoder") else "encoder"
+    return "decoder" if any(name.endswith(("ForCausalLM", "LMHeadModel")) for name in names) else "auto"
+
+
+_MASKED_TOO = (
+    *("bart", "bert", "big_bird", "camembert", "data2vec-text", "electra", "ernie", "mbart", "megatron-bert", "mvp"),
+    *("reformer", "rembert", "roberta", "roberta-prelayernorm", "roc_bert", "roformer", "xlm", "xlm-roberta"),
+    *("xlm-roberta-xl", "xmod"),
+)
+"""Families that transformers has as masked models and as causal ones: a class of either kind says nothing."""
 
 
 def twins_of(studied: Mapping[str, Mapping[str, Any]], seed: int) -> dict[str, dict[str, Any]]:
@@ -62,7 +198,7 @@ def twins_of(studied: Mapping[str, Mapping[str, Any]], seed: int) -> dict[str, d
     What a twin measures comes from these and from the texts alone, since it has learnt nothing.
 
     Args:
-        studied: from `studied_models`.
+        studied: from `studied_models` or `scored_models`.
         seed: of the study; each family's twin has a seed of its own from it, by the family's name. All layers of a
             family are those of one twin.
 
@@ -130,6 +266,22 @@ def files_of_model(path: str | Path) -> dict[str, list[int]]:
         return {}
     states = {file.name: file.stat() for file in sorted(folder.iterdir()) if file.is_file()}
     return {name: [state.st_size, state.st_mtime_ns] for name, state in states.items()}
+
+
+def _stages(settings: Mapping[str, Any]) -> Sequence[str]:
+    stages: Sequence[str] = settings.get("stages", (_EMBEDDINGS, _LIKELIHOODS))
+    return stages
+
+
+def _require_free_names(models: Mapping[str, Mapping[str, Any]]) -> None:
+    for family in models:
+        for ending in _TAKEN:
+            if family.endswith(ending) and family.removesuffix(ending) in models:
+                raise InputError(
+                    f"`models.{family}` has the name of a file that is written about"
+                    f" `models.{family.removesuffix(ending)}`. Rename it, for example to"
+                    f" `{family.removesuffix(ending)}-{ending.removeprefix('.')}`."
+                )
 
 
 def _layer_name(layer: int) -> str:

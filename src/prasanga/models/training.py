@@ -1,8 +1,7 @@
-"""Trains a tiny masked language model on plain text, in about a minute on one core, the same bits every time.
+"""Trains a tiny language model on plain text, in about a minute on one core, the same bits every time.
 
-It exists so that the demo and the tests have a real transformer without a download. What it learns says nothing about
-a language. The objective is BERT's (Devlin et al. 2019, section 3.1): 15 % of the pieces are chosen; of these 80 % are
-masked, 10 % replaced by a random piece, 10 % left as they are.
+It exists so that the demo and the tests have real transformers of every kind without a download. What they learn says
+nothing about a language.
 """
 
 from __future__ import annotations
@@ -22,18 +21,15 @@ import numpy as np
 import tokenizers
 import torch
 import transformers
-from numpy.typing import NDArray
-from tokenizers import Tokenizer
-from transformers import BertConfig, BertForMaskedLM, PreTrainedTokenizerFast
 
 from prasanga.errors import InputError
-from prasanga.models.masking import IGNORED, mask_pieces, stream_of, windows
+from prasanga.models.architectures import POSITIONS, build_model, learn_tokenizer, with_names
+from prasanga.models.objectives import OBJECTIVES, Objective, entropy_of
+from prasanga.models.options import KINDS
 from prasanga.models.quiet import quiet
-from prasanga.models.tokenizer import CLS, MASK, PAD, SEP, UNKNOWN, piece_id, train_tokenizer
 from prasanga.seeds import generator, seed_of
 
 _LOG = logging.getLogger(__name__)
-_POSITIONS = 512
 _FILES = ("config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json", "training.json")
 
 
@@ -42,26 +38,32 @@ class TrainingReport:
     """What a training did.
 
     Attributes:
+        kind: what was trained: `encoder`, `decoder`, `encoder-decoder`.
         seed: the seed given.
         settings: the other arguments given.
         n_texts: texts read.
-        n_pieces: pieces of the tokenized texts, one separator per text included.
-        losses: mean cross-entropy (natural log, per chosen piece) over each twentieth of the steps, in order.
+        n_pieces: pieces of the tokenized texts, special ones between texts included.
+        entropy: of the frequencies of the ordinary pieces (natural log): the loss of a model that knows these alone.
+        losses: mean cross-entropy (natural log, per ordinary piece that was predicted) over each twentieth of the
+            steps, in order; of an encoder-decoder over the steps that hide words.
         versions: versions of Python and of the libraries that shape the weights.
     """
 
+    kind: str
     seed: int
     settings: dict[str, int | float]
     n_texts: int
     n_pieces: int
+    entropy: float
     losses: tuple[float, ...]
     versions: dict[str, str]
 
 
-def train_masked_model(
+def train_model(
     texts: Sequence[str],
     folder: str | Path,
     *,
+    kind: str = "encoder",
     seed: int = 47,
     hidden_size: int = 128,
     layers: int = 2,
@@ -80,9 +82,11 @@ def train_masked_model(
     Args:
         texts: documents or lines; order matters, empty ones are skipped.
         folder: where the model goes; absent, empty, or one that an earlier training wrote.
+        kind: `encoder`, BERT-like (Devlin et al. 2019); `decoder`, GPT-2-like (Radford et al. 2019);
+            `encoder-decoder`, T5-like (Raffel et al. 2020), trained to write whole words for which it reads a sentinel.
         seed: seed of the weights, the masks and the order of the text.
         hidden_size: width of the hidden states, a multiple of `heads`.
-        layers: transformer blocks.
+        layers: transformer blocks; of an encoder-decoder, in either half.
         heads: attention heads per block.
         vocabulary_size: most pieces in the vocabulary.
         steps: optimizer steps; each sees about `batch_size * sequence_length` pieces.
@@ -92,8 +96,11 @@ def train_masked_model(
         learning_rate: peak rate of AdamW, after a warm-up over a tenth of the steps and before a linear decay.
 
     Raises:
-        InputError: texts without words, settings that do not fit together, a folder with foreign files in it.
+        InputError: no such kind, texts without words, settings that do not fit together, a folder with foreign files in
+            it.
     """
+    if kind not in KINDS:
+        raise InputError(f"kind is {kind!r}; write {', '.join(KINDS)}.")
     settings: dict[str, int | float] = {
         "hidden_size": hidden_size,
         "layers": layers,
@@ -110,33 +117,19 @@ def train_masked_model(
     kept = [text for text in texts if text.strip()]
     if not kept:
         raise InputError("no text to train on: all texts are empty. Name corpus files that have text in them.")
-    tokenizer = train_tokenizer(kept, vocabulary_size)
-    stream = stream_of(tokenizer, kept)
-    config = BertConfig(
-        vocab_size=tokenizer.get_vocab_size(),
-        hidden_size=hidden_size,
-        num_hidden_layers=layers,
-        num_attention_heads=heads,
-        intermediate_size=4 * hidden_size,
-        max_position_embeddings=_POSITIONS,
-        hidden_dropout_prob=0.0,  # a few hundred steps on a small text underfit; dropout would only slow them
-        attention_probs_dropout_prob=0.0,
-        # BERT's 0.02 suits a width of 768; at this width everything would look alike for hundreds of steps.
-        initializer_range=hidden_size**-0.5,
-        pad_token_id=piece_id(tokenizer, PAD),
-    )
+    tokenizer = learn_tokenizer(kind, kept, vocabulary_size)
+    objective = OBJECTIVES[kind](tokenizer, kept)
     with _deterministic(seed_of(seed, "models", "weights")):
-        model: Any = BertForMaskedLM(config)
-        table = model.bert.embeddings.position_embeddings.weight
-        table.data.copy_(_sinusoids(_POSITIONS, hidden_size) * config.initializer_range / 2)
-        losses = _train(model, stream, tokenizer, settings, seed)
-    every = max(1, len(losses) // 20)
+        model = build_model(kind, tokenizer, settings)
+        losses = _train(model, objective, settings, seed)
     report = TrainingReport(
+        kind=kind,
         seed=seed,
         settings=settings,
         n_texts=len(kept),
-        n_pieces=len(stream),
-        losses=tuple(round(float(np.mean(losses[i : i + every])), 4) for i in range(0, len(losses), every)),
+        n_pieces=len(objective.pieces),
+        entropy=round(entropy_of(objective), 4),
+        losses=tuple(round(float(np.mean(part)), 4) for part in np.array_split(losses, min(20, len(losses)))),
         versions={
             "python": platform.python_version(),
             "torch": torch.__version__,
@@ -144,7 +137,7 @@ def train_masked_model(
             "tokenizers": tokenizers.__version__,
         },
     )
-    _write(folder, model.eval(), tokenizer, report)
+    _write(folder, model.eval(), with_names(kind, tokenizer), report)
     return report
 
 
@@ -157,8 +150,8 @@ def _check(settings: dict[str, int | float]) -> None:
             f"train: hidden_size is {settings['hidden_size']}, which {settings['heads']} heads do not divide. Write a"
             f" hidden_size that is a multiple of heads, for example {32 * int(settings['heads'])}."
         )
-    if not 16 <= settings["sequence_length"] <= _POSITIONS:
-        raise InputError(f"train: sequence_length is {settings['sequence_length']}; write one from 16 to {_POSITIONS}.")
+    if not 16 <= settings["sequence_length"] <= POSITIONS:
+        raise InputError(f"train: sequence_length is {settings['sequence_length']}; write one from 16 to {POSITIONS}.")
 
 
 def _refuse_foreign_files(folder: Path) -> None:
@@ -186,20 +179,8 @@ def _deterministic(seed: int) -> Iterator[None]:
         torch.set_num_threads(threads)
 
 
-def _sinusoids(positions: int, width: int) -> torch.Tensor:
-    """(positions, width) sines and cosines (Vaswani et al. 2017, section 3.5): a start that knows what is near what."""
-    rates = 10_000.0 ** (-torch.arange(0, width, 2) / width)
-    angles = torch.arange(positions)[:, None] * rates
-    return torch.stack([angles.sin(), angles.cos()], dim=-1).reshape(positions, -1)[:, :width]
-
-
-def _train(
-    model: Any,
-    stream: NDArray[np.int64],
-    tokenizer: Tokenizer,
-    settings: dict[str, int | float],
-    seed: int,
-) -> list[float]:
+def _train(model: Any, objective: Objective, settings: dict[str, int | float], seed: int) -> list[float]:
+    """Train the model; the loss of each step that reports one."""
     rng = generator(seed, "models", "batches")
     steps = int(settings["steps"])
     warmup = max(1, steps // 10)
@@ -212,28 +193,20 @@ def _train(
     for step in range(steps):
         shrink = 2 ** (step % 3)
         length = max(8, int(settings["sequence_length"]) // shrink)
-        pieces = windows(rng, stream, tokenizer, rows=int(settings["batch_size"]) * shrink, length=length)
-        inputs, labels = mask_pieces(rng, pieces, tokenizer)
-        # Half of the steps begin at a later position, so that every position up to the last one has been trained.
-        first = int(rng.integers(0, _POSITIONS - length + 1)) if step % 2 else 0
-        chosen = torch.from_numpy(labels != IGNORED)
-        states = model.bert(
-            input_ids=torch.from_numpy(inputs), position_ids=torch.arange(first, first + length)[None]
-        ).last_hidden_state
-        logits = model.cls(states[chosen])  # the vocabulary head runs at the chosen pieces only
-        loss = torch.nn.functional.cross_entropy(logits, torch.from_numpy(labels)[chosen])
+        rows = int(settings["batch_size"]) * shrink
+        loss, reported = objective.loss(model, rng, rows=rows, length=length, step=step)
         optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
         schedule.step()
-        losses.append(loss.item())
+        losses += [] if reported is None else [reported]
         if (step + 1) % 100 == 0:
             _LOG.info("step %d of %d, loss %.3f", step + 1, steps, float(np.mean(losses[-100:])))
     return losses
 
 
-def _write(folder: Path, model: Any, tokenizer: Tokenizer, report: TrainingReport) -> None:
+def _write(folder: Path, model: Any, tokenizer: Any, report: TrainingReport) -> None:
     """Write everything to a folder of a temporary name beside `folder`, then let it take the place of `folder`."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     mark = uuid.uuid4().hex[:8]
@@ -241,15 +214,8 @@ def _write(folder: Path, model: Any, tokenizer: Tokenizer, report: TrainingRepor
     try:
         with quiet():
             model.save_pretrained(fresh)
-        PreTrainedTokenizerFast(
-            tokenizer_object=tokenizer,
-            model_max_length=_POSITIONS,
-            pad_token=PAD,
-            unk_token=UNKNOWN,
-            cls_token=CLS,
-            sep_token=SEP,
-            mask_token=MASK,
-        ).save_pretrained(fresh)
+        (fresh / "generation_config.json").unlink(missing_ok=True)  # all of it stands in config.json
+        tokenizer.save_pretrained(fresh)
         text = json.dumps(asdict(report), indent=2, sort_keys=True, ensure_ascii=False)
         (fresh / "training.json").write_text(text + "\n", encoding="utf-8")
         for path in fresh.iterdir():

@@ -15,11 +15,16 @@ import pytest
 import torch
 from huggingface_hub import errors
 from safetensors.torch import load_file, save_file
+from scoring_models import FAMILIES as SCORING
+from scoring_models import KINDS as KIND_OF
+from scoring_models import build as build_for_scores
 from tiny_models import build
+from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, AutoModelForSeq2SeqLM
 
 from prasanga.errors import InputError
 from prasanga.models import load_model, load_tokenizer, model_identity
 from prasanga.models.checking import check_model
+from prasanga.models.heads import load_with_head
 from prasanga.models.hub import open_source
 from prasanga.models.options import ModelOptions
 from prasanga.models.shape import model_kind
@@ -372,3 +377,153 @@ def test_code_is_that_of_the_revision(
 )
 def test_whether_a_special_piece_comes_first(tmp_path: Path, family: str, begins: bool) -> None:
     assert check_model(build(family, tmp_path / family))["begins_with_special"] is begins
+
+
+BOTH = ["embeddings", "likelihoods"]
+HIDING = ["encoder", "encoder-decoder"]
+
+
+@pytest.mark.parametrize("family", SCORING)
+def test_what_a_model_with_its_head_is(tmp_path: Path, family: str) -> None:
+    folder = build_for_scores(family, tmp_path / family)
+    found = check_model(folder, stages=BOTH, masked=HIDING)
+    assert json.loads(json.dumps(found)) == found
+    assert (found["kind"], found["head"]) == (KIND_OF[family], True)
+    masks = {"bert": "[MASK]", "electra-generator": "[MASK]", "mt5": "<extra_id_0>"}
+    assert found["mask"] == (None if KIND_OF[family] == "decoder" else masks.get(family, "<mask>"))
+    classes = {
+        "encoder": AutoModelForMaskedLM,
+        "decoder": AutoModelForCausalLM,
+        "encoder-decoder": AutoModelForSeq2SeqLM,
+    }
+    whole = classes[KIND_OF[family]].from_pretrained(folder)
+    counted = sum(parameter.numel() for parameter in whole.parameters())
+    assert found["parameters_with_head"] == counted
+    assert found["weights_bytes_with_head"] == 4 * counted
+    alone = check_model(folder)
+    assert (alone["head"], alone["parameters_with_head"], alone["weights_bytes_with_head"]) == (None, None, None)
+    assert {**alone, "head": True} == {**found, "parameters_with_head": None, "weights_bytes_with_head": None}
+
+
+def test_a_head_in_8_bits_stays_as_it_is(tmp_path: Path) -> None:
+    folder = build_for_scores("llama", tmp_path / "llama")
+    options = ModelOptions(quantization="int8")
+    found = check_model(folder, stages=["likelihoods"], options=options)
+    whole = load_with_head(folder, device="cpu", options=options)._halves
+    modules = (whole.model, whole._body)
+    tensors = [tensor for module in modules for tensor in module.parameters()]
+    tensors += [tensor for module in modules for name, tensor in module.named_buffers() if "inv_freq" not in name]
+    assert found["weights_bytes_with_head"] == sum(tensor.nbytes for tensor in tensors)
+
+
+def _drop(prefix: str) -> Callable[[Path], None]:
+    def drop(folder: Path) -> None:
+        path = folder / "model.safetensors"
+        kept = {name: tensor for name, tensor in load_file(path).items() if not name.startswith(prefix)}
+        save_file(kept, path, metadata={"format": "pt"})
+
+    return drop
+
+
+def _without_mask(folder: Path) -> None:
+    path = folder / "tokenizer_config.json"
+    settings = json.loads(path.read_text())
+    path.write_text(json.dumps({key: value for key, value in settings.items() if key != "mask_token"}))
+
+
+def _without_sentinels(folder: Path) -> None:
+    path = folder / "tokenizer.json"
+    path.write_text(path.read_text().replace("<extra_id_", "<other_id_"))
+
+
+@pytest.mark.parametrize(
+    ("family", "spoil", "message"),
+    [
+        ("bert", _drop("cls."), r"no vocabulary head \(5 weights of it are missing, for example 'cls\.predictions"),
+        ("albert", _drop("predictions."), r"no vocabulary head \(5 weights"),
+        (
+            "llama",
+            _drop("lm_head."),
+            r"no vocabulary head \(one weight of it is missing, for example 'lm_head\.",
+        ),
+        ("mbart", _drop("model.decoder."), r"no decoder \(\d+ weights .* 'model\.decoder\.embed_positions\.weight'"),
+        ("mt5", _drop("decoder."), r"no decoder \(\d+ weights of it are missing, for example 'decoder\.block"),
+        ("bert", _without_mask, r"its tokenizer has no mask piece, so no word can be masked\. Use a model"),
+        (
+            "mt5",
+            _without_sentinels,
+            r"no mask piece, so no word can be masked\. Ask for encoder_decoder: causal, or u",
+        ),
+    ],
+)
+def test_what_probabilities_lack_is_told_from_the_headers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, family: str, spoil: Callable[[Path], object], message: str
+) -> None:
+    folder = build_for_scores(family, tmp_path / family)
+    spoil(folder)
+    monkeypatch.setattr("transformers.modeling_utils.load_state_dict", None)
+    assert check_model(folder)["kind"] == KIND_OF[family]  # for vectors it has all that is needed
+    for stages in (BOTH, ["likelihoods"]):
+        with pytest.raises(InputError, match=message) as caught:
+            check_model(folder, stages=stages, masked=HIDING)
+        assert str(caught.value).startswith(f"model {folder}: ")
+
+
+def test_what_is_not_asked_is_not_needed(tmp_path: Path) -> None:
+    folder = build_for_scores("bert", tmp_path / "bert")
+    _without_mask(folder)
+    assert check_model(folder, stages=BOTH, masked=["encoder-decoder"])["mask"] is None
+    assert check_model(build_for_scores("gpt2", tmp_path / "gpt2"), stages=BOTH, masked=HIDING)["mask"] is None
+
+
+def test_a_discriminator_gives_vectors_alone(tmp_path: Path) -> None:
+    folder = build("electra", tmp_path / "electra")
+    assert check_model(folder)["head"] is None
+    with pytest.raises(InputError, match=r"no vocabulary head .* ELECTRA's discriminator: use its generator, or write"):
+        check_model(folder, stages=BOTH)
+
+
+@pytest.mark.parametrize("family", ["bert", "gpt2", "mt5"])
+def test_other_names_of_the_same_weights(tmp_path: Path, family: str) -> None:
+    """Old files have gamma and beta for norms, those of a base model no prefix; a head that is tied may be stored."""
+    folder = build_for_scores(family, tmp_path / family)
+    path = folder / "model.safetensors"
+    weights = load_file(path)
+    table = {"bert": "bert.embeddings.word_embeddings.weight", "gpt2": "transformer.wte.weight", "mt5": "shared.weight"}
+    tied = {"bert": "cls.predictions.decoder.weight", "gpt2": "lm_head.weight", "mt5": "lm_head.weight"}
+    renamed = {
+        name.replace("LayerNorm.weight", "LayerNorm.gamma").replace("LayerNorm.bias", "LayerNorm.beta"): tensor
+        for name, tensor in weights.items()
+    }
+    save_file(renamed, path, metadata={"format": "pt"})
+    assert check_model(folder, stages=BOTH)["head"] is True
+    save_file({**weights, tied[family]: weights[table[family]].clone()}, path, metadata={"format": "pt"})
+    assert check_model(folder, stages=BOTH)["head"] is True
+    if family == "gpt2":  # as its first files are, which are those of the base model
+        bare = {name.removeprefix("transformer."): tensor for name, tensor in weights.items()}
+        save_file(bare, path, metadata={"format": "pt"})
+        assert check_model(folder, stages=BOTH)["head"] is True
+        assert load_with_head(folder, device="cpu").kind == "decoder"
+
+
+def test_of_a_pickle_nothing_is_known(tmp_path: Path) -> None:
+    folder = build_for_scores("bert", tmp_path / "bert")
+    _pickle(folder)
+    digest = hashlib.sha256((folder / "pytorch_model.bin").read_bytes()).hexdigest()
+    options = ModelOptions(weights_sha256={"pytorch_model.bin": digest})
+    found = check_model(folder, stages=BOTH, options=options)
+    assert (found["head"], found["mask"]) == (None, "[MASK]")
+    assert found["parameters_with_head"] > found["parameters"]
+
+
+def test_a_kind_that_cannot_give_what_is_asked(tiny: Folder) -> None:
+    assert check_model(tiny("gpt2"), stages=["embeddings"], kinds=["encoder"])["kind"] == "decoder"
+    with pytest.raises(InputError) as caught:
+        check_model(tiny("gpt2"), stages=BOTH, kinds=["encoder", "encoder-decoder"])
+    assert str(caught.value) == (
+        f"model {tiny('gpt2')} is of the kind decoder, and the probabilities that are asked of it can be had from the"
+        " kind encoder or encoder-decoder. Write kind: decoder under it, so that only what such a model can give is"
+        " asked; or write stages: [embeddings] under it, or leave it out."
+    )
+    with pytest.raises(InputError, match=r"from the kind encoder\. Write stages: \[embeddings\] under it"):
+        check_model(tiny("gpt2"), stages=BOTH, kinds=["encoder"], options=ModelOptions(kind="decoder"))

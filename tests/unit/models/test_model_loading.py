@@ -18,7 +18,7 @@ from tiny_models import build, byte_fallback, save_tokenizer
 from transformers import AutoTokenizer
 
 from prasanga.errors import InputError
-from prasanga.models import load_model, model_identity, resolve_dtype, train_masked_model
+from prasanga.models import load_model, model_identity, resolve_dtype, train_model
 from prasanga.models.cards import Card
 from prasanga.models.hub import open_source
 from prasanga.models.loading import load_tokenizer, place_model
@@ -28,7 +28,7 @@ from prasanga.models.options import ModelOptions
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("models") / "tiny"
-    train_masked_model(
+    train_model(
         ["মা ঘরে ফুল দেখে।", "বাবা বাগানে চাঁদ দেখে।"],
         folder,
         hidden_size=16,

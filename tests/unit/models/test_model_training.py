@@ -14,8 +14,7 @@ import torch
 from transformers import AutoModelForMaskedLM, AutoTokenizer
 
 from prasanga.errors import InputError
-from prasanga.models import train_masked_model
-from prasanga.models import training as training_module
+from prasanga.models import architectures, train_model
 from prasanga.models.masking import mask_pieces
 from prasanga.models.tokenizer import MASK, piece_id, train_tokenizer
 
@@ -45,10 +44,10 @@ def test_two_runs_write_the_same_bytes_whatever_the_threads(tmp_path: Path) -> N
     before = torch.get_num_threads()
     try:
         torch.set_num_threads(1)
-        train_masked_model(TEXTS, tmp_path / "one", seed=3, **SMALL)
+        train_model(TEXTS, tmp_path / "one", seed=3, **SMALL)
         torch.set_num_threads(2)
         torch.rand(5)  # somebody else's use of the global generator changes nothing
-        train_masked_model(TEXTS, tmp_path / "two", seed=3, **SMALL)
+        train_model(TEXTS, tmp_path / "two", seed=3, **SMALL)
         assert torch.get_num_threads() == 2
         assert not torch.are_deterministic_algorithms_enabled()
     finally:
@@ -59,8 +58,8 @@ def test_two_runs_write_the_same_bytes_whatever_the_threads(tmp_path: Path) -> N
 
 
 def test_another_seed_gives_another_model_with_the_same_tokenizer(tmp_path: Path) -> None:
-    train_masked_model(TEXTS, tmp_path / "one", seed=3, **SMALL)
-    train_masked_model(TEXTS, tmp_path / "two", seed=4, **SMALL)
+    train_model(TEXTS, tmp_path / "one", seed=3, **SMALL)
+    train_model(TEXTS, tmp_path / "two", seed=4, **SMALL)
     one, two = digests(tmp_path / "one"), digests(tmp_path / "two")
     assert one["tokenizer.json"] == two["tokenizer.json"]
     assert one["model.safetensors"] != two["model.safetensors"]
@@ -68,7 +67,7 @@ def test_another_seed_gives_another_model_with_the_same_tokenizer(tmp_path: Path
 
 def test_it_learns_and_reports_its_losses(tmp_path: Path) -> None:
     settings = {**SMALL, "hidden_size": 32, "steps": 600, "learning_rate": 3e-3}
-    report = train_masked_model(TEXTS, tmp_path / "m", seed=3, **settings)
+    report = train_model(TEXTS, tmp_path / "m", seed=3, **settings)
     assert len(report.losses) == 20
     # The frequencies of the pieces alone, without a look at the context, reach no less than their entropy.
     tokenizer = train_tokenizer(TEXTS, 120)
@@ -80,21 +79,23 @@ def test_it_learns_and_reports_its_losses(tmp_path: Path) -> None:
     written = json.loads((tmp_path / "m" / "training.json").read_text())
     assert written["losses"] == list(report.losses)
     assert written["seed"] == 3
+    assert written["kind"] == "encoder"
+    assert written["entropy"] == report.entropy == pytest.approx(entropy, abs=1e-4)
     assert written["versions"].keys() == {"python", "torch", "transformers", "tokenizers"}
     assert AutoModelForMaskedLM.from_pretrained(tmp_path / "m").config.max_position_embeddings == 512
     assert AutoTokenizer.from_pretrained(tmp_path / "m").model_max_length == 512
 
 
 def test_a_failed_training_leaves_the_old_model_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    train_masked_model(TEXTS, tmp_path / "m", seed=3, **SMALL)
+    train_model(TEXTS, tmp_path / "m", seed=3, **SMALL)
     before = digests(tmp_path / "m")
 
     def fail(*_: object, **__: object) -> None:
         raise OSError("No space left on device")
 
-    monkeypatch.setattr(training_module.PreTrainedTokenizerFast, "save_pretrained", fail)
+    monkeypatch.setattr(architectures.PreTrainedTokenizerFast, "save_pretrained", fail)
     with pytest.raises(OSError, match="No space"):
-        train_masked_model(TEXTS, tmp_path / "m", seed=4, **SMALL)
+        train_model(TEXTS, tmp_path / "m", seed=4, **SMALL)
     assert digests(tmp_path / "m") == before
     assert [path.name for path in tmp_path.iterdir()] == ["m"]
 
@@ -103,11 +104,11 @@ def test_an_existing_model_is_replaced_and_foreign_files_are_not(tmp_path: Path)
     folder = tmp_path / "m"
     folder.mkdir()
     (folder / "training.json").write_text("{}")
-    train_masked_model(TEXTS, folder, seed=3, **SMALL)
+    train_model(TEXTS, folder, seed=3, **SMALL)
     assert json.loads((folder / "training.json").read_text())["seed"] == 3
     (folder / "thesis.txt").write_text("years of work")
     with pytest.raises(InputError, match=r"thesis\.txt"):
-        train_masked_model(TEXTS, folder, seed=3, **SMALL)
+        train_model(TEXTS, folder, seed=3, **SMALL)
     assert (folder / "thesis.txt").read_text() == "years of work"
 
 
@@ -117,16 +118,17 @@ def test_an_existing_model_is_replaced_and_foreign_files_are_not(tmp_path: Path)
         ({"heads": 3}, "hidden_size is 16, which 3 heads do not divide"),
         ({"sequence_length": 513}, "sequence_length is 513; write one from 16 to 512"),
         ({"steps": 0}, "steps is 0"),
+        ({"kind": "masked"}, "kind is 'masked'; write encoder, decoder, encoder-decoder"),
     ],
 )
 def test_settings_that_do_not_fit_are_refused(tmp_path: Path, change: dict[str, int], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        train_masked_model(TEXTS, tmp_path / "m", **{**SMALL, **change})
+        train_model(TEXTS, tmp_path / "m", **{**SMALL, **change})
 
 
 def test_no_text_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no text to train on"):
-        train_masked_model([" ", ""], tmp_path / "m", **SMALL)
+        train_model([" ", ""], tmp_path / "m", **SMALL)
 
 
 def test_masking_chooses_15_percent_and_hides_80_percent_of_them() -> None:

@@ -7,11 +7,22 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from prasanga.errors import InputError
-from prasanga.models.studied import files_of_model, require_places, studied_models
+from prasanga.models.options import KINDS
+from prasanga.models.studied import (
+    asked_of_model,
+    files_of_model,
+    kind_at_hand,
+    require_places,
+    require_stage,
+    scored_models,
+    studied_models,
+    twins_of,
+)
 
 MURIL = {"path": "google/muril-base-cased", "revision": "abc", "layer": -1, "dtype": "auto"}
 
@@ -61,7 +72,7 @@ def test_the_name_of_a_model_measured_by_its_own_layers_is_taken_too() -> None:
 
 def test_the_name_of_a_file_about_another_model_is_refused() -> None:
     assert list(studied_models({"a.tokenizer": MURIL})) == ["a.tokenizer"]
-    for name in ("tokenizer", "words"):
+    for name in ("tokenizer", "words", "terms", "sentences"):
         with pytest.raises(
             InputError, match=rf"`models\.a\.{name}` has the name of a file .* about `models\.a`\. Rename .* `a-{name}`"
         ):
@@ -122,5 +133,155 @@ def test_a_model_of_the_hub_has_no_files_to_watch(tmp_path: Path) -> None:
 
 
 def test_planning_imports_no_torch() -> None:
-    program = "import sys; import prasanga.models.studied; sys.exit('torch' in sys.modules or 'polars' in sys.modules)"
+    program = (
+        "import sys; from prasanga.models.studied import kind_at_hand; kind_at_hand({'path': 'a/b'});"
+        "sys.exit(bool({'torch', 'polars', 'transformers'} & set(sys.modules)))"
+    )
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
+VECTORS, SCORES = {"stages": ["embeddings"]}, {"stages": ["likelihoods"]}
+SEVERAL = {"muril": {**MURIL, "layer": [12, -1]}, "bert": {**MURIL, **VECTORS}, "gpt": {"train": {}, **SCORES}}
+
+
+def test_a_model_is_measured_by_the_stages_that_it_is_for() -> None:
+    assert list(studied_models(SEVERAL)) == ["muril-layer12", "muril-layer-last", "bert"]
+    assert scored_models(SEVERAL) == {
+        "muril": {"path": "google/muril-base-cased", "revision": "abc", "dtype": "auto", "family": "muril"},
+        "gpt": {"train": {}, **SCORES, "family": "gpt"},
+    }
+    assert scored_models({"bert": SEVERAL["bert"]}) == studied_models({"gpt": SEVERAL["gpt"]}) == {}
+
+
+def test_twins_of_scored_models_have_the_weights_of_the_family() -> None:
+    twins = twins_of(scored_models(SEVERAL), 47)
+    assert list(twins) == ["muril-random", "gpt-random"]
+    assert twins["muril-random"]["twin_of"] == "muril"
+    of_vectors = twins_of(studied_models(SEVERAL), 47)
+    assert twins["muril-random"]["random_weights"] == of_vectors["muril-layer12-random"]["random_weights"]
+    with pytest.raises(InputError, match=r"the twin of 'gpt' .* would be called 'gpt-random'"):
+        twins_of(scored_models({**SEVERAL, "gpt-random": {"train": {}}}), 47)
+
+
+def test_names_of_files_are_refused_for_scored_models_too() -> None:
+    with pytest.raises(InputError, match=r"`models\.a\.terms` has the name of a file"):
+        scored_models({"a": {**MURIL, **SCORES}, "a.terms": {**MURIL, **SCORES}})
+
+
+def test_a_study_without_a_model_for_what_it_asks() -> None:
+    models = {"a": {**MURIL, **SCORES}, "b": {**MURIL, **SCORES}}
+    require_stage(models, "likelihoods", ["pairs.sets"])
+    require_stage(models, "embeddings", [])
+    require_stage({"a": MURIL}, "embeddings", ["categories"])
+    with pytest.raises(InputError) as caught:
+        require_stage(models, "embeddings", ["categories", "seat.categories"])
+    assert str(caught.value) == (
+        "`categories` and `seat.categories` need vectors, but no model of the study has embeddings among its `stages`:"
+        " a, b. Write `stages: [embeddings, likelihoods]` under one of them, for example `models.a`, or leave"
+        " `categories` and `seat.categories` empty."
+    )
+    with pytest.raises(InputError, match=r"`pairs\.sets` needs probabilities, but no model .* has likelihoods among"):
+        require_stage({"a": {**MURIL, **VECTORS}}, "likelihoods", ["pairs.sets"])
+
+
+@pytest.mark.parametrize(
+    ("own", "kind"),
+    [
+        ({"is_encoder_decoder": True, "architectures": ["MT5ForConditionalGeneration"]}, "encoder-decoder"),
+        ({"model_type": "bert", "architectures": ["BertForMaskedLM"]}, "encoder"),
+        ({"model_type": "electra", "architectures": ["ElectraForPreTraining"]}, "encoder"),
+        ({"model_type": "bert", "architectures": ["BertLMHeadModel"], "is_decoder": True}, "decoder"),
+        ({"model_type": "roberta", "architectures": ["RobertaForCausalLM"]}, "encoder"),
+        ({"model_type": "gpt2", "architectures": ["GPT2LMHeadModel"]}, "decoder"),
+        ({"model_type": "llama", "architectures": ["LlamaForCausalLM"]}, "decoder"),
+        ({"model_type": "mine", "architectures": ["MineForMaskedLM"]}, "encoder"),
+        ({"model_type": "deberta-v2", "architectures": ["DebertaV2Model"]}, "auto"),
+        ({"model_type": "mine", "architectures": None}, "auto"),
+        ({}, "auto"),
+        ([], "auto"),
+    ],
+)
+def test_the_kind_that_a_folder_says(tmp_path: Path, own: object, kind: str) -> None:
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / "config.json").write_text(json.dumps(own))
+    assert kind_at_hand({"path": "model", "kind": "auto"}, tmp_path) == kind
+    assert kind_at_hand({"path": str(tmp_path / "model")}) == kind
+
+
+def test_the_kind_that_the_config_says_goes_before() -> None:
+    assert kind_at_hand({"path": "google/mt5-small", "kind": "encoder-decoder"}) == "encoder-decoder"
+    assert kind_at_hand({"train": {}, "kind": "decoder"}) == "decoder"
+    assert kind_at_hand({"train": {}, "kind": "auto"}) == "encoder"
+
+
+def test_what_is_not_at_hand_is_auto(tmp_path: Path) -> None:
+    assert kind_at_hand({"path": "google/mt5-small"}, tmp_path) == "auto"
+    (tmp_path / "model").mkdir()
+    assert kind_at_hand({"path": "model"}, tmp_path) == "auto"
+    (tmp_path / "model" / "config.json").write_text("{")
+    assert kind_at_hand({"path": "model"}, tmp_path) == "auto"
+    (tmp_path / "model" / "config.json").write_bytes(b"\xff")
+    assert kind_at_hand({"path": "model"}, tmp_path) == "auto"
+
+
+def test_the_kind_at_hand_is_never_another_one_than_the_models(tmp_path: Path) -> None:
+    from transformers import CONFIG_MAPPING
+    from transformers.models.auto import modeling_auto
+
+    from prasanga.models.shape import model_kind
+
+    causal, masked = modeling_auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES, modeling_auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES
+    common = {"albert", "bloom", "deberta-v2", "gpt2", "gpt_neox", "llama", "mistral", "gemma", "qwen2"}
+    named = [*causal.items(), *masked.items()]
+    families = [pair for pair in named if pair[0] in common | (causal.keys() & masked.keys())]
+    told = 0
+    for family, name in families:
+        config = CONFIG_MAPPING[family]()
+        config.architectures = [name]
+        (tmp_path / "config.json").write_text(json.dumps(config.to_diff_dict(), default=str))
+        found = kind_at_hand({"path": str(tmp_path)})
+        assert found in (model_kind(config), "auto"), family
+        told += found != "auto"
+    assert told > 25
+
+
+NOTHING: dict[str, Any] = {"sets": {}, "encoder": "p_unmodified", "encoder_decoder": "infill"}
+PAIRS: dict[str, Any] = {**NOTHING, "sets": {"demo": {}}}
+BOTH = ["embeddings", "likelihoods"]
+NO_WORDS, WORDS = {"traits": [], "categories": []}, {"traits": [], "categories": ["C1"]}
+
+
+@pytest.mark.parametrize(
+    ("kind", "pairs", "words", "expected"),
+    [
+        ("encoder", NOTHING, NO_WORDS, (["embeddings"], list(KINDS), [])),
+        ("encoder", PAIRS, NO_WORDS, (BOTH, list(KINDS), ["encoder", "encoder-decoder"])),
+        (
+            "auto",
+            {**PAIRS, "encoder": "aul"},
+            NO_WORDS,
+            (BOTH, list(KINDS), ["encoder-decoder"]),
+        ),
+        (
+            "auto",
+            {**PAIRS, "encoder": "aul", "encoder_decoder": "causal"},
+            WORDS,
+            (BOTH, ["encoder"], ["encoder"]),
+        ),
+        (
+            "encoder",
+            NOTHING,
+            {"traits": ["t.yaml"], "categories": []},
+            (BOTH, ["encoder"], ["encoder"]),
+        ),
+        ("decoder", NOTHING, WORDS, (["embeddings"], list(KINDS), [])),
+        ("decoder", PAIRS, WORDS, (BOTH, list(KINDS), ["encoder", "encoder-decoder"])),
+    ],
+)
+def test_what_is_asked_of_a_model(
+    kind: str, pairs: dict[str, Any], words: dict[str, Any], expected: tuple[list[str], list[str], list[str]]
+) -> None:
+    found = asked_of_model({"path": "someone/model", "kind": kind}, pairs, words)
+    assert (found["stages"], found["kinds"], found["masked"]) == expected
+    alone = asked_of_model({"path": "someone/model", "kind": kind, **VECTORS}, pairs, words)
+    assert alone == {"stages": ["embeddings"], "kinds": list(KINDS), "masked": []}
