@@ -1,0 +1,203 @@
+"""The sheet by which a set of pairs is adapted, and the checks of what comes back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from prasanga.construction.adaptation import CONCERNS, FILLED_IN, adaptation_sheet
+from prasanga.construction.adaptation_checks import Adaptation, read_adaptation
+from prasanga.construction.tables import Row
+from prasanga.errors import InputError
+
+PAIRS = pl.DataFrame(
+    {
+        "pair_id": ["1", "2", "3"],
+        "language": ["en"] * 3,
+        "bias_type": ["socioeconomic", "gender", "gender"],
+        "label": ["stereo", "stereo", "antistereo"],
+        "first": ["Tom is poor, and Tom's shoes are old.", "Women can't do politics.", "He drives."],
+        "second": ["Tom is rich, and Tom's shoes are old.", "Men can do politics.", "She drives."],
+        "origin": [None] * 3,
+    },
+    schema_overrides={"origin": pl.String},
+)
+NAMES = {"female": {"Sunita": "Sunita", "Suneeta": "Sunita"}, "male": {"Rahul": "Rahul", "Salim": "Salim"}}
+KEPT = {"decision": "keep"}
+
+
+def adapt(cells: dict[str, dict[str, str]], pairs: pl.DataFrame = PAIRS) -> Adaptation:
+    sheet = adaptation_sheet(pairs, NAMES, seed=1)
+    rows = [
+        Row({name: cell or "" for name, cell in (row | cells.get(row["pair_id"], KEPT)).items()}, f"s.csv, line {line}")
+        for line, row in enumerate(sheet.iter_rows(named=True), start=2)
+    ]
+    return read_adaptation(rows, pairs, NAMES)
+
+
+def found(cells: dict[str, str], pair_id: str = "1") -> list[tuple[str, str]]:
+    """Severity and kind of what is found of one pair, in order."""
+    table = adapt({pair_id: cells}).findings.filter(pl.col("pair_id") == pair_id)
+    return table.select("severity", "kind").rows()
+
+
+def test_the_sheet() -> None:
+    sheet = adaptation_sheet(PAIRS, NAMES, seed=1)
+    assert sheet.columns == [
+        *("pair_id", "language", "bias_type", "label", "first", "second", "differs", "suggested_names"),
+        *FILLED_IN,
+    ]
+    assert sheet["differs"].to_list() == ["poor / rich", "Women | can't / Men | can", "He / She"]
+    suggested = sheet["suggested_names"].to_list()
+    assert suggested[0].startswith("Tom = female: Sunita; male: ")
+    assert "Tom" not in "".join(suggested[1:])
+
+
+def test_kept_modified_and_removed() -> None:
+    result = adapt(
+        {
+            "1": {
+                "decision": "Modify",
+                "concern": "illogical; irrelevant-here",
+                "names": "Tom=Rahul",
+                "modified_first": "Rahul is poor, and Rahul's shoes are old.",
+                "modified_second": "Rahul is rich, and Rahul's shoes are old.",
+            },
+            "2": {"decision": "remove", "concern": "attribute-mismatch"},
+        }
+    )
+    assert result.findings.is_empty()
+    assert result.pairs.rows() == [
+        (
+            *("1", "en", "socioeconomic", "stereo"),
+            "Rahul is poor, and Rahul's shoes are old.",
+            "Rahul is rich, and Rahul's shoes are old.",
+            "inherited",
+        ),
+        ("3", "en", "gender", "antistereo", "He drives.", "She drives.", "inherited"),
+    ]
+    assert result.report.rows() == [
+        ("1", "socioeconomic", "modify", "illogical; irrelevant-here", 0, 0, 1, 1, 1, "poor / rich"),
+        ("2", "gender", "remove", "attribute-mismatch", 0, 0, None, None, None, None),
+        ("3", "gender", "keep", "", 0, 0, 1, 1, 1, "He / She"),
+    ]
+    assert result.summary.rows() == [
+        ("decision", "keep", "all", 1),
+        ("decision", "keep", "gender", 1),
+        ("decision", "modify", "all", 1),
+        ("decision", "modify", "socioeconomic", 1),
+        ("decision", "remove", "all", 1),
+        ("decision", "remove", "gender", 1),
+        ("concern", "attribute-mismatch", "all", 1),
+        ("concern", "attribute-mismatch", "gender", 1),
+        ("concern", "illogical", "all", 1),
+        ("concern", "illogical", "socioeconomic", 1),
+        ("concern", "irrelevant-here", "all", 1),
+        ("concern", "irrelevant-here", "socioeconomic", 1),
+    ]
+
+
+NEW = {"modified_first": "Rahul is poor.", "modified_second": "Rahul is rich."}
+CHANGED = {"decision": "modify", "concern": "illogical"}
+FOUND = [
+    ("undecided", {"decision": ""}, [("error", "undecided")]),
+    ("removal without concern", {"decision": "remove"}, [("error", "no-concern")]),
+    ("change without concern", {"decision": "modify", **NEW}, [("flag", "no-concern")]),
+    ("other without note", {"decision": "remove", "concern": "other"}, [("error", "no-note")]),
+    ("removed, yet written", {"decision": "remove", "concern": "illogical", **NEW}, [("flag", "removed-but-changed")]),
+    ("kept, yet changed", {"decision": "keep", **NEW}, [("error", "kept-but-changed")]),
+    ("kept, yet renamed", {"decision": "keep", "names": "Tom=Rahul"}, [("error", "kept-but-changed")]),
+    ("kept in spite of concern", {"decision": "keep", "concern": "grammar"}, [("flag", "kept-with-concern")]),
+    ("kept against reality", {"decision": "keep", "concern": "contradicts-reality"}, [("error", "kept-contradiction")]),
+    ("mended", {"decision": "modify", "concern": "contradicts-reality", **NEW}, [("flag", "contradiction")]),
+    ("changed to the same", CHANGED, [("error", "modified-but-unchanged")]),
+    (
+        "made identical",
+        {**CHANGED, "modified_first": "Tom is.", "modified_second": "Tom is!"},
+        [("error", "identical")],
+    ),
+    ("name in no sentence", {**CHANGED, **NEW, "names": "Tim=Rahul"}, [("error", "name-not-there")]),
+    (
+        "name left in one sentence",
+        {**CHANGED, "names": "Tom=Rahul", "modified_first": "Rahul is poor.", "modified_second": "Tom is rich."},
+        [("error", "name-left"), ("flag", "attribute-mismatch")],
+    ),
+    (
+        "another replacement in one sentence",
+        {**CHANGED, "names": "Tom=Rahul", "modified_first": "Rahul is poor.", "modified_second": "Salim is rich."},
+        [("error", "name-missing"), ("flag", "attribute-mismatch")],
+    ),
+    (
+        "unlisted name",
+        {**CHANGED, "names": "Tom=Zor", "modified_first": "Zor is poor.", "modified_second": "Zor is rich."},
+        [("flag", "name-unlisted")],
+    ),
+    (
+        "group and attribute",
+        {**CHANGED, "modified_first": "The poor are tidy.", "modified_second": "The rich are untidy."},
+        [("flag", "attribute-mismatch")],
+    ),
+]
+
+
+@pytest.mark.parametrize(("cells", "expected"), [case[1:] for case in FOUND], ids=[case[0] for case in FOUND])
+def test_findings(cells: dict[str, str], expected: list[tuple[str, str]]) -> None:
+    assert found(cells) == expected
+
+
+def test_a_pair_with_an_error_is_not_written_and_one_with_a_flag_is() -> None:
+    result = adapt({"1": {"decision": "keep", "concern": "grammar"}, "2": {"decision": ""}})
+    assert result.pairs["pair_id"].to_list() == ["1", "3"]
+    assert result.findings.select("pair_id", "place").rows() == [("1", "s.csv, line 2"), ("2", "s.csv, line 3")]
+    assert result.report["errors"].to_list() == [0, 1, 0]
+    assert result.report["flags"].to_list() == [1, 0, 0]
+    assert ("error", "undecided", "all", 1) in result.summary.rows()
+
+
+def test_negation_and_group_differ() -> None:
+    assert found(KEPT, "2") == [("flag", "attribute-mismatch"), ("flag", "negation")]
+
+
+def test_pronouns_agree() -> None:
+    assert found(KEPT, "3") == []
+
+
+def test_names_replaced_in_several_ways_over_a_set() -> None:
+    pairs = pl.concat([PAIRS.head(1), PAIRS.head(1).with_columns(pair_id=pl.lit("9"))])
+    cells = {
+        pair_id: {
+            **CHANGED,
+            "names": f"Tom={name}",
+            "modified_first": f"{name} is poor.",
+            "modified_second": f"{name} is rich.",
+        }
+        for pair_id, name in (("1", "Rahul"), ("9", "Salim"))
+    }
+    result = adapt(cells, pairs)
+    assert result.findings.select("kind", "found").rows() == [("name-varies", "Tom: Rahul (1), Salim (1)")] * 2
+    assert result.pairs.height == 2
+
+
+REFUSED = [
+    ({"decision": "drop"}, r"s.csv, line 2: 'decision' is 'drop'. Allowed: keep, modify, remove"),
+    ({"decision": "remove", "concern": "ugly"}, r"line 2: 'concern' is 'ugly'. Allowed: no-stereotype"),
+    (
+        {"decision": "keep", "first": "Tom!"},
+        r"line 2: 'first' is 'Tom!', but the sheet was given out with \"Tom is poor",
+    ),
+    ({"decision": "modify", "names": "Tom"}, r"line 2: names has 'Tom'. Write each name and its replacement"),
+    ({"decision": "modify", "names": "Tom=Rahul; Tom=Salim"}, r"names replaces Tom by Rahul and by Salim"),
+]
+
+
+@pytest.mark.parametrize(("cells", "message"), REFUSED)
+def test_what_is_refused(cells: dict[str, str], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        adapt({"1": cells})
+
+
+def test_every_concern_is_documented() -> None:
+    page = (Path(__file__).parents[3] / "docs/construction.md").read_text(encoding="utf-8")
+    assert [concern for concern in CONCERNS if f"`{concern}`" not in page] == []

@@ -1,0 +1,398 @@
+"""Pairs from tuples: identity terms, templates, minimal distance, and sentences with the counterpart in them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from prasanga.construction.building import build_pairs, template_drafts
+from prasanga.construction.distance import agree, check_distance, find_terms
+from prasanga.construction.identities import Identities, Term, load_identities
+from prasanga.construction.proposals import ProposedSentence
+from prasanga.construction.sentences import drafts_of_sentences, read_sentences, sentences_csv
+from prasanga.construction.swapping import swap
+from prasanga.construction.templates import Templates, fill, inflected, load_templates
+from prasanga.construction.tuples import BiasTuple, kept_tuples, read_tuples
+from prasanga.errors import InputError
+from prasanga.pairs.alignment import align_words
+from prasanga.pairs.reading import read_pair_file
+
+ATTRIBUTES = {
+    "en": {"adjective": "honest", "quality": "courage", "person": "scholar"},
+    "hi": {"adjective": "सच्चा", "quality": "साहस", "person": "योद्धा"},
+    "bn": {"adjective": "সৎ", "quality": "সাহস", "person": "যোদ্ধা"},
+}
+# the demographics of Figure 2 by our names of axes
+FIGURE_2 = {"Physical appearance": "physical-appearance"}
+
+
+@pytest.fixture(scope="module")
+def resources() -> dict[str, tuple[Identities, Templates]]:
+    folder = Path(__file__).parents[3] / "resources/construction"
+    return {
+        language: (
+            load_identities(folder / language / "identities.yaml"),
+            load_templates(folder / language / "templates.yaml"),
+        )
+        for language in ("bn", "hi", "en")
+    }
+
+
+def term(identities: Identities, axis: str, name: str) -> Term:
+    return identities.axes[axis].terms[name]
+
+
+def tuple_of(language: str, axis: str, identity: str, attribute: str, word_class: str = "adjective") -> BiasTuple:
+    return BiasTuple("t", language, axis, identity, attribute, "positive", word_class)
+
+
+@pytest.mark.parametrize("language", ["bn", "hi", "en"])
+def test_every_term_makes_minimal_pairs_in_every_template(
+    language: str, resources: dict[str, tuple[Identities, Templates]], tmp_path: Path
+) -> None:
+    identities, templates = resources[language]
+    tuples = [
+        BiasTuple(f"{axis.name}-{one.term_id}-{kind}", language, axis.name, one.term_id, attribute, "negative", kind)
+        for axis in identities.axes.values()
+        for one in axis.terms.values()
+        for kind, attribute in ATTRIBUTES[language].items()
+    ]
+    drafts = template_drafts(tuples, identities, templates, counterparts=9)
+    assert {reason for draft in drafts if (reason := draft.reason)} == set()
+    built = build_pairs(drafts)
+    assert built.pairs.height > 700
+    assert not built.pairs.filter(
+        pl.col("first").str.contains(r"[{}|]|  ") | ~pl.col("first").str.contains("[.।]$")
+    ).height
+    assert set(built.pairs["label"]) == {"stereo", "antistereo"}
+    path = tmp_path / "pairs.csv"
+    built.pairs.write_csv(path)
+    read = read_pair_file(path)  # which checks the marks
+    assert read.pairs.height == built.pairs.height
+    assert set(read.pairs["origin"]) == {"tuples"}
+    genders = {one.gender for axis in identities.axes.values() for one in axis.terms.values()}
+    assert read.agreeing.height > 0 or language == "bn", genders
+
+
+def test_the_terms_of_figure_2_are_there(shared: Path, resources: dict[str, tuple[Identities, Templates]]) -> None:
+    figure = pl.read_csv(shared / "published/indibias_identity_terms.csv")
+    for identities, _ in resources.values():
+        expected: dict[str, set[str]] = {}
+        for demographic, identity in figure.select("demographic", "identity_term").iter_rows():
+            axis = FIGURE_2.get(demographic, demographic.lower())
+            expected.setdefault(axis, set()).add(identities.find(identities.axes[axis].bias_type, identity, "").term_id)
+        proposed = {
+            axis.name: {one.term_id for one in axis.terms.values() if one.proposed} for axis in identities.axes.values()
+        }
+        assert len(proposed.pop("region")) >= 7
+        assert proposed == expected
+        assert sum(map(len, expected.values())) == 35
+
+
+def test_the_published_tuples_become_pairs(shared: Path, resources: dict[str, tuple[Identities, Templates]]) -> None:
+    tuples = read_tuples(shared / "published/indibias_example_tuples.csv", "en", annotators=3)
+    built = build_pairs(template_drafts(kept_tuples(tuples, 2), *resources["en"]))
+    assert built.left_out.is_empty()
+    assert built.pairs["pair_id"].str.extract(r"^(\d+)-").n_unique() == 40
+
+
+def test_the_demo_tuples_become_pairs(project_root: Path, resources: dict[str, tuple[Identities, Templates]]) -> None:
+    tuples = kept_tuples(read_tuples(project_root / "resources/demo/tuples.csv", "en"), 2)
+    built = build_pairs(template_drafts(tuples, *resources["en"]))
+    assert built.left_out.is_empty()
+    assert built.pairs.height >= 6 * len(tuples)
+
+
+def test_hindi_words_agree_and_are_marked(resources: dict[str, tuple[Identities, Templates]]) -> None:
+    identities, templates = resources["hi"]
+    each = tuple_of("hi", "gender", "female", "सच्चा")
+    built = build_pairs(template_drafts([each], identities, templates)).pairs
+    row = built.filter(pl.col("pair_id") == "t-neighbours-male").row(0, named=True)
+    assert row["first"] == "मेरे पड़ोसी मानते हैं कि महिलाएँ आम तौर पर सच्ची होती हैं।"
+    assert row["second"] == "मेरे पड़ोसी मानते हैं कि पुरुष आम तौर पर सच्चे होते हैं।"
+    assert row["modified"] == "महिलाएँ | सच्ची | होती / पुरुष | सच्चे | होते"
+    assert row["agreeing"] == "सच्ची | होती / सच्चे | होते"
+
+
+def test_english_articles_agree(resources: dict[str, tuple[Identities, Templates]]) -> None:
+    identities, templates = resources["en"]
+    built = build_pairs(template_drafts([tuple_of("en", "caste", "Brahmin", "proud")], identities, templates)).pairs
+    row = built.filter(pl.col("pair_id") == "t-hired-obc").row(0, named=True)
+    assert " a Brahmin person," in row["first"]
+    assert " an OBC person," in row["second"]
+    assert row["agreeing"] == "a / an"
+
+
+def test_the_tuple_may_name_its_counterpart(resources: dict[str, tuple[Identities, Templates]]) -> None:
+    identities, templates = resources["en"]
+    each = BiasTuple("t", "en", "religion", "Jain", "calm", "positive", counterpart="Sikhs", place="t.csv, line 2")
+    assert {draft.pair_id.rsplit("-", 1)[1] for draft in template_drafts([each], identities, templates)} == {"sikh"}
+    for wrong, said in (
+        ("Jains", "the same term"),
+        ("Parsi", "no identity term 'Parsi' for religion.*Allowed: buddhist"),
+    ):
+        with pytest.raises(InputError, match=f"t.csv, line 2: .*{said}"):
+            identities.counterparts_of(
+                BiasTuple(**{**vars_of(each), "counterpart": wrong}), term(identities, "religion", "jain")
+            )
+
+
+def vars_of(each: BiasTuple) -> dict[str, object]:
+    return {name: getattr(each, name) for name in each.__dataclass_fields__}
+
+
+@pytest.mark.parametrize(
+    ("attribute", "gender", "number", "expected"),
+    [
+        ("अच्छा", "feminine", "plural", "अच्छी"),
+        ("अच्छा", "masculine", "plural", "अच्छे"),
+        ("अच्छा", "masculine", "singular", "अच्छा"),
+        ("काम करने वाला", "feminine", "singular", "काम करने वाली"),
+        ("मेहनती", "feminine", "plural", "मेहनती"),
+        ("बढ़िया", "feminine", "plural", "बढ़िया"),
+        ("संजीदा", "masculine", "plural", "संजीदा"),
+        ("अच्छा", "feminine", "", "अच्छा"),
+    ],
+)
+def test_hindi_adjectives(attribute: str, gender: str, number: str, expected: str) -> None:
+    assert inflected(attribute, "hi", "adjective", gender, number) == expected
+    assert inflected(attribute, "hi", "person", gender, number) == attribute
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "language", "expected"),
+    [
+        ("चाहता", "चाहती", "hi", True),
+        ("गया", "गई", "hi", True),
+        ("गयी", "गए", "hi", True),
+        ("हुआ", "हुईं", "hi", True),
+        ("था", "थीं", "hi", True),
+        ("करेगा", "करेगी", "hi", True),
+        ("का", "के", "hi", True),
+        ("बड़ा", "छोटी", "hi", False),
+        ("दिन", "रात", "hi", False),
+        ("He", "she", "en", True),
+        ("his", "her", "en", True),
+        ("his", "she", "en", False),
+        ("a", "an", "en", True),
+        ("walks", "walked", "en", False),
+        ("বুদ্ধিমান", "বুদ্ধিমতী", "bn", True),
+        ("করে", "করেন", "bn", False),
+    ],
+)
+def test_words_that_agree(first: str, second: str, language: str, expected: bool) -> None:
+    assert agree(first, second, language) is expected
+    assert agree(second, first, language) is expected
+
+
+def test_the_papers_figure_8_has_a_pair_that_only_agreement_tells_apart() -> None:
+    first, second = "वह अंततः डॉक्टर बनना चाहता है।", "वह अंततः डॉक्टर बनना चाहती है।"
+    distance = check_distance(first, second, language="hi", identity=([], []))
+    assert distance.agreeing == (["चाहता"], ["चाहती"])
+    assert distance.strangers == ([], [])
+    assert not distance.is_minimal  # no identity term differs
+
+
+def test_a_stranger_makes_a_pair_not_minimal() -> None:
+    first, second = "The old man reads his book.", "The young man sells his book."
+    distance = check_distance(first, second, language="en", identity=([(4, 11)], [(4, 13)]))
+    assert distance.identity == (["old"], ["young"])
+    assert distance.strangers == (["reads"], ["sells"])
+    assert not distance.is_minimal
+    assert distance.modified_mark == "old | reads / young | sells"
+
+
+def test_words_too_many_on_one_side_are_strangers() -> None:
+    first, second = "Women work.", "Men always work."
+    distance = check_distance(first, second, language="en", identity=([(0, 5)], [(0, 3)]))
+    assert distance.strangers == ([], ["always"])
+
+
+@pytest.mark.parametrize(
+    ("text", "terms", "expected"),
+    [
+        ("Hindu people and Hindus", ["Hindus", "Hindu", "Hindu people"], [(0, 12), (17, 23)]),
+        ("Hinduism", ["Hindu"], []),
+        ("वैश्य।", ["वैश्य"], [(0, 5)]),
+        ("सिखाना", ["सिख"], []),
+        ("নারীরা, নারী", ["নারী"], [(8, 12)]),
+        ("an SC/ST family", ["SC/ST"], [(3, 8)]),
+        ("OBCs", ["obcs"], [(0, 4)]),
+    ],
+)
+def test_terms_are_whole_words(text: str, terms: list[str], expected: list[tuple[int, int]]) -> None:
+    assert find_terms(text, terms) == expected
+
+
+@pytest.mark.parametrize(
+    ("sentence", "axis", "one", "other", "expected"),
+    [
+        ("A Muslim family lived here.", "religion", "muslim", "hindu", "A Hindu family lived here."),
+        ("She married a Bengali man.", "region", "bengali", "assamese", "She married an Assamese man."),
+        ("An OBC student won.", "caste", "obc", "brahmin", "A Brahmin student won."),
+        ("Hindu people and other Hindus sang.", "religion", "hindu", "sikh", "Sikh people and other Sikhs sang."),
+        (
+            "Men think that they cook; he does not.",
+            "gender",
+            "male",
+            "female",
+            "Women think that they cook; she does not.",
+        ),
+        ("The woman hurt herself.", "gender", "female", "male", "The man hurt himself."),
+        (
+            "teachers are poor, said the TEACHERS",
+            "occupation",
+            "teacher",
+            "doctor",
+            "doctors are poor, said the Doctors",
+        ),
+    ],
+)
+def test_the_counterpart_is_swapped_in(
+    sentence: str, axis: str, one: str, other: str, expected: str, resources: dict[str, tuple[Identities, Templates]]
+) -> None:
+    identities, _ = resources["en"]
+    swapped = swap(sentence, term(identities, axis, one), term(identities, axis, other), "en")
+    assert (swapped.second, swapped.refused) == (expected, "")
+    spans = [swapped.second[start:end].lower() for start, end in swapped.identity[1]]
+    assert spans
+    distance = check_distance(swapped.first, swapped.second, language="en", identity=swapped.identity)
+    assert distance.is_minimal
+
+
+@pytest.mark.parametrize(
+    ("language", "sentence", "axis", "one", "other", "refused"),
+    [
+        ("en", "Everybody sang.", "religion", "hindu", "muslim", "no-identity"),
+        ("en", "Hindus and Muslims sang.", "religion", "hindu", "muslim", "counterpart-there"),
+        ("en", "The women like her.", "gender", "female", "male", "other-gender"),
+        ("hi", "महिलाएँ काम करती हैं।", "gender", "female", "male", "other-gender"),
+        ("hi", "सब हिंदू गाते हैं।", "religion", "hindu", "muslim", "ambiguous-form"),
+        ("bn", "নারীরা কাজ করে।", "gender", "female", "male", ""),
+        ("hi", "हिंदू लोग गाते हैं।", "religion", "hindu", "muslim", ""),
+    ],
+)
+def test_what_needs_a_person_is_refused(
+    language: str,
+    sentence: str,
+    axis: str,
+    one: str,
+    other: str,
+    refused: str,
+    resources: dict[str, tuple[Identities, Templates]],
+) -> None:
+    identities, _ = resources[language]
+    assert swap(sentence, term(identities, axis, one), term(identities, axis, other), language).refused == refused
+
+
+def test_reviewed_sentences_become_pairs(tmp_path: Path, resources: dict[str, tuple[Identities, Templates]]) -> None:
+    identities, _ = resources["en"]
+    each = BiasTuple("k", "en", "caste", "Kshatriya", "brave", "positive", score=3, annotators=3)
+    proposed = [ProposedSentence(f"k-s{n}", "k", text) for n, text in enumerate(
+        ["The Kshatriya boy was brave.", "A Kshatriya boy ran away.", "Nobody knows the Kshatriyas."]
+    )]  # fmt: skip
+    text = sentences_csv(proposed, [each])
+    path = tmp_path / "sentences.csv"
+    path.write_text(text, encoding="utf-8")
+    assert len(read_sentences(path, [each], reviewed=False)) == 3
+    with pytest.raises(InputError, match=r"line 2: 'accepted' is empty. Allowed: 0, 1"):
+        read_sentences(path, [each], reviewed=True)
+    filled = text.replace("brave.,", "brave.,1").replace("stereo,A K", "antistereo,A K").replace("away.,", "away.,1")
+    path.write_text(filled.replace("Kshatriyas.,", "Kshatriyas.,0"), encoding="utf-8")
+    sentences = read_sentences(path, [each], reviewed=True)
+    pairs = build_pairs(drafts_of_sentences(sentences, [each], identities, note="reviewed")).pairs
+    assert pairs.select("pair_id", "label", "second").rows() == [
+        ("k-s0-vaishya", "stereo", "The Vaishya boy was brave."),
+        ("k-s1-vaishya", "antistereo", "A Vaishya boy ran away."),
+    ]
+    alignment = align_words(pairs["first"][0], pairs["second"][0])
+    assert (alignment.modified_first, alignment.modified_second) == (["Kshatriya"], ["Vaishya"])
+
+
+def test_what_is_left_out_is_listed(resources: dict[str, tuple[Identities, Templates]]) -> None:
+    identities, templates = resources["hi"]
+    each = tuple_of("hi", "gender", "female", "सच्चा")
+    drafts = template_drafts([each], identities, templates)
+    proposed = [ProposedSentence("s", "t", "महिलाएँ काम करती हैं।")]
+    reviewed = drafts_of_sentences(as_reviewed(proposed), [each], identities, note="")
+    built = build_pairs([*drafts, drafts[0], *reviewed])
+    assert built.left_out.select("pair_id", "reason", "words").rows() == [
+        ("t-neighbours-male", "duplicate", "t-neighbours-male"),
+        ("s-male", "other-gender", ""),
+    ]
+    assert built.pairs.height == len(drafts)
+
+
+def as_reviewed(proposed: list[ProposedSentence]) -> list:  # type: ignore[type-arg]
+    from prasanga.construction.sentences import ReviewedSentence
+
+    return [ReviewedSentence(one.sentence_id, one.tuple_id, "stereo", one.sentence) for one in proposed]
+
+
+def test_tuples_that_fit_no_term_or_template(
+    resources: dict[str, tuple[Identities, Templates]], tmp_path: Path
+) -> None:
+    identities, templates = resources["en"]
+    with pytest.raises(InputError, match=r"no identity term 'Brahman' for caste. Did you mean `brahmin`?"):
+        template_drafts([tuple_of("en", "caste", "Brahman", "proud")], identities, templates)
+    with pytest.raises(InputError, match=r"no axis 'cast'. Did you mean `caste`?"):
+        template_drafts([tuple_of("en", "cast", "Brahmin", "proud")], identities, templates)
+    with pytest.raises(InputError, match=r"the tuple is in 'hi', but .* is in 'en'"):
+        template_drafts([tuple_of("hi", "caste", "Brahmin", "proud")], identities, templates)
+    text = "language: en\nprompts:\n  attributes: '{count} {polarity} {identity}'\n"
+    text += "  sentences: '{count} {identity} {attribute}'\n  opening: '1.'\n"
+    text += "  polarities: {positive: good, negative: bad}\ntemplates:\n  adjective:\n    - {id: a, label: stereo,"
+    path = tmp_path / "t.yaml"
+    path.write_text(
+        text + " axes: [caste], text: '{identity:people} are {attribute}. {He|She} said so.'}\n", encoding="utf-8"
+    )
+    small = load_templates(path)
+    with pytest.raises(InputError, match="no template for an attribute of the class 'adjective'"):
+        template_drafts([tuple_of("en", "religion", "Sikh", "proud")], identities, small)
+    with pytest.raises(InputError, match="tells masculine from feminine"):
+        fill(small.classes["adjective"][0], term(identities, "caste", "obc"), tuple_of("en", "caste", "OBC", "proud"))
+    path.write_text(text + " text: '{identity:crowd} are {attribute}.'}\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"asks for the form `crowd`, which .* has not"):
+        template_drafts([tuple_of("en", "caste", "OBC", "proud")], identities, load_templates(path))
+    for wrong, said in (
+        ("{identity:people} sing.", "needs an {identity"),
+        ("{identity:people} are {attribute:dual}.", "the slot {attribute:dual} is none"),
+        ("{name} are {attribute}.", "the slot {name} is none"),
+        ("{identity:people} are {attribute}}.", "no brace besides"),
+    ):
+        path.write_text(text + f" text: '{wrong}'}}\n", encoding="utf-8")
+        with pytest.raises(InputError, match=said):
+            load_templates(path)
+
+
+@pytest.mark.parametrize(
+    ("terms", "said"),
+    [
+        ("- {id: a, forms: {person: x, people: y}, counterparts: [b]}", "has 1 terms; a pair needs two"),
+        ("- {id: a, forms: {person: x}, counterparts: [b]}", "has no form `people`"),
+        ("- {id: a, gender: male, forms: {person: x, people: y}, counterparts: [b]}", "`gender` is 'male'. Allowed"),
+        ("- {id: a, forms: {person: x, people: y}, counterparts: []}", "has no counterpart"),
+        (
+            "- {id: a, forms: {person: x, people: y}, counterparts: [c]}\n"
+            "      - {id: b, forms: {person: x, people: y}, counterparts: [a]}",
+            "`counterparts` of `a` has 'c'",
+        ),
+        (
+            "- {id: a, forms: {person: x, people: y}, counterparts: [b]}\n"
+            "      - {id: b, forms: {person: x, people: y, adjective: z}, counterparts: [a]}",
+            "forms of `b` are person, people, adjective, but `a` has person, people",
+        ),
+        (
+            "- {id: a, forms: {person: x, people: y}, counterparts: [b]}\n"
+            "      - {id: a, forms: {person: x, people: y}, counterparts: [b]}",
+            "the id `a` stands twice",
+        ),
+    ],
+)
+def test_identity_terms_that_cannot_be_used(tmp_path: Path, terms: str, said: str) -> None:
+    path = tmp_path / "i.yaml"
+    path.write_text(f"language: en\naxes:\n  age:\n    terms:\n      {terms}\n", encoding="utf-8")
+    with pytest.raises(InputError, match=said):
+        load_identities(path)

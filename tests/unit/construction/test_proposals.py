@@ -1,0 +1,136 @@
+"""Attributes and sentences that a model proposes: asked for, taken apart, asked for again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tiny_models import build
+
+from prasanga.construction.generation import load_writer
+from prasanga.construction.identities import Identities, load_identities
+from prasanga.construction.planning import require_proposer
+from prasanga.construction.prompts import attribute_prompt
+from prasanga.construction.proposals import propose_attributes, propose_sentences
+from prasanga.construction.templates import Templates, load_templates
+from prasanga.construction.tuples import BiasTuple
+from prasanga.errors import InputError
+
+WORDS = ["brave", "calm", "proud", "loyal", "witty", "quiet", "kind", "strict", "frugal", "lively", "modest"]
+
+
+class Stub:
+    """Answers from a function of prompt and number of the try."""
+
+    def __init__(self, answer: object, *, is_chat: bool = False) -> None:
+        self.answer, self.is_chat, self.asked = answer, is_chat, [[]]
+        self.asked.clear()
+        self.limits: list[int] = []
+        self.seeds: list[int] = []
+
+    def room(self, _: Sequence[str]) -> int | None:
+        return 120
+
+    def generate(self, texts: Sequence[str], *, max_new_tokens: int, seed: int) -> list[list[str]]:
+        self.asked.append(list(texts))
+        self.limits.append(max_new_tokens)
+        self.seeds.append(seed)
+        return [[self.answer(text, len(self.asked))] for text in texts]  # type: ignore[operator]
+
+
+@pytest.fixture(scope="module")
+def english(project_root: Path) -> tuple[Identities, Templates]:
+    folder = project_root / "resources/construction/en"
+    return load_identities(folder / "identities.yaml"), load_templates(folder / "templates.yaml")
+
+
+def test_ten_of_each_polarity_for_every_term(english: tuple[Identities, Templates]) -> None:
+    stub = Stub(lambda *_: " " + "\n".join(f"{n}. {word}" if n > 1 else word for n, word in enumerate(WORDS, 1)))
+    proposals = propose_attributes(stub, *english, seed=47)
+    assert len(stub.asked) == 1
+    assert len(stub.asked[0]) == 88  # 35 terms of Figure 2 and 9 of regions, twice
+    assert len(proposals.tuples) == 880
+    assert proposals.short == {}
+    assert set(proposals.lost["reason"]) == {"beyond-count"}
+    first = proposals.tuples[0]
+    assert (first.tuple_id, first.identity, first.attribute, first.polarity) == (
+        "religion-hindu-positive-1",
+        "Hindus",
+        "brave",
+        "positive",
+    )
+    prompt = stub.asked[0][1]
+    assert "10 negative attributes" in prompt
+    assert "Hindus" in prompt
+    assert prompt.endswith("\n1.")
+    assert "{" not in prompt
+    assert stub.limits == [120]
+
+
+def test_who_gives_too_little_is_asked_again(english: tuple[Identities, Templates]) -> None:
+    def answer(text: str, number: int) -> str:
+        if "Sikhs" in text and "negative" in text:
+            return ["I cannot answer that.", "brave, calm", "1. calm\n2. proud", "!!"][number - 1]
+        return ", ".join(WORDS)
+
+    stub = Stub(answer, is_chat=True)
+    proposals = propose_attributes(stub, *english, seed=47)
+    assert [len(asked) for asked in stub.asked] == [88, 1, 1, 1]
+    assert len(set(stub.seeds)) == 4
+    assert proposals.short == {"religion-sikh-negative": 7}
+    mine = [each.attribute for each in proposals.tuples if each.tuple_id.startswith("religion-sikh-negative")]
+    assert mine == ["brave", "calm", "proud"]
+    lost = proposals.lost.filter(proposals.lost["asked_for"] == "religion-sikh-negative")
+    assert lost.select("tried", "text", "reason").rows() == [
+        (1, "I cannot answer that.", "no-item"),
+        (3, "calm", "repeated"),
+        (4, "!!", "no-word"),
+    ]
+    assert not stub.asked[0][0].endswith("1.")
+
+
+def test_sentences_of_tuples(english: tuple[Identities, Templates]) -> None:
+    each = BiasTuple("k", "en", "caste", "Kshatriya", "brave", "positive", score=3, annotators=3)
+    texts = [f"In the village number {n} the Kshatriyas were brave." for n in range(7)]
+    stub = Stub(lambda *_: f"{texts[0]}\n2. Nothing here.\n" + "\n".join(f"{n}. {t}" for n, t in enumerate(texts, 3)))
+    proposals = propose_sentences(stub, [each], *english, seed=1)
+    assert [one.sentence for one in proposals.sentences] == texts[:5]
+    assert [one.sentence_id for one in proposals.sentences] == [f"k-s{n}" for n in range(1, 6)]
+    assert "brave" in stub.asked[0][0]
+    assert set(proposals.lost["reason"]) == {"too-short", "repeated", "beyond-count"}
+
+
+def test_a_real_decoder_that_knows_nothing_proposes_nothing_and_is_reported(
+    tmp_path: Path, english: tuple[Identities, Templates]
+) -> None:
+    loaded = load_writer(build("gpt2", tmp_path, positions=1024), device="cpu")
+    identities, templates = english
+    small = Identities(identities.path, "en", {"gender": identities.axes["gender"]})
+    axis = small.axes["gender"]
+    prompts = [
+        attribute_prompt(templates.prompts, axis, one, polarity, count=2, chat=False)
+        for one in axis.terms.values()
+        for polarity in ("positive", "negative")
+    ]
+    room = loaded.room(prompts)
+    assert room is not None
+    writer = replace(loaded, max_pieces=1024 - room + 16)  # so that answers are short
+    proposals = propose_attributes(writer, small, templates, seed=3, count=2, tries=2)
+    assert len(proposals.tuples) + sum(proposals.short.values()) == 8
+    assert proposals.lost.height > 0
+
+
+def test_identities_and_prompts_are_of_one_language(english: tuple[Identities, Templates], project_root: Path) -> None:
+    hindi = load_templates(project_root / "resources/construction/hi/templates.yaml")
+    with pytest.raises(InputError, match=r"`language` is 'hi', but .* is in 'en'"):
+        propose_attributes(Stub(lambda *_: ""), english[0], hindi, seed=1)
+
+
+def test_the_proposer_is_a_decoder_of_the_study() -> None:
+    models = {"mt5": {"kind": "encoder-decoder"}, "gpt": {"kind": "decoder"}, "new": {}}
+    assert require_proposer({"proposer": "gpt"}, models) == "gpt"
+    for name, said in ((None, "is null"), ("x", "not under `models`"), ("mt5", "of kind encoder-decoder")):
+        with pytest.raises(InputError, match=rf"{said}.*may be decoders: gpt, new"):
+            require_proposer({"proposer": name}, models)

@@ -1,0 +1,145 @@
+"""Candidates from tiny translation models: what the model is told, and what comes back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from tiny_models import SENTENCES, build
+
+from prasanga.construction.generation import load_writer
+from prasanga.construction.translating import Asking, how_to_ask, translate_pairs
+from prasanga.errors import InputError
+
+PAIRS = pl.DataFrame(
+    {
+        "pair_id": ["1", "2"],
+        "first": [SENTENCES[0], SENTENCES[6]],
+        "second": [SENTENCES[4], SENTENCES[0]],
+    }
+)
+
+
+class Vocabulary:
+    """A tokenizer of which only the vocabulary is asked."""
+
+    def __init__(self, *pieces: str) -> None:
+        self.pieces = pieces
+
+    def get_vocab(self) -> dict[str, int]:
+        return {piece: i for i, piece in enumerate(self.pieces)}
+
+
+@pytest.mark.parametrize(
+    ("pieces", "codes", "prefix", "expected"),
+    [
+        (("en_XX", "hi_IN"), {}, None, Asking("en_XX", "hi_IN", "")),
+        (("eng_Latn", "hin_Deva", "ben_Beng"), {}, None, Asking("eng_Latn", "hin_Deva", "")),
+        (("__en__", "__hi__"), {}, None, Asking("__en__", "__hi__", "")),
+        (("en_XX", "<hi>"), {"hi": "<hi>"}, None, Asking("en_XX", "<hi>", "")),
+        (("a",), {}, None, Asking(None, None, "translate English to Hindi: ")),
+        (("a",), {}, "{target} <- {source}: ", Asking(None, None, "Hindi <- English: ")),
+        (("en_XX", "hi_IN"), {}, ">> ", Asking("en_XX", "hi_IN", ">> ")),
+    ],
+)
+def test_how_a_model_is_told_the_languages(
+    pieces: tuple[str, ...], codes: dict[str, str], prefix: str | None, expected: Asking
+) -> None:
+    asked = how_to_ask(Vocabulary(*pieces), model="m", source="en", into="hi", codes=codes, prefix=prefix)
+    assert asked == expected
+
+
+@pytest.mark.parametrize(
+    ("pieces", "codes", "prefix", "message"),
+    [
+        (("en_XX",), {}, None, r"its tokenizer has no piece for Hindi among those known.*models.m.language_codes"),
+        (
+            ("en_XX", "hi_IN"),
+            {"hi": "hi"},
+            None,
+            r"language_codes has 'hi' for hi, but its tokenizer has no such piece",
+        ),
+        (("a",), {}, "to {language}: ", r"Only \{source\} and \{target\} may stand in braces"),
+    ],
+)
+def test_what_cannot_be_told(pieces: tuple[str, ...], codes: dict[str, str], prefix: str | None, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        how_to_ask(Vocabulary(*pieces), model="m", source="en", into="hi", codes=codes, prefix=prefix)
+
+
+@dataclass
+class Echo:
+    """Writes a text backwards, or nothing for those it does not know."""
+
+    kind: str = "encoder-decoder"
+    name: str = "echo"
+    max_pieces: int | None = 100
+    silent: frozenset[str] = frozenset()
+    asked: dict[str, Any] = field(default_factory=dict)
+
+    def generate(self, texts: Sequence[str], *, n_candidates: int, **asked: Any) -> list[list[str]]:
+        self.asked = {"texts": list(texts), **asked}
+        return [["" if text in self.silent else f"{text[::-1]}\n {n}" for n in range(n_candidates)] for text in texts]
+
+
+def translate(writer: Any, **options: Any) -> pl.DataFrame:
+    return translate_pairs(writer, PAIRS, engine="e", asking=Asking("en_XX", "hi_IN", "> "), seed=1, **options)
+
+
+def test_each_sentence_is_asked_once_and_candidates_stand_together() -> None:
+    echo = Echo()
+    candidates = translate(echo, n_candidates=2, beams=1)
+    assert echo.asked["texts"] == [f"> {SENTENCES[i]}" for i in (0, 6, 4)]
+    assert (echo.asked["reads"], echo.asked["writes"], echo.asked["beams"]) == ("en_XX", "hi_IN", 2)
+    assert echo.asked["max_new_tokens"] == 99
+    mirrored = [" ".join(f"> {sentence}"[::-1].split()) for sentence in SENTENCES]
+    assert candidates.rows() == [
+        ("1", "e", 1, f"{mirrored[0]} 0", f"{mirrored[4]} 0"),
+        ("1", "e", 2, f"{mirrored[0]} 1", f"{mirrored[4]} 1"),
+        ("2", "e", 1, f"{mirrored[6]} 0", f"{mirrored[0]} 0"),
+        ("2", "e", 2, f"{mirrored[6]} 1", f"{mirrored[0]} 1"),
+    ]
+
+
+def test_a_sentence_for_which_nothing_was_written() -> None:
+    silent = frozenset([f"> {SENTENCES[4]}"])
+    assert translate(Echo(silent=silent))["pair_id"].to_list() == ["2"]
+    everything = frozenset(f"> {sentence}" for sentence in SENTENCES)
+    with pytest.raises(InputError, match="model echo wrote nothing for any of 2 pairs"):
+        translate(Echo(silent=everything))
+
+
+def test_a_decoder_does_not_translate() -> None:
+    with pytest.raises(InputError, match="model echo is a decoder, and pairs are translated by encoder-decoders"):
+        translate(Echo(kind="decoder"))
+
+
+@pytest.mark.parametrize("kind", ["mbart", "mt5"])
+def test_tiny_models(kind: str, tmp_path: Path) -> None:
+    """What comes back is what the model itself writes for one sentence, with the language's piece first."""
+    import torch
+
+    writer = load_writer(build(kind, tmp_path), device="cpu")
+    codes = {"en": "bn_IN", "bn": "bn_IN"} if kind == "mbart" else {}
+    asking = how_to_ask(writer.tokenizer, model=kind, source="en", into="bn", codes=codes, prefix="")
+    assert asking.writes == codes.get("bn")
+    forced = {"forced_bos_token_id": writer.tokenizer.get_vocab()["bn_IN"]} if codes else {}
+    alone = {}
+    for sentence in SENTENCES[:3]:
+        ids = torch.tensor([writer.tokenizer(sentence)["input_ids"]])
+        with torch.inference_mode():
+            written = writer.model.generate(ids, num_beams=2, do_sample=False, max_new_tokens=6, **forced)
+        alone[sentence] = " ".join(writer.tokenizer.decode(written[0], skip_special_tokens=True).split())
+    pairs = pl.DataFrame({"pair_id": ["0", "1", "2"], "first": SENTENCES[:3], "second": [SENTENCES[0]] * 3})
+    found = translate_pairs(writer, pairs, engine=kind, asking=asking, seed=1, beams=2, max_new_tokens=6)
+    expected = [
+        (str(number), kind, 1, alone[sentence], alone[SENTENCES[0]])
+        for number, sentence in enumerate(SENTENCES[:3])
+        if alone[sentence]
+    ]
+    assert found.rows() == expected
+    assert expected[0][0] == "0"

@@ -1,0 +1,266 @@
+"""Candidates, sheets and choices of translations."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from prasanga.construction.adaptation import CONCERNS
+from prasanga.construction.choices import (
+    check_choices,
+    count_engines,
+    report_translation,
+    resolve_choices,
+    translated_pairs,
+)
+from prasanga.construction.instructions import adaptation_instructions, sheet_text, translation_instructions
+from prasanga.construction.tables import Row, read_rows
+from prasanga.construction.translation import (
+    CANDIDATES,
+    are_same,
+    hide_engines,
+    pairs_to_translate,
+    source_language,
+    translation_sheet,
+)
+from prasanga.errors import InputError
+from prasanga.pairs import read_pairs
+
+PAIRS = pl.DataFrame(
+    {
+        "pair_id": ["1", "2", "3"],
+        "language": ["en"] * 3,
+        "bias_type": ["age", "gender", "socioeconomic"],
+        "label": ["stereo", "antistereo", "stereo"],
+        "first": ["Old people are slow.", "He cooks.", "The poor read."],
+        "second": ["Young people are slow.", "She cooks.", "The rich read."],
+        "origin": ["written"] * 3,
+    }
+)
+ROWS = [
+    ("1", "nllb", "बूढ़े लोग धीमे होते हैं।", "युवा लोग धीमे होते हैं।"),
+    ("1", "mbart", "वृद्ध लोग धीमे होते हैं।", "जवान लोग धीमे होते हैं।"),
+    ("2", "nllb", "वह खाना बनाता है।", "वह खाना बनाती है।"),
+    ("2", "mbart", "वह पकाते हैं।", "वह पकाते हैं।"),
+    ("3", "nllb", "गरीब पढ़ते हैं।", "अमीर पढ़ते हैं।"),
+    ("3", "mbart", "गरीब पढ़ते हैं।", "अमीर पढ़ते हैं।"),
+]
+CANDIDATE_TABLE = pl.DataFrame(
+    [dict(zip(CANDIDATES, (pair, engine, 1, first, second), strict=True)) for pair, engine, first, second in ROWS],
+    schema=CANDIDATES,
+)
+
+
+def letter_of(key: pl.DataFrame, pair_id: str, engine: str) -> str:
+    found = key.filter((pl.col("pair_id") == pair_id) & pl.col("engines").str.contains(engine))
+    return str(found["letter"].item())
+
+
+def filled(blank: pl.DataFrame, cells: dict[str, dict[str, str]]) -> list[Row]:
+    rows = [row | cells.get(row["pair_id"], {}) for row in blank.iter_rows(named=True)]
+    return [
+        Row({name: cell or "" for name, cell in row.items()}, f"sheet.csv, line {line}")
+        for line, row in enumerate(rows, start=2)
+    ]
+
+
+@pytest.fixture
+def key() -> pl.DataFrame:
+    return hide_engines(CANDIDATE_TABLE, seed=3)
+
+
+@pytest.fixture
+def blank(key: pl.DataFrame) -> pl.DataFrame:
+    return translation_sheet(PAIRS, key)
+
+
+def choose(blank: pl.DataFrame, annotator: str, **choices: str) -> pl.DataFrame:
+    cells = {pair.removeprefix("p"): {"choice": choice} for pair, choice in choices.items()}
+    return check_choices(filled(blank, cells), blank, annotator=annotator)
+
+
+def test_english_is_what_a_set_is_translated_from() -> None:
+    assert source_language(["hi", "en", "bn"], "hi") == "en"
+    assert source_language(["hi"], "bn") == "hi"
+    mixed = pl.concat([PAIRS, PAIRS.with_columns(language=pl.lit("hi"))])
+    assert pairs_to_translate(mixed, "hi").equals(PAIRS)
+    with pytest.raises(InputError, match=r"construction.into is 'en', and the languages of the set are: bn, hi"):
+        source_language(["hi", "bn"], "en")
+
+
+def test_the_order_of_candidates_tells_nothing_of_their_engines() -> None:
+    many = pl.DataFrame(
+        [(str(pair), engine, 1, f"{engine} {pair}", f"{engine} {pair} x") for pair in range(400) for engine in "uvw"],
+        schema=CANDIDATES,
+        orient="row",
+    )
+    key = hide_engines(many, seed=1)
+    assert key["letter"].to_list() == ["A", "B", "C"] * 400
+    first = key.filter(pl.col("letter") == "A")["engines"].value_counts()
+    assert set(first["engines"]) == {"u", "v", "w"}
+    assert first["count"].min() > 100  # type: ignore[operator]
+    # neither another order of the rows nor fewer pairs change a pair's letters
+    assert hide_engines(many.reverse(), seed=1).sort("pair_id", "letter").equals(key.sort("pair_id", "letter"))
+    assert hide_engines(many.head(3), seed=1).equals(key.head(3))
+    assert not hide_engines(many, seed=2).equals(key)
+
+
+def test_the_sheet_names_no_engine_and_equal_candidates_are_one(key: pl.DataFrame, blank: pl.DataFrame) -> None:
+    assert blank.columns == [
+        *("pair_id", "bias_type", "label", "first", "second"),
+        *("A_first", "A_second", "B_first", "B_second"),
+        *("same", "choice", "own_first", "own_second", "note"),
+    ]
+    assert "nllb" not in blank.write_csv()
+    assert "mbart" not in blank.write_csv()
+    assert key.filter(pl.col("pair_id") == "3")["engines"].to_list() == ["mbart + nllb"]
+    assert blank["B_first"].to_list()[2] is None
+    assert blank["same"].to_list() == ["", letter_of(key, "2", "mbart"), ""]
+
+
+def test_sentences_that_no_score_can_tell_apart() -> None:
+    assert are_same("वह पकाते हैं।", "वह  पकाते हैं |")
+    assert not are_same("वह पकाता है।", "वह पकाती है।")
+
+
+def test_votes_decide_and_ties_are_nobodys(key: pl.DataFrame, blank: pl.DataFrame) -> None:
+    nllb, mbart = letter_of(key, "1", "nllb"), letter_of(key, "1", "mbart")
+    two = letter_of(key, "2", "nllb")
+    sheets = [
+        choose(blank, "a", p1=nllb, p2=two.lower(), p3="A"),
+        choose(blank, "b", p1=mbart, p2="NONE", p3="A"),
+        choose(blank, "c", p1=nllb, p2="none", p3="A"),
+        choose(blank, "d", p1=mbart, p2="none", p3="A"),
+    ]
+    resolved = resolve_choices(sheets)
+    assert resolved.select("pair_id", "status", "choice", "votes", "annotators").rows() == [
+        ("1", "tie", None, 2, 4),
+        ("2", "nothing-fits", "none", 3, 4),
+        ("3", "chosen", "A", 4, 4),
+    ]
+    assert resolved["leaders"].to_list()[0] == "A, B"
+    decisions = sheets[0].head(1)
+    decided = resolve_choices(sheets, decisions)
+    assert decided.head(1).select("status", "choice", "first", "votes").rows() == [("decided", nllb, ROWS[0][2], 2)]
+    report = report_translation(PAIRS, resolved, key, into="hi")
+    assert report["engines"].to_list() == [None, None, "mbart + nllb"]
+    assert report["advice"].is_null().to_list() == [False, False, True]
+    written = translated_pairs(PAIRS, report, into="hi")
+    assert written.rows() == [("3", "hi", "socioeconomic", "stereo", ROWS[4][2], ROWS[4][3], "written")]
+
+
+def test_a_translation_that_is_not_minimally_distant_is_told(key: pl.DataFrame, blank: pl.DataFrame) -> None:
+    own = {"choice": "own", "own_first": "बूढ़े लोग अक्सर धीमे होते हैं।", "own_second": "युवा लोग तेज होते हैं।"}
+    cells = {"1": own, "2": {"choice": letter_of(key, "2", "nllb")}, "3": {"choice": "A"}}
+    resolved = resolve_choices([check_choices(filled(blank, cells), blank, annotator="a")])
+    report = report_translation(PAIRS, resolved, key, into="hi")
+    assert report.select("n_modified_first", "n_modified_second", "n_changes").rows() == [
+        (3, 2, 2),
+        (1, 1, 1),
+        (1, 1, 1),
+    ]
+    assert report["advice"].to_list()[0].startswith("2 things differ")
+    assert report["advice"].to_list()[1:] == [None, None]
+
+
+def test_own_words_equal_to_a_candidate_count_with_it(key: pl.DataFrame, blank: pl.DataFrame) -> None:
+    nllb = letter_of(key, "1", "nllb")
+    rest = {"2": {"choice": "none"}, "3": {"choice": "A"}}
+    own = {"choice": "own", "own_first": ROWS[0][2], "own_second": ROWS[0][3]}
+    sheets = [
+        check_choices(filled(blank, {"1": own, **rest}), blank, annotator="a"),
+        choose(blank, "b", p1=nllb, p2="none", p3="A"),
+        choose(blank, "c", p1=letter_of(key, "1", "mbart"), p2="none", p3="A"),
+    ]
+    assert resolve_choices(sheets).head(1).select("choice", "votes").rows() == [(nllb, 2)]
+    counts = count_engines(sheets, key)
+    assert counts.rows() == [("mbart", 4, 4 / 9), ("nllb", 4, 4 / 9), ("own", 1, 1 / 9), ("none", 3, 3 / 9)]
+
+
+def test_pairs_that_a_language_makes_the_same_are_reported_and_not_written(
+    key: pl.DataFrame, blank: pl.DataFrame
+) -> None:
+    same = letter_of(key, "2", "mbart")
+    resolved = resolve_choices([choose(blank, "a", p1="A", p2=same, p3="A")])
+    report = report_translation(PAIRS, resolved, key, into="hi")
+    assert report["status"].to_list() == ["chosen", "identical", "chosen"]
+    assert report.select("n_modified_first", "n_modified_second").rows() == [(1, 1), (0, 0), (1, 1)]
+    advice = report["advice"].to_list()[1]
+    assert "Hindi has none" in advice
+    assert "एक पुरुष / एक महिला" in advice
+    assert translated_pairs(PAIRS, report, into="hi")["pair_id"].to_list() == ["1", "3"]
+    bangla = report_translation(PAIRS, resolved, key, into="bn")["advice"].to_list()[1]
+    assert "একজন পুরুষ / একজন নারী" in bangla
+    # no pronoun, no advice about pronouns
+    other = PAIRS.with_columns(first=pl.lit("Constables gamble."), second=pl.lit("Gamblers gamble."))
+    assert "pronoun" not in str(report_translation(other, resolved, key, into="hi")["advice"].to_list()[1]).lower()
+
+
+BAD_CELLS = [
+    ({"choice": ""}, r"sheet.csv, line 2: 'choice' is empty. Allowed: A, B, own, none"),
+    ({"choice": "C"}, r"line 2: 'choice' is 'c'. Allowed: A, B, own, none"),
+    ({"choice": "own", "own_first": "x"}, r"line 2: 'own_second' is empty"),
+    ({"choice": "A", "own_first": "x"}, r"line 2: 'choice' is 'A', but own_first or own_second is filled in"),
+    ({"choice": "A", "first": "Old folks are slow."}, r"line 2: 'first' is 'Old folks are slow.', but the sheet was"),
+    ({"choice": "A", "B_second": "x"}, r"line 2: 'B_second' is 'x'"),
+    ({"choice": "A", "pair_id": "9"}, r"line 2: 'pair_id' is '9', which was not on the sheet"),
+    ({"choice": "A", "pair_id": "2"}, r"line 3: pair 2 stands twice \(first: sheet.csv, line 2\)"),
+]
+
+
+@pytest.mark.parametrize(("cells", "message"), BAD_CELLS)
+def test_what_a_sheet_may_not_hold(cells: dict[str, str], message: str, blank: pl.DataFrame) -> None:
+    rows = filled(blank, {"1": cells, "2": {"choice": "A"}, "3": {"choice": "A"}})
+    with pytest.raises(InputError, match=message):
+        check_choices(rows, blank, annotator="a")
+
+
+def test_a_candidate_that_a_pair_does_not_have_and_a_missing_row(blank: pl.DataFrame) -> None:
+    with pytest.raises(InputError, match=r"line 4: 'choice' is 'b'. Allowed: A, own, none"):
+        choose(blank, "a", p1="A", p2="A", p3="B")
+    rows = filled(blank, {"1": {"choice": "A"}, "2": {"choice": "A"}})
+    with pytest.raises(InputError, match=r"sheet.csv: 1 of 3 pairs are missing, for example 3"):
+        check_choices(rows[:2], blank, annotator="a")
+    without = [Row({name: cell for name, cell in row.cells.items() if name != "choice"}, row.place) for row in rows]
+    with pytest.raises(InputError, match=r"sheet.csv, line 2: the sheet has no column 'choice'"):
+        check_choices(without, blank, annotator="a")
+
+
+def test_a_sheet_may_come_back_in_another_order(blank: pl.DataFrame) -> None:
+    cells = {pair_id: {"choice": "A"} for pair_id in "123"}
+    straight, reverse = filled(blank, cells), filled(blank, cells)[::-1]
+    assert check_choices(reverse, blank, annotator="a").equals(check_choices(straight, blank, annotator="a"))
+
+
+def test_more_candidates_than_letters() -> None:
+    rows = [("1", "nllb", rank, f"a{rank}", f"b{rank}") for rank in range(27)]
+    with pytest.raises(InputError, match="pair 1 has 27 different candidates"):
+        hide_engines(pl.DataFrame(rows, schema=CANDIDATES, orient="row"), seed=1)
+
+
+def test_the_written_pairs_are_read_as_any_others(key: pl.DataFrame, blank: pl.DataFrame, tmp_path: Path) -> None:
+    resolved = resolve_choices([choose(blank, "a", p1="A", p2=letter_of(key, "2", "nllb"), p3="A")])
+    written = translated_pairs(PAIRS, report_translation(PAIRS, resolved, key, into="hi"), into="hi")
+    written.write_csv(tmp_path / "pairs.csv")
+    assert read_pairs(tmp_path / "pairs.csv").rows() == written.rows()
+    assert written["label"].to_list() == PAIRS["label"].to_list()
+
+
+def test_a_sheet_survives_a_file(blank: pl.DataFrame, tmp_path: Path) -> None:
+    path = tmp_path / "sheet.csv"
+    path.write_text(sheet_text(blank.with_columns(choice=pl.lit("A"))), encoding="utf-8")
+    assert check_choices(read_rows(path, what="choices"), blank, annotator="a")["choice"].to_list() == ["A"] * 3
+    two = blank.with_columns(choice=pl.lit("none")).head(2)
+    path.write_text(sheet_text(two), encoding="utf-8")
+    decided = check_choices(read_rows(path, what="choices"), blank, annotator="decisions", partly=True)
+    assert decided["pair_id"].to_list() == ["1", "2"]
+
+
+def test_the_instructions_name_what_may_be_written() -> None:
+    page = translation_instructions(12, "hi")
+    assert "12 rows" in page
+    assert "into Hindi" in page
+    adaptation = adaptation_instructions(3)
+    assert all(concern in adaptation for concern in CONCERNS)

@@ -1,0 +1,19 @@
+"""Adapter: the shared pieces of all sets by all models as one table, and their counts, each also as text."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from prasanga.logs import log_to
+from prasanga.parquet import require_equal, write_text
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import snakemake
+
+log_to(snakemake.log[0])
+for name in ("table", "counts"):
+    paths = list(snakemake.input[name])
+    require_equal(paths, ["stage", "code"])
+    parts = [pl.read_parquet(path).select(pl.lit(Path(path).parent.name).alias("set"), pl.all()) for path in paths]
+    write_text(snakemake.output[name], pl.concat(parts).write_csv())

@@ -1,0 +1,30 @@
+"""Adapter: a set of pairs to one engine's translations of both sentences of each."""
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from prasanga.construction.generation import load_writer
+from prasanga.construction.translating import how_to_ask, translate_pairs
+from prasanga.construction.translation import pairs_to_translate
+from prasanga.logs import log_to
+from prasanga.models import ModelOptions
+from prasanga.parquet import write_table
+from prasanga.provenance import describe
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import snakemake
+
+log_to(snakemake.log[0])
+settings, engine = snakemake.params.translation, snakemake.wildcards.family
+which = {key: settings[key] for key in ("revision", "dtype")}
+writer = load_writer(settings["model"], **which, options=ModelOptions(**settings["options"]))
+pairs = pairs_to_translate(pl.read_parquet(snakemake.input.pairs), settings["into"])
+source = pairs["language"][0]
+languages = {"source": source, "into": settings["into"], "codes": settings["codes"], "prefix": settings["prefix"]}
+asking = how_to_ask(writer.tokenizer, model=engine, **languages)
+candidates = translate_pairs(writer, pairs, engine=engine, asking=asking, seed=settings["seed"])
+libraries = ["torch", "transformers"]
+inputs = [snakemake.input.pairs]
+made_from = describe("construction", script=__file__, inputs=inputs, settings=settings, libraries=libraries)
+write_table(snakemake.output[0], candidates.to_arrow(), made_from)

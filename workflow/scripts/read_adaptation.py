@@ -1,0 +1,24 @@
+"""Adapter: the sheet of an adaptation, filled in, to the adapted pairs, what is to be looked at, and counts."""
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from prasanga.construction.adaptation_checks import read_adaptation, warn_of_findings
+from prasanga.construction.names import read_names
+from prasanga.construction.tables import read_rows
+from prasanga.construction.translation import pairs_to_translate
+from prasanga.logs import log_to
+from prasanga.parquet import write_text
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import snakemake
+
+log_to(snakemake.log[0])
+settings = snakemake.params.adaptation
+pairs = pairs_to_translate(pl.read_parquet(snakemake.input.pairs), settings["into"])
+names = read_names(f"{settings['names']}/{pairs['language'][0]}")
+adapted = read_adaptation(read_rows(snakemake.input.sheet, what="decisions"), pairs, names)
+warn_of_findings(adapted)
+for name in ("pairs", "findings", "report", "summary"):
+    write_text(snakemake.output[name], getattr(adapted, name).write_csv())
