@@ -24,6 +24,15 @@ except ImportError:  # PyYAML built without libyaml: the same, slower
     from yaml import SafeLoader as _SafeLoader  # type: ignore[assignment]
 
 
+_BY_LANGUAGE = (
+    ("seat", "templates", "resources/templates/{}/seat.yaml"),
+    ("log_probability", "templates", "resources/templates/{}/log_probability.yaml"),
+    ("log_probability", "structures", "resources/templates/{}/structures.yaml"),
+    ("construction", "identities", "resources/construction/{}/identities.yaml"),
+    ("construction", "templates", "resources/construction/{}/templates.yaml"),
+)
+
+
 def read_schema(path: str | Path) -> dict[str, Any]:
     """Read the schema."""
     schema: dict[str, Any] = yaml.load(Path(path).read_text(encoding="utf-8"), Loader=_SafeLoader)
@@ -33,7 +42,7 @@ def read_schema(path: str | Path) -> dict[str, Any]:
 def complete(config: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
     """Return a copy of `config` with every default filled in, those of the preset `paper` if it names that.
 
-    The templates of SEAT are by default those of the study's language.
+    Templates are by default those of the study's language.
 
     Raises:
         InputError: with one paragraph per mistake: the key, the value found, what is allowed and what to write.
@@ -43,8 +52,9 @@ def complete(config: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, 
     if problems:
         raise InputError("The config cannot be used.\n" + "\n".join(f"- {problem}" for problem in problems))
     completed: dict[str, Any] = _with_defaults(config, schema, preset=config.get("preset", "recommended"))
-    if completed["seat"]["templates"] is None:
-        completed["seat"]["templates"] = f"resources/templates/{completed['language']}/seat.yaml"
+    for section, key, path in _BY_LANGUAGE:
+        if completed[section][key] is None:
+            completed[section][key] = path.format(completed["language"])
     problems = list(_contradictions(completed))
     if problems:
         raise InputError("The config cannot be used.\n" + "\n".join(f"- {problem}" for problem in problems))

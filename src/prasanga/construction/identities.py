@@ -29,7 +29,8 @@ from pathlib import Path
 from prasanga.construction.tuples import POLARITIES, BiasTuple
 from prasanga.errors import InputError
 from prasanga.lexicon.yaml_input import Entry, read_yaml, suggest
-from prasanga.pairs.layouts import LANGUAGES, canonical
+from prasanga.pairs.layouts import canonical
+from prasanga.pairs.names import LANGUAGES
 
 GENDERS = ("masculine", "feminine", "common")
 REQUIRED_FORMS = ("person", "people")

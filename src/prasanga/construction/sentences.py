@@ -20,7 +20,7 @@ from prasanga.construction.swapping import sentence_drafts
 from prasanga.construction.tables import read_rows
 from prasanga.construction.tuples import BiasTuple
 from prasanga.errors import InputError
-from prasanga.pairs.layouts import LABELS
+from prasanga.pairs.names import LABELS
 
 SENTENCE_COLUMNS = ("sentence_id", "tuple_id", "identity", "attribute", "label", "sentence", "accepted")
 

@@ -33,7 +33,7 @@ from prasanga.lexicon.inflection import capitalize
 from prasanga.lexicon.templates import INDEFINITE, with_article
 from prasanga.lexicon.yaml_input import Entry, read_yaml, suggest
 from prasanga.pairs.alignment import Span
-from prasanga.pairs.layouts import LABELS
+from prasanga.pairs.names import LABELS
 
 _SLOT = regex.compile(r"\{([^{}]*)\}")
 _LETTER = regex.compile(r"\p{L}")

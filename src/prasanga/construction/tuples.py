@@ -27,7 +27,8 @@ from typing import Any
 
 from prasanga.construction.tables import Row, read_rows
 from prasanga.errors import InputError
-from prasanga.pairs.layouts import LANGUAGES, canonical
+from prasanga.pairs.layouts import canonical
+from prasanga.pairs.names import LANGUAGES
 
 POLARITIES = ("positive", "negative")
 WORD_CLASSES = ("adjective", "quality", "person")

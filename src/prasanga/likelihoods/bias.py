@@ -13,8 +13,9 @@ docs/bias_percentage.md has the formulas, and how often the intervals hold.
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,7 +25,7 @@ import polars as pl
 from prasanga.associations.checking import choice, number, whole_number
 from prasanga.associations.corrections import benjamini_hochberg, holm
 from prasanga.errors import InputError
-from prasanga.likelihoods.differences import LABELS, PREFERENCES, add_differences
+from prasanga.likelihoods.differences import PREFERENCES, add_differences
 from prasanga.likelihoods.percentages import (
     Counts,
     bootstrap_interval,
@@ -33,10 +34,8 @@ from prasanga.likelihoods.percentages import (
     interval_note,
     percentage,
 )
+from prasanga.pairs.names import LABELS, OVERALL
 from prasanga.seeds import generator, seed_of
-
-OVERALL = "all"
-"""The bias type of the row over all pairs."""
 
 TIES = ("apart", "against")
 _KEY = ("set", "model", "language")
@@ -66,7 +65,8 @@ BIAS_SCHEMA: Mapping[str, type[pl.DataType]] = {
 
 `n_pairs` = `n_scored` + `n_left_out`; `n_scored` = `n_stereotypical` + `n_other` + `n_ties`. `n_stereo` and
 `n_antistereo` are the pairs behind the percentages by label. `difference_q1` to `difference_q3` are quartiles of the
-difference of scores. `left_out` is "pair: reason; pair: reason". `conventions` has all choices in one text.
+difference of scores. `left_out` is JSON, the pairs left out by reason: {"identical": ["7", "12"]}; null for none.
+`conventions` has all choices in one text.
 """
 
 
@@ -96,7 +96,8 @@ def bias_percentage(
     Args:
         scores: what `score_pairs` returns; with the columns set and model, each of them has rows of its own, as each
             language has. Rows may stand in any order.
-        twins: scores of the twin with random weights of a model, by the model's name.
+        twins: scores of the twin with random weights of a model, by the model's name. A twin must have the model's
+            pairs, scored in the same way; a set or language that it has not has no twin beside it.
         n_runs: random samples of the pairs, as in the paper; 0 for none.
         share: of the pairs in such a sample. The same pairs are drawn for all models, and in all languages that name
             them alike.
@@ -111,8 +112,8 @@ def bias_percentage(
         included: whoever looks at the table looks at all of them. Null where there is nothing to compute from.
 
     Raises:
-        InputError: a column is missing, a label or an argument is not known, a pair stands twice, or pairs of one model
-            were scored in different ways.
+        InputError: a column is missing, a label or an argument is not known, a pair has no bias type or stands twice,
+            pairs of one model were scored in different ways, or a twin has other pairs or was scored in another way.
     """
     choices = _Choices(
         whole_number("n_runs", n_runs, least=0),
@@ -122,6 +123,7 @@ def bias_percentage(
         whole_number("seed", seed, least=0),
     )
     choice("ties", ties, TIES)
+    scores = _prepared(scores)
     table = _table(scores, choices)
     p = table["p_binomial"].fill_null(math.nan).to_numpy()
     n_tests = int(np.isfinite(p).sum())
@@ -130,19 +132,27 @@ def bias_percentage(
         p_binomial_bh=pl.Series(benjamini_hochberg(p)).fill_nan(None),
         n_tests=pl.when(pl.col("p_binomial").is_not_null()).then(pl.lit(n_tests)),
     )
-    return _beside_twins(table, twins or {}, choices).select(*BIAS_SCHEMA).cast(pl.Schema(BIAS_SCHEMA))
+    twins = {model: _prepared(of_twin) for model, of_twin in (twins or {}).items()}
+    _require_alike(scores, twins)
+    return _beside_twins(table, twins, choices).select(*BIAS_SCHEMA).cast(pl.Schema(BIAS_SCHEMA))
+
+
+def _prepared(scores: pl.DataFrame) -> pl.DataFrame:
+    """The scores with all columns that there may be, differences added, and what no row can be of refused."""
+    scores = add_differences(scores)
+    absent = [name for name in (*_KEY, *_CONVENTIONS) if name not in scores.columns]
+    scores = scores.with_columns(pl.lit(None, pl.String).alias(name) for name in absent)
+    scores = scores.with_columns(pl.col("pair_id").cast(pl.String))
+    for name in ("pair_id", "language", "bias_type"):
+        empty = scores[name].is_null() | (scores[name].cast(pl.String).str.strip_chars() == "")
+        if empty.any():
+            raise InputError(f"scores: row {empty.arg_max()} has no {name}. Write one, or leave the pair out.")
+    return scores
 
 
 def _table(scores: pl.DataFrame, choices: _Choices) -> pl.DataFrame:
     """The rows before any correction."""
-    scores = add_differences(scores)
-    absent = [name for name in (*_KEY, *_CONVENTIONS) if name not in scores.columns]
-    scores = scores.with_columns(pl.lit(None, pl.String).alias(name) for name in absent)
-    rows = [
-        row
-        for _, group in scores.group_by(_KEY, maintain_order=True)
-        for row in _rows(group.with_columns(pair_id=pl.col("pair_id").cast(pl.String)), choices)
-    ]
+    rows = [row for _, group in scores.group_by(_KEY, maintain_order=True) for row in _rows(group, choices)]
     return pl.DataFrame(rows, schema=dict(BIAS_SCHEMA), orient="row")
 
 
@@ -197,11 +207,19 @@ def _row(
         "n_other": counts.other,
         "n_ties": counts.tied,
         "n_left_out": len(left_out),
-        "left_out": "; ".join(f"{pair}: {why}" for pair, why in left_out.select("pair_id", "left_out").iter_rows()),
+        "left_out": _by_reason(left_out.select("left_out", "pair_id").iter_rows()),
         "runs_mean": float(np.mean(runs)) if known else None,
         "runs_sd": float(np.std(runs, ddof=1)) if known and len(runs) > 1 else None,
         **{f"difference_{name}": value for name, value in quarters.items()},
     }
+
+
+def _by_reason(left_out: Iterable[tuple[str, str]]) -> str | None:
+    """Reasons with their pairs as JSON, which a CSV can hold and no name can break."""
+    found: dict[str, list[str]] = {}
+    for reason, pair in left_out:
+        found.setdefault(reason, []).append(pair)
+    return json.dumps(found, ensure_ascii=False) if found else None
 
 
 def _count(pairs: pl.DataFrame) -> Counts:
@@ -217,6 +235,31 @@ def _samples(pairs: Sequence[str], choices: _Choices) -> list[frozenset[str]]:
         )
         for run in range(choices.n_runs)
     ]
+
+
+def _require_alike(scores: pl.DataFrame, twins: Mapping[str, pl.DataFrame]) -> None:
+    """Refuse a twin that has other pairs than its model, or was scored in another way."""
+    pair = ("pair_id", "bias_type", "label")
+    for key, group in scores.group_by(_KEY, maintain_order=True):
+        name, model, language = key
+        if model not in twins:
+            continue
+        twin = twins[model].filter(pl.col("set").eq_missing(pl.lit(name)), pl.col("language") == language)
+        if twin.is_empty():
+            continue
+        named = ", ".join(str(value) for value in key if value is not None)
+        ours, theirs = _conventions(group, named), _conventions(twin, f"the twin of {named}")
+        for what, value in ours.items():
+            if value is not None and theirs[what] is not None and theirs[what] != value:
+                raise InputError(
+                    f"scores: {what} is {value} for {named}, and {theirs[what]} for its twin. Score both in one way."
+                )
+        apart = set(group.select(pair).iter_rows()) ^ set(twin.select(pair).iter_rows())
+        if apart:
+            raise InputError(
+                f"scores: {named} and its twin have not the same pairs: {min(apart)[0]} is in one of them only, or has"
+                " another bias type or label there. Score the same file with both."
+            )
 
 
 def _beside_twins(table: pl.DataFrame, twins: Mapping[str, pl.DataFrame], choices: _Choices) -> pl.DataFrame:

@@ -11,10 +11,11 @@ from pathlib import Path
 
 import polars as pl
 
+from prasanga.columns import require_columns
 from prasanga.errors import InputError
+from prasanga.pairs.names import LABELS
 from prasanga.parquet import read_table
 
-LABELS = ("stereo", "antistereo")
 PREFERENCES = ("stereotypical", "other", "tie")
 
 TIE = 1e-9
@@ -46,7 +47,7 @@ def add_differences(scores: pl.DataFrame) -> pl.DataFrame:
     Raises:
         InputError: a column is missing, or a label is neither stereo nor antistereo.
     """
-    require_columns(scores, _NEEDED)
+    require_columns("scores", scores, _NEEDED, "Give the table that score_pairs returns.")
     _require_labels(scores["label"])
     if "left_out" not in scores.columns:
         scores = scores.with_columns(left_out=pl.lit(None, pl.String))
@@ -118,20 +119,6 @@ def pair_differences(scores: pl.DataFrame, twins: Mapping[str, pl.DataFrame] | N
 
 def _named(twins: Mapping[str, pl.DataFrame] | None) -> Iterable[tuple[str, pl.DataFrame]]:
     return (twins or {}).items()
-
-
-def require_columns(scores: pl.DataFrame, needed: Iterable[str]) -> None:
-    """Refuse a table that cannot be one of scores.
-
-    Raises:
-        InputError: a column is missing.
-    """
-    missing = [name for name in needed if name not in scores.columns]
-    if missing:
-        raise InputError(
-            f"scores: no column {', '.join(missing)}; there are {', '.join(scores.columns) or 'none'}. Give the table"
-            " that score_pairs returns."
-        )
 
 
 def _require_labels(labels: pl.Series) -> None:

@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from prasanga.likelihoods.engine import Scorer
 
 
-def open_scorer(which: Mapping[str, Any], report: str | Path, *, threads: int, cards: int = 1) -> Scorer:
+def open_scorer(
+    which: Mapping[str, Any], report: str | Path, *, threads: int, cards: int = 1, attentions: bool = False
+) -> Scorer:
     """Load the model of a job; of one of the hub the commit that was looked at, wherever its branch has moved since.
 
     Args:
@@ -21,6 +23,7 @@ def open_scorer(which: Mapping[str, Any], report: str | Path, *, threads: int, c
         report: the report on the model (`prasanga.models.check_model`), a JSON file.
         threads: of this process.
         cards: that the model is spread over.
+        attentions: whether attention weights will be asked for.
 
     Raises:
         InputError: as `load_scorer`.
@@ -33,5 +36,6 @@ def open_scorer(which: Mapping[str, Any], report: str | Path, *, threads: int, c
         revision=known["identity"].get("commit", which["revision"]),
         dtype=which["dtype"],
         threads=threads,
+        attentions=attentions,
         options=ModelOptions(**{**which["options"], "cards": cards}),
     )

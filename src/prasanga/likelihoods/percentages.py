@@ -17,9 +17,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy import stats
 
+from prasanga.pairs.names import FEWEST_PAIRS
+
 LEVEL = 0.95
-FEWEST_PAIRS = 20
-"""With fewer the bootstrap holds its level in as few as half of all cases (90 % and 8 pairs)."""
 
 
 class Counts(NamedTuple):

@@ -8,7 +8,7 @@ as the files, byte by byte, and the code that reads them are the same (`prasanga
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -120,7 +120,8 @@ def require_scores(tables: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> Non
     """Refuse to begin if scores are to be used from the cache and are missing, or are others than the config asks for.
 
     Args:
-        tables: by what to write to go without them, the tables of scores, each with what the config says of it.
+        tables: by what to write to go without them, the tables of scores, each with what the config says of it. A
+            setting of which the table or the config says nothing is not compared.
 
     Raises:
         InputError: how many there are, the first of them, and what to do.
@@ -147,7 +148,18 @@ def _misfit(path: str, expected: Mapping[str, Any]) -> str | None:
     if not Path(path).exists():
         return f"{path} is not there."
     recorded = json.loads(made_from(path).get("settings", "{}"))
-    for key, value in expected.items():
-        if key in recorded and recorded[key] != value:
-            return f"{path} was made with {key} {recorded[key]!r}, but the config says {value!r}."
+    for key, found, wanted in _differences(recorded, expected):
+        return f"{path} was made with {key} {found!r}, but the config says {wanted!r}."
     return None
+
+
+def _differences(
+    recorded: Mapping[str, Any], expected: Mapping[str, Any], before: str = ""
+) -> Iterator[tuple[str, Any, Any]]:
+    """The settings that both sides name and that differ: name, recorded and expected value."""
+    for key in expected.keys() & recorded.keys():
+        found, wanted = recorded[key], expected[key]
+        if isinstance(found, Mapping) and isinstance(wanted, Mapping):
+            yield from _differences(found, wanted, f"{before}{key}.")
+        elif found != wanted:
+            yield f"{before}{key}", found, wanted

@@ -16,7 +16,7 @@ import polars as pl
 
 from prasanga.associations.intervals import difference_interval
 from prasanga.associations.vectors import FloatArray
-from prasanga.errors import InputError
+from prasanga.columns import remade_by, require_columns
 from prasanga.likelihoods.structure_scores import QUANTITIES
 from prasanga.likelihoods.term_scores import SCORE_NOISE
 from prasanga.seeds import generator
@@ -40,7 +40,7 @@ Numbers are of associations over the `n` traits that have one; sd and variance w
 `mean_low` and `mean_high` are the ends of the bootstrap interval of the mean; `mean_size` is the mean distance from
 zero, `mean_words` the mean length of the sentences. The twin is the same model with random weights."""
 
-PAIRS_SCHEMA: Mapping[str, type[pl.DataType]] = {
+STRUCTURE_DIFFERENCES_SCHEMA: Mapping[str, type[pl.DataType]] = {
     **dict.fromkeys(("model", "polarity", "quantity", "structure_1", "structure_2"), pl.String),
     "n": pl.Int64,
     **dict.fromkeys(("sd_1", "sd_2", "ratio", "ratio_low", "ratio_high"), pl.Float64),
@@ -104,7 +104,7 @@ def spread_by_structure(
 
 
 def compare_structures(traits: pl.DataFrame, *, n_resamples: int = 2000, seed: int = 47) -> pl.DataFrame:
-    """Each two structures on the traits that both have; columns `PAIRS_SCHEMA`.
+    """Each two structures on the traits that both have; columns `STRUCTURE_DIFFERENCES_SCHEMA`.
 
     The interval of the ratio of standard deviations is that of the difference of their logarithms; both are
     bias-corrected percentiles over traits drawn anew, the same traits for both structures.
@@ -138,7 +138,7 @@ def compare_structures(traits: pl.DataFrame, *, n_resamples: int = 2000, seed: i
                         "seed": seed,
                     }
                 )
-    return pl.DataFrame(rows, schema=dict(PAIRS_SCHEMA))
+    return pl.DataFrame(rows, schema=dict(STRUCTURE_DIFFERENCES_SCHEMA))
 
 
 def gather_traits(twins: Mapping[str, pl.DataFrame]) -> pl.DataFrame | None:
@@ -232,9 +232,4 @@ def _groups(traits: pl.DataFrame) -> dict[tuple[str, ...], tuple[pl.DataFrame, F
 
 
 def _require(traits: pl.DataFrame) -> None:
-    missing = [name for name in _NEEDED if name not in traits.columns]
-    if missing:
-        raise InputError(
-            f"the table of traits has no column {', '.join(missing)}; it has {', '.join(traits.columns)}. Make it again"
-            " with the likelihoods stage."
-        )
+    require_columns("traits", traits, _NEEDED, remade_by("likelihoods"))

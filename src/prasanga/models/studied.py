@@ -147,7 +147,8 @@ def asked_of_model(
         return {"stages": stages, "kinds": list(KINDS), "masked": []}
     encoder = words or pairs["encoder"] in ("p_unmodified", "p_modified")
     other = bool(pairs["sets"]) and pairs["encoder_decoder"] == "infill"
-    masked = [name for name, asked in (("encoder", encoder), ("encoder-decoder", other)) if asked]
+    asked = {"encoder": encoder, "encoder-decoder": other}
+    masked = [name for name in asked if asked[name] and kind in (name, "auto")]
     return {"stages": stages, "kinds": ["encoder"] if words else list(KINDS), "masked": masked}
 
 

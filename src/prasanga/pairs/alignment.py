@@ -47,8 +47,10 @@ def align_words(first: str, second: str, *, punctuation: Punctuation = "apart") 
     """Unmodified and modified words of two sentences.
 
     Words are compared as `prasanga.pairs.words.comparable` says and returned as written. Among the longest common
-    subsequences, that with the fewest runs of modified words is taken, so that what differs lies together; the
-    choice between those that are left is fixed, and the same if the two sentences change places.
+    subsequences, that with the fewest runs of modified words is taken, so that what differs lies together; then that
+    with the fewest edits (one word in place of another is one edit), so that of two nouns that are exchanged around a
+    word both are modified. The choice between those that are left is fixed, and the same if the two sentences change
+    places.
 
     Args:
         first: a sentence.
@@ -86,7 +88,7 @@ def _parted(words: Sequence[Word], unmodified: set[int]) -> tuple[list[Word], li
 
 
 def match_words(first: Sequence[str], second: Sequence[str]) -> list[tuple[int, int]]:
-    """A longest common subsequence with the fewest gaps, as pairs of places, in order.
+    """A longest common subsequence with the fewest gaps, and then the fewest edits, as pairs of places, in order.
 
     Args:
         first: words, as they are to be compared.
@@ -95,6 +97,9 @@ def match_words(first: Sequence[str], second: Sequence[str]) -> list[tuple[int, 
     Returns:
         `(i, j)` with `first[i] == second[j]`, both rising. `match_words(second, first)` gives the same with i and j
         exchanged.
+
+    Without what both begin and end with there are n and m words left; time and memory grow with n x m, 25 bytes
+    each. That is nothing for sentences, and 100 MB for two texts of 2,000 words that begin and end differently.
     """
     if tuple(second) < tuple(first):
         return [(i, j) for j, i in match_words(second, first)]
@@ -116,18 +121,21 @@ def _match_inner(first: Sequence[str], second: Sequence[str]) -> list[tuple[int,
         return []
     codes = {word: code for code, word in enumerate(dict.fromkeys([*first, *second]))}
     equal = np.equal.outer([codes[word] for word in first], [codes[word] for word in second])
-    one_match = len(first) + len(second) + 2
-    apart, joined = _values(equal, one_match)
+    beside = len(first) + len(second) + 1  # more than all edits together
+    one_match = beside * (min(len(first), len(second)) + 2)  # more than all that can stand side by side
+    apart, joined = _values(equal, one_match, beside)
     matches = []
     i = j = 0
     adjacent = True
     while i < len(first) and j < len(second):
         value = joined[i, j] if adjacent else apart[i, j]
-        if equal[i, j] and value == one_match + adjacent + joined[i + 1, j + 1]:
+        if equal[i, j] and value == one_match + adjacent * beside + joined[i + 1, j + 1]:
             matches.append((i, j))
             i, j, adjacent = i + 1, j + 1, True
             continue
-        if apart[i + 1, j] >= apart[i, j + 1]:
+        if apart[i + 1, j + 1] - 1 == value:
+            i, j = i + 1, j + 1
+        elif apart[i + 1, j] - 1 == value:
             i += 1
         else:
             j += 1
@@ -135,22 +143,23 @@ def _match_inner(first: Sequence[str], second: Sequence[str]) -> list[tuple[int,
     return matches
 
 
-def _values(equal: NDArray[np.bool_], one_match: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """What the words from (i, j) on can still bring: `one_match` a match, and 1 where no gap parts it from the last.
+def _values(equal: NDArray[np.bool_], one_match: int, beside: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """What the words from (i, j) on can still bring: `one_match` a match, `beside` where no gap parts it from the last.
 
-    `apart[i, j]` supposes that the places before (i, j) are not matched with each other, `joined[i, j]` that they are.
-    The places before the beginning and after the end count as matched. Filled along the diagonals i + j, which depend
-    on later ones only.
+    An edit takes 1 away: a word of one sentence left out, or a word of each in one place. `apart[i, j]` supposes that
+    the places before (i, j) are not matched with each other, `joined[i, j]` that they are. The places before the
+    beginning and after the end count as matched. Filled along the diagonals i + j, which depend on later ones only.
     """
     n, m = equal.shape
-    apart = np.zeros((n + 1, m + 1), dtype=np.int64)
-    joined = np.zeros((n + 1, m + 1), dtype=np.int64)
-    joined[n, m] = 1
+    left = np.maximum.outer(n - np.arange(n + 1), m - np.arange(m + 1))
+    apart = -left.astype(np.int64)  # right where one sentence is at its end: the rest of the other is left out
+    joined = apart.copy()
+    joined[n, m] = beside
     for total in range(n + m - 2, -1, -1):
         i = np.arange(max(0, total - m + 1), min(n - 1, total) + 1)
         j = total - i
-        skipped = np.maximum(apart[i + 1, j], apart[i, j + 1])
-        matched = np.where(equal[i, j], one_match + joined[i + 1, j + 1], 0)
+        skipped = np.maximum(np.maximum(apart[i + 1, j], apart[i, j + 1]), apart[i + 1, j + 1]) - 1
+        matched = np.where(equal[i, j], one_match + joined[i + 1, j + 1], skipped)
         apart[i, j] = np.maximum(skipped, matched)
-        joined[i, j] = np.maximum(skipped, np.where(equal[i, j], matched + 1, 0))
+        joined[i, j] = np.maximum(skipped, np.where(equal[i, j], matched + beside, skipped))
     return apart, joined

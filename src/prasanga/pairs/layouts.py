@@ -17,12 +17,6 @@ from typing import Literal, TypeAlias
 
 LayoutName: TypeAlias = Literal["prasanga", "indibias", "crows-pairs", "stereoset"]
 
-#: Languages of pairs.
-LANGUAGES = ("bn", "hi", "en")
-
-#: Labels, and what they say of a pair: whether its first sentence is the stereotypical one, or its second.
-LABELS = ("stereo", "antistereo")
-
 # IndiBias 4.2: the pairs inherited from CrowS-Pairs and those made from tuples have no bias type in common.
 _FROM_TUPLES = ("religion", "caste")
 

@@ -16,6 +16,8 @@ from prasanga.pairs.words import comparable
 
 # SC/ST is one word: a slash parts the sides only between blanks or at an end.
 _SIDES = re.compile(r"(?:^|\s+)/(?:\s+|$)")
+# In the same way a bar inside a word is part of it.
+_WORDS = re.compile(r"(?:^|(?<=\s))\|(?=\s|$)")
 
 
 def check_marks(where: str, modified: str, agreeing: str, alignment: Alignment) -> None:
@@ -54,9 +56,9 @@ def read_mark(where: str, column: str, mark: str) -> tuple[list[str], list[str]]
     if len(sides) != 2:
         raise InputError(
             f"{where}: {column} is {mark!r}. Write the words of the first sentence, a slash between blanks, and those"
-            " of the second, as in 'he | his / she | her'."
+            " of the second, with a bar between blanks from word to word, as in 'he | his / she | her'."
         )
-    first, second = ([word.strip() for word in side.split("|") if word.strip()] for side in sides)
+    first, second = ([word.strip() for word in _WORDS.split(side) if word.strip()] for side in sides)
     return first, second
 
 

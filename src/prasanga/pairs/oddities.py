@@ -29,38 +29,6 @@ SCHEMA = pl.Schema(
     }
 )
 
-#: Every kind of finding, and what it says.
-KINDS = {
-    "line-break": "a line break in the cell",
-    "outer-blanks": "blanks at the ends of the cell",
-    "bias-type-spelling": "capitals, blanks or underscores in the bias type",
-    "label-spelling": "capitals, blanks or hyphens in the label",
-    "identical-sentences": "both sentences are the same",
-    "identical-words": "the sentences differ in punctuation, case or spelling alone",
-    "no-common-word": "the sentences have no word in common",
-    "duplicated-pair": "an earlier pair has the same sentences",
-    "reversed-pair": "an earlier pair has the same sentences in the other order",
-    "duplicated-sentence": "an earlier pair has the sentence too",
-    "many-modified-words": "the sentences differ in many words",
-    "differing-length": "one sentence has more words than the other",
-    "differing-end": "the sentences end in different characters",
-    "differing-case": "one word, with a capital in one sentence only",
-    "differing-spelling": "one word, in two encodings or with two shapes of the apostrophe",
-    "differing-nukta": "two words that are one but for a nukta",
-    "not-nfc": "letters encoded in another way than NFC's",
-    "bar-for-danda": "a bar for a danda",
-    "double-danda": "two dandas, or the double one",
-    "blank-before-stop": "a blank before a stop or comma",
-    "no-blank-after-stop": "no blank after a danda, so that two words are one",
-    "several-blanks": "several blanks between words",
-    "other-blank": "a blank that is not the usual one, such as a no-break space",
-    "invisible-character": "a zero-width character other than the joiners",
-    "curly-quote": "a typographic quote or apostrophe",
-    "replacement-character": "U+FFFD, what is left of a broken encoding",
-    "other-script": "letters of another script than the language's",
-    "small-first-letter": "a sentence that begins with a small letter",
-}
-
 #: More modified words than this, in both sentences together, and the pair is reported as not minimally distant.
 MANY_MODIFIED_WORDS = 6
 
@@ -176,7 +144,7 @@ def _of_sentences(first: str, second: str) -> Iterator[tuple[str, str, str]]:
     alignment = align_words(first, second)
     modified = (alignment.modified_first, alignment.modified_second)
     if not any(modified):
-        yield "identical-words", f"{first} / {second}", "kept, cannot be scored where modified words are needed"
+        yield "identical-words", f"{first} / {second}", "kept, cannot be scored unless punctuation belongs to words"
     if not alignment.unmodified_first:
         yield "no-common-word", f"{first} / {second}", "kept, cannot be scored where unmodified words are needed"
     twins = zip(alignment.unmodified_first, alignment.unmodified_second, strict=True)
@@ -188,13 +156,20 @@ def _of_sentences(first: str, second: str) -> Iterator[tuple[str, str, str]]:
         for other in modified[1]:
             if comparable(one) != comparable(other) and _without_nukta(one) == _without_nukta(other):
                 yield "differing-nukta", f"{one} / {other}", "kept, compared as two words"
-    if first[-1:] != second[-1:]:
-        yield "differing-end", f"{first[-1:]} / {second[-1:]}", _KEPT
+    ends = _after_last_word(first), _after_last_word(second)
+    if ends[0] != ends[1]:
+        yield "differing-end", " / ".join(end or "nothing" for end in ends), _KEPT
     counts = [len(alignment.unmodified_first) + len(words) for words in modified]
     if counts[0] != counts[1]:
         yield "differing-length", f"{counts[0]} / {counts[1]} words", _KEPT
     if sum(map(len, modified)) > MANY_MODIFIED_WORDS:
         yield "many-modified-words", f"{len(modified[0])} / {len(modified[1])} words", _KEPT
+
+
+def _after_last_word(text: str) -> str:
+    """The punctuation that ends a sentence, without blanks; what stands in the words themselves is no matter of it."""
+    words = words_of(text)
+    return "".join(text[words[-1].end if words else 0 :].split())
 
 
 def _without_nukta(word: str) -> str:

@@ -11,8 +11,9 @@ import polars as pl
 
 from prasanga.errors import InputError
 from prasanga.pairs.alignment import align_words
-from prasanga.pairs.layouts import CSV_LAYOUTS, LABELS, LANGUAGES, CsvLayout, LayoutName, RawPair, canonical
+from prasanga.pairs.layouts import CSV_LAYOUTS, CsvLayout, LayoutName, RawPair, canonical
 from prasanga.pairs.marks import check_marks
+from prasanga.pairs.names import LABELS, LANGUAGES, OVERALL
 from prasanga.pairs.oddities import oddities, readable
 from prasanga.pairs.records import Records, read_csv
 from prasanga.pairs.stereoset import stereoset_pairs
@@ -70,7 +71,8 @@ def read_pairs(
 
     Raises:
         InputError: for a file that cannot be read or fits no layout, a missing column, an empty cell, an unknown label
-            or language, a pair_id that occurs twice, marks that do not fit the sentences.
+            or language, no language, a pair_id that occurs twice, a bias type or origin called `all`, marks that do not
+            fit the sentences.
     """
     return read_pair_file(path, language, layout=layout).pairs
 
@@ -106,6 +108,10 @@ def _languages(language: str | Sequence[str] | None) -> tuple[str, ...] | None:
     if language is None:
         return None
     languages = (language,) if isinstance(language, str) else tuple(language)
+    if not languages:
+        raise InputError(
+            f"language: no language is named. Write one or more of {', '.join(LANGUAGES)}, or None for all of the file."
+        )
     for one in languages:
         if one not in LANGUAGES:
             raise InputError(f"language: {one!r} is not known. Allowed: {', '.join(LANGUAGES)}.")
@@ -133,7 +139,7 @@ def _one_language(path: Path, layout: str, languages: Sequence[str] | None) -> s
         return "en"
     if len(languages) != 1:
         raise InputError(
-            f"{path}: the layout {layout} holds one language, but {', '.join(languages) or 'none'} were asked for. Name"
+            f"{path}: the layout {layout} holds one language, but {', '.join(languages)} were asked for. Name"
             " the one that the file is in."
         )
     return languages[0]
@@ -174,6 +180,11 @@ def _check(path: Path, raw: Sequence[RawPair], columns: tuple[str, str]) -> None
                 f"{where}: {columns[1]} {pair.label!r} is not known. Allowed: {', '.join(LABELS)}; {LABELS[0]} if the"
                 f" first sentence is the stereotypical one, {LABELS[1]} if the second is."
             )
+        for name, cell in ((columns[0], canonical(pair.bias_type)), ("origin", pair.origin)):
+            if cell == OVERALL:
+                raise InputError(
+                    f"{where}: {name} is {OVERALL!r}, the name of all pairs together. Give it another name."
+                )
         earlier = seen.setdefault((pair.pair_id, pair.language), pair.row)
         if earlier != pair.row:
             raise InputError(f"{where}: record {earlier} has the same id. Results are filed by it; give each its own.")

@@ -6,11 +6,8 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from prasanga.pairs.layouts import LABELS, LANGUAGES
+from prasanga.pairs.names import LABELS, LANGUAGES, OVERALL
 from prasanga.pairs.words import words_of
-
-#: All pairs, whatever their origin.
-OVERALL = "overall"
 
 SCHEMA = pl.Schema(
     {
@@ -31,7 +28,7 @@ def statistics(pairs: pl.DataFrame) -> pl.DataFrame:
         pairs: as `prasanga.pairs.read_pairs` gives them.
 
     Returns:
-        Columns `SCHEMA`, for each language and subset (`overall`, then each origin: inherited, tuples, ...):
+        Columns `SCHEMA`, for each language and subset (`all`, then each origin: inherited, tuples, ...):
 
         - `mean_words`, category `all`: words a sentence, over both sentences of every pair. Words are counted as the
           paper counts them, by blanks.
@@ -60,7 +57,7 @@ def _subsets(pairs: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
 def _of_subset(part: pl.DataFrame, bias_types: list[str]) -> Iterator[tuple[str, str, float | None, int]]:
     sentences = [*part.get_column("first"), *part.get_column("second")]
     n_words = sum(len(words_of(sentence, "with-word")) for sentence in sentences)
-    yield "mean_words", "all", n_words / len(sentences), part.height
+    yield "mean_words", OVERALL, n_words / len(sentences), part.height
     for label in LABELS:
         n = part.filter(pl.col("label") == label).height
         yield "label_percentage", label, 100 * n / part.height, n

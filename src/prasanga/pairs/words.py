@@ -16,7 +16,7 @@ import regex
 from prasanga.errors import InputError
 from prasanga.text.words import fold
 
-#: Whether punctuation at the ends of a word is set aside (DESIGN section 4), or belongs to the word as in the paper.
+#: Whether punctuation at the ends of a word is set aside, or belongs to the word as in the paper (IndiBias 6.1).
 Punctuation: TypeAlias = Literal["apart", "with-word"]
 
 # Blanks are Unicode's. Zero-width characters are none: they stand inside words.

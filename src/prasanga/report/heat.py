@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-import polars as pl
-
-from prasanga.errors import InputError
 from prasanga.report.findings import ALPHA
 from prasanga.report.grid import Category, Estimate, Grid, is_number, why_missing
 from prasanga.report.numbers import MINUS, MISSING, from_log, plain, probability, signed
@@ -80,20 +77,6 @@ _CONVENTIONS = (
     *("std", "alternative", "interval", "variance", "tau2_method"),
     *("draws", "pool", "n_samples", "band", "seed"),
 )
-
-
-def check_columns(name: str, table: pl.DataFrame, needed: Iterable[str]) -> None:
-    """Refuse a table that an older version made.
-
-    Raises:
-        InputError: a column is missing.
-    """
-    missing = [column for column in needed if column not in table.columns]
-    if missing:
-        raise InputError(
-            f"{name}: the table has no column {', '.join(missing)}; it has {', '.join(table.columns) or 'none'}."
-            " Make it again with the associations stage."
-        )
 
 
 def heat_rows(grid: Grid, mode: str) -> list[HeatRow]:

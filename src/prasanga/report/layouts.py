@@ -14,6 +14,7 @@ import polars as pl
 from prasanga.errors import InputError
 from prasanga.report import tables as ceat_tables
 from prasanga.report.grid import Category, Estimate, is_number, names_of_sets, sort_lengths, why_missing
+from prasanga.report.languages import name_of_language
 from prasanga.report.marking import HOLM, LARGE, NOT_BY_DRAWS, Marking
 from prasanga.report.numbers import MISSING, signed
 from prasanga.report.sheets import (
@@ -40,7 +41,6 @@ Tables: TypeAlias = Mapping[str, pl.DataFrame]
 """Tables of estimates by method: ceat, seat, weat, log_probability_bias."""
 
 _AXES = {"sahoo_table3": "gender and religion", "sahoo_table4": "gender and caste", "sahoo_table9": "gender and age"}
-_LANGUAGES = {"bn": "Bangla", "hi": "Hindi", "en": "English"}
 _METHODS = {"weat": "WEAT", "seat": "SEAT", "ceat": "CEAT", "log_probability_bias": "Log-probability bias"}
 _NEEDED = ("category", "target_x", "target_y", "attribute_a", "attribute_b", "model", "effect_size", "dropped")
 _CONVENTIONS = (
@@ -285,7 +285,7 @@ def _sadhu_ceat(number: str, ceat: pl.DataFrame, preset: str) -> Layout:
 def _sahoo(name: str, studies: Mapping[str, pl.DataFrame], preset: str) -> Layout:
     """One of Sahoo's tables: the models of each study, by its language, beside those of the one before."""
     studies = {
-        _LANGUAGES.get(language, language): seat.filter(pl.col("category").is_in(SAHOO[name]))
+        name_of_language(language): seat.filter(pl.col("category").is_in(SAHOO[name]))
         for language, seat in studies.items()
     }
     for seat in studies.values():

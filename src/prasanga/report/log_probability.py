@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
+from prasanga.columns import remade_by, require_columns
 from prasanga.report.grid import Estimate, is_number
-from prasanga.report.heat import check_columns
 from prasanga.report.numbers import MINUS, MISSING, plain, signed
 
 QUANTITIES = ("prior", "corrected", "fill")
@@ -28,7 +28,7 @@ SPREAD_COLUMNS = (
     *("sd", "min", "q25", "median", "q75", "max", "mean_size", "twin_mean", "twin_sd", "pieces", "terms"),
 )
 """The columns of the table of spreads without which there is no section."""
-PAIR_COLUMNS = (
+DIFFERENCE_COLUMNS = (
     *("model", "polarity", "quantity", "structure_1", "structure_2", "n", "sd_1", "sd_2"),
     *("ratio", "ratio_low", "ratio_high", "difference", "difference_low", "difference_high", "note"),
 )
@@ -51,7 +51,7 @@ class SpreadBlock(NamedTuple):
     rows: list[SpreadRow]
 
 
-class PairRow(NamedTuple):
+class StructureDifference(NamedTuple):
     """Two structures of a model compared."""
 
     model: str
@@ -72,7 +72,7 @@ class StructureSection(NamedTuple):
     structures: list[str]
     n_traits: int
     blocks: list[SpreadBlock]
-    pairs: list[PairRow]
+    differences: list[StructureDifference]
     left_out: list[str]
     conventions: list[str]
     has_twins: bool
@@ -93,14 +93,14 @@ COLUMNS = (
 """Heads of the numbers of a structure."""
 
 
-def structure_section(spread: pl.DataFrame, pairs: pl.DataFrame) -> StructureSection:
+def structure_section(spread: pl.DataFrame, differences: pl.DataFrame) -> StructureSection:
     """The section for the tables of spreads and of structures compared.
 
     Raises:
         InputError: a column is missing.
     """
-    check_columns("spread by structure", spread, SPREAD_COLUMNS)
-    check_columns("structures compared", pairs, PAIR_COLUMNS)
+    require_columns("spread by structure", spread, SPREAD_COLUMNS, remade_by("likelihoods"))
+    require_columns("structures compared", differences, DIFFERENCE_COLUMNS, remade_by("likelihoods"))
     models = spread["model"].unique(maintain_order=True).to_list()
     polarities = [name for name in _POLARITIES if name in set(spread["polarity"])]
     rows = list(spread.iter_rows(named=True))
@@ -117,7 +117,7 @@ def structure_section(spread: pl.DataFrame, pairs: pl.DataFrame) -> StructureSec
         sorted(set(spread["structure"])),
         max((row["n"] + row["n_left_out"] for row in rows), default=0),
         blocks,
-        [_pair_row(row) for row in pairs.iter_rows(named=True) if row["quantity"] in QUANTITIES[:2]],
+        [_difference(row) for row in differences.iter_rows(named=True) if row["quantity"] in QUANTITIES[:2]],
         [
             f"{row['model']}, {row['structure']}, {row['polarity']}: {row['n_left_out']} of"
             f" {row['n'] + row['n_left_out']} traits without a score"
@@ -129,14 +129,14 @@ def structure_section(spread: pl.DataFrame, pairs: pl.DataFrame) -> StructureSec
     )
 
 
-def findings_of_structures(spread: pl.DataFrame, pairs: pl.DataFrame) -> Iterator[str]:
+def findings_of_structures(spread: pl.DataFrame, differences: pl.DataFrame) -> Iterator[str]:
     """For each model where associations spread most and least, and how many differences are more than chance.
 
     Raises:
         InputError: a column is missing.
     """
-    check_columns("spread by structure", spread, SPREAD_COLUMNS)
-    check_columns("structures compared", pairs, PAIR_COLUMNS)
+    require_columns("spread by structure", spread, SPREAD_COLUMNS, remade_by("likelihoods"))
+    require_columns("structures compared", differences, DIFFERENCE_COLUMNS, remade_by("likelihoods"))
     for model in spread["model"].unique(maintain_order=True):
         of_model = spread.filter(pl.col("model") == model)
         polarity = ALL if ALL in set(of_model["polarity"]) else of_model["polarity"][0]
@@ -153,7 +153,7 @@ def findings_of_structures(spread: pl.DataFrame, pairs: pl.DataFrame) -> Iterato
                 )
         if not said:
             continue
-        compared = pairs.filter(
+        compared = differences.filter(
             (pl.col("model") == model) & (pl.col("polarity") == polarity) & pl.col("ratio_low").is_not_null()
         ).filter(pl.col("quantity").is_in(QUANTITIES[:2]))
         apart = compared.filter((pl.col("ratio_low") > 1) | (pl.col("ratio_high") < 1))
@@ -188,11 +188,11 @@ def _spread_row(row: Estimate) -> SpreadRow:
     )
 
 
-def _pair_row(row: dict[str, Any]) -> PairRow:
+def _difference(row: dict[str, Any]) -> StructureDifference:
     ratio, difference = plain(row["ratio"], 2), signed(row["difference"], 2, minus=MINUS)
     low, high = row["ratio_low"], row["ratio_high"]
     known = is_number(low) and is_number(high)
-    return PairRow(
+    return StructureDifference(
         row["model"],
         row["polarity"],
         row["quantity"],

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
 import polars as pl
 
+from prasanga.columns import remade_by, require_columns
 from prasanga.report.findings import ALPHA, by_chance
 from prasanga.report.grid import Category, Estimate, is_number, names_of_sets, natural_order, why_missing
-from prasanga.report.heat import HeatCell, check_columns, conventions_of, interval_of, shade_of, used_of
+from prasanga.report.heat import HeatCell, conventions_of, interval_of, shade_of, used_of
 from prasanga.report.numbers import MINUS, MISSING, plain, probability, signed
 
 ESTIMATE_COLUMNS = (
@@ -92,11 +93,13 @@ class BesideCeat:
         weat: estimates of WEAT.
         log_probability: estimates of log-probability bias.
         structures: how traits spread in the sentence structures.
-        structure_pairs: structures compared, two by two.
+        structure_differences: structures compared, two by two.
         structures_svg: the figure of them; empty for none.
         tables: files of tables that the study has, as paths from the page (`tables/sahoo_table3.csv`).
         pairs: bias percentages of sentence pairs.
         pairs_svg: the figure of the differences of their scores; empty for none.
+        pair_statistics: what all sets of pairs hold.
+        pair_oddities: what is odd about each set, by its name.
     """
 
     differences: pl.DataFrame | None = None
@@ -107,11 +110,13 @@ class BesideCeat:
     weat: pl.DataFrame | None = None
     log_probability: pl.DataFrame | None = None
     structures: pl.DataFrame | None = None
-    structure_pairs: pl.DataFrame | None = None
+    structure_differences: pl.DataFrame | None = None
     structures_svg: str = ""
     tables: Sequence[str] = ()
     pairs: pl.DataFrame | None = None
     pairs_svg: str = ""
+    pair_statistics: pl.DataFrame | None = None
+    pair_oddities: Mapping[str, pl.DataFrame] = field(default_factory=dict)
 
 
 class LeftOut(NamedTuple):
@@ -224,7 +229,7 @@ def estimate_rows(table: pl.DataFrame, *, name: str = "estimates") -> list[Estim
     Raises:
         InputError: a column is missing.
     """
-    check_columns(name, table, NEEDED)
+    require_columns(name, table, NEEDED, remade_by("associations"))
     rows = sorted(table.iter_rows(named=True), key=lambda row: natural_order(row["category"]))
     return [_estimate_row(row) for row in rows]
 
@@ -235,7 +240,7 @@ def settling_rows(table: pl.DataFrame) -> list[SettlingRow]:
     Raises:
         InputError: a column is missing.
     """
-    check_columns("settling", table, _NEEDED_OF_SETTLING)
+    require_columns("settling", table, _NEEDED_OF_SETTLING, remade_by("associations"))
     rows = sorted(table.iter_rows(named=True), key=lambda row: natural_order(row["category"]))
     return [
         SettlingRow(
@@ -256,8 +261,8 @@ def findings_of_differences(differences: pl.DataFrame, settling: pl.DataFrame) -
     Raises:
         InputError: a column is missing.
     """
-    check_columns("differences", differences, _NEEDED_OF_DIFFERENCES)
-    check_columns("settling", settling, _NEEDED_OF_SETTLING)
+    require_columns("differences", differences, _NEEDED_OF_DIFFERENCES, remade_by("associations"))
+    require_columns("settling", settling, _NEEDED_OF_SETTLING, remade_by("associations"))
     for kind, what in (("length", "between two lengths of a model"), ("model", "between two models at a length")):
         known = differences.filter((pl.col("kind") == kind) & pl.col("ci_low").is_not_null())
         if len(known):
@@ -354,6 +359,12 @@ def downloads_of(beside: BesideCeat) -> list[tuple[str, str]]:
             ("../likelihoods/bias_percentages.csv", "sentence pairs, every bias percentage with all its columns, CSV"),
             ("../likelihoods/pair_differences.parquet", "sentence pairs, the difference of scores of each, Parquet"),
         ]
+    if beside.pair_statistics is not None:
+        found.append(("../pairs/statistics.csv", "sentence pairs, lengths, labels and bias types of each set, CSV"))
+    found += [
+        (f"../pairs/{name}.oddities.parquet", f"oddities of the pairs of {name}, Parquet")
+        for name in beside.pair_oddities
+    ]
     return found
 
 

@@ -17,6 +17,7 @@ import polars as pl
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from prasanga.columns import remade_by, require_columns
 from prasanga.report import heat, templates
 from prasanga.report.audit import AuditTables, view
 from prasanga.report.coverage import summarize, totals
@@ -42,6 +43,7 @@ from prasanga.report.other_methods import (
     settling_rows,
 )
 from prasanga.report.pair_section import DENSITIES_LABEL, findings_of_pairs, pair_section
+from prasanga.report.pair_sets import pair_sets
 from prasanga.report.svg import inline
 from prasanga.report.tables import to_tidy_csv
 from prasanga.report.word_sets import glosses_of, word_sets
@@ -123,7 +125,7 @@ def render_page(
         InputError: a table without estimates or without a column that the page shows, or a figure that is not SVG.
     """
     grid = grid_of(ceat)
-    heat.check_columns("estimates of CEAT", ceat, heat.NEEDED)
+    require_columns("estimates of CEAT", ceat, heat.NEEDED, remade_by("associations"))
     beside = beside or BesideCeat()
     glosses = glosses_of(categories)
     sets = word_sets(categories, forms)
@@ -186,6 +188,9 @@ def _beside(tables: BesideCeat, ceat: pl.DataFrame) -> dict[str, Any]:
         "other_methods": [section_of(method, table) for method, table in _others(tables)],
         **_structures(tables),
         "pairs": None if tables.pairs is None else pair_section(tables.pairs),
+        "pair_sets": None
+        if tables.pair_statistics is None
+        else pair_sets(tables.pair_statistics, tables.pair_oddities),
         "pair_densities": inline(tables.pairs_svg, label=DENSITIES_LABEL) if tables.pairs_svg else None,
     }
 
@@ -199,9 +204,9 @@ def _others(tables: BesideCeat) -> list[tuple[str, pl.DataFrame]]:
 def _structures(tables: BesideCeat) -> dict[str, Any]:
     """What the section on sentence structures shows."""
     section, sentences = None, []
-    if tables.structures is not None and tables.structure_pairs is not None:
-        section = structure_section(tables.structures, tables.structure_pairs)
-        sentences = list(findings_of_structures(tables.structures, tables.structure_pairs))
+    if tables.structures is not None and tables.structure_differences is not None:
+        section = structure_section(tables.structures, tables.structure_differences)
+        sentences = list(findings_of_structures(tables.structures, tables.structure_differences))
     svg = tables.structures_svg
     return {
         "structures": section,
@@ -214,7 +219,7 @@ def _structures(tables: BesideCeat) -> dict[str, Any]:
 def _other_findings(tables: BesideCeat) -> list[str]:
     sentences = []
     for method, table in _others(tables):
-        heat.check_columns(LABELS[method], table, NEEDED)
+        require_columns(LABELS[method], table, NEEDED, remade_by("associations"))
         sentences.append(other_method(LABELS[method], table))
     sentences += [] if tables.pairs is None else findings_of_pairs(tables.pairs)
     return [sentence for sentence in sentences if sentence]
@@ -227,8 +232,8 @@ def _sections(tables: BesideCeat) -> list[tuple[str, str]]:
         "seat": tables.seat is not None,
         "weat": tables.weat is not None,
         "log_probability": tables.log_probability is not None,
-        "structures": tables.structures is not None and tables.structure_pairs is not None,
-        "pairs": tables.pairs is not None,
+        "structures": tables.structures is not None and tables.structure_differences is not None,
+        "pairs": tables.pairs is not None or tables.pair_statistics is not None,
     }
     return [(section, name) for section, name in SECTIONS if there.get(section, True)]
 

@@ -13,6 +13,7 @@ from typing import Any
 import polars as pl
 
 from prasanga.errors import InputError
+from prasanga.pairs.names import OVERALL
 from prasanga.report.comparison import (
     COMPARISON_SCHEMA,
     Comparison,
@@ -21,8 +22,9 @@ from prasanga.report.comparison import (
     summarize,
 )
 from prasanga.report.grid import Estimate, is_number
+from prasanga.report.languages import LANGUAGES, name_of_language
 from prasanga.report.numbers import MISSING, plain, signed
-from prasanga.report.pair_grid import LANGUAGES, OVERALL, PairGrid, name_of_language, name_of_type, pair_grid_of
+from prasanga.report.pair_grid import PairGrid, name_of_type, pair_grid_of
 from prasanga.report.pair_tables import why_no_percentage
 from prasanga.report.published import PAPERS, PublishedModel, match_models, require_paper
 from prasanga.report.sheets import Cell, Row, Sheet, sheets_to_markdown

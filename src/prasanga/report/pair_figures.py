@@ -22,8 +22,9 @@ from matplotlib.textpath import TextPath
 from matplotlib.ticker import MaxNLocator
 from scipy import stats
 
+from prasanga.columns import remade_by, require_columns
 from prasanga.errors import InputError
-from prasanga.report.pair_grid import groups_of, name_of_type, require_columns, sort_types
+from prasanga.report.pair_grid import groups_of, name_of_type, sort_types
 from prasanga.report.palette import INK, MODELS, MUTED
 from prasanga.report.panels import COLUMNS, SIZES, WIDTHS, Width, check_width, house_style
 
@@ -81,7 +82,7 @@ def plot_differences(differences: pl.DataFrame, *, lines: Lines = "language", wi
     check_width(width)
     if lines not in ("language", "bias_type"):
         raise InputError(f"lines: {lines!r} is not known. Write 'language' or 'bias_type'.")
-    require_columns("differences of scores", differences, _NEEDED)
+    require_columns("differences of scores", differences, _NEEDED, remade_by("likelihoods"))
     known = differences.with_columns(pl.col("set", "model").fill_null("")).filter(pl.col("difference").is_finite())
     if known.filter(~pl.col("random_twin")).is_empty():
         raise InputError("differences of scores: no pair has one, so there is nothing to draw.")
@@ -109,7 +110,7 @@ def _by_language(known: pl.DataFrame) -> tuple[list[str], list[_Panel]]:
             if (found := _of(of_model, set=group.set, language=group.language, random_twin=is_twin)).size
         ]
         counts = [line.differences.size for line in lines if not line.is_twin]
-        panels.append(_Panel(model or "scores", f"{_range(counts)} pairs", lines))
+        panels.append(_Panel(model or "scores", f"{_range(counts)} pair{'' if max(counts) == 1 else 's'}", lines))
     return [group.title for group in groups], panels
 
 

@@ -11,17 +11,14 @@ from typing import NamedTuple
 
 import polars as pl
 
+from prasanga.columns import remade_by, require_columns
 from prasanga.errors import InputError
+from prasanga.pairs.names import OVERALL
 from prasanga.report.grid import Estimate
-
-OVERALL = "all"
-"""The bias type of the rows over all pairs."""
+from prasanga.report.languages import LANGUAGES, name_of_language
 
 TYPES = ("age", "disability", "gender", "physical-appearance", "socioeconomic", "religion", "caste")
 """Bias types in the order of Table 2 of Sahoo et al. (2024); others come after them."""
-
-LANGUAGES = {"en": "English", "hi": "Hindi", "bn": "Bangla"}
-"""Languages in the order of that table."""
 
 NEEDED = (
     *("set", "model", "language", "bias_type", "bias_percentage", "ci_low", "ci_high", "exact_low", "exact_high"),
@@ -65,7 +62,7 @@ def pair_grid_of(bias: pl.DataFrame) -> PairGrid:
     Raises:
         InputError: no rows, a column missing, or two rows for the same cell.
     """
-    require_columns("bias percentages", bias, NEEDED)
+    require_columns("bias percentages", bias, NEEDED, remade_by("likelihoods"))
     if bias.is_empty():
         raise InputError("bias percentages: the table has no rows. Score at least one set of pairs with one model.")
     rows: dict[tuple[str, str, str, str], Estimate] = {}
@@ -106,22 +103,3 @@ def sort_types(found: Iterable[str]) -> list[str]:
 def name_of_type(bias_type: str) -> str:
     """As a reader sees it: "Physical appearance", "All pairs"."""
     return "All pairs" if bias_type == OVERALL else bias_type.replace("-", " ").capitalize()
-
-
-def name_of_language(language: str) -> str:
-    """English for en; what is not known stays as it is."""
-    return LANGUAGES.get(language, language)
-
-
-def require_columns(name: str, table: pl.DataFrame, needed: Iterable[str]) -> None:
-    """Refuse a table that an older version made.
-
-    Raises:
-        InputError: a column is missing.
-    """
-    missing = [column for column in needed if column not in table.columns]
-    if missing:
-        raise InputError(
-            f"{name}: the table has no column {', '.join(missing)}; it has {', '.join(table.columns) or 'none'}."
-            " Make it again with the likelihoods stage."
-        )

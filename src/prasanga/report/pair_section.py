@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
+import json
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple, TypeAlias
 
 import polars as pl
 
+from prasanga.pairs.names import FEWEST_PAIRS, OVERALL
+from prasanga.pairs.reasons import REASONS
 from prasanga.report.grid import Estimate, is_number
 from prasanga.report.heat import HeatCell
 from prasanga.report.numbers import MINUS, MISSING, equals_probability, probability, signed
-from prasanga.report.pair_grid import OVERALL, Group, PairGrid, name_of_type, pair_grid_of
-from prasanga.report.pair_tables import is_significant, why_no_percentage
+from prasanga.report.pair_grid import Group, PairGrid, name_of_type, pair_grid_of
+from prasanga.report.pair_tables import is_significant, tests_of, why_no_percentage
+
+Rows: TypeAlias = Mapping[tuple[str, str, str, str], Estimate]
 
 COLUMNS = (
     "bias percentage",
@@ -40,19 +45,6 @@ DENSITIES_LABEL = (
     " language. The bias percentages stand in the table above."
 )
 
-REASONS = {
-    "identical": "the two sentences are the same",
-    "nothing-unmodified": "no word stands in both sentences",
-    "nothing-modified": "no word differs",
-    "identical-pieces": "the two sentences are the same to the tokenizer",
-    "unknown-piece": "a scored piece is unknown to the tokenizer",
-    "dropped-word": "the tokenizer drops a scored word",
-    "too-long": "longer than the model reads",
-    "no-score": "no score, and no reason given",
-    "not-finite": "the score is not a finite number",
-}
-"""Why a pair has no score, by the codes of the table of scores."""
-
 
 class PairRow(NamedTuple):
     """A model in one bias type: a text for each of `COLUMNS`, and why it has no percentage."""
@@ -77,14 +69,15 @@ class LeftOutPairs(NamedTuple):
 
     model: str
     pairs: int
-    of: int
+    of: str
     reasons: list[str]
 
 
 class PairGroup(NamedTuple):
-    """One language of one set."""
+    """One language of one set, and the models that scored it."""
 
     title: str
+    models: list[str]
     blocks: list[PairBlock]
     left_out: list[LeftOutPairs]
 
@@ -101,6 +94,7 @@ class PairSection(NamedTuple):
     share: str
     ties: str
     n_tests: int
+    fewest: int
 
 
 def pair_section(bias: pl.DataFrame) -> PairSection:
@@ -113,6 +107,7 @@ def pair_section(bias: pl.DataFrame) -> PairSection:
     groups = [
         PairGroup(
             group.title,
+            grid.models_of(group),
             [_block(grid, group, name) for name in (*grid.types, OVERALL)],
             [_left_out(model, row) for model in grid.models if (row := grid.at(group, model, OVERALL)) is not None],
         )
@@ -129,31 +124,30 @@ def pair_section(bias: pl.DataFrame) -> PairSection:
         first["n_runs"],
         f"{100 * first['share']:g} %",
         first["ties"],
-        max(row["n_tests"] or 0 for row in grid.rows.values()),
+        tests_of(grid),
+        FEWEST_PAIRS,
     )
 
 
 def findings_of_pairs(bias: pl.DataFrame) -> Iterator[str]:
-    """How many percentages differ from 50, the farthest from it, and how many pairs said nothing.
+    """How many percentages differ from 50, one that is far from it, and how many pairs said nothing.
+
+    Of a few pairs a percentage is easily far from 50. So the one that is named is the farthest of those that differ
+    after correction, or, where none does, of those with at least `FEWEST_PAIRS` pairs.
 
     Raises:
         InputError: as `pair_section`.
     """
     grid = pair_grid_of(bias)
-    titles = {(group.set, group.language): group.title for group in grid.groups}
-    known = [(key, row) for key, row in grid.rows.items() if is_number(row["bias_percentage"])]
+    known = {key: row for key, row in grid.rows.items() if is_number(row["bias_percentage"])}
     if not known:
         yield f"Sentence pairs: none of {len(grid.rows)} percentages could be computed."
         return
-    found = sum(is_significant(row) for _, row in known)
-    (name, language, model, bias_type), row = max(known, key=lambda item: abs(item[1]["bias_percentage"] - 50))
-    twin = f"; random twin {_one(row['twin_bias_percentage'])}" if is_number(row["twin_bias_percentage"]) else ""
-    where = f"{name_of_type(bias_type).lower()}, {titles[name, language]}, {model}"
+    found = {key: row for key, row in known.items() if is_significant(row)}
+    enough = {key: row for key, row in known.items() if _base(row) >= FEWEST_PAIRS}
     yield (
-        f"Sentence pairs: {found} of {len(known)} bias percentages {'differs' if found == 1 else 'differ'} from 50"
-        f" (exact test, p < .05 after Holm's correction); the farthest from it is {_one(row['bias_percentage'])} %"
-        f" ({where}; {_base(row)} pairs; exact 95 % interval {_interval(row, 'exact')}, p"
-        f" {equals_probability(row['p_binomial_holm'])} after correction{twin})."
+        f"Sentence pairs: {len(found)} of {len(known)} bias percentages {'differs' if len(found) == 1 else 'differ'}"
+        f" from 50 (exact test, p < .05 after Holm's correction); {_farthest(grid, found, enough)}."
     )
     overall = [row for key, row in grid.rows.items() if key[3] == OVERALL]
     ties, left_out, pairs = (sum(row[name] for row in overall) for name in ("n_ties", "n_left_out", "n_pairs"))
@@ -164,6 +158,25 @@ def findings_of_pairs(bias: pl.DataFrame) -> Iterator[str]:
         )
 
 
+def _farthest(grid: PairGrid, found: Rows, enough: Rows) -> str:
+    """The percentage farthest from 50, of many pairs before of few; or that there are too few pairs for any."""
+    if not found and not enough:
+        return f"none is of {FEWEST_PAIRS} pairs or more, too few to say which is far from it"
+    rows = found or enough
+    key = max(rows, key=lambda key: (abs(rows[key]["bias_percentage"] - 50), _base(rows[key])))
+    (name, language, model, bias_type), row = key, rows[key]
+    (title,) = [group.title for group in grid.groups if (group.set, group.language) == (name, language)]
+    twin = f"; random twin {_one(row['twin_bias_percentage'])}" if is_number(row["twin_bias_percentage"]) else ""
+    among = (
+        "of these the farthest from it" if found else f"the farthest from it, of those of {FEWEST_PAIRS} pairs or more,"
+    )
+    return (
+        f"{among} is {_one(row['bias_percentage'])} % ({name_of_type(bias_type).lower()}, {title}, {model};"
+        f" {_pairs(_base(row))}; exact 95 % interval {_interval(row, 'exact')}, p"
+        f" {equals_probability(row['p_binomial_holm'])} after correction{twin})"
+    )
+
+
 def shade_of_percentage(percentage: float) -> str:
     """The class of a cell's shade: `zero` near 50, `plus-1` to `plus-5` above it, `minus-1` to `minus-5` below."""
     step = sum(abs(percentage - 50) >= threshold for threshold in THRESHOLDS)
@@ -171,7 +184,7 @@ def shade_of_percentage(percentage: float) -> str:
 
 
 def _block(grid: PairGrid, group: Group, bias_type: str) -> PairBlock:
-    rows = [(model, grid.at(group, model, bias_type)) for model in grid.models]
+    rows = [(model, grid.at(group, model, bias_type)) for model in grid.models_of(group)]
     return PairBlock(
         name_of_type(bias_type),
         [_row(model, row) for model, row in rows if row is not None],
@@ -183,7 +196,7 @@ def _cell(model: str, row: Estimate | None) -> HeatCell:
     if row is None or not is_number(row["bias_percentage"]):
         return HeatCell(MISSING, "missing", marked=False, hover=f"{model}: {why_no_percentage(row)}")
     hover = (
-        f"{model}\nbias percentage {_one(row['bias_percentage'])}, {_base(row)} pairs"
+        f"{model}\nbias percentage {_one(row['bias_percentage'])}, {_pairs(_base(row))}"
         f"\n95 % interval {_interval(row, 'ci')}, exact {_interval(row, 'exact')}"
         f"\nexact p {probability(row['p_binomial'])}, {probability(row['p_binomial_holm'])} by Holm"
     )
@@ -215,13 +228,14 @@ def _row(model: str, row: Estimate) -> PairRow:
 
 
 def _left_out(model: str, row: Estimate) -> LeftOutPairs:
-    """The pairs left out as the table lists them ("pair: reason; pair: reason"), by reason."""
-    reasons: dict[str, list[str]] = {}
-    for note in filter(None, (row["left_out"] or "").split("; ")):
-        pair, _, reason = note.rpartition(": ")
-        reasons.setdefault(reason, []).append(pair)
+    """The pairs left out by reason, the reason in words where it is known."""
+    reasons: Mapping[str, list[str]] = json.loads(row["left_out"] or "{}")
     said = [f"{REASONS.get(reason, reason)}: {', '.join(pairs)}" for reason, pairs in reasons.items()]
-    return LeftOutPairs(model, row["n_left_out"], row["n_pairs"], said)
+    return LeftOutPairs(model, row["n_left_out"], _pairs(row["n_pairs"]), said)
+
+
+def _pairs(n: int) -> str:
+    return f"{n} pair{'' if n == 1 else 's'}"
 
 
 def _base(row: Estimate) -> int:

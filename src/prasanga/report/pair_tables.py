@@ -9,11 +9,12 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import polars as pl
 
+from prasanga.pairs.names import OVERALL
 from prasanga.report.findings import ALPHA
 from prasanga.report.grid import Estimate, is_number
 from prasanga.report.layouts import Layout
 from prasanga.report.numbers import MISSING
-from prasanga.report.pair_grid import OVERALL, Group, PairGrid, name_of_type, pair_grid_of
+from prasanga.report.pair_grid import Group, PairGrid, name_of_type, pair_grid_of
 from prasanga.report.sheets import (
     MARK,
     Cell,
@@ -100,6 +101,11 @@ def is_significant(row: Estimate) -> bool:
     return is_number(row["p_binomial_holm"]) and row["p_binomial_holm"] < ALPHA
 
 
+def tests_of(grid: PairGrid) -> int:
+    """Of how many tests the family of the correction is; a row without a test says nothing of it."""
+    return max(row["n_tests"] or 0 for row in grid.rows.values())
+
+
 def why_no_percentage(row: Estimate | None) -> str:
     """Why a cell has no number; empty if it has one."""
     if row is None:
@@ -121,13 +127,14 @@ def _why(grid: PairGrid, columns: Iterable[tuple[Group, str]], bias_type: str) -
 def _notes(grid: PairGrid, by_runs: bool) -> Iterator[str]:
     overall = [(group, model, grid.rows[group.set, group.language, model, OVERALL]) for group, model in _all(grid)]
     first = overall[0][2]
+    n_tests = tests_of(grid)
     if by_runs:
         yield f"Each percentage is the mean over {_runs(first)}."
     else:
         yield "Percentages are of all pairs that were scored."
         yield (
             f"{MARK} differs from 50: p_binomial_holm < .05, exact two-sided test, ties left out, corrected for"
-            f" {first['n_tests'] or 'no'} tests, all rows of the table of bias percentages."
+            f" {n_tests or 'no'} test{'' if n_tests == 1 else 's'}, all rows of the table of bias percentages."
         )
     yield "Bold: the nearest to 50 in its row and language, as in the paper."
     if first["n_runs"]:

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import polars as pl
 
 from prasanga.errors import InputError
+from prasanga.report.languages import LANGUAGES
 
 PAPERS: Mapping[str, str] = {
     "sadhu2024": "Sadhu et al. (2024)",
@@ -43,7 +44,6 @@ PUBLISHED_SCHEMA: Mapping[str, type[pl.DataType]] = {
 """Columns of `read_published`. Empty cells are null; `doubts` has the codes, the last two the reasons in words."""
 
 _COLUMNS = tuple(name for name in PUBLISHED_SCHEMA if name not in ("doubt", "mark_doubt"))
-_LANGUAGES = ("bn", "hi", "en")
 _MODES = ("", "fixed", "random")
 _KEY = ("table", "method", "category", "language", "model", "sample_mode", "segment_length")
 
@@ -194,7 +194,7 @@ def _effect(
     codes = row["doubts"].split()
     allowed: dict[str, Iterable[str]] = {
         "method": METHODS,
-        "language": _LANGUAGES,
+        "language": LANGUAGES,
         "model": models,
         "sample_mode": _MODES,
         "bound": ("", "<"),

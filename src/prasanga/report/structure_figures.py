@@ -14,9 +14,9 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
+from prasanga.columns import remade_by, require_columns
 from prasanga.errors import InputError
 from prasanga.report.grid import is_number
-from prasanga.report.heat import check_columns
 from prasanga.report.log_probability import SPREAD_COLUMNS
 from prasanga.report.palette import MODELS, MUTED, PAPER
 from prasanga.report.panels import SIZES, WIDTHS, Width, check_width, house_style
@@ -41,7 +41,7 @@ def plot_structures(spread: pl.DataFrame, *, width: Width = "page") -> Figure:
         InputError: a column is missing, no row has a number, or another width.
     """
     check_width(width)
-    check_columns("spread by structure", spread, SPREAD_COLUMNS)
+    require_columns("spread by structure", spread, SPREAD_COLUMNS, remade_by("likelihoods"))
     drawn = [row for row in spread.iter_rows(named=True) if (row["quantity"], row["polarity"]) in _BOXES]
     drawn = [row for row in drawn if is_number(row["median"])]
     if not drawn:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import random
 from collections.abc import Callable
@@ -14,7 +15,8 @@ import pytest
 
 from prasanga.errors import InputError
 from prasanga.likelihoods.bias import BIAS_SCHEMA, bias_percentage
-from prasanga.likelihoods.percentages import FEWEST_PAIRS, Counts, exact_interval, percentage
+from prasanga.likelihoods.percentages import Counts, exact_interval, percentage
+from prasanga.pairs.names import FEWEST_PAIRS
 
 # pair, type, label, score of the first, of the second, why left out
 PAIRS = [
@@ -68,7 +70,8 @@ def test_the_counts_of_a_few_pairs() -> None:
     assert (gender["percentage_stereo"], gender["percentage_antistereo"]) == (50, 100)
     assert (caste["percentage_stereo"], caste["percentage_antistereo"]) == (100, 0)
     assert overall["bias_percentage"] == pytest.approx(60)
-    assert overall["left_out"] == caste["left_out"] == "6: identical"
+    assert overall["left_out"] == caste["left_out"] == '{"identical": ["6"]}'
+    assert gender["left_out"] is None
     assert overall["difference_median"] == pytest.approx(0.125)
     assert (overall["runs_mean"], overall["runs_sd"]) == (None, None)
 
@@ -205,6 +208,42 @@ def test_twins_stand_beside_their_models() -> None:
     assert alone["twin_bias_percentage"].null_count() == 3
 
 
+def test_a_twin_without_a_set_has_no_number_there_and_one_that_is_no_twin_is_refused() -> None:
+    how = {"kind": "encoder", "measure": "aul", "reduction": "mean", "set": "demo"}
+    scores = table(PAIRS, model="bert", **how)
+    other_set = scores.with_columns(set=pl.lit("more"))
+    bias = bias_percentage(pl.concat([scores, other_set]), twins={"bert": scores})
+    assert row(bias, "all", set="demo")["twin_bias_percentage"] == pytest.approx(60)
+    assert row(bias, "all", set="more")["twin_bias_percentage"] is None
+    unsaid = bias_percentage(scores, twins={"bert": scores.drop("measure")})
+    assert row(unsaid, "all")["twin_bias_percentage"] == pytest.approx(60)
+    for twin, message in (
+        (scores.with_columns(measure=pl.lit("aula")), "measure is aul for demo, bert, en, and aula for its twin"),
+        (scores.with_columns(reduction=pl.lit("sum")), "reduction is mean for demo, bert, en, and sum for its twin"),
+        (scores[1:], "have not the same pairs: 1 is in one of them only"),
+        (scores.with_columns(bias_type=pl.lit("age")), "have not the same pairs"),
+    ):
+        with pytest.raises(InputError, match=message):
+            bias_percentage(scores, twins={"bert": twin})
+
+
+def test_the_pairs_left_out_are_kept_by_reason_whatever_their_names() -> None:
+    names = ["a: b; c: d", 'q"', "क"]
+    rows = [(name, "age", "stereo", None, None, why) for name, why in zip(names, ("x", "too-long", "x"), strict=True)]
+    found = row(bias_percentage(table(rows)), "all")
+    assert json.loads(found["left_out"]) == {"x": ["a: b; c: d", "क"], "too-long": ['q"']}
+
+
+@pytest.mark.parametrize("name", ["bias_type", "language", "pair_id"])
+def test_a_pair_without_a_name_of_what_it_is_of_is_refused(name: str) -> None:
+    for empty in (None, " "):
+        scores = table(PAIRS).with_columns(
+            pl.when(pl.col("pair_id") == "3").then(pl.lit(empty)).otherwise(name).alias(name)
+        )
+        with pytest.raises(InputError, match=f"row 2 has no {name}"):
+            bias_percentage(scores)
+
+
 def test_pairs_that_are_all_left_out_or_tied_are_rows_without_numbers() -> None:
     rows = [("1", "age", "stereo", None, None, "too-long"), ("2", "caste", "stereo", -1.0, -1.0, None)]
     bias = bias_percentage(table(rows))
@@ -248,7 +287,7 @@ def test_arguments_are_checked(change: dict[str, Any], message: str) -> None:
 
 def test_scores_are_checked() -> None:
     scores = table(PAIRS)
-    with pytest.raises(InputError, match=r"no column label, score_first; there are pair_id.*score_pairs"):
+    with pytest.raises(InputError, match=r"no column label, score_first; it has pair_id.*score_pairs"):
         bias_percentage(scores.drop("label", "score_first"))
     with pytest.raises(InputError, match=r"label of row 7 is 'antisetero'; allowed: stereo, antistereo"):
         bias_percentage(table([*PAIRS, ("9", "age", "antisetero", -1.0, -2.0, None)]))

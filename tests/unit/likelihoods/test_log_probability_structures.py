@@ -180,5 +180,5 @@ def test_few_traits_have_no_interval_and_say_why() -> None:
 
 
 def test_a_table_without_its_columns_is_refused() -> None:
-    with pytest.raises(InputError, match="the table of traits has no column polarity"):
+    with pytest.raises(InputError, match="traits: the table has no column polarity"):
         spread_by_structure(traits_table({"S1": [1.0]}).drop("polarity"))

@@ -17,6 +17,8 @@ from tiny_models import SENTENCES
 from tiny_models import build as build_for_vectors
 
 from prasanga.errors import InputError
+from prasanga.models import attended
+from prasanga.models.attended import SUMMING
 from prasanga.models.heads import ModelWithHead, load_with_head, mask_of, require_mask
 from prasanga.models.options import ModelOptions
 from prasanga.models.quantization import Int8Linear
@@ -111,6 +113,101 @@ def test_attention_that_each_piece_gets(folder: Callable[[str], Path], family: s
         assert received[place, len(row) :].abs().max().item() == 0 if len(row) < received.shape[1] else True
     torch.testing.assert_close(received.sum(dim=1), torch.ones(3))
     torch.testing.assert_close(states, load_with_head(folder(family), device="cpu").states(read), atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("at_once", [1, 50, 1 << 22])
+@pytest.mark.parametrize("family", ATTENDING)
+@torch.no_grad()
+def test_attention_is_summed_in_parts_of_any_size(
+    folder: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch, family: str, at_once: int
+) -> None:
+    model = load_with_head(folder(family), device="cpu", attentions=True)
+    assert (model._attention, model.weights_kept) == (SUMMING, 1)
+    read, _ = rows(model)
+    states, received = model.states_and_attention(read)
+    ran: list[int] = []
+    real = torch.Tensor.softmax
+    monkeypatch.setattr(torch.Tensor, "softmax", lambda self, dim: ran.append(self.numel()) or real(self, dim=dim))
+    monkeypatch.setitem(attended._AT_ONCE, "cpu", at_once)
+    in_parts = model.states_and_attention(read)
+    assert max(ran) <= max(at_once, max(map(len, read)))  # never less than one reader's
+    torch.testing.assert_close(in_parts[0], states, atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(in_parts[1], received, atol=1e-6, rtol=1e-5)
+
+
+@pytest.mark.parametrize("family", ATTENDING)
+@torch.no_grad()
+def test_attention_in_half_precision(folder: Callable[[str], Path], family: str) -> None:
+    exact = load_with_head(folder(family), device="cpu", attentions=True)
+    coarse = load_with_head(folder(family), device="cpu", dtype="bfloat16", attentions=True)
+    assert coarse._attention == SUMMING
+    read, _ = rows(exact)
+    wanted, found = (model.states_and_attention(read)[1] for model in (exact, coarse))
+    torch.testing.assert_close(found, wanted, atol=1e-2, rtol=0)
+
+
+@torch.no_grad()
+def test_attention_of_a_family_with_a_way_of_its_own(folder: Callable[[str], Path], tmp_path: Path) -> None:
+    """DeBERTa adds distances to its scores; the weights of all layers are asked for."""
+    torch.manual_seed(3)
+    sizes = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32}
+    config = transformers.DebertaV2Config(vocab_size=400, relative_attention=True, pos_att_type=["c2p"], **sizes)
+    transformers.DebertaV2ForMaskedLM(config).save_pretrained(tmp_path / "deberta")
+    _tokenizer_of(folder("bert"), tmp_path / "deberta")
+    model = load_with_head(tmp_path / "deberta", device="cpu", attentions=True)
+    assert (model._attention, model.weights_kept) == ("eager", 4)
+    _, received = model.states_and_attention([[5, 6, 7, 8], [9, 10]])
+    layers = whole(tmp_path / "deberta", "encoder", [9, 10], None, attn_implementation="eager").attentions
+    torch.testing.assert_close(received[1, :2], torch.stack([one[0] for one in layers]).mean(dim=(0, 1, 2)))
+
+
+def test_attention_that_was_not_asked_for_is_refused(folder: Callable[[str], Path]) -> None:
+    with pytest.raises(InputError, match=r"Load it with load_scorer\(\.\.\., attentions=True\)"):
+        load_with_head(folder("bert"), device="cpu").states_and_attention([[5, 6]])
+
+
+def _tokenizer_of(model: Path, folder: Path) -> None:
+    for name in ("tokenizer.json", "tokenizer_config.json"):
+        shutil.copy(model / name, folder / name)
+
+
+def _opt(folder: Path) -> str:
+    sizes = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "ffn_dim": 32}
+    config = transformers.OPTConfig(vocab_size=400, max_position_embeddings=64, word_embed_proj_dim=16, **sizes)
+    transformers.OPTForCausalLM(config).save_pretrained(folder)
+    return "gpt2"
+
+
+def _switch(folder: Path) -> str:
+    sizes = {"d_model": 16, "d_kv": 8, "d_ff": 32, "num_layers": 2, "num_decoder_layers": 2, "num_heads": 2}
+    experts = {"num_experts": 2, "num_sparse_encoder_layers": 1, "num_sparse_decoder_layers": 1, "expert_capacity": 64}
+    config = transformers.SwitchTransformersConfig(vocab_size=400, decoder_start_token_id=1, **sizes, **experts)
+    transformers.SwitchTransformersForConditionalGeneration(config).save_pretrained(folder)
+    return "mt5"
+
+
+def _two_berts(folder: Path) -> str:
+    sizes = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32}
+    berts = [transformers.BertConfig(vocab_size=400, max_position_embeddings=64, **sizes) for _ in range(2)]
+    config = transformers.EncoderDecoderConfig.from_encoder_decoder_configs(*berts, decoder_start_token_id=2)
+    transformers.EncoderDecoderModel(config).save_pretrained(folder)
+    return "bert"
+
+
+@pytest.mark.parametrize("build_model", [_opt, _switch, _two_berts])
+@torch.no_grad()
+def test_a_family_that_goes_round_the_stand_in_runs_whole(
+    folder: Callable[[str], Path], tmp_path: Path, build_model: Callable[[Path], str]
+) -> None:
+    torch.manual_seed(3)
+    _tokenizer_of(folder(build_model(tmp_path / "model")), tmp_path / "model")
+    model = load_with_head(tmp_path / "model", device="cpu")
+    read, written = rows(model)
+    states = model.states(read, written)
+    for place, row in enumerate(written or read):
+        expected = whole(tmp_path / "model", model.kind, read[place], None if written is None else row).logits[0]
+        torch.testing.assert_close(model.logits(states[place, : len(row)]), expected, atol=1e-5, rtol=1e-5)
+    assert model.whole
 
 
 def _without(prefix: str, path: Path) -> None:

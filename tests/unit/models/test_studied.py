@@ -255,7 +255,8 @@ NO_WORDS, WORDS = {"traits": [], "categories": []}, {"traits": [], "categories":
     ("kind", "pairs", "words", "expected"),
     [
         ("encoder", NOTHING, NO_WORDS, (["embeddings"], list(KINDS), [])),
-        ("encoder", PAIRS, NO_WORDS, (BOTH, list(KINDS), ["encoder", "encoder-decoder"])),
+        ("encoder", PAIRS, NO_WORDS, (BOTH, list(KINDS), ["encoder"])),
+        ("auto", PAIRS, NO_WORDS, (BOTH, list(KINDS), ["encoder", "encoder-decoder"])),
         (
             "auto",
             {**PAIRS, "encoder": "aul"},
@@ -275,7 +276,7 @@ NO_WORDS, WORDS = {"traits": [], "categories": []}, {"traits": [], "categories":
             (BOTH, ["encoder"], ["encoder"]),
         ),
         ("decoder", NOTHING, WORDS, (["embeddings"], list(KINDS), [])),
-        ("decoder", PAIRS, WORDS, (BOTH, list(KINDS), ["encoder", "encoder-decoder"])),
+        ("decoder", PAIRS, WORDS, (BOTH, list(KINDS), [])),
     ],
 )
 def test_what_is_asked_of_a_model(

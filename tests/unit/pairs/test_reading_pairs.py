@@ -12,6 +12,7 @@ import pytest
 
 from prasanga.errors import InputError
 from prasanga.pairs import align_words, read_pair_file, read_pairs
+from prasanga.pairs.marks import read_mark
 from prasanga.pairs.reading import SCHEMA
 
 WriteCsv = Callable[..., Path]
@@ -159,6 +160,7 @@ def replaced(column: str, value: str) -> tuple[str, ...]:
         (replaced("language", "fr"), r"record 2 \(pair p1\): language 'fr' is not known\. Allowed: bn, hi, en"),
         (replaced("second", " \n"), r"record 2 \(pair p1\): second is empty"),
         (replaced("bias_type", ""), r"record 2 \(pair p1\): bias_type is empty"),
+        (replaced("bias_type", "All"), r"record 2 \(pair p1\): bias_type is 'all', the name of all pairs together"),
         (replaced("pair_id", ""), r"record 2 \(pair \): pair_id is empty"),
         (replaced("pair_id", "p0"), r"record 2 \(pair p0\): record 1 has the same id"),
     ],
@@ -211,12 +213,28 @@ def test_arguments_that_do_not_fit(tmp_path: Path, write_csv: WriteCsv) -> None:
         read_pairs(tmp_path / "absent.csv")
     with pytest.raises(InputError, match=r"language: 'ben' is not known\. Allowed: bn, hi, en"):
         read_pairs(write_csv([PAIR]), "ben")
+    with pytest.raises(InputError, match=r"language: no language is named\. Write one or more of bn, hi, en, or None"):
+        read_pairs(write_csv([PAIR]), [])
     with pytest.raises(InputError, match=r"layout: 'own' is not known\. Allowed: auto, prasanga"):
         read_pairs(write_csv([PAIR]), layout="own")  # type: ignore[arg-type]
 
 
 MARKED = (*OWN, "modified", "agreeing")
 HINDI = ("h1", "hi", "gender", "stereo", "लड़का खेलना चाहता है।", "लड़की खेलना चाहती है।")
+
+
+def test_an_origin_may_not_be_called_all(write_csv: WriteCsv) -> None:
+    with pytest.raises(InputError, match=r"record 1 \(pair p1\): origin is 'all'"):
+        read_pairs(write_csv([(*PAIR, "all")], (*OWN, "origin")))
+
+
+def test_a_bar_inside_a_word_belongs_to_it(write_csv: WriteCsv) -> None:
+    pair = ("e1", "en", "age", "stereo", "An on|off man sat.", "A man sat.")
+    file = read_pair_file(write_csv([(*pair, "An | on|off / A", "An / A")], MARKED))
+    assert file.agreeing["agreeing"].to_list() == ["An / A"]
+    with pytest.raises(InputError, match=r"the sentences differ in 'An \| on\|off / A'"):
+        read_pairs(write_csv([(*pair, "An | on | off / A", "")], MARKED))
+    assert read_mark("x", "modified", "a | b|c / | d |") == (["a", "b|c"], ["d"])
 
 
 def test_marks_are_checked(write_csv: WriteCsv) -> None:

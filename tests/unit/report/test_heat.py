@@ -7,6 +7,7 @@ from collections.abc import Callable
 import polars as pl
 import pytest
 
+from prasanga.columns import remade_by, require_columns
 from prasanga.errors import InputError
 from prasanga.report import heat
 from prasanga.report.grid import grid_of
@@ -66,8 +67,8 @@ def test_a_cell_is_marked_by_holm_alone(table: Table) -> None:
 
 def test_a_table_of_an_older_version_is_refused(table: Table) -> None:
     ceat = table(("C1", "a", "9", "fixed", 0.5))
-    heat.check_columns("estimates", ceat, heat.NEEDED)
+    require_columns("estimates", ceat, heat.NEEDED, remade_by("associations"))
     with pytest.raises(
         InputError, match=r"estimates: the table has no column p_stimuli_holm, twin_effect_size; it has "
     ):
-        heat.check_columns("estimates", ceat.drop("twin_effect_size", "p_stimuli_holm"), heat.NEEDED)
+        require_columns("estimates", ceat.drop("twin_effect_size", "p_stimuli_holm"), heat.NEEDED, "Mend it.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -11,6 +12,7 @@ from planted_pairs import planted_scores
 
 from prasanga.errors import InputError
 from prasanga.likelihoods.bias import bias_percentage
+from prasanga.pairs.reasons import REASONS
 from prasanga.report.other_methods import BesideCeat, downloads_of
 from prasanga.report.page import render_page
 from prasanga.report.pair_grid import Group, groups_of, name_of_type, pair_grid_of, sort_types
@@ -129,12 +131,20 @@ def test_the_numbers_of_the_section(bias: pl.DataFrame) -> None:
     assert (numbers["stereo pairs"], numbers["antistereo pairs"]) == ("93.3 % of 45", "86.7 % of 45")
     assert numbers["pairs counted"] == "90 of 90"
     assert numbers["Holm"] == "< .001"
-    assert [cell.text for cell in english.blocks[0].overview] == ["44.4", "–"]
-    assert english.blocks[0].overview[1].hover == "gpt: no pairs of this type"
+    assert (english.models, hindi.models) == (["bert"], ["bert", "gpt"])
+    assert [cell.text for cell in english.blocks[0].overview] == ["44.4"]
     (left_out,) = english.left_out
-    assert (left_out.model, left_out.pairs, left_out.of) == ("bert", 3, 90)
-    assert left_out.reasons == ["the two sentences are the same: gender-0, caste-0, physical-appearance-0"]
+    assert (left_out.model, left_out.pairs, left_out.of) == ("bert", 3, "90 pairs")
+    assert left_out.reasons == ["both sentences are the same: gender-0, caste-0, physical-appearance-0"]
     assert hindi.left_out == []
+
+
+def test_a_model_without_a_type_has_an_empty_cell_that_says_so() -> None:
+    both = [planted_scores("bert", "hi", 0.9), planted_scores("gpt", "hi", 0.4, types=("caste",))]
+    section = pair_section(bias_percentage(pl.concat(both), n_resamples=0))
+    cells = section.groups[0].blocks[0].overview
+    assert [cell.text for cell in cells] == ["90.0", "–"]
+    assert cells[1].hover == "gpt: no pairs of this type"
 
 
 def test_shades() -> None:
@@ -145,13 +155,51 @@ def test_shades() -> None:
 def test_findings(bias: pl.DataFrame) -> None:
     first, second = findings_of_pairs(bias)
     assert first.startswith(
-        "Sentence pairs: 4 of 12 bias percentages differ from 50 (exact test, p < .05 after Holm's correction); the"
-        " farthest from it is 90.0 % ("
+        "Sentence pairs: 4 of 12 bias percentages differ from 50 (exact test, p < .05 after Holm's correction); of"
+        " these the farthest from it is 90.0 % ("
     )
-    assert "30 pairs; exact 95 % interval 73.5 to 97.9, p < .001 after correction; random twin 60.0)." in first
+    # all four have 90 %, and the row over all pairs the most of them
+    assert "(all pairs, Hindi, bert; 90 pairs; exact 95 % interval 81.9 to 95.3, p < .001 after" in first
+    assert first.endswith(" correction; random twin 60.0).")
     assert second == ("Sentence pairs, each counted once a model: of 270, 3 were left out, and 6 have equal scores.")
     nothing = bias_percentage(planted_scores("a", "hi", 0.5, left_out=range(30)))
     assert list(findings_of_pairs(nothing)) == ["Sentence pairs: none of 4 percentages could be computed."]
+
+
+def test_a_percentage_of_a_few_pairs_is_not_the_one_that_is_named() -> None:
+    few = planted_scores("bert", "hi", 1.0, n=3, types=("caste",))
+    some = planted_scores("bert", "hi", 0.6, n=20, types=("gender",))
+    (said,) = findings_of_pairs(bias_percentage(pl.concat([few, some]), n_resamples=0))
+    assert "0 of 3 bias percentages differ from 50" in said
+    assert "the farthest from it, of those of 20 pairs or more, is 65.2 % (all pairs, Hindi, bert; 23 pairs;" in said
+    (said,) = findings_of_pairs(bias_percentage(few, n_resamples=0))
+    assert said.endswith("; none is of 20 pairs or more, too few to say which is far from it.")
+    # what differs after correction is named before what is farther by chance
+    many = planted_scores("bert", "hi", 0.8, n=100, types=("age",))
+    (said,) = findings_of_pairs(bias_percentage(pl.concat([few, many]), n_resamples=0))
+    assert "of these the farthest from it is 80.6 % (all pairs, Hindi, bert; 103 pairs;" in said
+
+
+def test_one_pair_is_no_pairs() -> None:
+    one = planted_scores("bert", "hi", 1.0, n=2, types=("caste",), left_out=[1])
+    section = pair_section(bias_percentage(one, n_resamples=0))
+    assert "bias percentage 100.0, 1 pair\n" in section.groups[0].blocks[0].overview[0].hover
+    lonely = pair_section(bias_percentage(one[1:], n_resamples=0)).groups[0].left_out[0]
+    assert (lonely.pairs, lonely.of) == (1, "1 pair")
+
+
+def test_the_number_of_tests_is_that_of_any_row_that_was_tested() -> None:
+    untested = planted_scores("aaa", "en", 0.5, left_out=range(30))
+    scores = pl.concat([untested, planted_scores("bert", "en", 0.9)], how="vertical_relaxed")
+    layout = render_pair_table(bias_percentage(scores, n_resamples=0))
+    assert "corrected for 4 tests" in layout.md
+
+
+def test_every_reason_of_a_pair_left_out_is_in_the_documentation(project_root: Path) -> None:
+    page = (project_root / "docs/bias_percentage.md").read_text("utf-8")
+    table = page.partition("| reason | meaning |")[2].partition("\n\n")[0]
+    found = dict(re.findall(r"^\| `([a-z-]+)` \| (.*) \|$", table, re.MULTILINE))
+    assert {code: text.replace("`", "").replace("\\", "") for code, text in found.items()} == dict(REASONS)
 
 
 def render(small: pl.DataFrame, beside: BesideCeat) -> str:
@@ -179,7 +227,7 @@ def test_the_page_has_the_section_where_there_are_pairs(small: pl.DataFrame, bia
         "Bias percentage by bias type and model, English",
         "90.0*",
         "Such samples share most of their pairs",
-        "the two sentences are the same: gender-0",
+        "both sentences are the same: gender-0",
         "bert: 3 of 90 pairs.",
     ):
         assert said in text

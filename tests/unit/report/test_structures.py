@@ -15,7 +15,7 @@ from prasanga.likelihoods.spread import compare_structures, spread_by_structure
 from prasanga.likelihoods.structure_scores import TRAITS_SCHEMA
 from prasanga.report.log_probability import (
     COLUMNS,
-    PAIR_COLUMNS,
+    DIFFERENCE_COLUMNS,
     QUANTITIES,
     SPREAD_COLUMNS,
     findings_of_structures,
@@ -78,7 +78,7 @@ def estimates(**changes: Any) -> pl.DataFrame:
 
 def test_the_package_names_the_columns_that_the_page_needs(spread: pl.DataFrame, pairs: pl.DataFrame) -> None:
     assert set(SPREAD_COLUMNS) <= set(spread.columns)
-    assert set(PAIR_COLUMNS) <= set(pairs.columns)
+    assert set(DIFFERENCE_COLUMNS) <= set(pairs.columns)
 
 
 def test_each_structure_has_its_numbers(spread: pl.DataFrame, pairs: pl.DataFrame) -> None:
@@ -111,12 +111,12 @@ def test_each_structure_has_its_numbers(spread: pl.DataFrame, pairs: pl.DataFram
 
 def test_structures_that_differ_by_more_than_chance_are_marked(spread: pl.DataFrame, pairs: pl.DataFrame) -> None:
     section = structure_section(spread, pairs)
-    row = next(r for r in section.pairs if (r.model, r.polarity, r.quantity) == ("bert", "all", "corrected"))
+    row = next(r for r in section.differences if (r.model, r.polarity, r.quantity) == ("bert", "all", "corrected"))
     assert (row.structures, row.n, row.apart) == ("S4 / S1", "22", True)
     assert row.ratio == "0.50 (0.50 to 0.50)"  # every trait adds half as much
-    prior = next(r for r in section.pairs if (r.model, r.polarity, r.quantity) == ("bert", "all", "prior"))
+    prior = next(r for r in section.differences if (r.model, r.polarity, r.quantity) == ("bert", "all", "prior"))
     assert not prior.apart
-    assert {r.quantity for r in section.pairs} == {"prior", "corrected"}
+    assert {r.quantity for r in section.differences} == {"prior", "corrected"}
 
 
 def test_findings_say_where_associations_spread(spread: pl.DataFrame, pairs: pl.DataFrame) -> None:
@@ -163,7 +163,7 @@ def test_a_figure_of_nothing_is_refused(spread: pl.DataFrame) -> None:
 def test_the_page_has_the_sections_that_a_study_has(
     render_beside: Callable[[BesideCeat], str], spread: pl.DataFrame, pairs: pl.DataFrame
 ) -> None:
-    beside = BesideCeat(log_probability=estimates(), structures=spread, structure_pairs=pairs, structures_svg=SVG)
+    beside = BesideCeat(log_probability=estimates(), structures=spread, structure_differences=pairs, structures_svg=SVG)
     page = render_beside(beside)
     for name in ("log_probability", "structures"):
         assert f'<section id="{name}"' in page

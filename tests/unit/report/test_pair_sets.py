@@ -1,0 +1,128 @@
+"""What sets of pairs hold and what is odd about them, on the page."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import polars as pl
+import pytest
+from planted_pairs import planted_scores
+
+from prasanga.errors import InputError
+from prasanga.likelihoods.bias import bias_percentage
+from prasanga.pairs import statistics
+from prasanga.pairs.layouts import RawPair
+from prasanga.pairs.oddities import oddities
+from prasanga.report.other_methods import BesideCeat, downloads_of
+from prasanga.report.page import render_page
+from prasanga.report.pair_sets import Finding, pair_sets
+
+PAIRS = [
+    ("1", "en", "age", "stereo", "a b c", "a b d", "inherited"),
+    ("2", "en", "age", "antistereo", "a b .", "a", "inherited"),
+    ("3", "en", "caste", "stereo", "a b c d", "a b c e", "tuples"),
+    ("1", "hi", "age", "stereo", "क", "ख", "inherited"),
+]
+SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><path d="M 0 0"/></svg>'
+
+
+@pytest.fixture
+def described() -> pl.DataFrame:
+    names = ("pair_id", "language", "bias_type", "label", "first", "second", "origin")
+    return statistics(pl.DataFrame(PAIRS, schema=names, orient="row")).with_columns(set=pl.lit("demo"))
+
+
+@pytest.fixture
+def odd() -> pl.DataFrame:
+    long = "x" * 100
+    raw = [
+        RawPair(str(n), n, language, "age", "stereo", first, second, "first", "second")
+        for n, (language, first, second) in enumerate(
+            [
+                ("en", "Same.", "Same."),
+                ("en", "He  ran.", "She ran."),
+                ("hi", long, long),
+                *[("hi", "क  ख", "क ग")] * 4,
+            ],
+            start=1,
+        )
+    ]
+    return oddities(raw, ("bias_type", "label"))
+
+
+def test_the_numbers_of_table_6(described: pl.DataFrame) -> None:
+    english, hindi = pair_sets(described, {}).blocks
+    assert (english.title, hindi.title) == ("English", "Hindi")
+    assert hindi.subsets == ["all pairs"]
+    assert english.subsets == ["all pairs", "inherited", "from tuples"]
+    assert english.pairs == ["3", "2", "1"]
+    assert [(share.name, share.cells) for share in english.shares] == [
+        ("Words in a sentence, mean", ["3.00", "2.50", "4.00"]),
+        ("Labelled stereo", ["66.7 % (2)", "50.0 % (1)", "100.0 % (1)"]),
+        ("Labelled antistereo", ["33.3 % (1)", "50.0 % (1)", "0.0 % (0)"]),
+        ("Age", ["66.7 % (2)", "100.0 % (2)", "–"]),
+        ("Caste", ["33.3 % (1)", "–", "100.0 % (1)"]),
+    ]
+
+
+def test_oddities_are_counted_by_kind_with_the_first_of_each(described: pl.DataFrame, odd: pl.DataFrame) -> None:
+    (found,) = pair_sets(described, {"demo": odd}).oddities
+    kinds = {kind.kind: kind for kind in found.kinds}
+    assert found.n_findings == len(odd)
+    assert list(kinds) == [
+        "identical-sentences",
+        "duplicated-pair",
+        "several-blanks",
+        "other-script",
+        "small-first-letter",
+    ]
+    assert kinds["several-blanks"].counts == "1\u00a0English, 4\u00a0Hindi"
+    assert len(kinds["several-blanks"].examples) == 3
+    first, second = kinds["identical-sentences"].examples
+    assert first == Finding("1, en, first / second", "Same.", "kept, cannot be scored")
+    assert second.found == f"{'x' * 59}…"
+    with pytest.raises(InputError, match=r"oddities of the set demo: the table has no column kind; .*pairs stage"):
+        pair_sets(described, {"demo": odd.drop("kind")})
+    with pytest.raises(InputError, match="statistics of pairs: the table has no column set"):
+        pair_sets(described.drop("set"), {})
+
+
+def render(small: pl.DataFrame, beside: BesideCeat) -> str:
+    config: dict[str, Any] = {"study": "s", "title": "S", "note": "", "language": "bn", "seed": 1}
+    return render_page(
+        config=config | {"pairs": {"sets": {"demo": {"path": "x.csv"}}, "ties": "apart"}},
+        ceat=small,
+        coverage=None,
+        categories={},
+        forms=None,
+        models=[],
+        figure_svg=SVG,
+        made_from={},
+        beside=beside,
+    )
+
+
+def test_the_section_shows_the_sets_with_scores_and_without(
+    small: pl.DataFrame, described: pl.DataFrame, odd: pl.DataFrame
+) -> None:
+    clean = odd.clear()
+    hostile = odd.with_columns(found=pl.lit("<script>"))
+    beside = BesideCeat(pair_statistics=described, pair_oddities={"demo": hostile, "clean": clean})
+    bias = bias_percentage(planted_scores("bert", "hi", 0.9), n_resamples=0)
+    for tables, scored in ((beside, False), (BesideCeat(**{**vars(beside), "pairs": bias}), True)):
+        page = render(small, tables)
+        assert "<script" not in page
+        body = page.partition('<section id="pairs"')[2].partition("</section>")[0]
+        assert body.count("<tr") == body.count("</tr>")
+        assert body.count("<details") == body.count("</details>")
+        text = " ".join(re.sub(r"<[^>]+>", " ", body).split())
+        assert ("No model of the study has scored them." in text) is not scored
+        assert ("Bias percentage by bias type" in text) is scored
+        assert "Words in a sentence, mean 3.00 2.50 4.00" in text
+        assert "several-blanks several blanks between words 1 English, 4 Hindi" in text
+        assert "Nothing is odd about the set clean." in text
+        assert '<a href="../pairs/statistics.csv">' in body
+        assert '<li><a href="#pairs">Sentence pairs</a></li>' in page
+    paths = [path for path, _ in downloads_of(beside)]
+    assert paths == ["../pairs/statistics.csv", "../pairs/demo.oddities.parquet", "../pairs/clean.oddities.parquet"]
