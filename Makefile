@@ -42,6 +42,7 @@ benchmarks: $(VENV)/.installed
 	$(BIN)/python tests/benchmarks/sentences.py
 	$(BIN)/python tests/benchmarks/embeddings.py
 	$(BIN)/python tests/benchmarks/associations.py --grid
+	$(BIN)/python tests/benchmarks/pairs.py
 	$(BIN)/python tests/benchmarks/interval_coverage.py
 	$(BIN)/python tests/benchmarks/calibration.py
 

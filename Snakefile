@@ -21,14 +21,15 @@ localrules:
     all,
     embeddings,
     associations,
+    likelihoods,
     figures,
 
 
 rule all:
-    """The page with every result of the study."""
+    """The page with every result of the study; the tables and figures of one that asks no model for vectors."""
     default_target: True
     input:
-        "results/report/index.html",
+        lambda wildcards: "results/report/index.html" if MODELS else [*likelihood_tables(), *pictures_of_likelihoods()],
 
 
 if LEXICON:
@@ -54,6 +55,10 @@ if COMPUTED:
     include: "rules/release.smk"
     # Tiny models, trained by the workflow where the config asks for them.
     include: "rules/models.smk"
+    # Pairs from annotated tuples; only when asked for.
+    include: "rules/tuples.smk"
+    # Pairs to another society and another language; only when asked for.
+    include: "rules/adaptation.smk"
 
 
 # Segments to vectors of their target words; the stage that wants a GPU.
@@ -64,6 +69,10 @@ include: "rules/associations.smk"
 include: "rules/seat.smk"
 # Static vectors of words, trained or read, and their associations.
 include: "rules/static.smk"
+# Sentence pairs as tables.
+include: "rules/pairs.smk"
+# Pairs and templates to probabilities; wants a GPU as well.
+include: "rules/likelihoods.smk"
 # The papers' tables, and the study beside them.
 include: "rules/comparison.smk"
 # Tables to figures and the page; never starts a model.

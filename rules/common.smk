@@ -22,7 +22,17 @@ from prasanga.lexicon.categories import (
     stimuli_of,
 )
 from prasanga.lexicon.planning import plan_lexicon
-from prasanga.models.studied import files_of_model, require_places, studied_models, twins_of
+from prasanga.likelihoods.planning import digest_of_set
+from prasanga.models.studied import (
+    files_of_model,
+    kind_at_hand,
+    require_encoder,
+    require_places,
+    require_stage,
+    scored_models,
+    studied_models,
+    twins_of,
+)
 from prasanga.provenance import digest_of
 from prasanga.provenance.code import fingerprint, remembered
 from prasanga.provenance.ledger import MANIFEST, synchronize
@@ -51,7 +61,21 @@ MODELS = sorted(STUDIED)
 # Null controls: they are measured as the models are, and stand beside them in tables, never among them.
 TWINS = readable(twins_of, STUDIED, config["seed"]) if config["associations"]["random_twin"] else {}
 TWIN_OF = dict(zip(TWINS, STUDIED))
-readable(require_names_apart, config["static"]["vectors"], STUDIED)
+# The models that are asked for probabilities, and their null controls; a layer is no question there.
+SCORED = readable(scored_models, config["models"])
+SCORED_TWINS = readable(twins_of, SCORED, config["seed"]) if config["associations"]["random_twin"] else {}
+SCORED_TWIN_OF = dict(zip(SCORED_TWINS, SCORED))
+KINDS = {model: kind_at_hand(settings) for model, settings in SCORED.items()}
+# Log-probability bias is asked of models with a mask; one of the hub whose kind is not written down is taken for one,
+# and refused by check_model if it is none.
+MASKED = [model for model in SCORED if KINDS[model] in ("encoder", "auto")]
+MASKED_TWINS = [twin for twin, model in SCORED_TWIN_OF.items() if model in MASKED]
+PAIRS, LOG_PROBABILITY = config["pairs"], config["log_probability"]
+SETS, TRAITS = PAIRS["sets"], LOG_PROBABILITY["traits"]
+OF_WORDS = [f"log_probability.{key}" for key in ("categories", "traits") if LOG_PROBABILITY[key]]
+readable(require_stage, config["models"], "likelihoods", [*(["pairs.sets"] if SETS else []), *OF_WORDS])
+readable(require_encoder, KINDS, OF_WORDS)
+readable(require_names_apart, config["static"]["vectors"], {**STUDIED, **SCORED})
 LENGTHS = [parse_length(length) for length in config["samples"]["lengths"]]
 readable(require_longest, LENGTHS, config["samples"]["longest"])
 LENGTH_FILES = [length.file_name for length in LENGTHS]
@@ -82,7 +106,16 @@ readable(require_searched, CATEGORIES, config["categories"])
 SEAT = config["seat"]
 SENTENCES = "results/samples/templates.parquet"
 SEAT_CHOSEN = readable(partial(chosen_categories, key="seat.categories"), CATEGORIES, SEAT["categories"])
-for chosen, key in ((CHOSEN, "categories"), (SEAT_CHOSEN, "seat.categories")):
+LOG_PROBABILITY_CHOSEN = readable(
+    partial(chosen_categories, key="log_probability.categories"), CATEGORIES, LOG_PROBABILITY["categories"]
+)
+if LOG_PROBABILITY_CHOSEN:  # a name with a slip in it would be passed over
+    readable(partial(chosen_categories, key="log_probability.exchanged"), CATEGORIES, LOG_PROBABILITY["exchanged"])
+for chosen, key in (
+    (CHOSEN, "categories"),
+    (SEAT_CHOSEN, "seat.categories"),
+    (LOG_PROBABILITY_CHOSEN, "log_probability.categories"),
+):
     readable(partial(require_words, key=key, files=SET_FILES), CATEGORIES, chosen)
 
 
@@ -90,6 +123,8 @@ for chosen, key in ((CHOSEN, "categories"), (SEAT_CHOSEN, "seat.categories")):
 SHARDS, SUPPLEMENT, CORPUS = {}, {}, {}
 if COMPUTED:
     readable(require_places, config["models"], Path.cwd())
+    for name, settings in SETS.items():  # else results of an earlier run would stand in for pairs that are not there
+        readable(digest_of_set, name, settings["path"])
     SHARDS, SUPPLEMENT = (
         readable(
             find_shards,
@@ -115,6 +150,7 @@ wildcard_constraints:
     family="|".join(map(re.escape, config["models"])),
     length=r"\d+|over\d+",
     bucket=r"\d\d",
+    set="|".join(map(re.escape, SETS)) or "(?!)",
 
 
 def note_results():
@@ -224,6 +260,21 @@ def first_layer(wildcards):
 def checked_model(wildcards):
     """What is known of a model, once it has been looked at."""
     return checkpoints.check_model.get(family=settings_of(wildcards.model)["family"]).output.report
+
+
+def checked_scorer(wildcards):
+    """What is known of a model that is asked for probabilities, once it has been looked at."""
+    return checkpoints.check_model.get(family=scored_settings(wildcards.model)["family"]).output.report
+
+
+def scored_settings(model):
+    """The settings of a model that is asked for probabilities, or of its twin."""
+    return SCORED.get(model) or SCORED_TWINS[model]
+
+
+def cards_of_scorer(wildcards):
+    """The cards that it is spread over."""
+    return scored_settings(wildcards.model)["cards"]
 
 
 def cards_of(wildcards):
@@ -347,7 +398,7 @@ def dispensable_lists():
 
 
 def ceat_tables(ending, models=MODELS):
-    """The tables with this ending of all models (or twins) at all lengths."""
+    """The tables with this ending of all models (or twins) at all lengths; none if no model is asked for vectors."""
     return expand(
         "results/associations/ceat/{model}/{length}.{ending}",
         model=models,
@@ -360,13 +411,19 @@ def estimates_of_jobs(method):
     """The tables of estimates that the jobs of a method write; none of a method that the study does not ask for."""
     if method == "ceat":
         return ceat_tables("parquet")
-    names = {"seat": MODELS if config["seat"]["categories"] else [], "weat": sorted(config["static"]["vectors"])}
-    return expand(f"results/associations/{method}/{{name}}.parquet", name=names[method])
+    names = {
+        "seat": MODELS if config["seat"]["categories"] else [],
+        "weat": sorted(config["static"]["vectors"]),
+        "log_probability": MASKED if LOG_PROBABILITY["categories"] else [],
+    }
+    stage = "likelihoods" if method == "log_probability" else "associations"
+    return expand(f"results/{stage}/{method}/{{name}}.parquet", name=names[method])
 
 
 def other_tests(method):
     """The estimates of the study's other methods, whose tests count where p is corrected."""
-    return [path for other in ("ceat", "seat", "weat") if other != method for path in estimates_of_jobs(other)]
+    methods = ("ceat", "seat", "weat", "log_probability")
+    return [path for other in methods if other != method for path in estimates_of_jobs(other)]
 
 
 def test_settings():
@@ -425,6 +482,117 @@ def seat_settings(model):
         "unit": SEAT["unit"],
         "average": SEAT["average"],
         "seed": config["seed"],
+    }
+
+
+def set_settings(name):
+    """What decides which pairs are in a set, the content of its file among it."""
+    settings = SETS[name]
+    digest = readable(digest_of_set, name, settings["path"])
+    return {**{key: settings[key] for key in ("layout", "languages")}, "digest": digest}
+
+
+def scorer_settings(model):
+    """Which model it is, how it is read, and its random weights if it is a twin."""
+    settings = scored_settings(model)
+    which = model_settings(settings["family"])
+    chosen = {key: value for key, value in which["options"].items() if key != "kind"}
+    return {
+        **which,
+        "options": chosen | {key: settings[key] for key in ("random_weights",) if key in settings},
+        "dtype": settings["dtype"],
+        "files": replaceable_files(settings["family"]),
+    }
+
+
+def pair_settings(model):
+    """What changes the scores that a model gives to pairs: of the measures only those that a model of its kind has."""
+    settings = scored_settings(model)
+    measures = {"encoder": PAIRS["encoder"], "encoder-decoder": PAIRS["encoder_decoder"]}
+    kind = KINDS[SCORED_TWIN_OF.get(model, model)]
+    return {
+        "which": scorer_settings(model),
+        "measures": {key: measure for key, measure in measures.items() if kind in (key, "auto")},
+        **{key: PAIRS[key] for key in ("reduction", "pieces", "punctuation", "unknown")},
+        "normalization": config["normalization"],
+        "language_codes": settings["language_codes"],
+        "name": model,
+    }
+
+
+def structure_settings(model):
+    """What changes the scores of traits in sentence structures."""
+    return {
+        "which": scorer_settings(model),
+        "lexicon": lexicon_settings(),
+        **{key: LOG_PROBABILITY[key] for key in ("traits", "structures", "pieces", "terms")},
+        **({"sentences": SENTENCES_OF["structures"]} if SENTENCES_OF else {}),
+    }
+
+
+def category_settings(model):
+    """What changes the log-probability bias of categories."""
+    return {
+        "which": scorer_settings(model),
+        "lexicon": lexicon_settings(),
+        "test": control_settings() if model in SCORED_TWINS else test_settings(),
+        **{key: LOG_PROBABILITY[key] for key in ("categories", "templates", "exchanged", "pieces", "terms")},
+        **({"sentences": SENTENCES_OF["categories"]} if SENTENCES_OF else {}),
+        "seed": config["seed"],
+    }
+
+
+def pair_scores(models):
+    """The scores of all sets of pairs by these models."""
+    return expand("results/likelihoods/pairs/{set}/{model}.parquet", set=SETS, model=models)
+
+
+def likelihood_tables():
+    """The tables of pairs, structures and categories, where the study asks for them."""
+    asked = {
+        "bias_percentages": SETS and SCORED,
+        "structures": TRAITS and MASKED,
+        "log_probability": LOG_PROBABILITY["categories"] and MASKED,
+    }
+    tables = [f"results/likelihoods/{name}.parquet" for name, wanted in asked.items() if wanted]
+    return tables + (["results/pairs/statistics.parquet"] if SETS else [])
+
+
+def measured():
+    """The config without the methods that no model of the study is there for."""
+    vectors = {} if MODELS else {"categories": [], "seat": {**SEAT, "categories": []}}
+    masked = {} if MASKED else {"log_probability": {**LOG_PROBABILITY, "categories": []}}
+    return {**config, **vectors, **masked}
+
+
+def pictures_of_likelihoods():
+    """The figures and tables for papers of a study that asks no model for vectors."""
+    return [*PAIR_FIGURES, *PAIR_TABLES, *STRUCTURE_FIGURES, *LAYOUTS, *COMPARED]
+
+
+def cached_scores():
+    """The scores of the study by what to write to go without them, each with what the config says of it.
+
+    Files of a model are not compared: the model need not be on this machine.
+    """
+
+    def without_files(settings):
+        which = {key: value for key, value in settings["which"].items() if key != "files"}
+        return {**settings, "which": which}
+
+    masked = [*MASKED, *MASKED_TWINS]
+    return {
+        "`pairs: {sets: {}}`": {
+            path: without_files(pair_settings(Path(path).stem)) for path in pair_scores([*SCORED, *SCORED_TWINS])
+        },
+        "`log_probability: {traits: []}`": {
+            f"results/likelihoods/structures/{model}.parquet": without_files(structure_settings(model))
+            for model in (masked if TRAITS else [])
+        },
+        "`log_probability: {categories: []}`": {
+            f"results/likelihoods/log_probability/{model}.parquet": without_files(category_settings(model))
+            for model in (masked if LOG_PROBABILITY["categories"] else [])
+        },
     }
 
 

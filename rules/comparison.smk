@@ -1,17 +1,21 @@
 """Results in the layouts of the papers' tables, and beside the numbers that a paper prints."""
 
-from prasanga.report.layouts import ENDINGS, layouts_of, methods_of
+from prasanga.report.layouts import ENDINGS, layouts_of, methods_of, table_of
+from prasanga.report.pair_comparison import percentage_files
 from prasanga.report.published import published_files, why_nothing_to_compare
 
 PUBLISHED = Path(workflow.basedir, "resources/published")
 LAYOUTS = expand(
     "results/report/tables/{name}.{ending}",
-    name=layouts_of(config),
+    name=layouts_of(measured()),
     ending=ENDINGS,
 )
 COMPARED = []
 # the tables of the methods that the study measures
-ESTIMATES = expand("results/associations/{method}.parquet", method=methods_of(config))
+ESTIMATES = {method: table_of(method) for method in methods_of(measured())}
+# sentence pairs, where the study has sets of them and a model that is asked for probabilities
+BIAS = ["results/likelihoods/bias_percentages.parquet"] if config["pairs"]["sets"] and SCORED else []
+PAIR_TABLES = []
 
 
 if LAYOUTS:
@@ -19,7 +23,7 @@ if LAYOUTS:
     rule write_paper_tables:
         """The tables in the papers' layouts, of what the study measured."""
         input:
-            ESTIMATES,
+            ESTIMATES.values(),
         output:
             LAYOUTS,
         log:
@@ -32,8 +36,29 @@ if LAYOUTS:
             "../workflow/scripts/write_paper_tables.py"
 
 
+if BIAS:
+    PAIR_TABLES = expand("results/report/tables/sahoo_table2.{ending}", ending=ENDINGS)
+
+    rule write_pair_table:
+        """Bias percentages of sentence pairs in the layout of Table 2 of Sahoo et al."""
+        input:
+            BIAS,
+        output:
+            PAIR_TABLES,
+        log:
+            "logs/report/pair_table.log",
+        benchmark:
+            "benchmarks/report/pair_table.tsv"
+        params:
+            preset=config["preset"],
+        script:
+            "../workflow/scripts/write_pair_table.py"
+
+
 if config["comparison"]["paper"] != "none":
     COMPARED = multiext("results/report/comparison", ".csv", ".md")
+    # what a paper prints of sentence pairs
+    PERCENTAGES = percentage_files(PUBLISHED, config["comparison"]["paper"]) if BIAS else []
     # a name that the study or the paper does not have is told before any job, and that no name fits
     warn(
         readable(
@@ -42,7 +67,8 @@ if config["comparison"]["paper"] != "none":
                 PUBLISHED,
                 **config["comparison"],
                 language=config["language"],
-                studied=[*MODELS, *config["static"]["vectors"]],
+                studied=list(dict.fromkeys([*MODELS, *SCORED, *config["static"]["vectors"]])),
+                pairs=bool(PERCENTAGES),
             )
         )
     )
@@ -50,7 +76,8 @@ if config["comparison"]["paper"] != "none":
     rule compare_with_papers:
         """The study's effect sizes beside those of a paper."""
         input:
-            **{Path(path).stem: [path] for path in ESTIMATES},
+            **{method: [path] for method, path in ESTIMATES.items()},
+            **({"pairs": BIAS} if BIAS else {}),
         output:
             csv="results/report/comparison.csv",
             markdown="results/report/comparison.md",
@@ -66,16 +93,21 @@ if config["comparison"]["paper"] != "none":
                 "folder": os.path.relpath(PUBLISHED),
                 "published": {
                     path.name: digest_of(path.read_text(encoding="utf-8"))
-                    for path in published_files(PUBLISHED, config["comparison"]["paper"])
+                    for path in [*published_files(PUBLISHED, config["comparison"]["paper"]), *PERCENTAGES]
                 },
             },
         script:
             "../workflow/scripts/compare_with_papers.py"
 
+    def tables_of_method(wildcards):
+        """The tables of one method, by its name."""
+        method = wildcards.method
+        return {method: BIAS if method == "pairs" else estimates_of_jobs(Path(table_of(method)).stem)}
+
     use rule compare_with_papers as compare_one_method with:
         # One method by itself, only when asked for, and before p is corrected over all: SEAT takes no corpus, CEAT does.
         input:
-            unpack(lambda wildcards: {wildcards.method: estimates_of_jobs(wildcards.method)}),
+            unpack(tables_of_method),
         output:
             csv="results/report/comparison_{method}.csv",
             markdown="results/report/comparison_{method}.md",
@@ -84,4 +116,4 @@ if config["comparison"]["paper"] != "none":
         benchmark:
             "benchmarks/report/comparison_{method}.tsv"
         wildcard_constraints:
-            method="|".join(methods_of(config)),
+            method="|".join([*ESTIMATES, *(["pairs"] if BIAS else [])]),

@@ -1,8 +1,10 @@
 """Models: tiny ones are trained where the config asks for them; every one is looked at before it runs."""
 
+from prasanga.models.studied import asked_of_model, kind_at_hand
+
 
 rule train_model:
-    """A masked language model with its tokenizer, trained from nothing in about a minute."""
+    """A language model of the kind asked for with its tokenizer, trained from nothing in about a minute."""
     input:
         corpus=[ancient(shard.path) for shard in whole_files()],
     output:
@@ -23,6 +25,7 @@ rule train_model:
     params:
         training=lambda wildcards: {
             **config["models"][wildcards.family]["train"],
+            "kind": kind_at_hand(config["models"][wildcards.family]),
             **{key: extraction_settings()[key] for key in ("normalization", "replacements")},
             "errors": config["corpus"]["errors"],
             "shards": [shard_settings(shard)["shard"] for shard in whole_files()],
@@ -56,6 +59,7 @@ checkpoint check_model:
             "dtype": config["models"][wildcards.family]["dtype"],
             "layers": [each["layer"] for each in STUDIED.values() if each["family"] == wildcards.family],
             "audit": config["embeddings"]["audit"],
+            **asked_of_model(config["models"][wildcards.family], config["pairs"], config["log_probability"]),
             # older files in place of newer ones are other files as well
             "files": replaceable_files(wildcards.family),
         },

@@ -49,6 +49,49 @@ rule write_tables:
         "../workflow/scripts/write_tables.py"
 
 
+PAIR_FIGURES = []
+STRUCTURES, STRUCTURE_FIGURES = [], []
+
+
+if BIAS:
+    PAIR_FIGURES = expand(
+        "results/report/figures/{name}.{ending}",
+        name=["score_differences", "score_differences_by_type"],
+        ending=["svg", "pdf", "png"],
+    )
+
+    rule draw_pairs:
+        """Densities of the difference of scores of sentence pairs, by language and by bias type."""
+        input:
+            "results/likelihoods/pair_differences.parquet",
+        output:
+            PAIR_FIGURES,
+        log:
+            "logs/report/pairs.log",
+        benchmark:
+            "benchmarks/report/pairs.tsv"
+        script:
+            "../workflow/scripts/draw_pairs.py"
+
+
+if TRAITS and MASKED:
+    STRUCTURES = [f"results/likelihoods/{name}.parquet" for name in ("structures", "structure_differences")]
+    STRUCTURE_FIGURES = multiext("results/report/figures/structures", ".svg", ".pdf", ".png")
+
+    rule draw_structures:
+        """How log-probability bias spreads over the traits in each sentence structure."""
+        input:
+            STRUCTURES[:1],
+        output:
+            STRUCTURE_FIGURES,
+        log:
+            "logs/report/structures.log",
+        benchmark:
+            "benchmarks/report/structures.tsv"
+        script:
+            "../workflow/scripts/draw_structures.py"
+
+
 rule write_page:
     """The page: what was measured, how, how sure it is, and from what."""
     input:
@@ -66,7 +109,14 @@ rule write_page:
         settling_figure="results/report/figures/settling.svg",
         convergence_figure="results/report/figures/convergence.svg",
         others=estimates_beside_ceat(),
-        tables=["results/report/tables/ceat.csv", *LAYOUTS, *COMPARED],
+        log_probability=[path for method, path in ESTIMATES.items() if method == "log_probability_bias"],
+        structures=STRUCTURES,
+        structures_figure=STRUCTURE_FIGURES[:1],
+        pairs=BIAS,
+        pairs_figure=PAIR_FIGURES[:1],
+        pair_statistics=["results/pairs/statistics.parquet"] if SETS else [],
+        pair_oddities=expand("results/pairs/{set}.oddities.parquet", set=SETS),
+        tables=["results/report/tables/ceat.csv", *LAYOUTS, *PAIR_TABLES, *COMPARED],
     output:
         "results/report/index.html",
     log:
@@ -92,6 +142,9 @@ rule figures:
         multiext("results/report/figures/effect_by_length", ".svg", ".pdf", ".png"),
         multiext("results/report/figures/settling", ".svg", ".pdf", ".png"),
         multiext("results/report/figures/convergence", ".svg", ".pdf", ".png"),
+        STRUCTURE_FIGURES,
+        PAIR_FIGURES,
         LAYOUTS,
+        PAIR_TABLES,
         COMPARED,
         multiext("results/report/tables/ceat", ".csv", ".md", ".tex"),

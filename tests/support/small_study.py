@@ -26,6 +26,8 @@ SMALL = {
     "associations": {"n_samples": 40, "n_resamples": 20, "n_shuffles": 20, "random_twin": False},
     "seat": {"categories": []},
     "static": {"vectors": {}},
+    "pairs": {"sets": {}},
+    "log_probability": {"categories": [], "traits": []},
 }
 
 
@@ -83,7 +85,7 @@ class Study:
         printed = self.run("--dry-run", *arguments, **keywords)
         counts = dict(re.findall(r"^(\w+) +(\d+)$", printed, flags=re.MULTILINE))
         assert counts or "Nothing to be done" in printed, printed
-        collecting = {"all", "total", "sentences", "embeddings", "associations", "figures", "release"}
+        collecting = {"all", "total", "sentences", "embeddings", "associations", "likelihoods", "figures", "release"}
         return {rule: int(count) for rule, count in counts.items() if rule not in collecting}
 
     def copy(self, destination: Path) -> Study:

@@ -16,11 +16,13 @@ if TYPE_CHECKING:
 log_to(snakemake.log[0])
 settings = snakemake.params.check
 model, options = settings["model"], ModelOptions(**settings["options"])
-revision, dtype, layers = (settings[key] for key in ("revision", "dtype", "layers"))
-report = check_model(model, revision=revision, dtype=dtype, layers=layers, options=options)
+revision, stages = settings["revision"], settings["stages"]
+asked = {key: settings[key] for key in ("dtype", "layers", "stages", "kinds", "masked")}
+report = check_model(model, revision=revision, options=options, **asked)
 tokenizer = load_tokenizer(model, revision=report["identity"].get("commit", revision), options=options)
 audit = audit_tokenizer(tokenizer, pl.read_parquet(snakemake.input.forms))
-audit.require(settings["audit"], snakemake.wildcards.family)
+if "embeddings" in stages:
+    audit.require(settings["audit"], snakemake.wildcards.family)
 made_from = describe("models", script=__file__, inputs=[snakemake.input.forms], settings=settings)
 write_table(snakemake.output.words, audit.table.to_arrow(), made_from)
 write_text(snakemake.output.tokenizer, json.dumps(audit.summary, indent=2, ensure_ascii=False) + "\n")

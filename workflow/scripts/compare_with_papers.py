@@ -6,7 +6,8 @@ import polars as pl
 
 from prasanga.logs import log_to
 from prasanga.parquet import write_text
-from prasanga.report.comparison import compare, comparison_to_csv, comparison_to_markdown
+from prasanga.report.comparison import compare
+from prasanga.report.pair_comparison import METHOD, compare_pairs, read_percentages, with_pairs
 from prasanga.report.published import read_models, read_published
 
 if TYPE_CHECKING:
@@ -14,8 +15,12 @@ if TYPE_CHECKING:
 
 log_to(snakemake.log[0])
 asked = snakemake.params.comparison
+folder, paper = asked["folder"], asked["paper"]
 tables = {method: pl.concat(map(pl.read_parquet, paths)) for method, paths in snakemake.input.items()}
-published = read_published(asked["folder"], asked["paper"])
-comparison = compare(tables, published, models=asked["models"], language=asked["language"])
-write_text(snakemake.output.csv, comparison_to_csv(comparison))
-write_text(snakemake.output.markdown, comparison_to_markdown(comparison, read_models(asked["folder"], asked["paper"])))
+bias = tables.pop(METHOD, None)
+comparison = compare(tables, read_published(folder, paper), models=asked["models"], language=asked["language"])
+percentages = read_percentages(folder, paper)
+pairs = None if bias is None else compare_pairs(bias, percentages, paper=paper, models=asked["models"])
+texts = with_pairs(comparison, pairs, read_models(folder, paper), others=bool(tables))
+for path, text in zip((snakemake.output.csv, snakemake.output.markdown), texts, strict=True):
+    write_text(path, text)

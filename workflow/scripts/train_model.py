@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from prasanga.logs import log_to
-from prasanga.models import train_masked_model
+from prasanga.models import train_model
 from prasanga.sentences import Shard, read_texts, require_small
 from prasanga.text import normalizer
 
@@ -18,4 +18,4 @@ settings.pop("digests")  # say that the corpus changed
 shards = [Shard(**shard) for shard in settings.pop("shards")]
 require_small(shards)
 texts = [text for shard in shards for text in normalize(list(read_texts(shard, errors)))]
-train_masked_model(texts, Path(snakemake.output[0]).parent, **settings)
+train_model(texts, Path(snakemake.output[0]).parent, **settings)

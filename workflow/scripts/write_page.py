@@ -39,6 +39,18 @@ page = render_page(
         settling_svg=Path(snakemake.input.settling_figure).read_text(encoding="utf-8"),
         convergence_svg=Path(snakemake.input.convergence_figure).read_text(encoding="utf-8"),
         **{Path(path).stem: pl.read_parquet(path) for path in snakemake.input.others},
+        **{
+            Path(path).stem: pl.read_parquet(path)
+            for path in (*snakemake.input.log_probability, *snakemake.input.structures)
+        },
+        structures_svg="".join(Path(path).read_text(encoding="utf-8") for path in snakemake.input.structures_figure),
+        pairs=pl.read_parquet(snakemake.input.pairs) if snakemake.input.pairs else None,
+        pairs_svg="".join(Path(path).read_text(encoding="utf-8") for path in snakemake.input.pairs_figure),
+        pair_statistics=(pl.read_parquet(snakemake.input.pair_statistics) if snakemake.input.pair_statistics else None),
+        pair_oddities={
+            Path(path).name.removesuffix(".oddities.parquet"): pl.read_parquet(path)
+            for path in snakemake.input.pair_oddities
+        },
         tables=[Path(path).relative_to("results/report").as_posix() for path in snakemake.input.tables],
     ),
     made_from=describe("report", script=__file__, inputs=snakemake.input, settings=study, libraries=LIBRARIES),

@@ -1,8 +1,11 @@
 """Runs a language model for the log-probabilities of pieces, whatever its kind, as fast as the device allows.
 
-Every distinct pass is run once, whoever asks for it; passes are sorted by length and run in batches of a bounded number
-of pieces, which are halved where memory runs out; the vocabulary head runs at the positions that are read, and on so
-many of them at once that its output stays small. A text of thousands of words needs no more memory than that.
+Equal passes of one call run once; passes are sorted by length and run in batches of a bounded number of pieces, which
+are halved where memory runs out; the vocabulary head runs at the positions that are read, and on so many of them at
+once that its output stays small. So memory grows with the longest row and not with the number of masked copies: one
+row takes what the model takes for it, and queries that are handed over part by part (`in_parts`) wait in bounded
+number. A model that only runs whole (`ModelWithHead.whole`) has its head run at every position of a batch, which is
+then so small that the output keeps the same bound, down to one row.
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ import torch
 from numpy.typing import NDArray
 
 from prasanga.errors import InputError
+from prasanga.likelihoods.parts import in_parts
 from prasanga.likelihoods.queries import Query
 from prasanga.models.batches import plan_batches
 from prasanga.models.budget import ON_A_CPU, find_budget
@@ -27,9 +31,8 @@ from prasanga.models.options import NO_OPTIONS, ModelOptions
 from prasanga.models.pieces import unknown_pieces
 
 _HEAD_NUMBERS = {"cpu": 1 << 23, "cuda": 1 << 28}  # rows x vocabulary of the head's output: 32 MB, 1 GB of float32
+_ATTENTION_NUMBERS = 1 << 24  # rows x length x length x what is kept of each weight: 64 MB of float32
 _TRIAL_LENGTH = 64
-_WAITING = 1 << 21
-"""Pieces of the queries that wait together to be run by `in_parts`: some tens of megabytes."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +40,7 @@ class ScorerReport:
     """What a scorer has done since it was loaded.
 
     Attributes:
-        queries: asked.
+        queries: asked; not those that `in_parts` knew the answer of.
         passes: rows run through the model; equal ones of one call are run once.
         pieces: pieces run through the model, special ones included, padding not.
         reads: log-probabilities read.
@@ -72,7 +75,7 @@ def load_scorer(
         threads: threads of torch in this process; left alone if None.
         pieces_per_batch: most pieces per batch, padding included; None for 2,048 on a CPU, and on a GPU for what a
             trial finds when the first batch is run.
-        attentions: whether attention weights will be asked for.
+        attentions: whether an encoder will be asked how much attention pieces get, as `aula` does.
         options: of the tokenizer, the weights and the cards.
 
     Raises:
@@ -106,8 +109,12 @@ class Scorer:
         self.report = ScorerReport()
         on_a_cpu = model.device.type == "cpu"
         self._budget = ON_A_CPU if pieces_per_batch is None and on_a_cpu else pieces_per_batch
+        if model.alone:  # the smallest batch is one row
+            self._budget = 1
         self._halving = Halving(lambda pieces: no_memory_for(model.name, model.device, pieces))
         self._head_rows = max(1, _HEAD_NUMBERS["cpu" if on_a_cpu else "cuda"] // model.vocabulary)
+        if model.whole:  # each piece of a batch has a row of logits
+            self._budget = min(self._budget or self._head_rows, self._head_rows)
 
     @property
     def name(self) -> str:
@@ -165,23 +172,20 @@ class Scorer:
         return found
 
     def in_parts(self, queries: Iterable[Query]) -> Iterator[NDArray[np.float64]]:
-        """As `log_probabilities`, for queries that are made as they are needed: never all of them are in memory."""
-        waiting: list[Query] = []
-        pieces = 0
-        for query in queries:
-            waiting.append(query)
-            pieces += query.size
-            if pieces >= _WAITING:
-                yield from self.log_probabilities(waiting)
-                waiting, pieces = [], 0
-        yield from self.log_probabilities(waiting)
+        """As `log_probabilities`, for queries that are made as they are needed (`prasanga.likelihoods.parts`)."""
+        return in_parts(self.log_probabilities, queries)
 
     @torch.inference_mode()
     def attention(self, texts: Sequence[Sequence[int]]) -> list[NDArray[np.float64]]:
         """How much attention each piece of each text gets: the mean over layers, heads and the pieces that read.
 
-        For a scorer loaded with `attentions`; weights of a text sum to 1, its special pieces included.
+        Weights of a text sum to 1, its special pieces included. Of a batch, rows x length x length stay below 2^24, so
+        that a text of more than 4,096 pieces runs alone.
+
+        Raises:
+            InputError: the scorer was loaded without `attentions`, or a text for which the device has no memory.
         """
+        self.model.require_attention()
         order = sorted(range(len(texts)), key=lambda place: len(texts[place]))
         rows = [texts[place] for place in order]
         found: list[NDArray[np.float64]] = [np.empty(0)] * len(texts)
@@ -191,7 +195,8 @@ class Scorer:
             for place, row, weights in zip(order[batch], rows[batch], received.double().cpu().numpy(), strict=True):
                 found[place] = weights[: len(row)]
 
-        for batch in plan_batches([len(row) for row in rows], self._budget or ON_A_CPU):
+        most = _ATTENTION_NUMBERS // self.model.weights_kept
+        for batch in _square_batches([len(row) for row in rows], self._budget or ON_A_CPU, most):
             self._halving.run(batch, lambda part: (part.stop - part.start) * len(rows[part.stop - 1]), work)
         return found
 
@@ -271,6 +276,16 @@ def _reads_of(passes: Sequence[_Pass]) -> tuple[_Reads, list[int], list[int], li
     reads = _Reads([value[1] for value in values], [value[2] for value in values])
     rows, positions = [row for row, _ in states], [position for _, position in states]
     return reads, rows, positions, [value[3] for value in values], [value[0] for value in values]
+
+
+def _square_batches(lengths: Sequence[int], budget: int, most: int) -> Iterator[slice]:
+    """As `plan_batches`, and rows x length x length of a batch of several rows are at most `most`."""
+    for batch in plan_batches(lengths, budget):
+        begin = batch.start
+        for stop in range(begin + 1, batch.stop + 1):
+            if stop == batch.stop or (stop + 1 - begin) * lengths[stop] ** 2 > most:
+                yield slice(begin, stop)
+                begin = stop
 
 
 def _padded(queries: Sequence[Query]) -> int:

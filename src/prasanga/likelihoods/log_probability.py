@@ -15,9 +15,11 @@ attribute whatever its length, as in the program of the paper.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+import operator
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, SupportsIndex
 
 import numpy as np
 import polars as pl
@@ -26,6 +28,7 @@ from numpy.typing import NDArray
 from prasanga.associations.checking import choice
 from prasanga.errors import InputError
 from prasanga.likelihoods.masking import HOW, masked_queries
+from prasanga.likelihoods.parts import in_parts
 from prasanga.likelihoods.queries import Query
 from prasanga.models.pieces import Pieces, Span, overlapping, read_pieces
 
@@ -105,7 +108,7 @@ def score_log_probability(
 
     Args:
         model: an encoder's folder or id, or a `Scorer` of one.
-        items: sentences with the characters of target and attribute, each (start, end).
+        items: sentences with the characters of target and attribute, each (start, end), whole numbers.
         pieces: how a target of several pieces is scored: all, left-to-right or first.
         revision: of the model on the hub; this and the rest are of no use with a `Scorer`.
         device: as in `load_scorer`.
@@ -116,11 +119,10 @@ def score_log_probability(
         One row an item, in order; columns `LOG_PROBABILITY_SCHEMA`.
 
     Raises:
-        InputError: no encoder, or one without a mask piece; an item whose target and attribute overlap or lie outside
-            its text; an unknown way to score pieces.
+        InputError: no encoder, or one without a mask piece; an item that is not (text, target, attribute), or whose
+            target and attribute overlap or lie outside its text; an unknown way to score pieces.
     """
-    listed = [LogProbabilityItem(*item) for item in items]
-    _check(listed, pieces)
+    listed = _checked(items, pieces)
     if isinstance(model, str | Path):
         from prasanga.likelihoods.engine import load_scorer  # here, because it needs torch
         from prasanga.models.options import NO_OPTIONS
@@ -142,27 +144,31 @@ def score_log_probability(
     return pl.DataFrame(rows, schema=dict(LOG_PROBABILITY_SCHEMA), orient="row")
 
 
-def score_items(scorer: ScoresMasks, items: Sequence[LogProbabilityItem], *, pieces: str = "all") -> list[Score]:
-    """The score of each item, in order; the model is asked for all in one call, so that equal passes run once.
+def score_items(scorer: ScoresMasks, items: Iterable[LogProbabilityItem], *, pieces: str = "all") -> list[Score]:
+    """The score of each item, in order; masked sentences are made as they are asked for (`in_parts`).
 
     Raises:
         InputError: as `score_log_probability` does.
     """
-    _check(items, pieces)
+    items = _checked(items, pieces)
     mask = require_mask(scorer)
     read = read_pieces(scorer.tokenizer, (item.text for item in items))
-    asked: dict[LogProbabilityItem, tuple[list[Query], list[Query]]] = {}
     found: dict[LogProbabilityItem, Score] = {}
-    for item in items:
-        if item not in found:
+    asked: deque[tuple[LogProbabilityItem, int, int]] = deque()  # with the number of queries for fill and prior
+
+    def stream() -> Iterator[Query]:
+        for item in dict.fromkeys(items):
             found[item], queries = _prepared(item, read[item.text], mask, scorer, pieces)
             if queries is not None:
-                asked[item] = queries
-    flat = [query for fill, prior in asked.values() for query in (*fill, *prior)]
-    values = iter(scorer.log_probabilities(flat))
-    for item, (fill, prior) in asked.items():
-        sums = [float(sum(next(values).sum() for _ in queries)) for queries in (fill, prior)]
-        found[item] = found[item]._replace(fill=sums[0], prior=sums[1])
+                fill, prior = queries
+                asked.append((item, len(fill), len(prior)))
+                yield from (*fill, *prior)
+
+    values = in_parts(scorer.log_probabilities, stream())
+    for first in values:  # which has made the query, and noted its item
+        item, n_fill, n_prior = asked.popleft()
+        sums = [float(first.sum()), *(float(next(values).sum()) for _ in range(n_fill + n_prior - 1))]
+        found[item] = found[item]._replace(fill=sum(sums[:n_fill]), prior=sum(sums[n_fill:]))
     _tell(scorer.name, items, found, pieces)
     return [found[item] for item in items]
 
@@ -189,9 +195,10 @@ def require_mask(scorer: ScoresMasks) -> int:
     return scorer.mask
 
 
-def _check(items: Sequence[LogProbabilityItem], pieces: str) -> None:
+def _checked(items: Iterable[LogProbabilityItem | tuple[str, Span, Span]], pieces: str) -> list[LogProbabilityItem]:
     choice("log_probability.pieces", pieces, HOW)
-    for number, item in enumerate(items):
+    checked = [_item(number, item) for number, item in enumerate(items)]
+    for number, item in enumerate(checked):
         for name, (start, end) in (("target", item.target), ("attribute", item.attribute)):
             if not 0 <= start < end <= len(item.text):
                 raise InputError(
@@ -200,6 +207,28 @@ def _check(items: Sequence[LogProbabilityItem], pieces: str) -> None:
                 )
         if item.target[0] < item.attribute[1] and item.attribute[0] < item.target[1]:
             raise InputError(f"item {number}: target and attribute overlap in {item.text}. Give words apart.")
+    return checked
+
+
+def _item(number: int, item: Any) -> LogProbabilityItem:
+    """An item with spans of plain whole numbers, which a list or an array may have held."""
+    try:
+        text, target, attribute = item
+        spans = [(_place(start), _place(end)) for start, end in (target, attribute)]
+    except (TypeError, ValueError):
+        text, spans = None, []
+    if not isinstance(text, str):
+        raise InputError(
+            f"item {number}: {item!r} is no sentence with two words. Write (text, (start, end), (start, end)): the"
+            " characters of target and attribute, whole numbers."
+        )
+    return LogProbabilityItem(text, *spans)
+
+
+def _place(value: SupportsIndex) -> int:
+    if isinstance(value, bool):
+        raise TypeError
+    return operator.index(value)
 
 
 def _prepared(

@@ -16,6 +16,12 @@ OF_WORDS = ("p_unmodified", "p_modified", "infill")
 
 REDUCTIONS = ("mean", "sum")
 
+SCORES = (
+    *("score_first", "score_second", "n_first", "n_second", "left_out"),
+    *("kind", "measure", "reduction", "pieces", "punctuation", "unknown", "model"),
+)
+"""Columns that `score_pairs` adds to pairs."""
+
 
 def resolve_measure(kind: str, measure: str, name: str) -> str:
     """The score that a model of this kind gives when asked for `measure`.

@@ -7,6 +7,7 @@ the others.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,28 +19,17 @@ from numpy.typing import NDArray
 
 from prasanga.errors import InputError
 from prasanga.likelihoods.engine import Scorer, load_scorer
-from prasanga.likelihoods.measures import OF_WORDS, REDUCTIONS, resolve_measure
+from prasanga.likelihoods.measures import OF_WORDS, REDUCTIONS, SCORES, resolve_measure
 from prasanga.likelihoods.queries import Query
 from prasanga.likelihoods.sentence_queries import SentenceQueries
 from prasanga.models.options import NO_OPTIONS, ModelOptions
 from prasanga.models.pieces import Pieces, Span, overlapping
 from prasanga.pairs import align_spans
-from prasanga.pairs.words import Punctuation
+from prasanga.pairs.words import Punctuation, check_punctuation
 from prasanga.text.batches import normalizer
 
 UNKNOWN = ("leave-out", "keep")
 PIECES = ("all", "left-to-right")
-
-REASONS = {
-    "identical": "both sentences are the same",
-    "nothing-modified": "the sentences do not differ in a word that could be scored",
-    "nothing-unmodified": "the sentences have no word in common",
-    "dropped-word": "the tokenizer has no piece for one of the words",
-    "identical-pieces": "both sentences are the same to the tokenizer",
-    "unknown-piece": "a scored piece is one that the tokenizer does not know",
-    "too-long": "a sentence is longer than the model reads",
-}
-"""Why a pair has no scores, as `left_out` names it."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +58,7 @@ class PairSettings:
         for key, allowed in (("reduction", REDUCTIONS), ("pieces", PIECES), ("unknown", UNKNOWN)):
             if getattr(self, key) not in allowed:
                 raise InputError(f"{key} is {getattr(self, key)!r}; write {' or '.join(allowed)}.")
+        check_punctuation(self.punctuation)
 
 
 def score_pairs(
@@ -94,7 +85,8 @@ def score_pairs(
 
     Args:
         model: a folder, the id of a model of the hub, or a scorer that is loaded already (for `aula`, with attentions).
-        pairs: columns `language`, `first`, `second`, and whatever else (`prasanga.pairs.read_pairs`).
+        pairs: columns `language`, `first`, `second`, and whatever else (`prasanga.pairs.read_pairs`). Scores that the
+            table has already, all columns of `prasanga.likelihoods.measures.SCORES`, are replaced.
         family: `auto`, or what the model must be: `encoder`, `decoder`, `encoder-decoder`.
         measure: see `PairSettings`, as for `reduction`, `pieces`, `punctuation`, `unknown`.
         dtype: `auto`, `float32`, `bfloat16`, `float16`.
@@ -113,15 +105,17 @@ def score_pairs(
 
     Returns:
         `pairs` with the columns `score_first`, `score_second` (natural logarithm; null if left out), `n_first`,
-        `n_second` (scored pieces), `left_out` (null, or one of `REASONS`), `kind`, `measure`, `reduction`, `model`.
+        `n_second` (scored pieces), `left_out` (null, or one of `prasanga.pairs.reasons.REASONS`), and how it was done:
+        `kind`, `measure`, `reduction`, `pieces`, `punctuation`, `unknown`, `model`.
 
     Raises:
-        InputError: the model cannot be had, or its kind does not have this measure; a column is missing.
+        InputError: the model cannot be had, is a scorer of another kind than `family`, or its kind does not have this
+            measure; a scorer without attentions is asked for `aula`; a column is missing, or a pair lacks a sentence
+            or its language; the model has no piece for a language and needs one.
     """
     settings = PairSettings(measure, reduction, pieces, punctuation, unknown)
-    for column in ("language", "first", "second"):
-        if column not in pairs.columns:
-            raise InputError(f"the pairs have no column {column!r}. They have {', '.join(pairs.columns)}.")
+    _check(pairs)
+    pairs = pairs.drop(SCORES, strict=False)
     scorer = (
         model
         if isinstance(model, Scorer)
@@ -137,7 +131,14 @@ def score_pairs(
             options=options,
         )
     )
+    if family not in ("auto", scorer.kind):
+        raise InputError(
+            f"model {scorer.name}: family is {family}, but the scorer is of the kind {scorer.kind}. Write family:"
+            f" {scorer.kind} (or auto), or load another model."
+        )
     chosen = resolve_measure(scorer.kind, settings.measure, scorer.name)
+    if chosen == "aula":
+        scorer.model.require_attention()
     rows: list[_Scores] = [_Scores()] * len(pairs)
     languages = pairs["language"].to_list()
     for language in sorted(set(languages)):
@@ -149,9 +150,9 @@ def score_pairs(
         for place, scores in zip(places, _score(scorer, asking, texts, chosen, settings), strict=True):
             rows[place] = scores
     found = pl.DataFrame(rows, schema=_Scores.schema(), orient="row")
-    return pairs.hstack(found).with_columns(
-        kind=pl.lit(scorer.kind), measure=pl.lit(chosen), reduction=pl.lit(reduction), model=pl.lit(name or scorer.name)
-    )
+    choices = {"reduction": reduction, "pieces": pieces, "punctuation": punctuation, "unknown": unknown}
+    said = {"kind": scorer.kind, "measure": chosen, **choices, "model": name or scorer.name}
+    return pairs.hstack(found).with_columns(pl.lit(value).alias(column) for column, value in said.items())
 
 
 class _Scores(NamedTuple):
@@ -179,6 +180,20 @@ class _Sentence(NamedTuple):
 
     pieces: Pieces
     words: Sequence[Span]
+
+
+def _check(pairs: pl.DataFrame) -> None:
+    """Refuse a table without what is scored."""
+    for column in ("language", "first", "second"):
+        if column not in pairs.columns:
+            raise InputError(f"the pairs have no column {column!r}. They have {', '.join(pairs.columns)}.")
+        values = pairs[column]
+        if values.null_count():
+            row = int(values.is_null().arg_max() or 0)
+            called = f" (pair {pairs['pair_id'][row]})" if "pair_id" in pairs.columns else ""
+            raise InputError(f"the pairs: row {row}{called} has no {column}. Write it, or leave the pair out.")
+        if len(values) and values.dtype != pl.String:
+            raise InputError(f"the pairs: column {column!r} is of type {values.dtype}. Give text (String).")
 
 
 def _normalized(pairs: pl.DataFrame, normalization: str | None) -> list[tuple[str, str]]:
@@ -231,6 +246,8 @@ def _plan(
     if measure in OF_WORDS and not all(scored):
         return "nothing-unmodified"
     pieces = (read[first], read[second])
+    if any(map(asking.special, pieces)):
+        return "special-piece"
     for one, words in zip(pieces, zip(unmodified, modified, strict=True), strict=True):
         if any(not overlapping(one, *word) for half in words for word in half):
             return "dropped-word"
@@ -238,11 +255,13 @@ def _plan(
         return "identical-pieces"
     sentences = (_Sentence(pieces[0], scored[0]), _Sentence(pieces[1], scored[1]))
     for sentence in sentences:
+        if not asking.scored(*sentence):
+            return "nothing-scored"
         if settings.unknown == "leave-out" and any(
             sentence.pieces.ids[place] in scorer.unknown for place in asking.scored(*sentence)
         ):
             return "unknown-piece"
-        if scorer.max_pieces is not None and asking.longest(sentence.pieces) > scorer.max_pieces:
+        if scorer.max_pieces is not None and asking.longest(*sentence) > scorer.max_pieces:
             return "too-long"
     return sentences
 
@@ -251,7 +270,7 @@ def _summed(
     scorer: Scorer, asking: SentenceQueries, sentences: Sequence[_Sentence], *, weighted: bool
 ) -> Iterator[tuple[float, int]]:
     """The sum of the log-probabilities of each sentence's scored pieces, and their number."""
-    owners: list[int] = []
+    owners: deque[int] = deque()
 
     def stream() -> Iterator[Query]:
         for number, sentence in enumerate(sentences):
@@ -262,8 +281,8 @@ def _summed(
     sums = np.zeros(len(sentences))
     counts = np.zeros(len(sentences), dtype=np.int64)
     weights = _weights(scorer, asking, sentences) if weighted else None
-    for place, values in enumerate(scorer.in_parts(stream())):
-        number = owners[place]
+    for values in scorer.in_parts(stream()):
+        number = owners.popleft()
         sums[number] += values.sum() if weights is None else len(values) * float(weights[number] @ values)
         counts[number] += len(values)
     return zip(sums.tolist(), counts.tolist(), strict=True)

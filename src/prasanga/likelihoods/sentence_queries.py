@@ -9,7 +9,7 @@ from prasanga.errors import InputError
 from prasanga.likelihoods.masking import masked_queries
 from prasanga.likelihoods.queries import Query
 from prasanga.models.heads import SENTINEL, ModelWithHead, require_mask
-from prasanga.models.pieces import Pieces, Span, overlapping, read_pieces
+from prasanga.models.pieces import Pieces, Span, overlapping, read_pieces, unknown_pieces
 
 
 class SentenceQueries:
@@ -40,6 +40,7 @@ class SentenceQueries:
         self._code = _language_piece(model, language, language_codes or {})
         self._mask = require_mask(model) if measure in ("p_unmodified", "p_modified", "infill") else -1
         self._before = _before_text(model, self._code) if model.kind != "encoder" else ()
+        self._special = _special_pieces(model)
         self._end: tuple[int, ...] = ()
         if model.kind == "encoder-decoder":
             self._end = tuple(self.read([""])[""].ids)
@@ -59,11 +60,19 @@ class SentenceQueries:
             return ordinary[1:]  # nothing comes before the first piece that it could be conditioned on
         return ordinary
 
-    def longest(self, pieces: Pieces) -> int:
-        """Pieces of the longest input that the queries of a sentence have."""
-        if self._model.kind == "encoder-decoder" and self._measure == "causal":
-            return max(len(self._end), len(self._before) + len(_ordinary(pieces)) - 1)
-        return len(pieces.ids) + (len(self._before) if self._model.kind == "decoder" and not _opened(pieces) else 0)
+    def longest(self, pieces: Pieces, words: Sequence[Span]) -> int:
+        """Pieces of the longest input that the queries of a sentence have, of the encoder or the decoder."""
+        if self._model.kind == "encoder":  # a mask stands for each piece
+            return len(pieces.ids)
+        return max((max(len(one.ids), len(one.decoder_ids)) for one in self.queries(pieces, words)), default=0)
+
+    def special(self, pieces: Pieces) -> bool:
+        """Whether characters of the text itself came out as a special piece, such as a mask that is written there.
+
+        The piece for what the tokenizer does not know is none of these.
+        """
+        written = (piece for piece, special in zip(pieces.ids, pieces.special, strict=True) if not special)
+        return not self._special.isdisjoint(written)
 
     def queries(self, pieces: Pieces, words: Sequence[Span]) -> Iterator[Query]:
         """The queries of a sentence; together they read each piece of `scored` once, in its order."""
@@ -118,6 +127,16 @@ def _opened(pieces: Pieces) -> bool:
     return len(pieces.special) > 0 and bool(pieces.special[0])
 
 
+def _special_pieces(model: ModelWithHead) -> frozenset[int]:
+    """The pieces that no ordinary text is made of: those with a role, and those added as special, such as sentinels."""
+    tokenizer = model.tokenizer
+    added = (piece for piece, token in tokenizer.added_tokens_decoder.items() if token.special)
+    special = frozenset([*tokenizer.all_special_ids, *added]) - unknown_pieces(tokenizer)
+    # GPT-2 names one piece for all roles, that of the unknown too, which it has no use for.
+    roles = ("bos_token_id", "eos_token_id", "cls_token_id", "sep_token_id", "mask_token_id")
+    return special | {piece for role in roles if (piece := getattr(tokenizer, role)) is not None}
+
+
 def _sentinel(model: ModelWithHead) -> int | None:
     found = model.tokenizer.get_vocab().get(SENTINEL)
     return None if found is None else int(found)
@@ -129,7 +148,7 @@ def _before_text(model: ModelWithHead, code: str | None) -> tuple[int, ...]:
     A model that writes alone has its beginning-of-text piece, or the end-of-text piece of those that know only one
     (GPT-2). The decoder of an encoder-decoder has the piece that its configuration names, and then, if it was trained
     in several languages with a piece for each, that of the language (mBART: the language alone, or after the end of
-    text).
+    text); else what its tokenizer puts before a text (BART).
     """
     tokenizer, config = model.tokenizer, model.config
     if model.kind == "decoder":
@@ -139,14 +158,22 @@ def _before_text(model: ModelWithHead, code: str | None) -> tuple[int, ...]:
     language = None if code is None else int(tokenizer.convert_tokens_to_ids(code))
     if start is None and language is None:
         start = next((one for one in (tokenizer.pad_token_id, tokenizer.bos_token_id) if one is not None), None)
-    codes = set() if language is None else set(_codes(tokenizer).values())
-    before = tuple(int(one) for one in (None if start in codes else start, language) if one is not None)
+    opening = _opening(tokenizer) if language is None else [language]
+    replaced = opening if language is None else set(_codes(tokenizer).values())
+    before = tuple(int(one) for one in ([] if start is None or start in replaced else [start]) + opening)
     if not before:
         raise InputError(
             f"model {model.name}: config.json has no decoder_start_token_id, and the tokenizer no piece to begin a text"
             " with. Write the id that the model was trained with into config.json."
         )
     return before
+
+
+def _opening(tokenizer: Any) -> list[int]:
+    """The special pieces that a tokenizer puts before a text."""
+    pieces = read_pieces(tokenizer, [_ANY_TEXT])[_ANY_TEXT]
+    ordinary = next((place for place, special in enumerate(pieces.special) if not special), 0)
+    return list(pieces.ids[:ordinary])
 
 
 def _language_piece(model: ModelWithHead, language: str, codes: Mapping[str, str]) -> str | None:
@@ -165,7 +192,7 @@ def _language_piece(model: ModelWithHead, language: str, codes: Mapping[str, str
         return codes[language]
     if not known:
         return None
-    fitting = [piece for piece in known if piece.partition("_")[0] in (language, _LONG_CODES[language])]
+    fitting = [piece for piece in known if piece.partition("_")[0] in (language, _LONG_CODES.get(language))]
     if len(fitting) != 1:
         raise InputError(
             f"model {model.name}: the tokenizer has {' and '.join(fitting) or 'no piece'} for the language {language}."
@@ -190,4 +217,5 @@ def _is_code(piece: str) -> bool:
     return first.isalpha() and first.islower() and len(first) in (2, 3) and second[:1].isupper() and second.isalpha()
 
 
+_ANY_TEXT = "1"
 _LONG_CODES = {"bn": "ben", "hi": "hin", "en": "eng"}

@@ -3,19 +3,22 @@
 A head is as wide as the vocabulary, often a quarter of a million pieces, and most positions of a text are never read.
 So the forward pass is run in two halves: the body gives hidden states, and the head is given the rows that matter. The
 second half is the model's own `forward`, with a stand-in for the body, so that nothing about any family's head is known
-here.
+here. A family whose own `forward` goes round the stand-in (OPT, encoder-decoders put together from two models) is found
+out when it is loaded, and runs whole: its `states` are then the logits themselves (`ModelWithHead.whole`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from prasanga.errors import InputError
+from prasanga.models.attended import SUMMING, summing
+from prasanga.models.halves import Halves, Whole
 from prasanga.models.loading import load_part
 from prasanga.models.options import NO_OPTIONS, ModelOptions
 from prasanga.models.padding import pad, padding_of, send
@@ -38,16 +41,16 @@ def load_with_head(
         revision: branch, tag or commit of the hub.
         device: `auto`, `cpu`, `cuda`, `cuda:<number>`.
         dtype: `auto`, `float32`, `bfloat16`, `float16`.
-        attentions: whether attention weights will be asked for, which the fast kernels do not keep.
+        attentions: whether an encoder will be asked how much attention pieces get; of no meaning for other kinds.
         options: of the tokenizer, the weights and the cards.
 
     Raises:
-        InputError: as `load_model`; and the files have no vocabulary head, as those of ELECTRA's discriminators.
+        InputError: as `load_model`; the files have no vocabulary head, as those of ELECTRA's discriminators; the
+            family does not say how much attention pieces get, and that will be asked for.
     """
     loaded = load_part(model, revision, device, dtype, options, WITH_HEAD)
-    if attentions:
-        loaded.encoder.set_attn_implementation("eager")
-    return ModelWithHead(
+    halves = Halves(loaded.encoder)
+    found = ModelWithHead(
         name=loaded.name,
         kind=model_kind(loaded.config),
         tokenizer=loaded.tokenizer,
@@ -55,8 +58,13 @@ def load_with_head(
         device=loaded.device,
         dtype=loaded.dtype,
         max_pieces=max_pieces(loaded.tokenizer, loaded.config.get_text_config(), loaded.encoder),
-        _halves=_Halves(loaded.encoder),
+        _halves=halves,
     )
+    if not _runs_in(halves, found):
+        found = replace(found, _halves=Whole(halves))
+    _require_causal(found)
+    found = replace(found, alone=not _leaves_padding_out(found))
+    return _with_attention(found) if attentions and found.kind == "encoder" else found
 
 
 @dataclass(frozen=True)
@@ -71,6 +79,7 @@ class ModelWithHead:
         device: where it reads its input; of several cards, the first.
         dtype: float32, bfloat16 or float16.
         max_pieces: the longest input, special pieces included; None if nothing limits it.
+        alone: whether a row must run by itself, since the family takes padding into account (FNet, ConvBERT).
     """
 
     name: str
@@ -80,7 +89,20 @@ class ModelWithHead:
     device: torch.device
     dtype: str
     max_pieces: int | None
-    _halves: _Halves
+    _halves: Halves | Whole
+    alone: bool = False
+    _attention: str | None = None  # how it is had: SUMMING, "eager", or not at all
+
+    @property
+    def whole(self) -> bool:
+        """Whether the model cannot be run in halves, so that `states` are logits, each as wide as the vocabulary."""
+        return isinstance(self._halves, Whole)
+
+    @property
+    def weights_kept(self) -> int:
+        """Attention weights that `states_and_attention` keeps for each two pieces of a row."""
+        text = self.config.get_text_config()
+        return 1 if self._attention == SUMMING else int(text.num_hidden_layers * text.num_attention_heads)
 
     @property
     def vocabulary(self) -> int:
@@ -99,17 +121,43 @@ class ModelWithHead:
     def states_and_attention(self, ids: Sequence[Sequence[int]]) -> tuple[torch.Tensor, torch.Tensor]:
         """Hidden states, and how much attention each piece gets, (rows, length): the mean over layers, heads, readers.
 
-        For a model loaded with `attentions`. Readers are the pieces of the row, its special ones included, and not its
-        padding.
+        Readers are the pieces of the row, its special ones included, and not its padding. Of a family that asks
+        transformers' interface for attention, weights are summed as the layers run (`prasanga.models.attended`); of
+        another, those of all layers are kept until they are.
+
+        Raises:
+            InputError: the model was loaded without `attentions`.
         """
-        output = self._run(ids, None, output_attentions=True)
+        self.require_attention()
         lengths = torch.tensor([len(row) for row in ids], device=self.device)
+        if self._attention == SUMMING:
+            with summing(lengths) as summed:
+                states = self._run(ids, None).last_hidden_state
+            return states, summed.mean()
+        output = self._run(ids, None, output_attentions=True)
+        if not output.attentions:
+            raise InputError(
+                f"model {self.name}: its family ({self.config.model_type}) does not say how much attention pieces get,"
+                " which aula needs. Write encoder: aul, or use another model."
+            )
         reading = torch.arange(int(lengths.max()), device=self.device) < lengths[:, None]
         received = torch.zeros(reading.shape, dtype=torch.float32, device=self.device)
         for layer in output.attentions:  # (rows, heads, readers, read)
             shares = layer.float().mean(dim=1) * reading[:, :, None]
             received += shares.sum(dim=1) / lengths[:, None]
         return output.last_hidden_state, received / len(output.attentions)
+
+    def require_attention(self) -> None:
+        """Refuse a model that was loaded without `attentions`.
+
+        Raises:
+            InputError: it was.
+        """
+        if self._attention is None:
+            raise InputError(
+                f"model {self.name}: aula weighs pieces by attention, and the model was loaded without. Load it with"
+                " load_scorer(..., attentions=True)."
+            )
 
     def logits(self, states: torch.Tensor) -> torch.Tensor:
         """The head on rows of states, (n, d) to (n, vocabulary), in float32."""
@@ -128,81 +176,70 @@ class ModelWithHead:
         return {name: send(table, self.device), **masked}
 
 
-class _Halves:
-    """A model's forward pass in two halves."""
+def _runs_in(halves: Halves, model: ModelWithHead) -> bool:
+    """Whether the model's own forward pass takes its states from the stand-in: tried out on two pieces."""
+    try:
+        with torch.inference_mode():
+            states = model.states([(0, 1)], [(0, 1)] if model.kind == "encoder-decoder" else None)
+            logits = model.logits(states[0])
+    except torch.OutOfMemoryError:
+        raise
+    except Exception:  # whatever a family's code makes of a body that is none
+        return False
+    return halves.asked and tuple(logits.shape) == (2, model.vocabulary)
 
-    def __init__(self, model: Any) -> None:
-        self.model = model
-        prefix = model.base_model_prefix
-        self._name = prefix if hasattr(model, prefix) else "decoder"  # T5 has encoder and decoder and nothing around
-        self._encoder = None if hasattr(model, prefix) else model.encoder
-        self._body = getattr(model, self._name)
-        self._stand_in = _StandIn(self._body)
-        setattr(model, self._name, self._stand_in)
 
-    def body(
-        self,
-        input_ids: torch.Tensor,
-        attention_mask: torch.Tensor | None = None,
-        decoder_input_ids: torch.Tensor | None = None,
-        decoder_attention_mask: torch.Tensor | None = None,
-        **asked: Any,
-    ) -> Any:
-        """The output of everything below the head."""
-        if decoder_input_ids is None:
-            caching = {"use_cache": False} if self.model.config.get_text_config().to_dict().get("use_cache") else {}
-            return self._body(input_ids=input_ids, attention_mask=attention_mask, **caching, **asked)
-        if self._encoder is None:
-            return self._body(
-                input_ids=input_ids,
-                attention_mask=attention_mask,
-                decoder_input_ids=decoder_input_ids,
-                decoder_attention_mask=decoder_attention_mask,
-                use_cache=False,
-            )
-        read = self._encoder(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
-        return self._body(
-            input_ids=decoder_input_ids,
-            attention_mask=decoder_attention_mask,
-            encoder_hidden_states=read,
-            encoder_attention_mask=attention_mask,
-            use_cache=False,
+def _require_causal(model: ModelWithHead) -> None:
+    """Refuse a decoder in which a piece sees what comes after it: tried out on two rows that differ at their end.
+
+    Raises:
+        InputError: as XLNet, which writes in any order and is loaded as a decoder.
+    """
+    if model.kind != "decoder":
+        return
+    with torch.inference_mode():
+        one, other = model.states([(0, 1), (0, 0)])
+    if not _alike(model, one[:1], other[:1]):
+        raise InputError(
+            f"model {model.name}: its family ({model.config.model_type}) is loaded as a decoder, and yet a piece sees"
+            " those after it, so that no text has a probability piece by piece. Use another model."
         )
 
-    def head(self, states: torch.Tensor) -> torch.Tensor:
-        """The model's own forward pass on (1, n, d) states instead of those of its body."""
-        self._stand_in.states = states
-        given = {} if self._encoder is None else {"encoder_outputs": (states,)}
-        logits: torch.Tensor = self.model(**given).logits
-        self._stand_in.states = None
-        return logits
+
+def _leaves_padding_out(model: ModelWithHead) -> bool:
+    """Whether a row comes out the same beside a longer one: tried out on a short row."""
+    short, long = (0, 1), ((1, 0) * 6)[: model.max_pieces]
+    with torch.inference_mode():
+        if model.kind == "encoder-decoder":
+            one, other = model.states([short], [short])[0], model.states([short, long], [short, long])[0]
+        else:
+            one, other = model.states([short])[0], model.states([short, long])[0]
+    return _alike(model, one, other[: len(short)])
 
 
-class _StandIn(torch.nn.Module):
-    """Gives the states it was handed, whatever it is asked; everything else about it is the body's."""
-
-    def __init__(self, body: Any) -> None:
-        super().__init__()
-        self.states: torch.Tensor | None = None
-        self._of = (body,)  # not a module of this one: its weights are counted and moved once
-
-    def forward(self, *_: Any, **__: Any) -> Any:
-        return _Output((self.states,))
-
-    def __getattr__(self, name: str) -> Any:
-        try:
-            return super().__getattr__(name)
-        except AttributeError:
-            if name == "_of":
-                raise
-            return getattr(self._of[0], name)
+def _alike(model: ModelWithHead, one: torch.Tensor, other: torch.Tensor) -> bool:
+    """Whether states differ by no more than rounding."""
+    rounding = 1e-3 if model.dtype == "float32" else 0.1
+    scale = float(one.float().abs().max()) or 1.0
+    return float((one.float() - other.float()).abs().max()) <= rounding * scale
 
 
-class _Output(tuple[Any, ...]):
-    """The output of a base model of which the states are all that is known."""
+def _with_attention(model: ModelWithHead) -> ModelWithHead:
+    """The model ready for `states_and_attention`: by sums, if these are what its weights come to.
 
-    def __getattr__(self, name: str) -> Any:
-        return self[0] if name == "last_hidden_state" else None
+    A family's own way of attention may do more than the common one; then the weights of all layers are asked for.
+    """
+    rows = [(0, 1, 2, 3, 4), (4, 3, 1)]
+    plain, by_sums = (replace(model, _attention=one) for one in ("eager", SUMMING))
+    model._halves.attend_by("eager")
+    with torch.inference_mode():
+        expected = plain.states_and_attention(rows)[1]
+        model._halves.attend_by(SUMMING)
+        found = by_sums.states_and_attention(rows)[1]
+    if torch.allclose(found, expected, atol=1e-4 if model.dtype == "float32" else 1e-2):
+        return by_sums
+    model._halves.attend_by("eager")
+    return plain
 
 
 def require_mask(model: ModelWithHead) -> int:

@@ -12,10 +12,11 @@ import torch
 from scoring_models import build
 
 from prasanga.errors import InputError
-from prasanga.likelihoods import engine, load_scorer
+from prasanga.likelihoods import engine, load_scorer, parts
 from prasanga.likelihoods.engine import Scorer
 from prasanga.likelihoods.masking import masked_queries
 from prasanga.likelihoods.queries import Query
+from prasanga.models import heads
 from prasanga.models.pieces import Pieces, read_pieces
 
 
@@ -90,7 +91,7 @@ def test_the_order_of_the_queries_changes_no_bit(folder: Path) -> None:
 
 
 def test_queries_in_parts_are_run_as_they_are_made(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine, "_WAITING", 100)
+    monkeypatch.setattr(parts, "WAITING", 100)
     scorer = load_scorer(folder)
     queries = random_queries(9, 40, scorer.model.vocabulary)
     made = 0
@@ -101,10 +102,10 @@ def test_queries_in_parts_are_run_as_they_are_made(folder: Path, monkeypatch: py
             made += 1
             yield query
 
-    parts = scorer.in_parts(stream())
-    first = next(parts)
+    answers = scorer.in_parts(stream())
+    first = next(answers)
     assert made < 15  # and not all 40 of them
-    found = [first, *parts]
+    found = [first, *answers]
     wanted = scorer.log_probabilities(queries)
     assert all(np.allclose(one, other, atol=1e-5) for one, other in zip(found, wanted, strict=True))
     assert len(found) == 40
@@ -168,6 +169,52 @@ def test_a_long_text_runs_within_the_bounds(folder: Path, monkeypatch: pytest.Mo
     found = list(scorer.in_parts(made))
     assert device.ran == [words + 2] * 5
     assert all(len(values) == 1 and values[0] < 0 for values in found)
+
+
+@pytest.mark.parametrize("budget", [None, 64])
+def test_attention_runs_in_batches_of_bounded_area(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, budget: int | None
+) -> None:
+    scorer = load_scorer(folder, pieces_per_batch=budget, attentions=True)
+    texts = [list(query.ids) for query in random_queries(13, 30, scorer.model.vocabulary)]
+    texts += [[5, 6, 7, 8], [9, 10, 11]] * 5
+    wanted = scorer.attention(texts)
+    assert [len(weights) for weights in wanted] == [len(text) for text in texts]
+    assert all(weights.sum() == pytest.approx(1, abs=1e-5) for weights in wanted)
+    ran: list[tuple[int, int]] = []
+    real = type(scorer.model).states_and_attention
+    monkeypatch.setattr(
+        type(scorer.model),
+        "states_and_attention",
+        lambda self, ids: ran.append((len(ids), max(map(len, ids)))) or real(self, ids),
+    )
+    monkeypatch.setattr(engine, "_ATTENTION_NUMBERS", 900)
+    found = scorer.attention(texts)
+    assert all(np.allclose(one, other, atol=1e-6) for one, other in zip(found, wanted, strict=True))
+    assert sum(rows for rows, _ in ran) == 40
+    assert all(rows * length**2 <= 900 or rows == 1 for rows, length in ran)
+    assert any(rows > 1 for rows, _ in ran)
+    assert any(length**2 > 900 for _, length in ran)
+
+
+def test_attention_without_weights_is_refused(folder: Path) -> None:
+    with pytest.raises(InputError, match=r"load_scorer\(\.\.\., attentions=True\)"):
+        load_scorer(folder).attention([[5, 6]])
+
+
+def test_a_model_that_runs_whole_has_small_batches(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each piece of a batch has a row of logits, so that 50 pieces are as many as the bound allows."""
+    queries = random_queries(15, 40, 190)
+    wanted = load_scorer(folder).log_probabilities(queries)
+    monkeypatch.setattr(heads, "_runs_in", lambda *_: False)
+    monkeypatch.setitem(engine._HEAD_NUMBERS, "cpu", 190 * 50)
+    scorer = load_scorer(folder)
+    assert scorer.model.whole
+    device = _SmallDevice(scorer.model, 50)
+    monkeypatch.setattr(type(scorer.model), "states", lambda _, ids, decoder_ids=None: device(ids, decoder_ids))
+    found = scorer.log_probabilities(queries)
+    assert all(np.allclose(one, other, atol=1e-5) for one, other in zip(found, wanted, strict=True))
+    assert scorer._halving.too_many == float("inf")  # planned so, and not halved
 
 
 def test_weights_that_are_no_numbers_are_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
+import re
+import shutil
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -12,13 +15,16 @@ import polars as pl
 import pytest
 import tiny_models
 import torch
+import transformers
 from plain_scores import PlainScorer
 from scoring_models import FAMILIES, KINDS, build
 
 from prasanga.errors import InputError
-from prasanga.likelihoods import load_scorer, score_pairs
+from prasanga.likelihoods import bias_percentage, load_scorer, score_pairs
 from prasanga.likelihoods.engine import Scorer
+from prasanga.likelihoods.measures import SCORES
 from prasanga.pairs import align_spans
+from prasanga.pairs.reasons import REASONS
 
 PAIRS = [
     ("bn", "মায়ের হাতে একটি লাল গোলাপ ছিল, বাবার হাতে কাঁঠাল।", "বাবার হাতে একটি লাল গোলাপ ছিল, বাবার হাতে কাঁঠাল।"),
@@ -179,6 +185,107 @@ def test_what_cannot_be_scored_is_left_out_with_its_reason(scorer: Callable[...,
         assert [value is None for value in found[column]] == [True] * 5 + [False]
 
 
+@pytest.mark.parametrize(
+    ("family", "written"),
+    [
+        *(("bert", piece) for piece in ("[MASK]", "[SEP]", "[PAD]")),
+        *(("xlm-roberta", piece) for piece in ("</s>", "<mask>")),
+        *(("mt5", piece) for piece in ("<extra_id_0>", "<extra_id_1>", "</s>")),
+        *(("mbart", piece) for piece in ("hi_IN", "</s>")),
+        ("llama", "</s>"),
+        ("gpt2", "<|endoftext|>"),
+    ],
+)
+def test_a_special_piece_that_is_written_in_a_sentence_leaves_the_pair_out(
+    scorer: Callable[..., Scorer], family: str, written: str
+) -> None:
+    plain: Any = ("bn", "মায়ের হাতে একটি গোলাপ", "বাবার হাতে একটি গোলাপ")
+    pairs = [
+        plain,
+        ("bn", *(f"{sentence} {written} আর গোলাপ" for sentence in plain[1:])),
+        (*plain[:2], f"{plain[2]} {written}"),
+    ]
+    found = score_pairs(scorer(family), table(pairs), unknown="keep")
+    assert found["left_out"].to_list() == [None, "special-piece", "special-piece"]
+
+
+def test_a_piece_that_is_unknown_is_not_special(scorer: Callable[..., Scorer]) -> None:
+    pair = table([("bn", "মায়ের [UNK] গোলাপ", "বাবার [UNK] গোলাপ")])
+    assert score_pairs(scorer("bert"), pair)["left_out"].to_list() == ["unknown-piece"]
+
+
+def _changed(folder: Path, to: Path, settings: dict[str, Any], config: dict[str, Any]) -> Path:
+    shutil.copytree(folder, to)
+    for name, more in (("tokenizer_config.json", settings), ("config.json", config)):
+        (to / name).write_text(json.dumps(json.loads((to / name).read_text()) | more))
+    return to
+
+
+def test_a_sentence_of_one_piece_has_nothing_to_be_scored_by_a_model_without_a_beginning(
+    folder: Callable[[str], Path], tmp_path: Path
+) -> None:
+    nothing = {"bos_token": None, "eos_token": None}
+    bare = load_scorer(_changed(folder("gpt2"), tmp_path / "bare", nothing, {}))
+    assert bare.tokenizer.bos_token_id is bare.tokenizer.eos_token_id is None
+    found = score_pairs(bare, table([("en", "a", "b"), ("en", "a c", "b c")]))
+    assert found["left_out"].to_list() == ["nothing-scored", None]
+    assert found["n_first"].to_list() == [None, len(bare.tokenizer("a c")["input_ids"]) - 1]
+
+
+def test_the_last_piece_is_not_run_and_takes_no_place(tmp_path: Path) -> None:
+    """A decoder of eight positions scores a sentence of eight pieces: the beginning and seven of them are read."""
+    small = load_scorer(build("gpt2", tmp_path / "small", positions=8))
+    texts = [("en", "x" * n + " y", "z" * n + " y") for n in range(3, 12)]
+    pieces = [max(len(small.tokenizer(sentence)["input_ids"]) for sentence in pair[1:]) for pair in texts]
+    assert {8, 9} <= set(pieces)
+    reasons = score_pairs(small, table(texts))["left_out"].to_list()
+    assert reasons == ["too-long" if count > 8 else None for count in pieces]
+
+
+def test_a_model_that_runs_whole_gives_the_plain_numbers(folder: Callable[[str], Path], tmp_path: Path) -> None:
+    """OPT's forward pass goes round the body that is put in its place."""
+    torch.manual_seed(5)
+    sizes = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "ffn_dim": 32, "init_std": 0.3}
+    config = transformers.OPTConfig(vocab_size=400, max_position_embeddings=128, word_embed_proj_dim=16, **sizes)
+    transformers.OPTForCausalLM(config).save_pretrained(tmp_path / "opt")
+    for name in ("tokenizer.json", "tokenizer_config.json"):
+        shutil.copy(folder("gpt2") / name, tmp_path / "opt" / name)
+    loaded = load_scorer(tmp_path / "opt")
+    assert loaded.model.whole
+    found = score_pairs(loaded, table(PAIRS))
+    plain = PlainScorer(tmp_path / "opt", "decoder")
+    first = plain.tokenizer.convert_tokens_to_ids("<|endoftext|>")
+    for (_, *texts), row in zip(PAIRS, found.iter_rows(named=True), strict=True):
+        for side, text in zip(("first", "second"), texts, strict=True):
+            values = plain.written(text, [first])
+            assert row[f"score_{side}"] == pytest.approx(sum(values) / len(values), abs=1e-4)
+
+
+def test_a_table_that_is_scored_already_is_scored_anew(scorer: Callable[..., Scorer]) -> None:
+    once = score_pairs(scorer("bert"), table(PAIRS), unknown="keep", reduction="sum", name="earlier")
+    twice = score_pairs(scorer("bert"), once, unknown="keep")
+    assert twice.columns == once.columns == ["language", "first", "second", *SCORES]
+    assert twice.equals(score_pairs(scorer("bert"), table(PAIRS), unknown="keep"))
+
+
+def test_the_table_says_how_it_was_scored(scorer: Callable[..., Scorer]) -> None:
+    choices: dict[str, Any] = {"pieces": "left-to-right", "punctuation": "with-word", "unknown": "keep"}
+    found = score_pairs(scorer("bert"), table(PAIRS), **choices)
+    assert found.select(*choices).unique().to_dicts() == [choices]
+    ids = {"pair_id": ["a", "b", "c", "d"], "bias_type": ["gender"] * 4, "label": ["stereo"] * 4}
+    (said,) = bias_percentage(found.with_columns(**{k: pl.Series(v) for k, v in ids.items()}).filter(language="bn"))[
+        "conventions"
+    ].unique()
+    for key, value in choices.items():
+        assert f"{key} {value}" in said
+
+
+def test_every_reason_has_its_sentence_in_the_documentation() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "sentence_scores.md").read_text(encoding="utf-8")
+    for code, sentence in REASONS.items():
+        assert f"| `{code}` | {sentence} |" in page
+
+
 def test_unknown_pieces_are_scored_if_asked_for(scorer: Callable[..., Scorer]) -> None:
     pair = table([("bn", "মায়ের हाथ", "বাবার हाथ")])
     assert score_pairs(scorer("bert"), pair)["left_out"].to_list() == ["unknown-piece"]
@@ -221,6 +328,9 @@ def test_a_set_without_pairs_has_a_table_without_rows(scorer: Callable[..., Scor
 @pytest.mark.parametrize(
     ("family", "arguments", "message"),
     [
+        ("bert", {"measure": "aula"}, "Load it with load_scorer(..., attentions=True)"),
+        ("bert", {"family": "decoder"}, "family is decoder, but the scorer is of the kind encoder"),
+        ("bert", {"punctuation": "away"}, "punctuation: 'away' is not known"),
         ("gpt2", {"measure": "p_modified"}, "is of the kind decoder, and p_modified is a measure of the kind encoder"),
         ("bert", {"measure": "infill"}, "Write measure: p_unmodified or p_modified or aul or aula"),
         ("bert", {"measure": "pll"}, "measure is 'pll'. Allowed: p_unmodified, p_modified, aul, aula, causal, infill"),
@@ -233,7 +343,7 @@ def test_a_set_without_pairs_has_a_table_without_rows(scorer: Callable[..., Scor
 def test_what_a_model_cannot_give_is_refused(
     scorer: Callable[..., Scorer], family: str, arguments: dict[str, Any], message: str
 ) -> None:
-    with pytest.raises(InputError, match=message.replace("(", r"\(").replace(".", r"\.")):
+    with pytest.raises(InputError, match=re.escape(message)):
         score_pairs(scorer(family), table(PAIRS), **arguments)
 
 
@@ -247,6 +357,29 @@ def test_a_masked_score_needs_a_mask(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="has no mask piece"):
         score_pairs(bare, table(PAIRS))
     assert all(map(math.isfinite, score_pairs(bare, table(PAIRS), measure="aul")["score_first"]))
+
+
+@pytest.mark.parametrize("column", ["language", "first", "second"])
+def test_a_pair_that_lacks_something_is_named(scorer: Callable[..., Scorer], column: str) -> None:
+    place = ["language", "first", "second"].index(column)
+    incomplete: Any = [list(PAIRS[0]), [None if n == place else value for n, value in enumerate(PAIRS[1])]]
+    pairs = table(incomplete).with_columns(pair_id=pl.Series(["a", "b"]))
+    with pytest.raises(InputError, match=rf"row 1 \(pair b\) has no {column}"):
+        score_pairs(scorer("bert"), pairs)
+    with pytest.raises(InputError, match=rf"row 0 has no {column}"):
+        score_pairs(scorer("bert"), table(incomplete[1:]))
+
+
+def test_a_sentence_that_is_no_text_is_told(scorer: Callable[..., Scorer]) -> None:
+    with pytest.raises(InputError, match="column 'first' is of type Int64"):
+        score_pairs(scorer("bert"), table(PAIRS).with_columns(first=pl.lit(1, pl.Int64)))
+
+
+def test_a_language_that_a_model_has_no_piece_for_is_told(scorer: Callable[..., Scorer]) -> None:
+    pair = table([("ta", "மா a", "மா b")])
+    with pytest.raises(InputError, match="the tokenizer has no piece for the language ta"):
+        score_pairs(scorer("mbart"), pair)
+    assert score_pairs(scorer("bert"), pair).height == 1  # which is told no language
 
 
 def test_a_missing_column_is_named(scorer: Callable[..., Scorer]) -> None:

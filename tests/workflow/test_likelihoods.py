@@ -1,0 +1,596 @@
+"""One study with sentence pairs and log-probability bias, by models of three kinds, and a paper beside them.
+
+The study is as small as it can be: models that are hardly trained, a few words, a tenth of the demo's text, and pairs
+about flowers and hours. What it comes to is compared with what the library's plain functions give for the models and
+tables that lie in its results.
+"""
+
+from __future__ import annotations
+
+import csv
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pyarrow.parquet as pq
+import pytest
+import tiny_models
+import yaml
+from shared_studies import shared_study
+from small_study import Study, copy_code
+
+from prasanga.associations import benjamini_hochberg, holm
+from prasanga.likelihoods import score_pairs
+
+pytestmark = pytest.mark.workflow
+
+TINY = {"hidden_size": 16, "heads": 2, "layers": 1, "steps": 3}
+CONFIG: dict[str, Any] = {
+    "corpus": {"root": "texts", "texts": [{"files": "demo.txt"}]},
+    "lexicon": {"stimuli": "words"},
+    "categories": ["C5"],
+    "samples": {"lengths": [9], "contexts_per_stimulus": 3},
+    "models": {
+        "masks": {"train": TINY},
+        "writes": {"kind": "decoder", "train": {**TINY, "seed": 2}, "stages": ["likelihoods"]},
+        "rewrites": {"kind": "encoder-decoder", "train": {**TINY, "seed": 3}, "stages": ["likelihoods"]},
+    },
+    "embeddings": {"buckets": 1, "audit": {"unknown": 1}},  # the text is too short to have a hyphen
+    "associations": {"n_samples": 40, "n_resamples": 20, "n_shuffles": 0, "random_twin": False},
+    "seat": {"categories": []},
+    "static": {"vectors": {}},
+    "pairs": {"sets": {"garden": {"path": "garden.csv"}, "clocks": {"path": "clocks.csv"}}, "n_resamples": 50},
+    "log_probability": {
+        "categories": ["C5", "C6"],
+        "exchanged": ["C6"],
+        "traits": ["positive.yaml", "negative.yaml"],
+        "structures": "structures.yaml",
+    },
+    "comparison": {"paper": "sahoo2024", "models": {"writes": "Bloom", "rewrites": "mT5"}},
+}
+STIMULI = "resources/stimuli/bn"
+CATEGORY_TEMPLATES = "resources/templates/bn/log_probability.yaml"
+TERMS = {"male": ["ছেলে", "পুরুষ"], "female": ["মেয়ে", "নারী"]}
+MODELS = ("masks", "writes", "rewrites")
+SETS = ("garden", "clocks")
+GARDEN = """\
+pair_id,language,bias_type,label,first,second,modified
+bn-1,bn,appearance,stereo,বাগানের গোলাপ আজ খুব সুন্দর।,বাগানের ঘাস আজ খুব সুন্দর।,গোলাপ / ঘাস
+bn-2,bn,appearance,antistereo,পুকুরের ধারে ঘাস সবাই ভালোবাসে।,পুকুরের ধারে শাপলা সবাই ভালোবাসে।,ঘাস / শাপলা
+bn-3,bn,age,stereo,সকালের ফুল তাজা থাকে।,বিকালের ফুল তাজা থাকে।,
+bn-4,bn,age,stereo,গতকালের ফুল শুকিয়ে গেছে।,আজকের ফুল শুকিয়ে গেছে।,
+en-1,en,appearance,stereo,The rose in the garden smells sweet.,The grass in the garden smells sweet.,rose / grass
+en-2,en,age,antistereo,The evening is the best time for the garden.,The morning is the best time for the garden.,
+en-3,en,age,stereo,Yesterday's flowers have lost their colour.,Today's flowers have lost their colour.,
+"""
+# One cell with a line break, labels and types in several spellings, a bar for a danda, a blank before a danda, and two
+# Hindi sentences that are the same.
+CLOCKS = """\
+index,modified_eng_sent_more,modified_eng_sent_less,sent_more_hindi,sent_less_hindi,bias_type,stereo_antistereo
+0,The old clock is slow.,The new clock is slow.,पुरानी घड़ी धीमी है।,नई घड़ी धीमी है।,Age,stereo
+1,The new bell is loud.,"The old bell
+is loud.",नई घंटी तेज़ है |,पुरानी घंटी तेज़ है |,age,Antistereo
+2,A tall flower is seen.,A small flower is seen.,फूल दिखता है।,फूल दिखता है।,physical_appearance,stereo
+3,The red rose is picked.,The pale rose is picked.,लाल गुलाब चुना गया ।,फीका गुलाब चुना गया ।,physical-appearance,stereo
+"""
+
+
+@pytest.fixture(scope="module")
+def measured(project_root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Study]:
+    """The study, run to its end. Tests that change it take a copy (`study`)."""
+
+    def finish(destination: Path) -> Study:
+        study = copy_code(project_root, destination, link_source=True)
+        write_texts(study)
+        write_words(study)
+        for name, text in (("garden", GARDEN), ("clocks", CLOCKS)):
+            (study.root / f"{name}.csv").write_text(text, encoding="utf-8")
+        (study.root / "config.yaml").write_text(yaml.safe_dump({**study.config, **CONFIG}), encoding="utf-8")
+        # two models at a time, each on one core, as on a machine without a card
+        jobs = ("embed_segments", "score_pairs", "score_structures", "score_log_probability")
+        study.run("all", "likelihoods", "--set-threads", *(f"{job}=1" for job in jobs), "--resources", "gpu=2")
+        return study
+
+    study = shared_study(tmp_path_factory, "likelihoods", finish)
+    yield study
+    shutil.rmtree(study.root)
+
+
+def write_texts(study: Study) -> None:
+    """A tenth of the demo's documents, in a file that one job reads."""
+    demo = sorted((study.root / "resources/demo/corpus/bn").glob("*.txt"))
+    documents = [each for path in demo for each in path.read_text(encoding="utf-8").split("\n\n")]
+    (study.root / "texts").mkdir()
+    (study.root / "texts/demo.txt").write_text("\n\n".join(documents[::10]), encoding="utf-8")
+
+
+def write_words(study: Study) -> None:
+    """The word sets of two categories, two pairs of terms, and two traits of each polarity."""
+    listed = read_yaml(study, f"{STIMULI}/categories.yaml")
+    (study.root / "words").mkdir()
+    categories = {name: listed["categories"][name] for name in ("C5", "C6")}
+    write_yaml(study, "words/categories.yaml", {"language": "bn", "categories": categories})
+    for name in {name for each in categories.values() for role in ("targets", "attributes") for name in each[role]}:
+        shutil.copyfile(study.root / f"{STIMULI}/{name}.yaml", study.root / f"words/{name}.yaml")
+    structures = read_yaml(study, "resources/templates/bn/structures.yaml")
+    write_yaml(study, "structures.yaml", {**structures, "targets": TERMS})
+    for polarity in ("positive", "negative"):
+        traits = read_yaml(study, f"resources/traits/bn/{polarity}.yaml")
+        write_yaml(study, f"{polarity}.yaml", {**traits, "traits": traits["traits"][:2]})
+
+
+def traits_of(study: Study, polarity: str) -> list[str]:
+    return [trait["word"] for trait in read_yaml(study, f"{polarity}.yaml")["traits"]]
+
+
+def read_yaml(study: Study, path: str) -> dict[str, Any]:
+    found: dict[str, Any] = yaml.safe_load((study.root / path).read_text(encoding="utf-8"))
+    return found
+
+
+def write_yaml(study: Study, path: str, content: Mapping[str, Any]) -> None:
+    (study.root / path).write_text(yaml.safe_dump(content, allow_unicode=True), encoding="utf-8")
+
+
+@pytest.fixture
+def study(measured: Study, tmp_path: Path) -> Iterator[Study]:
+    """A copy of the study, for a test to change."""
+    copy = measured.copy(tmp_path / "study")
+    yield copy
+    shutil.rmtree(copy.root, ignore_errors=True)
+
+
+def table(study: Study, path: str) -> pl.DataFrame:
+    return pl.read_parquet(study.root / f"results/{path}.parquet")
+
+
+def scores_of(study: Study, name: str, model: str) -> pl.DataFrame:
+    return table(study, f"likelihoods/pairs/{name}/{model}")
+
+
+# What was measured.
+
+
+def test_the_results_are_exactly_these(measured: Study) -> None:
+    results = measured.root / "results"
+    found = {
+        path.relative_to(results).as_posix()
+        for folder in ("pairs", "likelihoods", "report", "embeddings", "associations/ceat")
+        for path in (results / folder).rglob("*")
+        if path.is_file() and "kept" not in path.parts
+    }
+    figures = ("effect_by_length", "settling", "convergence", "structures")
+    layouts = ("ceat", "sadhu_table4", "sadhu_table5", "sahoo_table2")
+    assert found == {
+        *(f"pairs/{name}{part}.parquet" for name in SETS for part in ("", ".oddities")),
+        *(f"pairs/statistics.{ending}" for ending in ("parquet", "csv")),
+        *(f"likelihoods/pairs/{name}/{model}.parquet" for name in SETS for model in MODELS),
+        *(f"likelihoods/structures/masks{part}.parquet" for part in ("", ".terms")),
+        *(f"likelihoods/log_probability/masks{part}.parquet" for part in ("", ".words", ".sentences")),
+        *(
+            f"likelihoods/{name}.{ending}"
+            for name in ("bias_percentages", "structures", "log_probability")
+            for ending in ("parquet", "csv")
+        ),
+        *(
+            f"likelihoods/{name}.parquet"
+            for name in (
+                "pair_differences",
+                "structure_differences",
+                "traits",
+                "trait_oddities",
+                "log_probability_words",
+            )
+        ),
+        # the models that are asked for probabilities alone have no vectors
+        *(f"embeddings/masks/{name}" for name in ("precision.json", "9.json", "9/00.parquet", "9/00.left_out.tsv")),
+        *(f"associations/ceat/masks/9{part}.parquet" for part in ("", ".words", ".resamples", ".convergence")),
+        *(f"report/{name}" for name in ("index.html", "comparison.csv", "comparison.md")),
+        *(
+            f"report/figures/{name}.{ending}"
+            for name in (*figures, "score_differences", "score_differences_by_type")
+            for ending in ("svg", "pdf", "png")
+        ),
+        *(f"report/tables/{name}.{ending}" for name in layouts for ending in ("csv", "md", "tex")),
+    }
+    for folder in ("pairs", "likelihoods"):
+        for path in (results / folder).rglob("*.parquet"):
+            metadata = {key.decode() for key in pq.read_schema(path).metadata or {}}
+            wanted = {"prasanga.stage", "prasanga.code", "prasanga.inputs", "prasanga.fingerprint"}
+            assert "kept" in path.parts or wanted <= metadata, path
+
+
+@pytest.mark.parametrize(
+    ("model", "measure", "n_scored"), [("masks", "p_unmodified", 4), ("writes", "causal", 7), ("rewrites", "infill", 7)]
+)
+def test_scores_are_those_of_the_library(measured: Study, model: str, measure: str, n_scored: int) -> None:
+    found = scores_of(measured, "garden", model)
+    expected = score_pairs(
+        measured.root / f"results/models/{model}",
+        table(measured, "pairs/garden"),
+        measure=measure,
+        normalization={"bn": "bangla"},
+        threads=1,
+    )
+    assert found["score_first"].drop_nulls().len() == n_scored
+    for name in ("pair_id", "n_first", "n_second", "left_out", "kind", "measure", "reduction"):
+        assert found[name].to_list() == expected[name].to_list(), name
+    for name in ("score_first", "score_second"):
+        assert found[name].to_list() == [pytest.approx(value, abs=1e-5) for value in expected[name]], name
+    assert set(found["model"]) == {model}
+    assert set(found["set"]) == {"garden"}
+
+
+def test_percentages_are_those_counted_by_hand(measured: Study) -> None:
+    bias = table(measured, "likelihoods/bias_percentages")
+    assert set(bias["model"]) == set(MODELS)
+    counted: dict[tuple[str, ...], list[bool]] = {}
+    for name in SETS:
+        for model in MODELS:
+            for row in scores_of(measured, name, model).iter_rows(named=True):
+                for bias_type in (row["bias_type"], "all"):
+                    preferred = counted.setdefault((name, model, row["language"], bias_type), [])
+                    if row["left_out"] is None:
+                        assert row["score_first"] != row["score_second"]  # else it would be a tie
+                        preferred.append((row["score_first"] > row["score_second"]) == (row["label"] == "stereo"))
+    assert len(counted) == len(bias) == 3 * 2 * (3 + 3)
+    for row in bias.iter_rows(named=True):
+        preferred = counted[row["set"], row["model"], row["language"], row["bias_type"]]
+        assert (row["n_scored"], row["n_stereotypical"]) == (len(preferred), sum(preferred))
+        percentage = 100 * sum(preferred) / len(preferred) if preferred else None
+        assert row["bias_percentage"] == (None if percentage is None else pytest.approx(percentage))
+        assert row["twin_bias_percentage"] is None
+    p = bias["p_binomial"].drop_nulls().to_list()
+    assert bias["p_binomial_holm"].drop_nulls().to_list() == pytest.approx(list(holm(p)))
+    assert set(bias["n_tests"].drop_nulls()) == {len(p)}
+    assert pl.read_csv(measured.root / "results/likelihoods/bias_percentages.csv").height == len(bias)
+
+
+def test_what_is_odd_about_a_file_is_listed(measured: Study) -> None:
+    assert table(measured, "pairs/garden.oddities").is_empty()
+    oddities = table(measured, "pairs/clocks.oddities")
+    found = {(row["pair_id"], row["language"], row["column"], row["kind"]) for row in oddities.iter_rows(named=True)}
+    both = "sent_more_hindi / sent_less_hindi"
+    assert found == {
+        *(("0", language, "bias_type", "bias-type-spelling") for language in ("hi", "en")),
+        *(("1", language, "stereo_antistereo", "label-spelling") for language in ("hi", "en")),
+        *(("2", language, "bias_type", "bias-type-spelling") for language in ("hi", "en")),
+        ("1", "en", "modified_eng_sent_less", "line-break"),
+        ("2", "hi", both, "identical-sentences"),
+        *(("1", "hi", f"sent_{which}_hindi", "bar-for-danda") for which in ("more", "less")),
+        *((pair, "hi", f"sent_{which}_hindi", "blank-before-stop") for pair in "13" for which in ("more", "less")),
+    }
+    clocks = {(row["pair_id"], row["language"]): row for row in table(measured, "pairs/clocks").iter_rows(named=True)}
+    assert len(clocks) == 8
+    assert clocks["1", "en"]["second"] == "The old bell is loud."
+    assert {clocks["1", language]["label"] for language in ("hi", "en")} == {"antistereo"}
+    assert clocks["2", "hi"]["bias_type"] == "physical-appearance"
+    for model in MODELS:
+        scores = scores_of(measured, "clocks", model)
+        assert scores.filter(pair_id="2", language="hi")["left_out"].to_list() == ["identical"]
+    statistics = table(measured, "pairs/statistics")
+    assert set(statistics["set"]) == set(SETS)
+
+
+def test_p_is_corrected_over_all_methods(measured: Study) -> None:
+    tables = [table(measured, "associations/ceat"), table(measured, "likelihoods/log_probability")]
+    p = [value for each in tables for value in each["p_stimuli"]]
+    assert [len(each) for each in tables] == [2, 2]
+    for name, correct in (("holm", holm), ("bh", benjamini_hochberg)):
+        found = [value for each in tables for value in each[f"p_stimuli_{name}"]]
+        assert found == pytest.approx(list(correct(p)))
+    assert {n for each in tables for n in each["n_tests"]} == {4}
+
+
+def test_sides_are_exchanged_where_the_study_asks_for_it(measured: Study) -> None:
+    rows = {row["category"]: row for row in table(measured, "likelihoods/log_probability").iter_rows(named=True)}
+    assert [(name, row["exchanged"], row["target_x"], row["attribute_a"]) for name, row in rows.items()] == [
+        ("C5", False, "male_terms", "career"),
+        ("C6", True, "male_terms", "math"),
+    ]
+    sentences = table(measured, "likelihoods/log_probability/masks.sentences")
+    for name, row in rows.items():
+        of_category = sentences.filter(category=name)
+        assert len(of_category) == row["n_templates"] * (row["n_a"] + row["n_b"])
+        means = [of_category.filter(role=role)["score"].mean() for role in "ab"]
+        assert (row["effect_size"] > 0) == (means[0] > means[1])
+
+
+def test_traits_are_scored_in_every_structure(measured: Study) -> None:
+    traits = table(measured, "likelihoods/structures/masks")
+    words = {each for name in ("positive", "negative") for each in traits_of(measured, name)}
+    assert {(row["trait"], row["structure"]) for row in traits.iter_rows(named=True)} == {
+        (word, f"S{number}") for word in words for number in range(1, 6)
+    }
+    assert len(traits) == 4 * 5
+    spread = table(measured, "likelihoods/structures")
+    for row in spread.filter(polarity="all", quantity="fill").iter_rows(named=True):
+        assert row["n"] == 4
+        assert row["mean"] == pytest.approx(traits.filter(structure=row["structure"])["fill"].mean())
+        assert row["twin_mean"] is None
+
+
+def test_the_papers_tables_are_written(measured: Study) -> None:
+    tables = measured.root / "results/report/tables"
+    percentages = list(csv.reader((tables / "sahoo_table2.csv").open(encoding="utf-8", newline="")))
+    heads = {head: number for number, head in enumerate(percentages[0])}
+    assert {f"Bangla, garden {model}" for model in MODELS} < set(heads)
+    of_all = next(row for row in percentages if row[0] == "all")
+    for row in table(measured, "likelihoods/bias_percentages").filter(bias_type="all").iter_rows(named=True):
+        language = {"bn": "Bangla", "hi": "Hindi", "en": "English"}[row["language"]]
+        shown = of_all[heads[f"{language}, {row['set']} {row['model']}"]]
+        assert shown == ("–" if row["bias_percentage"] is None else f"{row['bias_percentage']:.2f}")
+    effects = list(csv.reader((tables / "sadhu_table4.csv").open(encoding="utf-8", newline="")))
+    column = effects[0].index("Log-probability bias masks")
+    measured_effects = table(measured, "likelihoods/log_probability")["effect_size"]
+    assert [row[0] for row in effects[1:]] == ["C5", "C6"]
+    assert [float(row[column].replace("−", "-")) for row in effects[1:]] == pytest.approx(
+        measured_effects.to_list(), abs=5e-4
+    )
+
+
+def test_percentages_stand_beside_those_of_the_paper(measured: Study) -> None:
+    compared = pl.read_csv(measured.root / "results/report/comparison.csv", infer_schema_length=None)
+    assert set(compared["method"]) == {"pairs"}
+    bias = table(measured, "likelihoods/bias_percentages").with_columns(
+        published_model=pl.col("model").replace_strict({"writes": "Bloom", "rewrites": "mT5"}, default=None)
+    )
+    types = pl.col("bias_type").is_in(["age", "physical-appearance", "all"])  # those that the paper has
+    ours = bias.filter(types, pl.col("language") != "bn", pl.col("published_model").is_not_null())
+    assert sorted(compared.select("language", "category", "model", "published_model", "measured").rows()) == sorted(
+        ours.select("language", "bias_type", "model", "published_model", "bias_percentage").rows()
+    )
+    assert (measured.root / "results/report/comparison.md").read_text(encoding="utf-8").count("## Sentence pairs") == 2
+
+
+def test_the_page_shows_pairs_and_log_probability(measured: Study) -> None:
+    page = (measured.root / "results/report/index.html").read_text(encoding="utf-8")
+    heads = ("Sentence pairs", "Log-probability bias: masked words in templates", "Traits in sentence structures")
+    for words in (*heads, "tables/sahoo_table2.csv", *MODELS, "both sentences are the same"):
+        assert words in page, words
+
+
+def test_a_twin_stands_beside_its_model_and_is_no_row(study: Study) -> None:
+    keep_models(study, "masks")
+    garden = {"garden": CONFIG["pairs"]["sets"]["garden"]}
+    study.configure({"associations": {"random_twin": True}, "pairs": {"sets": garden}})
+    target = "results/likelihoods/bias_percentages.parquet"
+    study.run(target)
+    jobs = [path.stem for path in (study.root / "logs/likelihoods/pairs").rglob("*-random.log")]
+    assert jobs == ["masks-random"]
+    of_model, of_twin = (scores_of(study, "garden", name) for name in ("masks", "masks-random"))
+    assert of_model["left_out"].to_list() == of_twin["left_out"].to_list()
+    assert of_model["score_first"].to_list() != of_twin["score_first"].to_list()
+    bias = table(study, "likelihoods/bias_percentages")
+    assert set(bias["model"]) == {"masks"}
+    row = bias.row(by_predicate=(pl.col("language") == "bn") & (pl.col("bias_type") == "all"), named=True)
+    of_twin = of_twin.filter(language="bn")
+    preferred = (of_twin["score_first"] > of_twin["score_second"]) == (of_twin["label"] == "stereo")
+    assert row["twin_bias_percentage"] == pytest.approx(100 * preferred.mean())
+    assert table(study, "likelihoods/pair_differences")["random_twin"].sum() == len(scores_of(study, "garden", "masks"))
+
+
+def keep_models(study: Study, *names: str) -> None:
+    """Leave these models of the study in the config, no others, and nothing to compare them with."""
+    models = {name: CONFIG["models"][name] for name in names}
+    write_yaml(study, "config.yaml", {**study.config, "models": models, "comparison": {"paper": "none"}})
+
+
+# What a change runs again.
+
+PERCENTAGES = {
+    **{"measure_bias_percentages": 1, "draw_pairs": 1, "write_pair_table": 1},
+    **{"compare_with_papers": 1, "write_page": 1},
+}
+STRUCTURES = {"score_structures": 1, "gather_structures": 1, "draw_structures": 1, "write_page": 1}
+# A test of one method counts in the corrected p of all.
+EFFECTS = {
+    **{"gather_ceat": 1, "compare_ceat": 1, "draw_figures": 1, "draw_settling": 1, "write_tables": 1},
+    **{"gather_log_probability": 1, "write_paper_tables": 1, "compare_with_papers": 1, "write_page": 1},
+}
+
+
+def change_nothing_that_counts(study: Study) -> None:
+    """New times of all files, and other glosses."""
+    for path in study.root.rglob("*"):
+        if path.is_file() and not path.is_symlink() and ".snakemake" not in path.parts and "src" not in path.parts:
+            path.touch()
+    study.edit(CATEGORY_TEMPLATES, 'gloss: "', 'gloss: "now ')
+    study.edit("structures.yaml", "gloss: '{target}", "gloss: 'now {target}")
+
+
+def change_measures(study: Study) -> None:
+    study.configure({"pairs": {"encoder": "p_modified", "encoder_decoder": "causal"}})
+
+
+def change_a_trait(study: Study) -> None:
+    study.edit("positive.yaml", "S4: ", "S4: আজ ")
+
+
+def change_a_template(study: Study) -> None:
+    study.edit(CATEGORY_TEMPLATES, '  C5:\n    - {id: importance, text: "', '  C5:\n    - {id: importance, text: "আজ ')
+
+
+def add_a_set(study: Study) -> None:
+    (study.root / "more.csv").write_text(GARDEN, encoding="utf-8")
+    study.configure({"pairs": {"sets": {**CONFIG["pairs"]["sets"], "more": {"path": "more.csv"}}}})
+
+
+def add_models(study: Study) -> None:
+    """One for vectors alone, one for probabilities alone."""
+    decoder = {**CONFIG["models"]["writes"], "train": {**TINY, "seed": 5}}
+    study.configure({"models": {"reads": {"train": {**TINY, "seed": 4}, "stages": ["embeddings"]}, "says": decoder}})
+
+
+# The parts of a change have no job in common but those that gather, so that one plan shows what each runs.
+CHANGES: dict[str, tuple[Callable[[Study], object], dict[str, int]]] = {
+    "nothing that counts": (change_nothing_that_counts, {}),
+    # the set that neither is changed nor new is not scored again
+    "a pair, and one set more": (
+        lambda s: (s.edit("garden.csv", "The rose in the garden smells", "The rose in my garden smells"), add_a_set(s)),
+        {"read_pairs": 2, "score_pairs": 3 + 3, "describe_pairs": 1, **PERCENTAGES},
+    ),
+    # the decoder, which has one measure, is not asked again; the encoder-decoder needs sentinels no more
+    "measures, a trait and a template": (
+        lambda s: (change_measures(s), change_a_trait(s), change_a_template(s)),
+        {
+            "check_model": 1,
+            "score_pairs": 2 + 2,
+            "score_log_probability": 1,
+            **PERCENTAGES,
+            **STRUCTURES,
+            **EFFECTS,
+        },
+    ),
+    "two models more": (
+        add_models,
+        {
+            **{"train_model": 2, "check_model": 2},
+            **{"embed_segments": 1, "compare_precision": 1, "list_embeddings": 1},
+            "measure_ceat": 2,  # fixed draws index the contexts that all models have
+            "score_pairs": 2,
+            **PERCENTAGES,
+            **EFFECTS,
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_change_runs_what_depends_on_it(study: Study, change: str) -> None:
+    make, expected = CHANGES[change]
+    make(study)
+    assert study.plan("all", "likelihoods") == expected
+
+
+def test_a_study_of_probabilities_alone_has_no_vectors_and_no_page(study: Study) -> None:
+    keep_models(study, "writes", "rewrites")
+    study.configure({"log_probability": {"categories": [], "traits": []}, "pairs": {"n_resamples": 51}})
+    # no scores either: resamples are of the percentages
+    assert study.plan() == {"measure_bias_percentages": 1, "draw_pairs": 1, "write_pair_table": 1}
+
+
+# Scores that are at hand.
+
+
+@pytest.fixture
+def cached(study: Study) -> Study:
+    """The study with its vectors and scores: corpus, sentences, samples, models and Snakemake's folder are gone."""
+    results = ("sentences", "samples", "models", "store", "likelihoods/kept")
+    for gone in ("texts", "resources/demo", *(f"results/{name}" for name in results), ".snakemake"):
+        shutil.rmtree(study.root / gone)
+    study.configure({"embeddings": {"source": "cached"}})
+    return study
+
+
+def test_everything_is_redrawn_from_the_cache(cached: Study, tmp_path: Path) -> None:
+    names = ("bias_percentages", "structures", "log_probability")
+    before = {name: table(cached, f"likelihoods/{name}") for name in names}
+    for path in (cached.root / "results/likelihoods").glob("*.*"):
+        path.unlink()
+    for name in ("torch", "transformers"):
+        (tmp_path / "none" / name).mkdir(parents=True)
+        (tmp_path / "none" / name / "__init__.py").write_text(f"raise ImportError('{name} was imported')\n")
+    environment = {"PYTHONPATH": str(tmp_path / "none")}
+    cached.run("likelihoods", "results/report/tables/sahoo_table2.csv", environment=environment)
+    for name, expected in before.items():
+        assert table(cached, f"likelihoods/{name}").equals(expected), name
+    # neither word lists nor templates, traits or pairs are needed any more
+    for gone in ("words", *(f"resources/{name}" for name in ("stimuli", "suffix_groups", "templates", "traits"))):
+        shutil.rmtree(cached.root / gone)
+    for gone in ("garden.csv", "clocks.csv", "positive.yaml", "negative.yaml", "structures.yaml"):
+        (cached.root / gone).unlink()
+    assert set(cached.plan("results/report/tables/sahoo_table2.csv", environment=environment)) == set()
+
+
+def lose_scores(study: Study) -> None:
+    (study.root / "results/likelihoods/pairs/clocks/writes.parquet").unlink()
+
+
+OTHER_SCORES: dict[str, tuple[Callable[[Study], object], tuple[str, ...]]] = {
+    "one is missing": (lose_scores, ("pairs/clocks/writes.parquet is not there", "`pairs: {sets: {}}`", "computed")),
+    "others than the config says": (
+        lambda s: s.configure({"pairs": {"reduction": "sum"}}),
+        ("masks.parquet was made with reduction 'mean', but the config says 'sum'", "(and 5 more like this)"),
+    ),
+}
+
+
+@pytest.mark.parametrize("which", OTHER_SCORES)
+def test_scores_that_do_not_fit_are_named_before_any_job(cached: Study, which: str) -> None:
+    change, words = OTHER_SCORES[which]
+    change(cached)
+    printed = refused(cached, "likelihoods")
+    for word in words:
+        assert word in printed, printed[-3000:]
+
+
+# What is refused.
+
+
+def refused(study: Study, *arguments: str) -> str:
+    """What a run prints that does not succeed; never a traceback."""
+    done = study.snakemake(*arguments)
+    printed = done.stdout + done.stderr
+    assert done.returncode != 0, printed[-3000:]
+    assert "Traceback" not in printed, printed[-3000:]
+    return printed
+
+
+def no_encoder(study: Study) -> None:
+    """Traits, and no model with a mask that is asked for probabilities."""
+    keep_models(study, "masks", "writes")
+    study.configure(
+        {
+            "models": {"masks": {**CONFIG["models"]["masks"], "stages": ["embeddings"]}},
+            "log_probability": {"categories": []},
+        }
+    )
+
+
+MISTAKES: dict[str, tuple[Callable[[Study], object], tuple[str, ...]]] = {
+    "pairs that are nowhere": (
+        lambda s: s.configure({"pairs": {"sets": {"mine": {"path": "mine.csv"}}}}),
+        ("`pairs.sets.mine.path` is 'mine.csv'", "docs/pairs.md"),
+    ),
+    "templates that are nowhere": (
+        lambda s: s.configure({"log_probability": {"templates": "nowhere.yaml"}}),
+        ("nowhere.yaml: no such file", "`log_probability.templates`"),
+    ),
+    "a category that does not exist": (
+        lambda s: s.configure({"log_probability": {"categories": ["C5", "C10"]}}),
+        ("`log_probability.categories`", "'C10'", "Allowed: C5, C6"),
+    ),
+    "an exchanged category that does not exist": (
+        lambda s: s.configure({"log_probability": {"exchanged": ["C66"]}}),
+        ("`log_probability.exchanged`", "'C66'"),
+    ),
+    "traits without an encoder": (no_encoder, ("`log_probability.traits`", "writes (decoder)", "under `models`")),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_is_told_while_planning(study: Study, mistake: str) -> None:
+    change, words = MISTAKES[mistake]
+    change(study)
+    printed = refused(study, "--dry-run")
+    for word in words:
+        assert word in printed, printed[-3000:]
+
+
+def test_a_mistake_in_a_file_is_told_by_the_first_jobs(study: Study) -> None:
+    study.edit("garden.csv", "bn-1,bn,appearance,stereo,", "bn-1,bn,appearance,sterio,")
+    study.edit("clocks.csv", "sent_less_hindi", "sent_lesser_hindi")
+    tiny_models.build("electra", study.root / "discriminator")
+    study.configure({"models": {"electra": {"path": "discriminator", "stages": ["likelihoods"]}}})
+    targets = ("results/pairs/statistics.parquet", "results/models/electra.json")
+    printed = refused(study, "--keep-going", *targets)
+    for words in (
+        ("garden.csv, record 1 (pair bn-1)", "'sterio'", "Allowed: stereo, antistereo"),
+        ("clocks.csv: column 'sent_less_hindi' is missing", "'sent_lesser_hindi'", "indibias"),
+        ("electra", "vocabulary head"),
+    ):
+        for word in words:
+            assert word in printed, printed[-3000:]

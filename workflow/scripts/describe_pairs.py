@@ -1,0 +1,22 @@
+"""Adapter: all sets of pairs to their lengths, labels and bias types."""
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from prasanga.logs import log_to
+from prasanga.pairs import statistics
+from prasanga.parquet import write_table, write_text
+from prasanga.provenance import describe
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import snakemake
+
+log_to(snakemake.log[0])
+table = pl.concat(
+    statistics(pl.read_parquet(path)).with_columns(set=pl.lit(name))
+    for name, path in zip(snakemake.params.sets, snakemake.input, strict=True)
+)
+made_from = describe("pairs", script=__file__, inputs=snakemake.input, settings={"sets": snakemake.params.sets})
+write_table(snakemake.output.parquet, table.to_arrow(), made_from)
+write_text(snakemake.output.csv, table.write_csv(line_terminator="\n"))

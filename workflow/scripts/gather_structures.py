@@ -1,0 +1,33 @@
+"""Adapter: the scores of traits by all models to their spread by structure, and structures compared."""
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from prasanga.likelihoods.spread import compare_structures, gather_traits, spread_by_structure
+from prasanga.likelihoods.traits import load_traits, oddities_table
+from prasanga.logs import log_to
+from prasanga.parquet import replacing, require_equal, write_table
+from prasanga.provenance import describe
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import snakemake
+
+log_to(snakemake.log[0])
+settings = snakemake.params.gathering
+require_equal([*snakemake.input.traits, *snakemake.input.twins], ["stage", "code"])
+traits = pl.concat(map(pl.read_parquet, snakemake.input.traits))
+twins = gather_traits({m: pl.read_parquet(p) for m, p in zip(settings["twin_of"], snakemake.input.twins, strict=True)})
+chance = {name: settings[name] for name in ("n_resamples", "seed")}
+spread = spread_by_structure(traits, twins, **chance)
+made_from = describe("likelihoods", script=__file__, inputs=snakemake.input, settings=settings, libraries=["numpy"])
+tables = {
+    "spread": spread,
+    "differences": compare_structures(traits, **chance),
+    "traits": traits,
+    "oddities": oddities_table(load_traits(path, settings["normalization"]) for path in settings["traits"]),
+}
+for name, table in tables.items():
+    write_table(snakemake.output[name], table.to_arrow(), made_from)
+with replacing(snakemake.output.csv) as temporary:
+    spread.write_csv(temporary)

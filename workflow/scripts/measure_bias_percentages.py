@@ -1,0 +1,34 @@
+"""Adapter: the scores of all sets of pairs to bias percentages and to the differences of scores."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from prasanga.likelihoods.bias import bias_percentage
+from prasanga.likelihoods.differences import pair_differences, read_scores
+from prasanga.logs import log_to
+from prasanga.parquet import require_equal, write_table, write_text
+from prasanga.provenance import describe
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import snakemake
+
+log_to(snakemake.log[0])
+require_equal([*snakemake.input.scores, *snakemake.input.twins], ["stage", "code"])
+scores = read_scores(snakemake.input.scores)
+twins: dict[str, list[str]] = {}
+for path in snakemake.input.twins:
+    twins.setdefault(snakemake.params.twin_of[Path(path).stem], []).append(path)
+controls = {model: read_scores(paths) for model, paths in twins.items()}
+bias: pl.DataFrame = bias_percentage(scores, twins=controls, **snakemake.params.bias)
+made_from = describe(
+    "likelihoods",
+    script=__file__,
+    inputs=snakemake.input,
+    settings=snakemake.params.bias,
+    libraries=["numpy", "polars", "scipy"],
+)
+write_table(snakemake.output.percentages, bias.to_arrow(), made_from)
+write_table(snakemake.output.differences, pair_differences(scores, controls).to_arrow(), made_from)
+write_text(snakemake.output.csv, bias.write_csv(line_terminator="\n"))

@@ -1,0 +1,18 @@
+"""Adapter: a file of sentence pairs to one table, and what is odd about it to another."""
+
+from typing import TYPE_CHECKING
+
+from prasanga.logs import log_to
+from prasanga.pairs import read_pair_file
+from prasanga.parquet import write_table
+from prasanga.provenance import describe
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import snakemake
+
+log_to(snakemake.log[0])
+settings = dict(snakemake.params.pairs)
+found = read_pair_file(snakemake.input[0], settings["languages"], layout=settings["layout"])
+made_from = describe("pairs", script=__file__, inputs=snakemake.input, settings=settings)
+write_table(snakemake.output.pairs, found.pairs.to_arrow(), made_from)
+write_table(snakemake.output.oddities, found.oddities.to_arrow(), made_from)

@@ -1,0 +1,36 @@
+"""Adapter: categories in sentences to the log-probability bias that one model shows in them."""
+
+from typing import TYPE_CHECKING
+
+from prasanga.associations import TestSettings
+from prasanga.lexicon import load_lexicon
+from prasanga.lexicon.categories import chosen_categories, read_categories
+from prasanga.likelihoods.category_scores import score_categories
+from prasanga.likelihoods.opening import open_scorer
+from prasanga.likelihoods.templates import load_category_templates
+from prasanga.logs import log_to
+from prasanga.parquet import write_table
+from prasanga.provenance import describe
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import snakemake
+
+log_to(snakemake.log[0])
+settings = snakemake.params.log_probability
+words, normalization = settings["lexicon"], settings["lexicon"]["normalization"]
+cards = snakemake.resources.get("cards", 1)
+tables = score_categories(
+    open_scorer(settings["which"], snakemake.input.model, threads=snakemake.threads, cards=cards),
+    chosen_categories(
+        read_categories(snakemake.input.categories), settings["categories"], key="log_probability.categories"
+    ),
+    load_category_templates(settings["templates"], normalization),
+    load_lexicon(words["stimuli"], words["suffix_groups"], normalization=normalization),
+    model=snakemake.wildcards.model,
+    settings=TestSettings(**settings["test"]),
+    **{name: settings[name] for name in ("exchanged", "pieces", "terms", "seed")},
+)
+libraries = ["torch", "transformers", "tokenizers", "numpy", "scipy"]
+made_from = describe("likelihoods", script=__file__, inputs=snakemake.input, settings=settings, libraries=libraries)
+for name, table in tables._asdict().items():
+    write_table(snakemake.output[name], table, made_from)

@@ -1,0 +1,28 @@
+"""Adapter: a set of sentence pairs to the scores that one model gives both sentences of each."""
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from prasanga.likelihoods.stage import score_set
+from prasanga.logs import log_to
+from prasanga.parquet import write_table
+from prasanga.provenance import describe
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import snakemake
+
+log_to(snakemake.log[0])
+settings = dict(snakemake.params.scoring)
+scores = score_set(
+    pl.read_parquet(snakemake.input.pairs),
+    snakemake.wildcards.set,
+    settings=settings,
+    model=snakemake.input.model,
+    kept="results/likelihoods/kept",
+    threads=snakemake.threads,
+    cards=snakemake.resources.get("cards", 1),
+)
+libraries = ["torch", "transformers", "tokenizers"]
+made_from = describe("likelihoods", script=__file__, inputs=snakemake.input, settings=settings, libraries=libraries)
+write_table(snakemake.output[0], scores.to_arrow(), made_from)

@@ -1,0 +1,18 @@
+"""Adapter: bias percentages to the layout of Table 2 of Sahoo et al., as CSV, Markdown and LaTeX."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from prasanga.logs import log_to
+from prasanga.parquet import write_text
+from prasanga.report.pair_tables import render_pair_table
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import snakemake
+
+log_to(snakemake.log[0])
+layout = render_pair_table(pl.read_parquet(snakemake.input[0]), preset=snakemake.params.preset)
+for path in map(Path, snakemake.output):
+    write_text(path, getattr(layout, path.suffix.removeprefix(".")))
