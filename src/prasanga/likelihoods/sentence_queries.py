@@ -41,6 +41,8 @@ class SentenceQueries:
         self._mask = require_mask(model) if measure in ("p_unmodified", "p_modified", "infill") else -1
         self._before = _before_text(model, self._code) if model.kind != "encoder" else ()
         self._special = _special_pieces(model)
+        # T5's decoder names the gap before it fills it. Looked up once: a vocabulary is long.
+        self._named = (self._mask,) if self._mask != -1 and self._mask == _sentinel(model) else ()
         self._end: tuple[int, ...] = ()
         if model.kind == "encoder-decoder":
             self._end = tuple(self.read([""])[""].ids)
@@ -64,6 +66,10 @@ class SentenceQueries:
         """Pieces of the longest input that the queries of a sentence have, of the encoder or the decoder."""
         if self._model.kind == "encoder":  # a mask stands for each piece
             return len(pieces.ids)
+        if self._measure == "infill":  # a mask stands for a word, and the word's last piece is only read
+            own = [len(overlapping(pieces, *word)) for word in words]
+            most = len(self._before) + len(self._named) + max(own, default=0) - 1
+            return max(len(pieces.ids) - min(own, default=0) + 1, most)
         return max((max(len(one.ids), len(one.decoder_ids)) for one in self.queries(pieces, words)), default=0)
 
     def special(self, pieces: Pieces) -> bool:
@@ -97,8 +103,7 @@ class SentenceQueries:
         ids = [piece for place, piece in enumerate(pieces.ids) if place not in hidden]
         ids.insert(own[0], self._mask)
         word = tuple(pieces.ids[place] for place in own)
-        named = (self._mask,) if self._mask == _sentinel(self._model) else ()  # T5 names the gap before it fills it
-        before = (*self._before, *named)
+        before = (*self._before, *self._named)
         places = range(len(before) - 1, len(before) - 1 + len(word))
         return Query(tuple(ids), tuple(places), word, (*before, *word[:-1]))
 

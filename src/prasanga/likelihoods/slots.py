@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 import regex
@@ -161,21 +162,33 @@ def fill_sentence(
         InputError: normalization changes letters where a word meets the sentence.
     """
     forms = {TARGET: target, ATTRIBUTE: attribute}
-    text, spans = template.before, {}
-    for slot, rest in ((template.first, template.between), (template.second, template.after)):
+    text, spans, parts = template.before, {}, []
+    for slot, left, rest in (
+        (template.first, template.before, template.between),
+        (template.second, template.between, template.after),
+    ):
         word = forms[slot.role]
         phrase = with_article(word) if slot.indefinite else word
         phrase = capitalize(phrase) if slot.capital else phrase
         text += phrase
         spans[slot.role] = (len(text) - len(word), len(text))
         text += rest
-    if spelling(text) != text:
+        parts.append(left + phrase + rest)
+    # Words and sentence are normalized by themselves. Where they meet is looked at for each word and not for each pair
+    # of words, of which there are many more.
+    if not all(_is_spelled(spelling, part) for part in (parts if template.between else [text])):
         raise InputError(
             f"{template.place}: the sentence `{template.name}` with {target} and {attribute} changes letters when it is"
             f" normalized ({spelling(text)}). Write a space or a form ({{target:genitive}}) beside the slot."
         )
     whole = {role: _whole_words(text, *span) for role, span in spans.items()}
     return FilledSentence(text, whole[TARGET], whole[ATTRIBUTE])
+
+
+@lru_cache(maxsize=1 << 14)
+def _is_spelled(spelling: Callable[[str], str], text: str) -> bool:
+    """Whether normalization leaves a text as it is."""
+    return spelling(text) == text
 
 
 def _read_slot(what: str, written: str, content: str, before: str, *, first: bool, language: str) -> Slot:

@@ -38,6 +38,13 @@ def test_the_demo_is_what_the_defaults_say_but_for_its_size_and_texts(
     demo["embeddings"]["buckets"] = 16
     demo["associations"]["n_samples"] = 5000
     demo["seat"]["categories"], demo["static"] = [], defaults["static"]
+    demo["pairs"]["sets"] = {}
+    demo["log_probability"] |= {"categories": [], "traits": []}
+    for model in ("tiny-decoder", "tiny-encoder-decoder"):  # which are asked for nothing that is asked by default
+        assert demo["models"].pop(model)["stages"] == ["likelihoods"]
+    for model in demo["models"].values():
+        model["train"]["steps"] = 1400
+    demo["models"]["tiny-wide"]["stages"] = ["embeddings", "likelihoods"]
     assert demo == defaults
 
 
@@ -52,6 +59,8 @@ def test_the_preset_of_the_papers_changes_defaults_and_nothing_that_is_written(s
             (("sentences",), paper["sentences"], ours["sentences"]),
             (("associations",), paper["associations"], ours["associations"]),
             (("seat",), paper["seat"], ours["seat"]),
+            (("pairs",), paper["pairs"], ours["pairs"]),
+            (("log_probability",), paper["log_probability"], ours["log_probability"]),
             (("models", "mine"), paper["models"]["mine"], ours["models"]["mine"]),
             (("models", "whole"), paper["models"]["whole"], ours["models"]["whole"]),
         )
@@ -64,6 +73,11 @@ def test_the_preset_of_the_papers_changes_defaults_and_nothing_that_is_written(s
         ("associations", "draws"): ("without-replacement", "with-replacement"),
         ("associations", "alternative"): ("two-sided", "greater"),
         ("seat", "unit"): ("word", "sentence"),
+        ("pairs", "encoder_decoder"): ("infill", "causal"),
+        ("pairs", "punctuation"): ("apart", "with-word"),
+        ("pairs", "ties"): ("apart", "against"),
+        ("log_probability", "exchanged"): ([], ["C6", "C7", "C8", "C9"]),
+        ("log_probability", "pieces"): ("all", "first"),
         ("models", "mine", "pieces"): ("all", "root"),
     }
 
@@ -77,8 +91,9 @@ def test_every_value_of_the_preset_is_allowed(schema: dict[str, Any]) -> None:
                 yield from parts(value)
 
     found = list(parts(schema))
-    assert len(found) == 7
-    assert all(part["paper"] in part["enum"] and part["paper"] != part["default"] for part in found)
+    assert len(found) == 12
+    assert all(part["paper"] != part["default"] for part in found)
+    assert all(part["paper"] in part["enum"] for part in found if part.get("type") != "array")
 
 
 def test_static_vectors_come_from_a_file_or_from_training(schema: dict[str, Any]) -> None:
@@ -136,6 +151,8 @@ def test_defaults_are_filled_in_at_every_depth(schema: dict[str, Any]) -> None:
             "remote_code": False,
             "quantization": "none",
             "cards": 1,
+            "stages": ["embeddings", "likelihoods"],
+            "language_codes": {},
         }
     }
     assert config["samples"] == {

@@ -76,6 +76,8 @@ def test_a_model_is_named_with_its_kind_and_precision(name: str, model: str, stu
         "remote_code": False,
         "quantization": "none",
         "cards": 1,
+        "stages": ["embeddings", "likelihoods"],
+        "language_codes": {},
     }
 
 
