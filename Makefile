@@ -3,8 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 CORES ?= all
-# Tests that run at the same time.
+# Tests that run at the same time; studies of the workflow tests wait now and then, for a process to begin or to end.
 WORKERS ?= 2
+STUDIES ?= 3
 
 .PHONY: demo test check unit workflow benchmarks docs lock clean
 
@@ -12,7 +13,9 @@ demo: $(VENV)/.installed
 	$(BIN)/snakemake --cores $(CORES) --resources gpu=1
 	@echo "The page lies in results/report/index.html"
 
-test: check unit workflow
+test: $(VENV)/.installed
+	$(MAKE) --jobs=2 --output-sync=target check unit
+	$(MAKE) workflow
 
 # What stands in the code, without running it.
 check: $(VENV)/.installed
@@ -27,13 +30,13 @@ unit: $(VENV)/.installed
 
 # The real Snakefile on small input, and what makes it run again.
 workflow: $(VENV)/.installed
-	$(BIN)/pytest --numprocesses $(WORKERS) --dist worksteal tests/workflow
+	$(BIN)/pytest --numprocesses $(STUDIES) --dist worksteal tests/workflow
 
 # The environment, from the pinned versions; made again when they change.
 $(VENV)/.installed: requirements.lock pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed; say which with: make PYTHON=python3.12" if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --requirement requirements.lock
+	$(BIN)/python -m pip install --quiet --no-compile --requirement requirements.lock
 	$(BIN)/python -m pip install --quiet --no-build-isolation --no-deps --editable .
 	touch $@
 

@@ -9,6 +9,7 @@ rule read_pairs:
     output:
         pairs="results/pairs/{set}.parquet",
         oddities="results/pairs/{set}.oddities.parquet",
+        csv="results/pairs/{set}.oddities.csv",
     log:
         "logs/pairs/{set}.log",
     benchmark:

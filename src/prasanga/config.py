@@ -231,6 +231,8 @@ def _allowed(part: Mapping[str, Any]) -> str:
     }
     if "examples" in part:
         return f"text such as {' or '.join(map(_yaml, part['examples']))}"
+    if "object" in kinds and part.get("required"):
+        return f"keys, such as {{{', '.join(f'{key}: ...' for key in part['required'])}}}"
     bounds = [
         f"{word} {part[bound]}"
         for bound, word in (

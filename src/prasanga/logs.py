@@ -9,6 +9,8 @@ from types import TracebackType
 
 from prasanga.errors import InputError
 
+_TALKATIVE = ("fontTools", "matplotlib")  # which would tell of every table of every font
+
 
 def log_to(path: str | Path) -> None:
     """Send all messages of this process to the file `path` and to standard error.
@@ -25,6 +27,8 @@ def log_to(path: str | Path) -> None:
         handlers=[logging.FileHandler(path, mode="w", encoding="utf-8"), logging.StreamHandler(sys.stderr)],
         force=True,
     )
+    for library in _TALKATIVE:
+        logging.getLogger(library).setLevel(logging.WARNING)
     logging.captureWarnings(capture=True)
     sys.excepthook = _log_exception
 

@@ -164,7 +164,7 @@ def test_the_results_are_exactly_these(measured: Study) -> None:
     figures = ("effect_by_length", "settling", "convergence", "structures")
     layouts = ("ceat", "sadhu_table4", "sadhu_table5", "sahoo_table2")
     assert found == {
-        *(f"pairs/{name}{part}.parquet" for name in SETS for part in ("", ".oddities")),
+        *(f"pairs/{name}{part}" for name in SETS for part in (".parquet", ".oddities.parquet", ".oddities.csv")),
         *(f"pairs/statistics.{ending}" for ending in ("parquet", "csv")),
         *(f"likelihoods/pairs/{name}/{model}.parquet" for name in SETS for model in MODELS),
         *(f"likelihoods/structures/masks{part}.parquet" for part in ("", ".terms")),

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from prasanga.logs import log_to
 from prasanga.pairs import read_pair_file
-from prasanga.parquet import write_table
+from prasanga.parquet import write_table, write_text
 from prasanga.provenance import describe
 
 if TYPE_CHECKING:
@@ -16,3 +16,4 @@ found = read_pair_file(snakemake.input[0], settings["languages"], layout=setting
 made_from = describe("pairs", script=__file__, inputs=snakemake.input, settings=settings)
 write_table(snakemake.output.pairs, found.pairs.to_arrow(), made_from)
 write_table(snakemake.output.oddities, found.oddities.to_arrow(), made_from)
+write_text(snakemake.output.csv, found.oddities.write_csv(line_terminator="\n"))

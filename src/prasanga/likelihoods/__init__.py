@@ -5,7 +5,6 @@ The names are imported when they are first used, because most of their modules n
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -15,18 +14,6 @@ if TYPE_CHECKING:
     from prasanga.likelihoods.pair_scores import score_pairs
     from prasanga.likelihoods.queries import Query
     from prasanga.pairs import Alignment, align_words, read_pairs
-
-_HOME = {
-    "Alignment": "prasanga.pairs",
-    "Query": "prasanga.likelihoods.queries",
-    "Scorer": "prasanga.likelihoods.engine",
-    "align_words": "prasanga.pairs",
-    "bias_percentage": "prasanga.likelihoods.bias",
-    "load_scorer": "prasanga.likelihoods.engine",
-    "read_pairs": "prasanga.pairs",
-    "score_log_probability": "prasanga.likelihoods.log_probability",
-    "score_pairs": "prasanga.likelihoods.pair_scores",
-}
 
 __all__ = [
     "Alignment",
@@ -43,6 +30,28 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """Import a name's module when the name is asked for."""
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_HOME[name]), name)
+    if name in ("Alignment", "align_words", "read_pairs"):
+        from prasanga import pairs
+
+        return getattr(pairs, name)
+    if name == "Query":
+        from prasanga.likelihoods import queries
+
+        return getattr(queries, name)
+    if name in ("Scorer", "load_scorer"):
+        from prasanga.likelihoods import engine
+
+        return getattr(engine, name)
+    if name == "bias_percentage":
+        from prasanga.likelihoods import bias
+
+        return getattr(bias, name)
+    if name == "score_log_probability":
+        from prasanga.likelihoods import log_probability
+
+        return getattr(log_probability, name)
+    if name == "score_pairs":
+        from prasanga.likelihoods import pair_scores
+
+        return getattr(pair_scores, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

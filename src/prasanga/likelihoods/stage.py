@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,8 @@ import polars as pl
 
 from prasanga.likelihoods.kept import key_of, score_missing
 from prasanga.likelihoods.opening import open_scorer
+
+_LOG = logging.getLogger(__name__)
 
 
 def score_set(
@@ -42,10 +45,13 @@ def score_set(
     Raises:
         InputError: as `score_pairs`.
     """
+    asked: list[int] = []
 
     def score(missing: pl.DataFrame) -> pl.DataFrame:
         from prasanga.likelihoods.pair_scores import score_pairs
 
+        asked.append(len(missing))
+        _LOG.info("%s, %s: %d of %d pairs are to be scored", name, settings["name"], len(missing), len(pairs))
         measures = settings["measures"]
         aula = measures.get("encoder") == "aula"
         scorer = open_scorer(settings["which"], model, threads=threads, cards=cards, attentions=aula)
@@ -67,4 +73,11 @@ def score_set(
         dtype = resolve_dtype(dtype, "auto")
     identity = json.loads(Path(model).read_text(encoding="utf-8"))["identity"]
     folder = Path(kept, key_of(settings, identity, dtype))
-    return score_missing(pairs, folder, name, score).with_columns(set=pl.lit(name))
+    scores = score_missing(pairs, folder, name, score)
+    counts = scores["left_out"].drop_nulls().value_counts(sort=True).rows()
+    left_out = ", ".join(f"{reason} {count}" for reason, count in counts) or "none"
+    kept_before = len(pairs) - sum(asked)
+    _LOG.info(
+        "%s, %s: %d pairs; %d known before; left out: %s", name, settings["name"], len(pairs), kept_before, left_out
+    )
+    return scores.with_columns(set=pl.lit(name))

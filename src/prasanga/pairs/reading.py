@@ -151,9 +151,12 @@ def _csv_layout(path: Path, records: Records, layout: Layout) -> CsvLayout:
     nearest = max(candidates, key=lambda one: len(set(one.columns) & set(records.columns)) / len(one.columns))
     missing = [column for column in nearest.columns if column not in records.columns]
     if missing:
+        (only, *others) = records.columns or ("",)
+        parted = next((name for mark, name in ((";", "semicolons"), ("\t", "tabs")) if mark in only and not others), "")
         raise InputError(
             f"{path}: column {missing[0]!r} is missing. The file has {', '.join(map(repr, records.columns))}; the"
             f" layout {nearest.name} needs {', '.join(nearest.columns)}."
+            + (f" Its columns are parted by {parted}: save it with commas." if parted else "")
         )
     return nearest
 

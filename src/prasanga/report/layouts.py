@@ -15,7 +15,7 @@ from prasanga.errors import InputError
 from prasanga.report import tables as ceat_tables
 from prasanga.report.grid import Category, Estimate, is_number, names_of_sets, sort_lengths, why_missing
 from prasanga.report.languages import name_of_language
-from prasanga.report.marking import HOLM, LARGE, NOT_BY_DRAWS, Marking
+from prasanga.report.marking import HOLM, HOLM_OF_ATTRIBUTES, LARGE, NOT_BY_DRAWS, Marking
 from prasanga.report.numbers import MISSING, signed
 from prasanga.report.sheets import (
     MARK,
@@ -240,7 +240,7 @@ def _exchange(tables: Tables) -> list[str]:
 def _table_4_marking(method: str, preset: str) -> Marking:
     """Of SEAT, too, the program of Sadhu et al. permutes words: it first averages the sentences of each."""
     if preset != "paper":
-        return HOLM
+        return HOLM_OF_ATTRIBUTES if method == "log_probability_bias" else HOLM
     if method == "ceat":
         return Marking("p_draws", 0.05, "p_draws < .05, as in the paper; it says nothing about other words.")
     if method == "log_probability_bias":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from prasanga.report.grid import is_number
@@ -62,6 +62,9 @@ HOLM = Marking(
     " in the study.",
 )
 """The recommended mark."""
+
+HOLM_OF_ATTRIBUTES = replace(HOLM, note=HOLM.note.replace("target words", "attribute words"))
+"""The same of log-probability bias, whose test moves attribute words."""
 
 STIMULI = Marking(
     "p_stimuli",

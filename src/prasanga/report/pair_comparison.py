@@ -24,7 +24,7 @@ from prasanga.report.comparison import (
 from prasanga.report.grid import Estimate, is_number
 from prasanga.report.languages import LANGUAGES, name_of_language
 from prasanga.report.numbers import MISSING, plain, signed
-from prasanga.report.pair_grid import PairGrid, name_of_type, pair_grid_of
+from prasanga.report.pair_grid import Group, PairGrid, name_of_type, pair_grid_of
 from prasanga.report.pair_tables import why_no_percentage
 from prasanga.report.published import PAPERS, PublishedModel, match_models, require_paper
 from prasanga.report.sheets import Cell, Row, Sheet, sheets_to_markdown
@@ -89,7 +89,8 @@ def compare_pairs(bias: pl.DataFrame, published: pl.DataFrame, *, paper: str, mo
 
     Returns:
         As `prasanga.report.comparison.compare`: the method is `pairs`, the category the bias type, `same_sign` says
-        whether both are on the same side of 50, and the interval is the exact one.
+        whether both are on the same side of 50, and the interval is the exact one. In the summary `method` is the
+        language and, of several sets, the set: each has pairs of its own, and they are not pooled.
 
     Raises:
         InputError: the table of bias percentages lacks a column or has no rows.
@@ -97,14 +98,16 @@ def compare_pairs(bias: pl.DataFrame, published: pl.DataFrame, *, paper: str, mo
     grid = pair_grid_of(bias)
     names = [*published["model"].unique(maintain_order=True), *models.values()]
     matched = match_models(models, dict.fromkeys([*grid.models, *models]), names)
-    rows = list(_rows(grid, published, matched))
-    table = pl.DataFrame(rows, schema=dict(COMPARISON_SCHEMA), orient="row")
-    by_type = table.filter(pl.col("category") != OVERALL)
+    found = list(_rows(grid, published, matched))
+    rows = [row for _, row in found]
+    table = _table(rows)
     parts = [
-        summarize(by_type.filter(language=language)).with_columns(method=pl.lit(name_of_language(language)))
-        for language in by_type["language"].unique(maintain_order=True)
+        summarize(_table([row for of, row in found if of == group and row["category"] != OVERALL])).with_columns(
+            method=pl.lit(group.title)
+        )
+        for group in grid.groups
     ]
-    summary = pl.concat(parts) if parts else summarize(by_type)
+    summary = pl.concat(parts)
     return Comparison(paper, table, summary, "" if rows else _why_nothing(grid, published, matched, paper))
 
 
@@ -116,7 +119,8 @@ def with_pairs(
     Args:
         comparison: of effect sizes, by `prasanga.report.comparison.compare`.
         pairs: by `compare_pairs`; None for none.
-        models: the paper's models, for what is not sure about them.
+        models: the paper's models, for what is not sure about them; of pairs, only of those without a method or with
+            the method `pairs`.
         others: whether the study measures anything besides pairs.
     """
     if pairs is None:
@@ -133,7 +137,11 @@ def pairs_to_markdown(pairs: Comparison, models: Sequence[PublishedModel]) -> st
     if pairs.nothing:
         return f"## Sentence pairs\n\n{pairs.nothing}\n"
     compared = set(pairs.rows["published_model"].to_list())
-    doubts = [f"{model.name}: {model.doubt}." for model in models if model.doubt and model.name in compared]
+    doubts = [
+        f"{model.name}: {model.doubt}."
+        for model in models
+        if model.doubt and model.name in compared and (METHOD in model.methods or not model.methods)
+    ]
     agreement = Sheet(
         ("language", "model", "model of the paper"),
         tuple(
@@ -196,14 +204,20 @@ def _yes_no(value: bool | None) -> str:
     return MISSING if value is None else "yes" if value else "no"
 
 
-def _rows(grid: PairGrid, published: pl.DataFrame, matched: Mapping[str, str]) -> Iterator[dict[str, object]]:
+def _table(rows: Sequence[Mapping[str, object]]) -> pl.DataFrame:
+    return pl.DataFrame(rows, schema=dict(COMPARISON_SCHEMA), orient="row")
+
+
+def _rows(
+    grid: PairGrid, published: pl.DataFrame, matched: Mapping[str, str]
+) -> Iterator[tuple[Group, dict[str, object]]]:
     several = len({group.set for group in grid.groups}) > 1
     for theirs in published.iter_rows(named=True):
         for group in grid.groups:
             for model, name in matched.items():
                 ours = grid.at(group, model, theirs["bias_type"])
                 if group.language == theirs["language"] and name == theirs["model"] and ours is not None:
-                    yield _row(theirs, model, ours, group.set if several else "")
+                    yield group, _row(theirs, model, ours, group.set if several else "")
 
 
 def _row(theirs: Mapping[str, Any], model: str, ours: Estimate, name: str) -> dict[str, object]:

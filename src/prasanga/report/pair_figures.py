@@ -149,7 +149,7 @@ def _limits(found: Sequence[Numbers]) -> tuple[float, float, int]:
 
 def _note(beyond: int, has_twins: bool) -> str:
     said = [
-        "Score of the stereotypical sentence minus that of the other. Each line has area 1, each panel its own scale."
+        "Score of the stereotypical sentence minus that of the other. Each line has area 1, each panel its own height."
     ]
     if has_twins:
         said.append("Thin and pale: the model with random weights.")

@@ -35,6 +35,7 @@ CAPTION = (
 )
 
 _WIDTH = 8
+_NO_PAIRS = "no pairs of this type"
 _RUNS = ("mean of runs", "deviation over runs")
 
 
@@ -62,7 +63,8 @@ def render_pair_table(bias: pl.DataFrame, *, preset: str = "recommended") -> Lay
         heads,
         tuple(Row((name if name in _RUNS else name_of_type(name),), cells) for name, cells in lines),
     )
-    notes = list(_notes(grid, by_runs))
+    has_bold = any(cell.bold for _, cells in lines for cell in cells)
+    notes = list(_notes(grid, by_runs, has_bold))
     return Layout(
         sheet_to_csv(Sheet(("bias_type",), heads, plain)),
         f"{CAPTION}\n\n{sheets_to_markdown([sheet], notes)}",
@@ -74,15 +76,17 @@ def _cells(
     grid: PairGrid, columns: Iterable[tuple[Group, str]], bias_type: str, value: str, *, marked: bool
 ) -> tuple[Cell, ...]:
     rows = [(group, grid.at(group, model, bias_type)) for group, model in columns]
-    nearest: dict[Group, float] = {}
+    distances: dict[Group, list[float]] = {}
     for group, row in rows:
         if row is not None and is_number(row[value]):
-            nearest[group] = min(nearest.get(group, 50.0), abs(row[value] - 50))
+            distances.setdefault(group, []).append(abs(row[value] - 50))
+    # of one model nothing is nearest
+    nearest = {group: min(found) for group, found in distances.items() if len(found) > 1}
     return tuple(
         Cell(
             f"{row[value]:.2f}",
             MARK if marked and is_significant(row) else "",
-            bold=abs(row[value] - 50) == nearest[group],
+            bold=abs(row[value] - 50) == nearest.get(group),
         )
         if row is not None and is_number(row[value])
         else Cell()
@@ -109,7 +113,7 @@ def tests_of(grid: PairGrid) -> int:
 def why_no_percentage(row: Estimate | None) -> str:
     """Why a cell has no number; empty if it has one."""
     if row is None:
-        return "no pairs of this type"
+        return _NO_PAIRS
     if is_number(row["bias_percentage"]):
         return ""
     if row["n_left_out"] == row["n_pairs"]:
@@ -124,7 +128,18 @@ def _why(grid: PairGrid, columns: Iterable[tuple[Group, str]], bias_type: str) -
     return "; ".join(f"{group.title} {model}: {reason}" for group, model, reason in reasons if reason)
 
 
-def _notes(grid: PairGrid, by_runs: bool) -> Iterator[str]:
+def _without_pairs(grid: PairGrid, group: Group) -> str:
+    """The bias types of which a group has no pairs, with the models where it is not all of them."""
+    models = grid.models_of(group)
+    said = []
+    for name in grid.types:
+        lacking = [model for model in models if grid.at(group, model, name) is None]
+        if lacking:
+            said.append(name_of_type(name) + (f" ({', '.join(lacking)})" if len(lacking) < len(models) else ""))
+    return ", ".join(said)
+
+
+def _notes(grid: PairGrid, by_runs: bool, has_bold: bool) -> Iterator[str]:
     overall = [(group, model, grid.rows[group.set, group.language, model, OVERALL]) for group, model in _all(grid)]
     first = overall[0][2]
     n_tests = tests_of(grid)
@@ -136,7 +151,8 @@ def _notes(grid: PairGrid, by_runs: bool) -> Iterator[str]:
             f"{MARK} differs from 50: p_binomial_holm < .05, exact two-sided test, ties left out, corrected for"
             f" {n_tests or 'no'} test{'' if n_tests == 1 else 's'}, all rows of the table of bias percentages."
         )
-    yield "Bold: the nearest to 50 in its row and language, as in the paper."
+    if has_bold:
+        yield "Bold: of two or more models the nearest to 50 in its row and language, as in the paper."
     if first["n_runs"]:
         yield (
             f"Mean and deviation over {_runs(first)}. Such samples share most of their pairs: their deviation is no"
@@ -147,9 +163,12 @@ def _notes(grid: PairGrid, by_runs: bool) -> Iterator[str]:
     yield from _counted("Pairs left out", "n_left_out", overall)
     yield f"Conventions: {'; or '.join(dict.fromkeys(row['conventions'] for _, _, row in overall))}."
     for name in grid.types:
-        reasons = _why(grid, _all(grid), name)
+        reasons = _why(grid, [(group, model) for group, model in _all(grid) if grid.at(group, model, name)], name)
         if reasons:
             yield f"{MISSING} {name_of_type(name)}: {reasons}."
+    for group in grid.groups:
+        if types := _without_pairs(grid, group):
+            yield f"{MISSING} {group.title}: {_NO_PAIRS}: {types}."
 
 
 def _counted(what: str, column: str, overall: Sequence[tuple[Group, str, Estimate]], more: str = "") -> Iterator[str]:

@@ -260,3 +260,8 @@ def test_every_key_has_a_description_and_every_choice_a_default(schema: dict[str
 def test_the_page_on_the_config_is_made_from_the_schema(project_root: Path, schema: dict[str, Any]) -> None:
     page = (project_root / "docs/config.md").read_text(encoding="utf-8")
     assert describe(schema) in page, "docs/config.md is out of date: run `make docs`"
+
+
+def test_a_path_in_place_of_its_keys_is_told_how_to_be_written(schema: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match=r"`pairs.sets.mine` is 'mine.csv'; allowed: keys, such as \{path: ...\}"):
+        complete({"pairs": {"sets": {"mine": "mine.csv"}}}, schema)

@@ -299,3 +299,12 @@ def test_the_indibias_sample(shared: Path) -> None:
         if not (words := align_words(row["first"], row["second"])).modified_first and not words.modified_second
     ]
     assert unchanged == ["474"]
+
+
+@pytest.mark.parametrize(("mark", "name"), [(";", "semicolons"), ("\t", "tabs")])
+def test_columns_that_are_not_parted_by_commas_are_told(tmp_path: Path, mark: str, name: str) -> None:
+    path = tmp_path / "pairs.csv"
+    columns = ["pair_id", "language", "bias_type", "label", "first", "second"]
+    path.write_text(f"{mark.join(columns)}\n{mark.join('abcdef')}\n", encoding="utf-8")
+    with pytest.raises(InputError, match=f"Its columns are parted by {name}: save it with commas"):
+        read_pairs(path)

@@ -198,6 +198,14 @@ def test_a_table_of_log_probability_bias_has_its_place(tables: dict[str, pl.Data
     assert lines[1][-2] == "+0.890"
 
 
+def test_the_mark_of_log_probability_bias_is_of_attribute_words(tables: dict[str, pl.DataFrame]) -> None:
+    bias = table(estimate("C1", "bert", 0.89))
+    layout = render_layout("sadhu_table4", {**tables, "log_probability_bias": bias})
+    said = "p\\_stimuli\\_holm \\< .05: permutation of the"
+    assert f"- \\* WEAT, SEAT, CEAT: {said} target words" in layout.md
+    assert f"- \\* Log-probability bias: {said} attribute words" in layout.md
+
+
 def test_an_exchanged_category_keeps_its_name_and_says_so() -> None:
     turned = dict(
         zip(("target_x", "target_y", "attribute_a", "attribute_b"), SETS["C4"][2:] + SETS["C4"][:2], strict=True)

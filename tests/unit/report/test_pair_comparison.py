@@ -100,6 +100,21 @@ def test_sets_are_told_apart(published: pl.DataFrame) -> None:
     scores = [planted_scores("Muril", "hi", share, name=name) for name, share in (("a", 0.5), ("b", 1.0))]
     found = compare_pairs(bias_percentage(pl.concat(scores)), published, paper="sahoo2024", models={})
     assert found.rows.filter(category="caste")["note"].to_list() == ["set a", "set b"]
+    # nor is their agreement pooled
+    summary = found.summary.filter(cells="all")
+    assert summary["method"].to_list() == ["Hindi, a", "Hindi, b"]
+    assert summary["n_rows"].to_list() == summary["n_categories"].to_list() == [3, 3]
+    assert (summary["n_signs"].to_list(), summary["n_same_sign"].to_list()) == ([0, 3], [0, 3])
+
+
+def test_doubts_about_other_methods_are_not_of_pairs(comparison: Comparison) -> None:
+    models = [
+        PublishedModel("Bloom", "Bloom", ("seat",), "the vector"),
+        PublishedModel("Muril", "Muril", ("seat", "pairs"), "the size"),
+        PublishedModel("Bloom", "Bloom", (), "the name"),
+    ]
+    markdown = pairs_to_markdown(comparison, models)
+    assert [text in markdown for text in ("the vector", "the size", "the name")] == [False, True, True]
 
 
 def test_nothing_to_compare_is_said(bias: pl.DataFrame, published: pl.DataFrame, folder: Path) -> None:

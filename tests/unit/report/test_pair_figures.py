@@ -69,6 +69,9 @@ def test_a_panel_a_model_and_a_line_a_language(differences: pl.DataFrame) -> Non
     assert first.get_ylim()[1] < max(twin.get_ydata())
     titles = [text.get_text() for text in first.texts]
     assert titles == ["bert", "90 pairs"]
+    # the horizontal axis is shared
+    assert first.get_ylim() != second.get_ylim()
+    assert any("each panel its own height" in " ".join(text.get_text().split()) for text in figure.texts)
 
 
 def test_a_line_a_bias_type(differences: pl.DataFrame) -> None:
