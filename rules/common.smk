@@ -420,6 +420,12 @@ def estimates_of_jobs(method):
     return expand(f"results/{stage}/{method}/{{name}}.parquet", name=names[method])
 
 
+def tables_of_method(wildcards):
+    """The tables of one method, by its name."""
+    method = wildcards.method
+    return {method: BIAS if method == "pairs" else estimates_of_jobs(Path(table_of(method)).stem)}
+
+
 def other_tests(method):
     """The estimates of the study's other methods, whose tests count where p is corrected."""
     methods = ("ceat", "seat", "weat", "log_probability")

@@ -99,11 +99,6 @@ if config["comparison"]["paper"] != "none":
         script:
             "../workflow/scripts/compare_with_papers.py"
 
-    def tables_of_method(wildcards):
-        """The tables of one method, by its name."""
-        method = wildcards.method
-        return {method: BIAS if method == "pairs" else estimates_of_jobs(Path(table_of(method)).stem)}
-
     use rule compare_with_papers as compare_one_method with:
         # One method by itself, only when asked for, and before p is corrected over all: SEAT takes no corpus, CEAT does.
         input:
