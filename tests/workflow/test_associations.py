@@ -47,6 +47,8 @@ CONFIG = {
         },
     },
     "comparison": {"paper": "sadhu2024", "models": {"tiny": "banglabert_large_generator"}},
+    "pairs": {"sets": {}},
+    "log_probability": {"categories": [], "traits": []},
 }
 SETS = {
     "C1": ("flowers", "insects", "pleasant", "unpleasant"),
