@@ -16,7 +16,6 @@ from typing import Any
 import polars as pl
 import pyarrow.parquet as pq
 import pytest
-import tiny_models
 import yaml
 from shared_studies import shared_study
 from small_study import Study, copy_code
@@ -578,19 +577,3 @@ def test_a_mistake_is_told_while_planning(study: Study, mistake: str) -> None:
     printed = refused(study, "--dry-run")
     for word in words:
         assert word in printed, printed[-3000:]
-
-
-def test_a_mistake_in_a_file_is_told_by_the_first_jobs(study: Study) -> None:
-    study.edit("garden.csv", "bn-1,bn,appearance,stereo,", "bn-1,bn,appearance,sterio,")
-    study.edit("clocks.csv", "sent_less_hindi", "sent_lesser_hindi")
-    tiny_models.build("electra", study.root / "discriminator")
-    study.configure({"models": {"electra": {"path": "discriminator", "stages": ["likelihoods"]}}})
-    targets = ("results/pairs/statistics.parquet", "results/models/electra.json")
-    printed = refused(study, "--keep-going", *targets)
-    for words in (
-        ("garden.csv, record 1 (pair bn-1)", "'sterio'", "Allowed: stereo, antistereo"),
-        ("clocks.csv: column 'sent_less_hindi' is missing", "'sent_lesser_hindi'", "indibias"),
-        ("electra", "vocabulary head"),
-    ):
-        for word in words:
-            assert word in printed, printed[-3000:]
