@@ -46,7 +46,8 @@ def clone(project_root: Path, tmp_path: Path) -> Study:
 
 
 def draw(study: Study, **changes: Any) -> None:
-    study.configure({"categories": ["C1"], "samples": SAMPLES, **changes})
+    alone = {"pairs": {"sets": {}}, "log_probability": {"categories": [], "traits": []}, "seat": {"categories": []}}
+    study.configure({"categories": ["C1"], "samples": SAMPLES, **alone, **changes})
     study.run("draw_samples")
 
 
