@@ -16,7 +16,7 @@ from prasanga.construction.identities import Identities, Term
 from prasanga.construction.proposals import spellings_of
 from prasanga.construction.tuples import BiasTuple
 from prasanga.lexicon.inflection import capitalize
-from prasanga.lexicon.templates import with_article
+from prasanga.lexicon.slots import with_article
 from prasanga.pairs.alignment import Span
 
 NO_IDENTITY, AMBIGUOUS, BOTH_THERE = "no-identity", "ambiguous-form", "counterpart-there"

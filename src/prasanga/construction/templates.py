@@ -24,19 +24,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-import regex
-
 from prasanga.construction.identities import GENDERS, Term
 from prasanga.construction.tuples import WORD_CLASSES, BiasTuple
 from prasanga.errors import InputError
 from prasanga.lexicon.inflection import capitalize
-from prasanga.lexicon.templates import INDEFINITE, with_article
-from prasanga.lexicon.yaml_input import Entry, read_yaml, suggest
+from prasanga.lexicon.slots import INDEFINITE, SLOT, begins_sentence, with_article
+from prasanga.lexicon.yaml_input import Entry, read_distinct, read_yaml, suggest
 from prasanga.pairs.alignment import Span
 from prasanga.pairs.names import LABELS
 
-_SLOT = regex.compile(r"\{([^{}]*)\}")
-_LETTER = regex.compile(r"\p{L}")
 _NUMBERS = ("singular", "plural")
 # Hindi adjectives in -ा that do not change: of Persian and Arabic origin, or in -इया.
 _UNCHANGING = frozenset(["ज़िंदा", "जिंदा", "ताज़ा", "ताजा", "उम्दा", "आला", "पेचीदा", "संजीदा", "शर्मिंदा", "रंजीदा"])
@@ -129,7 +125,7 @@ def fill(template: Template, term: Term, each: BiasTuple) -> Filled:
     """
     text, identity, agreeing = "", [], []
     position = 0
-    for slot in _SLOT.finditer(template.text):
+    for slot in SLOT.finditer(template.text):
         text += template.text[position : slot.start()]
         position = slot.end()
         start = len(text)
@@ -150,7 +146,7 @@ def fill(template: Template, term: Term, each: BiasTuple) -> Filled:
                     " template."
                 )
             phrase = with_article(word) if indefinite else word
-            phrase = capitalize(phrase) if each.language == "en" and not _LETTER.search(text) else phrase
+            phrase = capitalize(phrase) if begins_sentence(text, each.language) else phrase
             text += phrase
             identity.append((len(text) - len(word), len(text)))
             if indefinite:
@@ -180,25 +176,22 @@ def _of_gender(words: Sequence[str], term: Term, template: Template) -> str:
 
 
 def _read_class(name: str, entries: Sequence[Entry]) -> tuple[Template, ...]:
-    templates: list[Template] = []
-    for entry in entries:
-        entry.require("a template", required=["id", "label", "text"], optional=["gloss", "axes"])
-        label = entry.text("label")
-        if label not in LABELS:
-            raise InputError(f"{entry.place}: `label` is {label!r}. Allowed: {', '.join(LABELS)}.")
-        each = Template(entry.text("id"), name, label, entry.text("text"), entry.texts("axes"), entry.place)
-        for earlier in templates:
-            if each.template_id == earlier.template_id or each.text == earlier.text:
-                same = "id" if each.template_id == earlier.template_id else "text"
-                raise InputError(f"{entry.place}: this {same} stands in {earlier.place} already. Change or delete one.")
-        _check_slots(each)
-        templates.append(each)
-    return tuple(templates)
+    return read_distinct(f"the class `{name}`", entries, lambda entry: _read_template(name, entry))
+
+
+def _read_template(word_class: str, entry: Entry) -> Template:
+    entry.require("a template", required=["id", "label", "text"], optional=["gloss", "axes"])
+    label = entry.text("label")
+    if label not in LABELS:
+        raise InputError(f"{entry.place}: `label` is {label!r}. Allowed: {', '.join(LABELS)}.")
+    template = Template(entry.text("id"), word_class, label, entry.text("text"), entry.texts("axes"), entry.place)
+    _check_slots(template)
+    return template
 
 
 def _check_slots(template: Template) -> None:
     names = set()
-    for slot in _SLOT.finditer(template.text):
+    for slot in SLOT.finditer(template.text):
         if "|" in slot[1]:
             continue
         name, _, rest = slot[1].partition(":")
@@ -210,7 +203,7 @@ def _check_slots(template: Template) -> None:
                 " form of the term), {attribute}, {attribute:singular}, {attribute:plural}, or words that agree:"
                 " {he|she}."
             )
-    if names != {"identity", "attribute"} or "{" in _SLOT.sub("", template.text) or "}" in _SLOT.sub("", template.text):
+    if names != {"identity", "attribute"} or "{" in SLOT.sub("", template.text) or "}" in SLOT.sub("", template.text):
         raise InputError(
             f"{template.place}: the template `{template.template_id}` needs an {{identity:...}}, an {{attribute}},"
             f" and no brace besides: {template.text}"
@@ -229,7 +222,7 @@ def _read_prompts(entry: Entry) -> Prompts:
     polarities.require("the words for polarities", required=["positive", "negative"])
     needed = {"attributes": ("count", "polarity", "identity"), "sentences": ("count", "identity", "attribute")}
     for name, slots in needed.items():
-        found = set(_SLOT.findall(entry.text(name)))
+        found = set(SLOT.findall(entry.text(name)))
         allowed = ("count", "polarity", "identity", "axis", *(("attribute",) if name == "sentences" else ()))
         for slot in sorted(found - set(allowed)):
             raise InputError(f"{entry.place}: the prompt `{name}` has the slot {{{slot}}}.{suggest(slot, allowed)}")

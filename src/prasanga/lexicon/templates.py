@@ -12,33 +12,15 @@ A template is bleached of meaning - "This is {word}." - so that what its sentenc
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import regex
-
 from prasanga.errors import InputError
-from prasanga.lexicon.inflection import capitalize
-from prasanga.lexicon.model import CASES, NUMBERS, Lexicon
+from prasanga.lexicon.model import Lexicon
+from prasanga.lexicon.slots import SLOT, WordForm, read_word_form, whole_words
 from prasanga.lexicon.spelling import spelling_of
-from prasanga.lexicon.yaml_input import Entry, read_yaml, suggest
-from prasanga.text.words import WORD
-
-INDEFINITE = "indefinite"
-_LANGUAGE_OF_ARTICLES = "en"
-_SLOT = regex.compile(r"\{([^{}]*)\}")
-_LETTER = regex.compile(r"\p{L}")
-
-# Spelled with a vowel and spoken with a consonant (a university, a European, a one-way street), and the reverse. `uni`
-# is such a beginning where it means one, and not before n, m, d: an uninvited guest, an unimportant, an unideal one.
-_BEGINS_WITH_CONSONANT = regex.compile(r"uni(?![nmd])|us[aeu]|ut[eio]|ur[ai]n|ubi|ufo|eu|ewe|one(?!rous)|once")
-_BEGINS_WITH_VOWEL = regex.compile(r"[aeiou]|hour|honest|honou?r|heir")
-
-# Read letter by letter: a word in capitals (MBA, MPs), and a letter before a hyphen (X-ray, e-mail). The names of these
-# letters begin with a vowel: an F, an X; but a U. Capitals that are spoken as a word (NATO) are taken for letters, too.
-_READ_BY_LETTERS = regex.compile(r"\p{Lu}{2,}s?\b|\p{L}-")
-_LETTERS_WITH_VOWEL = frozenset("aefhilmnorsx")
+from prasanga.lexicon.yaml_input import Entry, read_distinct, read_yaml, suggest
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +32,7 @@ class Template:
         word_class: the class of words that it takes.
         before: the sentence up to the slot, normalized.
         after: the rest.
-        number: number of the word in the slot; "" if it stands there as it is.
-        case: likewise its case.
-        indefinite: whether a or an stands before it.
-        capital: whether it gets a capital.
+        form: the form in which the slot takes the word.
         gloss: English translation.
         place: file and line, for messages.
     """
@@ -62,10 +41,7 @@ class Template:
     word_class: str
     before: str
     after: str
-    number: str = ""
-    case: str = ""
-    indefinite: bool = False
-    capital: bool = False
+    form: WordForm
     gloss: str = ""
     place: str = ""
 
@@ -199,23 +175,10 @@ def texts_of(templates: Templates, classes: Iterable[str]) -> dict[str, Any]:
     return {
         "language": templates.language,
         "classes": {
-            name: [
-                [each.name, each.before, each.after, each.number, each.case, each.indefinite, each.capital]
-                for each in templates.classes[name]
-            ]
+            name: [[each.name, each.before, each.after, *astuple(each.form)] for each in templates.classes[name]]
             for name in sorted(set(classes))
         },
     }
-
-
-def with_article(word: str) -> str:
-    """An English word with `a` or `an` before it: an hour, a university, an apple, an MBA, a US state, an X-ray."""
-    small = word.lower()
-    if _READ_BY_LETTERS.match(word):
-        vowel = small[0] in _LETTERS_WITH_VOWEL
-    else:
-        vowel = bool(_BEGINS_WITH_VOWEL.match(small)) and not _BEGINS_WITH_CONSONANT.match(small)
-    return f"{'an' if vowel else 'a'} {word}"
 
 
 def _read_class(name: str, by_class: Entry, language: str) -> tuple[Template, ...]:
@@ -225,27 +188,14 @@ def _read_class(name: str, by_class: Entry, language: str) -> tuple[Template, ..
             f"{by_class.place}: the class `{name}` has no templates. Write at least one `- {{id: this-is, text: ...}}`,"
             " or delete the class."
         )
-    templates: dict[str, Template] = {}
-    texts: dict[str, str] = {}
-    for entry in entries:
-        template = _read_template(name, entry, language)
-        for what, seen, key in (("id", templates, template.name), ("text", texts, entry.text("text"))):
-            if key in seen:
-                first = templates[template.name if what == "id" else texts[key]]
-                raise InputError(
-                    f"{template.place}: the class `{name}` has the {what} `{key}` twice (first: {first.place}). Delete"
-                    " one, or write another."
-                )
-        templates[template.name] = template
-        texts[entry.text("text")] = template.name
-    return tuple(templates.values())
+    return read_distinct(f"the class `{name}`", entries, lambda entry: _read_template(name, entry, language))
 
 
 def _read_template(word_class: str, entry: Entry, language: str) -> Template:
     entry.require(f"a template of the class `{word_class}`", required=["id", "text"], optional=["gloss"])
     name, text = entry.text("id"), entry.text("text")
     what = f"{entry.place}: the template `{name}`"
-    slots = list(_SLOT.finditer(text))
+    slots = list(SLOT.finditer(text))
     if len(slots) != 1 or text.count("{") != 1 or text.count("}") != 1:
         found = (
             f"{len(slots)} slots" if len(slots) > 1 else "an open brace" if "{" in text or "}" in text else "no slot"
@@ -256,48 +206,19 @@ def _read_template(word_class: str, entry: Entry, language: str) -> Template:
     word, _, options = slot[1].partition(":")
     if word.strip() not in ("word", "Word"):
         raise InputError(f"{what} has the slot {slot[0]}. Write {{word}}, or with what it asks for {{word:genitive}}.")
-    asked = _read_options(f"{what} asks in its slot {slot[0]} for", options.split(), language)
-    inflected = "number" in asked or "case" in asked
-    at_beginning = language == _LANGUAGE_OF_ARTICLES and not _LETTER.search(before)
-    return Template(
-        name,
-        word_class,
-        before,
-        after,
-        number=asked.get("number", NUMBERS[0]) if inflected else "",
-        case=asked.get("case", CASES[0]) if inflected else "",
-        indefinite=INDEFINITE in asked,
-        capital=at_beginning or word.strip() == "Word",
-        gloss=entry.text("gloss"),
-        place=entry.place,
+    form = read_word_form(
+        f"{what} asks in its slot {slot[0]} for",
+        options,
+        language=language,
+        before=before,
+        capital=word.strip() == "Word",
     )
-
-
-_OPTIONS = {"number": NUMBERS, "case": CASES, INDEFINITE: (INDEFINITE,)}
-
-
-def _read_options(what: str, options: Sequence[str], language: str) -> dict[str, str]:
-    """What a slot asks for, by kind; `what` begins a message."""
-    asked: dict[str, str] = {}
-    for option in options:
-        kind = next((kind for kind, names in _OPTIONS.items() if option in names), None)
-        if kind is None:
-            raise InputError(f"{what} `{option}`.{suggest(option, (*NUMBERS, *CASES, INDEFINITE))}")
-        if kind in asked:
-            raise InputError(f"{what} `{asked[kind]}` and `{option}`, but a word has one {kind}. Delete one of them.")
-        asked[kind] = option
-    if INDEFINITE in asked and language != _LANGUAGE_OF_ARTICLES:
-        raise InputError(
-            f"{what} `{INDEFINITE}`, which puts an English article before the word, but the templates are for"
-            f" {language!r}. Write the article, if there is one, into the text."
-        )
-    return asked
+    return Template(name, word_class, before, after, form, gloss=entry.text("gloss"), place=entry.place)
 
 
 def _fill(lexicon: Lexicon, stimulus: str, template: Template) -> FilledTemplate:
     word = _form(lexicon, stimulus, template)
-    phrase = with_article(word) if template.indefinite else word
-    phrase = capitalize(phrase) if template.capital else phrase
+    phrase = template.form.phrase(word)
     before, after = template.before + phrase[: len(phrase) - len(word)], template.after
     text = spelling_of(lexicon.language, lexicon.normalization)(f"{before}{phrase[-len(word) :]}{after}")
     # The parts are normalized, but letters at the seams may combine; outside them the sentence is as it was.
@@ -306,27 +227,15 @@ def _fill(lexicon: Lexicon, stimulus: str, template: Template) -> FilledTemplate
             f"{template.place}: in the template `{template.name}` the word {word} changes letters beside the slot"
             f" when the sentence is normalized ({text}). Write a space or a form (`{{word:genitive}}`) there."
         )
-    start, end = _whole_words(text, len(before), len(text) - len(after))
+    start, end = whole_words(text, len(before), len(text) - len(after))
     return FilledTemplate(stimulus, template.name, template.word_class, text, start, end)
 
 
 def _form(lexicon: Lexicon, stimulus: str, template: Template) -> str:
-    if not template.case:
-        return stimulus
     try:
-        return lexicon.inflect(stimulus, number=template.number, case=template.case)
+        return template.form.of(lexicon, stimulus)
     except InputError as error:
         raise InputError(
             f"{template.place}: the template `{template.name}` of the class `{template.word_class}` cannot be filled."
             f" {error} Or list the form under `forms:` of the word in its word set, or give the word another `class:`."
         ) from None
-
-
-def _whole_words(text: str, start: int, end: int) -> tuple[int, int]:
-    """The span with the letters that a template writes onto the word: an ending (টি) belongs to it."""
-    for match in WORD.finditer(text):
-        if match.start() < start < match.end():
-            start = match.start()
-        if match.start() < end < match.end():
-            end = match.end()
-    return start, end

@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import yaml
 
@@ -20,6 +20,8 @@ try:
     from yaml import CSafeLoader as _SafeLoader
 except ImportError:  # PyYAML built without libyaml: the same, slower
     from yaml import SafeLoader as _SafeLoader  # type: ignore[assignment]
+
+T = TypeVar("T")
 
 
 class Entry(dict[str, Any]):
@@ -154,6 +156,25 @@ def read_text(path: Path) -> str:
         raise InputError(f"{path}: no such file. Check the path under `lexicon` in the config.") from None
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: not UTF-8 at byte {error.start}. Save the file as UTF-8.") from None
+
+
+def read_distinct(what: str, entries: Iterable[Entry], read: Callable[[Entry], T]) -> tuple[T, ...]:
+    """What `read` makes of each entry of a list of templates.
+
+    Raises:
+        InputError: an `id` or a `text` that stands in two of them; as `read`.
+    """
+    found, first = [], dict[tuple[str, str], Entry]()
+    for entry in entries:
+        found.append(read(entry))
+        for key in ("id", "text"):
+            earlier = first.setdefault((key, entry.text(key)), entry)
+            if earlier is not entry:
+                raise InputError(
+                    f"{entry.place}: {what} has the {key} `{entry.text(key)}` twice (first: {earlier.place}). Delete"
+                    " one, or write another."
+                )
+    return tuple(found)
 
 
 class _Loader(_SafeLoader):

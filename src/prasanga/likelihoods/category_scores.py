@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from prasanga.associations.categories import Category, category_of
+from prasanga.associations.categories import Category
 from prasanga.associations.checking import choice
 from prasanga.associations.effects import ConstantScoresError
 from prasanga.associations.estimates import (
@@ -40,9 +40,7 @@ from prasanga.likelihoods.masking import HOW
 from prasanga.likelihoods.templates import (
     CategorySentence,
     CategoryTemplates,
-    category_sentences,
-    require_sentences,
-    sides_exchanged,
+    fill_categories,
 )
 from prasanga.likelihoods.term_scores import TERMS, TermScores
 from prasanga.likelihoods.usable_sentences import UsableSentences, term_scores_of, too_few_words, usable_sentences
@@ -140,19 +138,11 @@ def score_categories(
     """
     choice("log_probability.pieces", pieces, HOW)
     choice("log_probability.terms", terms, TERMS)
-    require_sentences(templates, categories, exchanged)
-    parsed = []
-    for name, layout in categories.items():
-        category = category_of(name, layout)
-        parsed.append(sides_exchanged(category) if name in exchanged else category)
-    filled = [
-        category_sentences(category, templates.of(category.name, exchanged=category.name in exchanged), lexicon)
-        for category in parsed
-    ]
-    items = [LogProbabilityItem(row.text, row.target, row.attribute) for rows in filled for row in rows]
+    filled = fill_categories(categories, templates, lexicon, exchanged)
+    items = [LogProbabilityItem(row.text, row.target, row.attribute) for _, rows in filled for row in rows]
     scores = iter(score_items(scorer, items, pieces=pieces))
     tables: tuple[list[Any], list[Any], list[Any]] = ([], [], [])
-    for category, rows in zip(parsed, filled, strict=True):
+    for category, rows in filled:
         of_rows = [next(scores) for _ in rows]
         conventions = {"exchanged": category.name in exchanged, "pieces": pieces, "terms": terms}
         found = _measure(category, model, rows, of_rows, settings, conventions, seed)

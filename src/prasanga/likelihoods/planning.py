@@ -70,15 +70,9 @@ def _key(asked: Mapping[str, Any], known_by: list[Any]) -> str | None:
 
 def _read(asked: Mapping[str, Any], lexicon: Mapping[str, Any], categories: Mapping[str, Any]) -> dict[str, str]:
     # Imported here: a plan that is known needs none of it.
-    from prasanga.associations.categories import category_of
     from prasanga.lexicon.loading import load_lexicon
     from prasanga.likelihoods.structures import load_structures, trait_sentences
-    from prasanga.likelihoods.templates import (
-        category_sentences,
-        load_category_templates,
-        require_sentences,
-        sides_exchanged,
-    )
+    from prasanga.likelihoods.templates import fill_categories, load_category_templates
     from prasanga.likelihoods.traits import load_traits
 
     normalization = lexicon["normalization"]
@@ -91,13 +85,8 @@ def _read(asked: Mapping[str, Any], lexicon: Mapping[str, Any], categories: Mapp
         plan["structures"] = digest_of([list(row._replace(gloss="")) for row in rows])
     if asked["categories"]:
         templates = load_category_templates(asked["templates"], normalization)
-        require_sentences(templates, categories, asked["exchanged"])
-        filled = []
-        for name, layout in categories.items():
-            exchanged = name in asked["exchanged"]
-            category = sides_exchanged(category_of(name, layout)) if exchanged else category_of(name, layout)
-            filled.append(category_sentences(category, templates.of(name, exchanged=exchanged), forms))
-        plan["categories"] = digest_of([[list(row) for row in rows] for rows in filled])
+        filled = fill_categories(categories, templates, forms, asked["exchanged"])
+        plan["categories"] = digest_of([[list(row) for row in rows] for _, rows in filled])
     return plan
 
 

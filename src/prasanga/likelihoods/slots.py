@@ -11,26 +11,18 @@ so that no ending hangs on a mask.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-import regex
-
 from prasanga.errors import InputError
-from prasanga.lexicon.inflection import capitalize
-from prasanga.lexicon.model import CASES, NUMBERS, Lexicon
-from prasanga.lexicon.templates import INDEFINITE, with_article
+from prasanga.lexicon.model import Lexicon
+from prasanga.lexicon.slots import SLOT, WordForm, read_word_form, whole_words
 from prasanga.lexicon.yaml_input import suggest
 from prasanga.models.pieces import Span
-from prasanga.text.words import WORD
 
 TARGET, ATTRIBUTE = "target", "attribute"
-
-_LANGUAGE_OF_ARTICLES = "en"
-_SLOT = regex.compile(r"\{([^{}]*)\}")
-_LETTER = regex.compile(r"\p{L}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,22 +31,11 @@ class Slot:
 
     Attributes:
         role: target or attribute.
-        number: number of the word; "" if it stands there as it is.
-        case: likewise its case.
-        indefinite: whether a or an stands before it.
-        capital: whether it gets a capital.
+        form: the form in which it takes the word.
     """
 
     role: str
-    number: str = ""
-    case: str = ""
-    indefinite: bool = False
-    capital: bool = False
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether the word stands there as it is, so that no lexicon is asked for a form."""
-        return not (self.number or self.case)
+    form: WordForm
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,14 +94,12 @@ def read_sentence(text: str, *, name: str, place: str, language: str, gloss: str
         InputError: a slot that is missing, stands twice or asks for what there is not.
     """
     what = f"{place}: the sentence `{name}`"
-    slots = list(_SLOT.finditer(text))
+    slots = list(SLOT.finditer(text))
     if text.count("{") != len(slots) or text.count("}") != len(slots):
         raise InputError(f"{what} has an open brace: {text}. Write its slots as {{target}} and {{attribute}}.")
     parts = [0, *(edge for slot in slots for edge in slot.span()), len(text)]
     texts = [text[start:end] for start, end in zip(parts[::2], parts[1::2], strict=True)]
-    read = [
-        _read_slot(what, slot[0], slot[1], texts[0], first=not i, language=language) for i, slot in enumerate(slots)
-    ]
+    read = [_read_slot(what, slot[0], slot[1], None if i else texts[0], language) for i, slot in enumerate(slots)]
     if sorted(slot.role for slot in read) != [ATTRIBUTE, TARGET]:
         found = ", ".join(slot[0] for slot in slots) or "none"
         raise InputError(f"{what} has the slots {found}. Write {{target}} once and {{attribute}} once: {text}")
@@ -136,10 +115,8 @@ def form_for(lexicon: Lexicon, stimulus: str, slot: Slot, template: SentenceTemp
     Raises:
         InputError: the stimulus has no such form, or the lexicon has no such stimulus.
     """
-    if slot.is_plain:
-        return stimulus
     try:
-        return lexicon.inflect(stimulus, number=slot.number or NUMBERS[0], case=slot.case or CASES[0])
+        return slot.form.of(lexicon, stimulus)
     except InputError as error:
         raise InputError(
             f"{template.place}: the sentence `{template.name}` cannot be filled in. {error} Or list the form under"
@@ -168,8 +145,7 @@ def fill_sentence(
         (template.second, template.between, template.after),
     ):
         word = forms[slot.role]
-        phrase = with_article(word) if slot.indefinite else word
-        phrase = capitalize(phrase) if slot.capital else phrase
+        phrase = slot.form.phrase(word)
         text += phrase
         spans[slot.role] = (len(text) - len(word), len(text))
         text += rest
@@ -181,7 +157,7 @@ def fill_sentence(
             f"{template.place}: the sentence `{template.name}` with {target} and {attribute} changes letters when it is"
             f" normalized ({spelling(text)}). Write a space or a form ({{target:genitive}}) beside the slot."
         )
-    whole = {role: _whole_words(text, *span) for role, span in spans.items()}
+    whole = {role: whole_words(text, *span) for role, span in spans.items()}
     return FilledSentence(text, whole[TARGET], whole[ATTRIBUTE])
 
 
@@ -191,44 +167,12 @@ def _is_spelled(spelling: Callable[[str], str], text: str) -> bool:
     return spelling(text) == text
 
 
-def _read_slot(what: str, written: str, content: str, before: str, *, first: bool, language: str) -> Slot:
+def _read_slot(what: str, written: str, content: str, before: str | None, language: str) -> Slot:
     role, _, options = content.partition(":")
     role = role.strip()
     if role not in (TARGET, ATTRIBUTE, TARGET.capitalize(), ATTRIBUTE.capitalize()):
         raise InputError(f"{what} has the slot {written}.{suggest(role, (TARGET, ATTRIBUTE))}")
-    asked = _read_options(f"{what} asks in its slot {written} for", options.split(), language)
-    inflected = "number" in asked or "case" in asked
-    at_beginning = first and language == _LANGUAGE_OF_ARTICLES and not _LETTER.search(before)
-    return Slot(
-        role.lower(),
-        number=asked.get("number", NUMBERS[0]) if inflected else "",
-        case=asked.get("case", CASES[0]) if inflected else "",
-        indefinite=INDEFINITE in asked,
-        capital=at_beginning or role[0].isupper(),
+    form = read_word_form(
+        f"{what} asks in its slot {written} for", options, language=language, before=before, capital=role[0].isupper()
     )
-
-
-def _read_options(what: str, options: Sequence[str], language: str) -> dict[str, str]:
-    """What a slot asks for, by kind; `what` begins a message."""
-    kinds = {"number": NUMBERS, "case": CASES, INDEFINITE: (INDEFINITE,)}
-    asked: dict[str, str] = {}
-    for option in options:
-        kind = next((kind for kind, names in kinds.items() if option in names), None)
-        if kind is None:
-            raise InputError(f"{what} `{option}`.{suggest(option, (*NUMBERS, *CASES, INDEFINITE))}")
-        if kind in asked:
-            raise InputError(f"{what} `{asked[kind]}` and `{option}`, but a word has one {kind}. Delete one of them.")
-        asked[kind] = option
-    if INDEFINITE in asked and language != _LANGUAGE_OF_ARTICLES:
-        raise InputError(f"{what} `{INDEFINITE}`, an English article, but the sentences are for {language!r}.")
-    return asked
-
-
-def _whole_words(text: str, start: int, end: int) -> Span:
-    """The span with the letters that a sentence writes onto the word: an ending belongs to it."""
-    for match in WORD.finditer(text):
-        if match.start() < start < match.end():
-            start = match.start()
-        if match.start() < end < match.end():
-            end = match.end()
-    return start, end
+    return Slot(role.lower(), form)

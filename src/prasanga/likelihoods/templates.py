@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from prasanga.associations.categories import Category
+from prasanga.associations.categories import Category, category_of
 from prasanga.errors import InputError
 from prasanga.lexicon.model import Lexicon
 from prasanga.lexicon.spelling import spelling_of
-from prasanga.lexicon.yaml_input import Entry, read_yaml
+from prasanga.lexicon.yaml_input import Entry, read_distinct, read_yaml
 from prasanga.likelihoods.slots import (
     ATTRIBUTE,
     TARGET,
@@ -115,6 +115,34 @@ def sides_exchanged(category: Category) -> Category:
     return Category(category.name, category.title, (name_a, name_b, name_x, name_y), (a, b, x, y))
 
 
+def fill_categories(
+    categories: Mapping[str, Mapping[str, Any]],
+    templates: CategoryTemplates,
+    lexicon: Lexicon,
+    exchanged: Collection[str] = (),
+) -> list[tuple[Category, list[CategorySentence]]]:
+    """Each category as it is measured, with its sentences (`category_sentences`), in the order of `categories`.
+
+    Args:
+        categories: names to the layout of `categories.json`.
+        templates: the sentences of each category.
+        lexicon: where words are inflected.
+        exchanged: categories whose targets and attributes change places.
+
+    Raises:
+        InputError: as `require_sentences` and `category_sentences`.
+    """
+    require_sentences(templates, categories, exchanged)
+    filled = []
+    for name, layout in categories.items():
+        category = category_of(name, layout)
+        if name in exchanged:
+            category = sides_exchanged(category)
+        sentences = templates.of(name, exchanged=name in exchanged)
+        filled.append((category, category_sentences(category, sentences, lexicon)))
+    return filled
+
+
 def category_sentences(
     category: Category, sentences: Iterable[SentenceTemplate], lexicon: Lexicon
 ) -> list[CategorySentence]:
@@ -148,19 +176,17 @@ def _read_category(name: str, by_name: Entry, language: str) -> tuple[SentenceTe
             f"{by_name.place}: the category `{name}` has no sentences. Write at least one `- {{id: ..., text: ...}}`,"
             " or delete the category."
         )
-    templates: dict[str, SentenceTemplate] = {}
-    texts: dict[str, str] = {}
-    for entry in entries:
-        entry.require(f"a sentence of the category `{name}`", required=["id", "text"], optional=["gloss"])
-        key, text = entry.text("id"), entry.text("text")
-        template = read_sentence(text, name=key, place=entry.place, language=language, gloss=entry.text("gloss"))
-        for what, seen, value in (("id", templates, key), ("text", texts, text)):
-            if value in seen:
-                first = templates[value if what == "id" else texts[value]]
-                raise InputError(
-                    f"{entry.place}: the category `{name}` has the {what} `{value}` twice (first: {first.place})."
-                    " Delete one, or write another."
-                )
-        templates[key] = template
-        texts[text] = key
-    return tuple(templates.values())
+    return read_distinct(
+        f"the category `{name}`", entries, lambda entry: _read_category_sentence(name, entry, language)
+    )
+
+
+def _read_category_sentence(category: str, entry: Entry, language: str) -> SentenceTemplate:
+    entry.require(f"a sentence of the category `{category}`", required=["id", "text"], optional=["gloss"])
+    return read_sentence(
+        entry.text("text"),
+        name=entry.text("id"),
+        place=entry.place,
+        language=language,
+        gloss=entry.text("gloss"),
+    )

@@ -179,7 +179,7 @@ def require_plain_attribute(template: SentenceTemplate) -> None:
     Raises:
         InputError: with the slot.
     """
-    if not template.slot(ATTRIBUTE).is_plain:
+    if template.slot(ATTRIBUTE).form.case:
         raise InputError(
             f"{template.place}: the sentence `{template.name}` asks for a number or case of {{attribute}}, but a trait"
             " is not inflected. Write {attribute}, and its ending, if there is one, after it."

@@ -22,8 +22,8 @@ from prasanga.lexicon import (
     load_lexicon,
     load_templates,
 )
+from prasanga.lexicon.slots import with_article
 from prasanga.lexicon.spelling import spelling_of
-from prasanga.lexicon.templates import with_article
 from prasanga.sentences import Matcher, longest
 
 ROOT = Path(__file__).parents[3]
@@ -419,7 +419,10 @@ def test_hindi_sentences() -> None:
 def test_hindi_speaks_of_one_person_at_a_time() -> None:
     """Plurals differ between the genders (पिता, माँएँ); the plural of respect does not."""
     templates = templates_of("hi").classes
-    assert {each.number for name, found in templates.items() if name != "persons" for each in found} <= {"", "singular"}
+    assert {each.form.number for name, found in templates.items() if name != "persons" for each in found} <= {
+        "",
+        "singular",
+    }
     assert all(each.after.endswith(("हैं।", "है।", "बात हुई।")) for each in templates["person_name"])
 
 

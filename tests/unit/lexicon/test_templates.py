@@ -24,7 +24,8 @@ from prasanga.lexicon import (
 )
 from prasanga.lexicon.categories import require_language
 from prasanga.lexicon.planning import plan_lexicon
-from prasanga.lexicon.templates import require_classes, texts_of, with_article
+from prasanga.lexicon.slots import with_article
+from prasanga.lexicon.templates import require_classes, texts_of
 from prasanga.sentences import Matcher
 from prasanga.text import normalize
 

@@ -96,7 +96,7 @@ def test_english_words_get_their_article_and_their_capital() -> None:
         ("{target} {atribute}", "Did you mean `attribute`"),
         ("{target:gentive} {attribute}", "asks in its slot {target:gentive} for `gentive`. Did you mean `genitive`"),
         ("{target:plural definite} {attribute}", "but a word has one number"),
-        ("{target:indefinite} {attribute}", "an English article, but the sentences are for 'bn'"),
+        ("{target:indefinite} {attribute}", "an English article before the word, but the sentences are for 'bn'"),
         ("{target}{attribute}", "nothing between its two slots"),
     ],
 )
