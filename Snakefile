@@ -15,6 +15,11 @@ container: "containers/prasanga.sif"
 
 
 include: "rules/common.smk"
+# What the jobs of each stage take in, and which settings change what they write; other stages ask for it, too.
+include: "rules/sentences_inputs.smk"
+include: "rules/embeddings_inputs.smk"
+include: "rules/associations_inputs.smk"
+include: "rules/likelihoods_inputs.smk"
 
 
 localrules:
