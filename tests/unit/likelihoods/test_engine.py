@@ -20,14 +20,6 @@ from prasanga.models import heads
 from prasanga.models.pieces import Pieces, read_pieces
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _one_thread() -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build("bert", tmp_path_factory.mktemp("bert"), positions=4096)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -65,14 +65,6 @@ def plain(folder: Path, sentence: LogProbabilityItem, pieces: str) -> tuple[floa
         else:
             found.append(sum(log_p({*target[n:], *others}, set(), place) for n, place in enumerate(target)))
     return found[0], found[1]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _one_thread() -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,14 +21,6 @@ from prasanga.models.pieces import overlapping, read_pieces
 WORDS = [("আজ", "কাল"), ("জল", "মাঠ"), ("লাল", "ফল")]
 EVENTS = ("সুর", "শিশির")
 STEPS = {"encoder": 150, "decoder": 60, "encoder-decoder": 50}
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _one_thread() -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 @pytest.fixture(scope="module")

@@ -11,6 +11,8 @@ import pytest
 
 from prasanga.report.audit import AuditTables
 from prasanga.report.embedding_files import EmbeddingFiles
+from prasanga.report.other_methods import BesideCeat
+from prasanga.report.page import render_page
 
 SETS = {
     "C1": ("Flowers and insects", "flowers", "insects", "pleasant", "unpleasant"),
@@ -125,6 +127,28 @@ def small(table: Callable[..., pl.DataFrame]) -> pl.DataFrame:
                         effect_or_none = effect
                     rows.append((category, model, length, mode, effect_or_none, changes))
     return table(*rows)
+
+
+@pytest.fixture
+def render_beside(small: pl.DataFrame) -> Callable[[BesideCeat | None], str]:
+    """The page of a small study with these tables beside CEAT's."""
+    config = {"study": "s", "title": "S", "note": "", "language": "bn", "seed": 1, "models": {}}
+    pairs = {"sets": {"demo": {"path": "x.csv"}}, "ties": "apart"}
+
+    def render(beside: BesideCeat | None) -> str:
+        return render_page(
+            config=config | {"associations": {"band": 0.1}, "pairs": pairs},
+            ceat=small,
+            coverage=None,
+            categories={},
+            forms=None,
+            models=[],
+            figure_svg='<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><path d="M 0 0"/></svg>',
+            made_from={"fingerprint": "f"},
+            beside=beside,
+        )
+
+    return render
 
 
 @pytest.fixture

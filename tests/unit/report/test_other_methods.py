@@ -20,7 +20,6 @@ from prasanga.report.other_methods import (
     section_of,
     settling_rows,
 )
-from prasanga.report.page import render_page
 
 Table = Callable[..., pl.DataFrame]
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><path d="M 0 0"/></svg>'
@@ -78,24 +77,6 @@ def settling() -> pl.DataFrame:
     ]
     names = ["category", "model", "sample_mode", "band", "settled_length", "longest", "largest_distance", "sure"]
     return pl.DataFrame(rows, schema=names, orient="row")
-
-
-@pytest.fixture
-def render(small: pl.DataFrame) -> Callable[[BesideCeat | None], str]:
-    def with_tables(beside: BesideCeat | None) -> str:
-        return render_page(
-            config={"study": "s", "title": "S", "note": "", "language": "bn", "seed": 1, "associations": {"band": 0.1}},
-            ceat=small,
-            coverage=None,
-            categories={},
-            forms=None,
-            models=[],
-            figure_svg=SVG,
-            made_from={},
-            beside=beside,
-        )
-
-    return with_tables
 
 
 def test_a_row_has_its_numbers_the_most_important_first() -> None:
@@ -231,13 +212,16 @@ def test_a_column_without_numbers_is_not_shown() -> None:
 
 
 def test_effects_as_draws_are_added_are_drawn_where_there_are_enough(
-    render: Callable[[BesideCeat | None], str], small: pl.DataFrame, differences: pl.DataFrame, settling: pl.DataFrame
+    render_beside: Callable[[BesideCeat | None], str],
+    small: pl.DataFrame,
+    differences: pl.DataFrame,
+    settling: pl.DataFrame,
 ) -> None:
     beside = BesideCeat(differences, settling, SVG, SVG)
     assert set(small["n_samples"]) == {100}
-    assert "Effect against the number of draws" not in render(beside)
+    assert "Effect against the number of draws" not in render_beside(beside)
     small.replace_column(small.columns.index("n_samples"), pl.Series("n_samples", [101] * len(small)))
-    page = render(beside)
+    page = render_beside(beside)
     assert 'aria-label="Effect against the number of draws at the longest segment length' in page
     assert "The effect of the first draws against their number" in page
 
@@ -258,16 +242,16 @@ def test_a_finding_for_each_other_method() -> None:
 
 
 def test_sections_are_shown_for_the_tables_that_are_there(
-    render: Callable[[BesideCeat | None], str], differences: pl.DataFrame, settling: pl.DataFrame
+    render_beside: Callable[[BesideCeat | None], str], differences: pl.DataFrame, settling: pl.DataFrame
 ) -> None:
-    for nothing in (render(None), render(BesideCeat())):
+    for nothing in (render_beside(None), render_beside(BesideCeat())):
         assert not [
             name for name in ("lengths", "seat", "weat") if f'id="{name}"' in nothing or f'"#{name}"' in nothing
         ]
         assert "SEAT" not in nothing.split("</style>")[1]
         assert "figures/settling" not in nothing
     beside = BesideCeat(differences, settling, SVG, SVG, estimates(row()), estimates(row("C1", "glove")))
-    page = render(beside)
+    page = render_beside(beside)
     for name in ("lengths", "seat", "weat"):
         assert f'<section id="{name}"' in page
         assert f'<li><a href="#{name}">' in page
@@ -276,26 +260,28 @@ def test_sections_are_shown_for_the_tables_that_are_there(
     assert 'by <a href="#weat">WEAT</a> in 1 set of static vectors, 1 category.' in lead
     assert "<li>SEAT: 0 of 1 rows have p_stimuli" in page
     assert "figures/convergence.pdf" in page
-    only = render(BesideCeat(weat=estimates(row())))
+    only = render_beside(BesideCeat(weat=estimates(row())))
     assert 'id="seat"' not in only
     assert 'id="lengths"' not in only
 
 
-def test_words_left_out_are_folded(render: Callable[[BesideCeat | None], str]) -> None:
+def test_words_left_out_are_folded(render_beside: Callable[[BesideCeat | None], str]) -> None:
     dropped = "; ".join(f"গোলাপ{n}: out of vocabulary" for n in range(20))
-    page = render(BesideCeat(weat=estimates(row(dropped=dropped))))
+    page = render_beside(BesideCeat(weat=estimates(row(dropped=dropped))))
     _, fold, rest = page.partition('<details class="fold"><summary>20 of 32 words left out</summary>')
     assert fold
     assert '<li>out of vocabulary: <span lang="bn">গোলাপ</span>0' in rest.partition("</details>")[0]
 
 
-def test_hostile_text_is_escaped(render: Callable[[BesideCeat | None], str]) -> None:
+def test_hostile_text_is_escaped(render_beside: Callable[[BesideCeat | None], str]) -> None:
     hostile = '</td><script>alert("x")</script>'
     bad = {
         name: f"{name}: {hostile}"
         for name in ("category", "category_title", "target_x", "attribute_b", "model", "dropped", "std")
     }
-    page = render(BesideCeat(seat=estimates(row(**bad)), weat=estimates(row(**bad, effect=None)), tables=(hostile,)))
+    page = render_beside(
+        BesideCeat(seat=estimates(row(**bad)), weat=estimates(row(**bad, effect=None)), tables=(hostile,))
+    )
     assert "<script" not in page
     assert "&lt;script&gt;" in page
 

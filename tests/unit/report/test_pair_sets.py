@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from collections.abc import Callable
 
 import polars as pl
 import pytest
@@ -15,7 +15,6 @@ from prasanga.pairs import statistics
 from prasanga.pairs.layouts import RawPair
 from prasanga.pairs.oddities import oddities
 from prasanga.report.other_methods import BesideCeat, downloads_of
-from prasanga.report.page import render_page
 from prasanga.report.pair_sets import Finding, pair_sets
 
 PAIRS = [
@@ -88,30 +87,15 @@ def test_oddities_are_counted_by_kind_with_the_first_of_each(described: pl.DataF
         pair_sets(described.drop("set"), {})
 
 
-def render(small: pl.DataFrame, beside: BesideCeat) -> str:
-    config: dict[str, Any] = {"study": "s", "title": "S", "note": "", "language": "bn", "seed": 1}
-    return render_page(
-        config=config | {"pairs": {"sets": {"demo": {"path": "x.csv"}}, "ties": "apart"}},
-        ceat=small,
-        coverage=None,
-        categories={},
-        forms=None,
-        models=[],
-        figure_svg=SVG,
-        made_from={},
-        beside=beside,
-    )
-
-
 def test_the_section_shows_the_sets_with_scores_and_without(
-    small: pl.DataFrame, described: pl.DataFrame, odd: pl.DataFrame
+    render_beside: Callable[[BesideCeat | None], str], described: pl.DataFrame, odd: pl.DataFrame
 ) -> None:
     clean = odd.clear()
     hostile = odd.with_columns(found=pl.lit("<script>"))
     beside = BesideCeat(pair_statistics=described, pair_oddities={"demo": hostile, "clean": clean})
     bias = bias_percentage(planted_scores("bert", "hi", 0.9), n_resamples=0)
     for tables, scored in ((beside, False), (BesideCeat(**{**vars(beside), "pairs": bias}), True)):
-        page = render(small, tables)
+        page = render_beside(tables)
         assert "<script" not in page
         body = page.partition('<section id="pairs"')[2].partition("</section>")[0]
         assert body.count("<tr") == body.count("</tr>")

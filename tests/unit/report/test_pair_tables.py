@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
@@ -14,7 +14,6 @@ from prasanga.errors import InputError
 from prasanga.likelihoods.bias import bias_percentage
 from prasanga.pairs.reasons import REASONS
 from prasanga.report.other_methods import BesideCeat, downloads_of
-from prasanga.report.page import render_page
 from prasanga.report.pair_grid import Group, groups_of, name_of_type, pair_grid_of, sort_types
 from prasanga.report.pair_section import COLUMNS, findings_of_pairs, pair_section, shade_of_percentage
 from prasanga.report.pair_tables import render_pair_table
@@ -217,23 +216,10 @@ def test_every_reason_of_a_pair_left_out_is_in_the_documentation(project_root: P
     assert {code: text.replace("`", "").replace("\\", "") for code, text in found.items()} == dict(REASONS)
 
 
-def render(small: pl.DataFrame, beside: BesideCeat) -> str:
-    config: dict[str, Any] = {"study": "s", "title": "S", "note": "", "language": "bn", "seed": 1}
-    return render_page(
-        config=config | {"pairs": {"sets": {"demo": {"path": "x.csv"}}, "ties": "apart"}},
-        ceat=small,
-        coverage=None,
-        categories={},
-        forms=None,
-        models=[],
-        figure_svg=SVG,
-        made_from={},
-        beside=beside,
-    )
-
-
-def test_the_page_has_the_section_where_there_are_pairs(small: pl.DataFrame, bias: pl.DataFrame) -> None:
-    page = render(small, BesideCeat(pairs=bias, pairs_svg=SVG))
+def test_the_page_has_the_section_where_there_are_pairs(
+    render_beside: Callable[[BesideCeat | None], str], bias: pl.DataFrame
+) -> None:
+    page = render_beside(BesideCeat(pairs=bias, pairs_svg=SVG))
     assert '<li><a href="#pairs">Sentence pairs</a></li>' in page
     body = page.partition('<section id="pairs"')[2].partition("</section>")[0]
     assert body.count("<tr") == body.count("</tr>")
@@ -253,15 +239,15 @@ def test_the_page_has_the_section_where_there_are_pairs(small: pl.DataFrame, bia
     assert "figures/score_differences_by_type.svg" in page
     assert "../likelihoods/bias_percentages.csv" in page
     assert "counted" in page.partition("pairs.ties")[2][:400]
-    without = render(small, BesideCeat())
+    without = render_beside(BesideCeat())
     assert "#pairs" not in without
     assert "CrowS" not in without
 
 
-def test_hostile_names_are_escaped(small: pl.DataFrame) -> None:
+def test_hostile_names_are_escaped(render_beside: Callable[[BesideCeat | None], str]) -> None:
     hostile = '</td><script>alert("x")</script>'
     scores = planted_scores(hostile, "en", 0.9, types=(hostile,), name=hostile, left_out=[3])
-    page = render(small, BesideCeat(pairs=bias_percentage(scores)))
+    page = render_beside(BesideCeat(pairs=bias_percentage(scores)))
     assert "<script" not in page
     assert "&lt;script&gt;" in page
 

@@ -22,7 +22,6 @@ from prasanga.report.log_probability import (
     structure_section,
 )
 from prasanga.report.other_methods import BesideCeat, downloads_of, section_of
-from prasanga.report.page import render_page
 from prasanga.report.panels import save_figure
 from prasanga.report.structure_figures import plot_structures
 
@@ -187,27 +186,3 @@ def test_downloads_of_log_probability(spread: pl.DataFrame) -> None:
         "../likelihoods/structures.csv",
         "../likelihoods/traits.parquet",
     ]
-
-
-@pytest.fixture
-def render_beside(small: pl.DataFrame) -> Callable[[BesideCeat], str]:
-    """The page of a small study with these tables beside CEAT's."""
-    config = {
-        "study": "s", "title": "T", "note": "", "language": "bn", "seed": 1, "models": {},
-        "associations": {"band": 0.1},
-    }  # fmt: skip
-
-    def render(beside: BesideCeat) -> str:
-        return render_page(
-            config=config,
-            ceat=small,
-            coverage=None,
-            categories={},
-            forms=None,
-            models=[],
-            figure_svg=SVG,
-            made_from={"fingerprint": "f"},
-            beside=beside,
-        )
-
-    return render
