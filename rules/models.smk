@@ -59,6 +59,7 @@ checkpoint check_model:
             "dtype": config["models"][wildcards.family]["dtype"],
             "layers": [each["layer"] for each in STUDIED.values() if each["family"] == wildcards.family],
             "audit": config["embeddings"]["audit"],
+            "language_codes": config["models"][wildcards.family]["language_codes"],
             **asked_of_model(config["models"][wildcards.family], config["pairs"], config["log_probability"]),
             # older files in place of newer ones are other files as well
             "files": replaceable_files(wildcards.family),

@@ -17,7 +17,7 @@ log_to(snakemake.log[0])
 settings = snakemake.params.check
 model, options = settings["model"], ModelOptions(**settings["options"])
 revision, stages = settings["revision"], settings["stages"]
-asked = {key: settings[key] for key in ("dtype", "layers", "stages", "kinds", "masked")}
+asked = {key: settings[key] for key in ("dtype", "layers", "stages", "kinds", "masked", "language_codes")}
 report = check_model(model, revision=revision, options=options, **asked)
 tokenizer = load_tokenizer(model, revision=report["identity"].get("commit", revision), options=options)
 audit = audit_tokenizer(tokenizer, pl.read_parquet(snakemake.input.forms))

@@ -9,6 +9,7 @@ from prasanga.errors import InputError
 from prasanga.likelihoods.masking import masked_queries
 from prasanga.likelihoods.queries import Query
 from prasanga.models.heads import SENTINEL, ModelWithHead, require_mask
+from prasanga.models.language_pieces import language_piece, language_pieces
 from prasanga.models.pieces import Pieces, Span, overlapping, read_pieces, unknown_pieces
 
 
@@ -37,7 +38,7 @@ class SentenceQueries:
             InputError: the tokenizer has no mask where one is needed, or no piece for the language.
         """
         self._model, self._measure, self._how = model, measure, how
-        self._code = _language_piece(model, language, language_codes or {})
+        self._code = language_piece(model.name, model.tokenizer, language, language_codes or {})
         self._mask = require_mask(model) if measure in ("p_unmodified", "p_modified", "infill") else -1
         self._before = _before_text(model, self._code) if model.kind != "encoder" else ()
         self._special = _special_pieces(model)
@@ -164,7 +165,7 @@ def _before_text(model: ModelWithHead, code: str | None) -> tuple[int, ...]:
     if start is None and language is None:
         start = next((one for one in (tokenizer.pad_token_id, tokenizer.bos_token_id) if one is not None), None)
     opening = _opening(tokenizer) if language is None else [language]
-    replaced = opening if language is None else set(_codes(tokenizer).values())
+    replaced = opening if language is None else set(language_pieces(tokenizer).values())
     before = tuple(int(one) for one in ([] if start is None or start in replaced else [start]) + opening)
     if not before:
         raise InputError(
@@ -181,46 +182,4 @@ def _opening(tokenizer: Any) -> list[int]:
     return list(pieces.ids[:ordinary])
 
 
-def _language_piece(model: ModelWithHead, language: str, codes: Mapping[str, str]) -> str | None:
-    """The piece by which a multilingual encoder-decoder is told the language; None if it has none.
-
-    Raises:
-        InputError: the piece asked for is none of the tokenizer's, or there is no telling which one it is.
-    """
-    known = _codes(model.tokenizer)
-    if language in codes:
-        if codes[language] not in model.tokenizer.get_vocab():
-            raise InputError(
-                f"model {model.name}: language_codes has {language}: {codes[language]}, which is no piece of the"
-                f" tokenizer. It has {', '.join(sorted(known)) or 'no pieces for languages'}."
-            )
-        return codes[language]
-    if not known:
-        return None
-    fitting = [piece for piece in known if piece.partition("_")[0] in (language, _LONG_CODES.get(language))]
-    if len(fitting) != 1:
-        raise InputError(
-            f"model {model.name}: the tokenizer has {' and '.join(fitting) or 'no piece'} for the language {language}."
-            f" It has {', '.join(sorted(known))}. Write which of them it is under the model, for example"
-            f" language_codes: {{{language}: {min(known)}}}."
-        )
-    return fitting[0]
-
-
-def _codes(tokenizer: Any) -> dict[str, int]:
-    """The pieces by which a tokenizer is told a language, where it is of a kind that is told."""
-    if not hasattr(tokenizer, "src_lang"):
-        return {}
-    vocabulary = tokenizer.get_vocab()
-    named = [str(token) for token in tokenizer.all_special_tokens if "_" in str(token).strip("_")]
-    return {piece: vocabulary[piece] for piece in named if piece in vocabulary and _is_code(piece)}
-
-
-def _is_code(piece: str) -> bool:
-    """Such as hi_IN (mBART) or hin_Deva (NLLB)."""
-    first, _, second = piece.partition("_")
-    return first.isalpha() and first.islower() and len(first) in (2, 3) and second[:1].isupper() and second.isalpha()
-
-
 _ANY_TEXT = "1"
-_LONG_CODES = {"bn": "ben", "hi": "hin", "en": "eng"}

@@ -7,7 +7,7 @@ weight is read into memory. Files of the hub are fetched into the cache on the w
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from prasanga.errors import InputError
 from prasanga.models.heads import mask_piece, no_mask
 from prasanga.models.hub import Source, open_source
 from prasanga.models.identity import identity_of
+from prasanga.models.language_pieces import require_language_pieces
 from prasanga.models.layers import depth_of
 from prasanga.models.loading import open_config, open_tokenizer, require_fitting_tokenizer
 from prasanga.models.memory import weights_bytes
@@ -37,6 +38,7 @@ def check_model(
     stages: Sequence[str] = ("embeddings",),
     kinds: Sequence[str] = KINDS,
     masked: Sequence[str] = (),
+    language_codes: Mapping[str, str] | None = None,
     options: ModelOptions = NO_OPTIONS,
 ) -> dict[str, Any]:
     """What `model` is, as plain values for JSON, if it can be used.
@@ -49,6 +51,7 @@ def check_model(
         stages: what will be asked of it: `embeddings` (vectors), `likelihoods` (probabilities), or both.
         kinds: the kinds of model that can give the probabilities that will be asked for.
         masked: the kinds of model that will be asked to hide words.
+        language_codes: by language, the piece by which the tokenizer will be told it.
         options: as it will be loaded with.
 
     Returns:
@@ -63,7 +66,8 @@ def check_model(
     Raises:
         InputError: everything that `load_model` refuses except lack of memory and of devices, and weights that are
             missing as single tensors. Where probabilities are asked: the model is of none of `kinds`, its files have no
-            vocabulary head, or it is of a kind of `masked` and its tokenizer has no mask.
+            vocabulary head, or it is of a kind of `masked` and its tokenizer has no mask. A piece of `language_codes`
+            is none of the tokenizer's.
     """
     source = open_source(model, revision)
     if not source.pinned:
@@ -76,6 +80,7 @@ def check_model(
         )
     config = open_config(source, options)
     tokenizer = open_tokenizer(source, options)
+    require_language_pieces(source.name, tokenizer, language_codes or {})
     bare = skeleton(source, config, options)
     rows = int(bare.get_input_embeddings().num_embeddings)
     require_fitting_tokenizer(source.name, tokenizer, rows)

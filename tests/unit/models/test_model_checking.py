@@ -383,6 +383,15 @@ BOTH = ["embeddings", "likelihoods"]
 HIDING = ["encoder", "encoder-decoder"]
 
 
+def test_codes_of_languages_are_pieces_of_the_tokenizer(tmp_path: Path) -> None:
+    folder = build_for_scores("mbart", tmp_path / "mbart")
+    assert check_model(folder, language_codes={"bn": "bn_IN"}) == check_model(folder)
+    with pytest.raises(InputError, match=r"has bn: bn_BD, which is no piece of the tokenizer\. It has .*bn_IN"):
+        check_model(folder, language_codes={"bn": "bn_BD"})
+    with pytest.raises(InputError, match=r"no piece of the tokenizer\. It has no pieces for languages, or leave"):
+        check_model(build("bert", tmp_path / "bert"), language_codes={"hi": "hi_IN"})
+
+
 @pytest.mark.parametrize("family", SCORING)
 def test_what_a_model_with_its_head_is(tmp_path: Path, family: str) -> None:
     folder = build_for_scores(family, tmp_path / family)
