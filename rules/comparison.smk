@@ -1,8 +1,7 @@
 """Results in the layouts of the papers' tables, and beside the numbers that a paper prints."""
 
 from prasanga.report.layouts import ENDINGS, layouts_of, methods_of, table_of
-from prasanga.report.pair_comparison import percentage_files
-from prasanga.report.published import published_files, why_nothing_to_compare
+from prasanga.report.published import percentage_files, published_files, why_nothing_to_compare
 
 PUBLISHED = Path(workflow.basedir, "resources/published")
 LAYOUTS = expand(

@@ -14,10 +14,10 @@ from __future__ import annotations
 import ast
 import functools
 import hashlib
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar, cast
 
 from prasanga.provenance.cache import read_cache, write_cache
 
@@ -25,6 +25,8 @@ PACKAGE = "prasanga"
 
 # What an output says of its making does not change the output.
 _LEFT_OUT = f"{PACKAGE}.provenance"
+
+T = TypeVar("T")
 
 
 class _Import(NamedTuple):
@@ -43,6 +45,8 @@ class _Known(NamedTuple):
 
 # By the name of the file within the source folder; for a script, its file name.
 _known: dict[str, _Known] = {}
+# What the files are in a block of `remembered`, in which each is looked at once; None outside of one.
+_seen: dict[tuple[str, Path], Any] | None = None
 
 
 @contextmanager
@@ -50,15 +54,18 @@ def remembered(cache: str | Path) -> Iterator[None]:
     """What is learnt of source files in the block is kept in the file `cache`, and found there the next time.
 
     Parsing the package takes half a second, and a plan asks for the fingerprints of all rules. A file is known by the
-    digest of its bytes, so an edit is seen whatever the times of files say. Without a cache that can be read or
-    written, the same comes out.
+    digest of its bytes, so an edit is seen whatever the times of files say. In the block each file is looked at once.
+    Without a cache that can be read or written, the same comes out.
     """
+    global _seen
     cache, key = Path(cache), _sha256(Path(__file__).read_bytes())
     kept = {name: _from_plain(entry) for name, entry in (read_cache(cache, key) or {}).items()}
     _known.update({name: entry for name, entry in kept.items() if name not in _known})
+    outer, _seen = _seen, {}
     try:
         yield
     finally:
+        _seen = outer
         if _known != kept:
             write_cache(cache, key, _known)
 
@@ -89,8 +96,9 @@ def fingerprint(script: str | Path, source: str | Path) -> dict[str, str]:
     for module in reached:
         path = _locate(module, source)
         digests[module] = _learn(path, module).digest
-        if path.name == "__init__.py" and (data := _data_files(path.parent)):
-            digests[f"{module} data"] = _digest_of_data(data)
+        digest_of_data = functools.partial(_digest_of_data, path.parent)
+        if path.name == "__init__.py" and (data := _once("data", path.parent, digest_of_data)):
+            digests[f"{module} data"] = data
     return dict(sorted(digests.items()))
 
 
@@ -124,7 +132,20 @@ def _reach(todo: list[tuple[str, str | None]], source: Path) -> set[str]:
     return reached
 
 
+def _once(what: str, path: Path, look: Callable[[], T]) -> T:
+    """What `look` says of a path, asked once in a block of `remembered`."""
+    if _seen is None:
+        return look()
+    if (what, path) not in _seen:
+        _seen[what, path] = look()
+    return cast(T, _seen[what, path])
+
+
 def _find(module: str, source: Path) -> Path | None:
+    return _once(f"find {module}", source, lambda: _look_for(module, source))
+
+
+def _look_for(module: str, source: Path) -> Path | None:
     base = source.joinpath(*module.split("."))
     for path in (base / "__init__.py", base.with_suffix(".py")):
         if path.is_file():
@@ -152,11 +173,12 @@ def _data_files(folder: Path) -> list[Path]:
     return found
 
 
-def _digest_of_data(paths: list[Path]) -> str:
-    whole = hashlib.sha256()
+def _digest_of_data(package: Path) -> str | None:
+    """Of the data files of a package; None if it has none."""
+    whole, paths = hashlib.sha256(), _data_files(package)
     for path in paths:
         whole.update(f"{path.name}\0{hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
-    return whole.hexdigest()[:12]
+    return whole.hexdigest()[:12] if paths else None
 
 
 def _only_offers(node: ast.stmt) -> bool:
@@ -203,6 +225,10 @@ def _is_documentation(node: object) -> bool:
 
 def _learn(path: Path, module: str) -> _Known:
     """What a source file holds, by its bytes as they are now; `module` is `__main__` for a script."""
+    return _once(module, path, lambda: _read(path, module))
+
+
+def _read(path: Path, module: str) -> _Known:
     is_package = path.name == "__init__.py"
     name = path.name if module == "__main__" else f"{module}.__init__" if is_package else module
     source = path.read_bytes()

@@ -26,7 +26,7 @@ from prasanga.report.languages import LANGUAGES, name_of_language
 from prasanga.report.numbers import MISSING, plain, signed
 from prasanga.report.pair_grid import Group, PairGrid, name_of_type, pair_grid_of
 from prasanga.report.pair_tables import why_no_percentage
-from prasanga.report.published import PAPERS, PublishedModel, match_models, require_paper
+from prasanga.report.published import PAPERS, PublishedModel, match_models, percentage_files
 from prasanga.report.sheets import Cell, Row, Sheet, sheets_to_markdown
 
 METHOD = "pairs"
@@ -70,12 +70,6 @@ def read_percentages(folder: str | Path, paper: str) -> pl.DataFrame:
         table = table.select(*PERCENTAGES_SCHEMA).cast(pl.Schema(PERCENTAGES_SCHEMA))
         return table.with_columns(pl.col("bias_type").str.to_lowercase())
     return pl.DataFrame(schema=dict(PERCENTAGES_SCHEMA))
-
-
-def percentage_files(folder: str | Path, paper: str) -> list[Path]:
-    """The file that `read_percentages` reads; none of a paper that prints no bias percentages."""
-    path = Path(folder, f"{require_paper(paper)}_bias_percentages.csv")
-    return [path] if path.exists() else []
 
 
 def compare_pairs(bias: pl.DataFrame, published: pl.DataFrame, *, paper: str, models: Mapping[str, str]) -> Comparison:

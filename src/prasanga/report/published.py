@@ -188,6 +188,12 @@ def published_files(folder: str | Path, paper: str) -> list[Path]:
     return [Path(folder, name) for name in (f"{require_paper(paper)}.csv", "doubts.csv", "models.csv")]
 
 
+def percentage_files(folder: str | Path, paper: str) -> list[Path]:
+    """The file of bias percentages (`prasanga.report.pair_comparison`); none of a paper that prints none."""
+    path = Path(folder, f"{require_paper(paper)}_bias_percentages.csv")
+    return [path] if path.exists() else []
+
+
 def _effect(
     path: Path, line: int, row: Mapping[str, str], doubts: Mapping[str, tuple[set[str], str]], models: list[str]
 ) -> dict[str, object]:

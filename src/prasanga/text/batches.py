@@ -61,10 +61,18 @@ _CHARACTERS_AT_A_TIME = 1 << 16
 
 @dataclass(frozen=True)
 class Normalizer:
-    """A normalization: `one` is its definition; `rules` say the same of ordinary texts, where there are such rules."""
+    """A normalization: `one` is its definition; `rules` say the same of ordinary texts, where there are such rules.
+
+    Rules are learnt when they are first needed: who normalizes a word or two waits for no compiler.
+    """
 
     one: Callable[[str], str]
-    rules: Rules | None = None
+    learn: Callable[[], Rules] | None = None
+
+    @functools.cached_property
+    def rules(self) -> Rules | None:
+        """What rewrites ordinary texts; None if all texts go the slow way."""
+        return self.learn() if self.learn else None
 
     def __call__(self, texts: Sequence[str]) -> list[str]:
         """Normalize many texts: equal to `[one(text) for text in texts]`."""
@@ -170,40 +178,45 @@ def normalizer(
     return Normalizer(lambda text: replace(plain(text), urls=urls, punctuation=punctuation, emoji=emoji))
 
 
-@functools.cache
-def _bangla(form: Form) -> Normalizer:
+def _rules(
+    one: Callable[[str], str],
+    ordinary: str,
+    sequences: Sequence[str] = (),
+    strange: Sequence[str] = (),
+    *,
+    one_space: bool = False,
+) -> Rules:
     from prasanga.text.rewriting import learn_rules
 
+    return learn_rules(one, ordinary, sequences, strange, one_space=one_space)
+
+
+@functools.cache
+def _bangla(form: Form) -> Normalizer:
     one = functools.partial(normalize, form=form)
-    return Normalizer(one, learn_rules(one, ORDINARY, (*_COMPOSED, *_JOINED), _MISORDERED, one_space=True))
+    sequences = (*_COMPOSED, *_JOINED)
+    return Normalizer(one, functools.partial(_rules, one, ORDINARY, sequences, _MISORDERED, one_space=True))
 
 
 @functools.cache
 def _unicode_form(form: Form) -> Normalizer:
-    from prasanga.text.rewriting import learn_rules
-
     one = functools.partial(unicodedata.normalize, form)
-    return Normalizer(one, learn_rules(one, f"{ORDINARY}&", _COMPOSED, _MISORDERED, one_space=False))
+    return Normalizer(one, functools.partial(_rules, one, f"{ORDINARY}&", _COMPOSED, _MISORDERED))
 
 
 @functools.cache
 def _nukta() -> Normalizer:
-    from prasanga.text.rewriting import learn_rules
-
     # A nukta after a letter is a sequence; one after anything else is left to the slow way.
     pairs = [letter + "\u093c" for letter in _DEVANAGARI_LETTERS]
     precomposed = [letter + "\u093c" for letter in map(chr, range(0x0958, 0x0960))]
     doubled = [pair + "\u093c" for pair in pairs]
     strange = (*_MISORDERED, *precomposed, *doubled)
-    rules = learn_rules(fold_nukta, f"{ORDINARY}&", (*_COMPOSED, *pairs), strange, one_space=False)
-    return Normalizer(fold_nukta, rules)
+    return Normalizer(fold_nukta, functools.partial(_rules, fold_nukta, f"{ORDINARY}&", (*_COMPOSED, *pairs), strange))
 
 
 @functools.cache
 def _none() -> Normalizer:
-    from prasanga.text.rewriting import learn_rules
-
-    return Normalizer(str, learn_rules(str, f"{ORDINARY}&", one_space=False))
+    return Normalizer(str, functools.partial(_rules, str, f"{ORDINARY}&"))
 
 
 _NORMALIZERS: dict[str, Callable[[], Normalizer]] = {

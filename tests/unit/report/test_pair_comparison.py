@@ -14,11 +14,16 @@ from prasanga.report.comparison import COMPARISON_SCHEMA, SUMMARY_SCHEMA, Compar
 from prasanga.report.pair_comparison import (
     compare_pairs,
     pairs_to_markdown,
-    percentage_files,
     read_percentages,
     with_pairs,
 )
-from prasanga.report.published import PublishedModel, read_models, read_published, why_nothing_to_compare
+from prasanga.report.published import (
+    PublishedModel,
+    percentage_files,
+    read_models,
+    read_published,
+    why_nothing_to_compare,
+)
 
 
 @pytest.fixture(scope="module")
