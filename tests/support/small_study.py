@@ -22,7 +22,7 @@ SMALL = {
         "tiny-a": {"train": {"hidden_size": 16, "heads": 2, "layers": 1, "steps": 4, "seed": 1}},
         "tiny-b": {"train": {"hidden_size": 24, "heads": 2, "layers": 2, "steps": 4, "seed": 2}},
     },
-    "embeddings": {"buckets": 2},
+    "embeddings": {"buckets": 1},
     "associations": {"n_samples": 40, "n_resamples": 20, "n_shuffles": 20, "random_twin": False},
     "seat": {"categories": []},
     "static": {"vectors": {}},

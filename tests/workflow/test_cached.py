@@ -62,7 +62,7 @@ def test_switching_to_the_cache_and_back_costs_nothing(study: Study) -> None:
     assert study.plan() == {}
 
 
-@pytest.mark.parametrize("missing", ["tiny-b/9.json", "tiny-b/9/01.parquet"])
+@pytest.mark.parametrize("missing", ["tiny-b/9.json", "tiny-b/9/00.parquet"])
 def test_what_is_missing_is_said_before_any_job(cached: Study, missing: str) -> None:
     (cached.root / "results/embeddings" / missing).unlink()
     done = cached.snakemake("figures")

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.workflow
 
 STATISTICS = {"measure_ceat": 4, "gather_ceat": 1, "compare_ceat": 1}
 REPORT = {"draw_figures": 1, "draw_settling": 1, "write_tables": 1, "write_paper_tables": 1, "write_page": 1}
-EMBEDDINGS = {"embed_segments": 8, "list_embeddings": 4}
+EMBEDDINGS = {"embed_segments": 4, "list_embeddings": 4}
 
 
 def fresh_clone(study: Study, destination: Path, *, notes: bool, keep_times: bool) -> Study:
@@ -89,7 +89,7 @@ def test_another_model_embeds_that_model_alone(study: Study) -> None:
     assert plan == {
         "train_model": 1,
         "check_model": 1,
-        "embed_segments": 4,
+        "embed_segments": 2,
         "compare_precision": 1,
         "list_embeddings": 2,
         "measure_ceat": 6,  # fixed draws index the contexts that all models have
@@ -177,7 +177,7 @@ def test_another_seed_of_a_model_reruns_that_model_alone(study: Study) -> None:
     study.configure({"models": models})
     plan = study.plan()
     assert plan["train_model"] == 1
-    assert plan["embed_segments"] == 4
+    assert plan["embed_segments"] == 2
 
 
 def test_a_gloss_does_not_search_the_corpus_again(study: Study) -> None:
@@ -231,5 +231,5 @@ def test_another_layer_embeds_that_model_alone(study: Study) -> None:
     models["tiny-b"]["layer"] = 1
     study.configure({"models": models})
     plan = study.plan()
-    assert plan["embed_segments"] == 4
+    assert plan["embed_segments"] == 2
     assert "train_model" not in plan

@@ -118,7 +118,7 @@ def test_the_results_are_exactly_these(finished: Study) -> None:
         for path in results.rglob("*")
         if path.is_file() and path.relative_to(results).parts[0] not in {"store", "sentences"}
     }
-    models, lengths, buckets = ("tiny-a", "tiny-b"), ("9", "over75"), ("00", "01")
+    models, lengths, buckets = ("tiny-a", "tiny-b"), ("9", "over75"), ("00",)
     model_files = ("config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json", "training.json")
     assert found == {
         "provenance.jsonl",
@@ -126,7 +126,7 @@ def test_the_results_are_exactly_these(finished: Study) -> None:
         "lexicon/forms.parquet",
         "lexicon/forms.tsv",
         "lexicon/categories.json",
-        "samples/9-over75.of2.json",
+        "samples/9-over75.of1.json",
         "samples/coverage.parquet",
         "samples/forms.parquet",
         "associations/ceat.parquet",
