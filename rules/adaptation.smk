@@ -73,9 +73,10 @@ rule propose_translations:
         "logs/construction/translations/{family}.log",
     benchmark:
         "benchmarks/construction/translations/{family}.tsv"
-    threads: 2
+    threads: lambda wildcards: 2 if cards_of_family(wildcards) else 1
     resources:
-        gpu=lambda wildcards: config["models"][wildcards.family]["cards"],
+        gpu=cards_of_family,
+        cards=cards_of_family,
     params:
         translation=lambda wildcards: {
             **model_settings(wildcards.family),

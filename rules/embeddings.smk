@@ -19,7 +19,7 @@ if COMPUTED:
             "logs/embeddings/{model}/{length}/{bucket}.log",
         benchmark:
             "benchmarks/embeddings/{model}/{length}/{bucket}.tsv"
-        threads: 2
+        threads: threads_of
         resources:
             gpu=cards_of,
             cards=cards_of,
@@ -39,7 +39,7 @@ if COMPUTED:
             "logs/embeddings/{model}/precision.log",
         benchmark:
             "benchmarks/embeddings/{model}/precision.tsv"
-        threads: 2
+        threads: threads_of
         resources:
             gpu=cards_of,
             cards=cards_of,

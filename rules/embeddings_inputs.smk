@@ -23,8 +23,18 @@ def checked_model(wildcards):
 
 
 def cards_of(wildcards):
-    """The cards that a model is spread over."""
+    """The cards that a model is spread over; none for one that runs on the processor."""
     return settings_of(wildcards.model)["cards"]
+
+
+def cards_of_family(wildcards):
+    """The same by the name under `models`."""
+    return config["models"][wildcards.family]["cards"]
+
+
+def threads_of(wildcards):
+    """Cores of a job that runs a model: where models run on the processor, several of them run on a core each."""
+    return 2 if cards_of(wildcards) else 1
 
 
 def model_files(wildcards):

@@ -37,7 +37,7 @@ if COMPUTED:
             "benchmarks/likelihoods/pairs/{set}/{model}.tsv"
         wildcard_constraints:
             model=SCORER_NAMES,
-        threads: 2
+        threads: threads_of_scorer
         resources:
             gpu=cards_of_scorer,
             cards=cards_of_scorer,
@@ -60,7 +60,7 @@ if COMPUTED:
             "benchmarks/likelihoods/structures/{model}.tsv"
         wildcard_constraints:
             model=SCORER_NAMES,
-        threads: 2
+        threads: threads_of_scorer
         resources:
             gpu=cards_of_scorer,
             cards=cards_of_scorer,
@@ -85,7 +85,7 @@ if COMPUTED:
             "benchmarks/likelihoods/log_probability/{model}.tsv"
         wildcard_constraints:
             model=SCORER_NAMES,
-        threads: 2
+        threads: threads_of_scorer
         resources:
             gpu=cards_of_scorer,
             cards=cards_of_scorer,

@@ -49,7 +49,7 @@ if COMPUTED:
             "logs/embeddings/{model}/templates/00.log",
         benchmark:
             "benchmarks/embeddings/{model}/templates/00.tsv"
-        threads: 2
+        threads: threads_of
         resources:
             gpu=cards_of,
             cards=cards_of,

@@ -26,9 +26,10 @@ rule propose_attributes:
         "logs/construction/attributes.log",
     benchmark:
         "benchmarks/construction/attributes.tsv"
-    threads: 2
+    threads: 2 if proposer_cards() else 1
     resources:
         gpu=proposer_cards(),
+        cards=proposer_cards(),
     params:
         proposing=proposer_settings(),
     script:
@@ -86,9 +87,10 @@ rule propose_sentences:
         "logs/construction/sentences.log",
     benchmark:
         "benchmarks/construction/sentences.tsv"
-    threads: 2
+    threads: 2 if proposer_cards() else 1
     resources:
         gpu=proposer_cards(),
+        cards=proposer_cards(),
     params:
         proposing={**proposer_settings(), "votes": CONSTRUCTION["votes"], "annotators": len(ANNOTATORS)},
     script:

@@ -70,8 +70,7 @@ def measured(project_root: Path, tmp_path_factory: pytest.TempPathFactory) -> It
         (study.root / "texts").mkdir()
         (study.root / "texts/demo.txt").write_bytes(b"\n".join(path.read_bytes() for path in demo))  # one job reads it
         (study.root / "config.yaml").write_text(yaml.safe_dump({**study.config, **CONFIG}), encoding="utf-8")
-        # two models at a time, each on one core, as on a machine without a card
-        study.run("--set-threads", "embed_segments=1", "embed_templates=1", "--resources", "gpu=2")
+        study.run()
         return study
 
     study = shared_study(tmp_path_factory, "associations", finish)

@@ -87,9 +87,7 @@ def measured(project_root: Path, tmp_path_factory: pytest.TempPathFactory) -> It
         for name, text in (("garden", GARDEN), ("clocks", CLOCKS)):
             (study.root / f"{name}.csv").write_text(text, encoding="utf-8")
         (study.root / "config.yaml").write_text(yaml.safe_dump({**study.config, **CONFIG}), encoding="utf-8")
-        # two models at a time, each on one core, as on a machine without a card
-        jobs = ("embed_segments", "score_pairs", "score_structures", "score_log_probability")
-        study.run("all", "likelihoods", "--set-threads", *(f"{job}=1" for job in jobs), "--resources", "gpu=2")
+        study.run("all", "likelihoods")
         return study
 
     study = shared_study(tmp_path_factory, "likelihoods", finish)

@@ -18,7 +18,12 @@ log_to(snakemake.log[0])
 settings = snakemake.params.proposing
 identities, templates = load_identities(snakemake.input.identities), load_templates(snakemake.input.templates)
 which = {key: settings[key] for key in ("revision", "dtype")}
-writer = load_writer(settings["model"], kind="decoder", **which, options=ModelOptions(**settings["options"]))
+writer = load_writer(
+    settings["model"],
+    kind="decoder",
+    **which,
+    options=ModelOptions(**settings["options"], cards=snakemake.resources.cards),
+)
 proposals = propose_attributes(writer, identities, templates, seed=settings["seed"])
 write_text(snakemake.output.tuples, tuples_csv(proposals.tuples))
 write_text(snakemake.output.lost, proposals.lost.write_csv())

@@ -21,7 +21,12 @@ identities, templates = load_identities(snakemake.input.identities), load_templa
 read = read_tuples(snakemake.input.tuples, identities.language, annotators=settings["annotators"])
 tuples = kept_tuples(read, settings["votes"])
 which = {key: settings[key] for key in ("revision", "dtype")}
-writer = load_writer(settings["model"], kind="decoder", **which, options=ModelOptions(**settings["options"]))
+writer = load_writer(
+    settings["model"],
+    kind="decoder",
+    **which,
+    options=ModelOptions(**settings["options"], cards=snakemake.resources.cards),
+)
 proposals = propose_sentences(writer, tuples, identities, templates, seed=settings["seed"])
 write_text(snakemake.output.sentences, sentences_csv(proposals.sentences, tuples))
 write_text(snakemake.output.lost, proposals.lost.write_csv())

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 log_to(snakemake.log[0])
 settings, engine = snakemake.params.translation, snakemake.wildcards.family
 which = {key: settings[key] for key in ("revision", "dtype")}
-writer = load_writer(settings["model"], **which, options=ModelOptions(**settings["options"]))
+writer = load_writer(
+    settings["model"], **which, options=ModelOptions(**settings["options"], cards=snakemake.resources.cards)
+)
 pairs = pairs_to_translate(pl.read_parquet(snakemake.input.pairs), settings["into"])
 source = pairs["language"][0]
 languages = {"source": source, "into": settings["into"], "codes": settings["codes"], "prefix": settings["prefix"]}

@@ -127,7 +127,7 @@ def settle_dtype(settings: VectorSettings, report: Mapping[str, Any], root: str 
     def suits_the_device() -> str:
         from prasanga.models import resolve_dtype
 
-        return resolve_dtype("auto")
+        return resolve_dtype("auto", settings.options.device)
 
     path = Path(root, "precision", f"{digest_of(dict(report['identity']))}.json")
     return replace(settings, dtype=decide_once(path, suits_the_device))

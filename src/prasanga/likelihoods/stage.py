@@ -12,6 +12,7 @@ import polars as pl
 
 from prasanga.likelihoods.kept import key_of, score_missing
 from prasanga.likelihoods.opening import open_scorer
+from prasanga.models.options import ModelOptions
 
 _LOG = logging.getLogger(__name__)
 
@@ -70,7 +71,7 @@ def score_set(
     if dtype == "auto":
         from prasanga.models.devices import resolve_dtype
 
-        dtype = resolve_dtype(dtype, "auto")
+        dtype = resolve_dtype(dtype, ModelOptions(cards=cards).device)
     identity = json.loads(Path(model).read_text(encoding="utf-8"))["identity"]
     folder = Path(kept, key_of(settings, identity, dtype))
     scores = score_missing(pairs, folder, name, score)

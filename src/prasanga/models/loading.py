@@ -84,7 +84,8 @@ def load_model(
     Args:
         model: a folder, or the id of a model of the hub (`owner/name`).
         revision: branch, tag or commit of the hub; not for folders.
-        device: `auto` (a free CUDA card if there is one, else the CPU), `cpu`, `cuda` or `cuda:<number>`.
+        device: `auto` (a free CUDA card if there is one and `options.cards` is not 0, else the CPU), `cpu`, `cuda` or
+            `cuda:<number>`.
         dtype: `auto` (bfloat16 on CUDA cards that have it, else float32), `float32`, `bfloat16` or `float16`.
         options: see `ModelOptions`.
 
@@ -108,6 +109,7 @@ def load_part(
         `encoder` is the part, `config` the configuration of the whole model.
     """
     check_device(device)
+    device = options.device if device == "auto" else device
     precision = resolve_dtype(dtype, device)
     source = open_source(model, revision)
     config = open_config(source, options)
@@ -222,8 +224,8 @@ def place_model(
     has_accelerate: Callable[[], bool] = lambda: importlib.util.find_spec("accelerate") is not None,
 ) -> tuple[Sequence[torch.device], dict[int, int] | None]:
     """The devices to run on and, for several cards, how many bytes the model may take on each."""
-    if options.cards == 1:
-        return [claim_device(device)], None
+    if options.cards == 1 or (options.cards == 0 and device in ("auto", "cpu")):
+        return [claim_device(options.device if device == "auto" else device)], None
     if device != "auto":
         raise InputError(f"model {source.name}: device is {device!r} and cards is {options.cards}. Write device: auto.")
     cards = claim_several(options.cards)

@@ -23,7 +23,7 @@ class ModelOptions:
         weights_sha256: sha256 by file name; a pickle is read only if it is named here and its content fits.
         remote_code: run Python code that comes with the model.
         quantization: `none`, or `int8` for linear layers in 8 bits.
-        cards: spread the model over so many CUDA cards.
+        cards: spread the model over so many CUDA cards; 0 for the processor.
         kind: `auto`, or the kind that the model must be of: `encoder`, `decoder`, `encoder-decoder`.
         random_weights: None, or the seed of random weights in place of the model's own, which are then not read.
 
@@ -45,8 +45,8 @@ class ModelOptions:
             raise InputError(f"quantization is {self.quantization!r}; write {' or '.join(QUANTIZATIONS)}.")
         if self.kind not in ("auto", *KINDS):
             raise InputError(f"kind is {self.kind!r}; write auto, {', '.join(KINDS)}.")
-        if self.cards < 1:
-            raise InputError(f"cards is {self.cards}; write 1 or more.")
+        if self.cards < 0:
+            raise InputError(f"cards is {self.cards}; write 1 or more, or 0 for the processor.")
         if self.random_weights is not None and not 0 <= self.random_weights < 1 << 64:
             raise InputError(f"random_weights is {self.random_weights}; write a seed from 0 to {(1 << 64) - 1}.")
         if self.cards > 1 and self.quantization != "none":
@@ -54,6 +54,11 @@ class ModelOptions:
                 f"cards is {self.cards} and quantization is {self.quantization!r}, which do not go together. Write"
                 " quantization: none for a model spread over cards, or cards: 1 for one in 8 bits."
             )
+
+    @property
+    def device(self) -> str:
+        """Where a model runs if nobody names a device: on the processor without cards, else where there is room."""
+        return "auto" if self.cards else "cpu"
 
 
 NO_OPTIONS = ModelOptions()

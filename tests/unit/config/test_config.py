@@ -168,6 +168,12 @@ def test_defaults_are_filled_in_at_every_depth(schema: dict[str, Any]) -> None:
     assert trained["hidden_size"] == 128
 
 
+def test_models_of_the_run_need_no_card(schema: dict[str, Any]) -> None:
+    models = {"tiny": {"train": {}}, "tiny-on-a-card": {"train": {}, "cards": 1}, "mine": {"path": "m", "cards": 0}}
+    found = complete({"models": models}, schema)["models"]
+    assert {name: settings["cards"] for name, settings in found.items()} == {"tiny": 0, "tiny-on-a-card": 1, "mine": 0}
+
+
 def test_the_config_given_is_left_as_it_was(schema: dict[str, Any]) -> None:
     given: dict[str, Any] = {"samples": {}}
     complete(given, schema)

@@ -323,6 +323,21 @@ def test_of_an_encoder_decoder_the_encoder_alone_is_kept(tiny: Callable[[str], P
     assert loaded.config.num_hidden_layers == 2
 
 
+def test_without_cards_a_model_runs_on_the_processor(
+    tiny: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    none, source, asked = ModelOptions(cards=0), open_source(tiny("bert")), []
+    monkeypatch.setattr(
+        "prasanga.models.loading.claim_device", lambda device: asked.append(device) or torch.device("cpu")
+    )
+    for device in ("auto", "cpu"):
+        assert place_model(source, device, none) == ([torch.device("cpu")], None)
+    assert load_model(tiny("bert"), options=none).device.type == "cpu"
+    assert asked == ["cpu", "cpu", "cpu"]
+    with pytest.raises(InputError, match=r"device is 'cuda' and cards is 0\. Write device: auto"):
+        place_model(source, "cuda", none)
+
+
 def test_cards_need_cards_and_accelerate(tiny: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch) -> None:
     two = ModelOptions(cards=2)
     with pytest.raises(InputError, match=r"cards is 2, but this job sees 0 CUDA cards"):
@@ -344,7 +359,7 @@ def test_options_are_checked_when_they_are_made() -> None:
     for wrong, message in [
         ({"quantization": "int4"}, r"quantization is 'int4'; write none or int8"),
         ({"kind": "causal"}, r"kind is 'causal'; write auto, encoder, decoder, encoder-decoder"),
-        ({"cards": 0}, r"cards is 0; write 1 or more"),
+        ({"cards": -1}, r"cards is -1; write 1 or more, or 0 for the processor"),
         ({"cards": 2, "quantization": "int8"}, r"do not go together"),
     ]:
         with pytest.raises(InputError, match=message):
