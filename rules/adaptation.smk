@@ -73,7 +73,7 @@ rule propose_translations:
         "logs/construction/translations/{family}.log",
     benchmark:
         "benchmarks/construction/translations/{family}.tsv"
-    threads: lambda wildcards: 2 if cards_of_family(wildcards) else 1
+    threads: lambda wildcards: cores_beside(cards_of_family(wildcards))
     resources:
         gpu=cards_of_family,
         cards=cards_of_family,

@@ -23,7 +23,7 @@ def checked_model(wildcards):
 
 
 def cards_of(wildcards):
-    """The cards that a model is spread over; none for one that runs on the processor."""
+    """The cards that a model is spread over; 0 for one on the processor."""
     return settings_of(wildcards.model)["cards"]
 
 
@@ -33,8 +33,13 @@ def cards_of_family(wildcards):
 
 
 def threads_of(wildcards):
-    """Cores of a job that runs a model: where models run on the processor, several of them run on a core each."""
-    return 2 if cards_of(wildcards) else 1
+    """Cores of its jobs."""
+    return cores_beside(cards_of(wildcards))
+
+
+def cores_beside(cards):
+    """Cores of a job that runs a model on so many cards: without any, several models run at a time, on a core each."""
+    return 2 if cards else 1
 
 
 def model_files(wildcards):

@@ -12,13 +12,13 @@ def checked_scorer(wildcards):
 
 
 def cards_of_scorer(wildcards):
-    """The cards that it is spread over; none if it runs on the processor."""
+    """The cards that it is spread over; 0 if it runs on the processor."""
     return scored_settings(wildcards.model)["cards"]
 
 
 def threads_of_scorer(wildcards):
-    """Cores of its jobs, as `threads_of`."""
-    return 2 if cards_of_scorer(wildcards) else 1
+    """Cores of its jobs."""
+    return cores_beside(cards_of_scorer(wildcards))
 
 
 def set_settings(name):

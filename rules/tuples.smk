@@ -26,7 +26,7 @@ rule propose_attributes:
         "logs/construction/attributes.log",
     benchmark:
         "benchmarks/construction/attributes.tsv"
-    threads: 2 if proposer_cards() else 1
+    threads: cores_beside(proposer_cards())
     resources:
         gpu=proposer_cards(),
         cards=proposer_cards(),
@@ -87,7 +87,7 @@ rule propose_sentences:
         "logs/construction/sentences.log",
     benchmark:
         "benchmarks/construction/sentences.tsv"
-    threads: 2 if proposer_cards() else 1
+    threads: cores_beside(proposer_cards())
     resources:
         gpu=proposer_cards(),
         cards=proposer_cards(),

@@ -54,7 +54,7 @@ def proposer_settings():
 
 
 def proposer_cards():
-    """The cards that the model is spread over."""
+    """The cards that the model is spread over; 0 if it runs on the processor."""
     return config["models"].get(CONSTRUCTION["proposer"], {}).get("cards", 1)
 
 

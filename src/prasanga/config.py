@@ -56,8 +56,12 @@ def complete(config: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, 
         if completed[section][key] is None:
             completed[section][key] = path.format(completed["language"])
     for settings in completed["models"].values():
-        if settings["cards"] is None:  # tiny models are as fast on one core, and more of them run at a time
-            settings["cards"] = 0 if "train" in settings else 1
+        # tiny models are as fast on one core, and more of them run at a time
+        settings.setdefault("cards", 0 if "train" in settings else 1)
+        if (
+            settings["cards"] == 0 and settings["dtype"] == "auto"
+        ):  # what it means on the processor, whoever else has a card
+            settings["dtype"] = "float32"
     problems = list(_contradictions(completed))
     if problems:
         raise InputError("The config cannot be used.\n" + "\n".join(f"- {problem}" for problem in problems))

@@ -36,7 +36,7 @@ CONFIG: dict[str, Any] = {
         "writes": {"kind": "decoder", "train": {**TINY, "seed": 2}, "stages": ["likelihoods"]},
         "rewrites": {"kind": "encoder-decoder", "train": {**TINY, "seed": 3}, "stages": ["likelihoods"]},
     },
-    "embeddings": {"buckets": 1, "audit": {"unknown": 1}},  # the text is too short to have a hyphen
+    "embeddings": {"buckets": 2, "audit": {"unknown": 1}},  # the text is too short to have a hyphen
     "associations": {"n_samples": 40, "n_resamples": 20, "n_shuffles": 0, "random_twin": False},
     "seat": {"categories": []},
     "static": {"vectors": {}},

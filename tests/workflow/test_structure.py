@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -28,6 +30,18 @@ def test_work_is_done_by_scripts_so_that_the_fingerprint_sees_it(project_root: P
         assert "run:" not in body, name
         if "output:" in body:
             assert {"script:", "log:", "benchmark:"} <= set(re.findall(r"\w+:", body)), name
+
+
+def test_a_plan_waits_for_no_compiler_and_no_model_library(project_root: Path) -> None:
+    """Snakemake reads the rules for every plan, and in every job of a cluster."""
+    imports = re.compile(r"^from prasanga[\w.]* import (?:\([^)]*\)|.*)$", re.MULTILINE)
+    files = sorted((project_root / "rules").glob("*.smk"))
+    lines = [found[0] for path in files for found in imports.finditer(path.read_text(encoding="utf-8"))]
+    assert len(lines) > 10
+    slow = ("torch", "transformers", "scipy", "numba", "matplotlib", "gensim", "statsmodels")
+    program = "\n".join([*lines, "import sys", f"print([name for name in {slow} if name in sys.modules])"])
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
 
 
 def test_every_rule_says_what_it_makes(project_root: Path) -> None:
@@ -108,6 +122,18 @@ def test_the_library_never_imports_snakemake_and_the_layers_hold(project_root: P
 @pytest.mark.parametrize("profile", ["default", "slurm"])
 def test_every_profile_plans_the_study(finished: Study, profile: str) -> None:
     assert finished.plan("--workflow-profile", f"profiles/{profile}") == {}
+
+
+@pytest.mark.workflow
+def test_models_of_the_run_take_a_core_each_and_no_card(finished: Study) -> None:
+    printed = finished.run("--dry-run", "--forcerun", "embed_segments")
+    jobs = [
+        job for job in printed.split("\n\n") if "\nrule embed_segments:" in f"\n{job}" or "rule embed_segments:" in job
+    ]
+    assert len(jobs) == 4
+    for job in jobs:
+        assert "threads:" not in job  # Snakemake names them where there are several
+        assert re.search(r"resources:.*gpu=0, cards=0|resources:.*cards=0, gpu=0", job), job
 
 
 @pytest.mark.workflow

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 log_to(snakemake.log[0])
 report = json.loads(Path(snakemake.input.model).read_text(encoding="utf-8"))
-settings = VectorSettings.of(snakemake.params.embedding, cards=snakemake.resources.get("cards", 1))
+settings = VectorSettings.of(snakemake.params.embedding, cards=snakemake.resources.cards)
 settings = settle_dtype(settings, report, "results/store")
 compared = compare_with_full_precision(
     settings, report, snakemake.input.segments, "results/store", threads=snakemake.threads

@@ -18,5 +18,5 @@ embed_file(
     root="results/store",
     script=__file__,
     threads=snakemake.threads,
-    cards=snakemake.resources.get("cards", 1),
+    cards=snakemake.resources.cards,
 )

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 log_to(snakemake.log[0])
 settings = snakemake.params.log_probability
 words, normalization = settings["lexicon"], settings["lexicon"]["normalization"]
-cards = snakemake.resources.get("cards", 1)
+cards = snakemake.resources.cards
 tables = score_categories(
     open_scorer(settings["which"], snakemake.input.model, threads=snakemake.threads, cards=cards),
     chosen_categories(

@@ -21,7 +21,7 @@ scores = score_set(
     model=snakemake.input.model,
     kept="results/likelihoods/kept",
     threads=snakemake.threads,
-    cards=snakemake.resources.get("cards", 1),
+    cards=snakemake.resources.cards,
 )
 libraries = ["torch", "transformers", "tokenizers"]
 made_from = describe("likelihoods", script=__file__, inputs=snakemake.input, settings=settings, libraries=libraries)

@@ -22,7 +22,7 @@ sentences = trait_sentences(
     [load_traits(path, normalization) for path in settings["traits"]],
     load_lexicon(words["stimuli"], words["suffix_groups"], normalization=normalization),
 )
-cards = snakemake.resources.get("cards", 1)
+cards = snakemake.resources.cards
 tables = score_structures(
     open_scorer(settings["which"], snakemake.input.model, threads=snakemake.threads, cards=cards),
     sentences,

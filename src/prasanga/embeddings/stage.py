@@ -44,7 +44,7 @@ def embed_file(
         root: folder of all stores.
         script: what runs, for the record in `output`.
         threads: of the encoder on a CPU.
-        cards: that the model is spread over.
+        cards: that the model is spread over; 0 for the processor.
 
     Raises:
         InputError: a file without these columns, a model without the vector that is asked for; whatever the encoder

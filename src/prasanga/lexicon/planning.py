@@ -1,9 +1,9 @@
 """What a plan must know of a lexicon, without reading it every time.
 
 Whoever starts the workflow wants to know that the word lists hold no mistake, and which jobs they change. To read and
-inflect them takes a second or more, and needs the compiler that normalizes text; what a plan takes from them is a
-language, a digest and the categories. These are kept in a small file and used as long as the word lists, byte by byte,
-and the code that reads them are the same. A lexicon with a mistake is read, and refused, every time.
+inflect them takes a second or more; what a plan takes from them is a language, a digest and the categories. These are
+kept in a small file and used as long as the word lists, byte by byte, and the code that reads them are the same. A
+lexicon with a mistake is read, and refused, every time.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from prasanga.provenance.files import digest_of, sha256_of_file
 
 _SOURCE = Path(__file__).parents[2]
 # What YAML means, and what normalization makes of a word (with Python's tables of Unicode).
-_LIBRARIES = ("ftfy", "numba", "PyYAML", "regex")
+_LIBRARIES = ("ftfy", "PyYAML", "regex")
 
 
 class LexiconPlan(NamedTuple):

@@ -20,7 +20,7 @@ from prasanga.text.words import WORD
 INDEFINITE = "indefinite"
 SLOT = regex.compile(r"\{([^{}]*)\}")
 
-_LANGUAGE_OF_ARTICLES = "en"
+_ENGLISH = "en"
 _LETTER = regex.compile(r"\p{L}")
 _OPTIONS = {"number": NUMBERS, "case": CASES, INDEFINITE: (INDEFINITE,)}
 
@@ -40,8 +40,8 @@ class WordForm:
     """The form in which a slot takes a word.
 
     Attributes:
-        number: number of the word; "" if it stands there as it is.
-        case: likewise its case.
+        number: number of the word; "" together with `case` if the word stands there as it is.
+        case: its case.
         indefinite: whether a or an stands before it.
         capital: whether it gets a capital.
     """
@@ -86,7 +86,7 @@ def read_word_form(what: str, options: str, *, language: str, before: str | None
         if kind in asked:
             raise InputError(f"{what} `{asked[kind]}` and `{option}`, but a word has one {kind}. Delete one of them.")
         asked[kind] = option
-    if INDEFINITE in asked and language != _LANGUAGE_OF_ARTICLES:
+    if INDEFINITE in asked and language != _ENGLISH:
         raise InputError(
             f"{what} `{INDEFINITE}`, which puts an English article before the word, but the sentences are for"
             f" {language!r}. Write the article, if there is one, into the text."
@@ -102,7 +102,7 @@ def read_word_form(what: str, options: str, *, language: str, before: str | None
 
 def begins_sentence(before: str, language: str) -> bool:
     """Whether a word after this text stands at the beginning of a sentence that begins with a capital."""
-    return language == _LANGUAGE_OF_ARTICLES and not _LETTER.search(before)
+    return language == _ENGLISH and not _LETTER.search(before)
 
 
 def whole_words(text: str, start: int, end: int) -> tuple[int, int]:

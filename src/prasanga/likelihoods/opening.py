@@ -22,7 +22,7 @@ def open_scorer(
         which: plain values `model`, `revision`, `dtype`, and `options` (`prasanga.models.ModelOptions`).
         report: the report on the model (`prasanga.models.check_model`), a JSON file.
         threads: of this process.
-        cards: that the model is spread over.
+        cards: that the model is spread over; 0 for the processor.
         attentions: whether attention weights will be asked for.
 
     Raises:

@@ -38,7 +38,7 @@ def score_set(
         model: the report on the model (`prasanga.models.check_model`).
         kept: folder of all scores that are kept.
         threads: of the model on a CPU.
-        cards: that the model is spread over.
+        cards: that the model is spread over; 0 for the processor.
 
     Returns:
         As `prasanga.likelihoods.score_pairs`, with the column `set`.

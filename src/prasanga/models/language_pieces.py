@@ -33,10 +33,10 @@ def require_language_pieces(name: str, tokenizer: Any, codes: Mapping[str, str])
     for language, piece in codes.items():
         if piece not in tokenizer.get_vocab():
             known = ", ".join(sorted(language_pieces(tokenizer)))
+            remedy = f"It has {known}: write one of these" if known else "No pieces for languages are known in it"
             raise InputError(
-                f"model {name}: language_codes has {language}: {piece}, which is no piece of the tokenizer."
-                f" {f'It has {known}: write one of these' if known else 'It has no pieces for languages'}, or leave"
-                " language_codes out."
+                f"model {name}: language_codes has {language}: {piece}, which is no piece of the tokenizer. {remedy}."
+                f" Or leave {language} out of language_codes."
             )
 
 

@@ -63,7 +63,7 @@ _CHARACTERS_AT_A_TIME = 1 << 16
 class Normalizer:
     """A normalization: `one` is its definition; `rules` say the same of ordinary texts, where there are such rules.
 
-    Rules are learnt when they are first needed: who normalizes a word or two waits for no compiler.
+    Rules are learnt when they are first needed, so that `one` alone waits for no compiler.
     """
 
     one: Callable[[str], str]

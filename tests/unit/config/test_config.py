@@ -169,9 +169,21 @@ def test_defaults_are_filled_in_at_every_depth(schema: dict[str, Any]) -> None:
 
 
 def test_models_of_the_run_need_no_card(schema: dict[str, Any]) -> None:
-    models = {"tiny": {"train": {}}, "tiny-on-a-card": {"train": {}, "cards": 1}, "mine": {"path": "m", "cards": 0}}
+    models = {
+        "tiny": {"train": {}},
+        "tiny-on-a-card": {"train": {}, "cards": "1"},  # as Snakemake reads --config
+        "mine": {"path": "m"},
+        "on-the-processor": {"path": "m", "cards": 0},
+        "halved": {"path": "m", "cards": 0, "dtype": "bfloat16"},
+    }
     found = complete({"models": models}, schema)["models"]
-    assert {name: settings["cards"] for name, settings in found.items()} == {"tiny": 0, "tiny-on-a-card": 1, "mine": 0}
+    assert {name: (settings["cards"], settings["dtype"]) for name, settings in found.items()} == {
+        "tiny": (0, "float32"),
+        "tiny-on-a-card": (1, "auto"),
+        "mine": (1, "auto"),
+        "on-the-processor": (0, "float32"),
+        "halved": (0, "bfloat16"),
+    }
 
 
 def test_the_config_given_is_left_as_it_was(schema: dict[str, Any]) -> None:

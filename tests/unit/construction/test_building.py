@@ -365,6 +365,15 @@ def test_tuples_that_fit_no_term_or_template(
         path.write_text(text + f" text: '{wrong}'}}\n", encoding="utf-8")
         with pytest.raises(InputError, match=said):
             load_templates(path)
+    one = "text: '{identity:people} are {attribute}.'}\n"
+    for second, said in (
+        ("{id: b, label: stereo,", "has the text `"),
+        ("{id: a, label: antistereo,", "has the id `a`"),
+    ):
+        other = one if "text" in said else one.replace("are", "were")
+        path.write_text(f"{text} {one}    - {second} {other}", encoding="utf-8")
+        with pytest.raises(InputError, match=f"the class `adjective` {said}.*twice"):
+            load_templates(path)
 
 
 @pytest.mark.parametrize(

@@ -114,6 +114,15 @@ def test_auto_is_settled_once(tmp_path: Path) -> None:
     assert settle_dtype(SETTINGS, REPORT, tmp_path).dtype == "float32"
 
 
+@pytest.mark.parametrize(("cards", "dtype"), [(0, "float32"), (1, "bfloat16")])
+def test_auto_is_settled_for_where_the_model_runs(
+    cards: int, dtype: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("prasanga.models.devices._capabilities", lambda: [(9, 0)])  # a card that has bfloat16
+    auto = replace(SETTINGS, dtype="auto", options=replace(SETTINGS.options, cards=cards))
+    assert settle_dtype(auto, REPORT, tmp_path).dtype == dtype
+
+
 def test_of_the_hub_the_commit_is_loaded_that_was_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import prasanga.embeddings.encoder
 

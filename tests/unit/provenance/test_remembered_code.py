@@ -50,6 +50,23 @@ def in_a_new_process(script: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str,
         return fingerprint(script, script.parent / "src")
 
 
+def test_a_file_is_read_once_in_a_block_and_anew_in_the_next(script: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+    read_bytes = Path.read_bytes
+    monkeypatch.setattr(Path, "read_bytes", lambda path: read.append(path.name) or read_bytes(path))
+    cache = script.parent / "cache/code.json"
+    with remembered(cache):
+        before = fingerprint(script, script.parent / "src")
+        assert fingerprint(script, script.parent / "src") == before
+    assert read.count("split.py") == 1
+    (script.parent / "src/prasanga/words/split.py").write_text(
+        "def split(text):\n    return [text]\n", encoding="utf-8"
+    )
+    with remembered(cache):
+        after = fingerprint(script, script.parent / "src")
+    assert {name for name in after if after[name] != before[name]} == {"prasanga.words.split"}
+
+
 def test_nothing_is_parsed_twice(script: Path, parsed: list[bytes], monkeypatch: pytest.MonkeyPatch) -> None:
     plain = fingerprint(script, script.parent / "src")
     assert in_a_new_process(script, monkeypatch) == plain
