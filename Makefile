@@ -32,11 +32,12 @@ unit: $(VENV)/.installed
 workflow: $(VENV)/.installed
 	$(BIN)/pytest --numprocesses $(STUDIES) --dist worksteal tests/workflow
 
-# The environment, from the pinned versions; made again when they change.
+# The environment, from the pinned versions; made again when they change. pip would compile it on one core.
 $(VENV)/.installed: requirements.lock pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed; say which with: make PYTHON=python3.12" if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --requirement requirements.lock
+	$(BIN)/python -m pip install --quiet --no-compile --requirement requirements.lock
+	$(BIN)/python -m compileall -q -j 0 $(VENV)/lib >/dev/null || true  # files for newer Pythons do not compile
 	$(BIN)/python -m pip install --quiet --no-build-isolation --no-deps --editable .
 	touch $@
 

@@ -138,10 +138,14 @@ def test_what_comes_back_becomes_pairs(handed_out: Study, tmp_path: Path) -> Non
     reviewed = "sentence_id,tuple_id,identity,attribute,label,sentence,accepted\n"
     (study.root / "annotations/sentences.csv").write_text(reviewed, encoding="utf-8")
 
-    study.run("score_annotations", "build_pairs", "read_adaptation", "choose_translations")
+    study.run("score_annotations", "propose_sentences", "build_pairs", "read_adaptation", "choose_translations")
 
     tuples = {row["attribute"]: int(row["score"]) for row in rows(study, f"{OUT}/tuples.csv")}
     assert tuples == {"learned": 3, "brave": 2, "patient": 0}
+    kept = {row["tuple_id"] for row in rows(study, f"{OUT}/tuples.csv") if row["attribute"] != "patient"}
+    asked = {row["tuple_id"] for row in rows(study, f"{OUT}/sentences.csv")}
+    asked |= {row["asked_for"] for row in rows(study, f"{OUT}/sentences_lost.csv")}
+    assert asked == kept  # with two votes
     # Fleiss (1971): observed agreement (1 + 1/3 + 1) / 3, expected (5/9)^2 + (4/9)^2
     overall = next(row for row in rows(study, f"{OUT}/agreement.csv") if row["n_tuples"] == "3")
     observed, expected = 7 / 9, 41 / 81

@@ -97,15 +97,15 @@ def test_another_model_embeds_that_model_alone(study: Study) -> None:
         "compare_ceat": 1,
         **REPORT,
     }
-    study.run()
-    assert study.plan() == {}
+    study.run("embeddings")
+    assert study.plan("embeddings") == {}
     assert before.equals(pq.read_table(study.root / "results/embeddings/tiny-a/9/00.parquet"))
 
 
 def test_another_category_embeds_only_words_not_embedded_yet(study: Study) -> None:
     had = segments(study)
     study.configure({"categories": ["C1", "C2", "C5"]})
-    study.run()
+    study.run("embeddings")
     new = segments(study) - had
     assert new
     assert had <= segments(study)
@@ -114,7 +114,7 @@ def test_another_category_embeds_only_words_not_embedded_yet(study: Study) -> No
         mine = {key: value for key, value in counts.items() if key.startswith(f"{model}/")}
         assert sum(computed for _, computed in mine.values()) == len(new)
         assert sum(reused for reused, _ in mine.values()) == len(had)
-    assert study.plan() == {}
+    assert study.plan("embeddings") == {}
 
 
 def test_vectors_survive_the_loss_of_the_shards(study: Study) -> None:
