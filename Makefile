@@ -3,9 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 CORES ?= all
-# Tests that run at the same time; studies of the workflow tests wait now and then, for a process to begin or to end.
+# Tests that run at the same time; each of the workflow tests' studies uses two cores where it can.
 WORKERS ?= 2
-STUDIES ?= 3
 
 .PHONY: demo test check unit workflow benchmarks docs lock clean
 
@@ -30,7 +29,7 @@ unit: $(VENV)/.installed
 
 # The real Snakefile on small input, and what makes it run again.
 workflow: $(VENV)/.installed
-	$(BIN)/pytest --numprocesses $(STUDIES) --dist worksteal tests/workflow
+	$(BIN)/pytest --numprocesses $(WORKERS) --dist worksteal tests/workflow
 
 # The environment, from the pinned versions; made again when they change. pip would compile it on one core.
 $(VENV)/.installed: requirements.lock pyproject.toml
