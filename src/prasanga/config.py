@@ -58,9 +58,8 @@ def complete(config: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, 
     for settings in completed["models"].values():
         # tiny models are as fast on one core, and more of them run at a time
         settings.setdefault("cards", 0 if "train" in settings else 1)
-        if (
-            settings["cards"] == 0 and settings["dtype"] == "auto"
-        ):  # what it means on the processor, whoever else has a card
+        # what auto means on a processor, also where another model of the study has a card
+        if settings["cards"] == 0 and settings["dtype"] == "auto":
             settings["dtype"] = "float32"
     problems = list(_contradictions(completed))
     if problems:
