@@ -1,18 +1,18 @@
 """Tables to figures and the page. Needs cached results only, and never imports torch."""
 
 
-rule draw_figures:
+rule draw_effect_by_length:
     """Effect size against context length, one panel a category."""
     input:
         "results/associations/ceat.parquet",
     output:
         multiext("results/report/figures/effect_by_length", ".svg", ".pdf", ".png"),
     log:
-        "logs/report/figures.log",
+        "logs/report/effect_by_length.log",
     benchmark:
-        "benchmarks/report/figures.tsv"
+        "benchmarks/report/effect_by_length.tsv"
     script:
-        "../workflow/scripts/draw_figures.py"
+        "../workflow/scripts/draw_effect_by_length.py"
 
 
 rule draw_settling:

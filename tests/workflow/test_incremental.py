@@ -13,7 +13,7 @@ from small_study import Study, copy_code
 pytestmark = pytest.mark.workflow
 
 STATISTICS = {"measure_ceat": 4, "gather_ceat": 1, "compare_ceat": 1}
-REPORT = {"draw_figures": 1, "draw_settling": 1, "write_tables": 1, "write_paper_tables": 1, "write_page": 1}
+REPORT = {"draw_effect_by_length": 1, "draw_settling": 1, "write_tables": 1, "write_paper_tables": 1, "write_page": 1}
 EMBEDDINGS = {"embed_segments": 4, "list_embeddings": 4}
 
 
@@ -125,7 +125,9 @@ def test_vectors_survive_the_loss_of_the_shards(study: Study) -> None:
     ("module", "expected"),
     [
         pytest.param("report/page.py", {"write_page": 1}, id="page"),
-        pytest.param("report/figures.py", {"draw_figures": 1, "draw_settling": 1, "write_page": 1}, id="figures"),
+        pytest.param(
+            "report/figures.py", {"draw_effect_by_length": 1, "draw_settling": 1, "write_page": 1}, id="figures"
+        ),
         pytest.param("report/layouts.py", {"write_paper_tables": 1, "write_page": 1}, id="layouts"),
         pytest.param(
             "associations/settling.py", {"compare_ceat": 1, "draw_settling": 1, "write_page": 1}, id="differences"

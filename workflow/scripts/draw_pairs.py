@@ -7,8 +7,8 @@ import polars as pl
 
 from prasanga.logs import log_to
 from prasanga.provenance import describe
-from prasanga.report.figures import save_figure
-from prasanga.report.pair_figures import plot_differences
+from prasanga.report.figures.pair_differences import plot_differences
+from prasanga.report.figures.panels import save_figure
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import snakemake

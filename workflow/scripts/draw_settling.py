@@ -7,8 +7,8 @@ import polars as pl
 
 from prasanga.logs import log_to
 from prasanga.provenance import describe
-from prasanga.report.figures import save_figure
-from prasanga.report.settling import plot_convergence, plot_settling
+from prasanga.report.figures.panels import save_figure
+from prasanga.report.figures.settling import plot_convergence, plot_settling
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import snakemake

@@ -6,8 +6,8 @@ import polars as pl
 
 from prasanga.logs import log_to
 from prasanga.provenance import describe
-from prasanga.report.figures import save_figure
-from prasanga.report.structure_figures import plot_structures
+from prasanga.report.figures.panels import save_figure
+from prasanga.report.figures.structures import plot_structures
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import snakemake

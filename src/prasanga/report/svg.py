@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 from markupsafe import Markup
 
 from prasanga.errors import InputError
-from prasanga.report.palette import VARIABLES
+from prasanga.report.figures.palette import VARIABLES
 
 _ACTIVE = {"script", "foreignobject", "iframe", "image"}
 

@@ -11,9 +11,9 @@ import polars as pl
 import pytest
 
 from prasanga.errors import InputError
-from prasanga.report.figures import WIDTHS, save_figure
-from prasanga.report.palette import MODELS, PAPER
-from prasanga.report.settling import plot_convergence, plot_settling
+from prasanga.report.figures.palette import MODELS, PAPER
+from prasanga.report.figures.panels import WIDTHS, save_figure
+from prasanga.report.figures.settling import plot_convergence, plot_settling
 
 Table = Callable[..., pl.DataFrame]
 LENGTHS = ("9", "25", ">75")

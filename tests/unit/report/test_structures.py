@@ -13,6 +13,8 @@ import pytest
 from prasanga.errors import InputError
 from prasanga.likelihoods.spread import compare_structures, spread_by_structure
 from prasanga.likelihoods.structure_scores import TRAITS_SCHEMA
+from prasanga.report.figures.panels import save_figure
+from prasanga.report.figures.structures import plot_structures
 from prasanga.report.log_probability import (
     COLUMNS,
     DIFFERENCE_COLUMNS,
@@ -22,8 +24,6 @@ from prasanga.report.log_probability import (
     structure_section,
 )
 from prasanga.report.other_methods import BesideCeat, downloads_of, section_of
-from prasanga.report.panels import save_figure
-from prasanga.report.structure_figures import plot_structures
 
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><path d="M 0 0"/></svg>'
 

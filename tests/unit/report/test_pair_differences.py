@@ -12,8 +12,8 @@ from planted_pairs import planted_scores
 
 from prasanga.errors import InputError
 from prasanga.likelihoods.differences import pair_differences
-from prasanga.report.figures import save_figure
-from prasanga.report.pair_figures import FEWEST, density, plot_differences
+from prasanga.report.figures.pair_differences import FEWEST, density, plot_differences
+from prasanga.report.figures.panels import save_figure
 
 
 @pytest.fixture(scope="module")

@@ -24,9 +24,9 @@ from scipy import stats
 
 from prasanga.columns import remade_by, require_columns
 from prasanga.errors import InputError
+from prasanga.report.figures.palette import INK, MODELS, MUTED
+from prasanga.report.figures.panels import COLUMNS, SIZES, WIDTHS, Width, check_width, house_style
 from prasanga.report.pair_grid import groups_of, name_of_type, sort_types
-from prasanga.report.palette import INK, MODELS, MUTED
-from prasanga.report.panels import COLUMNS, SIZES, WIDTHS, Width, check_width, house_style
 
 Lines = Literal["language", "bias_type"]
 

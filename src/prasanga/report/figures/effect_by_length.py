@@ -14,12 +14,9 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
+from prasanga.report.figures.palette import MUTED, PAPER
+from prasanga.report.figures.panels import MANY, SIZES, Panels, Width, check_width, draw_bar, house_style, look
 from prasanga.report.grid import Category, Estimate, Grid, grid_of, is_number
-from prasanga.report.palette import MUTED, PAPER
-from prasanga.report.panels import MANY, SIZES, WIDTHS, Panels, Width, check_width, draw_bar, house_style, look
-from prasanga.report.panels import save_figure as save_figure
-
-__all__ = ["WIDTHS", "Width", "plot_effect_by_length", "save_figure"]
 
 _FARTHEST = 2.0
 """An effect size hardly gets beyond this: two target sets of one size lie two standard deviations apart at most. Bars

@@ -6,7 +6,8 @@ import polars as pl
 
 from prasanga.logs import log_to
 from prasanga.provenance import describe
-from prasanga.report.figures import plot_effect_by_length, save_figure
+from prasanga.report.figures.effect_by_length import plot_effect_by_length
+from prasanga.report.figures.panels import save_figure
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import snakemake

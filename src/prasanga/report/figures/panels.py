@@ -23,8 +23,8 @@ from matplotlib.ticker import MaxNLocator
 
 from prasanga.errors import InputError
 from prasanga.parquet import replacing
+from prasanga.report.figures.palette import INK, LINE, MARKERS, MODELS, MUTED, PAPER
 from prasanga.report.grid import Category, Grid
-from prasanga.report.palette import INK, LINE, MARKERS, MODELS, MUTED, PAPER
 
 Width = Literal["column", "page"]
 

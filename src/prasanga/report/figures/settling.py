@@ -20,10 +20,10 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import NullLocator
 
 from prasanga.errors import InputError
+from prasanga.report.figures.palette import LINE, MUTED, PAPER
+from prasanga.report.figures.panels import MANY, SIZES, WIDTHS, Panels, Width, check_width, draw_bar, house_style
 from prasanga.report.grid import Grid, grid_of, is_number
 from prasanga.report.other_methods import FIRST_DRAWS
-from prasanga.report.palette import LINE, MUTED, PAPER
-from prasanga.report.panels import MANY, SIZES, WIDTHS, Panels, Width, check_width, draw_bar, house_style
 
 _CELL = ("category", "model", "sample_mode")
 

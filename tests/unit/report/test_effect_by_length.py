@@ -11,8 +11,9 @@ import polars as pl
 import pytest
 
 from prasanga.errors import InputError
-from prasanga.report.figures import WIDTHS, plot_effect_by_length, save_figure
-from prasanga.report.palette import MODELS
+from prasanga.report.figures.effect_by_length import plot_effect_by_length
+from prasanga.report.figures.palette import MODELS
+from prasanga.report.figures.panels import WIDTHS, save_figure
 
 
 def test_one_panel_a_category_one_line_a_model_and_mode(small: pl.DataFrame) -> None:

@@ -16,10 +16,10 @@ from matplotlib.patches import Patch
 
 from prasanga.columns import remade_by, require_columns
 from prasanga.errors import InputError
+from prasanga.report.figures.palette import MODELS, MUTED, PAPER
+from prasanga.report.figures.panels import SIZES, WIDTHS, Width, check_width, house_style
 from prasanga.report.grid import is_number
 from prasanga.report.log_probability import SPREAD_COLUMNS
-from prasanga.report.palette import MODELS, MUTED, PAPER
-from prasanga.report.panels import SIZES, WIDTHS, Width, check_width, house_style
 
 _BOXES = (("prior", "positive"), ("prior", "negative"), ("corrected", "positive"), ("corrected", "negative"))
 _COLOURS = {"prior": MODELS[0], "corrected": MODELS[1]}
