@@ -1,0 +1,39 @@
+"""Files of others that go into the page or a figure: unchanged, each with its package, version, licence and checksum.
+
+`vendor.json` lists them. Scripts and styles are those of the npm packages that it names; nothing is fetched when a page
+is made or opened.
+"""
+
+from __future__ import annotations
+
+import json
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from typing import NamedTuple
+
+
+class Vendored(NamedTuple):
+    """A file, and where it comes from: `path` is its name in version `version` of the npm package `package`."""
+
+    package: str
+    version: str
+    path: str
+    licence: str
+    licence_file: str
+    sha256: str
+
+
+def vendored() -> dict[str, Vendored]:
+    """What is shipped, by the name of the file below this folder."""
+    listed = json.loads(place_of("vendor.json").read_text(encoding="utf-8"))
+    return {name: Vendored(**entry) for name, entry in listed.items()}
+
+
+def place_of(name: str) -> Traversable:
+    """Where a file is."""
+    return files(__name__) / name
+
+
+def text_of(name: str) -> str:
+    """A script or a style sheet, as it is to stand in a page."""
+    return place_of(name).read_text(encoding="utf-8")

@@ -1,0 +1,4 @@
+/*! ColumnControl default styling 2.1.1 for DataTables
+ * Copyright (c) SpryMedia Ltd - datatables.net/license
+ */
+(e=>{var t;"function"==typeof define&&define.amd?define(["datatables.net-dt","datatables.net-columncontrol"],function(n){return e(window,document,n)}):"object"==typeof exports?(t=function(n){n.DataTable||require("datatables.net-dt")(n),window.DataTable.ColumnControl||require("datatables.net-columncontrol")(n)},"undefined"==typeof window?module.exports=function(n){return n=n||window,t(n),e(0,n.document,n.DataTable)}:(t(window),module.exports=e(window,window.document,window.DataTable))):e(window,document,window.DataTable)})(function(n,e,t){return t});
