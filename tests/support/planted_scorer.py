@@ -41,7 +41,7 @@ class PlantedScorer:
         self._names = {i: word for word, i in vocabulary.items()}
         self._log_p = log_p
 
-    def log_probabilities(self, queries: Sequence[Query]) -> list[NDArray[np.float64]]:
+    def log_probabilities(self, queries: Sequence[Query], **_: object) -> list[NDArray[np.float64]]:
         """As `Scorer.log_probabilities`."""
         self.asked += queries
         found = []

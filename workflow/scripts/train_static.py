@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from prasanga.logs import log_to
 from prasanga.parquet import write_table
 from prasanga.provenance import describe
-from prasanga.sentences import Shard, read_texts
+from prasanga.sentences import Shard, read_corpus
 from prasanga.sentences.manifest import as_planned
 from prasanga.static import trained_table
 from prasanga.static.training import train_on_texts
@@ -27,6 +27,6 @@ normalize = normalizer(settings.pop("normalization"), **settings.pop("replacemen
 with ExitStack() as planned:
     for path, digest in digests.items():
         planned.enter_context(as_planned(path, digest, manifest))
-    trained = train_on_texts((text for s in shards for text in read_texts(Shard(**s), errors)), normalize, **settings)
+    trained = train_on_texts(read_corpus([Shard(**shard) for shard in shards], errors), normalize, **settings)
 about = {"method": settings["method"], "report": json.dumps(dict(trained.report))}
 write_table(snakemake.output[0], trained_table(trained), {**made_from, **about})

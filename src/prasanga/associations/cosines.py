@@ -30,6 +30,7 @@ from prasanga.associations.vectors import (
     word_vectors,
 )
 from prasanga.errors import InputError
+from prasanga.progress import progress
 
 Counts: TypeAlias = npt.NDArray[np.float64]
 """How often each word (or draw) counts, (n_replicates, n_words)."""
@@ -288,11 +289,14 @@ class Cosines:
             if array.ndim != 2 or array.shape[1] != n or (given is not None and len(array) != n_replicates):
                 raise InputError(f"{name}: an array of shape {array.shape}. Give ({n_replicates}, {n}).")
         rows = max(1, _BLOCK // (8 * self.n_draws * self.targets.size))
-        for start in range(0, n_replicates, rows):
-            block = [c if g is None else c[start : start + rows] for (_, g, _), c in zip(sides, counts, strict=True)]
-            with np.errstate(divide="ignore", invalid="ignore"):
-                replicates = self._computed(block[0], block[1], block[2], std)
-            yield replicates
+        with progress("resampling words and contexts", n_replicates, "resamples") as done:
+            for start in range(0, n_replicates, rows):
+                stop = min(start + rows, n_replicates)
+                block = [c if g is None else c[start:stop] for (_, g, _), c in zip(sides, counts, strict=True)]
+                with np.errstate(divide="ignore", invalid="ignore"):
+                    replicates = self._computed(block[0], block[1], block[2], std)
+                yield replicates
+                done.advance(stop - start)
 
     def _computed(self, targets: Counts, attributes: Counts, draws: Counts, std: str) -> _Replicates:
         n_x, shares = self._n_x_items, attributes.copy()

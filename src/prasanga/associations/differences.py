@@ -19,6 +19,7 @@ import pyarrow as pa
 from prasanga.associations.intervals import difference_interval
 from prasanga.associations.vectors import FloatArray
 from prasanga.errors import InputError
+from prasanga.progress import progress
 
 _TEXT, _NUMBER = pa.string(), pa.float64()
 _CELL = ("category", "sample_mode", "model", "segment_length")
@@ -78,24 +79,27 @@ def differences(
     lengths = sorted_lengths(cell[3] for cell in cells) if lengths is None else lengths
     models = list(dict.fromkeys(cell[2] for cell in cells)) if models is None else models
     rows: list[dict[str, Any]] = []
-    for category, mode in dict.fromkeys((category, mode) for category, mode, _, _ in cells):
-        by_place = {
-            (m, n): cells[category, mode, m, n] for m in models for n in lengths if (category, mode, m, n) in cells
-        }
-        for kind, model, length, first, second in _pairs(by_place, models, lengths):
-            of_first, of_second = by_place[model or first, length or first], by_place[model or second, length or second]
-            rows.append(
-                {
-                    "kind": kind,
-                    "category": category,
-                    "sample_mode": mode,
-                    "model": model,
-                    "segment_length": length,
-                    "first": first,
-                    "second": second,
-                    **_difference(first, of_first, second, of_second),
-                }
-            )
+    compared = list(dict.fromkeys((category, mode) for category, mode, _, _ in cells))
+    with progress("comparing lengths and models", len(compared), "categories") as done:
+        for category, mode in done.over(compared):
+            by_place = {
+                (m, n): cells[category, mode, m, n] for m in models for n in lengths if (category, mode, m, n) in cells
+            }
+            for kind, model, length, first, second in _pairs(by_place, models, lengths):
+                of_first = by_place[model or first, length or first]
+                of_second = by_place[model or second, length or second]
+                rows.append(
+                    {
+                        "kind": kind,
+                        "category": category,
+                        "sample_mode": mode,
+                        "model": model,
+                        "segment_length": length,
+                        "first": first,
+                        "second": second,
+                        **_difference(first, of_first, second, of_second),
+                    }
+                )
     return pa.Table.from_pylist(rows, schema=DIFFERENCES_SCHEMA)
 
 

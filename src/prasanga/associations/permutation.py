@@ -22,6 +22,7 @@ from prasanga.associations.checking import choice, generator_from, whole_number
 from prasanga.associations.effects import COSINE_NOISE, finite_vector, target_scores
 from prasanga.associations.vectors import FloatArray
 from prasanga.errors import InputError
+from prasanga.progress import progress
 
 ALTERNATIVES = ("two-sided", "greater", "less")
 METHODS = ("auto", "exact", "sampled")
@@ -207,9 +208,11 @@ def _count_drawn(
 ) -> int:
     """The same among `n_resamples` subsets drawn at random, each without replacement."""
     count, block = 0, max(1, _SHUFFLED // scores.size)
-    for start in range(0, n_resamples, block):
-        rows = min(block, n_resamples - start)
-        shuffled = rng.permuted(np.broadcast_to(scores, (rows, scores.size)), axis=1)
-        sums = shuffled[:, :size].sum(axis=1)
-        count += int(np.count_nonzero((sums <= lower) | (sums >= upper)))
+    with progress("permutation test", n_resamples, "partitions") as done:
+        for start in range(0, n_resamples, block):
+            rows = min(block, n_resamples - start)
+            shuffled = rng.permuted(np.broadcast_to(scores, (rows, scores.size)), axis=1)
+            sums = shuffled[:, :size].sum(axis=1)
+            count += int(np.count_nonzero((sums <= lower) | (sums >= upper)))
+            done.advance(rows)
     return count

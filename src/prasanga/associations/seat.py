@@ -55,6 +55,7 @@ from prasanga.associations.vectors import (
     word_vectors,
 )
 from prasanga.errors import InputError
+from prasanga.progress import progress
 from prasanga.seeds import generator
 
 UNITS = ("word", "sentence")
@@ -210,10 +211,11 @@ def measure_seat(
     conventions = {"sentence_vector": sentence_vector, "unit": unit, "average": average}
     n_listed = {word: len(of_word) for word, of_word in listed.items()}
     estimates, words = [], []
-    for category in parsed:
-        row, of_words = _measure(category, model, usable, n_listed, settings, conventions, seed)
-        estimates.append(row)
-        words += of_words
+    with progress(f"SEAT of {model}", len(parsed), "categories") as done:
+        for category in done.over(parsed):
+            row, of_words = _measure(category, model, usable, n_listed, settings, conventions, seed)
+            estimates.append(row)
+            words += of_words
     return SeatTables(
         pa.Table.from_pylist(estimates, schema=SEAT_SCHEMA), pa.Table.from_pylist(words, schema=SEAT_WORDS_SCHEMA)
     )

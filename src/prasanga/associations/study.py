@@ -46,6 +46,7 @@ from prasanga.associations.random_effects import TAU2_METHODS
 from prasanga.associations.sampling import REPLACEMENTS, IndexArray, named_draws, spread_draws
 from prasanga.associations.vectors import DirectedVectors, FloatArray, Words, directed_vectors, embed_again
 from prasanga.errors import InputError
+from prasanga.progress import progress
 from prasanga.provenance.files import digest_of
 
 SAMPLE_MODES = ("fixed", "random")
@@ -192,8 +193,9 @@ def measure_ceat(
     ordered = {word: np.argsort(np.asarray(of_word), kind="stable") for word, of_word in ids.items() if of_word}
     drawable = {"random": ordered, "fixed": _shared(ordered, ids, common) if common is not None else ordered}
     tables: tuple[list[dict[str, Any]], ...] = ([], [], [], [])
-    for category in parsed:
-        for mode in settings.sample_modes:
+    cells = [(category, mode) for category in parsed for mode in settings.sample_modes]
+    with progress(f"CEAT of {model}, length {segment_length}", len(cells), "estimates") as done:
+        for category, mode in done.over(cells):
             rows = _rows(
                 category, _Cell(model, segment_length, mode), drawable[mode], ordered.keys(), checked, settings
             )

@@ -35,6 +35,7 @@ from prasanga.associations.estimates import (
 from prasanga.associations.permutation import PermutationTest, permutation_test_of_scores
 from prasanga.associations.vectors import FloatArray, require_one_dimension
 from prasanga.errors import InputError
+from prasanga.progress import progress
 
 _TEXT = pa.string()
 
@@ -159,10 +160,11 @@ def measure_weat(
     about |= settings.conventions()
     rows: list[dict[str, Any]] = []
     words: list[dict[str, Any]] = []
-    for category in parsed:
-        estimate, of_words = _estimate(category, name, usable, reasons, settings, seed)
-        rows.append({**estimate, **about, "seed": seed})
-        words += [{"category": category.name, "model": name, **row} for row in of_words]
+    with progress(f"WEAT of {name}", len(parsed), "categories") as done:
+        for category in done.over(parsed):
+            estimate, of_words = _estimate(category, name, usable, reasons, settings, seed)
+            rows.append({**estimate, **about, "seed": seed})
+            words += [{"category": category.name, "model": name, **row} for row in of_words]
     return pa.Table.from_pylist(rows, schema=WEAT_SCHEMA), pa.Table.from_pylist(words, schema=WEAT_WORDS_SCHEMA)
 
 

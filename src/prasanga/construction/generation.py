@@ -23,6 +23,7 @@ from prasanga.models.options import NO_OPTIONS, ModelOptions
 from prasanga.models.pieces import read_pieces
 from prasanga.models.quiet import quiet
 from prasanga.models.shape import WITH_HEAD, max_pieces, model_kind
+from prasanga.progress import progress
 from prasanga.seeds import generator
 
 # Pieces of a batch, those to be written included; halved where memory runs out. More than where all pieces pass at
@@ -126,12 +127,14 @@ class Writer:
             return [SeededDraw(streams, temperature, top_p)]
 
         answers: list[list[str]] = [[] for _ in texts]
-        for batch in plan_batches(lengths, budget):
-            mine = wanted[batch]
-            written = self._write(mine, rows, settings, draws_for)
-            per_row = len(written) // len(mine)
-            for place, (text, _) in enumerate(mine):
-                answers[text] += written[place * per_row : (place + 1) * per_row]
+        with progress(f"{self.name} writes", len(wanted), "answers") as done:
+            for batch in plan_batches(lengths, budget):
+                mine = wanted[batch]
+                written = self._write(mine, rows, settings, draws_for)
+                per_row = len(written) // len(mine)
+                for place, (text, _) in enumerate(mine):
+                    answers[text] += written[place * per_row : (place + 1) * per_row]
+                done.advance(len(mine))
         return answers
 
     def room(self, texts: Sequence[str]) -> int | None:

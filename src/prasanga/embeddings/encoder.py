@@ -7,7 +7,7 @@ length and run in batches of a bounded number of pieces; equal texts share one f
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -245,13 +245,17 @@ class Encoder:
             n_pieces[places], n_unknown[places], cut[places] = inputs.n_pieces, inputs.n_unknown, inputs.cut
         return vectors, (n_pieces, n_unknown, cut)
 
-    def run(self, inputs: Inputs) -> list[Vectors]:
+    def run(self, inputs: Inputs, done: Callable[[int], object] | None = None) -> list[Vectors]:
         """The vectors of all items at each layer, (n, d) float32; the same inputs make the same batches.
+
+        Args:
+            inputs: from `read`.
+            done: told the items of each batch when it has been run, or on a card handed to it.
 
         Raises:
             InputError: vectors that are not finite, or a text for which the device has no memory.
         """
-        vectors = self._runner.run(inputs, self.dimension, self.max_pieces)
+        vectors = self._runner.run(inputs, self.dimension, self.max_pieces, done)
         if not all(np.isfinite(one).all() for one in vectors):
             mend = "the weights are damaged: fetch them again"
             if self.loaded.dtype != "float32":

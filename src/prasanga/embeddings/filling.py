@@ -26,6 +26,7 @@ from prasanga.embeddings.pooling import Pooling, Unknown
 from prasanga.embeddings.rounding import rounded
 from prasanga.embeddings.store import Rows, VectorStore
 from prasanga.errors import InputError
+from prasanga.progress import progress
 
 if TYPE_CHECKING:
     from prasanga.embeddings.encoder import Encoder
@@ -106,10 +107,12 @@ def fill(
     size = part or (ON_A_GPU if encoder.on_a_gpu else ON_A_CPU)
     parts = plan_parts([items[name].text for name in names], range(len(names)), size)
     missing = [lacked for places in parts if (lacked := [names[i] for i in places if not has[0][names[i]]])]
-    with _naming(where), ThreadPoolExecutor(1) as writer:
+    unit = "segments" if pooling is None or pooling.unit == "target" else "sentences"
+    embedding = progress(" ".join(filter(None, ["embedding", str(where), "by", encoder.loaded.name])), lacking, unit)
+    with _naming(where), ThreadPoolExecutor(1) as writer, embedding as done:
         written: list[Future[None]] = []
         for mine, inputs in read_ahead(missing, lambda mine: _read(encoder, items, mine, pooling or Pooling())):
-            vectors = encoder.run(inputs)
+            vectors = encoder.run(inputs, done.advance)
             if len(written) > 1:
                 written.pop(0).result()  # no more than two parts wait in memory for the disk
             record = _record(encoder, inputs)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -36,13 +36,16 @@ class Runner:
         self.pieces_per_batch = pieces_per_batch
 
     @torch.inference_mode()
-    def run(self, inputs: Inputs, dimension: int, limit: int | None) -> list[Vectors]:
+    def run(
+        self, inputs: Inputs, dimension: int, limit: int | None, done: Callable[[int], object] | None = None
+    ) -> list[Vectors]:
         """The vectors of all items at each layer, (n, d) float32; the same inputs make the same batches.
 
         Args:
             inputs: from `read_inputs`.
             dimension: d.
             limit: most pieces that the model reads.
+            done: told the items of each batch when it has been run, or on a card handed to it.
 
         Raises:
             InputError: a text for which the device has no memory.
@@ -60,7 +63,7 @@ class Runner:
             self._halving.run(
                 batch,
                 lambda rows: (rows.stop - rows.start) * len(inputs.ids[rows.stop - 1]),
-                lambda rows: self._run_batch(inputs, items, rows, outbox),
+                lambda rows: self._run_batch(inputs, items, rows, outbox, done),
             )
         outbox.empty()
         return vectors
@@ -79,10 +82,19 @@ class Runner:
         except torch.OutOfMemoryError as error:
             raise no_memory_for(self._loaded.name, self._loaded.device, 1) from error
 
-    def _run_batch(self, inputs: Inputs, items: list[list[int]], batch: slice, outbox: _Outbox) -> None:
+    def _run_batch(
+        self,
+        inputs: Inputs,
+        items: list[list[int]],
+        batch: slice,
+        outbox: _Outbox,
+        done: Callable[[int], object] | None,
+    ) -> None:
         """Run one batch and hand its items' vectors over."""
         mine = [item for row in items[batch] for item in row]
         outbox.put(mine, self._forward(inputs, mine, batch))
+        if done is not None:
+            done(len(mine))
 
     def _forward(self, inputs: Inputs, mine: Sequence[int], batch: slice) -> list[torch.Tensor]:
         rows = [inputs.row[item] - batch.start for item in mine]

@@ -25,7 +25,6 @@ import polars as pl
 from prasanga.associations.checking import choice, number, whole_number
 from prasanga.associations.corrections import benjamini_hochberg, holm
 from prasanga.errors import InputError
-from prasanga.likelihoods.differences import PREFERENCES, add_differences
 from prasanga.likelihoods.percentages import (
     Counts,
     bootstrap_interval,
@@ -35,6 +34,7 @@ from prasanga.likelihoods.percentages import (
     percentage,
 )
 from prasanga.pairs.names import LABELS, OVERALL
+from prasanga.pairs.preferences import PREFERENCES, add_differences
 from prasanga.seeds import generator, seed_of
 
 TIES = ("apart", "against")

@@ -11,8 +11,9 @@ then so small that the output keeps the same bound, down to one row.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -137,11 +138,17 @@ class Scorer:
         return self.model.max_pieces
 
     @torch.inference_mode()
-    def log_probabilities(self, queries: Sequence[Query]) -> list[NDArray[np.float64]]:
+    def log_probabilities(
+        self, queries: Sequence[Query], told: Callable[[int, int], object] | None = None
+    ) -> list[NDArray[np.float64]]:
         """The natural logarithm of the probability of each query's targets at its positions, in the order asked for.
 
         Of a masked model that is the probability at the position itself; of a model that writes from left to right, of
         the piece that comes after the position.
+
+        Args:
+            queries: what is asked.
+            told: told after each batch how many passes have run, of how many.
 
         Raises:
             InputError: a number that is not finite, or a text for which the device has no memory.
@@ -151,11 +158,17 @@ class Scorer:
         if self._budget is None and passes:
             self._budget = find_budget(self._time)
         waiting: list[tuple[_Reads, torch.Tensor]] = []
+
+        def run(rows: slice) -> None:
+            waiting.append(self._run(passes[rows]))
+            if told is not None:
+                told(rows.stop, len(passes))
+
         for batch in plan_batches([one.query.size for one in passes], self._budget or ON_A_CPU):
             self._halving.run(
                 batch,
                 lambda rows: _padded([one.query for one in passes[rows]]),
-                lambda rows: waiting.append(self._run(passes[rows])),
+                run,
             )
         for reads, values in waiting:  # fetched last, so that a card never waits
             numbers = values.double().cpu().numpy()
@@ -171,9 +184,11 @@ class Scorer:
         )
         return found
 
-    def in_parts(self, queries: Iterable[Query]) -> Iterator[NDArray[np.float64]]:
+    def in_parts(
+        self, queries: Iterable[Query], told: Callable[[int, int], object] | None = None
+    ) -> Iterator[NDArray[np.float64]]:
         """As `log_probabilities`, for queries that are made as they are needed (`prasanga.likelihoods.parts`)."""
-        return in_parts(self.log_probabilities, queries)
+        return in_parts(partial(self.log_probabilities, told=told), queries)
 
     @torch.inference_mode()
     def attention(self, texts: Sequence[Sequence[int]]) -> list[NDArray[np.float64]]:

@@ -17,7 +17,8 @@ from __future__ import annotations
 import logging
 import operator
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, SupportsIndex
 
@@ -28,9 +29,10 @@ from numpy.typing import NDArray
 from prasanga.associations.checking import choice
 from prasanga.errors import InputError
 from prasanga.likelihoods.masking import HOW, masked_queries
-from prasanga.likelihoods.parts import in_parts
+from prasanga.likelihoods.parts import Answered, in_parts
 from prasanga.likelihoods.queries import Query
 from prasanga.models.pieces import Pieces, Span, overlapping, read_pieces
+from prasanga.progress import progress
 
 if TYPE_CHECKING:
     from prasanga.models.options import ModelOptions
@@ -75,7 +77,9 @@ class ScoresMasks(Protocol):
     mask: int | None
     unknown: frozenset[int]
 
-    def log_probabilities(self, queries: Sequence[Query]) -> list[NDArray[np.float64]]: ...  # noqa: D102
+    def log_probabilities(  # noqa: D102
+        self, queries: Sequence[Query], told: Callable[[int, int], object] | None = None
+    ) -> list[NDArray[np.float64]]: ...
 
 
 class Score(NamedTuple):
@@ -155,20 +159,26 @@ def score_items(scorer: ScoresMasks, items: Iterable[LogProbabilityItem], *, pie
     read = read_pieces(scorer.tokenizer, (item.text for item in items))
     found: dict[LogProbabilityItem, Score] = {}
     asked: deque[tuple[LogProbabilityItem, int, int]] = deque()  # with the number of queries for fill and prior
+    different = list(dict.fromkeys(items))
+    scoring = progress(f"scoring words in sentences by {scorer.name}", len(different), "sentences")
 
     def stream() -> Iterator[Query]:
-        for item in dict.fromkeys(items):
+        for item in different:
+            answered.reached += 1
             found[item], queries = _prepared(item, read[item.text], mask, scorer, pieces)
             if queries is not None:
                 fill, prior = queries
                 asked.append((item, len(fill), len(prior)))
                 yield from (*fill, *prior)
 
-    values = in_parts(scorer.log_probabilities, stream())
-    for first in values:  # which has made the query, and noted its item
-        item, n_fill, n_prior = asked.popleft()
-        sums = [float(first.sum()), *(float(next(values).sum()) for _ in range(n_fill + n_prior - 1))]
-        found[item] = found[item]._replace(fill=sum(sums[:n_fill]), prior=sum(sums[n_fill:]))
+    with scoring as done:
+        answered = Answered(done.advance)
+        values = in_parts(partial(scorer.log_probabilities, told=answered), stream())
+        for first in values:  # which has made the query, and noted its item
+            item, n_fill, n_prior = asked.popleft()
+            sums = [float(first.sum()), *(float(next(values).sum()) for _ in range(n_fill + n_prior - 1))]
+            found[item] = found[item]._replace(fill=sum(sums[:n_fill]), prior=sum(sums[n_fill:]))
+        answered.finish()
     _tell(scorer.name, items, found, pieces)
     return [found[item] for item in items]
 

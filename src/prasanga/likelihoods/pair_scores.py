@@ -20,12 +20,14 @@ from numpy.typing import NDArray
 from prasanga.errors import InputError
 from prasanga.likelihoods.engine import Scorer, load_scorer
 from prasanga.likelihoods.measures import OF_WORDS, REDUCTIONS, SCORES, resolve_measure
+from prasanga.likelihoods.parts import Answered
 from prasanga.likelihoods.queries import Query
 from prasanga.likelihoods.sentence_queries import SentenceQueries
 from prasanga.models.options import NO_OPTIONS, ModelOptions
 from prasanga.models.pieces import Pieces, Span, overlapping
 from prasanga.pairs import align_spans
 from prasanga.pairs.words import Punctuation, check_punctuation
+from prasanga.progress import progress
 from prasanga.text.batches import normalizer
 
 UNKNOWN = ("leave-out", "keep")
@@ -271,9 +273,11 @@ def _summed(
 ) -> Iterator[tuple[float, int]]:
     """The sum of the log-probabilities of each sentence's scored pieces, and their number."""
     owners: deque[int] = deque()
+    scoring = progress(f"scoring sentences by {scorer.name}", len(sentences), "sentences")
 
     def stream() -> Iterator[Query]:
         for number, sentence in enumerate(sentences):
+            answered.reached = number + 1
             for query in asking.queries(*sentence):
                 owners.append(number)
                 yield query
@@ -281,10 +285,13 @@ def _summed(
     sums = np.zeros(len(sentences))
     counts = np.zeros(len(sentences), dtype=np.int64)
     weights = _weights(scorer, asking, sentences) if weighted else None
-    for values in scorer.in_parts(stream()):
-        number = owners.popleft()
-        sums[number] += values.sum() if weights is None else len(values) * float(weights[number] @ values)
-        counts[number] += len(values)
+    with scoring as done:
+        answered = Answered(done.advance)
+        for values in scorer.in_parts(stream(), answered):
+            number = owners.popleft()
+            sums[number] += values.sum() if weights is None else len(values) * float(weights[number] @ values)
+            counts[number] += len(values)
+        answered.finish()
     return zip(sums.tolist(), counts.tolist(), strict=True)
 
 

@@ -60,6 +60,38 @@ def _filled(
         yield next(asked) if known is None else known
 
 
+class Answered:
+    """Counts the texts whose queries are answered, while the queries of many texts run together.
+
+    A part (`in_parts`) has the queries of some texts. Of these, so many count as answered as of the part's passes have
+    run: the longest run last, but this is told while the work goes on and not at its end.
+
+    Attributes:
+        reached: texts whose queries have been made.
+    """
+
+    def __init__(self, advance: Callable[[float], object]) -> None:
+        """Begin with none; `advance` is told how many more are answered, in fractions."""
+        self._advance = advance
+        self.reached = 0
+        self._before = 0
+        self._told = 0.0
+
+    def __call__(self, n_run: int, n_passes: int) -> None:
+        """Of the `n_passes` of a part, `n_run` have run."""
+        self._tell(self._before + (self.reached - self._before) * n_run / n_passes)
+        if n_run == n_passes:
+            self._before = self.reached
+
+    def finish(self) -> None:
+        """All are answered, those of the last part too if nothing had to run for them."""
+        self._tell(self.reached)
+
+    def _tell(self, answered: float) -> None:
+        self._advance(answered - self._told)
+        self._told = answered
+
+
 class _Memory:
     """What was read from passes, by a digest of the pass; the oldest passes go first."""
 

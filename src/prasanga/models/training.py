@@ -27,6 +27,7 @@ from prasanga.models.architectures import POSITIONS, build_model, learn_tokenize
 from prasanga.models.objectives import OBJECTIVES, Objective, entropy_of
 from prasanga.models.options import KINDS
 from prasanga.models.quiet import quiet
+from prasanga.progress import progress
 from prasanga.seeds import generator, seed_of
 
 _LOG = logging.getLogger(__name__)
@@ -121,7 +122,7 @@ def train_model(
     objective = OBJECTIVES[kind](tokenizer, kept)
     with _deterministic(seed_of(seed, "models", "weights")):
         model = build_model(kind, tokenizer, settings)
-        losses = _train(model, objective, settings, seed)
+        losses = _train(folder.name, model, objective, settings, seed)
     report = TrainingReport(
         kind=kind,
         seed=seed,
@@ -179,8 +180,8 @@ def _deterministic(seed: int) -> Iterator[None]:
         torch.set_num_threads(threads)
 
 
-def _train(model: Any, objective: Objective, settings: dict[str, int | float], seed: int) -> list[float]:
-    """Train the model; the loss of each step that reports one."""
+def _train(name: str, model: Any, objective: Objective, settings: dict[str, int | float], seed: int) -> list[float]:
+    """Train the model, whose name is for the log; the loss of each step that reports one."""
     rng = generator(seed, "models", "batches")
     steps = int(settings["steps"])
     warmup = max(1, steps // 10)
@@ -190,19 +191,20 @@ def _train(model: Any, objective: Objective, settings: dict[str, int | float], s
     )
     model.train()
     losses = []
-    for step in range(steps):
-        shrink = 2 ** (step % 3)
-        length = max(8, int(settings["sequence_length"]) // shrink)
-        rows = int(settings["batch_size"]) * shrink
-        loss, reported = objective.loss(model, rng, rows=rows, length=length, step=step)
-        optimizer.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
-        schedule.step()
-        losses += [] if reported is None else [reported]
-        if (step + 1) % 100 == 0:
-            _LOG.info("step %d of %d, loss %.3f", step + 1, steps, float(np.mean(losses[-100:])))
+    with progress(f"training {name}", steps, "steps") as done:
+        for step in done.over(range(steps)):
+            shrink = 2 ** (step % 3)
+            length = max(8, int(settings["sequence_length"]) // shrink)
+            rows = int(settings["batch_size"]) * shrink
+            loss, reported = objective.loss(model, rng, rows=rows, length=length, step=step)
+            optimizer.zero_grad()
+            loss.backward()  # type: ignore[no-untyped-call]
+            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            schedule.step()
+            losses += [] if reported is None else [reported]
+    if losses:
+        _LOG.info("training %s: loss %.3f after %d steps", name, float(np.mean(losses[-100:])), steps)
     return losses
 
 

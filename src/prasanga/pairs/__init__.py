@@ -1,9 +1,17 @@
-"""Pairs of sentences as data: files of them, the words in which they differ, what is odd about them. Runs no model."""
+"""Pairs of sentences as data: files of them, the words in which they differ, what is odd about them. Runs no model.
 
-from prasanga.pairs.alignment import Alignment, Span, SpanAlignment, align_spans, align_words
-from prasanga.pairs.reading import PairFile, read_pair_file, read_pairs
-from prasanga.pairs.statistics import statistics
-from prasanga.pairs.words import Punctuation, Word, words_of
+The names are imported when they are first used: whoever asks for a name of a column does not wait for readers of files.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from prasanga.pairs.alignment import Alignment, Span, SpanAlignment, align_spans, align_words
+    from prasanga.pairs.reading import PairFile, read_pair_file, read_pairs
+    from prasanga.pairs.set_statistics import statistics
+    from prasanga.pairs.words import Punctuation, Word, words_of
 
 __all__ = [
     "Alignment",
@@ -19,3 +27,24 @@ __all__ = [
     "statistics",
     "words_of",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a name's module when the name is asked for."""
+    if name in ("Alignment", "Span", "SpanAlignment", "align_spans", "align_words"):
+        from prasanga.pairs import alignment
+
+        return getattr(alignment, name)
+    if name in ("PairFile", "read_pair_file", "read_pairs"):
+        from prasanga.pairs import reading
+
+        return getattr(reading, name)
+    if name == "statistics":
+        from prasanga.pairs.set_statistics import statistics
+
+        return statistics
+    if name in ("Punctuation", "Word", "words_of"):
+        from prasanga.pairs import words
+
+        return getattr(words, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

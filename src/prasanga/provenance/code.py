@@ -23,8 +23,9 @@ from prasanga.provenance.cache import read_cache, write_cache
 
 PACKAGE = "prasanga"
 
-# What an output says of its making does not change the output.
-_LEFT_OUT = f"{PACKAGE}.provenance"
+# What an output says of its making does not change the output, and neither does what is shown while it is made: else an
+# edit of how a bar looks would run every stage again.
+_LEFT_OUT = (f"{PACKAGE}.provenance", f"{PACKAGE}.progress")
 
 T = TypeVar("T")
 
@@ -115,7 +116,7 @@ def _reach(todo: list[tuple[str, str | None]], source: Path) -> set[str]:
     reached: set[str] = set()
     while todo:
         module, name = item = todo.pop()
-        if item in seen or module.split(".")[0] != PACKAGE or module.startswith(_LEFT_OUT):
+        if item in seen or module.split(".")[0] != PACKAGE or _is_left_out(module):
             continue
         seen.add(item)
         if name and _find(f"{module}.{name}", source):
@@ -130,6 +131,10 @@ def _reach(todo: list[tuple[str, str | None]], source: Path) -> set[str]:
             imports = tuple(i for i in imports if i.bound_as == name) or imports
         todo.extend((i.module, i.name) for i in imports)
     return reached
+
+
+def _is_left_out(module: str) -> bool:
+    return any(module == name or module.startswith(f"{name}.") for name in _LEFT_OUT)
 
 
 def _once(what: str, path: Path, look: Callable[[], T]) -> T:

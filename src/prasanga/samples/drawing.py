@@ -18,6 +18,7 @@ from typing import Any
 import polars as pl
 
 from prasanga.parquet import explaining_full_disk
+from prasanga.progress import progress
 from prasanga.samples.lengths import (
     LONGEST,
     PoolKind,
@@ -121,16 +122,21 @@ def draw(
     pools = {requirement: Pool(contexts_per_stimulus) for requirement in requirements.values()}
     vocabulary = Vocabulary(stimuli)
     room = explaining_full_disk(scratch or tempfile.gettempdir())
-    with room, _tally([*own.values(), *requirements.values()], [*primary, *more], scratch) as tally:
+    n_primary, n_more = count_rows(primary), count_rows(more)
+    with room, _tally([*own.values(), *requirements.values()], n_primary + n_more, scratch) as tally:
 
         def read(files: Sequence[Path], first: int, without: Collection[int] = ()) -> None:
-            for number, path in enumerate(files, first):
-                for rows in read_rows(path, vocabulary, file=number, supplement=bool(first)):
-                    wanted = rows.filter(~pl.col("stimulus").is_in(list(without)))
-                    tally.add(wanted)
-                    candidates = _with_priority(wanted, vocabulary, seed)
-                    for requirement, its_pool in pools.items():
-                        its_pool.add(candidates.filter(requirement.met))
+            what, total = ("drawing samples", n_primary)
+            if first:
+                what, total = ("drawing samples from the supplement", n_more)
+            with progress(what, total, "occurrences") as done:
+                for number, path in enumerate(files, first):
+                    for rows in read_rows(path, vocabulary, file=number, supplement=bool(first), read=done.advance):
+                        wanted = rows.filter(~pl.col("stimulus").is_in(list(without)))
+                        tally.add(wanted)
+                        candidates = _with_priority(wanted, vocabulary, seed)
+                        for requirement, its_pool in pools.items():
+                            its_pool.add(candidates.filter(requirement.met))
 
         read(primary, 0)
         supplemented = bool(more) and minimum > 0
@@ -189,9 +195,14 @@ def short_stimuli(
     requirements = requirements_of_pools(requirements_by_length(lengths, window, longest), pool).values()
     vocabulary = Vocabulary(stimuli)
     room = explaining_full_disk(scratch or tempfile.gettempdir())
-    with room, _tally(requirements, files, scratch) as tally:
+    n_rows = count_rows(files)
+    with (
+        room,
+        _tally(requirements, n_rows, scratch) as tally,
+        progress("counting contexts", n_rows, "occurrences") as done,
+    ):
         for number, path in enumerate(files):
-            for rows in read_rows(path, vocabulary, file=number):
+            for rows in read_rows(path, vocabulary, file=number, read=done.advance):
                 tally.add(rows)
         enough = _with_enough(tally.counts(), requirements, minimum)
     return sorted(name for i, name in enumerate(vocabulary.stimuli.names) if i not in enough)
@@ -221,8 +232,8 @@ def sampling_settings(drawn: Draw, length: SegmentLength, stimuli: Collection[st
     return settings
 
 
-def _tally(requirements: Iterable[Requirement], files: Sequence[Path], scratch: str | Path | None) -> Tally:
-    return Tally(sorted(set(requirements)), count_rows(files), scratch)
+def _tally(requirements: Iterable[Requirement], n_rows: int, scratch: str | Path | None) -> Tally:
+    return Tally(sorted(set(requirements)), n_rows, scratch)
 
 
 def _with_enough(counts: Mapping[int, Counts], requirements: Iterable[Requirement], minimum: int) -> set[int]:

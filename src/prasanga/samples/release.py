@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import csv
 import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,7 +18,8 @@ from typing import Any, NamedTuple
 import yaml
 
 from prasanga.errors import InputError
-from prasanga.parquet import read_batches, replacing
+from prasanga.parquet import open_parquet, read_batches, replacing
+from prasanga.progress import progress
 
 RELEASE_COLUMNS = {
     "word": "the stimulus: the word of the study, in its dictionary form",
@@ -92,7 +93,10 @@ def sampled_occurrences(paths: Iterable[str | Path]) -> set[str]:
 
 
 def release_rows(
-    tables: Iterable[tuple[str | Path, Text]], occurrences: set[str], tallies: dict[Text, Tally]
+    tables: Iterable[tuple[str | Path, Text]],
+    occurrences: set[str],
+    tallies: dict[Text, Tally],
+    read: Callable[[int], object] | None = None,
 ) -> Iterator[tuple[str | int, ...]]:
     """The rows of the release (`RELEASE_COLUMNS`), in the order of the tables; memory holds a few thousand at a time.
 
@@ -103,6 +107,7 @@ def release_rows(
         tables: the sentence tables that the samples were drawn from, each with its text.
         occurrences: from `sampled_occurrences`; those found are taken out of the set.
         tallies: the counts, by text, to add to.
+        read: told how many rows have been read, whenever some have.
 
     Raises:
         InputError: if a table is absent or damaged, or, at the end, if a sampled occurrence is in none of them.
@@ -110,7 +115,7 @@ def release_rows(
     for path, text in tables:
         tally = tallies.setdefault(text, Tally())
         context, stimuli = "", set[str]()  # rows of one context stand together
-        for row in _sampled_rows(path, occurrences):
+        for row in _sampled_rows(path, occurrences, read):
             if row["context_id"] != context:
                 context, stimuli = row["context_id"], set()
             if row["stimulus"] in stimuli:
@@ -128,13 +133,17 @@ def release_rows(
         )
 
 
-def _sampled_rows(path: str | Path, occurrences: set[str]) -> Iterator[dict[str, Any]]:
+def _sampled_rows(
+    path: str | Path, occurrences: set[str], read: Callable[[int], object] | None
+) -> Iterator[dict[str, Any]]:
     """The rows of a table whose occurrence was sampled; each is taken out of `occurrences`."""
     for batch in read_batches(path, _READ, rows=_ROWS_AT_A_TIME):
         names = batch["occurrence_id"].to_pylist()
         if chosen := [i for i, name in enumerate(names) if name in occurrences]:
             occurrences.difference_update(names[i] for i in chosen)
             yield from batch.take(chosen).to_pylist()
+        if read is not None:
+            read(batch.num_rows)
 
 
 def write_release(
@@ -153,7 +162,9 @@ def write_release(
         with temporary.open("w", encoding="utf-8", newline="") as file:
             writer = csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
             writer.writerow(RELEASE_COLUMNS)
-            writer.writerows(release_rows(tables, occurrences, tallies))
+            n_rows = sum(open_parquet(path).metadata.num_rows for path, _ in tables)
+            with progress("exporting the sampled sentences", n_rows, "occurrences") as done:
+                writer.writerows(release_rows(tables, occurrences, tallies, done.advance))
         if not sum(tally.contexts for text, tally in tallies.items() if text.licence is not None):
             raise InputError(_nothing_to_release(tallies))
     for text, tally in tallies.items():

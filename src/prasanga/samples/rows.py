@@ -7,7 +7,7 @@ list, so that millions of rows can be compared and counted as columns of numbers
 from __future__ import annotations
 
 import binascii
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -87,7 +87,12 @@ def count_rows(paths: Iterable[str | Path]) -> int:
 
 
 def read_rows(
-    path: str | Path, vocabulary: Vocabulary, *, file: int, supplement: bool = False
+    path: str | Path,
+    vocabulary: Vocabulary,
+    *,
+    file: int,
+    supplement: bool = False,
+    read: Callable[[int], object] | None = None,
 ) -> Iterator[pl.DataFrame]:
     """Read the small columns of a sentence table in batches of `ROWS_SCHEMA`.
 
@@ -96,6 +101,7 @@ def read_rows(
         vocabulary: gives names their numbers, and says which stimuli are wanted.
         file: number of the file, for its rows.
         supplement: whether the file belongs to the supplement, for its rows.
+        read: told the rows of each batch when the next one is asked for, those of other stimuli too.
 
     Raises:
         InputError: if the file is absent or damaged, lacks a column, or has identifiers of another kind.
@@ -140,6 +146,8 @@ def read_rows(
             .filter(pl.col("stimulus") >= 0)
             .cast(ROWS_SCHEMA)
         )
+        if read is not None:
+            read(batch.num_rows)
 
 
 def _begins_context(ids: pa.Array, last: str | None) -> npt.NDArray[np.bool_]:

@@ -21,6 +21,7 @@ import pyarrow as pa
 
 from prasanga.errors import InputError
 from prasanga.parquet import explaining_full_disk, open_parquet
+from prasanga.progress import progress
 from prasanga.samples.cutting import Context
 from prasanga.samples.drawing import Draw
 from prasanga.samples.lengths import SegmentLength
@@ -47,6 +48,7 @@ _RANKED_SCHEMA = SEGMENT_SCHEMA.append(pa.field("rank", pa.int32(), nullable=Fal
 _COLUMNS = ["occurrence_id", "context_id", "text", "start", "end"]
 _ROWS_AT_A_TIME = 4_096
 _BYTES_WAITING = 1 << 25
+_COUNTED = 256  # segments that are counted together
 _BYTES_PER_ROW = 1_024  # about what a waiting segment takes beside its text
 
 Integers = npt.NDArray[np.int64]
@@ -127,11 +129,13 @@ def _spool(drawn: Draw, file: IO[bytes]) -> _Places:
             waiting.clear()
             size = 0
 
-        for length, row in _segments(drawn):
-            waiting[length, row[3]].append(row)
-            size += 2 * len(row[5]) + _BYTES_PER_ROW
-            if size >= _BYTES_WAITING:
-                write()
+        total = sum(drawn.pools[drawn.requirements[length]].height for length in drawn.lengths)
+        with progress("cutting segments", total, "segments") as done:
+            for length, row in done.over(_segments(drawn), every=_COUNTED):
+                waiting[length, row[3]].append(row)
+                size += 2 * len(row[5]) + _BYTES_PER_ROW
+                if size >= _BYTES_WAITING:
+                    write()
         write()
     return dict(places)
 

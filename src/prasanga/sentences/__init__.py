@@ -9,7 +9,7 @@ from prasanga.sentences.forms import Forms, read_forms
 from prasanga.sentences.matcher import Match, Matcher, longest
 from prasanga.sentences.settings import common_settings
 from prasanga.sentences.shards import Shard, find_shards
-from prasanga.sentences.texts import read_texts, require_small
+from prasanga.sentences.texts import read_corpus, read_texts, require_small
 
 if TYPE_CHECKING:
     from prasanga.sentences.extraction import extract, extract_records, extract_shard
@@ -33,6 +33,7 @@ __all__ = [
     "extract_shard",
     "find_shards",
     "longest",
+    "read_corpus",
     "read_documents",
     "read_forms",
     "read_lines",

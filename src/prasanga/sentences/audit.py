@@ -9,7 +9,7 @@ drawn.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +20,7 @@ import pyarrow as pa
 from prasanga.errors import InputError
 from prasanga.hashing import mix
 from prasanga.parquet import open_parquet, read_batches
+from prasanga.progress import Progress, progress
 from prasanga.seeds import seed_of
 from prasanga.sentences.suffixes import SUFFIX_SCHEMA, count_suffixes, folded
 from prasanga.text import WORD, words
@@ -87,13 +88,15 @@ def count_forms(paths: Iterable[str | Path]) -> pa.Table:
     keys = ("stimulus", "form", "source")
     total = pl.DataFrame(schema={**dict.fromkeys(keys, pl.String), "occurrences": pl.Int64})
     pending = [total]
-    for path in paths:
-        for table in _read(path, keys):
-            part = table.group_by(keys).agg(occurrences=pl.len().cast(pl.Int64))
-            pending.append(part.with_columns(form=folded("form")))
-            if sum(each.height for each in pending) > 2 * total.height + _MOST_PENDING:
-                total = _sum_by(pl.concat(pending), keys)
-                pending = [total]
+    paths = list(paths)
+    with _reading("counting forms", paths) as done:
+        for path in paths:
+            for table in _read(path, keys, read=done.advance):
+                part = table.group_by(keys).agg(occurrences=pl.len().cast(pl.Int64))
+                pending.append(part.with_columns(form=folded("form")))
+                if sum(each.height for each in pending) > 2 * total.height + _MOST_PENDING:
+                    total = _sum_by(pl.concat(pending), keys)
+                    pending = [total]
     return _sum_by(pl.concat(pending), keys).sort(keys).to_arrow().cast(FORM_SCHEMA)
 
 
@@ -107,13 +110,15 @@ def length_histogram(paths: Iterable[str | Path]) -> pa.Table:
         InputError: if a file is absent, damaged, or lacks a column.
     """
     counts = np.zeros(len(LENGTH_BINS), np.int64)
-    for path in paths:
-        last: str | None = None
-        for table in _read(path, ("context_id", "n_words")):
-            new = table.filter(pl.col("context_id").ne_missing(pl.col("context_id").shift(1, fill_value=last)))
-            bins = np.searchsorted(LENGTH_BINS, new["n_words"].to_numpy(), side="right") - 1
-            counts += np.bincount(np.maximum(bins, 0), minlength=len(LENGTH_BINS))
-            last = table["context_id"][-1]
+    paths = list(paths)
+    with _reading("counting lengths", paths) as done:
+        for path in paths:
+            last: str | None = None
+            for table in _read(path, ("context_id", "n_words"), read=done.advance):
+                new = table.filter(pl.col("context_id").ne_missing(pl.col("context_id").shift(1, fill_value=last)))
+                bins = np.searchsorted(LENGTH_BINS, new["n_words"].to_numpy(), side="right") - 1
+                counts += np.bincount(np.maximum(bins, 0), minlength=len(LENGTH_BINS))
+                last = table["context_id"][-1]
     at_most = [*(start - 1 for start in LENGTH_BINS[1:]), None]
     return pa.Table.from_pydict({"at_least": LENGTH_BINS, "at_most": at_most, "contexts": counts}, LENGTH_SCHEMA)
 
@@ -134,13 +139,14 @@ def concordance(paths: Sequence[str | Path], n: int, seed: int) -> pa.Table:
         InputError: if a file is absent, damaged, or lacks a column.
     """
     lowest = _Lowest(n, seed)
-    for number, path in enumerate(paths if n else ()):
-        row = 0
-        for table in _read(path, _HIT_COLUMNS, also=_TEXT_COLUMNS):
-            _require_digests(table["text_id"], path)
-            rows = pl.arange(row, row + table.height, dtype=pl.Int64, eager=True)
-            lowest.add(table.with_columns(file=pl.lit(number, pl.Int64), row=rows))
-            row += table.height
+    with _reading("drawing the concordance", paths if n else []) as done:
+        for number, path in enumerate(paths if n else ()):
+            row = 0
+            for table in _read(path, _HIT_COLUMNS, also=_TEXT_COLUMNS, read=done.advance):
+                _require_digests(table["text_id"], path)
+                rows = pl.arange(row, row + table.height, dtype=pl.Int64, eager=True)
+                lowest.add(table.with_columns(file=pl.lit(number, pl.Int64), row=rows))
+                row += table.height
     drawn = lowest.drawn()
     parts = [_with_texts(paths[number], hits) for (number,), hits in drawn.group_by("file", maintain_order=True)]
     if not parts:
@@ -255,8 +261,18 @@ def _inside_a_word(text: str, place: int) -> bool:
     return 0 < place < len(text) and WORD.fullmatch(text, place - 1, place + 1) is not None
 
 
-def _read(path: str | Path, columns: Sequence[str], also: Sequence[str] = ()) -> Iterator[pl.DataFrame]:
-    """Some columns of a sentence table in batches that are not empty; `also` must be there too."""
+def _reading(what: str, paths: Sequence[str | Path]) -> Progress:
+    """The progress of reading sentence tables row by row."""
+    return progress(what, sum(open_parquet(path).metadata.num_rows for path in paths), "occurrences")
+
+
+def _read(
+    path: str | Path, columns: Sequence[str], also: Sequence[str] = (), *, read: Callable[[int], object]
+) -> Iterator[pl.DataFrame]:
+    """Some columns of a sentence table in batches that are not empty; `also` must be there too.
+
+    `read` is told the rows of each batch when the next one is asked for.
+    """
     if missing := sorted({*columns, *also} - set(open_parquet(path).schema_arrow.names)):
         raise InputError(
             f"{path}: lacks the columns {', '.join(missing)}, so it is no table of sentences. Delete it and run the"
@@ -265,6 +281,7 @@ def _read(path: str | Path, columns: Sequence[str], also: Sequence[str] = ()) ->
     for batch in read_batches(path, columns, rows=_ROWS_AT_A_TIME):
         if batch.num_rows:
             yield pl.DataFrame(batch)
+            read(batch.num_rows)
 
 
 def _sum_by(counts: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:

@@ -7,7 +7,7 @@ dropped). A part of a plain file is a range of its bytes: it has the lines that 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -59,7 +59,13 @@ class Block(NamedTuple):
 
 
 def text_blocks(
-    path: str | Path, documents: Documents, start: int = 0, end: int | None = None, *, size: int = BLOCK
+    path: str | Path,
+    documents: Documents,
+    start: int = 0,
+    end: int | None = None,
+    *,
+    size: int = BLOCK,
+    read: Callable[[int], object] | None = None,
 ) -> Iterator[Block]:
     """The lines of a text file that begin in bytes `start` to `end` of its decompressed content.
 
@@ -69,11 +75,12 @@ def text_blocks(
         start: first byte of the part.
         end: the byte after its last; None for the end of the file.
         size: bytes to read at a time.
+        read: see `open_decompressed`.
 
     Raises:
         InputError: if the file cannot be read; the message names the place.
     """
-    for offset, data in _whole_lines(Path(path), start, end, size):
+    for offset, data in _whole_lines(Path(path), start, end, size, read):
         starts, ends, blank = _lines_of(np.frombuffer(data, dtype=np.uint8), offset)
         every = np.full(len(starts), documents == "line")
         breaks = blank if documents == "blank-line" else np.zeros_like(blank)
@@ -122,9 +129,11 @@ def _block_of_records(texts: list[bytes], records: list[Record]) -> Block:
     )
 
 
-def _whole_lines(path: Path, start: int, end: int | None, size: int) -> Iterator[tuple[int, bytes]]:
+def _whole_lines(
+    path: Path, start: int, end: int | None, size: int, read: Callable[[int], object] | None
+) -> Iterator[tuple[int, bytes]]:
     """Pieces of whole lines, each with its offset: the lines that begin in `start` to `end`."""
-    with open_decompressed(path) as stream:
+    with open_decompressed(path, read) as stream:
         offset = start
         if start > 0:
             # One byte earlier, so that a line that begins exactly at `start` is seen to begin there.

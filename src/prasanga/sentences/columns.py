@@ -7,7 +7,7 @@ mapped file that is cut short under the reader kills the process instead of rais
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
@@ -25,8 +25,10 @@ _TEXT_TYPES = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_
 _END_OF_STREAM = b"\xff\xff\xff\xff\0\0\0\0"
 
 
-def parquet_texts(path: Path, column: str) -> Iterator[str | bytes | None]:
+def parquet_texts(path: Path, column: str, read: Callable[[int], object] | None = None) -> Iterator[str | bytes | None]:
     """The rows of a Parquet column; null as None, and what is not UTF-8 as bytes.
+
+    `read` is told how many bytes the rows read have of the file's, each row as many as another.
 
     Raises:
         InputError: for a file that is absent, damaged or no Parquet, and for a column that is not there or not of
@@ -35,10 +37,20 @@ def parquet_texts(path: Path, column: str) -> Iterator[str | bytes | None]:
     # A buffer, since otherwise a column of a whole row group (gigabytes, in some files) is read at once.
     with _explaining(path, "Parquet"), pq.ParquetFile(path, buffer_size=_BUFFER, pre_buffer=False) as file:
         _require_strings(path, file.schema_arrow, column)
-        yield from _texts(batch.column(0) for batch in file.iter_batches(_ROWS, columns=[column]))
+        size, n_rows, done = path.stat().st_size, file.metadata.num_rows, 0
+
+        def columns() -> Iterator[pa.Array]:
+            nonlocal done
+            for batch in file.iter_batches(_ROWS, columns=[column]):
+                yield batch.column(0)
+                before, done = done, done + batch.num_rows
+                if read is not None:
+                    read(size * done // n_rows - size * before // n_rows)
+
+        yield from _texts(columns())
 
 
-def arrow_texts(path: Path, column: str) -> Iterator[str | bytes | None]:
+def arrow_texts(path: Path, column: str, read: Callable[[int], object] | None = None) -> Iterator[str | bytes | None]:
     """As `parquet_texts`, of an Arrow file: the stream format, which the library datasets writes, or the file format.
 
     Raises:
@@ -51,9 +63,21 @@ def arrow_texts(path: Path, column: str) -> Iterator[str | bytes | None]:
         _require_strings(path, reader.schema, column)
         batches = map(reader.get_batch, range(reader.num_record_batches)) if is_file else reader
         place = reader.schema.get_field_index(column)
-        yield from _texts(batch.column(place) for batch in batches)
+        yield from _texts(batch.column(place) for batch in _told(batches, raw, read))
         if not is_file:
             _require_end(path, raw)
+
+
+def _told(
+    batches: Iterable[pa.RecordBatch], file: BinaryIO, read: Callable[[int], object] | None
+) -> Iterator[pa.RecordBatch]:
+    """The batches; `read` is told how many bytes of the file each took."""
+    done = 0
+    for batch in batches:
+        yield batch
+        before, done = done, file.tell()
+        if read is not None:
+            read(max(0, done - before))
 
 
 def _texts(columns: Iterable[pa.Array]) -> Iterator[str | bytes | None]:

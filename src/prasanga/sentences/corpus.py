@@ -10,7 +10,7 @@ source, which names it for good, however the work is divided.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields
 from itertools import groupby
 from pathlib import Path
@@ -72,6 +72,7 @@ def read_lines(
     documents: Documents = "blank-line",
     errors: Errors = "stop",
     report: ReadingReport | None = None,
+    read: Callable[[int], object] | None = None,
 ) -> Iterator[Line]:
     """Read the lines of a UTF-8 file that are not blank, one by one.
 
@@ -81,6 +82,7 @@ def read_lines(
         errors: what to do with a line that is not UTF-8: stop, or leave it out and count it. A line left out ends its
             document, because what stands around it did not stand together.
         report: counts to add to, complete when the iterator is exhausted.
+        read: see `open_decompressed`.
 
     Raises:
         InputError: for a file that is absent, truncated, damaged, not UTF-8, or without text; it names the place.
@@ -88,7 +90,7 @@ def read_lines(
     path = Path(path)
     place = _Place(report=report if report is not None else ReadingReport())
     document, fresh = -1, True
-    with open_decompressed(path) as stream:
+    with open_decompressed(path, read) as stream:
         for raw in stream:
             text = _decode(raw, path, place, errors)
             if text is not None and text.strip():

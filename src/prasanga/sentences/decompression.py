@@ -60,11 +60,15 @@ COMPRESSED = tuple(_COMPRESSIONS)
 """The endings of compressed files."""
 
 
-def open_decompressed(path: str | Path) -> BinaryIO:
+def open_decompressed(path: str | Path, read: Callable[[int], object] | None = None) -> BinaryIO:
     """Open a file for reading, decompressed by its ending (`.gz`, `.zst`, `.xz`; anything else is plain).
 
     Several members (gzip), frames (zstandard) or streams (xz) are read as one text. A plain file can be sought in, a
     compressed one cannot. Memory holds about a megabyte, and the window of a zstandard frame.
+
+    Args:
+        path: the file.
+        read: told, whenever bytes have been read from the disk, how many (compressed ones, if the file is).
 
     Raises:
         InputError: at once for a file that is absent or may not be read; while reading for one that is truncated,
@@ -73,7 +77,7 @@ def open_decompressed(path: str | Path) -> BinaryIO:
     path = Path(path)
     compression = _COMPRESSIONS.get(path.suffix.lower())
     try:
-        plain = _PlainFile(path)
+        plain = _PlainFile(path, read)
     except OSError as error:
         raise _unreadable(path, error) from None
     if compression is None:
@@ -84,11 +88,18 @@ def open_decompressed(path: str | Path) -> BinaryIO:
 class _PlainFile(io.FileIO):
     """A file whose failures to be read (a disk that went away) are told as InputErrors."""
 
+    def __init__(self, path: Path, read: Callable[[int], object] | None = None) -> None:
+        super().__init__(path)
+        self._read = read
+
     def readinto(self, buffer: Any, /) -> int | None:
         try:
-            return super().readinto(buffer)
+            size = super().readinto(buffer)
         except OSError as error:
             raise _unreadable(Path(str(self.name)), error) from None
+        if size and self._read is not None:
+            self._read(size)
+        return size
 
     def readall(self) -> bytes:
         try:

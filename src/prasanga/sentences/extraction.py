@@ -7,7 +7,7 @@ passage the contexts are made (`windows`). Memory holds a block or two, however 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import cast
@@ -15,6 +15,7 @@ from typing import cast
 import pyarrow as pa
 
 from prasanga.errors import InputError
+from prasanga.progress import BYTES, progress
 from prasanga.sentences.blocks import BLOCK, record_blocks, require_text, text_blocks
 from prasanga.sentences.corpus import Documents, Errors
 from prasanga.sentences.matcher import HasClaims, Matcher, Position
@@ -44,39 +45,57 @@ def extract_shard(
     The arguments are those of `extract`; so are the rows and the errors.
     """
     report = report if report is not None else ExtractionReport()
-    if shard.format == "text":
-        yield from extract(
+    part = f" from byte {shard.start:,} on" if shard.start else ""
+    with progress(f"searching {shard.source}{part}", _size_of(shard), BYTES) as searched:
+        if shard.format == "text":
+            yield from extract(
+                shard.path,
+                source=shard.source,
+                lexicon=lexicon,
+                normalization=normalization,
+                language=language,
+                documents=cast(Documents, shard.documents),
+                errors=errors,
+                before=before,
+                after=after,
+                match=match,
+                start=shard.start,
+                end=shard.end,
+                report=report,
+                read=searched.advance,
+            )
+            return
+        records = read_records(
             shard.path,
-            source=shard.source,
-            lexicon=lexicon,
-            normalization=normalization,
-            language=language,
-            documents=cast(Documents, shard.documents),
+            shard.format,
+            field=shard.field,
+            columns=shard.columns,
             errors=errors,
-            before=before,
-            after=after,
-            match=match,
-            start=shard.start,
-            end=shard.end,
-            report=report,
+            counts=report,
+            read=searched.advance,
         )
-        return
-    records = read_records(
-        shard.path, shard.format, field=shard.field, columns=shard.columns, errors=errors, counts=report
-    )
-    with unchanged(shard.path):
-        yield from extract_records(
-            shard.path,
-            records,
-            source=shard.source,
-            lexicon=lexicon,
-            normalization=normalization,
-            language=language,
-            before=before,
-            after=after,
-            match=match,
-            report=report,
-        )
+        with unchanged(shard.path):
+            yield from extract_records(
+                shard.path,
+                records,
+                source=shard.source,
+                lexicon=lexicon,
+                normalization=normalization,
+                language=language,
+                before=before,
+                after=after,
+                match=match,
+                report=report,
+            )
+
+
+def _size_of(shard: Shard) -> int | None:
+    """Bytes of a shard on the disk; None where there is no such file, which reading it will tell."""
+    try:
+        end = shard.end if shard.end is not None else Path(shard.path).stat().st_size
+    except OSError:
+        return None
+    return end - shard.start
 
 
 def extract(
@@ -94,6 +113,7 @@ def extract(
     start: int = 0,
     end: int | None = None,
     report: ExtractionReport | None = None,
+    read: Callable[[int], object] | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """Find the stimuli of a lexicon in a file of plain text.
 
@@ -113,6 +133,7 @@ def extract(
         end: the byte after its last, None for the end of the file. Parts that follow each other give together the rows
             of the whole.
         report: counts to add to, complete when the iterator is exhausted.
+        read: told, whenever bytes have been read from the disk, how many.
 
     Yields:
         Batches of `SENTENCE_SCHEMA`, in the order of the text.
@@ -128,7 +149,7 @@ def extract(
         if start > 0:
             for passage in reader.passages_before(documents, start, before):
                 yield from _counted(windows.add(passage), report)
-        for block in text_blocks(path, documents, start, end, size=BLOCK):
+        for block in text_blocks(path, documents, start, end, size=BLOCK, read=read):
             yield from _counted(windows.add(reader.passage(block)), report)
         if end is not None:
             for passage in reader.passages_after(documents, end, after):

@@ -12,6 +12,7 @@ from typing import BinaryIO
 
 from prasanga.errors import InputError
 from prasanga.parquet import replacing
+from prasanga.progress import BYTES, progress
 
 _PIECE = 1 << 20
 _PATIENCE = 60  # seconds without a byte
@@ -40,7 +41,7 @@ def fetch(url: str, target: str | Path, sha256: str | None = None) -> str:
     try:
         with urllib.request.urlopen(request, timeout=_PATIENCE) as response, replacing(target) as temporary:
             with temporary.open("wb") as file:
-                size, found = _copy(response, file)
+                size, found = _copy(response, file, url)
             expected = response.headers.get("Content-Length")
             if expected is not None and int(expected) != size:
                 raise InputError(f"{url}: the connection ended after {size} of {expected} bytes. Try again.")
@@ -66,11 +67,14 @@ def fetch(url: str, target: str | Path, sha256: str | None = None) -> str:
     return found
 
 
-def _copy(source: BinaryIO, target: BinaryIO) -> tuple[int, str]:
+def _copy(source: http.client.HTTPResponse, target: BinaryIO, url: str) -> tuple[int, str]:
     """Copy to the end; the number of bytes and their sha256."""
     size, digest = 0, hashlib.sha256()
-    while piece := source.read(_PIECE):
-        target.write(piece)
-        digest.update(piece)
-        size += len(piece)
+    expected = source.headers.get("Content-Length")
+    with progress(f"fetching {url}", int(expected) if expected else None, BYTES) as fetched:
+        while piece := source.read(_PIECE):
+            target.write(piece)
+            digest.update(piece)
+            size += len(piece)
+            fetched.advance(len(piece))
     return size, digest.hexdigest()

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import logging
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -20,6 +20,7 @@ import xxhash
 
 from prasanga.errors import InputError
 from prasanga.parquet import write_text
+from prasanga.progress import BYTES, progress
 
 _PIECE = 8 << 20
 _THREADS = 4
@@ -63,11 +64,12 @@ def update_manifest(manifest: str | Path, files: Iterable[str | Path]) -> dict[s
     known, failures = dict(entries), []
     pool = ThreadPoolExecutor(_THREADS)
     try:
-        for path, future in [(path, pool.submit(_digested, path)) for path in unknown]:
-            try:
-                known[path] = future.result()
-            except InputError as error:
-                failures.append(error)
+        with progress("corpus files read for their digests", size, BYTES) as read:
+            for path, future in [(path, pool.submit(_digested, path, read.advance)) for path in unknown]:
+                try:
+                    known[path] = future.result()
+                except InputError as error:
+                    failures.append(error)
     finally:  # an interrupt, too, keeps what is known by then
         pool.shutdown(cancel_futures=True)
         if known != entries:
@@ -101,14 +103,15 @@ def as_planned(path: str | Path, digest: str, manifest: str | Path) -> Iterator[
             yield
 
 
-def _digested(path: str) -> Entry:
-    """Read a file; one that changes meanwhile is read once more."""
+def _digested(path: str, read: Callable[[int], object] = lambda _: None) -> Entry:
+    """Read a file, and tell `read` how much; one that changes meanwhile is read once more."""
     for _ in range(2):
         before, digest = _status(path), xxhash.xxh3_128()
         try:
             with Path(path).open("rb", buffering=0) as file:
                 while piece := file.read(_PIECE):
                     digest.update(piece)
+                    read(len(piece))
         except OSError as error:
             raise _unreadable(path, error) from None
         entry = Entry(before.st_size, before.st_mtime_ns, digest.hexdigest())

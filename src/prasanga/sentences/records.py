@@ -19,6 +19,7 @@ from prasanga.sentences.corpus import Errors, ReadingReport
 from prasanga.sentences.decompression import open_decompressed
 
 RecordFormat = Literal["jsonl", "parquet", "dataset", "extracted"]
+_Told = Callable[[int], object] | None
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _LONGEST_CELL = 1 << 28  # characters; by default the csv module stops at 2^17, less than many a document
@@ -76,6 +77,7 @@ def read_records(
     columns: Sequence[str] = ("word", "sentence"),
     errors: Errors = "stop",
     counts: ReadingReport | None = None,
+    read: Callable[[int], object] | None = None,
 ) -> Iterator[Record]:
     """Read the records of a file, one by one; those without text (blank, or null in a column) are left out.
 
@@ -90,6 +92,7 @@ def read_records(
         counts: counts to add to, complete when the iterator is exhausted. `bytes` are those of the decompressed file,
             or of the texts of a column; `lines` are those of the file, or the rows of a column; `skipped_lines` are the
             records that could not be used, and the rows of a column that hold null.
+        read: told, whenever bytes have been read from the disk, how many; the sum is about the size of the file.
 
     Raises:
         InputError: for a file that is absent, damaged, truncated, or without text, and for records that cannot be used;
@@ -97,10 +100,10 @@ def read_records(
     """
     path, counts = Path(path), counts if counts is not None else ReadingReport()
     readers: Mapping[str, Callable[[], Iterator[_Found]]] = {
-        "jsonl": lambda: _json_lines(path, field, counts),
-        "parquet": lambda: _column(parquet_texts(path, field), counts),
-        "dataset": lambda: _column(arrow_texts(path, field), counts),
-        "extracted": lambda: _table(path, columns, counts),
+        "jsonl": lambda: _json_lines(path, field, counts, read),
+        "parquet": lambda: _column(parquet_texts(path, field, read), counts),
+        "dataset": lambda: _column(arrow_texts(path, field, read), counts),
+        "extracted": lambda: _table(path, columns, counts, read),
     }
     documents = skipped = 0
     for number, stimulus, text, start in readers[format]():
@@ -138,9 +141,9 @@ def _column(texts: Iterator[str | bytes | None], counts: ReadingReport) -> Itera
             yield _Found(number, None, text)
 
 
-def _json_lines(path: Path, field: str, counts: ReadingReport) -> Iterator[_Found]:
+def _json_lines(path: Path, field: str, counts: ReadingReport, read: _Told) -> Iterator[_Found]:
     number = 0
-    with open_decompressed(path) as stream:
+    with open_decompressed(path, read) as stream:
         for line, offset, raw in _lines(stream, counts):
             if raw.strip():
                 try:
@@ -203,10 +206,10 @@ def _value_at(field: str, record: object, line: int) -> object:
     return record
 
 
-def _table(path: Path, columns: Sequence[str], counts: ReadingReport) -> Iterator[_Found]:
+def _table(path: Path, columns: Sequence[str], counts: ReadingReport, read: _Told) -> Iterator[_Found]:
     """The rows of CSV or TSV. Bytes that are not UTF-8 are carried along, so that quotes and cells stay in step."""
     csv.field_size_limit(max(csv.field_size_limit(), _LONGEST_CELL))
-    with open_decompressed(path) as stream:
+    with open_decompressed(path, read) as stream:
         lines = (raw.decode(errors="surrogateescape") for _, _, raw in _lines(stream, counts))
         tabs = ".tsv" in (suffix.lower() for suffix in path.suffixes[-2:])
         rows = csv.reader(lines, delimiter="\t" if tabs else ",", strict=True)

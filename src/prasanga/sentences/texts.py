@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from prasanga.errors import InputError
+from prasanga.progress import BYTES, progress
 from prasanga.sentences.corpus import Errors, read_lines
 from prasanga.sentences.records import read_records
 from prasanga.sentences.shards import Shard
@@ -28,13 +29,30 @@ def require_small(shards: Iterable[Shard]) -> None:
         )
 
 
-def read_texts(shard: Shard, errors: Errors = "stop") -> Iterator[str]:
+def read_corpus(shards: Sequence[Shard], errors: Errors = "stop") -> Iterator[str]:
+    """The texts of all `shards`, one file after the other; says how far it has come.
+
+    Raises:
+        InputError: if a file cannot be read.
+    """
+    size = sum(Path(shard.path).stat().st_size for shard in shards if Path(shard.path).is_file())
+    with progress("reading the corpus", size, BYTES) as done:
+        for shard in shards:
+            yield from read_texts(shard, errors, done.advance)
+
+
+def read_texts(shard: Shard, errors: Errors = "stop", read: Callable[[int], object] | None = None) -> Iterator[str]:
     """The lines of a file, or the texts of its records; the whole file, also where the shard is a part of it.
+
+    Args:
+        shard: the file.
+        errors: what to do with a line or record that cannot be used (`read_lines`, `read_records`).
+        read: told, whenever bytes have been read from the disk, how many.
 
     Raises:
         InputError: if the file cannot be read.
     """
     if shard.format == "text":
-        return (line.text for line in read_lines(shard.path, errors=errors))
-    records = read_records(shard.path, shard.format, field=shard.field, columns=shard.columns, errors=errors)
+        return (line.text for line in read_lines(shard.path, errors=errors, read=read))
+    records = read_records(shard.path, shard.format, field=shard.field, columns=shard.columns, errors=errors, read=read)
     return (record.text for record in records)

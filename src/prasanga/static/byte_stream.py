@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -96,7 +96,7 @@ class ByteStream:
 
 
 @contextmanager
-def byte_stream(path: Path) -> Iterator[ByteStream]:
-    """Open a file for reading from the front."""
-    with open_vectors(path) as stream:
+def byte_stream(path: Path, read: Callable[[int], object] | None = None) -> Iterator[ByteStream]:
+    """Open a file for reading from the front; `read` as in `open_vectors`."""
+    with open_vectors(path, read) as stream:
         yield ByteStream(path, stream)

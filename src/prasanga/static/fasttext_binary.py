@@ -7,7 +7,7 @@ Only the rows that are needed are kept; the file is read once from the front.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import NamedTuple
 
@@ -41,13 +41,17 @@ class _Entry(NamedTuple):
     occurrences: int
 
 
-def read_fasttext_binary(path: Path, wanted: Wanted, from_subwords: Collection[str]) -> WordVectors:
+def read_fasttext_binary(
+    path: Path, wanted: Wanted, from_subwords: Collection[str], read: Callable[[int], object] | None = None
+) -> WordVectors:
     """The vectors of the wanted words, and of those among `from_subwords` that the file does not have.
+
+    `read` as in `open_vectors`.
 
     Raises:
         InputError: the file is truncated, damaged, quantized, or of another version.
     """
-    with byte_stream(path) as stream:
+    with byte_stream(path, read) as stream:
         settings = _settings(path, stream)
         entries, n_words = _entries(path, stream, wanted)
         pieces = {spelled: _rows_of_pieces(entry.word, n_words, settings) for spelled, entry in entries.items()}

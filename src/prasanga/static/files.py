@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from prasanga.errors import InputError
+from prasanga.progress import BYTES, progress
 from prasanga.static.opening import open_vectors
 
 _LOG = logging.getLogger(__name__)
@@ -98,12 +99,13 @@ def read_vectors(
     path = Path(path)
     kind = kind_of(path, format)
     spellings = Wanted(wanted, spelling)
-    if kind == "fasttext-binary":
-        result = read_fasttext_binary(path, spellings, from_subwords)
-    elif kind == "word2vec-binary":
-        result = read_word2vec_binary(path, spellings)
-    else:
-        result = read_text(path, spellings, kind)
+    with progress(f"reading {path}", path.stat().st_size, BYTES) as done:
+        if kind == "fasttext-binary":
+            result = read_fasttext_binary(path, spellings, from_subwords, done.advance)
+        elif kind == "word2vec-binary":
+            result = read_word2vec_binary(path, spellings, done.advance)
+        else:
+            result = read_text(path, spellings, kind, done.advance)
     _LOG.info(
         "%s: %s, %d words of %d dimensions, %d of the %d spellings found, %d repeated, %d cut off",
         path,

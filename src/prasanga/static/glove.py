@@ -23,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from prasanga.errors import InputError
+from prasanga.progress import progress
 from prasanga.seeds import generator
 from prasanga.static.cooccurrence import ENTRY, Entries, count_pairs
 from prasanga.static.tokens import Tokens
@@ -32,6 +33,7 @@ _LOG = logging.getLogger(__name__)
 X_MAX: Final = 100.0
 ALPHA: Final = 0.75
 RATE: Final = 0.05
+_COUNTED = 1000  # sentences that are counted together
 
 
 def train_glove(
@@ -66,7 +68,8 @@ def train_glove(
     words = tuple(vocabulary)
     rng = generator(seed, "static", "glove")
     with tempfile.TemporaryDirectory(prefix="prasanga-glove-") as folder:
-        entries = count_pairs(tokens, words, window, folder, rng)
+        with progress("counting neighbours", tokens.n_sentences, "sentences") as done:
+            entries = count_pairs(done.over(tokens, every=_COUNTED), words, window, folder, rng)
         if not entries.n_entries:
             raise InputError(
                 f"train: no two of the corpus's {len(words)} words with {minimum_count} or more occurrences stand in"
@@ -97,15 +100,18 @@ def fit(
     parameters /= np.float32(dimensions)
     squares = np.ones_like(parameters)
     losses: list[float] = []
-    for epoch in range(epochs):
-        loss = 0.0
-        for number in rng.permutation(len(entries.paths)).tolist():
-            rows, columns, counts = _shuffled(entries.paths[number], rng)
-            weights = np.minimum(1.0, (counts / x_max) ** ALPHA).astype(np.float32)
-            logs = np.log(counts).astype(np.float32)
-            loss += update(rows, columns, weights, logs, parameters, squares, np.float32(RATE))
-        losses.append(loss / entries.n_entries)
-        _LOG.info("epoch %d of %d, loss %.5f", epoch + 1, epochs, losses[-1])
+    with progress("GloVe", epochs * entries.n_entries, "counts") as done:
+        for _ in range(epochs):
+            loss = 0.0
+            for number in rng.permutation(len(entries.paths)).tolist():
+                rows, columns, counts = _shuffled(entries.paths[number], rng)
+                weights = np.minimum(1.0, (counts / x_max) ** ALPHA).astype(np.float32)
+                logs = np.log(counts).astype(np.float32)
+                loss += update(rows, columns, weights, logs, parameters, squares, np.float32(RATE))
+                done.advance(rows.size)
+            losses.append(loss / entries.n_entries)
+    if losses:
+        _LOG.info("GloVe: loss %.5f after the first epoch, %.5f after %d", losses[0], losses[-1], epochs)
     if not np.isfinite(parameters).all():
         raise InputError("train: GloVe's vectors grew beyond all bounds. Write a larger `minimum_count`.")
     return parameters[0, :, :-1] + parameters[1, :, :-1], losses

@@ -9,6 +9,7 @@ from __future__ import annotations
 import gzip
 import io
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -22,16 +23,17 @@ _GZIP = b"\x1f\x8b"
 _NOT_AS_NAMED = {b"\x28\xb5\x2f\xfd": ("zstandard", ".zst"), b"\xfd7zXZ\0": ("xz", ".xz"), b"BZh": ("bzip2", "")}
 
 
-def open_vectors(path: Path) -> BinaryIO:
+def open_vectors(path: Path, read: Callable[[int], object] | None = None) -> BinaryIO:
     """Open a file of vectors from its front, decompressed, and behind a byte-order mark if there is one.
 
-    Endings (.gz, .zst, .xz) say how a file is compressed; gzip is known without.
+    Endings (.gz, .zst, .xz) say how a file is compressed; gzip is known without. `read` is told what has been read, as
+    by `open_decompressed`; not of a gzip file that is called otherwise.
 
     Raises:
         InputError: at once for a file that is absent, may not be read, or is compressed in another way than its ending
             says; while reading for one that is truncated or damaged.
     """
-    stream = open_decompressed(path)
+    stream = open_decompressed(path, read)
     assert isinstance(stream, io.BufferedReader)
     try:
         if path.suffix.lower() not in COMPRESSED and _is_gzip(path, stream):

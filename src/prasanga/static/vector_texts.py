@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, islice
 from pathlib import Path
 
@@ -15,17 +15,17 @@ from prasanga.static.opening import open_vectors
 _LINES = 1000
 
 
-def read_text(path: Path, wanted: Wanted, kind: str) -> WordVectors:
+def read_text(path: Path, wanted: Wanted, kind: str, read: Callable[[int], object] | None = None) -> WordVectors:
     """The vectors of the wanted words.
 
     Numbers have spaces or tabs between them. A word may have spaces in it (some files of GloVe have such words): the
     last numbers of a line are its vector. Every line is held to the number of numbers, those of wanted words to being
-    finite numbers.
+    finite numbers. `read` as in `open_vectors`.
 
     Raises:
         InputError: with the file, the line, what was found and what there should be.
     """
-    with open_vectors(path) as stream:
+    with open_vectors(path, read) as stream:
         first = stream.readline()
         header = header_of(first) if kind == "word2vec" else None
         dimensions = header[1] if header else numbers_apart(first).count(b" ")

@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import logging
 import zlib
+from collections.abc import Iterator
 
 import numpy as np
 
+from prasanga.progress import Progress, progress
 from prasanga.static.tokens import Tokens
 from prasanga.static.trained import Trained, require_vocabulary
 
 _LOG = logging.getLogger(__name__)
 NEGATIVE = 5
 SAMPLE = 1e-3
+_COUNTED = 1000  # sentences that are counted together
 
 
 def train_word2vec(
@@ -56,7 +59,9 @@ def train_word2vec(
     )
     model.build_vocab_from_freq(vocabulary, corpus_count=tokens.n_sentences)
     _LOG.info("word2vec: %d words, %d sentences, %d epochs", len(vocabulary), tokens.n_sentences, epochs)
-    model.train(tokens, total_examples=tokens.n_sentences, epochs=epochs, report_delay=60.0)
+    with progress("word2vec", tokens.n_sentences * epochs, "sentences") as done:
+        counted = _Counted(tokens, done)
+        model.train(counted, total_examples=tokens.n_sentences, epochs=epochs, report_delay=float("inf"))
     words = tuple(model.wv.index_to_key)
     report = {
         "n_sentences": tokens.n_sentences,
@@ -67,6 +72,16 @@ def train_word2vec(
     }
     counts = np.array([vocabulary[word] for word in words], dtype=np.int64)
     return Trained(words, counts, np.asarray(model.wv.vectors, dtype=np.float32), report)
+
+
+class _Counted:
+    """The sentences, again with every new loop, counted as they are read; gensim reads little ahead."""
+
+    def __init__(self, tokens: Tokens, done: Progress) -> None:
+        self._tokens, self._done = tokens, done
+
+    def __iter__(self) -> Iterator[list[str]]:
+        return self._done.over(self._tokens, every=_COUNTED)
 
 
 def _hash(text: str) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -14,13 +15,13 @@ _WORDS = 1000
 _LONGEST = 2000  # bytes of a word
 
 
-def read_word2vec_binary(path: Path, wanted: Wanted) -> WordVectors:
-    """The vectors of the wanted words.
+def read_word2vec_binary(path: Path, wanted: Wanted, read: Callable[[int], object] | None = None) -> WordVectors:
+    """The vectors of the wanted words; `read` as in `open_vectors`.
 
     Raises:
         InputError: the file is truncated or damaged, or something follows its last word.
     """
-    with byte_stream(path) as stream:
+    with byte_stream(path, read) as stream:
         header = header_of(stream.until(b"\n", 100, "the first line"))
         if header is None:
             raise InputError(f"{path}: the first line is no header such as `400000 300`. Write the file's `format`.")

@@ -192,6 +192,12 @@ def test_equals_statsmodels(tau2: str, theirs: str, spread: float) -> None:
         effects, variances = rng.normal(0.4, spread + 0.2, n), rng.uniform(0.01, 0.3, n)
         expected = combine_effects(effects, variances, method_re=theirs, atol=1e-12)
         found = combine(effects, variances, tau2=tau2)
+        if theirs == "iterated" and expected.tau2 == 0 and expected.q > n - 1:
+            # theirs gives up where its last step rounds to below the root, which depends on the processor
+            weights = 1 / (variances + found.tau2)
+            mean = weights @ effects / weights.sum()
+            assert weights @ (effects - mean) ** 2 == pytest.approx(n - 1, rel=1e-9)
+            continue
         assert found.tau2 == pytest.approx(max(0.0, expected.tau2), rel=1e-6, abs=1e-9)
         assert found.q == pytest.approx(expected.q, rel=1e-9)
         assert found.i2 == pytest.approx(max(0.0, expected.i2), rel=1e-9, abs=1e-12)

@@ -85,11 +85,13 @@ class FakeEncoder:
         ends = roots or [None] * len(texts)
         return SimpleNamespace(**vars(inputs), items=list(zip(texts, spans, ends, strict=True)))
 
-    def run(self, inputs: Any) -> list[np.ndarray]:
+    def run(self, inputs: Any, done: Any = None) -> list[np.ndarray]:
         if len(self.asked) + len(inputs.items) > self.dies_after:
             raise Killed
         self.asked += [(text, span) for text, span, _ in inputs.items]
         self.report = replace(self.report, passes=self.report.passes + len(inputs.ids), pieces=len(self.asked))
+        if done is not None:
+            done(len(inputs.items))
         return [np.stack([vector_of(*item, layer) for item in inputs.items]) * self.scale for layer in self.layers]
 
     def load(self) -> Any:
@@ -321,9 +323,9 @@ def test_all_targets_of_a_text_are_embedded_together(tmp_path: Path) -> None:
     calls: list[list[str]] = []
 
     class Recording(FakeEncoder):
-        def run(self, inputs: Any) -> list[np.ndarray]:
+        def run(self, inputs: Any, done: Any = None) -> list[np.ndarray]:
             calls.append([text for text, _, _ in inputs.items])
-            return super().run(inputs)
+            return super().run(inputs, done)
 
     embed(tmp_path, items, Recording(), part=2)
     assert sum(text in call for call in calls) == 1

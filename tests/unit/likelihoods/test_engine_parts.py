@@ -95,7 +95,7 @@ def test_items_go_through_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
     scorer = planted()
     real = scorer.log_probabilities
-    monkeypatch.setattr(scorer, "log_probabilities", lambda queries: asked.append(len(queries)) or real(queries))
+    monkeypatch.setattr(scorer, "log_probabilities", lambda queries, **_: asked.append(len(queries)) or real(queries))
     assert score_items(scorer, [*items, *items[::-1]]) == whole
     assert asked == [1] * 4
     assert whole[0].fill != whole[0].prior

@@ -121,7 +121,7 @@ def test_the_prior_is_read_at_the_place_of_the_target_and_does_not_see_the_attri
         name, kind, tokenizer, max_pieces = "listening", "encoder", real.tokenizer, None
         mask, unknown = real.mask, real.unknown
 
-        def log_probabilities(self, queries: Sequence[Query]) -> list[Any]:
+        def log_probabilities(self, queries: Sequence[Query], **_: object) -> list[Any]:
             asked.extend(queries)
             return [np.zeros(len(query.targets)) for query in queries]
 

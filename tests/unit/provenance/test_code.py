@@ -151,3 +151,42 @@ def test_no_module_is_imported_by_a_name_in_a_string(project_root: Path) -> None
     for path in (project_root / "src").rglob("*.py"):
         assert "import_module" not in path.read_text(encoding="utf-8"), path
         assert "__import__" not in path.read_text(encoding="utf-8"), path
+
+
+def test_what_is_shown_of_a_job_is_no_code_of_its_result(tree: Path) -> None:
+    package = tree / "src/prasanga"
+    before = fingerprint(tree / "split_words.py", tree / "src")
+    write(
+        package,
+        progress="from prasanga import errors\nfrom prasanga.statistics import mean\n\ndef progress():\n    return 1\n",
+        progression="def next_of(x):\n    return x + 1\n",
+        words__split="from prasanga.progress import progress\nfrom prasanga import progression\n\n"
+        "def split(text):\n    return text.split()\n",
+    )
+    using = fingerprint(tree / "split_words.py", tree / "src")
+    assert using.keys() - before.keys() == {"prasanga.progression"}  # that, and neither `progress` nor what it imports
+    assert using["prasanga.words.split"] != before["prasanga.words.split"]  # a call is code of who calls
+    write(package, progress="def progress():\n    return 2\n")
+    assert fingerprint(tree / "split_words.py", tree / "src") == using
+    write(package, progression="def next_of(x):\n    return x + 2\n")
+    assert fingerprint(tree / "split_words.py", tree / "src") != using
+
+
+@pytest.mark.parametrize(
+    "statement",
+    ["import prasanga.progress", "from prasanga import progress", "from prasanga.progress import Progress, progress"],
+)
+def test_however_progress_is_imported_it_is_left_out(tree: Path, statement: str) -> None:
+    package = tree / "src/prasanga"
+    write(package, progress="class Progress:\n    pass\n\ndef progress():\n    return 1\n")
+    write(package, words__split=f"{statement}\n\ndef split(text):\n    return text.split()\n")
+    assert names(tree, "split_words.py") == {"split_words.py", "prasanga", "prasanga.words", "prasanga.words.split"}
+
+
+def test_the_progress_of_this_package_is_in_no_fingerprint() -> None:
+    root = Path(__file__).parents[3]
+    assert (root / "src/prasanga/progress.py").is_file()
+    for script in sorted((root / "workflow/scripts").glob("*.py")):
+        found = fingerprint(script, root / "src")
+        assert "prasanga.progress" not in found
+        assert "prasanga.logs" in found  # which is not left out

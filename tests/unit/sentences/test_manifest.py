@@ -6,6 +6,7 @@ import json
 import logging
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 import xxhash
@@ -35,9 +36,9 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     names: list[str] = []
     digested = module._digested
 
-    def noting(path: str) -> module.Entry:
+    def noting(path: str, *told: Any) -> module.Entry:
         names.append(Path(path).name)
-        return digested(path)
+        return digested(path, *told)
 
     monkeypatch.setattr(module, "_digested", noting)
     return names
@@ -149,10 +150,10 @@ def test_a_file_that_disappears_between_two_looks_loses_no_other_digest(
 ) -> None:
     digested = module._digested
 
-    def vanishing(path: str) -> module.Entry:
+    def vanishing(path: str, *told: Any) -> module.Entry:
         if path == str(corpus[0]):
             corpus[0].unlink()
-        return digested(path)
+        return digested(path, *told)
 
     monkeypatch.setattr(module, "_digested", vanishing)
     with pytest.raises(InputError, match=r"a\.txt: this corpus file cannot be read"):

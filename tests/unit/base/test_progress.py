@@ -1,0 +1,377 @@
+"""What is said of long work, and when: values by a clock that the tests set."""
+
+from __future__ import annotations
+
+import io
+import logging
+import os
+import pty
+import re
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from fake_clock import FakeClock, progress_lines
+
+from prasanga import progress as module
+from prasanga.progress import Progress, progress
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> FakeClock:
+    """Time that stands still; it is noon."""
+    found = FakeClock()
+    monkeypatch.setattr(module, "clock", found)
+    monkeypatch.setattr(module, "watched", False)
+    caplog.set_level(logging.INFO, logger=module.__name__)
+    return found
+
+
+def work(clock: FakeClock, done: Progress, seconds: float, rate: float = 1.0, every: float = 1.0) -> None:
+    """So many seconds pass in which `rate` a second is done, some at a time."""
+    for _ in range(round(seconds / every)):
+        clock.now += every
+        done.advance(rate * every)
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_lines_of_a_minute(clock: FakeClock, caplog: pytest.LogCaptureFixture) -> None:
+    with progress("embedding", 50_000, "segments") as done:
+        work(clock, done, 60, rate=830)
+        clock.now += 0.241
+        done.advance(200)
+    assert progress_lines(caplog, "embedding") == [
+        "embedding: 50,000 segments, begun at 12:00:00",
+        "embedding: 8,300 of 50,000 segments (16 %), 830 a second, 50 s left, done about 12:01",
+        "embedding: 33,200 of 50,000 segments (66 %), 830 a second, 20 s left, done about 12:01",
+        "embedding: 50,000 segments in 60 s, 830 a second",
+    ]
+
+
+def test_nothing_is_said_of_short_work(clock: FakeClock, caplog: pytest.LogCaptureFixture) -> None:
+    with progress("short", 40, "steps") as done:
+        work(clock, done, 4.9, every=0.1)
+    assert caplog.records == []
+    with progress("longer", 5, "steps") as done:
+        work(clock, done, 5)
+    assert progress_lines(caplog, "longer") == [
+        "longer: 5 steps, begun at 12:00:04",
+        "longer: 5 steps in 5 s, 1.0 a second",
+    ]
+
+
+def test_without_a_total_there_are_count_and_rate(clock: FakeClock, caplog: pytest.LogCaptureFixture) -> None:
+    with progress("reading", None, "lines") as done:
+        work(clock, done, 12, rate=1000)
+        assert done.text() == "12,000 lines, 1,000 a second"
+    assert progress_lines(caplog, "reading") == [
+        "reading: lines, begun at 12:00:00",
+        "reading: 10,000 lines, 1,000 a second",
+        "reading: 12,000 lines in 12 s, 1,000 a second",
+    ]
+
+
+def test_bytes_are_megabytes(clock: FakeClock) -> None:
+    with progress("reading", 2_500_000_000, "bytes") as done:
+        work(clock, done, 10, rate=8_300_000)
+        assert done.text() == "83 of 2,500 MB (3 %), 8.3 MB a second, 5 min left, done about 12:05"
+    with progress("reading", 4_000_000, "bytes") as done:
+        work(clock, done, 10, rate=50_000)
+        assert done.text() == "0.5 of 4.0 MB (12 %), 3.0 MB a minute, 70 s left, done about 12:02"
+
+
+@pytest.mark.parametrize(
+    ("rate", "said"),
+    [(83_412, "83,400 a second"), (1.25, "1.2 a second"), (0.25, "15 a minute"), (0.01, "36 an hour")],
+)
+def test_a_rate_is_given_for_the_time_in_which_something_happens(clock: FakeClock, rate: float, said: str) -> None:
+    with progress("work", None) as done:
+        work(clock, done, 1000, rate=rate, every=10)
+        assert done.text().endswith(said)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [
+        (45, "45 s left, done about 12:01"),
+        (1000, "17 min left, done about 12:17"),
+        (12_000, "3 h 20 min left, done about 15:20"),
+        (50_000, "13 h 53 min left, done about 2026-11-23 01:54"),
+        (190_000, "2 d 5 h left, done about 2026-11-24 16:47"),
+    ],
+)
+def test_time_left_and_expected_end(clock: FakeClock, seconds: int, said: str) -> None:
+    with progress("work", 10 + seconds) as done:
+        work(clock, done, 10)
+        assert done.text().endswith(said)
+
+
+def test_the_rate_is_that_of_the_last_minute(clock: FakeClock) -> None:
+    with progress("work", 100_000) as done:
+        work(clock, done, 600, rate=100)
+        assert "100 a second, 7 min left" in done.text()
+        work(clock, done, 90, rate=10)
+        assert "60,900 of 100,000 steps (60 %), 10 a second, 65 min left" in done.text()  # since the start it is 88
+
+
+def test_work_in_large_pieces_has_a_steady_rate_and_a_standstill_shows(clock: FakeClock) -> None:
+    with progress("work", 1000) as done:
+        work(clock, done, 200, rate=1, every=50)
+        clock.now += 40  # of the next piece
+        assert "1.0 a second, 13 min left" in done.text()
+        clock.now += 960
+        assert re.search(r", [\d.]+ a minute, ", done.text())  # for a quarter of an hour, nothing has come
+
+
+def test_nothing_done_has_no_rate(clock: FakeClock) -> None:
+    with progress("work", 10) as done:
+        clock.now += 100
+        assert done.text() == "0 of 10 steps (0 %)"
+    with progress("work", 0) as done:
+        assert done.text() == "0 of 0 steps (100 %)"
+
+
+@pytest.mark.parametrize(("hours", "most"), [(0.02, 5), (1, 24), (24, 34), (24 * 7, 42)])
+def test_lines_are_few_however_long_it_lasts(
+    clock: FakeClock, caplog: pytest.LogCaptureFixture, hours: float, most: int
+) -> None:
+    seconds = round(hours * 3600)
+    times: list[float] = []
+    known = 0
+    with progress("work", seconds) as done:
+        for _ in range(0, seconds, 5):
+            work(clock, done, 5, every=5)
+            if len(caplog.records) > known:
+                known = len(caplog.records)
+                times.append(clock.now)
+    gaps = [after - before for before, after in pairwise(times[1:])]
+    assert len(caplog.records) <= most
+    assert gaps[0] == 30
+    assert max(gaps, default=0) <= max(30, seconds / 8)  # and never is the log silent for most of the time
+
+
+def test_work_that_is_stopped_says_how_far_it_came(clock: FakeClock, caplog: pytest.LogCaptureFixture) -> None:
+    def stop() -> None:
+        raise ValueError("stopped")
+
+    def stopped() -> None:
+        with progress("work", 100) as done:
+            work(clock, done, 7)
+            stop()
+
+    with pytest.raises(ValueError, match="stopped"):
+        stopped()
+    assert progress_lines(caplog, "work")[-1] == "work: stopped after 7 of 100 steps (7 %), 7 s"
+
+
+def test_items_are_counted_in_batches() -> None:
+    counts = []
+    with progress("work", 10) as done:
+        for item in done.over(range(10), every=4):
+            counts.append((item, done.done))
+    assert counts[3:6] == [(3, 0), (4, 4), (5, 4)]
+    assert done.done == 10
+
+
+def test_more_than_the_total_is_all_of_it(clock: FakeClock, caplog: pytest.LogCaptureFixture) -> None:
+    with progress("reading", 20_000_000, "bytes") as done:  # a part of a file: the last piece reaches beyond it
+        work(clock, done, 11, rate=2_000_000)
+        assert done.text() == "20 of 20 MB (100 %), 2.0 MB a second"
+    assert progress_lines(caplog, "reading")[-1] == "reading: 20 MB in 11 s, 2.0 MB a second"
+
+
+def test_work_within_other_work_is_silent_for_a_minute(clock: FakeClock, caplog: pytest.LogCaptureFixture) -> None:
+    with progress("outer", 3) as outer:
+        for _ in outer.over(range(2)):
+            with progress("inner", 30) as inner:
+                work(clock, inner, 30)
+        with progress("inner", 100) as inner:
+            work(clock, inner, 100)
+        outer.advance()
+    assert len(progress_lines(caplog, "outer")) >= 3
+    assert [line.split(", ")[0] for line in progress_lines(caplog, "inner")] == [
+        "inner: 100 steps",
+        "inner: 60 of 100 steps (60 %)",
+        "inner: 90 of 100 steps (90 %)",
+        "inner: 100 steps in 100 s",
+    ]
+
+
+def test_threads_count_together() -> None:
+    with progress("work", 40_000) as done:
+        threads = [threading.Thread(target=lambda: [done.advance() for _ in range(10_000)]) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert done.done == 40_000
+
+
+def test_without_an_advance_a_thread_looks_after_it(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    said = threading.Event()
+    caplog.set_level(logging.INFO, logger=module.__name__)
+    monkeypatch.setattr(module, "clock", FakeClock(step=20))
+    monkeypatch.setattr(module, "_LOOK", 0.01)
+    monkeypatch.setattr(Progress, "_watcher", None)
+    monkeypatch.setattr(Progress, "_say", lambda *_: said.set())
+    with progress("standing", 10):
+        assert said.wait(30)
+
+
+# On a terminal
+
+
+@pytest.fixture
+def plug_in(monkeypatch: pytest.MonkeyPatch, clock: FakeClock) -> Iterator[Callable[[], Terminal]]:
+    """Puts a terminal in the place of standard error; called in the test, after pytest's own capture."""
+    clock.step = 0.0
+    terminal = Terminal()
+    handler = logging.StreamHandler(terminal)
+    handler.setFormatter(logging.Formatter("%(message)s"))
+
+    def plug() -> Terminal:
+        monkeypatch.setenv("TERM", "xterm")
+        monkeypatch.setattr(module, "_in_foreground", lambda _: True)
+        monkeypatch.setattr(sys, "stderr", terminal)
+        logging.root.addHandler(handler)
+        return terminal
+
+    yield plug
+    logging.root.removeHandler(handler)
+
+
+def test_a_bar_stands_in_place_of_lines(
+    plug_in: Callable[[], Terminal], clock: FakeClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    drawn = plug_in()
+    with Progress("embedding", 100, "segments", alone=lambda: True) as done:
+        work(clock, done, 4)
+        done.look()
+        assert drawn.getvalue() == ""
+        work(clock, done, 26)
+        done.look()
+        bar = drawn.getvalue().split("\r")[-1]
+        assert re.fullmatch(r"embedding  30 % \|[#█]+.? +\| 1.0 a second, 70 s left, done about 12:02 *", bar), bar
+        logging.getLogger("prasanga.other").warning("something odd")
+        work(clock, done, 70)
+    lines = drawn.getvalue().replace("\r", "\n").split("\n")
+    assert "something odd" in [line.strip() for line in lines]  # on a line of its own
+    assert lines[-3].strip() == ""  # the bar is gone
+    assert drawn.getvalue().endswith("embedding: 100 segments in 100 s, 1.0 a second\n")
+    assert "of 100 segments" not in drawn.getvalue().split("something odd")[1].split("100 segments in")[0]
+    # what the file of a log has: all lines
+    assert "embedding: 40 of 100 segments (40 %), 1.0 a second, 60 s left, done about 12:02" in caplog.messages
+
+
+def test_a_bar_goes_when_another_process_comes_and_comes_when_it_goes(
+    plug_in: Callable[[], Terminal], clock: FakeClock
+) -> None:
+    drawn = plug_in()
+    alone = True
+    with Progress("work", 1000, alone=lambda: alone) as done:
+        work(clock, done, 6)
+        done.look()
+        assert "0 % |" in drawn.getvalue()
+        alone = False
+        done.look()
+        before = drawn.getvalue()
+        assert before.endswith("\r")
+        work(clock, done, 40)
+        done.look()
+        added = drawn.getvalue()[len(before) :]
+        assert "|" not in added
+        assert "work: 40 of 1,000 steps (4 %), 1.0 a second" in added
+        alone = True
+        done.look()
+        assert "|" not in drawn.getvalue()[len(before) :]
+        work(clock, done, 5)
+        done.look()
+        assert "5 % |" in drawn.getvalue()[len(before) :]
+
+
+def test_of_two_there_is_one_bar(plug_in: Callable[[], Terminal], clock: FakeClock) -> None:
+    drawn = plug_in()
+    with Progress("outer", 1000, alone=lambda: True) as outer, Progress("inner", 1000, alone=lambda: True) as inner:
+        for _ in range(80):
+            work(clock, inner, 1)
+            outer.look()
+            inner.look()
+    assert "outer   0 % |" in drawn.getvalue()
+    assert "inner" not in drawn.getvalue().split("inner: stopped")[0].split("inner: 80 of")[0]
+
+
+def test_names_with_braces_and_long_ones_are_shown(plug_in: Callable[[], Terminal], clock: FakeClock) -> None:
+    drawn = plug_in()
+    name = "embedding {segments} of a folder with a very long name/00.parquet"
+    with Progress(name, 1000, alone=lambda: True) as done:
+        work(clock, done, 6)
+        done.look()
+    bars = [bar for bar in drawn.getvalue().split("\r") if "% |" in bar]
+    assert bars[-1].startswith("…very long name/00.parquet   1 % |")
+    with Progress("{0} {x}", None, alone=lambda: True) as done:
+        work(clock, done, 6)
+        done.look()
+        assert "{0} {x}: 6 steps, 1.0 a second" in drawn.getvalue()
+
+
+@pytest.mark.parametrize("term", ["dumb", None])
+def test_a_dumb_terminal_has_lines(
+    plug_in: Callable[[], Terminal], clock: FakeClock, monkeypatch: pytest.MonkeyPatch, term: str | None
+) -> None:
+    drawn = plug_in()
+    monkeypatch.delenv("TERM") if term is None else monkeypatch.setenv("TERM", term)
+    with Progress("work", 100, alone=lambda: True) as done:
+        work(clock, done, 12)
+        done.look()
+    assert "\r" not in drawn.getvalue()
+    assert "work: 10 of 100 steps (10 %)" in drawn.getvalue()
+
+
+def test_progress_is_light_to_import() -> None:
+    code = (
+        "import sys, prasanga.progress; print([m for m in ('tqdm', 'psutil', 'numpy', 'polars') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+# With real processes
+
+
+ALONE = "from prasanga.progress import _is_alone; print(_is_alone())"
+
+
+def in_a_group(command: str) -> str:
+    """What a shell with a process group of its own prints."""
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, start_new_session=True, check=True)
+    return done.stdout.strip()
+
+
+def test_a_job_sees_the_others_of_its_run() -> None:
+    job = f'{sys.executable} -c "{ALONE}"'
+    assert in_a_group(f"{job}; true") == "True"
+    assert in_a_group(f"bash -c '{job}; true'; true") == "True"
+    assert in_a_group(f"sleep 30 & {job}; kill $!") == "False"
+    own = f"import subprocess; p = subprocess.Popen(['sleep', '30']); {ALONE}; p.kill()"
+    assert in_a_group(f'{sys.executable} -c "{own}"; true') == "True"
+
+
+def test_the_foreground_of_a_terminal(tmp_path: Path) -> None:
+    leader, follower = pty.openpty()
+    with os.fdopen(follower, "w") as terminal:
+        assert module._is_terminal(terminal) or os.environ.get("TERM", "dumb") == "dumb"
+        assert not module._in_foreground(terminal)  # it is a terminal, but not that of this process
+    os.close(leader)
+    with (tmp_path / "file").open("w") as file:
+        assert not module._is_terminal(file)
+        assert not module._in_foreground(file)

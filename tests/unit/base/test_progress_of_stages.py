@@ -1,0 +1,306 @@
+"""Every stage whose jobs can be long says how far it is, and its results are those of a job that says nothing."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import logging
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pytest
+from fake_clock import long_job, progress_lines, slow_clock
+from scoring_models import build
+from sentence_tables import SCHEMA, occurrence
+
+from prasanga.associations import CeatSettings, TestSettings, differences, measure_ceat
+from prasanga.associations.permutation import permutation_test_of_scores
+from prasanga.associations.weat import measure_weat
+from prasanga.construction.generation import load_writer
+from prasanga.embeddings.filling import Item, fill
+from prasanga.embeddings.pooling import Pooling
+from prasanga.likelihoods import load_scorer, parts, score_pairs
+from prasanga.likelihoods.log_probability import LogProbabilityItem, score_items
+from prasanga.likelihoods.parts import Answered
+from prasanga.models import train_model
+from prasanga.parquet import write_table
+from prasanga.samples import cut_segments, draw, parse_length, short_stimuli
+from prasanga.samples.release import Text, write_release
+from prasanga.sentences import SENTENCE_SCHEMA, Shard, extract_shard, manifest, read_corpus
+from prasanga.sentences.audit import concordance, count_forms, length_histogram
+from prasanga.sentences.manifest import update_manifest
+from prasanga.static import read_vectors, sentences_of, spool, train_glove, train_word2vec
+from prasanga.text import normalizer
+
+Log = pytest.LogCaptureFixture
+TEXT = "লাল ফুলের মালা গাঁথি। মা ফুল ভালোবাসে।\n\n" * 30_000  # some megabytes, which are read one at a time
+
+
+class Forms:
+    def claims(self) -> dict[str, tuple[str, ...]]:
+        return {"ফুল": ("ফুল",), "ফুলের": ("ফুল",)}
+
+
+def corpus_file(folder: Path, kind: str) -> Shard:
+    lines = [f"{TEXT[:38]} {i}" for i in range(30_000)]
+    path = folder / f"corpus.{kind}"
+    if kind == "parquet":
+        write_table(path, pa.table({"text": lines}), {})
+    elif kind == "jsonl":
+        path.write_text("".join(json.dumps({"text": line}) + "\n" for line in lines), encoding="utf-8")
+    else:
+        path.write_text(TEXT, encoding="utf-8")
+    return Shard(str(path), path.name, "blank-line", {"txt": "text"}.get(kind, kind))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("kind", ["txt", "jsonl", "parquet"])
+def test_extraction(tmp_path: Path, caplog: Log, kind: str) -> None:
+    shard = corpus_file(tmp_path, kind)
+
+    def rows() -> pa.Table:
+        batches = extract_shard(shard, lexicon=Forms(), normalization="none", language="bn")
+        return pa.Table.from_batches(list(batches), SENTENCE_SCHEMA)
+
+    expected = rows()
+    with long_job(caplog, "searching corpus."):
+        assert rows().equals(expected)
+    assert "MB (" in progress_lines(caplog, "searching")[1]
+
+
+def test_a_part_of_a_file_has_the_size_of_the_part(tmp_path: Path, caplog: Log) -> None:
+    shard = corpus_file(tmp_path, "txt")
+    size = Path(shard.path).stat().st_size
+    start, end = size // 8, size - size // 8
+    part = shard._replace(start=start, end=end)
+    with long_job(caplog, f"searching corpus.txt from byte {start:,} on"):
+        list(extract_shard(part, lexicon=Forms(), normalization="none", language="bn"))
+    assert f"of {(end - start) / 1e6:.1f} MB (" in caplog.text
+
+
+def test_digests_and_reading_a_corpus(tmp_path: Path, caplog: Log, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(manifest, "_PIECE", 1 << 20)
+    shard = corpus_file(tmp_path, "txt")
+    with long_job(caplog, "corpus files read for their digests"):
+        found = update_manifest(tmp_path / "one.json", [shard.path])
+    assert found == update_manifest(tmp_path / "two.json", [shard.path])
+    with long_job(caplog, "reading the corpus"):
+        texts = list(read_corpus([shard, shard]))
+    assert len(texts) == 60_000
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    """Sentences with two stimuli."""
+    contexts = [f"{'আজ ' * (i % 9)}লাল ফুল আর মা এক দুই তিন চার {i}" for i in range(300)]
+    rows = [
+        occurrence(f"c{i}", text, stimulus, text.index(stimulus))
+        for i, text in enumerate(contexts)
+        for stimulus in ("ফুল", "মা")
+    ]
+    path = tmp_path / "sentences.parquet"
+    write_table(path, pa.Table.from_pylist(rows, SCHEMA), {})
+    return path
+
+
+def test_audit(table: Path, caplog: Log) -> None:
+    tasks: dict[str, Callable[[], pa.Table]] = {
+        "counting forms": lambda: count_forms([table]),
+        "counting lengths": lambda: length_histogram([table]),
+        "drawing the concordance": lambda: concordance([table], 5, 47),
+    }
+    caplog.set_level(logging.INFO, logger="prasanga.progress")
+    for name, task in tasks.items():
+        expected = task()
+        with slow_clock():
+            assert task().equals(expected)
+        assert f"{name}: 600 occurrences in" in progress_lines(caplog, name)[-1]
+    with long_job(caplog, "counting forms"):
+        count_forms([table, table])
+
+
+def test_samples_and_release(table: Path, tmp_path: Path, caplog: Log) -> None:
+    settings: dict[str, Any] = {"lengths": [parse_length(5)], "pool": "shared"}
+
+    def segments() -> tuple[list[Any], Any]:
+        drawn = draw([table] * 3, contexts_per_stimulus=280, seed=1, **settings)
+        with cut_segments(drawn, tmp_path) as found:
+            return [batch.to_pylist() for batch in found.batches(drawn.lengths[0])], drawn
+
+    expected, _ = segments()
+    with long_job(caplog, "drawing samples"):
+        assert segments()[0] == expected
+    assert progress_lines(caplog, "cutting segments")[-1].startswith("cutting segments: 560 segments in")
+    with long_job(caplog, "counting contexts"):
+        assert short_stimuli([table] * 3, minimum=301, **settings) == ["ফুল", "মা"]
+    occurrences = {row["occurrence_id"] for batch in expected for row in batch}
+    with long_job(caplog, "exporting the sampled sentences"):
+        tallies = write_release(
+            tmp_path / "release.csv", [(table, Text("a", "A", "CC0")), (table, Text("b", "B", "CC0"))], occurrences
+        )
+    assert sum(tally.contexts for tally in tallies.values()) == 560
+
+
+def test_embeddings(caplog: Log) -> None:
+    class Store:
+        dtype = "float32"
+        added: list[str]
+
+        def __init__(self) -> None:
+            self.added = []
+
+        def find(self, ids: list[str]) -> np.ndarray:
+            return np.zeros(len(ids), dtype=np.bool_)
+
+        def add(self, rows: Any, _: Any) -> None:
+            self.added += rows.ids
+
+    class Encoder:
+        on_a_gpu, device_name = False, "cpu"
+        loaded = SimpleNamespace(name="tiny", dtype="float32")
+        report = SimpleNamespace(passes=1, pieces=1)
+
+        def read(self, texts: list[str], *_: Any) -> Any:
+            numbers = np.ones(len(texts), dtype=np.int32)
+            return SimpleNamespace(ids=texts, n_pieces=numbers, n_unknown=0 * numbers, cut=numbers > 1)
+
+        def run(self, inputs: Any, done: Callable[[int], object]) -> list[np.ndarray]:
+            for _ in inputs.ids:
+                done(1)
+            return [np.zeros((len(inputs.ids), 2), dtype=np.float32)]
+
+    items = {str(i): Item(f"text {i}", 0, 4, 4) for i in range(30)}
+    for pooling, unit in ((Pooling(), "segments"), (Pooling("sentence", "mean"), "sentences")):
+        caplog.clear()
+        store = Store()
+        with long_job(caplog, "embedding 00.parquet by tiny"):
+            fill([store], items, Encoder, pooling=pooling, where="00.parquet")  # type: ignore[list-item, arg-type]
+        assert sorted(store.added) == sorted(items)
+        assert f"30 {unit} in" in progress_lines(caplog, "embedding")[-1]
+
+
+def word_set(name: str, stimuli: list[str]) -> dict[str, Any]:
+    return {"name": name, "gloss": name, "stimuli": stimuli}
+
+
+def category(number: int) -> dict[str, Any]:
+    sets = [word_set(f"{side}{number}", [f"{side}{i}" for i in range(12)]) for side in "xyab"]
+    return {"title": f"C{number}", "targets": sets[:2], "attributes": sets[2:]}
+
+
+CATEGORIES = {f"C{i}": category(i) for i in range(6)}
+
+
+def test_associations(caplog: Log) -> None:
+    rng = np.random.default_rng(1)
+    words = [f"{side}{i}" for side in "xyab" for i in range(12)]
+    contexts = {word: ([f"{word}-{i}" for i in range(6)], rng.standard_normal((6, 4))) for word in words}
+    static = {word: rng.standard_normal(4) for word in words}
+    test = TestSettings(n_resamples=50, n_shuffles=20, n_permutations=50)
+
+    def ceat() -> Any:
+        return measure_ceat(
+            CATEGORIES, contexts, model="m", segment_length="9", settings=CeatSettings(n_samples=20, test=test)
+        )
+
+    def weat() -> Any:
+        return measure_weat(CATEGORIES, static, {}, name="v", settings=test, seed=1)
+
+    expected, of_words = ceat(), weat()
+    with long_job(caplog, "CEAT of m, length 9"):
+        assert all(one.equals(other) for one, other in zip(ceat(), expected, strict=True))
+    assert progress_lines(caplog, "CEAT")[-1].startswith("CEAT of m, length 9: 12 estimates in")
+    with long_job(caplog, "WEAT of v"):
+        assert all(one.equals(other) for one, other in zip(weat(), of_words, strict=True))
+    assert progress_lines(caplog, "WEAT")[-1].startswith("WEAT of v: 6 categories in")
+    compared = differences(expected.estimates, expected.resamples)
+    with long_job(caplog, "comparing lengths and models"):
+        assert differences(expected.estimates, expected.resamples).equals(compared)
+
+
+def test_permutations(caplog: Log) -> None:
+    x, y = np.random.default_rng(1).standard_normal((2, 60))
+    asked: dict[str, Any] = {"method": "sampled", "n_resamples": 300_000}
+    expected = permutation_test_of_scores(x, y, rng=1, **asked)
+    with long_job(caplog, "permutation test"):
+        assert permutation_test_of_scores(x, y, rng=1, **asked) == expected
+
+
+@pytest.mark.parametrize("waiting", [20, 1 << 21])
+def test_sentences_of_pairs(tmp_path: Path, caplog: Log, monkeypatch: pytest.MonkeyPatch, waiting: int) -> None:
+    monkeypatch.setattr(parts, "WAITING", waiting)
+    scorer = load_scorer(build("bert", tmp_path), pieces_per_batch=32)
+    pairs = pl.DataFrame(
+        {
+            "language": ["bn"] * 6,
+            "first": [f"মা লাল গোলাপ {'আর ' * i}দেখে।" for i in range(6)],
+            "second": [f"বাবা লাল গোলাপ {'আর ' * i}দেখে।" for i in range(6)],
+        }
+    )
+    expected = score_pairs(scorer, pairs, unknown="keep")
+    assert expected["score_first"].null_count() == 0
+    with long_job(caplog, "scoring sentences by"):
+        assert score_pairs(scorer, pairs, unknown="keep").equals(expected)
+    assert ": 12 sentences in" in progress_lines(caplog, "scoring sentences by")[-1]
+    words = [LogProbabilityItem(text, (0, 2), (7, 12)) for text in pairs["first"]]
+    found = score_items(scorer, words)
+    with long_job(caplog, "scoring words in sentences by"):
+        assert score_items(scorer, words) == found
+
+
+def test_sentences_are_counted_by_the_share_of_their_passes_that_has_run() -> None:
+    told: list[float] = []
+    answered = Answered(told.append)
+    answered.reached = 10
+    answered(1, 4)
+    answered(4, 4)
+    answered.reached = 16
+    answered(3, 6)
+    assert told == [2.5, 7.5, 3.0]
+    answered(6, 6)
+    answered.reached = 20  # known from before: nothing runs for the last four
+    answered.finish()
+    assert sum(told) == 20
+
+
+SMALL: dict[str, Any] = {"hidden_size": 16, "layers": 1, "heads": 2, "vocabulary_size": 120, "sequence_length": 32}
+
+
+def test_training_a_model(tmp_path: Path, caplog: Log) -> None:
+    texts = [f"{who} ঘরে {what} দেখে।" for who in ("মা", "বাবা") for what in ("ফুল", "চাঁদ", "পাখি")]
+    expected = train_model(texts, tmp_path / "one", steps=8, **SMALL)
+    with long_job(caplog, "training two"):
+        found = train_model(texts, tmp_path / "two", steps=8, **SMALL)
+    assert dataclasses.asdict(found) == dataclasses.asdict(expected)
+    weights = [(tmp_path / name / "model.safetensors").read_bytes() for name in ("one", "two")]
+    assert weights[0] == weights[1]
+
+
+def test_training_and_reading_static_vectors(tmp_path: Path, caplog: Log) -> None:
+    tokens = spool(sentences_of([TEXT[:60_000]], normalizer("none")), tmp_path / "tokens")
+    options: dict[str, Any] = {"dimensions": 8, "window": 2, "minimum_count": 2, "epochs": 3, "seed": 1}
+    for train, name in ((train_word2vec, "word2vec"), (train_glove, "GloVe")):
+        expected = train(tokens, **options)
+        with long_job(caplog, name):
+            found = train(tokens, **options)
+        assert found.words == expected.words
+        assert found.report == expected.report
+        np.testing.assert_array_equal(found.vectors, expected.vectors)
+    assert "sentences" in progress_lines(caplog, "counting neighbours")[-1]
+    path = tmp_path / "v.txt"
+    path.write_text("".join(f"w{i} {i} 1.5\n" for i in range(200_000)), encoding="utf-8")
+    with long_job(caplog, f"reading {path}"):
+        assert read_vectors(path, ["w7"]).found["w7"].vector.tolist() == [7, 1.5]
+
+
+def test_writing(tmp_path: Path, caplog: Log, monkeypatch: pytest.MonkeyPatch) -> None:
+    writer = load_writer(build("gpt2", tmp_path), device="cpu")
+    monkeypatch.setattr("prasanga.construction.generation._BATCH", {"cpu": 12})
+    texts = ["মা ঘরে", "বাবা ফুল", "পাখি চাঁদ দেখে"]
+    expected = writer.generate(texts, max_new_tokens=3, seed=1)
+    with long_job(caplog, f"{writer.name} writes"):
+        assert writer.generate(texts, max_new_tokens=3, seed=1) == expected
