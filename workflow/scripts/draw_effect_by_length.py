@@ -7,13 +7,12 @@ import polars as pl
 from prasanga.logs import log_to
 from prasanga.provenance import describe
 from prasanga.report.figures.effect_by_length import plot_effect_by_length
-from prasanga.report.figures.panels import save_figure
+from prasanga.report.figures.saving import save_widths
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import snakemake
 
 log_to(snakemake.log[0])
-made_from = describe("report", script=__file__, inputs=snakemake.input, libraries=["matplotlib"])
-figure = plot_effect_by_length(pl.read_parquet(snakemake.input[0]))
-for path in snakemake.output:
-    save_figure(figure, path, made_from=made_from["fingerprint"])
+made_from = describe("report", script=__file__, inputs=snakemake.input, libraries=["matplotlib"])["fingerprint"]
+ceat = pl.read_parquet(snakemake.input[0])
+save_widths(lambda width: plot_effect_by_length(ceat, width=width), snakemake.output, made_from=made_from)

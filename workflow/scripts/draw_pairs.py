@@ -1,6 +1,5 @@
 """Adapter: differences of scores of sentence pairs to the figures of their densities."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -8,17 +7,18 @@ import polars as pl
 from prasanga.logs import log_to
 from prasanga.provenance import describe
 from prasanga.report.figures.pair_differences import plot_differences
-from prasanga.report.figures.panels import save_figure
+from prasanga.report.figures.saving import save_each
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import snakemake
 
 log_to(snakemake.log[0])
-made_from = describe("report", script=__file__, inputs=snakemake.input, libraries=["matplotlib", "scipy"])
+made_from = describe("report", script=__file__, inputs=snakemake.input, libraries=["matplotlib", "numpy"])[
+    "fingerprint"
+]
 differences = pl.read_parquet(snakemake.input[0])
-figures = {
-    "score_differences": plot_differences(differences),
-    "score_differences_by_type": plot_differences(differences, lines="bias_type"),
+plots = {
+    "score_differences": lambda width: plot_differences(differences, width=width),
+    "score_differences_by_type": lambda width: plot_differences(differences, lines="bias_type", width=width),
 }
-for path in snakemake.output:
-    save_figure(figures[Path(path).stem], path, made_from=made_from["fingerprint"])
+save_each(plots, snakemake.output, made_from=made_from)

@@ -13,7 +13,8 @@ import pytest
 from prasanga.errors import InputError
 from prasanga.report.figures.effect_by_length import plot_effect_by_length
 from prasanga.report.figures.palette import MODELS
-from prasanga.report.figures.panels import WIDTHS, save_figure
+from prasanga.report.figures.panels import WIDTHS
+from prasanga.report.figures.saving import save_figure
 
 
 def test_one_panel_a_category_one_line_a_model_and_mode(small: pl.DataFrame) -> None:
@@ -32,16 +33,15 @@ def test_one_panel_a_category_one_line_a_model_and_mode(small: pl.DataFrame) -> 
     assert panels[0].get_ylim() == panels[2].get_ylim()
 
 
-def test_bars_are_the_interval(table: Callable[..., pl.DataFrame]) -> None:
-    panel = plot_effect_by_length(table(("C1", "a", "9", "fixed", 0.5))).axes[0]
-    assert [-0.04, 1.04] in [
-        pytest.approx(list(line.get_ydata())) for line in panel.lines if len(line.get_ydata()) == 2
-    ]
-
-
 def bars(panel: Any) -> list[list[float]]:
     """The intervals that a panel shows."""
-    return [list(line.get_ydata()) for line in panel.lines if line.get_alpha() is not None]
+    pale = [lines for lines in panel.collections if lines.get_alpha() is not None]
+    return [[float(y) for y in bar[:, 1]] for lines in pale for bar in lines.get_segments()]
+
+
+def test_bars_are_the_interval(table: Callable[..., pl.DataFrame]) -> None:
+    panel = plot_effect_by_length(table(("C1", "a", "9", "fixed", 0.5))).axes[0]
+    assert bars(panel) == [pytest.approx([-0.04, 1.04])]
 
 
 def note(figure: Any) -> str:

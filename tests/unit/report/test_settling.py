@@ -12,7 +12,8 @@ import pytest
 
 from prasanga.errors import InputError
 from prasanga.report.figures.palette import MODELS, PAPER
-from prasanga.report.figures.panels import WIDTHS, save_figure
+from prasanga.report.figures.panels import WIDTHS
+from prasanga.report.figures.saving import save_figure
 from prasanga.report.figures.settling import plot_convergence, plot_settling
 
 Table = Callable[..., pl.DataFrame]
@@ -112,9 +113,17 @@ def test_one_point_is_not_drawn(ceat: pl.DataFrame, convergence: pl.DataFrame, t
 
 
 def test_a_label_that_the_next_would_cover_is_left_out(ceat: pl.DataFrame, convergence: pl.DataFrame) -> None:
-    more = convergence.with_columns(n=pl.when(pl.col("n") == 500).then(900).otherwise("n"))
+    more = convergence.with_columns(n=pl.when(pl.col("n") == 500).then(960).otherwise("n"))
     labels = plot_convergence(ceat, more, band=0.1).axes[0].get_xticklabels()
     assert [label.get_text() for label in labels] == ["100", "200", "", "1k"]
+
+
+def test_bars_of_any_width_do_not_press_the_lines_flat(
+    ceat: pl.DataFrame, differences: pl.DataFrame, settling: pl.DataFrame
+) -> None:
+    wide = differences.with_columns(ci_high=pl.lit(500.0))
+    low, high = plot_settling(ceat, wide, settling, band=0.1).axes[0].get_ylim()
+    assert (low, high) == pytest.approx((-2 - 0.05 * 2.1, 0.1 + 0.05 * 2.1))
 
 
 def test_distances_to_the_longest_with_paired_intervals(
@@ -129,13 +138,8 @@ def test_distances_to_the_longest_with_paired_intervals(
     assert short == -0.02
     assert math.isnan(unknown)
     assert [y for _, y in points(first, "s", filled=True)] == [0]
-    bars = [
-        list(line.get_ydata())
-        for line in first.lines
-        if len(line.get_ydata()) == 2 and not line.get_marker().strip("None")
-    ]
-    assert [-0.7, -0.2] in bars
-    assert [-0.02, 0.1] in bars
+    bars = [[float(y) for y in bar[:, 1]] for lines in first.collections[:2] for bar in lines.get_segments()]
+    assert bars == [[-0.7, -0.2], [-0.02, 0.1]]
     (band,) = first.patches
     assert (band.get_y(), band.get_y() + band.get_height()) == pytest.approx((-0.1, 0.1))
     assert [tick.get_text() for tick in first.get_xticklabels()] == list(LENGTHS)

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from matplotlib.collections import PatchCollection
 
 from prasanga.errors import InputError
 from prasanga.likelihoods.spread import compare_structures, spread_by_structure
 from prasanga.likelihoods.structure_scores import TRAITS_SCHEMA
-from prasanga.report.figures.panels import save_figure
+from prasanga.report.figures.saving import save_figure
 from prasanga.report.figures.structures import plot_structures
 from prasanga.report.log_probability import (
     COLUMNS,
@@ -23,7 +24,7 @@ from prasanga.report.log_probability import (
     findings_of_structures,
     structure_section,
 )
-from prasanga.report.other_methods import BesideCeat, downloads_of, section_of
+from prasanga.report.other_methods import section_of
 
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><path d="M 0 0"/></svg>'
 
@@ -151,7 +152,11 @@ def test_the_figure_is_the_same_from_the_same_table(width: Any, spread: pl.DataF
     figure = plot_structures(spread, width=width)
     visible = [axis for axis in figure.axes if axis.get_visible()]
     assert [axis.get_title(loc="left") for axis in visible] == ["bert", "<albert>"]
-    assert len(visible[0].patches) == 3 * 4  # structures, quantities by polarities
+    boxes = [each for each in visible[0].collections if isinstance(each, PatchCollection)]
+    assert [len(each.get_paths()) for each in boxes] == [3] * 4  # structures, by quantities and polarities
+    row = spread.filter(model="bert", structure="S4", quantity="corrected", polarity="negative").row(0, named=True)
+    ends = boxes[3].get_paths()[1].get_extents()
+    assert (ends.y0, ends.y1) == pytest.approx((row["q25"], row["q75"]))
 
 
 def test_a_figure_of_nothing_is_refused(spread: pl.DataFrame) -> None:
@@ -160,29 +165,31 @@ def test_a_figure_of_nothing_is_refused(spread: pl.DataFrame) -> None:
 
 
 def test_the_page_has_the_sections_that_a_study_has(
-    render_beside: Callable[[BesideCeat], str], spread: pl.DataFrame, pairs: pl.DataFrame
+    render_beside: Callable[..., str], spread: pl.DataFrame, pairs: pl.DataFrame
 ) -> None:
-    beside = BesideCeat(log_probability=estimates(), structures=spread, structure_differences=pairs, structures_svg=SVG)
-    page = render_beside(beside)
+    page = render_beside(
+        log_probability=estimates(),
+        structures=spread,
+        structure_differences=pairs,
+        figures={"structures": SVG, "hexbins_bert": SVG, "hexbins_gpt": SVG},
+        files=["figures/structures.pdf", "figures/hexbins_bert.svg"],
+    )
     for name in ("log_probability", "structures"):
         assert f'<section id="{name}"' in page
         assert f'<li><a href="#{name}">' in page
-    assert 'by <a href="#log_probability">Log-probability bias</a> in 1 model' in " ".join(page.split())
+    assert '<a href="#log_probability">Log-probability bias</a>, <a href="#structures">' in " ".join(page.split())
     assert "<li>Log-probability bias: 0 of 1 rows have p_stimuli" in page
     assert "&lt;albert&gt;" in page
     assert "<albert>" not in page
     assert "Kurita" in page.partition('id="references"')[2]
     assert "figures/structures.pdf" in page
-    without = render_beside(BesideCeat())
+    for said in (
+        '<a href="figures/hexbins_bert.svg">figures/hexbins_bert.svg</a>',
+        "<code>figures/hexbins_gpt.svg</code>",
+    ):
+        assert f"<noscript><p>A script unpacks this figure; without one it is in the file {said}." in " ".join(
+            page.split()
+        )
+    without = render_beside()
     assert 'id="structures"' not in without
     assert "Kurita" not in without.partition('id="references"')[2]
-
-
-def test_downloads_of_log_probability(spread: pl.DataFrame) -> None:
-    paths = [path for path, _ in downloads_of(BesideCeat(log_probability=estimates(), structures=spread))]
-    assert paths == [
-        "../likelihoods/log_probability.csv",
-        "../likelihoods/log_probability_words.parquet",
-        "../likelihoods/structures.csv",
-        "../likelihoods/traits.parquet",
-    ]

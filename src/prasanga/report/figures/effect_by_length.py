@@ -14,15 +14,16 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
+from prasanga.report.figures.frame import finish_axes
 from prasanga.report.figures.palette import MUTED, PAPER
-from prasanga.report.figures.panels import MANY, SIZES, Panels, Width, check_width, draw_bar, house_style, look
+from prasanga.report.figures.panels import SIZES, Panels, Width, check_width, draw_bars, house_style, look
 from prasanga.report.grid import Category, Estimate, Grid, grid_of, is_number
 
 _FARTHEST = 2.0
 """An effect size hardly gets beyond this: two target sets of one size lie two standard deviations apart at most. Bars
 are cut here, unless an effect lies beyond; intervals of the bootstrap-t may be of any width."""
 
-_BAR: dict[str, Any] = {"alpha": 0.3, "solid_capstyle": "butt"}
+_BAR: dict[str, Any] = {"alpha": 0.3}
 """Intervals are pale and wide, effects strong and thin: bars of several models do not hide the lines."""
 
 
@@ -49,15 +50,17 @@ def plot_effect_by_length(ceat: pl.DataFrame, *, width: Width = "page") -> Figur
             labels=("segment length (words)", "effect size (CEAT)"),
             keys=[_keys(grid, SIZES[width])],
             note=_note(grid, bottom, top),
-            upright=len(grid.lengths) > MANY,
+            ticks=grid.lengths,
+            places=[(x + 0.45) / (len(grid.lengths) - 0.1) for x in range(len(grid.lengths))],
         )
         for panel, category in zip(frame.panels, grid.categories, strict=False):
             shown = _draw_panel(panel, grid, category, frame)
             frame.finish(panel, category, empty=not shown)
-        for panel in frame.panels:
-            panel.set_xticks(range(len(grid.lengths)), grid.lengths)
-            panel.set_xlim(-0.45, len(grid.lengths) - 0.55)
-            panel.set_ylim(bottom, top)
+        # the panels share their axes
+        frame.panels[0].set_xticks(range(len(grid.lengths)), frame.ticks)
+        frame.panels[0].set_xlim(-0.45, len(grid.lengths) - 0.55)
+        frame.panels[0].set_ylim(bottom, top)
+        finish_axes(frame.panels, grid=True)
     return frame.figure
 
 
@@ -70,10 +73,9 @@ def _draw_panel(panel: Any, grid: Grid, category: Category, frame: Panels) -> in
             cells = [grid.at(category.name, model, length, mode) for length in grid.lengths]
             # NaN where there is no estimate: a line must not run over a gap.
             effects = [_effect(cell) for cell in cells]
-            for x, cell in enumerate(cells):
-                if mode_number == 0 and (interval := _interval(cell)):
-                    wide = style["linewidth"] * 2.2
-                    draw_bar(panel, x + step, *interval, color=style["color"], linewidth=wide, **_BAR)
+            if mode_number == 0:
+                bars = [(x + step, *interval) for x, cell in enumerate(cells) if (interval := _interval(cell))]
+                draw_bars(panel, bars, color=style["color"], linewidth=style["linewidth"] * 2.2, **_BAR)
             panel.plot([x + step for x in range(len(effects))], effects, **style)
             shown += sum(map(math.isfinite, effects))
     return shown

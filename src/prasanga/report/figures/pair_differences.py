@@ -7,23 +7,20 @@ told apart: languages, or bias types. The horizontal axis is the same in all pan
 from __future__ import annotations
 
 import math
-import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from matplotlib.font_manager import FontProperties
 from matplotlib.lines import Line2D
-from matplotlib.textpath import TextPath
 from matplotlib.ticker import MaxNLocator
-from scipy import stats
 
 from prasanga.columns import remade_by, require_columns
 from prasanga.errors import InputError
+from prasanga.report.figures.fitting import shortened, wrapped
+from prasanga.report.figures.frame import NOTE, lay_out, left_of, panel_width
 from prasanga.report.figures.palette import INK, MODELS, MUTED
 from prasanga.report.figures.panels import COLUMNS, SIZES, WIDTHS, Width, check_width, house_style
 from prasanga.report.pair_grid import groups_of, name_of_type, sort_types
@@ -37,6 +34,9 @@ _NEEDED = ("set", "model", "language", "bias_type", "random_twin", "difference")
 _SHOWN = (0.005, 0.995)
 _DASHES: tuple[Any, ...] = ("-", (0, (4, 1.4)), (0, (1.2, 1.2)), (0, (5, 1.2, 1.2, 1.2)))
 _POINTS = 241
+_AT_ONCE = 4096
+"""Differences whose kernels are in memory at a time."""
+
 _FILLED = 6
 """Areas under more lines, twins counted, would only darken the panel."""
 
@@ -58,13 +58,18 @@ class _Panel(NamedTuple):
 
 
 def density(differences: Numbers, points: Numbers) -> Numbers | None:
-    """(m,) Gaussian kernel density at (m,) points, bandwidth by Scott's rule.
+    """(m,) Gaussian kernel density at (m,) points, bandwidth by Scott's rule: standard deviation by n to the -1/5.
 
     None of fewer than `FEWEST` differences, or of differences that are all the same.
     """
     if differences.size < FEWEST or np.ptp(differences) == 0:
         return None
-    return np.asarray(stats.gaussian_kde(differences)(points), dtype=np.float64)
+    width = differences.std(ddof=1) * differences.size ** (-1 / 5)
+    heights = np.zeros(points.size)
+    for start in range(0, differences.size, _AT_ONCE):
+        steps = (points[:, None] - differences[None, start : start + _AT_ONCE]) / width
+        heights += np.exp(-(steps**2) / 2).sum(axis=1)
+    return np.asarray(heights / (differences.size * width * math.sqrt(2 * math.pi)), dtype=np.float64)
 
 
 def plot_differences(differences: pl.DataFrame, *, lines: Lines = "language", width: Width = "page") -> Figure:
@@ -91,11 +96,26 @@ def plot_differences(differences: pl.DataFrame, *, lines: Lines = "language", wi
     has_twins = any(line.is_twin for panel in panels for line in panel.lines)
     note = _note(beyond, has_twins)
     with house_style(width):
-        figure, axes = _frame(width, len(panels), names, note, has_twins)
+        sizes = SIZES[width]
+        frame = lay_out(
+            WIDTHS[width],
+            sizes,
+            len(panels),
+            across=COLUMNS,
+            panel=sizes["panel"],
+            top=sizes["top"],
+            labels=("difference of scores (natural logarithm)", ""),
+            keys=[_keys(names, has_twins, sizes)],
+            note=note,
+            sharey=False,
+        )
         points = np.linspace(low, high, _POINTS)
-        for panel, axis in zip(panels, axes, strict=False):
-            _draw(axis, panel, points, width)
-    return figure
+        room = panel_width(WIDTHS[width], min(COLUMNS, len(panels)), left=left_of(sizes, ""))
+        for panel, axis in zip(panels, frame.panels, strict=False):
+            _draw(axis, panel, points, sizes, room)
+        frame.panels[0].xaxis.set_major_locator(MaxNLocator(4 if width == "column" else 5, steps=[1, 2, 2.5, 5, 10]))
+        frame.panels[0].set_xlim(low, high)
+    return frame.figure
 
 
 def _by_language(known: pl.DataFrame) -> tuple[list[str], list[_Panel]]:
@@ -158,8 +178,8 @@ def _note(beyond: int, has_twins: bool) -> str:
     return " ".join(said)
 
 
-def _draw(axis: Any, panel: _Panel, points: Numbers, width: Width) -> None:
-    sizes, top, missing = SIZES[width], 0.0, 0
+def _draw(axis: Any, panel: _Panel, points: Numbers, sizes: dict[str, float], room: float) -> None:
+    top, missing = 0.0, 0
     for line in panel.lines:
         heights = density(line.differences, points)
         if heights is None:
@@ -173,71 +193,29 @@ def _draw(axis: Any, panel: _Panel, points: Numbers, width: Width) -> None:
             if len(panel.lines) <= _FILLED:
                 axis.fill_between(points, heights, color=look["color"], alpha=0.08, linewidth=0, zorder=1.5)
             top = max(top, float(heights.max()))
+    small = sizes["font"] * NOTE
     if missing:
-        text = f"{missing} line{'s' if missing > 1 else ''} not drawn:\nfewer than {FEWEST} differences"
-        axis.text(0.98, 0.95, text, transform=axis.transAxes, ha="right", va="top", color=MUTED,
-                  fontsize=sizes["font"] * 0.85)  # fmt: skip
+        text = f"{missing} line{'s' if missing > 1 else ''} not drawn: fewer than {FEWEST} differences"
+        axis.text(0.98, 0.95, "\n".join(wrapped(text, small, room * 0.96)), transform=axis.transAxes, ha="right",
+                  va="top", color=MUTED, fontsize=small)  # fmt: skip
     axis.axvline(0, color=MUTED, linewidth=0.8, zorder=1)
-    axis.set_xlim(points[0], points[-1])
+    axis.spines["left"].set_visible(False)
     # a twin may be far steeper, and would press all else flat
     axis.set_ylim(0, 1.08 * top or 1.0)
     axis.set_yticks([])
-    axis.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
     anchor: dict[str, Any] = {"textcoords": "offset points", "xycoords": "axes fraction"}
-    size, room = sizes["title"], axis.get_window_extent().width / axis.figure.dpi * 72
-    bold = size * min(1.0, room / _width_of(panel.title, size))
-    axis.annotate(panel.title, (0, 1), (0, size * 1.55), fontsize=bold, fontweight="bold", **anchor)
-    axis.annotate(panel.below, (0, 1), (0, 2.5), fontsize=size * 0.92, color=INK, **anchor)
-
-
-def _width_of(text: str, size: float) -> float:
-    """Of a text in bold, in points."""
-    return max(1.0, float(TextPath((0, 0), text, size=size, prop=FontProperties(weight="bold")).get_extents().width))
+    size = sizes["title"]
+    title, below = shortened(panel.title, size, room, bold=True), shortened(panel.below, size * NOTE, room)
+    axis.annotate(title, (0, 1), (0, size * 1.55), fontsize=size, fontweight="bold", **anchor)
+    axis.annotate(below, (0, 1), (0, 2.5), fontsize=size * NOTE, color=INK, **anchor)
 
 
 def _look(place: int, line: float) -> dict[str, Any]:
     return {"color": MODELS[place % len(MODELS)], "linestyle": _DASHES[place % len(_DASHES)], "linewidth": line}
 
 
-def _frame(width: Width, n_panels: int, names: Sequence[str], note: str, has_twins: bool) -> tuple[Figure, list[Any]]:
-    """The figure with its axes, those of the panels first, and the legend and note below."""
-    sizes, inches = SIZES[width], WIDTHS[width]
-    line = sizes["font"] * 1.75 / 72
-    wrapped = textwrap.wrap(note, 66 if width == "column" else 130)
+def _keys(names: Sequence[str], has_twins: bool, sizes: dict[str, float]) -> list[Line2D]:
     handles = [Line2D([], [], label=name, **_look(n, sizes["line"])) for n, name in enumerate(names)]
     if has_twins:
         handles.append(Line2D([], [], label="random twin", color=MUTED, linewidth=sizes["line"] * 0.5, alpha=0.55))
-    entry = (0.6 * max(len(str(handle.get_label())) for handle in handles) + 4.5) * sizes["font"] / 72
-    across = max(1, min(len(handles), int(inches / entry)))
-    key = (math.ceil(len(handles) / across) + len(wrapped) * 0.85) * line
-    below, top = key + 2.0 * line, sizes["top"]
-    n_columns = min(COLUMNS, n_panels)
-    n_rows = math.ceil(n_panels / n_columns)
-    height = n_rows * (sizes["panel"] + top) + (n_rows - 1) * 0.14 + below
-    figure = Figure(figsize=(inches, height))
-    FigureCanvasAgg(figure)
-    edge = 0.6 * sizes["font"] / 72 / inches
-    axes = list(_axes(figure, n_rows, n_columns, n_panels, {
-        "left": edge, "right": 1 - edge, "top": 1 - top / height, "bottom": below / height,
-        "wspace": 0.09, "hspace": (top + 0.14) / sizes["panel"],
-    }))  # fmt: skip
-    label = "difference of scores (natural logarithm)"
-    figure.text(0.5, (key + 0.6 * line) / height, label, ha="center", va="center")
-    base = line * (len(wrapped) * 0.85 + 0.25) / height
-    figure.legend(
-        handles=handles, ncols=across, loc="lower center", bbox_to_anchor=(0.5, base),
-        handlelength=2.6, columnspacing=1.4, borderaxespad=0, borderpad=0, labelspacing=0.4, fontsize=sizes["font"],
-    )  # fmt: skip
-    figure.text(0.5, line * 0.1 / height, "\n".join(wrapped), ha="center", va="bottom", color=MUTED,
-                fontsize=sizes["font"] * 0.92, linespacing=1.2)  # fmt: skip
-    return figure, axes
-
-
-def _axes(figure: Figure, n_rows: int, n_columns: int, n_panels: int, room: dict[str, float]) -> Iterator[Any]:
-    grid = figure.subplots(n_rows, n_columns, sharex=True, squeeze=False, gridspec_kw=room)
-    for number, axis in enumerate(grid.flat):
-        axis.set_visible(number < n_panels)
-        axis.spines["left"].set_visible(False)
-        # panels above an empty place keep their labels, which a shared axis would take away
-        axis.tick_params(axis="x", labelbottom=number + n_columns >= n_panels)
-        yield axis
+    return handles

@@ -16,7 +16,13 @@ MODELS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#4b
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "h")
 """Their number shares no factor with that of the colours, so that 70 models look different."""
 
+COUNTS = ("#b2e2e2", "#73c0d1", "#4499c0", "#3270a9", "#2e468d", "#2b2061")
+"""Few to many. Lightness falls in equal steps of OKLab (Ottosson 2020), from 0.88 to 0.30, so that the order is seen
+without colour too."""
+
 VARIABLES = {INK: "--ink", MUTED: "--muted", LINE: "--line", PAPER: "--surface"} | {
-    colour: f"--model-{number}" for number, colour in enumerate(MODELS, start=1)
+    colour: f"--{name}-{number}"
+    for name, colours in (("model", MODELS), ("count", COUNTS))
+    for number, colour in enumerate(colours, start=1)
 }
 """Colour -> the variable of the page's style sheet that stands for it."""

@@ -8,22 +8,24 @@ right it lies within the band around the last one.
 from __future__ import annotations
 
 import math
-import textwrap
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import polars as pl
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import NullLocator
 
 from prasanga.errors import InputError
+from prasanga.report.figures.frame import finish_axes, only_a_note
 from prasanga.report.figures.palette import LINE, MUTED, PAPER
-from prasanga.report.figures.panels import MANY, SIZES, WIDTHS, Panels, Width, check_width, draw_bar, house_style
+from prasanga.report.figures.panels import SIZES, WIDTHS, Panels, Width, check_width, draw_bars, house_style
 from prasanga.report.grid import Grid, grid_of, is_number
 from prasanga.report.other_methods import FIRST_DRAWS
+
+FARTHEST = 2.0
+"""Bars are cut here, unless an effect lies beyond: intervals of the bootstrap-t may be of any width."""
 
 _CELL = ("category", "model", "sample_mode")
 
@@ -58,11 +60,13 @@ def plot_convergence(
     drawn = convergence.filter(segment_length=length, sample_mode=mode).sort("n")
     steps = sorted(set(drawn["n"].to_list()))
     if len(steps) == 1:
-        return _only_a_note(
+        why = (
             f"Not drawn: with {steps[0]} draws (associations.n_samples) there is one point. Points begin at"
-            f" {FIRST_DRAWS} draws.",
-            width,
+            f" {FIRST_DRAWS} draws."
         )
+        with house_style(width):
+            return only_a_note(WIDTHS[width], SIZES[width], why)
+    low, high = (steps[0] / 1.25, steps[-1] * 1.25) if steps else (1.0, 10.0)
     note = f"Draws in the order drawn; {length} words, {mode} draws. More draws add neither contexts nor words."
     with house_style(width):
         frame = Panels(
@@ -71,7 +75,8 @@ def plot_convergence(
             labels=("number of draws", "effect size (CEAT)"),
             keys=_band_keys(width, f"within {band:g} of the effect of all draws"),
             note=note,
-            upright=True,
+            ticks=[_count(n) for n in steps],
+            places=[math.log(n / low) / math.log(high / low) for n in steps],
         )
         for panel, category in zip(frame.panels, grid.categories, strict=False):
             for number, model in enumerate(grid.models):
@@ -84,11 +89,12 @@ def plot_convergence(
                     distances = [effect - last for _, effect in points]
                     _line(panel, [n for n, _ in points], [e for _, e in points], _settled(distances, band), look)
             frame.finish(panel, category, empty=not _drawn(panel))
-            if steps:
-                panel.set_xscale("log")
-                panel.set_xticks(steps, _labels(steps))
-                panel.xaxis.set_minor_locator(NullLocator())
-                panel.set_xlim(steps[0] / 1.25, steps[-1] * 1.25)
+        if steps:  # the panels share their axis
+            frame.panels[0].set_xscale("log")
+            frame.panels[0].set_xticks(steps, frame.ticks)
+            frame.panels[0].xaxis.set_minor_locator(NullLocator())
+            frame.panels[0].set_xlim(low, high)
+            finish_axes(frame.panels, grid=True)
     return frame.figure
 
 
@@ -134,8 +140,10 @@ def plot_settling(
             labels=("segment length (words)", "distance to the longest"),
             keys=_band_keys(width, f"within {band:g} of the effect at the longest"),
             note=note,
-            upright=len(grid.lengths) > MANY,
+            ticks=grid.lengths,
+            places=[(x + 0.45) / (len(grid.lengths) - 0.1) for x in range(len(grid.lengths))],
         )
+        shown = [0.0, band, -band]
         for panel, category in zip(frame.panels, grid.categories, strict=False):
             panel.axhspan(-band, band, color=LINE, alpha=0.6, linewidth=0, zorder=0.5)
             for number, model in enumerate(grid.models):
@@ -148,25 +156,23 @@ def plot_settling(
                     for length in grid.lengths
                 ]
                 places = [x + step for x in range(len(grid.lengths))]
-                for x, (_, low, high) in zip(places, distances, strict=True):
-                    if low is not None and high is not None:
-                        draw_bar(panel, x, low, high, color=look["color"], linewidth=look["linewidth"] * 0.8)
+                bars = [
+                    (x, low, high)
+                    for x, (_, low, high) in zip(places, distances, strict=True)
+                    if low is not None and high is not None
+                ]
+                draw_bars(panel, bars, color=look["color"], linewidth=look["linewidth"] * 0.8)
+                shown += [distance for distance, _, _ in distances if is_number(distance)]
+                shown += [max(-FARTHEST, min(FARTHEST, end)) for _, *ends in bars for end in ends]
                 settled = cell["settled_length"] or cell["longest"]
                 _line(panel, places, [d for d, _, _ in distances], grid.lengths.index(settled), look)
             frame.finish(panel, category, empty=not _drawn(panel))
-            panel.set_xticks(range(len(grid.lengths)), grid.lengths)
-            panel.set_xlim(-0.45, len(grid.lengths) - 0.55)
+        frame.panels[0].set_xticks(range(len(grid.lengths)), frame.ticks)  # the panels share their axes
+        frame.panels[0].set_xlim(-0.45, len(grid.lengths) - 0.55)
+        margin = 0.05 * (max(shown) - min(shown))
+        frame.panels[0].set_ylim(min(shown) - margin, max(shown) + margin)
+        finish_axes(frame.panels, grid=True)
     return frame.figure
-
-
-def _only_a_note(note: str, width: Width) -> Figure:
-    """A figure that says why there is nothing to draw."""
-    with house_style(width):
-        figure = Figure(figsize=(WIDTHS[width], 0.5))
-        FigureCanvasAgg(figure)
-        text = textwrap.fill(note, 66 if width == "column" else 130)
-        figure.text(0.5, 0.5, text, ha="center", va="center", color=MUTED)
-    return figure
 
 
 def _distance(row: dict[str, Any] | None, longest: bool) -> tuple[float, float | None, float | None]:
@@ -232,10 +238,6 @@ def _chosen(name: str, value: str | None, there: Sequence[str], otherwise: str) 
     return otherwise if value is None else value
 
 
-def _labels(steps: Sequence[int]) -> list[str]:
-    """Numbers of draws for an axis (500, 1k, 10k), without those that the next one would cover."""
-    labels = [f"{n // 1000}k" if n >= 1000 and n % 1000 == 0 else f"{n}" for n in steps]
-    return [
-        "" if i + 1 < len(steps) and steps[i + 1] < 1.5 * n else label
-        for i, (n, label) in enumerate(zip(steps, labels, strict=True))
-    ]
+def _count(n: int) -> str:
+    """A number of draws for an axis: 500, 1k, 10k."""
+    return f"{n // 1000}k" if n >= 1000 and n % 1000 == 0 else f"{n}"

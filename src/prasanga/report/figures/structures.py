@@ -5,17 +5,17 @@ One panel a model. Colour tells the quantity, prior or corrected, and shade the 
 
 from __future__ import annotations
 
-import math
-import textwrap
 from typing import Any
 
 import polars as pl
-from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.collections import LineCollection, PatchCollection
 from matplotlib.figure import Figure
-from matplotlib.patches import Patch
+from matplotlib.patches import Patch, Rectangle
 
 from prasanga.columns import remade_by, require_columns
 from prasanga.errors import InputError
+from prasanga.report.figures.fitting import shortened, thinned, width_of
+from prasanga.report.figures.frame import finish_axes, lay_out, left_of, panel_width
 from prasanga.report.figures.palette import MODELS, MUTED, PAPER
 from prasanga.report.figures.panels import SIZES, WIDTHS, Width, check_width, house_style
 from prasanga.report.grid import is_number
@@ -49,105 +49,73 @@ def plot_structures(spread: pl.DataFrame, *, width: Width = "page") -> Figure:
     models = list(dict.fromkeys(row["model"] for row in drawn))
     structures = sorted({row["structure"] for row in drawn})
     boxes = [box for box in _BOXES if any((row["quantity"], row["polarity"]) == box for row in drawn)]
+    sizes, inches, across = SIZES[width], WIDTHS[width], min(_ACROSS[width], len(models))
     with house_style(width):
-        figure, axes = _frame(width, len(models), boxes)
-        for axis, model in zip(axes, models, strict=False):
-            for row in drawn:
-                if row["model"] == model:
-                    place = boxes.index((row["quantity"], row["polarity"]))
-                    _draw(axis, row, structures.index(row["structure"]), place, len(boxes), SIZES[width])
-            axis.axhline(0, color=MUTED, linewidth=0.8, zorder=1)
-            axis.grid(axis="y")
-            axis.set_axisbelow(True)
-            axis.set_xticks(range(len(structures)), structures)
-            axis.set_xlim(-0.55, len(structures) - 0.45)
-            axis.set_title(model, loc="left", fontsize=SIZES[width]["title"], fontweight="bold", pad=3)
-    return figure
+        frame = lay_out(
+            inches,
+            sizes,
+            len(models),
+            across=across,
+            panel=sizes["panel"] * 1.25,
+            top=sizes["title"] * 2.2 / 72,
+            labels=("", "association (log)"),
+            keys=[_keys(boxes, sizes["line"])],
+            note=_NOTE,
+            gap=0.06,
+        )
+        room = panel_width(inches, across, left=left_of(sizes, "y"), gap=0.06)
+        for axes, model in zip(frame.panels, models, strict=False):
+            rows = [row for row in drawn if row["model"] == model]
+            _draw(axes, rows, structures, boxes, sizes["line"] * 0.8)
+            axes.axhline(0, color=MUTED, linewidth=0.8, zorder=1)
+            title = shortened(model, sizes["title"], room, bold=True)
+            axes.set_title(title, loc="left", fontsize=sizes["title"], fontweight="bold", pad=3)
+        ends = [0.0, *(row[end] for row in drawn for end in ("min", "max") if is_number(row[end]))]
+        margin = 0.05 * (max(ends) - min(ends)) or 1.0
+        step = room / (len(structures) + 0.1)
+        ticks = [shortened(name, sizes["font"], max(step - 3, sizes["font"] * 3)) for name in structures]
+        widest = max(width_of(tick, sizes["font"]) for tick in ticks) + 2
+        frame.panels[0].set_xticks(range(len(ticks)), thinned(ticks, [i * step for i in range(len(ticks))], widest))
+        frame.panels[0].set_xlim(-0.55, len(structures) - 0.45)
+        frame.panels[0].set_ylim(min(ends) - margin, max(ends) + margin)
+        finish_axes(frame.panels, grid=True)
+    return frame.figure
 
 
-def _draw(axis: Any, row: dict[str, Any], structure: int, place: int, n_boxes: int, sizes: dict[str, float]) -> None:
-    room = 0.8 / n_boxes
-    x = structure - 0.4 + (place + 0.5) * room
-    colour, line = _COLOURS[row["quantity"]], sizes["line"] * 0.8
-    axis.plot([x, x], [row["min"], row["max"]], color=colour, linewidth=line * 0.7, zorder=2)
-    axis.bar(
-        x,
-        row["q75"] - row["q25"],
-        room * 0.78,
-        bottom=row["q25"],
-        facecolor=colour if row["polarity"] == "positive" else PAPER,
-        edgecolor=colour,
-        linewidth=line,
-        zorder=3,
-    )
+def _draw(
+    axes: Any, rows: list[dict[str, Any]], structures: list[str], boxes: list[tuple[str, str]], line: float
+) -> None:
+    room = 0.8 / len(boxes)
     half = room * 0.39
-    # a box of no height would vanish under a line in the colour of the paper
-    flat = row["q75"] - row["q25"] < 0.01 * (row["max"] - row["min"])
-    middle = PAPER if row["polarity"] == "positive" and not flat else colour
-    axis.plot([x - half, x + half], [row["median"]] * 2, color=middle, linewidth=line * 1.3, zorder=4)
+    for place, (quantity, polarity) in enumerate(boxes):
+        colour, filled = _COLOURS[quantity], polarity == "positive"
+        middle = PAPER if filled else colour
+        whiskers, rectangles, medians, colours = [], [], [], []
+        for row in rows:
+            if (row["quantity"], row["polarity"]) != (quantity, polarity):
+                continue
+            x = structures.index(row["structure"]) - 0.4 + (place + 0.5) * room
+            height = row["q75"] - row["q25"]
+            whiskers.append([(x, row["min"]), (x, row["max"])])
+            rectangles.append(Rectangle((x - half, row["q25"]), 2 * half, height))
+            medians.append([(x - half, row["median"]), (x + half, row["median"])])
+            # a box of no height would vanish under a line in the colour of the paper
+            colours.append(colour if height < 0.01 * (row["max"] - row["min"]) else middle)
+        axes.add_collection(LineCollection(whiskers, colors=colour, linewidths=line * 0.7, zorder=2), autolim=False)
+        face = colour if filled else PAPER
+        axes.add_collection(
+            PatchCollection(rectangles, facecolor=face, edgecolor=colour, linewidth=line, zorder=3), autolim=False
+        )
+        axes.add_collection(LineCollection(medians, colors=colours, linewidths=line * 1.3, zorder=4), autolim=False)
 
 
-def _frame(width: Width, n_panels: int, boxes: list[tuple[str, str]]) -> tuple[Figure, list[Any]]:
-    """The figure with its axes, those of the models first, and the legend and note below."""
-    sizes, inches = SIZES[width], WIDTHS[width]
-    line = sizes["font"] * 1.75 / 72
-    note = textwrap.wrap(_NOTE, 66 if width == "column" else 130)
-    columns = min(_ACROSS[width], n_panels)
-    rows = math.ceil(n_panels / columns)
-    key = (math.ceil(len(boxes) / (2 if width == "column" else 4)) + len(note) * 0.85) * line
-    below, top, panel = key + 1.4 * line, sizes["top"] * 0.7, sizes["panel"] * 1.25
-    height = rows * (panel + top) + (rows - 1) * 1.6 * line + below
-    figure = Figure(figsize=(inches, height))
-    FigureCanvasAgg(figure)
-    left = sizes["font"] * 5.4 / 72
-    axes = figure.subplots(
-        rows,
-        columns,
-        sharey=True,
-        squeeze=False,
-        gridspec_kw={
-            "left": left / inches,
-            "right": 0.995,
-            "top": 1 - top / height,
-            "bottom": below / height,
-            "wspace": 0.06,
-            "hspace": (top + 1.6 * line) / panel,
-        },
-    )
-    flat = list(axes.flat)
-    for number, axis in enumerate(flat):
-        axis.set_visible(number < n_panels)
-    label = "association (natural logarithm)"
-    figure.text(0.004, (height + below) / 2 / height, label, rotation=90, ha="left", va="center")
-    handles = [
+def _keys(boxes: list[tuple[str, str]], line: float) -> list[Patch]:
+    return [
         Patch(
             facecolor=_COLOURS[quantity] if polarity == "positive" else PAPER,
             edgecolor=_COLOURS[quantity],
-            linewidth=sizes["line"] * 0.8,
+            linewidth=line,
             label=f"{quantity}, {polarity} traits",
         )
         for quantity, polarity in boxes
     ]
-    figure.legend(
-        handles=handles,
-        ncols=2 if width == "column" else 4,
-        loc="lower center",
-        bbox_to_anchor=(0.5, line * (len(note) * 0.85 + 0.25) / height),
-        handlelength=1.6,
-        columnspacing=1.4,
-        borderaxespad=0,
-        borderpad=0,
-        labelspacing=0.4,
-        fontsize=sizes["font"],
-    )
-    figure.text(
-        0.5,
-        line * 0.1 / height,
-        "\n".join(note),
-        ha="center",
-        va="bottom",
-        color=MUTED,
-        fontsize=sizes["font"] * 0.92,
-        linespacing=1.2,
-    )
-    return figure, flat

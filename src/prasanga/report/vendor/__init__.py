@@ -1,7 +1,8 @@
-"""Files of others that go into the page or a figure: unchanged, each with its package, version, licence and checksum.
+"""Files of others that go into the page or a figure, each with its package, version, licence and checksum.
 
-`vendor.json` lists them. Scripts and styles are those of the npm packages that it names; nothing is fetched when a page
-is made or opened.
+`vendor.json` lists them. They are the files of the npm packages that it names, unchanged; but matplotlib reads no
+WOFF2, so each font lies here unpacked as well, and its entry says from which file and how. Nothing is fetched when a
+page is made or opened.
 """
 
 from __future__ import annotations
@@ -13,7 +14,11 @@ from typing import NamedTuple
 
 
 class Vendored(NamedTuple):
-    """A file, and where it comes from: `path` is its name in version `version` of the npm package `package`."""
+    """A file, and where it comes from: `path` is its name in version `version` of the npm package `package`.
+
+    A file that is not as published has in `derived_from` the name of the one here that it was made from, and in
+    `derived_by` how.
+    """
 
     package: str
     version: str
@@ -21,6 +26,8 @@ class Vendored(NamedTuple):
     licence: str
     licence_file: str
     sha256: str
+    derived_from: str = ""
+    derived_by: str = ""
 
 
 def vendored() -> dict[str, Vendored]:

@@ -1,0 +1,125 @@
+"""Which font shows a text in a figure, and whether any does.
+
+The font of a figure is DejaVu Sans, which comes with matplotlib; letters that it lacks come from the font of their
+script. Fonts with the letters of Bangla and Hindi are shipped with the package, so that a figure is the same on every
+machine. Where they are not there, a font of the machine does; where there is none either, a figure writes the English
+gloss of a word, and `which_font_to_install` says so: a reader never gets boxes.
+
+Matplotlib shapes text with HarfBuzz from version 3.11 on: vowel signs go in front of their consonant, conjuncts join.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+from matplotlib import font_manager
+from matplotlib.font_manager import FontEntry, FontProperties
+
+from prasanga.report.vendor import place_of
+
+LATIN = "DejaVu Sans"
+"""The first font of every figure."""
+
+
+class Script(NamedTuple):
+    """A script, as Unicode calls it, and its fonts.
+
+    `shipped` has the files below `prasanga.report.vendor` by weight, `machine` the families to look for elsewhere.
+    """
+
+    name: str
+    shipped: Mapping[int, str]
+    machine: tuple[str, ...]
+
+    @property
+    def family(self) -> str:
+        """The name under which the shipped files are known here: a machine's own Noto may be of another version."""
+        return f"prasanga {self.name}"
+
+    @property
+    def advice(self) -> str:
+        """The font to install where there is none."""
+        return f"Noto Sans {self.name}"
+
+
+SCRIPTS = (
+    Script(
+        "Bengali",
+        {weight: f"fonts/noto-sans-bengali-{weight}.ttf" for weight in (400, 700)},
+        ("Noto Sans Bengali", "Noto Serif Bengali", "Kohinoor Bangla", "Bangla Sangam MN", "Nirmala UI", "Vrinda",
+         "Lohit Bengali"),
+    ),
+    Script(
+        "Devanagari",
+        {weight: f"fonts/noto-sans-devanagari-{weight}.ttf" for weight in (400, 700)},
+        ("Noto Sans Devanagari", "Noto Serif Devanagari", "Kohinoor Devanagari", "Devanagari Sangam MN", "Nirmala UI",
+         "Mangal", "Lohit Devanagari"),
+    ),
+)  # fmt: skip
+"""The scripts of Bangla and of Hindi."""
+
+
+@lru_cache
+def font_families() -> tuple[str, ...]:
+    """Families for `font.family`, in the order in which a letter is looked for; shipped fonts are made known first."""
+    return (LATIN, *(family for script in SCRIPTS if (family := family_of(script))))
+
+
+def family_of(script: Script) -> str | None:
+    """The shipped family of a script, else one of the machine, else None."""
+    files = {weight: path for weight, name in script.shipped.items() if (path := Path(str(place_of(name)))).is_file()}
+    if files:
+        _make_known(script.family, files)
+        return script.family
+    of_machine = {entry.name for entry in font_manager.fontManager.ttflist}
+    return next((family for family in script.machine if family in of_machine), None)
+
+
+def can_show(text: str) -> bool:
+    """Whether the fonts of a figure have every letter of a text."""
+    return not _missing(text)
+
+
+def which_font_to_install(texts: Iterable[str]) -> str:
+    """A sentence on the fonts that texts need and this machine lacks; empty if all can be shown."""
+    missing = {character for text in texts for character in _missing(text)}
+    names = {unicodedata.name(character, "other").split()[0].title() for character in missing}
+    lacking = [script for script in SCRIPTS if script.name in names]
+    others = sorted(names - {script.name for script in lacking})
+    if not names:
+        return ""
+    letters = " and ".join([*(script.name for script in lacking), *others])
+    remedy = (
+        f" Install {' and '.join(script.advice for script in lacking)} and draw the figure again." if lacking else ""
+    )
+    return f"No font with {letters} letters was found: English glosses stand for the words.{remedy}"
+
+
+def _missing(text: str) -> set[str]:
+    return _letters(text) - _covered(font_families())
+
+
+def _letters(text: str) -> set[str]:
+    """Characters that leave ink: not spaces, line ends, and joiners, which only say how their neighbours are shaped."""
+    return {character for character in text if unicodedata.category(character) not in {"Cf", "Zs", "Cc"}}
+
+
+@lru_cache
+def _covered(families: tuple[str, ...]) -> frozenset[str]:
+    """Every character for which one of these families has a glyph."""
+    paths = [font_manager.fontManager.findfont(FontProperties(family=family)) for family in families]
+    return frozenset(chr(code) for path in paths for code in font_manager.get_font(path).get_charmap())
+
+
+def _make_known(family: str, files: Mapping[int, Path]) -> None:
+    """Tell matplotlib of files that no search for fonts finds; its cache on disk has no part in it."""
+    known = font_manager.fontManager.ttflist
+    if all(entry.name != family for entry in known):
+        known.extend(
+            FontEntry(fname=str(path), name=family, weight=weight, stretch="normal", size="scalable")
+            for weight, path in sorted(files.items())
+        )

@@ -1,0 +1,259 @@
+"""Prior against corrected association of traits by sentence structure, after Figures 2 and 11 of Sadhu et al. (2024).
+
+One panel a structure and polarity, with the same axes in all; hexagons tell by their colour how many traits they hold.
+Other than the paper's, the figure has its correlation in each panel, with an interval.
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise, product
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+from matplotlib.colors import BoundaryNorm, ListedColormap
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
+
+from prasanga.columns import remade_by, require_columns
+from prasanga.report.figures.fitting import shortened, wrapped
+from prasanga.report.figures.frame import NOTE, finish_axes, lay_out, left_of, only_a_note, panel_width
+from prasanga.report.figures.palette import COUNTS, INK, MODELS, MUTED, PAPER
+from prasanga.report.figures.panels import SIZES, WIDTHS, Width, check_width, house_style
+from prasanga.report.grid import natural_order
+from prasanga.report.numbers import MINUS, signed
+
+FEWEST = 40
+"""Where no panel has so many traits, each is drawn as a point: hexagons of one trait or two count nothing."""
+
+_NEEDED = ("model", "polarity", "structure", "prior", "corrected")
+_POLARITIES = ("positive", "negative")
+_ACROSS = {"column": 2, "page": 5}
+_NORMAL = 1.959963984540054
+"""Quantile of the normal distribution for a 95 % interval."""
+
+_FIXED = "\N{NO-BREAK SPACE}"
+_NOTE = (
+    "Association: log-probability of the male terms minus that of the female ones. Prior: in the sentence without the"
+    " trait. Corrected: what the trait adds, that is fill minus prior. r: Pearson's correlation over traits with its"
+    " 95 % interval (Fisher's z); where fill does not depend on prior, r is below 0."
+)
+
+Numbers = npt.NDArray[np.float64]
+
+
+class Correlation(NamedTuple):
+    """Pearson's r of n pairs with its 95 % interval; NaN where there is none."""
+
+    r: float
+    low: float
+    high: float
+    n: int
+
+
+class _Cloud(NamedTuple):
+    """The traits of a panel: (n,) priors and (n,) corrected associations."""
+
+    polarity: str
+    structure: str
+    prior: Numbers
+    corrected: Numbers
+
+
+def correlation(x: Numbers, y: Numbers) -> Correlation:
+    """Pearson's correlation of (n,) with (n,) finite numbers, and its 95 % interval by Fisher's z.
+
+    There is no r of fewer than three pairs or of numbers that are all the same, and no interval of fewer than four.
+    """
+    n = int(x.size)
+    if n < 3 or np.ptp(x) == 0 or np.ptp(y) == 0:
+        return Correlation(math.nan, math.nan, math.nan, n)
+    u, v = (values / np.abs(values).max() for values in (x - x.mean(), y - y.mean()))
+    r = float(np.clip(u @ v / math.sqrt((u @ u) * (v @ v)), -1, 1))
+    if n < 4:
+        return Correlation(r, math.nan, math.nan, n)
+    if abs(r) == 1:
+        return Correlation(r, r, r, n)
+    half = _NORMAL / math.sqrt(n - 3)
+    return Correlation(r, math.tanh(math.atanh(r) - half), math.tanh(math.atanh(r) + half), n)
+
+
+def plot_hexbins(traits: pl.DataFrame, *, model: str, width: Width = "page") -> Figure:
+    """Prior against corrected association of a model's traits: a row a polarity, at column width a column a polarity.
+
+    Args:
+        traits: the table of traits (`prasanga.likelihoods.structure_scores.TRAITS_SCHEMA`).
+        model: the one that is drawn.
+        width: "column" (3.3 in) or "page" (6.8 in).
+
+    Raises:
+        InputError: a column is missing, or another width.
+    """
+    check_width(width)
+    require_columns("traits", traits, _NEEDED, remade_by("likelihoods"))
+    of_model = traits.filter(pl.col("model") == model)
+    if of_model.is_empty():
+        return only_a_note(WIDTHS[width], SIZES[width], f"Not drawn: {model} has no row in the table of traits.")
+    known = of_model.filter(pl.col("prior").is_finite() & pl.col("corrected").is_finite())
+    sizes, inches = SIZES[width], WIDTHS[width]
+    with house_style(width):
+        if known.is_empty():
+            return only_a_note(inches, sizes, f"Not drawn: {model} has no trait with a prior and a corrected score.")
+        clouds = _clouds(of_model, known, by_structure=width == "column")
+        n_structures = len({cloud.structure for cloud in clouds})
+        across = min(_ACROSS[width], len(clouds) if width == "column" else n_structures)
+        room = panel_width(inches, across, left=left_of(sizes, "y"))
+        heads = [_head(cloud, sizes, room) for cloud in clouds]
+        most = max(cloud.prior.size for cloud in clouds)
+        x, y = (_limits(known[name].to_numpy()) for name in ("prior", "corrected"))
+        height = sizes["panel"] * 0.8 if width == "column" else room / 72
+        edges = []
+        if most >= FEWEST:
+            n_across = round(min(28.0, max(8.0, 1.2 * math.sqrt(most))))
+            shape = n_across, max(1, round(n_across * height * 72 / room / math.sqrt(3)))
+            edges = _edges(max(int(_counts(cloud, shape, (*x, *y)).max(initial=0)) for cloud in clouds))
+        frame = lay_out(
+            inches,
+            sizes,
+            len(clouds),
+            across=across,
+            panel=height,
+            top=(sizes["title"] * 1.5 + max(len(lines) for _, lines in heads) * sizes["title"] * NOTE * 1.15 + 3) / 72,
+            labels=("prior association (log)", "corrected association (log)"),
+            keys=[_keys(edges, sizes)],
+            note=_note(model, bool(edges), of_model.height - known.height, of_model.height),
+        )
+        for panel, cloud, head in zip(frame.panels, clouds, heads, strict=False):
+            if edges:
+                _draw_hexagons(panel, cloud, shape, (*x, *y), edges)
+            else:
+                panel.plot(cloud.prior, cloud.corrected, linestyle="none", marker="o", color=MODELS[0], alpha=0.6,
+                           markersize=sizes["marker"] * 0.9, markeredgewidth=0)  # fmt: skip
+            _finish(panel, head, sizes, empty=not cloud.prior.size)
+        first = frame.panels[0]
+        # a hexagon whose centre is at the end of its lattice is seen as a whole
+        beyond = (0.5 / shape[0], 1 / 3 / shape[1]) if edges else (0.0, 0.0)
+        first.set_xlim(_wider(x, beyond[0]))
+        first.set_ylim(_wider(y, beyond[1]))
+        for axis in (first.xaxis, first.yaxis):
+            axis.set_major_locator(MaxNLocator(4, steps=[1, 2, 2.5, 5, 10]))
+        finish_axes(frame.panels)
+    return frame.figure
+
+
+def _clouds(of_model: pl.DataFrame, known: pl.DataFrame, *, by_structure: bool) -> list[_Cloud]:
+    structures = sorted(set(of_model["structure"]), key=natural_order)
+    found = set(of_model["polarity"])
+    polarities = [*(name for name in _POLARITIES if name in found), *sorted(found - set(_POLARITIES))]
+    order = product(structures, polarities) if by_structure else ((s, p) for p in polarities for s in structures)
+    clouds = []
+    for structure, polarity in order:
+        rows = known.filter(pl.col("structure") == structure, pl.col("polarity") == polarity)
+        prior, corrected = (rows[name].to_numpy().astype(np.float64) for name in ("prior", "corrected"))
+        clouds.append(_Cloud(polarity, structure, prior, corrected))
+    return clouds
+
+
+def _limits(values: Numbers) -> tuple[float, float]:
+    """Ends of an axis with all values and zero."""
+    low, high = min(0.0, float(values.min())), max(0.0, float(values.max()))
+    return _wider((low, high), 0.05) if high > low else (-1.0, 1.0)
+
+
+def _wider(ends: tuple[float, float], share: float) -> tuple[float, float]:
+    """An interval with a share of its length added at both ends."""
+    low, high = ends
+    return low - share * (high - low), high + share * (high - low)
+
+
+def _counts(cloud: _Cloud, shape: tuple[int, int], extent: tuple[float, float, float, float]) -> npt.NDArray[np.int64]:
+    """Traits in the fullest hexagons: a point is nearest to one of two lattices of centres, as in `Axes.hexbin`."""
+    low_x, high_x, low_y, high_y = extent
+    x = (cloud.prior - low_x) / (high_x - low_x) * shape[0]
+    y = (cloud.corrected - low_y) / (high_y - low_y) * shape[1]
+    whole = np.rint(x), np.rint(y)
+    half = np.floor(x), np.floor(y)
+    nearer = (x - whole[0]) ** 2 + 3 * (y - whole[1]) ** 2 < (x - half[0] - 0.5) ** 2 + 3 * (y - half[1] - 0.5) ** 2
+    centres = [np.where(nearer, at, between + 0.5) for at, between in zip(whole, half, strict=True)]
+    if not cloud.prior.size:
+        return np.zeros(0, dtype=np.int64)
+    return np.asarray(np.unique(np.stack(centres), axis=1, return_counts=True)[1], dtype=np.int64)
+
+
+def _edges(most: int) -> list[int]:
+    """Where the counts of each colour begin, and one more than the largest: single counts while few, then in ratios."""
+    if most <= len(COUNTS):
+        return list(range(1, most + 2))
+    return sorted({round(edge) for edge in np.geomspace(1, most + 1, len(COUNTS) + 1)})
+
+
+def _colours(edges: list[int]) -> list[str]:
+    """Colours of the classes between edges, from one end of the scale to the other."""
+    classes = len(edges) - 1
+    return [COUNTS[round(i * (len(COUNTS) - 1) / max(1, classes - 1))] for i in range(classes)]
+
+
+def _draw_hexagons(
+    panel: Any, cloud: _Cloud, shape: tuple[int, int], extent: tuple[float, float, float, float], edges: list[int]
+) -> None:
+    if cloud.prior.size:
+        scale = {"cmap": ListedColormap(_colours(edges)), "norm": BoundaryNorm(edges, len(edges) - 1)}
+        panel.hexbin(cloud.prior, cloud.corrected, gridsize=shape, extent=extent, mincnt=1, edgecolors=PAPER,
+                     linewidths=0.25, zorder=2, **scale)  # fmt: skip
+
+
+def _head(cloud: _Cloud, sizes: dict[str, float], room: float) -> tuple[str, list[str]]:
+    """Title of a panel and the lines below it, no wider than `room`."""
+    found = correlation(cloud.prior, cloud.corrected)
+    said = "" if math.isnan(found.r) else f"r{_FIXED}={_FIXED}{_number(found.r)}"
+    if not math.isnan(found.low):
+        said += f" ({_number(found.low)}{_FIXED}to{_FIXED}{_number(found.high)})"
+    title = shortened(f"{cloud.structure}, {found.n} {cloud.polarity}", sizes["title"], room, bold=True)
+    return title, wrapped(said, sizes["title"] * NOTE, room)
+
+
+def _number(r: float) -> str:
+    return signed(r, 2, minus=MINUS).replace("+", "")
+
+
+def _finish(panel: Any, head: tuple[str, list[str]], sizes: dict[str, float], *, empty: bool) -> None:
+    if empty:
+        panel.text(0.5, 0.6, "no scores", transform=panel.transAxes, ha="center", color=MUTED)
+    for line in (panel.axhline, panel.axvline):
+        line(0, color=MUTED, linewidth=0.6, zorder=1)
+    title, lines = head
+    size = sizes["title"]
+    step = size * NOTE * 1.15
+    anchor: dict[str, Any] = {"textcoords": "offset points", "xycoords": "axes fraction"}
+    panel.annotate(title, (0, 1), (0, 3 + step * len(lines) + 1), fontsize=size, fontweight="bold", **anchor)
+    for number, line in enumerate(reversed(lines)):
+        panel.annotate(line, (0, 1), (0, 3 + step * number), fontsize=size * NOTE, color=INK, **anchor)
+
+
+def _keys(edges: list[int], sizes: dict[str, float]) -> list[Line2D]:
+    """A hexagon of each colour, and how many traits it means."""
+    if not edges:
+        return []
+    hexagon: dict[str, Any] = {"linestyle": "none", "marker": "h", "markersize": sizes["font"], "markeredgewidth": 0}
+    return [
+        Line2D([], [], color=colour, label=_range(first, after - 1), **hexagon)
+        for colour, (first, after) in zip(_colours(edges), pairwise(edges), strict=True)
+    ]
+
+
+def _range(first: int, last: int) -> str:
+    if first == last:
+        return f"{first} trait{'' if first == 1 else 's'}"
+    return f"{first}\N{EN DASH}{last} traits"
+
+
+def _note(model: str, binned: bool, left_out: int, total: int) -> str:
+    said = [f"{model}. {_NOTE}"]
+    if not binned:
+        said.append(f"Each point is a trait: panels of fewer than {FEWEST} are not counted in hexagons.")
+    if left_out:
+        said.append(f"Left out: {left_out} of {total} rows (a trait in a structure) without a score.")
+    return " ".join(said)

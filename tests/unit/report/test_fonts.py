@@ -1,0 +1,319 @@
+"""Bangla and Hindi in figures: letters are shaped as HarfBuzz shapes them, and there is never a box."""
+
+from __future__ import annotations
+
+import io
+import re
+import unicodedata
+import zlib
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+import uharfbuzz
+from fontTools.pens.recordingPen import DecomposingRecordingPen
+from fontTools.ttLib import TTFont
+from matplotlib import font_manager
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.patches import PathPatch
+from matplotlib.path import Path as Outline
+from matplotlib.textpath import TextPath
+
+from prasanga.report.figures import fonts
+from prasanga.report.figures.fonts import SCRIPTS, can_show, family_of, font_families, which_font_to_install
+from prasanga.report.figures.panels import house_style
+from prasanga.report.figures.saving import save_figure
+from prasanga.report.vendor import place_of
+
+BANGLA = ["কি", "ক্ষমা", "র্ক", "স্ত্রী", "মন্ত্রী", "জ্ঞান", "কো", "সৌন্দর্য", "র‍্যাব", "বাঙ্‌লা", "চাঁদ", "বড়", "গাঢ়", "ঐক্য"]
+HINDI = ["हिन्दी", "क्षत्रिय", "र्क", "स्त्री", "विद्यार्थी", "ट्रक", "ज्ञान", "कि", "ढाई"]
+WORDS = [*((word, "bengali") for word in BANGLA), *((word, "devanagari") for word in HINDI)]
+AS_TYPED = {"চাঁদ", "বড়", "গাঢ়", "বাঙ্‌লা", "ढाई"}
+"""Words that look nearly the same with their letters in the order in which they are typed."""
+
+WEIGHTS = [(400, "normal"), (700, "bold")]
+LETTERS = {
+    "bengali": "অআইঈউঊঋএঐওঔকখগঘঙচছজঝঞটঠডঢণতথদধনপফবভমযরলশষসহড়ঢ়য়ৎংঃঁািীুূৃেৈোৌ়্০১২৩৪৫৬৭৮৯৳।॥",
+    "devanagari": "अआइईउऊऋएऐऑओऔकखगघङचछजझञटठडढणतथदधनपफबभमयरलळवशषसहक़ख़ग़ज़ड़ढ़फ़ंःँािीुूृेैॉोौ़्०१२३४५६७८९₹।॥",
+}
+JOINERS = "\N{ZERO WIDTH JOINER}\N{ZERO WIDTH NON-JOINER}"
+SIZE = 64.0
+"""Of the letters that are compared, in points."""
+
+Glyph = tuple[int, float, float]
+Points = npt.NDArray[np.float64]
+
+
+def file_of(script: str, weight: int) -> str:
+    return str(place_of(f"fonts/noto-sans-{script}-{weight}.ttf"))
+
+
+@cache
+def parsed(file: str) -> TTFont:
+    return TTFont(file)
+
+
+def shaped(text: str, file: str, *, naive: bool = False) -> list[Glyph]:
+    """Glyphs with their places in ems, by HarfBuzz; `naive` puts a letter after a letter, as many programs do."""
+    font = uharfbuzz.Font(uharfbuzz.Face(Path(file).read_bytes()))
+    buffer = uharfbuzz.Buffer()
+    buffer.add_str(text)
+    buffer.guess_segment_properties()
+    if naive:
+        glyphs = [(font.get_nominal_glyph(ord(letter)), 0, 0) for letter in text if letter not in JOINERS]
+        advances = [font.get_glyph_h_advance(glyph) for glyph, _, _ in glyphs]
+    else:
+        uharfbuzz.shape(font, buffer)
+        glyphs = [
+            (info.codepoint, place.x_offset, place.y_offset)
+            for info, place in zip(buffer.glyph_infos, buffer.glyph_positions, strict=True)
+        ]
+        advances = [place.x_advance for place in buffer.glyph_positions]
+    upem = font.face.upem
+    starts = np.cumsum([0, *advances[:-1]])
+    return [(glyph, (start + x) / upem, y / upem) for (glyph, x, y), start in zip(glyphs, starts, strict=True)]
+
+
+def reference(text: str, file: str, *, naive: bool = False) -> Outline:
+    """The outline of a text at `SIZE`, from the glyphs of the font and HarfBuzz."""
+    ttf = parsed(file)
+    glyph_set, names, upem = ttf.getGlyphSet(), ttf.getGlyphOrder(), ttf["head"].unitsPerEm
+    vertices: list[tuple[float, float]] = []
+    codes: list[int] = []
+    for glyph, x, y in shaped(text, file, naive=naive):
+        pen = DecomposingRecordingPen(glyph_set)
+        glyph_set[names[glyph]].draw(pen)
+        for operator, points in pen.value:
+            there = [((x + px / upem) * SIZE, (y + py / upem) * SIZE) for px, py in points]
+            if operator == "moveTo":
+                vertices += there
+                codes.append(Outline.MOVETO)
+            elif operator == "lineTo":
+                vertices += there
+                codes.append(Outline.LINETO)
+            elif operator == "qCurveTo":
+                *controls, last = there
+                for n, control in enumerate(controls):
+                    final = n + 1 == len(controls)
+                    end = last if final else tuple((np.array(control) + controls[n + 1]) / 2)
+                    vertices += [control, end]
+                    codes += [Outline.CURVE3, Outline.CURVE3]
+            else:
+                assert operator == "closePath"
+                vertices.append(vertices[-1])
+                codes.append(Outline.CLOSEPOLY)
+    return Outline(vertices, codes)
+
+
+def ends(outline: Outline) -> Points:
+    """Where the lines and curves of an outline end."""
+    found = [points[-2:] for points, code in outline.iter_segments(simplify=False) if code != Outline.CLOSEPOLY]
+    return np.array(found, dtype=np.float64)
+
+
+def distance(first: Points, second: Points) -> float:
+    """The largest distance from a point of one outline to the nearest of the other, in ems."""
+    between = np.linalg.norm(first[:, None] - second[None], axis=2)
+    return float(max(between.min(axis=0).max(), between.min(axis=1).max())) / SIZE
+
+
+def ink(draw: Any) -> npt.NDArray[np.bool_]:
+    """Dark pixels of what `draw` puts into a figure."""
+    figure = Figure(figsize=(5, 1.6), dpi=300)
+    canvas = FigureCanvasAgg(figure)
+    draw(figure)
+    canvas.draw()
+    pixels: npt.NDArray[np.bool_] = np.asarray(canvas.buffer_rgba())[:, :, 0] < 128
+    return pixels
+
+
+def overlap(first: npt.NDArray[np.bool_], second: npt.NDArray[np.bool_]) -> float:
+    """Pixels dark in both, as a share of those dark in either; hinting may have moved the text by two pixels."""
+    rows, columns = (np.flatnonzero((first | second).any(axis=axis)) for axis in (1, 0))
+    inked = np.s_[rows[0] - 2 : rows[-1] + 3, columns[0] - 2 : columns[-1] + 3]
+    first, second = first[inked], second[inked]
+    moved = (np.roll(second, (up, right), (0, 1)) for up in range(-2, 3) for right in range(-2, 3))
+    return max(float((first & other).sum() / (first | other).sum()) for other in moved)
+
+
+def written(text: str, weight: str) -> npt.NDArray[np.bool_]:
+    with house_style("page"):
+        return ink(
+            lambda figure: (
+                figure.text(0.1, 0.4, text, fontsize=SIZE, fontweight=weight, color="k") and figure.set_facecolor("w")
+            )
+        )
+
+
+def filled(outline: Outline) -> npt.NDArray[np.bool_]:
+    def draw(figure: Figure) -> None:
+        in_inches = Outline(outline.vertices / 72 + [0.5, 0.64], outline.codes)
+        figure.add_artist(PathPatch(in_inches, facecolor="k", linewidth=0, transform=figure.dpi_scale_trans))
+
+    return ink(draw)
+
+
+@pytest.mark.parametrize(("weight", "name"), WEIGHTS)
+@pytest.mark.parametrize(("word", "script"), WORDS)
+def test_glyphs_and_their_places_are_those_of_harfbuzz(
+    word: str, script: str, weight: int, name: str, tmp_path: Path
+) -> None:
+    with house_style("page"):
+        figure = Figure(figsize=(6, 2))
+        figure.text(0.1, 0.4, word, fontsize=SIZE, fontweight=name)
+    save_figure(figure, tmp_path / "word.svg")
+    uses = [
+        element
+        for element in ElementTree.parse(tmp_path / "word.svg").iter("{http://www.w3.org/2000/svg}use")
+        if "NotoSans" in element.attrib["{http://www.w3.org/1999/xlink}href"]
+    ]
+    drawn = []
+    for use in uses:
+        x, y = re.findall(r"-?[\d.]+", use.get("transform", "translate(0 0)"))[:2]
+        glyph = use.attrib["{http://www.w3.org/1999/xlink}href"].rpartition("-")[2]
+        drawn.append((int(glyph, 16), float(x) / 100, float(y) / 100))
+    empty = {parsed(file_of(script, weight)).getGlyphID("space")}  # of a joiner, HarfBuzz makes a space without width
+    expected = [glyph for glyph in shaped(word, file_of(script, weight)) if glyph[0] not in empty]
+    drawn = [glyph for glyph in drawn if glyph[0] not in empty]
+    assert [glyph for glyph, _, _ in drawn] == [glyph for glyph, _, _ in expected]
+    np.testing.assert_allclose([place[1:] for place in drawn], [place[1:] for place in expected], atol=0.002)
+
+
+@pytest.mark.parametrize(("weight", "name"), WEIGHTS)
+@pytest.mark.parametrize(("word", "script"), WORDS)
+def test_outlines_and_pixels_are_those_of_harfbuzz(word: str, script: str, weight: int, name: str) -> None:
+    expected = reference(word, file_of(script, weight))
+    with house_style("page"):
+        properties = font_manager.FontProperties(weight=name)
+        assert distance(ends(TextPath((0, 0), word, size=SIZE, prop=properties)), ends(expected)) < 0.003
+    assert overlap(written(word, name), filled(expected)) > 0.9
+
+
+@pytest.mark.parametrize(("word", "script"), [(word, script) for word, script in WORDS if word not in AS_TYPED])
+def test_letters_one_after_another_would_not_pass(word: str, script: str) -> None:
+    naive = reference(word, file_of(script, 400), naive=True)
+    with house_style("page"):
+        assert distance(ends(TextPath((0, 0), word, size=SIZE)), ends(naive)) > 0.05
+    assert overlap(written(word, "normal"), filled(naive)) < 0.8
+
+
+def pdf_of(figure: Figure, path: Path) -> tuple[bytes, Points]:
+    """A PDF, and where the lines and curves in it end, in points."""
+    save_figure(figure, path)
+    content = path.read_bytes()
+    drawing = b""
+    for packed in re.findall(rb"stream\r?\n(.*?)\r?\nendstream", content, re.DOTALL):
+        try:
+            drawing += zlib.decompress(packed)
+        except zlib.error:
+            continue
+    steps = re.findall(rb"(-?[\d.]+) (-?[\d.]+) [mlc]\b", drawing)
+    return content, np.array(steps, dtype=np.float64)
+
+
+@pytest.mark.parametrize(("word", "script"), [("বাঙ্‌লা", "bengali"), ("স্ত্রী", "bengali"), ("हिन्दी", "devanagari")])
+@pytest.mark.parametrize("tick", [False, True])
+def test_in_a_pdf_text_is_drawn_as_paths(word: str, script: str, tick: bool, tmp_path: Path) -> None:
+    with house_style("page"):
+        figure = Figure(figsize=(6, 2))
+        if tick:
+            axes = figure.add_axes((0.5, 0.2, 0.4, 0.7))
+            axes.set_yticks([0.5], [word], fontsize=SIZE)
+        else:
+            figure.text(0.1, 0.4, word, fontsize=SIZE)
+    content, drawn = pdf_of(figure, tmp_path / "word.pdf")
+    assert not re.search(rb"/(BaseFont|FontFile)", content)
+    expected = ends(reference(word, file_of(script, 400)))
+    # Wherever it stands: the first point of the word is one of those drawn, and then all others are where they belong.
+    best = min(
+        float(np.linalg.norm(drawn[None] - (expected - expected[0] + start)[:, None], axis=2).min(axis=1).max())
+        for start in drawn
+    )
+    assert best / SIZE < 0.003
+
+
+@pytest.mark.parametrize("script", LETTERS)
+@pytest.mark.parametrize("weight", [400, 700])
+def test_a_shipped_font_has_all_letters_and_the_rules_that_join_them(script: str, weight: int) -> None:
+    ttf = parsed(file_of(script, weight))
+    assert not {*LETTERS[script], *JOINERS, "\N{DOTTED CIRCLE}"} - {chr(code) for code in ttf.getBestCmap()}
+    joined = {record.FeatureTag for record in ttf["GSUB"].table.FeatureList.FeatureRecord}
+    assert joined >= {"akhn", "blwf" if script == "bengali" else "rkrf", "half", "nukt", "pres", "rphf"}
+    assert {record.FeatureTag for record in ttf["GPOS"].table.FeatureList.FeatureRecord} >= {"abvm", "blwm"}
+    assert ttf["OS/2"].usWeightClass == weight
+
+
+def test_every_letter_is_shown_whichever_way_it_is_written() -> None:
+    for letters in LETTERS.values():
+        assert can_show(letters)
+        assert can_show(unicodedata.normalize("NFD", letters))
+    assert can_show(f"র{JOINERS[0]}্যা{JOINERS[1]}\n \t")
+    assert which_font_to_install(LETTERS.values()) == ""
+
+
+def test_registering_depends_on_no_cache_and_happens_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(font_manager.fontManager, "ttflist", list(font_manager.fontManager.ttflist))
+    known = font_manager.fontManager.ttflist
+    known[:] = [entry for entry in known if not entry.name.startswith("prasanga")]
+    for _ in range(2):
+        assert [family_of(script) for script in SCRIPTS] == ["prasanga Bengali", "prasanga Devanagari"]
+    assert sorted(entry.weight for entry in known if entry.name == "prasanga Bengali") == [400, 700]
+
+
+@pytest.fixture
+def nothing_shipped(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """As if the shipped fonts were not there, and neither any of the machine."""
+    monkeypatch.setattr(fonts, "SCRIPTS", tuple(script._replace(shipped={400: "fonts/none.ttf"}) for script in SCRIPTS))
+    latin = [entry for entry in font_manager.fontManager.ttflist if entry.name == fonts.LATIN]
+    monkeypatch.setattr(font_manager.fontManager, "ttflist", latin)
+    font_families.cache_clear()
+    yield
+    font_families.cache_clear()
+
+
+@pytest.mark.usefixtures("nothing_shipped")
+def test_without_a_font_the_sentence_says_which_to_install() -> None:
+    assert font_families() == ("DejaVu Sans",)
+    assert not can_show("ফুল")
+    assert can_show("flower")
+    said = which_font_to_install(["ফুল", "flower"])
+    assert said == (
+        "No font with Bengali letters was found: English glosses stand for the words."
+        " Install Noto Sans Bengali and draw the figure again."
+    )
+    assert "Noto Sans Bengali and Noto Sans Devanagari" in which_font_to_install(["फूल", "ফুল"])
+    assert which_font_to_install(["flower"]) == ""
+
+
+@pytest.mark.usefixtures("nothing_shipped")
+def test_a_font_of_the_machine_serves_where_none_is_shipped() -> None:
+    font_manager.fontManager.ttflist.append(
+        font_manager.FontEntry(fname=file_of("bengali", 400), name="Nirmala UI", weight=400, size="scalable")
+    )
+    font_families.cache_clear()
+    assert family_of(fonts.SCRIPTS[0]) == "Nirmala UI"
+    assert can_show("ফুল")
+
+
+def test_a_script_without_any_font_is_named() -> None:
+    assert not can_show("தமிழ்")
+    assert which_font_to_install(["தமிழ்"]).startswith("No font with Tamil letters was found")
+
+
+def test_the_same_text_gives_the_same_bytes() -> None:
+    drawn = []
+    for _ in range(2):
+        with house_style("page"):
+            figure = Figure(figsize=(3, 1))
+            FigureCanvasAgg(figure)
+            figure.text(0.1, 0.4, "স্ত্রী हिन्दी")
+            target = io.BytesIO()
+            figure.savefig(target, format="svg", metadata={"Date": None})
+            drawn.append(target.getvalue())
+    assert drawn[0] == drawn[1]
