@@ -6,15 +6,30 @@ CORES ?= all
 # Tests that run at the same time; each of the workflow tests' studies uses two cores where it can.
 WORKERS ?= 2
 
-.PHONY: demo test check unit workflow benchmarks docs lock clean
+.PHONY: demo test system check unit browser workflow benchmarks docs lock clean
 
 demo: $(VENV)/.installed
 	$(BIN)/snakemake --cores $(CORES) --resources gpu=1
 	@echo "The page lies in results/report/index.html"
 
-test: $(VENV)/.installed
+# The browser comes while the environment is made.
+test:
+	$(MAKE) --jobs=2 --output-sync=target $(VENV)/.installed system
 	$(MAKE) --jobs=2 --output-sync=target check unit
+	$(MAKE) browser
 	$(MAKE) workflow
+
+# A browser for tests/browser, where one may be installed; elsewhere those tests are skipped with a reason.
+system:
+	@for name in "$$PRASANGA_CHROMIUM" chromium chromium-browser google-chrome; do \
+	  if [ -n "$$name" ] && command -v "$$name" >/dev/null; then exit 0; fi; \
+	done; \
+	packages=$$(grep -v '^#' tests/apt.txt | tr '\n' ' '); \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends $$packages >/dev/null; \
+	else \
+	  echo "The tests of the page need a browser. Install it as root: apt-get install $$packages"; \
+	fi
 
 # What stands in the code, without running it.
 check: $(VENV)/.installed
@@ -26,6 +41,10 @@ check: $(VENV)/.installed
 
 unit: $(VENV)/.installed
 	$(BIN)/pytest --numprocesses $(WORKERS) --dist worksteal tests/unit
+
+# The page in a browser.
+browser: $(VENV)/.installed
+	$(BIN)/pytest --numprocesses $(WORKERS) --dist worksteal tests/browser
 
 # The real Snakefile on small input, and what makes it run again.
 workflow: $(VENV)/.installed

@@ -1,0 +1,606 @@
+"""The page as a reader has it: opened from disk, wide and narrow, light and dark, by mouse, keyboard and touch."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise, product
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from browser import OpenPage, contrast, keep_screenshot, overflow
+from matplotlib.ft2font import FT2Font
+from playwright.sync_api import Page, expect
+from report_pages import HOSTILE, LONG, coverage, estimates, write_page
+
+from prasanga.report.vendor import place_of
+
+# Text with what stands behind it, as opaque colours: backgrounds that are not are laid over those behind them.
+COLOURS = """() => {
+  const paint = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
+  const over = (colours) => {
+    paint.clearRect(0, 0, 1, 1);
+    for (const colour of colours) { paint.fillStyle = colour; paint.fillRect(0, 0, 1, 1); }
+    return 'rgb(' + Array.from(paint.getImageData(0, 0, 1, 1).data.slice(0, 3)).join(', ') + ')';
+  };
+  const found = new Map();
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const parent = walker.currentNode.parentElement;
+    if (!walker.currentNode.textContent.trim() || !parent.checkVisibility()) continue;
+    if (parent.closest('svg, script, .unseen')) continue;
+    const behind = [];
+    for (let element = parent; element; element = element.parentElement) {
+      behind.unshift(getComputedStyle(element).backgroundColor);
+    }
+    const style = getComputedStyle(parent);
+    const pair = over([...behind, style.color]) + ' on ' + over(['white', ...behind]);
+    if (!found.has(pair)) found.set(pair, walker.currentNode.textContent.trim().slice(0, 40));
+  }
+  return Array.from(found);
+}"""
+HEAT = "#effects .heat-table"
+NUMBERS = "#numbers table.explorable"
+
+
+def open_numbers(page: Page) -> None:
+    page.locator("#numbers summary").first.click()
+    expect(page.locator("#numbers .dt-info")).to_be_visible()
+
+
+def column(page: Page, name: str) -> list[str]:
+    """The texts of a column of the table of all numbers, as they stand."""
+    heads = page.locator(f"{NUMBERS} thead tr").first.locator(".dt-column-title").all_inner_texts()
+    return page.locator(f"{NUMBERS} tbody tr > :nth-child({heads.index(name) + 1})").all_inner_texts()
+
+
+def sort_by(page: Page, name: str, direction: str = "ascending") -> None:
+    head = page.locator(f"{NUMBERS} thead th", has_text=name).first
+    head.locator(".dt-column-title").click()
+    expect(head).to_have_attribute("aria-sort", direction)
+
+
+def number(text: str) -> float:
+    return float(text.replace("−", "-").rstrip("*"))
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_the_page_opens_from_disk(open_page: OpenPage, page_file: Path, dark: bool) -> None:
+    page = open_page(page_file, dark=dark)
+    assert page.title() == "A study of words · prasanga"
+    expect(page.locator("h1")).to_have_text("A study of words")
+    assert overflow(page) == 0
+    keep_screenshot(page, f"wide-{'dark' if dark else 'light'}", whole=True)
+
+
+def test_the_page_names_no_other_address_to_load(open_page: OpenPage, page_file: Path) -> None:
+    policy = open_page(page_file).locator("meta[http-equiv=Content-Security-Policy]").get_attribute("content") or ""
+    assert policy.startswith("default-src 'none'; script-src 'sha256-")
+    text = page_file.read_text(encoding="utf-8")
+    assert "<script src" not in text
+    assert "<link" not in text
+
+
+def test_numbers_in_the_heat_table_equal_those_of_the_table(open_page: OpenPage, page_file: Path) -> None:
+    page = open_page(page_file)
+    shown: dict[tuple[str, str, str, str], str] = {}
+    for mode in ("fixed", "random"):
+        page.get_by_label(mode, exact=True).check()
+        table = page.locator(f"{HEAT}:visible")
+        models = table.locator("thead tr").nth(0).locator("th[scope=colgroup]").all_inner_texts()
+        lengths = [text.split()[0] for text in table.locator("thead tr").nth(1).locator("th").all_inner_texts()]
+        where = list(zip([m for m in models for _ in lengths[: len(lengths) // len(models)]], lengths, strict=True))
+        for row in table.locator("tbody tr").all():
+            category = row.locator("th a").inner_text()
+            for (model, length), text in zip(where, row.locator("td").all_inner_texts(), strict=True):
+                shown[category, model, length, mode] = text
+    key = ("category", "model", "segment_length", "sample_mode")
+    wanted = {tuple(row[name] for name in key): row["effect_size"] for row in estimates().iter_rows(named=True)}
+    assert shown.keys() == wanted.keys()
+    for place, effect in wanted.items():
+        assert shown[place] == "–" if effect is None else number(shown[place]) == round(effect, 2), place
+
+
+def test_all_numbers_sort_by_the_numbers_of_the_table(open_page: OpenPage, page_file: Path) -> None:
+    page = open_page(page_file, scripts=False)
+    columns = {
+        "effect size": "effect_size",
+        "p_stimuli": "p_stimuli",
+        "Holm": "p_stimuli_holm",
+        "Benjamini-Hochberg": "p_stimuli_bh",
+        "95 % interval over words": "ci_low",
+        "random twin": "twin_effect_size",
+        "attributes dealt anew": "shuffled_low",
+        "p_draws": "log_p_draws",
+        "standard error of the draws": "standard_error",
+        "fewest contexts": "contexts_min",
+    }
+    heads = page.locator(f"{NUMBERS} thead th").all_text_contents()
+    rows: list[list[list[str | None]]] = page.evaluate(
+        f"Array.from(document.querySelectorAll('{NUMBERS} tbody tr'), (row) =>"
+        " Array.from(row.cells, (cell) => [cell.textContent.trim(), cell.getAttribute('data-order')]))"
+    )
+    table = estimates()
+    assert len(rows) == len(table)
+    for row in rows:
+        (category, model, length, mode) = (row[n][0] for n in range(4))
+        (found,) = table.filter(
+            (pl.col("category") == category)
+            & (pl.col("model") == model)
+            & (pl.col("segment_length") == length)
+            & (pl.col("sample_mode") == mode)
+        ).iter_rows(named=True)
+        for head, name in columns.items():
+            raw = row[heads.index(head)][1]
+            there = found[name] is not None and math.isfinite(found[name])
+            assert (float(raw) if raw else None) == (found[name] if there else None), (head, category, model, length)
+        if found["effect_size"] is not None:
+            assert number(row[heads.index("effect size")][0] or "") == round(found["effect_size"], 3)
+
+
+def test_a_table_sorts_and_what_is_missing_comes_last(open_page: OpenPage, page_file: Path) -> None:
+    page = open_page(page_file)
+    open_numbers(page)
+    assert len(column(page, "effect size")) == 24
+    for descending in (False, True):
+        sort_by(page, "effect size", "descending" if descending else "ascending")
+        texts = column(page, "effect size")
+        assert texts[-2:] == ["–", "–"]
+        shown = [number(text) for text in texts[:-2]]
+        assert shown == sorted(shown, reverse=descending)
+        assert shown[0] != shown[-1]
+    sort_by(page, "Words")
+    assert column(page, "Words") == ["9"] * 12 + [">75"] * 12
+    sort_by(page, "Category")
+    assert list(dict.fromkeys(column(page, "Category"))) == ["C1", "C4", "C10"]
+    keep_screenshot(page, "numbers-sorted")
+
+
+def test_a_table_filters_by_list_by_number_and_by_word(open_page: OpenPage, page_file: Path) -> None:
+    page = open_page(page_file)
+    open_numbers(page)
+    info = page.locator("#numbers .dt-info")
+    page.get_by_role("button", name="Filter by Model").click()
+    chosen = page.locator(".dtcc-list-buttons button", has_text="wide_1")
+    chosen.click()
+    expect(info).to_contain_text("1 to 12 of 12")
+    expect(chosen).to_have_attribute("aria-pressed", "true")
+    assert set(column(page, "Model")) == {"wide_1"}
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Filter by effect size").click()
+    page.locator(".dtcc-searchNumber select").select_option("less")
+    page.locator(".dtcc-searchNumber input").fill("-0.25")
+    table = estimates().filter((pl.col("model") == "wide_1") & (pl.col("effect_size") < -0.25))
+    expect(info).to_contain_text(f"of {len(table)}")
+    assert sorted(map(number, column(page, "effect size"))) == sorted(round(x, 3) for x in table["effect_size"])
+    page.keyboard.press("Escape")
+    keep_screenshot(page, "numbers-filtered")
+    page.locator("#numbers").get_by_role("button", name="Show all rows").click()
+    expect(info).to_contain_text("1 to 24 of 24")
+    page.get_by_role("button", name="Filter by Words").click()
+    page.locator(".dtcc-list-buttons button", has_text=">75").click()
+    expect(info).to_contain_text("of 12 ")
+    assert set(column(page, "Words")) == {">75"}
+    page.keyboard.press("Escape")
+    page.locator("#numbers").get_by_role("button", name="Show all rows").click()
+    page.locator("#numbers").get_by_label("Search").fill("flowers random >75")
+    expect(info).to_contain_text("of 2 ")
+    assert set(zip(column(page, "Category"), column(page, "Words"), column(page, "Draws"), strict=True)) == {
+        ("C1", ">75", "random")
+    }
+
+
+def test_other_long_tables_sort_and_filter_too(open_page: OpenPage, page_file: Path) -> None:
+    page = open_page(page_file)
+    page.locator("#coverage summary", has_text="All 12 stimuli").click()
+    table = page.locator("#coverage table.stimuli")
+    head = table.locator("thead th", has_text=">75 words")
+    head.locator(".dt-column-title").click()
+    expect(head).to_have_attribute("aria-sort", "ascending")
+    kept = coverage().filter(pl.col("segment_length") == ">75")["sampled"].sort().to_list()
+    heads = table.locator("thead .dt-column-title").all_inner_texts()
+    shown = table.locator(f"tbody tr > :nth-child({heads.index('>75 words') + 1})").all_inner_texts()
+    assert [int(text.split()[0].replace(",", "")) for text in shown] == kept
+    page.locator("#coverage").get_by_label("Search").fill("গোলাপ")
+    expect(page.locator("#coverage .dt-info")).to_contain_text("1 to 1 of 1 (of 12)")
+    keep_screenshot(page, "coverage")
+
+
+def test_columns_come_and_go(open_page: OpenPage, page_file: Path) -> None:
+    page = open_page(page_file)
+    open_numbers(page)
+    head = page.locator(f"{NUMBERS} thead")
+    expect(head).to_contain_text("Holm")
+    expect(head).not_to_contain_text("Benjamini-Hochberg")
+    page.locator("#numbers .columns summary").click()
+    page.locator("#numbers .columns").get_by_label("Benjamini-Hochberg").check()
+    expect(head).to_contain_text("Benjamini-Hochberg")
+    page.locator("#numbers .columns").get_by_label("left out").check()
+    assert any("গোলাপ: no contexts" in text for text in column(page, "left out"))
+
+
+def test_the_table_of_all_numbers_fits_a_wide_window(open_page: OpenPage, tmp_path: Path) -> None:
+    named = estimates().with_columns(pl.col("model").replace(LONG, "bangla-bert-large"))
+    page = open_page(write_page(tmp_path / "page.html", named))
+    open_numbers(page)
+    assert page.evaluate("(e => e.scrollWidth - e.clientWidth)(document.querySelector('#numbers .sideways'))") == 0
+
+
+def test_tables_of_methods_need_no_scrolling_on_a_wide_window(open_page: OpenPage, page_file: Path) -> None:
+    page = open_page(page_file)
+    too_wide = "Array.from(document.querySelectorAll('#methods .scroll'), (e) => e.scrollWidth - e.clientWidth)"
+    assert set(page.evaluate(too_wide)) == {0}
+
+
+@pytest.mark.parametrize("width", [360, 1200])
+def test_words_of_a_category_are_unpacked_as_text_with_their_dots(
+    open_page: OpenPage, tmp_path: Path, width: int
+) -> None:
+    rows = [
+        ("C1", model, "9", "fixed", role, name, word, sign * value, effect)
+        for model, sign, effect in ((LONG, 1, 0.1), ("wide_1", -1, None))
+        for role, name, word, value in (("x", "flowers", "গোলাপ", 0.5), ("y", "insects", "মশা", 0.1))
+    ]
+    names = ("category", "model", "segment_length", "sample_mode", "role", "set", "stimulus")
+    words = pl.DataFrame(rows, schema=[*names, "association", "effect_without"], orient="row")
+    page = open_page(write_page(tmp_path / "page.html", ceat_words=words), width=width)
+    section = page.locator("#words")
+    expect(section.locator("table")).to_have_count(0)
+    section.locator("summary", has_text="Flowers").click()
+    row = section.locator("tr", has_text="গোলাপ")
+    expect(row.locator("th span[lang=bn]")).to_have_text("গোলাপ")
+    assert "Noto Sans Bengali" in row.locator("[lang=bn]").evaluate("(e) => getComputedStyle(e).fontFamily")
+    expect(row.locator("td.number")).to_have_text(["+0.71", "−0.71"])
+    first, second, line = (
+        row.locator(f"svg.strip path{kind}").bounding_box() or {}
+        for kind in ("[style*=model-1]", "[style*=model-2]", ".zero-line")
+    )
+    middle = line["x"] + line["width"] / 2
+    assert second["x"] + second["width"] < middle < first["x"]
+    assert first["x"] - middle == pytest.approx(middle - second["x"] - second["width"], abs=0.6)
+    fill = "(e) => getComputedStyle(e).fill"
+    marks = [row.locator(f"svg.strip path[style*=model-{n}]").evaluate(fill) for n in (1, 2)]
+    assert len(set(marks)) == 2
+    assert overflow(page) == 0
+    keep_screenshot(page, f"words-{width}")
+    card = page.get_by_role("tooltip")
+    cell = row.locator("td.number").first
+    cell.hover()
+    expect(card).to_contain_text("without this word")
+    page.keyboard.press("Escape")
+    expect(card).to_be_hidden()
+    cell.focus()
+    expect(card).to_be_visible()
+    page.keyboard.press("ArrowDown")
+    expect(section.locator("tr", has_text="মশা").locator("td.number").first).to_be_focused()
+    expect(card).to_be_visible()
+
+
+def test_a_touch_shows_the_card_of_a_word(open_page: OpenPage, tmp_path: Path) -> None:
+    rows = [
+        ("C1", "wide_1", "9", "fixed", role, name, word, value, 0.1)
+        for role, name, word, value in (("x", "flowers", "গোলাপ", 0.5), ("y", "insects", "মশা", 0.1))
+    ]
+    names = ("category", "model", "segment_length", "sample_mode", "role", "set", "stimulus")
+    words = pl.DataFrame(rows, schema=[*names, "association", "effect_without"], orient="row")
+    page = open_page(write_page(tmp_path / "page.html", ceat_words=words), width=360, height=740, touch=True)
+    page.locator("#words summary", has_text="Flowers").tap()
+    page.locator("#words td.number").nth(1).tap()
+    expect(page.get_by_role("tooltip")).to_contain_text("without this word")
+
+
+def test_a_category_leads_to_its_numbers(open_page: OpenPage, page_file: Path) -> None:
+    page = open_page(page_file)
+    for category, times in (("C4", 1), ("C10", 2)):
+        for _ in range(times):
+            page.locator(f"{HEAT}:visible").get_by_role("link", name=category).click()
+        expect(page.locator("#numbers .dt-info")).to_contain_text("of 8")
+        assert set(column(page, "Category")) == {category}
+    page.go_back()
+    expect(page.locator(f"{NUMBERS} tbody tr th").first).to_have_text("C4")
+    again = open_page(f"{page_file}#numbers-1")
+    expect(again.locator(f"{NUMBERS} tbody tr th").first).to_have_text("C1")
+    expect(again.locator("#numbers .dt-info")).to_contain_text("of 8")
+    expect(again.locator(f"{NUMBERS} tbody tr th").first).to_be_in_viewport()
+
+
+def test_paper_has_all_rows(open_page: OpenPage, tmp_path: Path) -> None:
+    many = pl.concat([estimates().with_columns(model=pl.col("model") + str(n)) for n in range(3)])
+    page = open_page(write_page(tmp_path / "page.html", many))
+    open_numbers(page)
+    rows = page.locator(f"{NUMBERS} tbody tr")
+    expect(rows).to_have_count(25)
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    expect(rows).to_have_count(72)
+    page.emulate_media(media="print")
+    expect(page.locator("nav[aria-label=Sections]")).to_be_hidden()
+    expect(page.locator("#numbers .dt-paging")).to_be_hidden()
+    expect(page.locator("button:visible")).to_have_count(0)
+    page.evaluate("window.dispatchEvent(new Event('afterprint'))")
+    expect(rows).to_have_count(25)
+
+
+def test_hovering_over_a_cell_shows_its_interval_and_controls(open_page: OpenPage, page_file: Path) -> None:
+    page = open_page(page_file)
+    cell = page.locator(f"{HEAT}:visible tbody tr").nth(1).locator("td").nth(3)
+    title = cell.get_attribute("title") or ""
+    card = page.get_by_role("tooltip")
+    expect(card).to_be_hidden()
+    cell.hover()
+    expect(card).to_be_visible()
+    lines = dict(zip(card.locator("dt").all_inner_texts(), card.locator("dd").all_inner_texts(), strict=True))
+    (row,) = (
+        estimates()
+        .filter(
+            pl.struct("category", "model", "segment_length", "sample_mode")
+            == {"category": "C4", "model": LONG, "segment_length": ">75", "sample_mode": "fixed"}
+        )
+        .iter_rows(named=True)
+    )
+    interval = lines["95 % interval over words"].replace("−", "-").split(" to ")
+    assert [float(end) for end in interval] == [round(row["ci_low"], 3), round(row["ci_high"], 3)]
+    assert lines["p_stimuli (other words)"] == ".400, by Holm 1"
+    assert lines["random twin"] == "+0.110"
+    assert lines["attributes dealt anew"] == "−0.700 to +0.700"
+    assert "union_ddof1" in lines["conventions"]
+    expect(card.locator("strong")).to_have_text(f"{LONG}, >75 words, fixed draws")
+    keep_screenshot(page, "card")
+    assert cell.get_attribute("title") is None
+    card.hover()  # the pointer may move into it
+    page.wait_for_timeout(400)
+    expect(card).to_be_visible()
+    page.mouse.move(5, 5)
+    expect(card).to_be_hidden()
+    assert cell.get_attribute("title") == title
+    cell.hover()
+    expect(card).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(card).to_be_hidden()
+
+
+def test_a_heat_table_is_walked_by_keyboard_alone(open_page: OpenPage, page_file: Path) -> None:
+    page = open_page(page_file)
+    focused = "document.activeElement.matches('.heat-table td')"
+    for _ in range(120):
+        page.keyboard.press("Tab")
+        if page.evaluate(focused):
+            break
+    assert page.evaluate(focused)
+    card = page.get_by_role("tooltip")
+    place = "[document.activeElement.parentElement.rowIndex, document.activeElement.cellIndex]"
+    assert page.evaluate(place) == [2, 1]
+    expect(card).to_be_visible()
+    assert page.evaluate("document.activeElement.getAttribute('aria-describedby')") == "card"
+    walk = (
+        *(("ArrowRight", [2, 2]), ("ArrowDown", [3, 2]), ("End", [3, 4]), ("ArrowRight", [3, 4])),
+        *(
+            ("Home", [3, 1]),
+            ("ArrowUp", [2, 1]),
+            ("ArrowUp", [2, 1]),
+            ("Control+End", [4, 4]),
+            ("Control+Home", [2, 1]),
+        ),
+    )
+    for key, wanted in walk:
+        page.keyboard.press(key)
+        assert page.evaluate(place) == wanted, key
+        expect(card).to_be_visible()
+    expect(card.locator("dd").first).to_have_text("+0.900")
+    outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+    assert outline == "solid"
+    page.keyboard.press("Escape")
+    expect(card).to_be_hidden()
+    page.keyboard.press("ArrowRight")
+    expect(card).to_be_visible()
+    page.keyboard.press("Tab")
+    assert not page.evaluate(focused)
+    expect(card).to_be_hidden()
+    page.keyboard.press("Shift+Tab")
+    assert page.evaluate(place) == [2, 2]
+
+
+def test_a_touch_shows_the_card(open_page: OpenPage, page_file: Path) -> None:
+    page = open_page(page_file, width=360, height=740, touch=True)
+    page.locator(f"{HEAT}:visible td").first.tap()
+    card = page.get_by_role("tooltip")
+    expect(card).to_be_visible()
+    box = card.bounding_box()
+    assert box
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= 360
+    assert box["y"] >= 0
+    keep_screenshot(page, "card-phone")
+    page.locator("#effects-title").tap()
+    expect(card).to_be_hidden()
+
+
+def test_colours_follow_the_system_or_the_reader(open_page: OpenPage, page_file: Path) -> None:
+    page = open_page(page_file)
+    ground = "getComputedStyle(document.body).backgroundColor"
+    light = page.evaluate(ground)
+    page.emulate_media(color_scheme="dark")
+    dark = page.evaluate(ground)
+    assert contrast(light, "rgb(0, 0, 0)") > 15 > 3 > contrast(dark, "rgb(0, 0, 0)")
+    button = page.get_by_role("button", name="Colours")
+    seen = []
+    for _ in range(3):
+        button.click()
+        seen.append((button.inner_text(), page.evaluate(ground)))
+    assert seen == [("Colours: light", light), ("Colours: dark", dark), ("Colours: system", dark)]
+    page.emulate_media(color_scheme="light")
+    assert page.evaluate(ground) == light
+    button.click()
+    button.click()
+    page.wait_for_timeout(500)  # the browser writes down what it is to remember
+    page.reload()
+    assert page.evaluate(ground) == dark
+    expect(page.get_by_role("button", name="Colours")).to_have_text("Colours: dark")
+    page.emulate_media(media="print")
+    assert contrast(page.evaluate(ground), "rgb(0, 0, 0)") > 20
+
+
+def test_colours_change_where_nothing_may_be_remembered(open_page: OpenPage, page_file: Path) -> None:
+    page = open_page(page_file)
+    page.add_init_script("Object.defineProperty(window, 'localStorage', { get() { throw new Error('not allowed'); } })")
+    page.reload()
+    page.get_by_role("button", name="Colours").click()
+    expect(page.get_by_role("button", name="Colours")).to_have_text("Colours: light")
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_all_text_can_be_read(open_page: OpenPage, page_file: Path, dark: bool) -> None:
+    page = open_page(page_file, dark=dark)
+    page.evaluate("document.querySelectorAll('details').forEach((details) => { details.open = true; })")
+    expect(page.locator("#numbers .dt-info")).to_be_visible()
+    page.locator(f"{HEAT}:visible td").first.hover()
+    expect(page.get_by_role("tooltip")).to_be_visible()
+    pairs: list[tuple[str, str]] = page.evaluate(COLOURS)
+    assert len(pairs) > 12
+    faint = [(text, pair, round(ratio, 2)) for pair, text in pairs if (ratio := contrast(*pair.split(" on "))) < 4.5]
+    assert faint == []
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_every_shade_can_be_read(open_page: OpenPage, page_file: Path, dark: bool) -> None:
+    page = open_page(page_file, dark=dark)
+    shades = [f"{sign}-{step}" for sign, step in product(("plus", "minus"), range(1, 6))] + ["zero", "missing"]
+    cell = page.locator(f"{HEAT}:visible td").first
+    seen = set()
+    for hovered in (False, True):
+        if hovered:
+            cell.hover()
+        for shade in shades:
+            cell.evaluate("(cell, shade) => { cell.className = shade; }", shade)
+            front, back = cell.evaluate("(e) => [getComputedStyle(e).color, getComputedStyle(e).backgroundColor]")
+            if shade != "missing":  # stripes on the ground of the table
+                assert contrast(front, back) >= 4.5, (shade, hovered)
+                seen.add(back)
+    assert len(seen) == 11
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_nothing_is_wider_than_a_phone(open_page: OpenPage, page_file: Path, scripts: bool) -> None:
+    page = open_page(page_file, width=360, height=740, scripts=scripts)
+    assert overflow(page) == 0
+    keep_screenshot(page, f"phone{'' if scripts else '-no-scripts'}")
+    for summary in page.locator("summary:visible").all():
+        summary.click()
+    assert overflow(page) == 0
+
+
+def test_the_present_section_is_marked(open_page: OpenPage, page_file: Path) -> None:
+    page = open_page(page_file)
+    present = page.locator("nav a[aria-current]")
+    expect(present).to_have_text("Overview")
+    for name in ("Methods", "All numbers"):
+        page.get_by_role("navigation").get_by_role("link", name=name, exact=True).click()
+        expect(present).to_have_text(name)
+        expect(page.get_by_role("heading", name=name, exact=True)).to_be_in_viewport()
+
+
+def test_landmarks_headings_and_names_are_in_order(open_page: OpenPage, page_file: Path) -> None:
+    page = open_page(page_file)
+    page.evaluate("document.querySelectorAll('details').forEach((details) => { details.open = true; })")
+    expect(page.locator("#numbers .dt-info")).to_be_visible()
+    for role in ("banner", "main", "navigation", "contentinfo"):
+        wanted = page.get_by_role(role) if role != "navigation" else page.get_by_role(role, name="Sections")  # type: ignore[arg-type]
+        expect(wanted).to_have_count(1)
+    levels = page.evaluate("Array.from(document.querySelectorAll('h1,h2,h3,h4,h5,h6'), (h) => Number(h.tagName[1]))")
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(b - a <= 1 for a, b in pairwise(levels))
+    ids: list[str] = page.evaluate("Array.from(document.querySelectorAll('[id]'), (element) => element.id)")
+    assert len(ids) == len(set(ids))
+    nameless: list[Any] = page.evaluate(
+        """Array.from(document.querySelectorAll('a, button, input, select, summary, [tabindex="0"][role]'))
+        .filter((e) => e.checkVisibility() && !(e.textContent.trim() || e.ariaLabel || e.title || e.placeholder
+          || (e.labels && e.labels.length) || (e.ariaLabelledByElements || []).length))
+        .map((e) => e.outerHTML.slice(0, 120))"""
+    )
+    assert nameless == []
+
+
+def test_without_scripts_all_is_there(open_page: OpenPage, page_file: Path) -> None:
+    page = open_page(page_file, scripts=False)
+    expect(page.get_by_role("button")).to_have_count(0)
+    cell = page.locator(f"{HEAT}:visible td").first
+    assert "95 % interval over words: +0.360 to +1.440" in (cell.get_attribute("title") or "")
+    page.locator("#numbers summary").first.click()
+    rows = page.locator(f"{NUMBERS} tbody tr")
+    expect(rows).to_have_count(24)
+    expect(rows.first).to_be_visible()
+    keep_screenshot(page, "no-scripts")
+    page.locator(f"{HEAT}:visible").get_by_role("link", name="C10").click()
+    expect(page.locator("#numbers-3")).to_be_in_viewport()
+    page.emulate_media(color_scheme="dark")
+    assert contrast(page.evaluate("getComputedStyle(document.body).backgroundColor"), "rgb(0, 0, 0)") < 3
+
+
+def test_markup_in_names_and_sentences_is_text(open_page: OpenPage, tmp_path: Path) -> None:
+    hostile = estimates().with_columns(
+        model=pl.col("model").replace("wide_1", HOSTILE),
+        dropped=pl.lit(HOSTILE),
+        category_title=pl.lit(HOSTILE),
+        pool=pl.lit(HOSTILE),
+    )
+    page = open_page(write_page(tmp_path / "page.html", hostile))
+    page.evaluate("document.querySelectorAll('details').forEach((details) => { details.open = true; })")
+    expect(page.locator("#numbers .dt-info")).to_be_visible()
+    page.get_by_role("button", name="Filter by Model").first.click()
+    page.locator(".dtcc-list-buttons button", has_text="<script>").click()
+    expect(page.locator("#numbers .dt-info")).to_contain_text("1 to 12 of 12")
+    page.locator("#numbers .columns summary").click()
+    page.keyboard.press("Escape")
+    page.locator(f"{HEAT}:visible td").first.hover()
+    expect(page.get_by_role("tooltip")).to_contain_text("<script>document.title = 'hostile'</script>")
+    expect(page.locator(".kwic").first).to_contain_text("<script>")
+    assert page.title() == "A study of words · prasanga"
+    assert page.locator("img").count() == 0
+
+
+def test_markup_that_gets_into_the_page_does_not_run(open_page: OpenPage, page_file: Path, tmp_path: Path) -> None:
+    text = page_file.read_text(encoding="utf-8")
+    broken = tmp_path / "page.html"
+    away = "<script src='http://example.org/a.js'></script><link rel=stylesheet href='http://example.org/a.css'>"
+    broken.write_text(
+        text.replace("<main", f"{HOSTILE}{away}<iframe src='{page_file.as_uri()}'></iframe><main", 1), "utf-8"
+    )
+    page = open_page(broken)
+    page.wait_for_timeout(200)
+    assert page.title() == "A study of words · prasanga"
+    assert page.locator("#card").count() == 1
+    found = " ".join(open_page.problems)
+    assert "Content Security Policy" in found
+    for address in ("a.js", "a.css", "index.html"):
+        assert any("violates" in problem and address in problem for problem in open_page.problems), address
+    open_page.problems.clear()
+
+
+@pytest.mark.parametrize("weight", [400, 700])
+def test_bangla_is_shaped_as_harfbuzz_shapes_it(open_page: OpenPage, page_file: Path, weight: int) -> None:
+    page = open_page(page_file)
+    width = """async ([text, weight]) => {
+      await document.fonts.load(weight + ' 64px "Noto Sans Bengali"', text);
+      const paint = document.createElement('canvas').getContext('2d');
+      paint.font = weight + ' 64px "Noto Sans Bengali", monospace';
+      return paint.measureText(text).width;
+    }"""
+    reference = FT2Font(str(place_of(f"fonts/noto-sans-bengali-{weight}.ttf")))
+    reference.set_size(64, 72)
+    widths = {}
+    for text in ("ক", "ষ", "ক্ষ", "কি", "শান্তি", "প্রসঙ্গ", "স্ত্রী", "দুঃখ"):
+        reference.set_text(text)
+        wanted = reference.get_width_height()[0] / 64
+        widths[text] = page.evaluate(width, [text, weight])
+        assert widths[text] == pytest.approx(wanted, abs=2.5), text
+    assert widths["ক্ষ"] < 0.75 * (widths["ক"] + widths["ষ"])
+    brand = page.locator(".brand [lang=bn]")
+    assert "Noto Sans Bengali" in brand.evaluate("(element) => getComputedStyle(element).fontFamily")
+    assert page.evaluate("document.fonts.check('16px \"Noto Sans Bengali\"', 'প্রসঙ্গ')")
+    # the same word without the font is of another width
+    bare = page.evaluate(
+        "(() => { const p = document.createElement('canvas').getContext('2d'); p.font = '64px monospace';"
+        " return p.measureText('প্রসঙ্গ').width; })()"
+    )
+    assert abs(bare - widths["প্রসঙ্গ"]) > 5
