@@ -10,6 +10,10 @@ if not workflow.overwrite_configfiles:
     configfile: "config.yaml"
 
 
+# What stands at the head of Snakemake's own report.
+report: "workflow/report/workflow.rst"
+
+
 # The environment as an image, for `--software-deployment-method apptainer`; otherwise the environment one is in.
 container: "containers/prasanga.sif"
 
@@ -20,21 +24,19 @@ include: "rules/sentences_inputs.smk"
 include: "rules/embeddings_inputs.smk"
 include: "rules/associations_inputs.smk"
 include: "rules/likelihoods_inputs.smk"
+include: "rules/report_inputs.smk"
 
 
 localrules:
     all,
-    embeddings,
-    associations,
-    likelihoods,
     figures,
 
 
 rule all:
-    """The page with every result of the study; the tables and figures of one that asks no model for vectors."""
+    """The page with every result of the study, and all that lies beside it."""
     default_target: True
     input:
-        lambda wildcards: "results/report/index.html" if MODELS else [*likelihood_tables(), *pictures_of_likelihoods()],
+        lambda wildcards: REPORT,
 
 
 if LEXICON:
@@ -66,22 +68,41 @@ if COMPUTED:
     include: "rules/adaptation.smk"
 
 
-# Segments to vectors of their target words; the stage that wants a GPU.
-include: "rules/embeddings.smk"
-# Vectors to CEAT effect sizes.
-include: "rules/associations.smk"
-# Words in templates, and their associations as sentences.
-include: "rules/seat.smk"
-# Static vectors of words, trained or read, and their associations.
-include: "rules/static.smk"
-# Sentence pairs as tables.
-include: "rules/pairs.smk"
-# Pairs and templates to probabilities; wants a GPU as well.
-include: "rules/likelihoods.smk"
+if FROM_RESULTS:
+
+    # Tables of what is done so far, where a study is not finished.
+    include: "rules/unfinished.smk"
+
+else:
+
+    localrules:
+        embeddings,
+        associations,
+        likelihoods,
+
+    # Segments to vectors of their target words; the stage that wants a GPU.
+    include: "rules/embeddings.smk"
+    # Vectors to CEAT effect sizes.
+    include: "rules/associations.smk"
+    # Words in templates, and their associations as sentences.
+    include: "rules/seat.smk"
+    # Static vectors of words, trained or read, and their associations.
+    include: "rules/static.smk"
+    # Sentence pairs as tables.
+    include: "rules/pairs.smk"
+    # Pairs and templates to probabilities; wants a GPU as well.
+    include: "rules/likelihoods.smk"
+
+
 # The papers' tables, and the study beside them.
 include: "rules/comparison.smk"
 # Tables to figures and the page; never starts a model.
 include: "rules/report.smk"
+
+
+if FROM_RESULTS:
+    # A job that is sent elsewhere reads the rules anew, and does not know that figures alone were asked for.
+    workflow.localrules(*(rule.name for rule in workflow.rules))
 
 
 attach_fingerprints(workflow)

@@ -27,7 +27,9 @@ def estimates_of_jobs(method):
 def tables_of_method(wildcards):
     """The tables of one method, by its name."""
     method = wildcards.method
-    return {method: BIAS if method == "pairs" else estimates_of_jobs(Path(table_of(method)).stem)}
+    return {
+        method: RESULTS["bias_percentages"] if method == "pairs" else estimates_of_jobs(method.removesuffix("_bias"))
+    }
 
 
 def other_tests(method):

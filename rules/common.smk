@@ -6,6 +6,8 @@ import sys
 from functools import partial
 from pathlib import Path
 
+from snakemake.cli import get_argument_parser
+
 # The code that is fingerprinted is the code that runs: that of this checkout, wherever else the package is installed.
 SOURCE = Path(workflow.basedir, "src").resolve()
 sys.path.insert(0, str(SOURCE))
@@ -48,13 +50,32 @@ def readable(function, *arguments):
         raise WorkflowError(str(error)) from None
 
 
+def asked_for_figures():
+    """Whether Snakemake was asked for figures and nothing else; the rules are read before it says so itself."""
+    if not any("figures" in argument for argument in sys.argv):
+        return False
+    try:
+        asked, _ = get_argument_parser().parse_known_args(sys.argv[1:])
+    except SystemExit:  # not run from its own command line
+        return False
+    names = asked.targets
+    return bool(names) and all(name == "figures" or name.startswith("results/report/figures/") for name in names)
+
+
+def vectors_at_hand():
+    """Whether statistics are to be made from cached vectors, and there are any."""
+    return config["embeddings"]["source"] == "cached" and any(Path("results/embeddings").glob("*/*.json"))
+
+
 config = readable(
     complete,
     config,
     read_schema(Path(workflow.basedir, "workflow/schemas/config.schema.yaml")),
 )
 
-COMPUTED = config["embeddings"]["source"] == "computed"
+# Whoever asks for the figures alone gets them from the results that are there; nothing else is looked at, or made.
+FROM_RESULTS = asked_for_figures() and not vectors_at_hand()
+COMPUTED = config["embeddings"]["source"] == "computed" and not FROM_RESULTS
 STUDIED = readable(studied_models, config["models"])
 MODELS = sorted(STUDIED)
 # Null controls: they are measured as the models are, and stand beside them in tables, never among them.
@@ -89,7 +110,9 @@ CACHE = ".snakemake/prasanga"
 
 # The lexicon is read while planning: a mistake in it is told before any job, and the jobs depend on what it comes to and
 # not on the files. Without the files (cached vectors on another machine) the categories are those of the results.
-if COMPUTED or Path(config["lexicon"]["stimuli"]).exists():
+if FROM_RESULTS:
+    LEXICON, SET_FILES, CATEGORIES = None, {}, {}
+elif COMPUTED or Path(config["lexicon"]["stimuli"]).exists():
     LEXICON = readable(
         partial(plan_lexicon, normalization=NORMALIZATION, cache=CACHE),
         config["lexicon"]["stimuli"],
@@ -100,14 +123,18 @@ if COMPUTED or Path(config["lexicon"]["stimuli"]).exists():
 else:
     LEXICON, SET_FILES = None, {}
     CATEGORIES = readable(read_categories, "results/lexicon/categories.json")
-CHOSEN = readable(chosen_categories, CATEGORIES, config["categories"])
-readable(require_searched, CATEGORIES, config["categories"])
 SEAT = config["seat"]
 SENTENCES = "results/samples/templates.parquet"
-SEAT_CHOSEN = readable(partial(chosen_categories, key="seat.categories"), CATEGORIES, SEAT["categories"])
-LOG_PROBABILITY_CHOSEN = readable(
-    partial(chosen_categories, key="log_probability.categories"), CATEGORIES, LOG_PROBABILITY["categories"]
+CHOSEN, SEAT_CHOSEN, LOG_PROBABILITY_CHOSEN = (
+    {} if FROM_RESULTS else readable(partial(chosen_categories, key=key), CATEGORIES, names)
+    for key, names in (
+        ("categories", config["categories"]),
+        ("seat.categories", SEAT["categories"]),
+        ("log_probability.categories", LOG_PROBABILITY["categories"]),
+    )
 )
+if CHOSEN:
+    readable(require_searched, CATEGORIES, config["categories"])
 if LOG_PROBABILITY_CHOSEN:  # a name with a slip in it would be passed over
     readable(partial(chosen_categories, key="log_probability.exchanged"), CATEGORIES, LOG_PROBABILITY["exchanged"])
 for chosen, key in (
@@ -164,8 +191,32 @@ if workflow.is_main_process:
     readable(synchronize, Path.cwd())
 
 
+SUMMARY, PAGE = Path("results/summary.json"), Path("results/report/index.html")
+
+
+def times_of_end():
+    """When summary and page were last written; None for what is not there."""
+    return [path.stat().st_mtime_ns if path.exists() else None for path in (SUMMARY, PAGE)]
+
+
+ENDED_BEFORE = times_of_end()
+
+
+def say_last_words():
+    """Say in three lines what came out, where this run made summary or page; that it cannot be said is no failure."""
+    try:
+        if not workflow.is_main_process or times_of_end() == ENDED_BEFORE:
+            return
+    except OSError:  # a folder that can no longer be read
+        return
+    from prasanga.report.last_words import print_last_words  # polars and the page's libraries: not while planning
+
+    print_last_words(SUMMARY, PAGE)
+
+
 onsuccess:
     note_results()
+    say_last_words()
 
 
 onerror:

@@ -1,19 +1,13 @@
 """Results in the layouts of the papers' tables, and beside the numbers that a paper prints."""
 
-from prasanga.report.layouts import ENDINGS, layouts_of, methods_of, table_of
+from prasanga.report.layouts import ENDINGS, layouts_of, methods_of
 from prasanga.report.published import percentage_files, published_files, why_nothing_to_compare
 
 PUBLISHED = Path(workflow.basedir, "resources/published")
-LAYOUTS = expand(
-    "results/report/tables/{name}.{ending}",
-    name=layouts_of(measured()),
-    ending=ENDINGS,
-)
+LAYOUTS = expand("results/report/tables/{name}.{ending}", name=layouts_of(shown()), ending=ENDINGS)
 COMPARED = []
-# the tables of the methods that the study measures
-ESTIMATES = {method: table_of(method) for method in methods_of(measured())}
-# sentence pairs, where the study has sets of them and a model that is asked for probabilities
-BIAS = ["results/likelihoods/bias_percentages.parquet"] if config["pairs"]["sets"] and SCORED else []
+# the tables of the methods that have results
+ESTIMATES = {method: RESULTS[method.removesuffix("_bias")] for method in methods_of(shown())}
 PAIR_TABLES = []
 
 
@@ -22,9 +16,9 @@ if LAYOUTS:
     rule write_paper_tables:
         """The tables in the papers' layouts, of what the study measured."""
         input:
-            ESTIMATES.values(),
+            **ESTIMATES,
         output:
-            LAYOUTS,
+            tables_in_report(LAYOUTS),
         log:
             "logs/report/paper_tables.log",
         benchmark:
@@ -35,15 +29,15 @@ if LAYOUTS:
             "../workflow/scripts/write_paper_tables.py"
 
 
-if BIAS:
+if "bias_percentages" in RESULTS:
     PAIR_TABLES = expand("results/report/tables/sahoo_table2.{ending}", ending=ENDINGS)
 
     rule write_pair_table:
         """Bias percentages of sentence pairs in the layout of Table 2 of Sahoo et al."""
         input:
-            BIAS,
+            RESULTS["bias_percentages"],
         output:
-            PAIR_TABLES,
+            tables_in_report(PAIR_TABLES),
         log:
             "logs/report/pair_table.log",
         benchmark:
@@ -57,7 +51,7 @@ if BIAS:
 if config["comparison"]["paper"] != "none":
     COMPARED = multiext("results/report/comparison", ".csv", ".md")
     # what a paper prints of sentence pairs
-    PERCENTAGES = percentage_files(PUBLISHED, config["comparison"]["paper"]) if BIAS else []
+    PERCENTAGES = percentage_files(PUBLISHED, config["comparison"]["paper"]) if "bias_percentages" in RESULTS else []
     # a name that the study or the paper does not have is told before any job, and that no name fits
     warn(
         readable(
@@ -76,7 +70,7 @@ if config["comparison"]["paper"] != "none":
         """The study's effect sizes beside those of a paper."""
         input:
             **{method: [path] for method, path in ESTIMATES.items()},
-            **({"pairs": BIAS} if BIAS else {}),
+            **({"pairs": [RESULTS["bias_percentages"]]} if "bias_percentages" in RESULTS else {}),
         output:
             csv="results/report/comparison.csv",
             markdown="results/report/comparison.md",
@@ -89,6 +83,7 @@ if config["comparison"]["paper"] != "none":
             comparison={
                 **config["comparison"],
                 "language": config["language"],
+                "preset": config["preset"],
                 "folder": os.path.relpath(PUBLISHED),
                 "published": {
                     path.name: digest_of(path.read_text(encoding="utf-8"))
@@ -110,4 +105,4 @@ if config["comparison"]["paper"] != "none":
         benchmark:
             "benchmarks/report/comparison_{method}.tsv"
         wildcard_constraints:
-            method="|".join([*ESTIMATES, *(["pairs"] if BIAS else [])]),
+            method="|".join([*ESTIMATES, *(["pairs"] if "bias_percentages" in RESULTS else [])]) or "(?!)",

@@ -113,7 +113,7 @@ rule measure_bias_percentages:
     benchmark:
         "benchmarks/likelihoods/bias_percentages.tsv"
     params:
-        bias={**{key: PAIRS[key] for key in ("n_runs", "share", "n_resamples", "ties")}, "seed": config["seed"]},
+        bias=bias_settings(),
         twin_of=SCORED_TWIN_OF,
     script:
         "../workflow/scripts/measure_bias_percentages.py"
@@ -135,13 +135,7 @@ rule gather_structures:
     benchmark:
         "benchmarks/likelihoods/structures.tsv"
     params:
-        gathering={
-            "twin_of": [SCORED_TWIN_OF[twin] for twin in MASKED_TWINS],
-            "traits": TRAITS,
-            "normalization": NORMALIZATION,
-            "n_resamples": config["associations"]["n_resamples"],
-            "seed": config["seed"],
-        },
+        gathering=gathering_settings([SCORED_TWIN_OF[twin] for twin in MASKED_TWINS]),
     script:
         "../workflow/scripts/gather_structures.py"
 

@@ -78,6 +78,22 @@ def category_settings(model):
     }
 
 
+def bias_settings():
+    """What changes bias percentages, besides the scores."""
+    return {**{key: PAIRS[key] for key in ("n_runs", "share", "n_resamples", "ties")}, "seed": config["seed"]}
+
+
+def gathering_settings(twin_of):
+    """What changes the table of structures, besides the scores; `twin_of` names the models of the twins."""
+    return {
+        "twin_of": twin_of,
+        "traits": TRAITS,
+        "normalization": NORMALIZATION,
+        "n_resamples": config["associations"]["n_resamples"],
+        "seed": config["seed"],
+    }
+
+
 def pair_scores(models):
     """The scores of all sets of pairs by these models."""
     return expand("results/likelihoods/pairs/{set}/{model}.parquet", set=SETS, model=models)
@@ -118,15 +134,3 @@ def cached_scores():
             for model in (masked if LOG_PROBABILITY["categories"] else [])
         },
     }
-
-
-def measured():
-    """The config without the methods that no model of the study is there for."""
-    vectors = {} if MODELS else {"categories": [], "seat": {**SEAT, "categories": []}}
-    masked = {} if MASKED else {"log_probability": {**LOG_PROBABILITY, "categories": []}}
-    return {**config, **vectors, **masked}
-
-
-def pictures_of_likelihoods():
-    """The figures and tables for papers of a study that asks no model for vectors."""
-    return [*PAIR_FIGURES, *PAIR_TABLES, *STRUCTURE_FIGURES, *LAYOUTS, *COMPARED]

@@ -1,71 +1,112 @@
-"""Tables to figures and the page. Needs cached results only, and never imports torch."""
+"""Tables to figures and the page. Needs cached results only, and never imports torch.
+
+A rule is there if the results that it draws are made by the run, or are there already.
+"""
+
+from prasanga.report.figures.names import hexbins_figure, words_figure
+
+FIGURES, TABLES, PARTS = [], [*LAYOUTS, *PAIR_TABLES], RESULTS.keys()
 
 
-rule draw_effect_by_length:
-    """Effect size against context length, one panel a category."""
-    input:
-        "results/associations/ceat.parquet",
-    output:
-        multiext("results/report/figures/effect_by_length", ".svg", ".pdf", ".png"),
-    log:
-        "logs/report/effect_by_length.log",
-    benchmark:
-        "benchmarks/report/effect_by_length.tsv"
-    script:
-        "../workflow/scripts/draw_effect_by_length.py"
+if "ceat" in PARTS:
+    FIGURES += ["effect_by_length"]
+    TABLES += multiext("results/report/tables/ceat", ".csv", ".md", ".tex")
+
+    rule draw_effect_by_length:
+        """Effect size against context length, one panel a category."""
+        input:
+            RESULTS["ceat"],
+        output:
+            drawn("effect_by_length", "effect_by_length"),
+        log:
+            "logs/report/effect_by_length.log",
+        benchmark:
+            "benchmarks/report/effect_by_length.tsv"
+        script:
+            "../workflow/scripts/draw_effect_by_length.py"
+
+    rule write_tables:
+        """The table in the paper's layout."""
+        input:
+            RESULTS["ceat"],
+        output:
+            tables_in_report(multiext("results/report/tables/ceat", ".csv", ".md", ".tex")),
+        log:
+            "logs/report/tables.log",
+        benchmark:
+            "benchmarks/report/tables.tsv"
+        script:
+            "../workflow/scripts/write_tables.py"
 
 
-rule draw_settling:
-    """How far effects are from those at the longest length, and how they move as draws are added."""
-    input:
-        estimates="results/associations/ceat.parquet",
-        differences="results/associations/ceat_differences.parquet",
-        settling="results/associations/ceat_settling.parquet",
-        convergence="results/associations/ceat_convergence.parquet",
-    output:
-        multiext("results/report/figures/settling", ".svg", ".pdf", ".png"),
-        multiext("results/report/figures/convergence", ".svg", ".pdf", ".png"),
-    log:
-        "logs/report/settling.log",
-    benchmark:
-        "benchmarks/report/settling.tsv"
-    params:
-        band=config["associations"]["band"],
-    script:
-        "../workflow/scripts/draw_settling.py"
+if "ceat" in PARTS and {"fixed", "random"} <= set(config["associations"]["sample_modes"]):
+    FIGURES += ["sample_modes"]
+
+    rule draw_sample_modes:
+        """Fixed against random draws."""
+        input:
+            RESULTS["ceat"],
+        output:
+            drawn("sample_modes", "sample_modes"),
+        log:
+            "logs/report/sample_modes.log",
+        benchmark:
+            "benchmarks/report/sample_modes.tsv"
+        script:
+            "../workflow/scripts/draw_sample_modes.py"
 
 
-rule write_tables:
-    """The table in the paper's layout."""
-    input:
-        "results/associations/ceat.parquet",
-    output:
-        multiext("results/report/tables/ceat", ".csv", ".md", ".tex"),
-    log:
-        "logs/report/tables.log",
-    benchmark:
-        "benchmarks/report/tables.tsv"
-    script:
-        "../workflow/scripts/write_tables.py"
+if "ceat_words" in PARTS and config["categories"] and of_words()["categories"]:
+    # Not among the figures of the page, which shows the words themselves; `snakemake results/report/figures/words_C1.pdf`.
+    WORDS = [words_figure(category) for category in config["categories"]]
+
+    rule draw_words:
+        """Associations of single words, a figure a category."""
+        input:
+            words=RESULTS["ceat_words"],
+            categories=of_words()["categories"][0],
+        output:
+            drawn("words", *WORDS),
+        log:
+            "logs/report/words.log",
+        benchmark:
+            "benchmarks/report/words.tsv"
+        script:
+            "../workflow/scripts/draw_words.py"
 
 
-PAIR_FIGURES = []
-STRUCTURES, STRUCTURE_FIGURES = [], []
+if {"ceat", "differences", "settling", "convergence"} <= PARTS:
+    FIGURES += ["settling", "convergence"]
+
+    rule draw_settling:
+        """How far effects are from those at the longest length, and how they move as draws are added."""
+        input:
+            estimates=RESULTS["ceat"],
+            differences=RESULTS["differences"],
+            settling=RESULTS["settling"],
+            convergence=RESULTS["convergence"],
+        output:
+            drawn("settling", "settling"),
+            drawn("convergence", "convergence"),
+        log:
+            "logs/report/settling.log",
+        benchmark:
+            "benchmarks/report/settling.tsv"
+        params:
+            band=config["associations"]["band"],
+        script:
+            "../workflow/scripts/draw_settling.py"
 
 
-if BIAS:
-    PAIR_FIGURES = expand(
-        "results/report/figures/{name}.{ending}",
-        name=["score_differences", "score_differences_by_type"],
-        ending=["svg", "pdf", "png"],
-    )
+if "pair_differences" in PARTS:
+    FIGURES += ["score_differences", "score_differences_by_type"]
 
     rule draw_pairs:
         """Densities of the difference of scores of sentence pairs, by language and by bias type."""
         input:
-            "results/likelihoods/pair_differences.parquet",
+            RESULTS["pair_differences"],
         output:
-            PAIR_FIGURES,
+            drawn("score_differences", "score_differences", "score_differences_by_type"),
         log:
             "logs/report/pairs.log",
         benchmark:
@@ -74,16 +115,15 @@ if BIAS:
             "../workflow/scripts/draw_pairs.py"
 
 
-if TRAITS and MASKED:
-    STRUCTURES = [f"results/likelihoods/{name}.parquet" for name in ("structures", "structure_differences")]
-    STRUCTURE_FIGURES = multiext("results/report/figures/structures", ".svg", ".pdf", ".png")
+if "structures" in PARTS:
+    FIGURES += ["structures"]
 
     rule draw_structures:
         """How log-probability bias spreads over the traits in each sentence structure."""
         input:
-            STRUCTURES[:1],
+            RESULTS["structures"],
         output:
-            STRUCTURE_FIGURES,
+            drawn("structures", "structures"),
         log:
             "logs/report/structures.log",
         benchmark:
@@ -92,59 +132,132 @@ if TRAITS and MASKED:
             "../workflow/scripts/draw_structures.py"
 
 
+if "traits" in PARTS:
+    HEXBINS = [hexbins_figure(model) for model in models_of_traits()]
+    FIGURES += HEXBINS
+
+    rule draw_hexbins:
+        """Prior against corrected scores of traits by sentence structure, a figure a model."""
+        input:
+            RESULTS["traits"],
+        output:
+            drawn("hexbins", *HEXBINS),
+        log:
+            "logs/report/hexbins.log",
+        benchmark:
+            "benchmarks/report/hexbins.tsv"
+        params:
+            models=models_of_traits(),
+        script:
+            "../workflow/scripts/draw_hexbins.py"
+
+
+if COMPARED:
+    FIGURES += ["published"]
+
+    rule draw_published:
+        """The study beside a paper's numbers."""
+        input:
+            COMPARED[0],
+        output:
+            drawn("published", "published"),
+        log:
+            "logs/report/published.log",
+        benchmark:
+            "benchmarks/report/published.tsv"
+        script:
+            "../workflow/scripts/draw_published.py"
+
+
+# Tables of earlier stages that go with the page, by their names beside it.
+DATA = {
+    **{f"{name}_estimates.csv": csv_of(name) for name in ("ceat", "seat", "weat", "log_probability") if name in PARTS},
+    **{
+        f"{name}_words.parquet": words_of(name) for name in ("ceat", "seat", "weat", "log_probability") if name in PARTS
+    },
+    **{f"ceat_{name}.parquet": RESULTS[name] for name in ("differences", "settling", "convergence") if name in PARTS},
+    **({"structures_spread.csv": csv_of("structures")} if "structures" in PARTS else {}),
+    **({"traits.parquet": RESULTS["traits"]} if "traits" in PARTS else {}),
+    **({"bias_percentages.csv": csv_of("bias_percentages")} if "bias_percentages" in PARTS else {}),
+    **({"pair_differences.parquet": RESULTS["pair_differences"]} if "pair_differences" in PARTS else {}),
+    **({"pair_statistics.csv": csv_of("pair_statistics")} if "pair_statistics" in PARTS else {}),
+    **{Path(path).name: path for path in data_of_texts()},
+}
+DATA = {name: path for name, path in DATA.items() if lies_beside(path)}
+
+
+rule collect_data:
+    """The tables behind the page, copied beside it, so that its folder can be sent as it is."""
+    input:
+        list(DATA.values()),
+    output:
+        expand("results/report/data/{name}", name=DATA),
+    log:
+        "logs/report/data.log",
+    benchmark:
+        "benchmarks/report/data.tsv"
+    script:
+        "../workflow/scripts/collect_data.py"
+
+
+CARDS = expand("results/report/{name}_card.md", name=["methods", "data"])
+# What lies beside the page.
+BESIDE = [*figure_files(*FIGURES), *TABLES, *COMPARED, *expand("results/report/data/{name}", name=DATA), *CARDS]
+
+
+rule describe_study:
+    """What was measured on what, how, and what came out: for programs, for a paper's readers and for a data set's."""
+    input:
+        **numbers_of_study(),
+        records=records_of_study(),
+        manifest=[path for path in ["results/corpus.json"] if not COMPUTED and Path(path).exists()],
+    output:
+        summary="results/summary.json",
+        methods=in_report("results/report/methods_card.md", "cards", "Cards", card="methods"),
+        data=in_report("results/report/data_card.md", "cards", "Cards", card="data"),
+    log:
+        "logs/report/study.log",
+    benchmark:
+        "benchmarks/report/study.tsv"
+    params:
+        study=study_of_page(),
+        studied=STUDIED,
+        missing=MISSING,
+        page="results/report/index.html",
+        files=BESIDE,
+        corpus=corpus_of_study(),
+    script:
+        "../workflow/scripts/describe_study.py"
+
+
 rule write_page:
     """The page: what was measured, how, how sure it is, and from what."""
     input:
-        ceat="results/associations/ceat.parquet",
-        categories="results/lexicon/categories.json",
-        forms="results/lexicon/forms.parquet",
-        coverage=made_by_the_workflow("results/samples/coverage.parquet"),
-        counts=sentence_counts(),
-        audit=audit_tables(),
-        embeddings=embedding_lists(),
-        models=model_reports(),
-        figure="results/report/figures/effect_by_length.svg",
-        differences="results/associations/ceat_differences.parquet",
-        settling="results/associations/ceat_settling.parquet",
-        settling_figure="results/report/figures/settling.svg",
-        convergence_figure="results/report/figures/convergence.svg",
-        others=estimates_beside_ceat(),
-        log_probability=[path for method, path in ESTIMATES.items() if method == "log_probability_bias"],
-        structures=STRUCTURES,
-        structures_figure=STRUCTURE_FIGURES[:1],
-        pairs=BIAS,
-        pairs_figure=PAIR_FIGURES[:1],
-        pair_statistics=["results/pairs/statistics.parquet"] if SETS else [],
-        pair_oddities=expand("results/pairs/{set}.oddities.parquet", set=SETS),
-        tables=["results/report/tables/ceat.csv", *LAYOUTS, *PAIR_TABLES, *COMPARED],
+        **RESULTS,
+        **of_texts(),
+        **of_words(),
+        **of_pairs(),
+        comparison=COMPARED,
+        figures=expand("results/report/figures/{name}.svg", name=FIGURES),
+        files=BESIDE,
     output:
-        "results/report/index.html",
+        in_report("results/report/index.html", "page", "Page", page=config["title"]),
     log:
         "logs/report/page.log",
     benchmark:
         "benchmarks/report/page.tsv"
     params:
-        # where the vectors come from, and into how many files they go, is no part of what the page says
-        study={
-            **config,
-            "embeddings": {key: config["embeddings"][key] for key in ("stored_dtype", "unknown", "audit")},
-            "normalization": NORMALIZATION,
-        },
+        study=study_of_page(),
         studied=STUDIED,
+        missing=MISSING,
     script:
         "../workflow/scripts/write_page.py"
+
+
+REPORT = ["results/report/index.html", "results/summary.json", *CARDS]
 
 
 rule figures:
     """Everything that can be redrawn from cached results."""
     input:
-        "results/report/index.html",
-        multiext("results/report/figures/effect_by_length", ".svg", ".pdf", ".png"),
-        multiext("results/report/figures/settling", ".svg", ".pdf", ".png"),
-        multiext("results/report/figures/convergence", ".svg", ".pdf", ".png"),
-        STRUCTURE_FIGURES,
-        PAIR_FIGURES,
-        LAYOUTS,
-        PAIR_TABLES,
-        COMPARED,
-        multiext("results/report/tables/ceat", ".csv", ".md", ".tex"),
+        REPORT,

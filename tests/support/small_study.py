@@ -28,6 +28,8 @@ SMALL = {
     "static": {"vectors": {}},
     "pairs": {"sets": {}},
     "log_probability": {"categories": [], "traits": []},
+    # drawing takes longer than all else in so small a study
+    "report": {"formats": ["svg"], "widths": ["page"]},
 }
 
 

@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 from shared_studies import shared_study
-from small_study import Study, copy_code
+from small_study import SMALL, Study, copy_code
 
 from prasanga.associations import benjamini_hochberg, holm, seat, weat
 from prasanga.embeddings.vectors import read_embeddings
@@ -49,6 +49,7 @@ CONFIG = {
     "comparison": {"paper": "sadhu2024", "models": {"tiny": "banglabert_large_generator"}},
     "pairs": {"sets": {}},
     "log_probability": {"categories": [], "traits": []},
+    "report": SMALL["report"],
 }
 SETS = {
     "C1": ("flowers", "insects", "pleasant", "unpleasant"),
@@ -133,16 +134,16 @@ def test_the_results_are_exactly_these(measured: Study) -> None:
     found |= {"samples/templates.parquet"} & {f"samples/{path.name}" for path in (results / "samples").iterdir()}
     vectors, tables, beside = ("word2vec", "glove", "given"), ("ceat", "seat", "weat"), ("differences", "settling")
     layouts = ("ceat", "sadhu_table4", "sadhu_table5", "sahoo_table9")
+    figures = ("effect_by_length", "sample_modes", "settling", "convergence", "published")
     assert found == {
         "samples/templates.parquet",
-        "report/index.html",
+        *(f"report/{name}" for name in ("index.html", "methods_card.md", "data_card.md")),
         "report/comparison.csv",
         "report/comparison.md",
-        *(
-            f"report/figures/{name}.{ending}"
-            for name in ("effect_by_length", "settling", "convergence")
-            for ending in ("svg", "pdf", "png")
-        ),
+        *(f"report/figures/{name}.svg" for name in figures),
+        *(f"report/data/{name}_{part}" for name in tables for part in ("estimates.csv", "words.parquet")),
+        *(f"report/data/ceat_{name}.parquet" for name in (*beside, "convergence")),
+        *(f"report/data/{name}.tsv" for name in ("concordance", "suffixes", "forms", "lengths")),
         *(f"report/tables/{name}.{ending}" for name in layouts for ending in ("csv", "md", "tex")),
         *(f"associations/{name}{ending}" for name in tables for ending in (".parquet", ".csv", "_words.parquet")),
         *(f"associations/ceat_{name}.parquet" for name in (*beside, "convergence")),
@@ -324,8 +325,10 @@ def test_the_page_shows_every_method(measured: Study) -> None:
 # A test of one method counts in the corrected p of all.
 GATHERED = {"gather_ceat": 1, "gather_seat": 1, "gather_weat": 1, "compare_ceat": 1}
 REPORT = {
-    **{"draw_effect_by_length": 1, "draw_settling": 1, "write_tables": 1},
-    **{"write_paper_tables": 1, "compare_with_papers": 1, "write_page": 1},
+    **{"draw_effect_by_length": 1, "draw_sample_modes": 1},
+    **{"draw_settling": 1, "write_tables": 1},
+    **{"write_paper_tables": 1, "compare_with_papers": 1, "draw_published": 1},
+    **{"collect_data": 1, "describe_study": 1, "write_page": 1},
 }
 TEMPLATES = {"fill_templates": 1, "embed_templates": 2, "list_templates": 2, "measure_seat": 2}
 

@@ -13,7 +13,12 @@ from small_study import Study, copy_code
 pytestmark = pytest.mark.workflow
 
 STATISTICS = {"measure_ceat": 4, "gather_ceat": 1, "compare_ceat": 1}
-REPORT = {"draw_effect_by_length": 1, "draw_settling": 1, "write_tables": 1, "write_paper_tables": 1, "write_page": 1}
+# What lies beside the page, and the page.
+SHOWN = {"collect_data": 1, "describe_study": 1, "write_page": 1}
+REPORT = {
+    **{"draw_effect_by_length": 1, "draw_sample_modes": 1, "draw_settling": 1},
+    **{"write_tables": 1, "write_paper_tables": 1, **SHOWN},
+}
 EMBEDDINGS = {"embed_segments": 4, "list_embeddings": 4}
 
 
@@ -73,7 +78,7 @@ def test_a_fresh_clone_with_restored_results(study: Study, tmp_path: Path, notes
 def test_a_restored_file_that_is_not_what_was_made_is_made_again(study: Study, tmp_path: Path) -> None:
     clone = fresh_clone(study, tmp_path / "clone", notes=False, keep_times=True)
     (clone.root / "results/report/tables/ceat.md").write_text("0.9 | 0.9\n")
-    assert clone.plan("figures") == {"write_tables": 1, "write_page": 1}
+    assert clone.plan() == {"write_tables": 1, "write_page": 1}
 
 
 def test_more_samples_rerun_statistics_and_figures_and_no_embedding(study: Study) -> None:
@@ -126,10 +131,10 @@ def test_vectors_survive_the_loss_of_the_shards(study: Study) -> None:
     [
         pytest.param("report/page.py", {"write_page": 1}, id="page"),
         pytest.param("report/figures/effect_by_length.py", {"draw_effect_by_length": 1, "write_page": 1}, id="figure"),
-        pytest.param("report/layouts.py", {"write_paper_tables": 1, "write_page": 1}, id="layouts"),
         pytest.param(
-            "associations/settling.py", {"compare_ceat": 1, "draw_settling": 1, "write_page": 1}, id="differences"
+            "report/layouts.py", {"write_paper_tables": 1, "describe_study": 1, "write_page": 1}, id="layouts"
         ),
+        pytest.param("associations/settling.py", {"compare_ceat": 1, "draw_settling": 1, **SHOWN}, id="differences"),
         pytest.param("associations/random_effects.py", STATISTICS | REPORT, id="statistics"),
         pytest.param("config.py", {}, id="config"),
         pytest.param("report/templates/style.css", {"write_page": 1}, id="style"),
@@ -177,7 +182,7 @@ def test_another_seed_of_a_model_reruns_that_model_alone(study: Study) -> None:
 
 def test_a_gloss_does_not_search_the_corpus_again(study: Study) -> None:
     study.edit("resources/stimuli/bn/flowers.yaml", "gloss: rose", "gloss: the rose")
-    assert study.plan() == {"compile_categories": 1, "write_page": 1}
+    assert study.plan() == {"compile_categories": 1, "describe_study": 1, "write_page": 1}
 
 
 @pytest.mark.parametrize(
@@ -213,12 +218,12 @@ def test_another_file_is_searched_alone(study: Study) -> None:
 def test_candidates_and_licences_search_nothing_again(study: Study) -> None:
     texts = [{**text, "title": "News", "licence": "CC0-1.0"} for text in study.config["corpus"]["texts"]]
     study.configure({"corpus": {"texts": texts}, "lexicon": {"candidates": "resources/candidates/bn", "top": 3}})
-    assert study.plan() == {"write_page": 1}
+    assert study.plan() == {"describe_study": 1, "write_page": 1}
 
 
 def test_another_number_of_hits_shown_runs_the_audit_alone(study: Study) -> None:
     study.configure({"sentences": {"concordance": 5}})
-    assert study.plan() == {"audit_sentences": 1, "write_page": 1}
+    assert study.plan() == {"audit_sentences": 1, **SHOWN}
 
 
 def test_another_layer_embeds_that_model_alone(study: Study) -> None:

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 from shared_studies import shared_study
-from small_study import Study, copy_code
+from small_study import SMALL, Study, copy_code
 
 from prasanga.associations import benjamini_hochberg, holm
 from prasanga.likelihoods import score_pairs
@@ -48,6 +48,7 @@ CONFIG: dict[str, Any] = {
         "structures": "structures.yaml",
     },
     "comparison": {"paper": "sahoo2024", "models": {"writes": "Bloom", "rewrites": "mT5"}},
+    "report": SMALL["report"],
 }
 STIMULI = "resources/stimuli/bn"
 CATEGORY_TEMPLATES = "resources/templates/bn/log_probability.yaml"
@@ -158,7 +159,11 @@ def test_the_results_are_exactly_these(measured: Study) -> None:
         for path in (results / folder).rglob("*")
         if path.is_file() and "kept" not in path.parts
     }
-    figures = ("effect_by_length", "settling", "convergence", "structures")
+    figures = (
+        *("effect_by_length", "sample_modes", "settling", "convergence", "structures", "hexbins_masks"),
+        *("score_differences", "score_differences_by_type", "published"),
+    )
+    methods = ("ceat", "log_probability")
     layouts = ("ceat", "sadhu_table4", "sadhu_table5", "sahoo_table2")
     assert found == {
         *(f"pairs/{name}{part}" for name in SETS for part in (".parquet", ".oddities.parquet", ".oddities.csv")),
@@ -186,11 +191,14 @@ def test_the_results_are_exactly_these(measured: Study) -> None:
         *(f"embeddings/masks/9/{bucket}.{end}" for bucket in ("00", "01") for end in ("parquet", "left_out.tsv")),
         *(f"associations/ceat/masks/9{part}.parquet" for part in ("", ".words", ".resamples", ".convergence")),
         *(f"report/{name}" for name in ("index.html", "comparison.csv", "comparison.md")),
-        *(
-            f"report/figures/{name}.{ending}"
-            for name in (*figures, "score_differences", "score_differences_by_type")
-            for ending in ("svg", "pdf", "png")
-        ),
+        *(f"report/{name}_card.md" for name in ("methods", "data")),
+        *(f"report/figures/{name}.svg" for name in figures),
+        *(f"report/data/{name}_{part}" for name in methods for part in ("estimates.csv", "words.parquet")),
+        *(f"report/data/ceat_{name}.parquet" for name in ("differences", "settling", "convergence")),
+        *(f"report/data/{name}.csv" for name in ("structures_spread", "bias_percentages", "pair_statistics")),
+        *(f"report/data/{name}.parquet" for name in ("traits", "pair_differences")),
+        *(f"report/data/{name}.oddities.parquet" for name in SETS),
+        *(f"report/data/{name}.tsv" for name in ("concordance", "suffixes", "forms", "lengths")),
         *(f"report/tables/{name}.{ending}" for name in layouts for ending in ("csv", "md", "tex")),
     }
     for folder in ("pairs", "likelihoods"):
@@ -378,15 +386,19 @@ def keep_models(study: Study, *names: str) -> None:
 
 # What a change runs again.
 
+# What lies beside the page, and the page.
+SHOWN = {"collect_data": 1, "describe_study": 1, "write_page": 1}
 PERCENTAGES = {
     **{"measure_bias_percentages": 1, "draw_pairs": 1, "write_pair_table": 1},
-    **{"compare_with_papers": 1, "write_page": 1},
+    **{"compare_with_papers": 1, "draw_published": 1, **SHOWN},
 }
-STRUCTURES = {"score_structures": 1, "gather_structures": 1, "draw_structures": 1, "write_page": 1}
+STRUCTURES = {"score_structures": 1, "gather_structures": 1, "draw_structures": 1, "draw_hexbins": 1, **SHOWN}
 # A test of one method counts in the corrected p of all.
 EFFECTS = {
-    **{"gather_ceat": 1, "compare_ceat": 1, "draw_effect_by_length": 1, "draw_settling": 1, "write_tables": 1},
-    **{"gather_log_probability": 1, "write_paper_tables": 1, "compare_with_papers": 1, "write_page": 1},
+    **{"gather_ceat": 1, "compare_ceat": 1, "draw_effect_by_length": 1, "draw_sample_modes": 1},
+    **{"draw_settling": 1, "write_tables": 1},
+    **{"gather_log_probability": 1, "write_paper_tables": 1, "compare_with_papers": 1},
+    **{"draw_published": 1, **SHOWN},
 }
 
 
@@ -463,11 +475,11 @@ def test_a_change_runs_what_depends_on_it(study: Study, change: str) -> None:
     assert study.plan("all", "likelihoods") == expected
 
 
-def test_a_study_of_probabilities_alone_has_no_vectors_and_no_page(study: Study) -> None:
+def test_a_study_of_probabilities_alone_has_a_page_without_vectors(study: Study) -> None:
     keep_models(study, "writes", "rewrites")
     study.configure({"log_probability": {"categories": [], "traits": []}, "pairs": {"n_resamples": 51}})
     # no scores either: resamples are of the percentages
-    assert study.plan() == {"measure_bias_percentages": 1, "draw_pairs": 1, "write_pair_table": 1}
+    assert study.plan() == {"measure_bias_percentages": 1, "draw_pairs": 1, "write_pair_table": 1, **SHOWN}
 
 
 # Scores that are at hand.

@@ -156,12 +156,12 @@ def test_the_results_are_exactly_these(finished: Study) -> None:
         "associations/ceat.parquet",
         "associations/ceat.csv",
         *(f"associations/ceat_{name}.parquet" for name in ("words", "differences", "settling", "convergence")),
-        "report/index.html",
-        *(
-            f"report/figures/{name}.{ending}"
-            for name in ("effect_by_length", "settling", "convergence")
-            for ending in ("svg", "pdf", "png")
-        ),
+        "summary.json",
+        *(f"report/{name}" for name in ("index.html", "methods_card.md", "data_card.md")),
+        *(f"report/figures/{name}.svg" for name in ("effect_by_length", "sample_modes", "settling", "convergence")),
+        "report/data/ceat_estimates.csv",
+        *(f"report/data/ceat_{name}.parquet" for name in ("words", "differences", "settling", "convergence")),
+        *(f"report/data/{name}.tsv" for name in ("concordance", "suffixes", "forms", "lengths")),
         *(f"report/tables/{name}.{ending}" for name in ("ceat", "sadhu_table5") for ending in ("csv", "md", "tex")),
         *(f"samples/{length}/{bucket}.parquet" for length in lengths for bucket in buckets),
         *(f"models/{model}/{name}" for model in models for name in model_files),

@@ -18,9 +18,12 @@ asked = snakemake.params.comparison
 folder, paper = asked["folder"], asked["paper"]
 tables = {method: pl.concat(map(pl.read_parquet, paths)) for method, paths in snakemake.input.items()}
 bias = tables.pop(METHOD, None)
-comparison = compare(tables, read_published(folder, paper), models=asked["models"], language=asked["language"])
-percentages = read_percentages(folder, paper)
-pairs = None if bias is None else compare_pairs(bias, percentages, paper=paper, models=asked["models"])
-texts = with_pairs(comparison, pairs, read_models(folder, paper), others=bool(tables))
+models, about = asked["models"], read_models(folder, paper)
+comparison = compare(tables, read_published(folder, paper), models=models, language=asked["language"], about=about)
+pairs = None
+if bias is not None:
+    percentages = read_percentages(folder, paper)
+    pairs = compare_pairs(bias, percentages, paper=paper, models=models, preset=asked["preset"], about=about)
+texts = with_pairs(comparison, pairs, about, others=bool(tables))
 for path, text in zip((snakemake.output.csv, snakemake.output.markdown), texts, strict=True):
     write_text(path, text)

@@ -7,13 +7,13 @@ import polars as pl
 
 from prasanga.logs import log_to
 from prasanga.parquet import write_text
-from prasanga.report.layouts import method_of, render_layout
+from prasanga.report.layouts import render_layout
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import snakemake
 
 log_to(snakemake.log[0])
-tables = {method_of(path): pl.read_parquet(path) for path in snakemake.input}
+tables = {method: pl.read_parquet(path) for method, path in snakemake.input.items()}
 paths = [Path(path) for path in snakemake.output]
 layouts = {name: render_layout(name, tables, **snakemake.params.layouts) for name in {path.stem for path in paths}}
 for path in paths:

@@ -105,7 +105,8 @@ def synchronize(root: Path, results: str = "results", *, own_run: bool = False) 
         lines = (json.dumps(asdict(kept[key]), sort_keys=True, ensure_ascii=False) for key in sorted(kept))
         write_text(folder / LEDGER, "".join(f"{line}\n" for line in lines))
     if unknown:
-        logger.warning("%d file(s) under %s have no record of what made them; they are made again.", unknown, folder)
+        said = "%d file(s) under %s have no record of what made them; a run that comes to them makes them again."
+        logger.warning(said, unknown, folder)
     return Synchronization(restored, unknown)
 
 

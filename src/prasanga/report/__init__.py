@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from prasanga.report.findings import headline_findings
-from prasanga.report.page import render_page
-from prasanga.report.tables import to_csv, to_latex, to_markdown, to_tidy_csv
-
 if TYPE_CHECKING:
     from prasanga.report.figures.effect_by_length import plot_effect_by_length
-    from prasanga.report.figures.panels import save_figure
+    from prasanga.report.figures.saving import save_figure
+    from prasanga.report.findings import headline_findings
+    from prasanga.report.page import render_page
+    from prasanga.report.tables import to_csv, to_latex, to_markdown, to_tidy_csv
 
 __all__ = [
     "headline_findings",
@@ -25,13 +24,18 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    # Whoever wants a table does not wait for matplotlib.
-    if name == "plot_effect_by_length":
-        from prasanga.report.figures.effect_by_length import plot_effect_by_length
-
-        return plot_effect_by_length
-    if name == "save_figure":
-        from prasanga.report.figures.panels import save_figure
-
-        return save_figure
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    # Whoever wants a table does not wait for matplotlib, and whoever wants a figure not for the page.
+    found: Any
+    if name == "headline_findings":
+        from prasanga.report import findings as found
+    elif name == "plot_effect_by_length":
+        from prasanga.report.figures import effect_by_length as found
+    elif name == "render_page":
+        from prasanga.report import page as found
+    elif name == "save_figure":
+        from prasanga.report.figures import saving as found
+    elif name in ("to_csv", "to_latex", "to_markdown", "to_tidy_csv"):
+        from prasanga.report import tables as found
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(found, name)

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from scipy import stats
 
 from prasanga.errors import InputError
 from prasanga.report.grid import Estimate, is_number, why_missing
@@ -33,12 +32,12 @@ COMPARISON_SCHEMA: Mapping[str, type[pl.DataType]] = {
     "published_inside": pl.Boolean,
     **dict.fromkeys(("published_n_samples", "n_samples"), pl.Int64),
     "published_significant": pl.Boolean,
-    **dict.fromkeys(("doubt", "mark_doubt", "note"), pl.String),
+    **dict.fromkeys(("doubt", "mark_doubt", "model_doubt", "note", "set"), pl.String),
 }
 """Columns of the rows. `difference` is measured minus published; `same_sign` is null where a sign is not known;
 `published_inside` says whether the published number lies in the interval of the measured one, null without interval.
-`doubt` and `mark_doubt` are about the published number and its mark; `note` is about ours, why there is no number or
-no interval."""
+`doubt` and `mark_doubt` are about the published number and its mark, `model_doubt` about which model it is of; `note`
+is about ours, why there is no number or no interval. `set` is that of sentence pairs, null for other methods."""
 
 SUMMARY_SCHEMA: Mapping[str, type[pl.DataType]] = {
     **dict.fromkeys(("method", "model", "published_model", "cells"), pl.String),
@@ -53,7 +52,7 @@ exact 95 % binomial interval; `median_difference` is the median of |measured - p
 
 _FEWEST_RANKS = 3
 _CELLS = ("all", "without doubtful cells")
-_HOW_TO_READ = (
+HOW_TO_READ = (
     "Neither column is the truth. The published numbers come from other texts, partly from other words, and from a"
     " program with conventions of its own; a difference may come from any of these.",
     "Rows are not independent: the lengths and modes of one category share words and texts, and tests share target"
@@ -61,8 +60,8 @@ _HOW_TO_READ = (
     " measure of how much was compared.",
     "Rank correlation asks whether the same tests come out high and low, whatever the scale. Below ten rows it says"
     " little.",
-    "Without doubtful cells is not without doubt: a model of the paper that is in doubt itself has the number of that"
-    " doubt in the last column of both of its rows.",
+    "Without doubtful cells is not without doubt: what is not sure about a model of the paper concerns every row of it,"
+    " and stands with the doubts.",
     "An interval is ours, over words and contexts. That a published number lies in it means that ours does not"
     " contradict it.",
 )
@@ -91,6 +90,7 @@ def compare(
     *,
     models: Mapping[str, str],
     language: str,
+    about: Sequence[PublishedModel] = (),
 ) -> Comparison:
     """Lay a study's tables of estimates beside what a paper prints.
 
@@ -99,6 +99,7 @@ def compare(
         published: `prasanga.report.published.read_published`.
         models: `comparison.models` of the config; models of the same name match by themselves.
         language: of the study (bn, hi, en).
+        about: the paper's models (`read_models`), for what is not sure about them.
 
     Returns:
         The rows and their summary. Where the paper has the same test at several N, the N nearest to the study's is
@@ -114,7 +115,7 @@ def compare(
     matched = match_models(models, dict.fromkeys([*studied, *models]), names)
     estimates = {method: _by_cell(method, table) for method, table in tables.items()}
     rows = [
-        _row(row, model, estimate)
+        _row(row, model, estimate) | {"model_doubt": doubt_of(about, row["model"], row["method"])}
         for row in published.filter(pl.col("language") == language).iter_rows(named=True)
         if REPEATED not in (row["doubts"] or "").split()
         for model, theirs in matched.items()
@@ -146,6 +147,32 @@ def summarize(rows: pl.DataFrame) -> pl.DataFrame:
     return pl.DataFrame(lines, schema=dict(SUMMARY_SCHEMA), orient="row")
 
 
+def comparison_rows(table: pl.DataFrame) -> pl.DataFrame:
+    """The rows of a comparison as read from its CSV, each column of its type again.
+
+    Raises:
+        InputError: a column is missing.
+    """
+    missing = [name for name in COMPARISON_SCHEMA if name not in table.columns]
+    if missing:
+        raise InputError(
+            f"the comparison with published numbers has no column {', '.join(missing)}; it has"
+            f" {', '.join(table.columns) or 'none'}. Make it again with the report stage."
+        )
+    # a column of nothing but nulls or whole numbers is read as another type
+    return table.select(*COMPARISON_SCHEMA).cast(pl.Schema(dict(COMPARISON_SCHEMA)))
+
+
+def doubt_of(models: Sequence[PublishedModel], name: str, method: str) -> str | None:
+    """What is not sure about a model of the paper as one that was measured by a method; null if nothing."""
+    doubts = [
+        model.doubt
+        for model in models
+        if model.name == name and model.doubt and (method in model.methods or not model.methods)
+    ]
+    return "; ".join(doubts) or None
+
+
 def comparison_to_csv(comparison: Comparison) -> str:
     """Every row in full precision; empty where there is no number."""
     return comparison.rows.write_csv(line_terminator="\n")
@@ -161,11 +188,11 @@ def comparison_to_markdown(comparison: Comparison, models: Sequence[PublishedMod
     title = f"# Beside {PAPERS.get(comparison.paper, comparison.paper)}\n"
     if comparison.nothing:
         return f"{title}\n{escape_markdown(comparison.nothing)}\n"
-    compared = set(comparison.rows["published_model"].to_list())
     of_cells = _texts(comparison.rows, "doubt", "mark_doubt")
-    of_models = {
-        model.name: f"{model.name}: {model.doubt}" for model in models if model.doubt and model.name in compared
-    }
+    of_models: dict[str, str] = {}
+    for method, name in comparison.rows.select("method", "published_model").unique(maintain_order=True).iter_rows():
+        if doubt := doubt_of(models, name, method):
+            of_models[name] = f"{of_models[name]}; {doubt}" if name in of_models else f"{name}: {doubt}"
     # one counting for both kinds of doubt, so that a number means one thing; notes of ours have letters before theirs
     doubts = {text: f"({number})" for number, text in enumerate([*of_cells, *of_models.values()], start=1)}
     notes = {text: f"n{number}" for number, text in enumerate(_texts(comparison.rows, "note"), start=1)}
@@ -174,7 +201,7 @@ def comparison_to_markdown(comparison: Comparison, models: Sequence[PublishedMod
     rows = (_line(row, doubts, notes) for row in comparison.rows.iter_rows(named=True))
     sections = [
         title,
-        _list(_HOW_TO_READ),
+        _list(HOW_TO_READ),
         "## Agreement\n",
         _markdown_table(_SUMMARY_HEADS, summary, labels=4),
         "## Rows\n",
@@ -269,6 +296,8 @@ def _agreement(rows: pl.DataFrame) -> tuple[object, ...]:
     n_signs, n_same = len(signs), int(signs.sum())
     low = high = None
     if n_signs:
+        from scipy import stats  # a second of loading, for which the page of a study without a comparison need not wait
+
         low, high = stats.binomtest(n_same, n_signs).proportion_ci(method="exact")
     exact = rows.filter(pl.col("bound").is_null())
     inside = rows["published_inside"].drop_nulls()
@@ -292,6 +321,8 @@ def _agreement(rows: pl.DataFrame) -> tuple[object, ...]:
 def _spearman(published: np.ndarray[Any, Any], measured: np.ndarray[Any, Any]) -> float | None:
     if len(published) < _FEWEST_RANKS or np.ptp(published) == 0 or np.ptp(measured) == 0:
         return None
+    from scipy import stats
+
     return float(stats.spearmanr(published, measured).statistic)
 
 

@@ -9,12 +9,13 @@ import polars as pl
 
 from prasanga.report.grid import sort_lengths
 
-_REASONS = {
+REASONS = {
     "no-occurrence": "does not occur in the corpus",
     "no-context-long-enough": "occurs, but in no context long enough",
     "no-context-for-all-lengths": "occurs, but in no context long enough for all lengths of the pool",
     "target-too-long": "occurs, but its forms have more words than the segment",
 }
+"""Why a stimulus has no contexts, by the words of the table."""
 THINNEST = 12
 """So many stimuli with the fewest contexts are listed."""
 
@@ -111,7 +112,7 @@ def summarize(
                 stimulus,
                 glosses.get(stimulus, ""),
                 "all lengths" if len(where) == len(lengths) else ", ".join(sort_lengths(where)),
-                _REASONS.get(reason, reason),
+                REASONS.get(reason, reason),
             )
             for (stimulus, reason), where in missing.items()
         ],

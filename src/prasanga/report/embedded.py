@@ -16,10 +16,11 @@ from prasanga.report.numbers import MINUS, MISSING
 from prasanga.report.tokenizers import Tokenizer, describe_tokenizer
 
 NOT_KNOWN = "not known"
-_REASONS = {
+REASONS = {
     "unknown": "the tokenizer does not know a piece of it",
     "cut": "more pieces than the model reads",
 }
+"""Why a target has no vector, or one of a part of its context."""
 _COSINES = ("cosine_mean", "cosine_min", "float16_cosine_min")
 _PIECES = {"all": "mean of all", "root": "mean of the root's", "first": "first", "last": "last"}
 
@@ -217,7 +218,7 @@ def _losses(files: EmbeddingFiles, key: str, lengths: list[str], glosses: Mappin
                 for reason, n in reasons.items() if isinstance(reasons, Mapping) else [(key, reasons)]:
                     found.setdefault((stimulus, reason), Counter())[length] += n
         for (stimulus, reason), by_length in sorted(found.items(), key=lambda pair: (-pair[1].total(), pair[0])):
-            counts, why = [by_length[length] for length in lengths], _REASONS.get(reason, reason)
+            counts, why = [by_length[length] for length in lengths], REASONS.get(reason, reason)
             losses.append(Loss(stimulus, glosses.get(stimulus, ""), family, why, counts, by_length.total()))
     return losses
 

@@ -70,8 +70,16 @@ def other_method(method: str, table: pl.DataFrame) -> str | None:
     return (
         f"{method}: {found} of {len(rows)} rows {_verb(found, 'has', 'have')} p_stimuli < .05 after Holm's"
         f" correction{left}; the largest effect is {_two(row['effect_size'])} ({row['category']}, {row['model']};"
-        f" {interval}{twin})."
+        f" {interval}{twin}).{_why_both(row)}"
     )
+
+
+def _why_both(row: dict[str, Any]) -> str:
+    """What is to be said where an effect is significant and its interval holds zero; else nothing."""
+    numbers = (row["p_stimuli_holm"], row["ci_low"], row["ci_high"])
+    if not all(map(is_number, numbers)) or numbers[0] >= ALPHA or not numbers[1] <= 0 <= numbers[2]:
+        return ""
+    return " Its interval holds zero: it takes other attribute words into account as well, and the test does not."
 
 
 def by_chance(tests: int) -> str:

@@ -120,6 +120,16 @@ def why_missing(estimate: Estimate | None) -> str:
     return reason if found else str(estimate["dropped"] or "not computed, and the table does not say why")
 
 
+def words_left_out(estimate: Estimate) -> dict[str, list[str]]:
+    """Words that an estimate does without, or has with a part of their contexts, by reason as the table names it."""
+    notes = str(estimate["dropped"] or "").partition("not computed: ")[0].rstrip("; ")
+    reasons: dict[str, list[str]] = {}
+    for note in notes.split("; ") if notes else []:
+        word, _, reason = note.partition(": ")
+        reasons.setdefault(reason, []).append(word)
+    return reasons
+
+
 def names_of_sets(row: Estimate) -> tuple[str, str, str, str]:
     """The names of the four sets of an estimate as a reader sees them ("male names", not "male_names")."""
     x, y, a, b = (str(row[side]).replace("_", " ") for side in ("target_x", "target_y", "attribute_a", "attribute_b"))

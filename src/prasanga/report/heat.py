@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from prasanga.report.findings import ALPHA
 from prasanga.report.grid import Category, Estimate, Grid, is_number, why_missing
+from prasanga.report.marking import NOT_BY_DRAWS
 from prasanga.report.numbers import MINUS, MISSING, from_log, plain, probability, signed
 
 THRESHOLDS = (0.1, 0.2, 0.5, 0.8, 1.2)
 """Where the shades of the heat table begin: 0.2, 0.5 and 0.8 are what is called small, medium and large."""
 
+IN_PAPER: Mapping[float, int] = {0.2: 2, 0.5: 3, 0.8: 4}
+"""The shades of Tables 5 and 6 of Sadhu et al. (2024), small, medium and large, each with the step that shows it."""
+
 
 class HeatCell(NamedTuple):
-    """A cell: its text, the class of its shade, whether p_stimuli_holm < .05, and what hovering over it says."""
+    """A cell: its text, the class of its shade, whether it is marked, and what hovering over it says.
+
+    The mark stands for p_stimuli_holm < .05, in the paper's layout for what is not significant by p_draws.
+    """
 
     text: str
     shade: str
@@ -30,12 +38,16 @@ class HeatRow(NamedTuple):
 
 
 class NumberRow(NamedTuple):
-    """An estimate in numbers: model, length and mode first, then a text for each of `COLUMNS`."""
+    """An estimate in numbers: model, length and mode first, then a text for each of `COLUMNS`.
+
+    `orders` has the number that each text stands for, in full precision, for sorting; empty where there is none.
+    """
 
     model: str
     length: str
     mode: str
     cells: list[str]
+    orders: list[str]
     note: str
 
 
@@ -79,13 +91,19 @@ _CONVENTIONS = (
 )
 
 
-def heat_rows(grid: Grid, mode: str) -> list[HeatRow]:
-    """One row for each category in one sample mode."""
+def heat_rows(grid: Grid, mode: str, *, preset: str = "recommended") -> list[HeatRow]:
+    """One row for each category in one sample mode; `preset` (recommended, paper) decides on marks and shades."""
+    in_paper = preset == "paper"
     return [
         HeatRow(
             category,
             [
-                [_cell(grid.at(category.name, model, length, mode), model, length, mode) for length in grid.lengths]
+                [
+                    _cell(
+                        grid.at(category.name, model, length, mode), f"{model}, {length} words, {mode} draws", in_paper
+                    )
+                    for length in grid.lengths
+                ]
                 for model in grid.models
             ],
         )
@@ -96,7 +114,7 @@ def heat_rows(grid: Grid, mode: str) -> list[HeatRow]:
 def number_rows(grid: Grid, category: Category) -> list[NumberRow]:
     """All estimates of a category, in reading order."""
     return [
-        NumberRow(model, length, mode, _numbers(estimate), _note(estimate))
+        NumberRow(model, length, mode, _numbers(estimate), _orders(estimate), _note(estimate))
         for model in grid.models
         for length in grid.lengths
         for mode in grid.modes
@@ -137,30 +155,54 @@ def left_out(grid: Grid) -> dict[str, list[str]]:
     }
 
 
+def legend(*, preset: str = "recommended") -> list[tuple[str, str]]:
+    """Shade and range of each colour of the heat table, from the most negative to the most positive effects."""
+    steps = IN_PAPER if preset == "paper" else {edge: step for step, edge in enumerate(THRESHOLDS, start=1)}
+    edges = [*map(str, steps), ""]
+    shades = {
+        sign: [
+            (f"{sign}-{step}", f"{mark}{low} to {mark}{high}" if high else f"{mark}{low} and beyond")
+            for (low, high), step in zip(pairwise(edges), steps.values(), strict=True)
+        ]
+        for sign, mark in (("minus", MINUS), ("plus", "+"))
+    }
+    return [*reversed(shades["minus"]), ("zero", f"within ±{edges[0]}"), *shades["plus"]]
+
+
+def shade_in_paper(effect: float) -> str:
+    """The class of a cell's shade in the paper's layout: `zero`, or small, medium and large to either side."""
+    step = max((step for edge, step in IN_PAPER.items() if abs(effect) >= edge), default=0)
+    return "zero" if step == 0 else f"{'plus' if effect > 0 else 'minus'}-{step}"
+
+
 def shade_of(effect: float) -> str:
     """The class of a cell's shade: `zero`, or `plus-1` to `plus-5` and `minus-1` to `minus-5`."""
     step = sum(abs(effect) >= threshold for threshold in THRESHOLDS)
     return "zero" if step == 0 else f"{'plus' if effect > 0 else 'minus'}-{step}"
 
 
-def _cell(estimate: Estimate | None, model: str, length: str, mode: str) -> HeatCell:
-    where = f"{model}, {length} words, {mode} draws"
+def _cell(estimate: Estimate | None, where: str, in_paper: bool) -> HeatCell:
     if estimate is None or not is_number(estimate["effect_size"]):
         return HeatCell(MISSING, "missing", marked=False, hover=f"{where}: {why_missing(estimate)}")
     effect, p = estimate["effect_size"], estimate.get("p_stimuli_holm")
+    by_draws = f"\np_draws (other draws): {from_log(estimate['log_p_draws'])}"
     hover = (
-        f"{where}\neffect size {signed(effect, minus=MINUS)}"
-        f"\n95 % interval over words {interval_of(estimate, 'ci_low', 'ci_high')}"
-        f"\np_stimuli {probability(estimate['p_stimuli'])} (other words), {probability(p)} by Holm"
-        f"\nrandom twin {_twin(estimate)}"
-        f"; attributes dealt anew {interval_of(estimate, 'shuffled_low', 'shuffled_high')}"
-        f"\np_draws {from_log(estimate['log_p_draws'])} (other draws)"
+        f"{where}\neffect size: {signed(effect, minus=MINUS)}"
+        f"{f'{by_draws}, the p of the paper' if in_paper else ''}"
+        f"\n95 % interval over words: {interval_of(estimate, 'ci_low', 'ci_high')}"
+        f"\np_stimuli (other words): {probability(estimate['p_stimuli'])}, by Holm {probability(p)}"
+        f"\nrandom twin: {_twin(estimate)}"
+        f"\nattributes dealt anew: {interval_of(estimate, 'shuffled_low', 'shuffled_high')}"
+        f"{'' if in_paper else by_draws}"
         f"\nfewest contexts of a stimulus: {plain(estimate['contexts_min'])}"
-        f"\n{estimate['std']}, V {estimate['variance']}, tau2 {estimate['tau2_method']}, {estimate['draws']},"
-        f" pool {estimate['pool']}, N {estimate['n_samples']}"
+        f"\nconventions: {estimate['std']}, V {estimate['variance']}, tau2 {estimate['tau2_method']},"
+        f" {estimate['draws']}, pool {estimate['pool']}, N {estimate['n_samples']}"
     )
+    text = signed(effect, 2, minus=MINUS)
+    if in_paper:
+        return HeatCell(text, shade_in_paper(effect), NOT_BY_DRAWS.marks(estimate), hover)
     marked = p is not None and is_number(p) and p < ALPHA
-    return HeatCell(signed(effect, 2, minus=MINUS), shade_of(effect), marked, hover)
+    return HeatCell(text, shade_of(effect), marked, hover)
 
 
 def _numbers(row: Estimate) -> list[str]:
@@ -193,6 +235,28 @@ def _numbers(row: Estimate) -> list[str]:
         used_of(row, "a", "b"),
         plain(row["contexts_min"]),
     ]
+
+
+def _orders(row: Estimate) -> list[str]:
+    """What each of `COLUMNS` is sorted by: of an interval the lower end, of a p the p, of p_draws its logarithm."""
+    columns = (
+        *("effect_size", "ci_low", "p_stimuli", "p_stimuli_holm", "p_stimuli_bh", "n_partitions", "leave_out_low"),
+        *("twin_effect_size", "shuffled_low", "smallest_effect", "contexts_enough", "draws_settled", "standard_error"),
+        *("log_p_draws", "tau2", "i2", "q"),
+    )
+    measured = is_number(row["effect_size"])
+    return [
+        *(order_of(row.get(name)) if measured else "" for name in columns),
+        order_of(row["n_samples"]),
+        order_of(row["n_x"] + row["n_y"]),
+        order_of(row["n_a"] + row["n_b"]),
+        order_of(row["contexts_min"]),
+    ]
+
+
+def order_of(value: object) -> str:
+    """A number in full precision, as a table of the page sorts by it; empty where there is none."""
+    return repr(value) if is_number(value) else ""
 
 
 def interval_of(row: Estimate, low: str, high: str) -> str:

@@ -47,8 +47,11 @@ _CONVENTIONS = (
     *("std", "alternative", "n_samples", "variance", "tau2_method", "draws", "pool"),
     *("sentence_vector", "unit", "average", "method", "forms", "pieces", "terms"),
 )
-_WIDTH = 10
-_N_OF_TABLE_6 = 1000
+_WIDTH, _MODELS = 10, 2
+"""Columns side by side, and models of CEAT, at most."""
+
+N_OF_TABLE_6 = 1000
+"""Draws of CEAT by which Table 6 of Sadhu et al. is told from Table 5."""
 
 
 class Layout(NamedTuple):
@@ -57,6 +60,37 @@ class Layout(NamedTuple):
     csv: str
     md: str
     tex: str
+
+
+class PaperTable(NamedTuple):
+    """A table in a paper's layout before it is written: the page and all files are made of the same sheets.
+
+    Attributes:
+        name: of its files under `results/report/tables/`.
+        caption: what it is, in plain text.
+        plain: each label in a column of its own, all columns side by side; the CSV.
+        heads: of the labels of `plain` as readers see them.
+        in_markdown: its parts in Markdown, labels as in the paper.
+        in_latex: its parts in LaTeX, which fit on a page.
+        notes: sentences below it.
+    """
+
+    name: str
+    caption: str
+    plain: Sheet
+    heads: tuple[str, ...]
+    in_markdown: Sequence[Sheet]
+    in_latex: Sequence[Sheet]
+    notes: Sequence[str]
+
+    def written(self) -> Layout:
+        """The table in the three formats."""
+        paper, _, number = self.name.partition("_table")
+        return Layout(
+            sheet_to_csv(self.plain),
+            f"{self.caption}\n\n{sheets_to_markdown(self.in_markdown, self.notes)}",
+            sheets_to_latex(self.in_latex, self.notes, caption=self.caption, label=f"tab:{paper}{number}"),
+        )
 
 
 class _Column(NamedTuple):
@@ -87,12 +121,12 @@ def layouts_of(config: Mapping[str, Any]) -> list[str]:
     masked = set(config["log_probability"]["categories"])
     names = ["sadhu_table4"] if (templates | static | masked) & set(SADHU) else []
     if running & set(SADHU):
-        names.append("sadhu_table6" if config["associations"]["n_samples"] == _N_OF_TABLE_6 else "sadhu_table5")
+        names.append("sadhu_table6" if config["associations"]["n_samples"] == N_OF_TABLE_6 else "sadhu_table5")
     return names + [name for name, tests in SAHOO.items() if templates & set(tests)]
 
 
 def methods_of(config: Mapping[str, Any]) -> list[str]:
-    """The methods that a study measures, each with its table of estimates (`table_of`)."""
+    """The methods that a study measures, as their tables of estimates are called."""
     wanted = {
         "ceat": config["categories"],
         "seat": config["seat"]["categories"],
@@ -102,19 +136,17 @@ def methods_of(config: Mapping[str, Any]) -> list[str]:
     return [method for method, something in wanted.items() if something]
 
 
-def table_of(method: str) -> str:
-    """The path of a method's table of estimates."""
-    if method == "log_probability_bias":
-        return "results/likelihoods/log_probability.parquet"
-    return f"results/associations/{method}.parquet"
-
-
-def method_of(path: str) -> str:
-    """The method whose table of estimates is at a path."""
-    return next(method for method in _METHODS if table_of(method) == path)
+def method_name(method: str) -> str:
+    """What a method is called in a sentence or a head."""
+    return _METHODS[method]
 
 
 def render_layout(name: str, tables: Tables, *, preset: str = "recommended", language: str = "bn") -> Layout:
+    """One table in the layout of a paper, in three formats; arguments and errors as of `paper_table`."""
+    return paper_table(name, tables, preset=preset, language=language).written()
+
+
+def paper_table(name: str, tables: Tables, *, preset: str = "recommended", language: str = "bn") -> PaperTable:
     """One table in the layout of a paper.
 
     Args:
@@ -155,10 +187,11 @@ def render_languages(name: str, studies: Mapping[str, Tables], *, preset: str = 
     for tables in studies.values():
         for method, table in tables.items():
             _require_columns(method, table)
-    return _sahoo(name, {language: _table_of("seat", tables, name) for language, tables in studies.items()}, preset)
+    seat = {language: _table_of("seat", tables, name) for language, tables in studies.items()}
+    return _sahoo(name, seat, preset).written()
 
 
-def _sadhu_table_4(tables: Tables, preset: str) -> Layout:
+def _sadhu_table_4(tables: Tables, preset: str) -> PaperTable:
     tables = {method: table.filter(pl.col("category").is_in(SADHU)) for method, table in tables.items()}
     tables = {method: table for method, table in tables.items() if len(table)}
     if not tables:
@@ -194,7 +227,7 @@ def _sadhu_table_4(tables: Tables, preset: str) -> Layout:
         *_missing_notes(reasons),
     ]
     caption = "Effect sizes of several methods by category, in the layout of Table 4 of Sadhu et al. (2024)."
-    return _written(columns, categories, cells, reasons, notes, caption=caption, label="tab:sadhu4", short=False)
+    return _arranged("sadhu_table4", columns, categories, cells, reasons, notes, caption=caption, short=False)
 
 
 def _columns_of(method: str, tables: Tables) -> list[_Column]:
@@ -264,7 +297,7 @@ def _sahoo_marking(seat: pl.DataFrame, preset: str) -> Marking:
     return Marking("p_stimuli", 0.01, f"p_stimuli < .01: {text}")
 
 
-def _sadhu_ceat(number: str, ceat: pl.DataFrame, preset: str) -> Layout:
+def _sadhu_ceat(number: str, ceat: pl.DataFrame, preset: str) -> PaperTable:
     ceat = ceat.filter(pl.col("category").is_in(SADHU))
     if ceat.is_empty():
         raise InputError(f"the table of CEAT has none of {SADHU[0]} to {SADHU[-1]}, so there is no Table {number}.")
@@ -275,14 +308,18 @@ def _sadhu_ceat(number: str, ceat: pl.DataFrame, preset: str) -> Layout:
         f" draws. In the layout of Table {number} of Sadhu et al. (2024)."
     )
     notes = [f"Conventions of CEAT: {_conventions(ceat)}"]
-    return Layout(
-        ceat_tables.to_csv(ceat, marking=marking),
-        f"{caption}\n\n{ceat_tables.to_markdown(ceat, marking=marking, notes=notes)}",
-        ceat_tables.to_latex(ceat, marking=marking, notes=notes, caption=caption, label=f"tab:sadhu{number}"),
+    return PaperTable(
+        f"sadhu_table{number}",
+        caption,
+        ceat_tables.plain_sheet(ceat, marking),
+        ("Category", "Targets", "Attributes", "Draws"),
+        ceat_tables.markdown_sheets(ceat, _MODELS, marking),
+        ceat_tables.latex_sheets(ceat, _MODELS, marking),
+        ceat_tables.notes_of(ceat, marking, notes),
     )
 
 
-def _sahoo(name: str, studies: Mapping[str, pl.DataFrame], preset: str) -> Layout:
+def _sahoo(name: str, studies: Mapping[str, pl.DataFrame], preset: str) -> PaperTable:
     """One of Sahoo's tables: the models of each study, by its language, beside those of the one before."""
     studies = {
         name_of_language(language): seat.filter(pl.col("category").is_in(SAHOO[name]))
@@ -322,10 +359,11 @@ def _sahoo(name: str, studies: Mapping[str, pl.DataFrame], preset: str) -> Layou
     ]
     table = name.removeprefix("sahoo_table")
     caption = f"SEAT effect sizes for {_AXES[name]}, in the layout of Table {table} of Sahoo et al. (2024)."
-    return _written(columns, categories, cells, reasons, notes, caption=caption, label=f"tab:sahoo{table}", short=True)
+    return _arranged(name, columns, categories, cells, reasons, notes, caption=caption, short=True)
 
 
-def _written(
+def _arranged(
+    name: str,
     columns: Sequence[_Column],
     categories: Sequence[Category],
     cells: Mapping[str, tuple[Cell, ...]],
@@ -333,10 +371,9 @@ def _written(
     notes: Sequence[str],
     *,
     caption: str,
-    label: str,
     short: bool,
-) -> Layout:
-    """A table with a row for each category in all formats; CSV has its labels in columns of their own."""
+) -> PaperTable:
+    """A table with a row for each category."""
     heads = tuple((column.group, column.name) for column in columns)
     plain = Sheet(
         ("category", "targets", "attributes"),
@@ -355,10 +392,14 @@ def _written(
         heads,
         tuple(Row((_label(category, short),), cells[category.name]) for category in categories),
     )
-    return Layout(
-        sheet_to_csv(plain),
-        f"{caption}\n\n{sheets_to_markdown([sheet], notes)}",
-        sheets_to_latex(split_wide(sheet, _WIDTH), notes, caption=caption, label=label),
+    return PaperTable(
+        name,
+        caption,
+        plain,
+        ("Test" if short else "Category", "Targets", "Attributes"),
+        [sheet],
+        split_wide(sheet, _WIDTH),
+        notes,
     )
 
 

@@ -139,7 +139,7 @@ def findings_of_structures(spread: pl.DataFrame, differences: pl.DataFrame) -> I
     require_columns("structures compared", differences, DIFFERENCE_COLUMNS, remade_by("likelihoods"))
     for model in spread["model"].unique(maintain_order=True):
         of_model = spread.filter(pl.col("model") == model)
-        polarity = ALL if ALL in set(of_model["polarity"]) else of_model["polarity"][0]
+        polarity = _polarity_of(of_model)
         said = []
         for quantity in QUANTITIES[:2]:
             known = of_model.filter(
@@ -153,17 +153,46 @@ def findings_of_structures(spread: pl.DataFrame, differences: pl.DataFrame) -> I
                 )
         if not said:
             continue
-        compared = differences.filter(
-            (pl.col("model") == model) & (pl.col("polarity") == polarity) & pl.col("ratio_low").is_not_null()
-        ).filter(pl.col("quantity").is_in(QUANTITIES[:2]))
-        apart = compared.filter((pl.col("ratio_low") > 1) | (pl.col("ratio_high") < 1))
+        compared, apart = comparisons_of_model(of_model, differences)
         more = ""
-        if len(compared):
+        if compared:
             more = (
-                f" Of {len(compared)} comparisons of two structures, the spreads differ by more than chance in"
-                f" {len(apart)} (paired 95 % intervals)."
+                f" Of {compared} comparisons of two structures, the spreads differ by more than chance in"
+                f" {apart} (paired 95 % intervals)."
             )
         yield f"Log-probability bias of traits, {model}: {'; '.join(said)}.{more}"
+
+
+def comparisons_of_model(of_model: pl.DataFrame, differences: pl.DataFrame) -> tuple[int, int]:
+    """How many comparisons of two structures of a model have an interval, and in how many of them the spreads differ.
+
+    Those of prior and corrected associations over all traits: the same traits by polarity would count twice.
+
+    Args:
+        of_model: the rows of one model in the table of spreads; at least one.
+        differences: structures compared, of any models.
+    """
+    compared = differences.filter(
+        (pl.col("model") == of_model["model"][0])
+        & (pl.col("polarity") == _polarity_of(of_model))
+        & pl.col("quantity").is_in(QUANTITIES[:2])
+        & pl.col("ratio_low").is_finite()
+        & pl.col("ratio_high").is_finite()
+    )
+    return len(compared), len(compared.filter((pl.col("ratio_low") > 1) | (pl.col("ratio_high") < 1)))
+
+
+def scored_traits(spread: pl.DataFrame) -> tuple[int, int]:
+    """How many traits have a score, and how many were asked for, each counted for every model and structure."""
+    # every polarity has its traits; a row over all of them counts them again
+    of_one = spread.filter((pl.col("quantity") == "fill") & (pl.col("polarity") != ALL))
+    scored = int(of_one["n"].sum())
+    return scored, scored + int(of_one["n_left_out"].sum())
+
+
+def _polarity_of(of_model: pl.DataFrame) -> str:
+    """The polarity that findings are of: all traits where there is more than one."""
+    return ALL if ALL in set(of_model["polarity"]) else str(of_model["polarity"][0])
 
 
 def _is(row: Estimate, model: str, polarity: str, quantity: str) -> bool:

@@ -58,22 +58,13 @@ _SIDES = {
 HOLM = Marking(
     "p_stimuli_holm",
     0.05,
-    "p_stimuli_holm < .05: permutation of the target words, corrected by Holm over all tests of this method"
-    " in the study.",
+    "p_stimuli_holm < .05: permutation of the target words, corrected by Holm over all tests of words"
+    " in the study (CEAT, SEAT, WEAT and log-probability bias together).",
 )
 """The recommended mark."""
 
 HOLM_OF_ATTRIBUTES = replace(HOLM, note=HOLM.note.replace("target words", "attribute words"))
 """The same of log-probability bias, whose test moves attribute words."""
-
-STIMULI = Marking(
-    "p_stimuli",
-    0.05,
-    "p_stimuli < .05: permutation of the target words, not corrected for the number of cells."
-    " No mark stands for p_draws, the p of the combined effect over draws from these contexts (in Sadhu et al., 2024,"
-    " an asterisk is p_draws of at least .005).",
-)
-"""The mark of the study's own table of CEAT."""
 
 NOT_BY_DRAWS = Marking(
     "p_draws",

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
+
+from prasanga.report.method_names import METHODS
 
 
 class Choice(NamedTuple):
@@ -24,6 +26,8 @@ class Model(NamedTuple):
 
 
 _SHOWN_ELSEWHERE = {"study", "title", "note", "models"}
+_NO_NUMBERS = {"construction", "report"}
+"""Sections of the config that change no number of the page."""
 _NO_CHOICE = {"embeddings.source", "embeddings.buckets", "comparison.paper", "comparison.models", "static.vectors"}
 """What changes no number of the page, or (static vectors) stands in a table of its own."""
 
@@ -200,18 +204,34 @@ _CONVENTIONS: dict[str, tuple[str, Mapping[str, str]]] = {
 }
 """What makes a vector, by the keys of a model in the config: how it is called, and what its values mean."""
 
-FIXED = (
-    "A vector is computed from its segment alone: from exactly the words of this length, and none around them.",
-    "A segment with more pieces than a model reads is cut around its target, and counted.",
-    "Context: inside one document; one occurrence for each context and stimulus; copies of one text count once.",
-    "Association of a word: mean cosine with the first attribute set minus mean cosine with the second.",
-    "p_stimuli: permutation of the target words, one relabelling for all draws; every partition is counted where"
-    " that is possible, else p is (count + 1) / (drawn + 1). Corrected over all tests of the study, by Holm and by"
-    " Benjamini and Hochberg.",
-    "The interval over words and contexts is given where every resampled set has at least eight words.",
-    "τ², I² and Q: with the sampling variance of the effect size, whatever weights the combined effect uses.",
+_VECTORS = ("ceat", "seat", "weat")
+_FIXED: tuple[tuple[tuple[str, ...], str], ...] = (
+    (("ceat",), "A vector is computed from its segment alone: exactly the words of this length, and none around them."),
+    (("ceat",), "A segment with more pieces than a model reads is cut around its target, and counted."),
+    (
+        ("ceat",),
+        "Context: inside one document; one occurrence for each context and stimulus; copies of one text count once.",
+    ),
+    (_VECTORS, "Association of a word: mean cosine with the first attribute set minus mean cosine with the second."),
+    (
+        tuple(METHODS),
+        "p_stimuli: permutation of the target words (in log-probability bias of the attribute words), in CEAT one"
+        " relabelling for all draws; every partition is counted where that is possible, else p is (count + 1) /"
+        " (drawn + 1). Corrected over all tests of words of the study, by Holm and by Benjamini and Hochberg.",
+    ),
+    (tuple(METHODS), "The interval over words is given where every resampled set has at least eight words."),
+    (
+        ("ceat",),
+        "τ², I² and Q: with the sampling variance of the effect size, whatever weights the combined effect uses.",
+    ),
 )
-"""Choices that no key of the config changes."""
+"""Choices that no key of the config changes, each with the methods that it is a choice of."""
+
+
+def fixed_choices(measured: Iterable[str]) -> list[str]:
+    """What is the same in every study, a sentence each, as far as these methods have to do with it."""
+    found = set(measured)
+    return [sentence for methods, sentence in _FIXED if found & set(methods)]
 
 
 def choices(config: Mapping[str, Any]) -> list[Choice]:
@@ -262,7 +282,7 @@ def _model(model: Mapping[str, Any]) -> Model:
 
 def _flatten(config: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
     for key, value in config.items():
-        if (not prefix and key in _SHOWN_ELSEWHERE) or f"{prefix}{key}" in _NO_CHOICE:
+        if (not prefix and key in _SHOWN_ELSEWHERE | _NO_NUMBERS) or f"{prefix}{key}" in _NO_CHOICE:
             continue
         if isinstance(value, Mapping):
             yield from _flatten(value, f"{prefix}{key}.")
@@ -276,8 +296,11 @@ def _meaning(key: str, value: Any) -> str:
 
 
 def _text(value: Any) -> str:
+    """Parts with commas between them, entries of several parts with semicolons; "none" for nothing."""
     if isinstance(value, Mapping):
-        return " ".join(f"{key}: {_text(part)}" for key, part in value.items())
+        parts = {key: f"({_text(part)})" if isinstance(part, Mapping) else _text(part) for key, part in value.items()}
+        return ", ".join(f"{key}: {part}" for key, part in parts.items()) or "none"
     if isinstance(value, list | tuple):
-        return ", ".join(map(_text, value))
-    return "none" if value is None else str(value)
+        between = "; " if any(isinstance(part, Mapping) for part in value) else ", "
+        return between.join(map(_text, value)) or "none"
+    return "none" if value is None or value == "" else str(value)

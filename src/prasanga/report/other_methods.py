@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import PurePosixPath
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import polars as pl
 
 from prasanga.columns import remade_by, require_columns
 from prasanga.report.findings import ALPHA, by_chance
-from prasanga.report.grid import Category, Estimate, is_number, names_of_sets, natural_order, why_missing
+from prasanga.report.grid import (
+    Category,
+    Estimate,
+    is_number,
+    names_of_sets,
+    natural_order,
+    why_missing,
+    words_left_out,
+)
 from prasanga.report.heat import HeatCell, conventions_of, interval_of, shade_of, used_of
+from prasanga.report.method_names import LABELS
 from prasanga.report.numbers import MINUS, MISSING, plain, probability, signed
 
 ESTIMATE_COLUMNS = (
@@ -36,9 +43,6 @@ TITLES = {
     "weat": "WEAT: static vectors",
     "log_probability": "Log-probability bias: masked words in templates",
 }
-LABELS = {"seat": "SEAT", "weat": "WEAT", "log_probability": "Log-probability bias"}
-"""How a method is called in a sentence, a caption or a menu."""
-
 TEXTS = {
     "seat": (
         "Vectors of sentences such as \u201cThis is a flower\u201d, which say little but the word (May et al. 2019)."
@@ -78,45 +82,6 @@ _CONVENTIONS = (
     *("vectors", "method", "forms", "pieces", "terms", "seed"),
 )
 _DEALT = "attributes dealt anew"
-
-
-@dataclass(frozen=True)
-class BesideCeat:
-    """Tables of a study besides that of CEAT's estimates, None where a study has none.
-
-    Attributes:
-        differences: paired differences between lengths and between models.
-        settling: where effects settle.
-        settling_svg: the figure of it; empty for none.
-        convergence_svg: the figure of how effects move as draws are added; empty for none.
-        seat: estimates of SEAT.
-        weat: estimates of WEAT.
-        log_probability: estimates of log-probability bias.
-        structures: how traits spread in the sentence structures.
-        structure_differences: structures compared, two by two.
-        structures_svg: the figure of them; empty for none.
-        tables: files of tables that the study has, as paths from the page (`tables/sahoo_table3.csv`).
-        pairs: bias percentages of sentence pairs.
-        pairs_svg: the figure of the differences of their scores; empty for none.
-        pair_statistics: what all sets of pairs hold.
-        pair_oddities: what is odd about each set, by its name.
-    """
-
-    differences: pl.DataFrame | None = None
-    settling: pl.DataFrame | None = None
-    settling_svg: str = ""
-    convergence_svg: str = ""
-    seat: pl.DataFrame | None = None
-    weat: pl.DataFrame | None = None
-    log_probability: pl.DataFrame | None = None
-    structures: pl.DataFrame | None = None
-    structure_differences: pl.DataFrame | None = None
-    structures_svg: str = ""
-    tables: Sequence[str] = ()
-    pairs: pl.DataFrame | None = None
-    pairs_svg: str = ""
-    pair_statistics: pl.DataFrame | None = None
-    pair_oddities: Mapping[str, pl.DataFrame] = field(default_factory=dict)
 
 
 class LeftOut(NamedTuple):
@@ -310,76 +275,6 @@ def _settled(row: Mapping[str, Any]) -> str:
     return f"{row['settled_length']} words" if row["settled_length"] else "not before the longest"
 
 
-def downloads_of(beside: BesideCeat) -> list[tuple[str, str]]:
-    """Files of the study besides those of CEAT's own figure and table: path from the page, and what it is."""
-    found: list[tuple[str, str]] = []
-    if beside.settling_svg:
-        # One rule of the workflow draws both figures in all formats.
-        for figure, name in (("settling", "where effects settle"), ("convergence", "effects as draws are added")):
-            found += [(f"figures/{figure}.{end}", f"figure of {name}, {end.upper()}") for end in ("pdf", "svg", "png")]
-    if beside.structures_svg:
-        what = "figure of traits in sentence structures"
-        found += [(f"figures/structures.{end}", f"{what}, {end.upper()}") for end in ("pdf", "svg", "png")]
-    if beside.pairs_svg:
-        for figure, name in (("score_differences", "language"), ("score_differences_by_type", "bias type")):
-            what = f"figure of differences of scores by {name}"
-            found += [(f"figures/{figure}.{end}", f"{what}, {end.upper()}") for end in ("pdf", "svg", "png")]
-    listed = set(beside.tables) - _OF_CEAT
-    for path in sorted(listed, key=lambda path: (natural_order(PurePosixPath(path).stem), path)):
-        file = PurePosixPath(path)
-        found.append((path, f"{_what(file.stem)}, {_ENDINGS.get(file.suffix, file.suffix[1:].upper())}"))
-    if beside.differences is not None and beside.settling is not None:
-        found += [
-            ("../associations/ceat_differences.parquet", "differences between lengths and between models, Parquet"),
-            ("../associations/ceat_settling.parquet", "where effects settle, Parquet"),
-            ("../associations/ceat_convergence.parquet", "effects as draws are added, Parquet"),
-            ("../associations/ceat_words.parquet", "CEAT, associations of each word, Parquet"),
-        ]
-    for method, table in (("seat", beside.seat), ("weat", beside.weat)):
-        if table is not None:
-            found += [
-                (f"../associations/{method}.csv", f"{method.upper()}, every estimate with all its columns, CSV"),
-                (f"../associations/{method}_words.parquet", f"{method.upper()}, associations of each word, Parquet"),
-            ]
-    if beside.log_probability is not None:
-        found += [
-            ("../likelihoods/log_probability.csv", "log-probability bias, every estimate with all its columns, CSV"),
-            (
-                "../likelihoods/log_probability_words.parquet",
-                "log-probability bias, associations of each word, Parquet",
-            ),
-        ]
-    if beside.structures is not None:
-        found += [
-            ("../likelihoods/structures.csv", "traits in sentence structures, their spread, CSV"),
-            ("../likelihoods/traits.parquet", "traits in sentence structures, every score, Parquet"),
-        ]
-    if beside.pairs is not None:
-        found += [
-            ("../likelihoods/bias_percentages.csv", "sentence pairs, every bias percentage with all its columns, CSV"),
-            ("../likelihoods/pair_differences.parquet", "sentence pairs, the difference of scores of each, Parquet"),
-        ]
-    if beside.pair_statistics is not None:
-        found.append(("../pairs/statistics.csv", "sentence pairs, lengths, labels and bias types of each set, CSV"))
-    found += [
-        (f"../pairs/{name}.oddities.parquet", f"oddities of the pairs of {name}, Parquet")
-        for name in beside.pair_oddities
-    ]
-    return found
-
-
-_OF_CEAT = {f"tables/ceat.{end}" for end in ("csv", "md", "tex")}
-_ENDINGS = {".md": "Markdown", ".tex": "LaTeX"}
-_PAPERS = {"sadhu": "Sadhu et al.", "sahoo": "Sahoo et al."}
-
-
-def _what(stem: str) -> str:
-    paper, found, number = stem.partition("_table")
-    if found and paper in _PAPERS:
-        return f"table in the layout of Table {number} of {_PAPERS[paper]}"
-    return "this study beside a paper's numbers" if stem == "comparison" else f"table {stem}"
-
-
 def _family(letters: str, blocks: list[Block]) -> Family:
     names = [block.category.name for block in blocks]
     attributes = dict.fromkeys(block.category.attributes for block in blocks)
@@ -429,13 +324,9 @@ def _is_marked(row: Mapping[str, Any]) -> bool:
 
 def _left_out(row: Mapping[str, Any]) -> LeftOut | None:
     """The words left out, as the stage that measured lists them ("word: reason; word: reason"), by reason."""
-    notes = str(row["dropped"] or "").partition("not computed: ")[0].rstrip("; ")
-    if not notes:
+    reasons = words_left_out(row)
+    if not reasons:
         return None
-    reasons: dict[str, list[str]] = {}
-    for note in notes.split("; "):
-        word, _, reason = note.partition(": ")
-        reasons.setdefault(reason, []).append(word)
     listed = sum(row[f"listed_{side}"] for side in "xyab")
     return LeftOut(
         sum(map(len, reasons.values())),

@@ -1,135 +1,112 @@
 """The page of a study: one HTML file that opens from disk and needs nothing from outside.
 
 Everything that comes from a study is escaped. The page holds no date and no host, and no path but those that the config
-names, so that the same config and results give the same bytes.
+names, so that the same config and results give the same bytes. What a study has not, or not yet, is left out, and said.
 """
 
 from __future__ import annotations
 
-import base64
-import itertools
 import json
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-import polars as pl
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from prasanga.columns import remade_by, require_columns
 from prasanga.report import heat, templates
-from prasanga.report.audit import AuditTables, view
+from prasanga.report.audit import view
+from prasanga.report.beside_paper import LABEL as PUBLISHED_LABEL
+from prasanga.report.beside_paper import beside_paper
 from prasanga.report.coverage import summarize, totals
+from prasanga.report.downloads import downloads_of
 from prasanga.report.embedded import embedded_section
-from prasanga.report.embedding_files import EmbeddingFiles, left_out_of
+from prasanga.report.embedding_files import left_out_of
 from prasanga.report.findings import headline_findings, other_method
-from prasanga.report.grid import Grid, grid_of
+from prasanga.report.grid import Grid, grid_of, natural_order
 from prasanga.report.log_probability import COLUMNS as STRUCTURE_COLUMNS
 from prasanga.report.log_probability import LABEL as STRUCTURES_LABEL
 from prasanga.report.log_probability import findings_of_structures, structure_section
-from prasanga.report.methods import FIXED, choices, describe_models, vector_conventions
-from prasanga.report.numbers import MINUS
+from prasanga.report.losses import losses
+from prasanga.report.method_names import LABELS
+from prasanga.report.methods import choices, describe_models, fixed_choices, vector_conventions
 from prasanga.report.other_methods import (
     CONVERGENCE_LABEL,
     FIRST_DRAWS,
-    LABELS,
     NEEDED,
     SETTLING_LABEL,
-    BesideCeat,
-    downloads_of,
     findings_of_differences,
     section_of,
     settling_rows,
 )
+from prasanga.report.overview import overview_of
+from prasanga.report.packing import pack
+from prasanga.report.pair_browser import pair_browser
 from prasanga.report.pair_section import DENSITIES_LABEL, findings_of_pairs, pair_section
 from prasanga.report.pair_sets import pair_sets
+from prasanga.report.paper_tables import paper_tables
+from prasanga.report.quantities import QUANTITIES, no_model_of_a_language
+from prasanga.report.references import PAPERS, REFERENCES, references_of
+from prasanga.report.results import Results
+from prasanga.report.sample_modes import LABEL as SAMPLE_MODES_LABEL
+from prasanga.report.sample_modes import sample_mode_section
+from prasanga.report.scripts import page_assets
 from prasanga.report.svg import inline
-from prasanga.report.tables import to_tidy_csv
 from prasanga.report.word_sets import glosses_of, word_sets
-
-DOWNLOADS = (
-    ("figures/effect_by_length.pdf", "figure, PDF"),
-    ("figures/effect_by_length.svg", "figure, SVG"),
-    ("figures/effect_by_length.png", "figure, PNG"),
-    ("tables/ceat.csv", "table in the paper's layout, CSV"),
-    ("tables/ceat.md", "the same, Markdown"),
-    ("tables/ceat.tex", "the same, LaTeX"),
-)
-"""Files that the workflow writes beside the page."""
+from prasanga.report.words import NOTABLE, STRIP_WIDTH, words_section
 
 SECTIONS = (
-    ("main", "Findings"),
-    ("figure", "Figure"),
+    ("main", "Overview"),
+    ("figure", "Effect by length"),
     ("effects", "Effects"),
+    ("sample_modes", "Fixed against random"),
     ("reading", "Reading the numbers"),
     ("numbers", "All numbers"),
+    ("words", "Single words"),
     ("lengths", "Where effects settle"),
     ("seat", "SEAT"),
     ("weat", "WEAT"),
     ("log_probability", "Log-probability bias"),
     ("structures", "Sentence structures"),
     ("pairs", "Sentence pairs"),
+    ("paper-tables", "The papers' tables"),
+    ("beside-paper", "Beside the paper"),
     ("coverage", "Coverage"),
     ("embeddings", "Embeddings"),
     ("lexicon", "Lexicon"),
     ("audit", "Audit"),
+    ("left-out", "What was left out"),
     ("methods", "Methods"),
     ("making", "How it was made"),
     ("downloads", "Downloads"),
     ("references", "References"),
 )
-"""Ids and names of the page's sections; the navigation shows those that a study has."""
+"""Ids and names of the page's sections, in their order; the navigation shows those that a study has."""
 
-AUDIT_DOWNLOADS = (
-    ("../sentences/audit/concordance.tsv", "concordance with sources, TSV"),
-    ("../sentences/audit/suffixes.tsv", "all suffixes with their hits, TSV"),
-    ("../sentences/audit/forms.tsv", "all forms by stimulus and file, TSV"),
-    ("../sentences/audit/lengths.tsv", "lengths of contexts, TSV"),
-)
-"""Files of the audit, in the results of an earlier stage."""
+HEXBINS_LABEL = "Prior against corrected association of each trait, one panel for each sentence structure."
+
+RECOMMENDED = "recommended"
+"""The preset of a study that names none."""
+
+HIDDEN = "hidden"
+"""The value of `report.texts` with which no sentence of the corpus and no sentence pair is on the page."""
 
 
-def render_page(
-    *,
-    config: Mapping[str, Any],
-    ceat: pl.DataFrame,
-    coverage: pl.DataFrame | None,
-    categories: Mapping[str, Any],
-    forms: pl.DataFrame | None,
-    models: Sequence[Mapping[str, Any]],
-    figure_svg: str,
-    made_from: Mapping[str, str],
-    corpus: Sequence[Mapping[str, int]] = (),
-    audit: AuditTables | None = None,
-    embeddings: EmbeddingFiles | None = None,
-    beside: BesideCeat | None = None,
-) -> str:
+def render_page(*, config: Mapping[str, Any], results: Results, made_from: Mapping[str, str]) -> str:
     """Render the page.
 
     Args:
         config: the study's config, defaults filled in.
-        ceat: the table of estimates.
-        coverage: one row per stimulus and segment length; None if only vectors are there.
-        categories: the layout of `categories.json`, glosses included; may be empty.
-        forms: the table of surface forms; None if it is not there.
-        models: a mapping with `name` for each model, and what the config says of it; may be empty.
-        figure_svg: the figure of effect size against length.
+        results: what the study has to show.
         made_from: what `provenance.describe` says of the page's making.
-        corpus: what was read and left out of each corpus file (`results/sentences/*.json`); empty if it is not there.
-        audit: forms, suffixes, lengths and hits for judging the lexicon; None if they are not there.
-        embeddings: what the embeddings stage says of models and vectors; None if nothing of it is there.
-        beside: how CEAT changes with length and model, and the tables of the other methods; None for none of them.
 
     Raises:
-        InputError: a table without estimates or without a column that the page shows, or a figure that is not SVG.
+        InputError: a table without rows or without a column that the page shows, or a figure that is not SVG.
     """
-    grid = grid_of(ceat)
-    require_columns("estimates of CEAT", ceat, heat.NEEDED, remade_by("associations"))
-    beside = beside or BesideCeat()
-    glosses = glosses_of(categories)
-    sets = word_sets(categories, forms)
-    vectors_left_out = {} if embeddings is None else left_out_of(embeddings)
+    if results.ceat is not None and results.ceat.is_empty():
+        results = replace(results, ceat=None)
     environment = Environment(
         loader=PackageLoader(templates.__name__, ""),
         autoescape=True,
@@ -137,111 +114,245 @@ def render_page(
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["packed"] = pack
+    environment.filters["with_code"] = _with_code
     environment.filters["with_language"] = lambda text: _with_language(text, str(config["language"]))
+    parts = {
+        **_of_ceat(results, preset=str(config.get("preset", RECOMMENDED))),
+        **_of_words(results, language=str(config["language"])),
+        **_of_lengths(results),
+        **_of_other_methods(results),
+        **_of_structures(results),
+        **_of_pairs(results, hidden=_hides_texts(config)),
+        **_of_papers(config, results),
+        **_of_texts(results, hidden=_hides_texts(config)),
+        **_of_methods(config, made_from, measured=_measured(results)),
+    }
+    there = _sections_there(parts)
     return environment.get_template("index.html.j2").render(
-        style=Markup(_source(environment, "style.css")),
+        assets=page_assets(_languages(config, results)),
         config=config,
-        grid=grid,
-        findings=[*headline_findings(ceat), *_other_findings(beside)],
-        figure=inline(figure_svg, label=_label_of_figure(grid)),
-        heat={mode: heat.heat_rows(grid, mode) for mode in grid.modes},
-        legend=_legend(),
-        numbers=[(category, heat.number_rows(grid, category)) for category in grid.categories],
-        columns=heat.COLUMNS,
-        conventions=heat.conventions(grid),
-        left_out=heat.left_out(grid),
-        coverage=None if coverage is None or coverage.is_empty() else summarize(coverage, glosses, vectors_left_out),
-        corpus=totals(corpus),
-        word_sets=sets,
-        audit=None if audit is None else view(audit, sets),
-        embedded=None if embeddings is None else embedded_section(embeddings, glosses),
-        vectors_left_out=vectors_left_out,
-        has_forms=forms is not None,
-        choices=choices(config),
-        vector_choices=vector_conventions(models),
-        fixed_choices=FIXED,
-        models=describe_models(models),
-        trained=[str(model["name"]) for model in models if model.get("train")],
-        downloads=[*DOWNLOADS, *downloads_of(beside), *(AUDIT_DOWNLOADS if audit is not None else ())],
-        sections=_sections(beside),
-        **_beside(beside, ceat),
-        tidy_csv=base64.b64encode(to_tidy_csv(ceat).encode()).decode(),
-        made_from=made_from,
-        inputs=_json_of(made_from, "inputs"),
-        versions=_json_of(made_from, "versions"),
+        findings=_findings(results),
+        overview=overview_of(results),
+        missing=results.missing,
+        downloads=downloads_of(results.files),
+        files=set(results.files),
+        **parts,
+        there=there,
+        navigation=[(section, name) for section, name in SECTIONS if there.get(section, True)],
     )
 
 
-def _beside(tables: BesideCeat, ceat: pl.DataFrame) -> dict[str, Any]:
-    """What the sections on lengths, SEAT and WEAT show."""
+def _of_ceat(results: Results, *, preset: str) -> dict[str, Any]:
+    """What the heat table, the figure above it and the table of all numbers show; no grid without CEAT."""
+    if results.ceat is None:
+        return {"grid": None, "left_out": {}, "sample_modes": None}
+    require_columns("estimates of CEAT", results.ceat, heat.NEEDED, remade_by("associations"))
+    grid = grid_of(results.ceat)
+    return {
+        "grid": grid,
+        "figure": _figure(results, "effect_by_length", _label_of_figure(grid)),
+        "heat": {mode: heat.heat_rows(grid, mode, preset=preset) for mode in grid.modes},
+        "legend": heat.legend(preset=preset),
+        "numbers": [(category, heat.number_rows(grid, category)) for category in grid.categories],
+        "columns": heat.COLUMNS,
+        "conventions": heat.conventions(grid),
+        "left_out": heat.left_out(grid),
+        "sample_modes": sample_mode_section(results.ceat),
+        "sample_modes_figure": _figure(results, "sample_modes", SAMPLE_MODES_LABEL),
+    }
+
+
+def _of_words(results: Results, *, language: str) -> dict[str, Any]:
+    """What the section on single words shows."""
+    return {
+        "words": words_section(results.ceat_words, results.categories, language=language, ceat=results.ceat),
+        "strip_width": STRIP_WIDTH,
+        "notable": NOTABLE,
+    }
+
+
+def _of_lengths(results: Results) -> dict[str, Any]:
+    """What the section on lengths shows."""
+    if results.settling is None or results.differences is None:
+        return {"settling": []}
     # with so few draws there is one point, which shows nothing
-    drawn = tables.convergence_svg and (ceat["n_samples"] > FIRST_DRAWS).any()
-    settling, sentences = [], []
-    if tables.settling is not None and tables.differences is not None:
-        settling = settling_rows(tables.settling)
-        sentences = list(findings_of_differences(tables.differences, tables.settling))
+    drawn = results.ceat is not None and bool((results.ceat["n_samples"] > FIRST_DRAWS).any())
     return {
-        "settling": settling,
-        "difference_findings": sentences,
-        "settling_figure": inline(tables.settling_svg, label=SETTLING_LABEL) if tables.settling_svg else None,
-        "convergence_figure": inline(tables.convergence_svg, label=CONVERGENCE_LABEL) if drawn else None,
-        "other_methods": [section_of(method, table) for method, table in _others(tables)],
-        **_structures(tables),
-        "pairs": None if tables.pairs is None else pair_section(tables.pairs),
-        "pair_sets": None
-        if tables.pair_statistics is None
-        else pair_sets(tables.pair_statistics, tables.pair_oddities),
-        "pair_densities": inline(tables.pairs_svg, label=DENSITIES_LABEL) if tables.pairs_svg else None,
+        "settling": settling_rows(results.settling),
+        "difference_findings": list(findings_of_differences(results.differences, results.settling)),
+        "settling_figure": _figure(results, "settling", SETTLING_LABEL),
+        "convergence_figure": _figure(results, "convergence", CONVERGENCE_LABEL) if drawn else None,
     }
 
 
-def _others(tables: BesideCeat) -> list[tuple[str, pl.DataFrame]]:
-    """The tables of the methods besides CEAT that a study has."""
-    found = (("seat", tables.seat), ("weat", tables.weat), ("log_probability", tables.log_probability))
-    return [(method, table) for method, table in found if table is not None]
+def _of_other_methods(results: Results) -> dict[str, Any]:
+    return {"other_methods": [section_of(method, table) for method, table in results.methods]}
 
 
-def _structures(tables: BesideCeat) -> dict[str, Any]:
+def _of_structures(results: Results) -> dict[str, Any]:
     """What the section on sentence structures shows."""
-    section, sentences = None, []
-    if tables.structures is not None and tables.structure_differences is not None:
-        section = structure_section(tables.structures, tables.structure_differences)
-        sentences = list(findings_of_structures(tables.structures, tables.structure_differences))
-    svg = tables.structures_svg
+    if results.structures is None or results.structure_differences is None:
+        return {"structures": None}
     return {
-        "structures": section,
-        "structure_findings": sentences,
+        "structures": structure_section(results.structures, results.structure_differences),
+        "structure_findings": list(findings_of_structures(results.structures, results.structure_differences)),
         "structure_columns": STRUCTURE_COLUMNS,
-        "structure_figure": inline(svg, label=STRUCTURES_LABEL) if svg else None,
+        "structure_figure": _figure(results, "structures", STRUCTURES_LABEL),
+        "hexbins": _figures(results, "hexbins_", HEXBINS_LABEL),
     }
 
 
-def _other_findings(tables: BesideCeat) -> list[str]:
-    sentences = []
-    for method, table in _others(tables):
+def _of_pairs(results: Results, *, hidden: bool) -> dict[str, Any]:
+    """What the section on sentence pairs shows."""
+    described = results.pair_statistics
+    oddities = {} if hidden else results.pair_oddities  # what is odd is shown with the words in question
+    return {
+        "pairs": None if results.bias_percentages is None else pair_section(results.bias_percentages),
+        "pair_sets": None if described is None else pair_sets(described, oddities),
+        "pair_densities": _figure(results, "score_differences", DENSITIES_LABEL),
+        "pair_browser": pair_browser(results.pair_scores, texts=not hidden),
+    }
+
+
+def _of_papers(config: Mapping[str, Any], results: Results) -> dict[str, Any]:
+    """The papers' tables, the study beside a paper, and what was left out on the way."""
+    estimates = dict(results.methods) if results.ceat is None else {"ceat": results.ceat, **dict(results.methods)}
+    by_layout = {
+        "log_probability_bias" if name == "log_probability" else name: table for name, table in estimates.items()
+    }
+    return {
+        "paper_tables": paper_tables(config, by_layout, results.bias_percentages, results.files),
+        "beside_paper": beside_paper(
+            config.get("comparison", {}).get("paper", "none"),
+            results.comparison,
+            why_nothing=results.why_no_comparison,
+            files=results.files,
+        ),
+        "published_figure": _figure(results, "published", PUBLISHED_LABEL),
+        "losses": losses(
+            corpus=results.corpus,
+            coverage=results.coverage,
+            embeddings=results.embeddings,
+            estimates=estimates,
+            traits=results.traits,
+            pairs=results.bias_percentages,
+        ),
+    }
+
+
+def _of_texts(results: Results, *, hidden: bool) -> dict[str, Any]:
+    """What the sections on coverage, embeddings, lexicon and audit show."""
+    glosses, sets = glosses_of(results.categories), word_sets(results.categories, results.forms)
+    vectors_left_out = {} if results.embeddings is None else left_out_of(results.embeddings)
+    coverage = None if results.coverage is None or results.coverage.is_empty() else results.coverage
+    audit = results.audit
+    if audit is not None and hidden:
+        audit = audit._replace(concordance=audit.concordance.clear())
+    return {
+        "coverage": None if coverage is None else summarize(coverage, glosses, vectors_left_out),
+        "corpus": totals(results.corpus),
+        "word_sets": sets,
+        "audit": None if audit is None else view(audit, sets),
+        "embedded": None if results.embeddings is None else embedded_section(results.embeddings, glosses),
+        "vectors_left_out": vectors_left_out,
+        "has_forms": results.forms is not None,
+        "texts_hidden": hidden,
+    }
+
+
+def _of_methods(config: Mapping[str, Any], made_from: Mapping[str, str], *, measured: Sequence[str]) -> dict[str, Any]:
+    """What the sections on methods, making and references show, and what is to be known of numbers and models."""
+    cited = references_of(measured)
+    vectors = (config.get("static") or {}).get("vectors") or {}
+    models = [{"name": name, **settings} for name, settings in config.get("models", {}).items()]
+    return {
+        "choices": choices(config),
+        "vector_choices": vector_conventions(models),
+        "fixed_choices": fixed_choices(measured),
+        "quantities": [each for each in QUANTITIES if "ceat" in each.methods],
+        "references": [each for each in REFERENCES if each in cited or each in PAPERS],
+        "models": describe_models(models),
+        "trained": no_model_of_a_language(
+            [
+                *(str(model["name"]) for model in models if model.get("train")),
+                *(str(name) for name, settings in vectors.items() if settings.get("train")),
+            ]
+        ),
+        "made_from": made_from,
+        "inputs": _json_of(made_from, "inputs"),
+        "versions": _json_of(made_from, "versions"),
+    }
+
+
+def _measured(results: Results) -> list[str]:
+    """The methods that the study has numbers of."""
+    found = {
+        "ceat": results.ceat,
+        **dict(results.methods),
+        "structures": results.structures,
+        "pairs": results.bias_percentages,
+    }
+    return [name for name, table in found.items() if table is not None]
+
+
+def _findings(results: Results) -> list[str]:
+    sentences = [] if results.ceat is None else list(headline_findings(results.ceat))
+    for method, table in results.methods:
         require_columns(LABELS[method], table, NEEDED, remade_by("associations"))
-        sentences.append(other_method(LABELS[method], table))
-    sentences += [] if tables.pairs is None else findings_of_pairs(tables.pairs)
+        sentences.append(other_method(LABELS[method], table) or "")
+    sentences += [] if results.bias_percentages is None else findings_of_pairs(results.bias_percentages)
     return [sentence for sentence in sentences if sentence]
 
 
-def _sections(tables: BesideCeat) -> list[tuple[str, str]]:
-    """Ids and names of the sections of this page, in their order."""
-    there = {
-        "lengths": tables.settling is not None and tables.differences is not None,
-        "seat": tables.seat is not None,
-        "weat": tables.weat is not None,
-        "log_probability": tables.log_probability is not None,
-        "structures": tables.structures is not None and tables.structure_differences is not None,
-        "pairs": tables.pairs is not None or tables.pair_statistics is not None,
+def _sections_there(parts: Mapping[str, Any]) -> dict[str, bool]:
+    """Which of the sections that not every study has are on this page."""
+    has_grid = parts["grid"] is not None
+    others = {section.id for section in parts["other_methods"]}
+    return {
+        **dict.fromkeys(("effects", "reading", "numbers"), has_grid),
+        "figure": parts.get("figure") is not None,
+        "sample_modes": parts["sample_modes"] is not None,
+        "words": bool(parts["words"]),
+        "lengths": bool(parts["settling"]),
+        **{name: name in others for name in LABELS},
+        "structures": parts["structures"] is not None,
+        "pairs": parts["pairs"] is not None or parts["pair_sets"] is not None,
+        # where contexts were measured, a page says also that it does not know of their texts
+        "coverage": has_grid or parts["coverage"] is not None,
+        "embeddings": has_grid or parts["embedded"] is not None,
+        "lexicon": has_grid or bool(others) or bool(parts["word_sets"]),
+        "audit": has_grid or parts["audit"] is not None,
+        **{
+            section: parts[name] is not None
+            for section, name in (
+                *(("paper-tables", "paper_tables"), ("beside-paper", "beside_paper"), ("left-out", "losses")),
+            )
+        },
     }
-    return [(section, name) for section, name in SECTIONS if there.get(section, True)]
 
 
-def _source(environment: Environment, name: str) -> str:
-    loader = environment.loader
-    assert loader is not None
-    return loader.get_source(environment, name)[0]
+def _hides_texts(config: Mapping[str, Any]) -> bool:
+    return bool(config.get("report", {}).get("texts") == HIDDEN)
+
+
+def _figure(results: Results, name: str, label: str) -> Markup | None:
+    """A figure of the study as a part of the page; None where it was not drawn."""
+    svg = results.figures.get(name)
+    return inline(svg, label=label) if svg else None
+
+
+def _figures(results: Results, prefix: str, label: str) -> list[tuple[str, Markup]]:
+    """The figures of a family, each with what it is of: a category, a model."""
+    names = sorted((name for name in results.figures if name.startswith(prefix)), key=natural_order)
+    found = ((name.removeprefix(prefix), _figure(results, name, label)) for name in names)
+    return [(of, figure) for of, figure in found if figure is not None]
+
+
+def _languages(config: Mapping[str, Any], results: Results) -> list[str]:
+    """The languages whose words stand on the page."""
+    of_pairs = [language for table in results.pair_scores for language in table["language"].unique(maintain_order=True)]
+    return list(dict.fromkeys([str(config["language"]), *of_pairs]))
 
 
 def _with_language(text: str, language: str) -> Markup:
@@ -254,27 +365,20 @@ def _with_language(text: str, language: str) -> Markup:
     return Markup("").join(words)
 
 
+def _with_code(text: str) -> Markup:
+    """Text in which `x` is code."""
+    parts = re.split("`([^`]+)`", text)
+    return Markup("").join(
+        Markup("<code>{}</code>").format(part) if n % 2 else escape(part) for n, part in enumerate(parts)
+    )
+
+
 def _label_of_figure(grid: Grid) -> str:
     return (
         f"Line charts of effect size against segment length, {', '.join(grid.lengths)} words, one panel for each of"
         f" {len(grid.categories)} categories, one line for each of {', '.join(grid.models)};"
         f" {' and '.join(grid.modes)} draws. The same numbers stand in the heat table below."
     )
-
-
-def _legend() -> list[tuple[str, str]]:
-    """Shade and range of each colour of the heat table, from the most negative to the most positive."""
-    edges = [str(edge) for edge in heat.THRESHOLDS]
-    ranges = [*itertools.pairwise(edges), (edges[-1], "")]
-    signs = {"minus": MINUS, "plus": "+"}
-    shades = {
-        sign: [
-            (f"{sign}-{step}", f"{mark}{low} to {mark}{high}" if high else f"{mark}{low} and beyond")
-            for step, (low, high) in enumerate(ranges, start=1)
-        ]
-        for sign, mark in signs.items()
-    }
-    return [*reversed(shades["minus"]), ("zero", f"within ±{edges[0]}"), *shades["plus"]]
 
 
 def _json_of(made_from: Mapping[str, str], key: str) -> dict[str, str]:

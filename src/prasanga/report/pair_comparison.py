@@ -19,18 +19,21 @@ from prasanga.report.comparison import (
     Comparison,
     comparison_to_csv,
     comparison_to_markdown,
+    doubt_of,
     summarize,
 )
 from prasanga.report.grid import Estimate, is_number
-from prasanga.report.languages import LANGUAGES, name_of_language
+from prasanga.report.languages import LANGUAGES
 from prasanga.report.numbers import MISSING, plain, signed
-from prasanga.report.pair_grid import Group, PairGrid, name_of_type, pair_grid_of
-from prasanga.report.pair_tables import why_no_percentage
+from prasanga.report.pair_grid import Group, PairGrid, groups_of, name_of_type, pair_grid_of
+from prasanga.report.pair_tables import value_of, why_no_percentage
 from prasanga.report.published import PAPERS, PublishedModel, match_models, percentage_files
 from prasanga.report.sheets import Cell, Row, Sheet, sheets_to_markdown
 
 METHOD = "pairs"
 """The method of these rows in a comparison."""
+
+_OF_RUNS = "mean over runs"
 
 PERCENTAGES_SCHEMA: Mapping[str, type[pl.DataType]] = {
     **dict.fromkeys(("paper", "table", "language", "model", "bias_type"), pl.String),
@@ -38,10 +41,11 @@ PERCENTAGES_SCHEMA: Mapping[str, type[pl.DataType]] = {
 }
 """Columns of `read_percentages`. `spread` is the deviation over five runs, printed for all pairs only."""
 
-_HOW_TO_READ = (
-    "The published numbers are means over five runs on random 80 % samples; ours are of all pairs. The two estimate the"
-    " same thing.",
-    "Same side: both above 50, or both below. The interval is ours, exact, over pairs taken for independent.",
+HOW_TO_READ = (
+    "The published numbers are means over five runs on random 80 % samples. Ours are of all pairs or, with"
+    " `preset: paper`, means over runs, as in the table in the layout of Table 2; then the note has those of all pairs."
+    " Both estimate the same thing.",
+    "Same side: both above 50, or both below. The interval is ours, exact, over all pairs taken for independent.",
     "The paper's pairs are not published whole. Other pairs, and other sizes of a model, give other percentages.",
     "Agreement is over bias types, without the row over all pairs, which repeats them.",
 )
@@ -72,7 +76,15 @@ def read_percentages(folder: str | Path, paper: str) -> pl.DataFrame:
     return pl.DataFrame(schema=dict(PERCENTAGES_SCHEMA))
 
 
-def compare_pairs(bias: pl.DataFrame, published: pl.DataFrame, *, paper: str, models: Mapping[str, str]) -> Comparison:
+def compare_pairs(
+    bias: pl.DataFrame,
+    published: pl.DataFrame,
+    *,
+    paper: str,
+    models: Mapping[str, str],
+    preset: str = "recommended",
+    about: Sequence[PublishedModel] = (),
+) -> Comparison:
     """Lay a study's bias percentages beside those of a paper.
 
     Args:
@@ -80,6 +92,8 @@ def compare_pairs(bias: pl.DataFrame, published: pl.DataFrame, *, paper: str, mo
         published: `read_percentages`.
         paper: its name (sadhu2024 or sahoo2024).
         models: `comparison.models` of the config; models of the same name match by themselves.
+        preset: recommended or paper; decides what the numbers are of, as in `prasanga.report.pair_tables`.
+        about: the paper's models (`read_models`), for what is not sure about them.
 
     Returns:
         As `prasanga.report.comparison.compare`: the method is `pairs`, the category the bias type, `same_sign` says
@@ -92,17 +106,32 @@ def compare_pairs(bias: pl.DataFrame, published: pl.DataFrame, *, paper: str, mo
     grid = pair_grid_of(bias)
     names = [*published["model"].unique(maintain_order=True), *models.values()]
     matched = match_models(models, dict.fromkeys([*grid.models, *models]), names)
-    found = list(_rows(grid, published, matched))
-    rows = [row for _, row in found]
-    table = _table(rows)
-    parts = [
-        summarize(_table([row for of, row in found if of == group and row["category"] != OVERALL])).with_columns(
-            method=pl.lit(group.title)
-        )
-        for group in grid.groups
+    rows = [
+        row | {"model_doubt": doubt_of(about, str(row["published_model"]), METHOD)}
+        for row in _rows(grid, published, matched, value_of(bias, preset))
     ]
-    summary = pl.concat(parts)
-    return Comparison(paper, table, summary, "" if rows else _why_nothing(grid, published, matched, paper))
+    table = pl.DataFrame(rows, schema=dict(COMPARISON_SCHEMA), orient="row")
+    nothing = "" if rows else _why_nothing(grid, published, matched, paper)
+    return Comparison(paper, table, summarize_pairs(table), nothing)
+
+
+def summarize_pairs(rows: pl.DataFrame) -> pl.DataFrame:
+    """Agreement by language, set and model, over bias types; in `method` stands the language, of several sets the set.
+
+    Args:
+        rows: `COMPARISON_SCHEMA`, of sentence pairs.
+    """
+    parts = [summarize(rows.clear())]
+    for group in groups_in(rows):
+        of_group = pl.col("set").fill_null("") == group.set
+        chosen = rows.filter(of_group & (pl.col("language") == group.language) & (pl.col("category") != OVERALL))
+        parts.append(summarize(chosen).with_columns(method=pl.lit(group.title)))
+    return pl.concat(parts)
+
+
+def groups_in(rows: pl.DataFrame) -> tuple[Group, ...]:
+    """The languages and sets of compared pairs."""
+    return groups_of((name or "", language) for name, language in rows.select("set", "language").iter_rows())
 
 
 def with_pairs(
@@ -130,12 +159,9 @@ def pairs_to_markdown(pairs: Comparison, models: Sequence[PublishedModel]) -> st
     """The section on sentence pairs: how to read it, agreement by language and model, and every row."""
     if pairs.nothing:
         return f"## Sentence pairs\n\n{pairs.nothing}\n"
-    compared = set(pairs.rows["published_model"].to_list())
-    doubts = [
-        f"{model.name}: {model.doubt}."
-        for model in models
-        if model.doubt and model.name in compared and (METHOD in model.methods or not model.methods)
-    ]
+    compared = pairs.rows["published_model"].unique(maintain_order=True).to_list()
+    doubts = [f"{name}: {doubt}." for name in compared if (doubt := doubt_of(models, name, METHOD))]
+    titles = {(group.set, group.language): group.title for group in groups_in(pairs.rows)}
     agreement = Sheet(
         ("language", "model", "model of the paper"),
         tuple(
@@ -165,19 +191,19 @@ def pairs_to_markdown(pairs: Comparison, models: Sequence[PublishedModel]) -> st
         tuple(
             ("", name) for name in ("published", "measured", "difference", "same side", "interval", "inside", "note")
         ),
-        tuple(_line(row) for row in pairs.rows.iter_rows(named=True)),
+        tuple(_line(row, titles[row["set"] or "", row["language"]]) for row in pairs.rows.iter_rows(named=True)),
     )
     return "\n".join(
         [
             "## Sentence pairs: agreement\n",
-            sheets_to_markdown([agreement], [*_HOW_TO_READ, *doubts]),
+            sheets_to_markdown([agreement], [*HOW_TO_READ, *doubts]),
             "## Sentence pairs: rows\n",
             sheets_to_markdown([every], []),
         ]
     )
 
 
-def _line(row: Mapping[str, Any]) -> Row:
+def _line(row: Mapping[str, Any], title: str) -> Row:
     interval = MISSING
     if is_number(row["ci_low"]):
         interval = f"{row['ci_low']:.1f} to {row['ci_high']:.1f}"
@@ -190,7 +216,7 @@ def _line(row: Mapping[str, Any]) -> Row:
         _yes_no(row["published_inside"]),
         row["note"] or "",
     )
-    where = (name_of_language(row["language"]), name_of_type(row["category"]), row["model"], row["published_model"])
+    where = (title, name_of_type(row["category"]), row["model"], row["published_model"])
     return Row(where, tuple(map(Cell, texts)))
 
 
@@ -198,24 +224,19 @@ def _yes_no(value: bool | None) -> str:
     return MISSING if value is None else "yes" if value else "no"
 
 
-def _table(rows: Sequence[Mapping[str, object]]) -> pl.DataFrame:
-    return pl.DataFrame(rows, schema=dict(COMPARISON_SCHEMA), orient="row")
-
-
 def _rows(
-    grid: PairGrid, published: pl.DataFrame, matched: Mapping[str, str]
-) -> Iterator[tuple[Group, dict[str, object]]]:
-    several = len({group.set for group in grid.groups}) > 1
+    grid: PairGrid, published: pl.DataFrame, matched: Mapping[str, str], value: str
+) -> Iterator[dict[str, object]]:
     for theirs in published.iter_rows(named=True):
         for group in grid.groups:
             for model, name in matched.items():
                 ours = grid.at(group, model, theirs["bias_type"])
                 if group.language == theirs["language"] and name == theirs["model"] and ours is not None:
-                    yield group, _row(theirs, model, ours, group.set if several else "")
+                    yield _row(theirs, model, ours, value)
 
 
-def _row(theirs: Mapping[str, Any], model: str, ours: Estimate, name: str) -> dict[str, object]:
-    printed, measured = theirs["percentage"], ours["bias_percentage"]
+def _row(theirs: Mapping[str, Any], model: str, ours: Estimate, value: str) -> dict[str, object]:
+    printed, measured = theirs["percentage"], ours[value]
     known = is_number(measured)
     sides = known and printed != 50 and measured != 50
     return {
@@ -231,15 +252,16 @@ def _row(theirs: Mapping[str, Any], model: str, ours: Estimate, name: str) -> di
         "ci_low": ours["exact_low"],
         "ci_high": ours["exact_high"],
         "published_inside": ours["exact_low"] <= printed <= ours["exact_high"] if known else None,
-        "note": "; ".join(_notes(theirs, ours, name)) or None,
+        "note": "; ".join(_notes(theirs, ours, value)) or None,
+        "set": ours["set"],
     }
 
 
-def _notes(theirs: Mapping[str, Any], ours: Estimate, name: str) -> Iterator[str]:
-    if name:
-        yield f"set {name}"
+def _notes(theirs: Mapping[str, Any], ours: Estimate, value: str) -> Iterator[str]:
     if why := why_no_percentage(ours):
         yield why
+    elif value != "bias_percentage":
+        yield f"{_OF_RUNS if is_number(ours[value]) else 'no runs'}; of all pairs {ours['bias_percentage']:.2f}"
     if theirs["spread"] is not None and is_number(ours["runs_sd"]):
         yield f"deviation over runs {theirs['spread']:.2f} in the paper, ours {ours['runs_sd']:.2f}"
 

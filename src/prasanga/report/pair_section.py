@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import polars as pl
 
@@ -15,8 +15,6 @@ from prasanga.report.heat import HeatCell
 from prasanga.report.numbers import MINUS, MISSING, equals_probability, probability, signed
 from prasanga.report.pair_grid import Group, PairGrid, name_of_type, pair_grid_of
 from prasanga.report.pair_tables import is_significant, tests_of, why_no_percentage
-
-Rows: TypeAlias = Mapping[tuple[str, str, str, str], Estimate]
 
 COLUMNS = (
     "bias percentage",
@@ -143,11 +141,10 @@ def findings_of_pairs(bias: pl.DataFrame) -> Iterator[str]:
     if not known:
         yield f"Sentence pairs: none of {len(grid.rows)} percentages could be computed."
         return
-    found = {key: row for key, row in known.items() if is_significant(row)}
-    enough = {key: row for key, row in known.items() if _base(row) >= FEWEST_PAIRS}
+    found = [row for row in known.values() if is_significant(row)]
     yield (
         f"Sentence pairs: {len(found)} of {len(known)} bias percentages {'differs' if len(found) == 1 else 'differ'}"
-        f" from 50 (exact test, p < .05 after Holm's correction); {_farthest(grid, found, enough)}."
+        f" from 50 (exact test, p < .05 after Holm's correction); {_farthest(grid)}."
     )
     overall = [row for key, row in grid.rows.items() if key[3] == OVERALL]
     ties, left_out, pairs = (sum(row[name] for row in overall) for name in ("n_ties", "n_left_out", "n_pairs"))
@@ -158,21 +155,34 @@ def findings_of_pairs(bias: pl.DataFrame) -> Iterator[str]:
         )
 
 
-def _farthest(grid: PairGrid, found: Rows, enough: Rows) -> str:
-    """The percentage farthest from 50, of many pairs before of few; or that there are too few pairs for any."""
-    if not found and not enough:
+def farthest_percentage(grid: PairGrid) -> tuple[str, str, str, str] | None:
+    """Set, language, model and type of the percentage farthest from 50, of many pairs before of few.
+
+    Of those that differ from 50 after correction, or, where none does, of those with at least `FEWEST_PAIRS` pairs;
+    None if there is neither.
+    """
+    known = {key: row for key, row in grid.rows.items() if is_number(row["bias_percentage"])}
+    found = {key: row for key, row in known.items() if is_significant(row)}
+    rows = found or {key: row for key, row in known.items() if pairs_counted(row) >= FEWEST_PAIRS}
+    return max(rows, key=lambda key: (abs(rows[key]["bias_percentage"] - 50), pairs_counted(rows[key])), default=None)
+
+
+def _farthest(grid: PairGrid) -> str:
+    """The percentage farthest from 50; or that there are too few pairs for any."""
+    key = farthest_percentage(grid)
+    if key is None:
         return f"none is of {FEWEST_PAIRS} pairs or more, too few to say which is far from it"
-    rows = found or enough
-    key = max(rows, key=lambda key: (abs(rows[key]["bias_percentage"] - 50), _base(rows[key])))
-    (name, language, model, bias_type), row = key, rows[key]
+    (name, language, model, bias_type), row = key, grid.rows[key]
     (title,) = [group.title for group in grid.groups if (group.set, group.language) == (name, language)]
     twin = f"; random twin {_one(row['twin_bias_percentage'])}" if is_number(row["twin_bias_percentage"]) else ""
     among = (
-        "of these the farthest from it" if found else f"the farthest from it, of those of {FEWEST_PAIRS} pairs or more,"
+        "of these the farthest from it"
+        if is_significant(row)
+        else f"the farthest from it, of those of {FEWEST_PAIRS} pairs or more,"
     )
     return (
         f"{among} is {_one(row['bias_percentage'])} % ({name_of_type(bias_type).lower()}, {title}, {model};"
-        f" {_pairs(_base(row))}; exact 95 % interval {_interval(row, 'exact')}, p"
+        f" {_pairs(pairs_counted(row))}; exact 95 % interval {_interval(row, 'exact')}, p"
         f" {equals_probability(row['p_binomial_holm'])} after correction{twin})"
     )
 
@@ -196,7 +206,7 @@ def _cell(model: str, row: Estimate | None) -> HeatCell:
     if row is None or not is_number(row["bias_percentage"]):
         return HeatCell(MISSING, "missing", marked=False, hover=f"{model}: {why_no_percentage(row)}")
     hover = (
-        f"{model}\nbias percentage {_one(row['bias_percentage'])}, {_pairs(_base(row))}"
+        f"{model}\nbias percentage {_one(row['bias_percentage'])}, {_pairs(pairs_counted(row))}"
         f"\n95 % interval {_interval(row, 'ci')}, exact {_interval(row, 'exact')}"
         f"\nexact p {probability(row['p_binomial'])}, {probability(row['p_binomial_holm'])} by Holm"
     )
@@ -216,7 +226,7 @@ def _row(model: str, row: Estimate) -> PairRow:
         probability(row["p_binomial_bh"]),
         _interval(row, "exact"),
         *(_of(row[f"percentage_{label}"], row[f"n_{label}"]) for label in ("stereo", "antistereo")),
-        f"{_base(row)} of {row['n_pairs']}",
+        f"{pairs_counted(row)} of {row['n_pairs']}",
         str(row["n_ties"]),
         str(row["n_left_out"]),
         _one(row["runs_mean"]),
@@ -238,7 +248,7 @@ def _pairs(n: int) -> str:
     return f"{n} pair{'' if n == 1 else 's'}"
 
 
-def _base(row: Estimate) -> int:
+def pairs_counted(row: Estimate) -> int:
     """How many pairs the percentage is of."""
     ties = row["n_ties"] if row["ties"] == "against" else 0
     return int(row["n_stereotypical"] + row["n_other"] + ties)

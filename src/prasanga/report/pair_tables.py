@@ -12,7 +12,7 @@ import polars as pl
 from prasanga.pairs.names import OVERALL
 from prasanga.report.findings import ALPHA
 from prasanga.report.grid import Estimate, is_number
-from prasanga.report.layouts import Layout
+from prasanga.report.layouts import Layout, PaperTable
 from prasanga.report.numbers import MISSING
 from prasanga.report.pair_grid import Group, PairGrid, name_of_type, pair_grid_of
 from prasanga.report.sheets import (
@@ -20,9 +20,6 @@ from prasanga.report.sheets import (
     Cell,
     Row,
     Sheet,
-    sheet_to_csv,
-    sheets_to_latex,
-    sheets_to_markdown,
     split_wide,
 )
 
@@ -40,7 +37,12 @@ _RUNS = ("mean of runs", "deviation over runs")
 
 
 def render_pair_table(bias: pl.DataFrame, *, preset: str = "recommended") -> Layout:
-    """The table in three formats, named as their file endings.
+    """The table in three formats, named as their file endings; arguments and errors as of `pair_table`."""
+    return pair_table(bias, preset=preset).written()
+
+
+def pair_table(bias: pl.DataFrame, *, preset: str = "recommended") -> PaperTable:
+    """The table.
 
     Args:
         bias: what `prasanga.likelihoods.bias_percentage` returns.
@@ -50,11 +52,11 @@ def render_pair_table(bias: pl.DataFrame, *, preset: str = "recommended") -> Lay
         InputError: a column is missing, there are no rows, or two for the same cell.
     """
     grid = pair_grid_of(bias)
-    by_runs = preset == "paper" and bias["runs_mean"].is_not_null().any()
+    value = value_of(bias, preset)
+    by_runs = value != "bias_percentage"
     columns = [(group, model) for group in grid.groups for model in grid.models_of(group)]
     heads = tuple((group.title, model) for group, model in columns)
     shown = [*grid.types, *([] if by_runs else [OVERALL])]
-    value = "runs_mean" if by_runs else "bias_percentage"
     lines = [(name, _cells(grid, columns, name, value, marked=not by_runs)) for name in shown]
     lines += [(name, _of_runs(grid, columns, name)) for name in _RUNS if bias["runs_mean"].is_not_null().any()]
     plain = tuple(Row((name,), cells, _why(grid, columns, name)) for name, cells in lines)
@@ -65,10 +67,14 @@ def render_pair_table(bias: pl.DataFrame, *, preset: str = "recommended") -> Lay
     )
     has_bold = any(cell.bold for _, cells in lines for cell in cells)
     notes = list(_notes(grid, by_runs, has_bold))
-    return Layout(
-        sheet_to_csv(Sheet(("bias_type",), heads, plain)),
-        f"{CAPTION}\n\n{sheets_to_markdown([sheet], notes)}",
-        sheets_to_latex(split_wide(sheet, _WIDTH), notes, caption=CAPTION, label="tab:sahoo2"),
+    return PaperTable(
+        NAME,
+        CAPTION,
+        Sheet(("bias_type",), heads, plain),
+        ("Bias type",),
+        [sheet],
+        split_wide(sheet, _WIDTH),
+        notes,
     )
 
 
@@ -79,14 +85,14 @@ def _cells(
     distances: dict[Group, list[float]] = {}
     for group, row in rows:
         if row is not None and is_number(row[value]):
-            distances.setdefault(group, []).append(abs(row[value] - 50))
+            distances.setdefault(group, []).append(_distance(row[value]))
     # of one model nothing is nearest
     nearest = {group: min(found) for group, found in distances.items() if len(found) > 1}
     return tuple(
         Cell(
             f"{row[value]:.2f}",
             MARK if marked and is_significant(row) else "",
-            bold=abs(row[value] - 50) == nearest.get(group),
+            bold=_distance(row[value]) == nearest.get(group),
         )
         if row is not None and is_number(row[value])
         else Cell()
@@ -98,6 +104,12 @@ def _of_runs(grid: PairGrid, columns: Iterable[tuple[Group, str]], name: str) ->
     column = "runs_mean" if name == _RUNS[0] else "runs_sd"
     rows = (grid.at(group, model, OVERALL) for group, model in columns)
     return tuple(Cell(f"{row[column]:.2f}" if row is not None and is_number(row[column]) else MISSING) for row in rows)
+
+
+def value_of(bias: pl.DataFrame, preset: str) -> str:
+    """The column of what the table shows: means over runs with `preset: paper`, as far as there are any."""
+    by_runs = preset == "paper" and bias["runs_mean"].is_not_null().any()
+    return "runs_mean" if by_runs else "bias_percentage"
 
 
 def is_significant(row: Estimate) -> bool:
@@ -189,3 +201,8 @@ def _all(grid: PairGrid) -> list[tuple[Group, str]]:
 
 def _runs(row: Estimate) -> str:
     return f"{row['n_runs']} random samples of {100 * row['share']:g} % of the pairs"
+
+
+def _distance(percentage: float) -> float:
+    """Points from 50, without the rounding of the processor: 28.57 and 71.43 are equally far."""
+    return round(abs(percentage - 50), 9)

@@ -49,7 +49,10 @@ _KEY = ("table", "method", "category", "language", "model", "sample_mode", "segm
 
 
 class PublishedModel(NamedTuple):
-    """A model of a paper: its name in our tables and in the paper, and what is not sure about it."""
+    """A model of a paper: its name in our tables and in the paper, and what is not sure about it in these methods.
+
+    A model has as many of these as there are different doubts about it; `pairs` is among the methods.
+    """
 
     name: str
     name_in_paper: str
@@ -87,7 +90,7 @@ def read_published(folder: str | Path, paper: str) -> pl.DataFrame:
 
 
 def read_models(folder: str | Path, paper: str) -> list[PublishedModel]:
-    """The models of a paper, in its order.
+    """The models of a paper, in its order; a model once for each set of methods that it is described in.
 
     Raises:
         InputError: the paper is unknown, or the file is not as it should be.
@@ -167,7 +170,7 @@ def why_nothing_to_compare(
         InputError: as `read_published` and `match_models`.
     """
     published = read_published(folder, paper)
-    theirs = [model.name for model in read_models(folder, paper)]
+    theirs = list(dict.fromkeys(model.name for model in read_models(folder, paper)))
     matched = match_models(models, studied, theirs)
     languages = sorted(published["language"].unique())
     start = f"`comparison.paper` is {paper}, but nothing will be compared:"

@@ -20,6 +20,13 @@ MARK = "*"
 _LONG, _LINE, _COLUMN = 18, 14, 8
 """A head with more characters is broken into lines of so many; a column of numbers is as wide as so many."""
 
+_LABEL, _BETWEEN, _PAGE = 34, 2.6, 104
+"""In characters of LaTeX's small print: a label in one line where it is broken, the room between columns, a page."""
+
+
+_LINES, _HEAD, _NOTE = 54, 5, 125
+"""Lines of a page of LaTeX, those that the head of a table takes, and characters in a line of the notes."""
+
 
 @dataclass(frozen=True)
 class Cell:
@@ -52,7 +59,7 @@ class Sheet:
 def sheet_to_csv(sheet: Sheet) -> str:
     """As CSV, group and name in one head, with a last column that says what is missing and why."""
     header = [*sheet.heads, *(" ".join(filter(None, column)) for column in sheet.columns), "note"]
-    lines = [[*row.labels, *(cell.text + _csv_mark(cell) for cell in row.cells), row.note] for row in sheet.rows]
+    lines = [[*row.labels, *map(marked_text, row.cells), row.note] for row in sheet.rows]
     return write_csv([header, *lines])
 
 
@@ -73,7 +80,8 @@ def sheets_to_latex(sheets: Sequence[Sheet], notes: Sequence[str], *, caption: s
     r"""As a LaTeX `table*` (needs booktabs and nothing else), with notes in a minipage below.
 
     pdflatex sets no Bangla and no Devanagari without further packages and fonts, so that the text is ASCII: notes have
-    the number of such words in place of the words, and a last note says where these are.
+    the number of such words in place of the words, and a last note says where these are. What does not fit on a page
+    goes on in further ones, under the same number.
 
     Args:
         sheets: the tables, one below the other.
@@ -84,35 +92,78 @@ def sheets_to_latex(sheets: Sequence[Sheet], notes: Sequence[str], *, caption: s
     shown = [count_words_of_other_scripts(note) for note in notes]
     if shown != [_in_latin(note) for note in notes]:
         shown.append("Words in other scripts are counted here; the CSV and Markdown files of this table name them.")
-    return "\n".join(
-        [
-            r"% Needs \usepackage{booktabs}.",
-            r"\begin{table*}",
-            r"\centering\small",
-            "\n\n\\medskip\n".join(_tabular(sheet) for sheet in sheets),
-            "",
-            r"\smallskip",
-            r"\begin{minipage}{\linewidth}\footnotesize",
-            "\\par\n".join(map(escape_latex, shown)),
-            r"\end{minipage}",
-            rf"\caption{{{escape_latex(caption)}}}",
-            rf"\label{{{label}}}",
-            r"\end{table*}",
-            "",
-        ]
-    )
-
-
-def split_wide(sheet: Sheet, width: int) -> list[Sheet]:
-    """The sheet in parts of at most `width` columns, each with all labels. A group is not taken apart if it fits."""
-    groups = [list(columns) for _, columns in groupby(range(len(sheet.columns)), key=lambda i: sheet.columns[i][0])]
-    pieces = [group[start : start + width] for group in groups for start in range(0, len(group), width)]
-    parts: list[list[int]] = []
-    for piece in pieces:
-        if parts and len(parts[-1]) + len(piece) <= width:
-            parts[-1] += piece
+    pages = _pages(sheets, shown)
+    lines = [r"% Needs \usepackage{booktabs}."]
+    for number, page in enumerate(pages):
+        lines += [r"\begin{table*}", r"\centering\small"]
+        lines += ["\n\n\\medskip\n".join(_tabular(sheet) for sheet in page), ""] if page else []
+        if number == len(pages) - 1:
+            listed = "\\par\n".join(map(escape_latex, shown))
+            lines += [r"\smallskip", r"\begin{minipage}{\linewidth}\footnotesize", listed, r"\end{minipage}"]
+        if number:
+            lines += [r"\addtocounter{table}{-1}", rf"\caption{{{escape_latex(caption)} (Continued.)}}"]
         else:
-            parts.append(piece)
+            lines += [rf"\caption{{{escape_latex(caption)}}}", rf"\label{{{label}}}"]
+        lines += [r"\end{table*}", ""]
+    return "\n".join(lines)
+
+
+def _pages(sheets: Sequence[Sheet], notes: Sequence[str]) -> list[list[Sheet]]:
+    """The tables that stand on each page; on the last one the notes have room as well."""
+    pages: list[list[Sheet]] = [[]]
+    height = 0.0
+    for sheet in sheets:
+        longest = _longest_label(sheet)
+        of_sheet = _HEAD + sum(
+            max(len(_broken_label(label, longest)) for label in row.labels) + (longest is not None) * 0.4
+            for row in sheet.rows
+        )
+        if pages[-1] and height + of_sheet > _LINES:
+            pages.append([])
+            height = 0.0
+        pages[-1].append(sheet)
+        height += of_sheet
+    if pages[-1] and height + sum(1 + len(note) // _NOTE for note in notes) > _LINES:
+        pages.append([])
+    return pages
+
+
+def marked_text(cell: Cell) -> str:
+    """The text of a cell with its mark. What is underlined elsewhere has the mark where nothing can be underlined."""
+    return cell.text + (cell.mark or (MARK if cell.underlined else ""))
+
+
+def group_heads(sheet: Sheet) -> list[tuple[str, int]]:
+    """Each group in a row, with how many columns stand below it."""
+    return [(group, len(list(columns))) for group, columns in groupby(sheet.columns, key=lambda column: column[0])]
+
+
+def split_wide(sheet: Sheet, at_most: int) -> list[Sheet]:
+    """The sheet in parts that fit on a page of LaTeX, of at most so many columns, each with all labels.
+
+    A group is not taken apart if it fits. Widths are reckoned in characters.
+    """
+    room = _PAGE - _width_of_labels(sheet, _longest_label(sheet))
+
+    def fits(columns: Sequence[int]) -> bool:
+        return len(columns) <= 1 or (len(columns) <= at_most and _width_of_columns(sheet, columns) <= room)
+
+    parts: list[list[int]] = []
+    first = 0
+    for _, n_columns in group_heads(sheet):
+        group = list(range(first, first + n_columns))
+        first += n_columns
+        if parts and fits([*parts[-1], *group]):
+            parts[-1] += group
+        elif fits(group):
+            parts.append(group)
+        else:
+            parts.append(group[:1])
+            for column in group[1:]:
+                if fits([*parts[-1], column]):
+                    parts[-1].append(column)
+                else:
+                    parts.append([column])
     return [
         Sheet(
             sheet.heads,
@@ -121,6 +172,28 @@ def split_wide(sheet: Sheet, width: int) -> list[Sheet]:
         )
         for part in parts
     ]
+
+
+def _longest_label(sheet: Sheet) -> int | None:
+    """From how many characters on labels are broken: only where the table would not fit on a page otherwise."""
+    fits = _width_of_labels(sheet, None) + _width_of_columns(sheet, range(len(sheet.columns))) <= _PAGE
+    return None if fits else _LABEL
+
+
+def _width_of_labels(sheet: Sheet, longest: int | None) -> float:
+    columns = zip(sheet.heads, *(row.labels for row in sheet.rows), strict=True)
+    return sum(
+        _BETWEEN + max(len(line) for text in column for line in _broken_label(text, longest)) for column in columns
+    )
+
+
+def _width_of_columns(sheet: Sheet, columns: Sequence[int]) -> float:
+    width = 0.0
+    for group, found in groupby((sheet.columns[i] for i in columns), key=lambda column: column[0]):
+        names = [max(_COLUMN, *map(len, _broken(name))) for _, name in found]
+        head = max(map(len, _broken(group, len(names) * _COLUMN)))
+        width += max(sum(names) + _BETWEEN * len(names), head + _BETWEEN)
+    return width
 
 
 def write_csv(lines: Sequence[Sequence[str]]) -> str:
@@ -156,7 +229,7 @@ def count_words_of_other_scripts(text: str) -> str:
 
 def _in_latin(text: str) -> str:
     """Latin letters without their accents and signs that LaTeX has, so that what else is left is of other scripts."""
-    return "".join(_bare(sign) for sign in text)
+    return "".join(_bare(sign) for sign in unicodedata.normalize("NFC", text))
 
 
 def _bare(sign: str) -> str:
@@ -166,11 +239,17 @@ def _bare(sign: str) -> str:
     return unicodedata.normalize("NFKD", sign).encode("ascii", "ignore").decode() or sign
 
 
-_OTHER = f"[^\x00-\x7f{MISSING}\N{MINUS SIGN}\N{EM DASH}\N{MULTIPLICATION SIGN}‘’“”]"
-# a word, or several with spaces and hyphens between them
-_OTHER_SCRIPTS = re.compile(rf"{_OTHER}+(?:[ \-]+{_OTHER}+)*")
-_LIST_IN_OTHER_SCRIPTS = re.compile(rf"{_OTHER_SCRIPTS.pattern}(?:, {_OTHER_SCRIPTS.pattern})*")
+def _greek(sign: str) -> str:
+    """A Greek letter in mathematics; LaTeX has no command for those that look like Latin ones."""
+    latin = {"ο": "o"} | dict(zip("ΑΒΕΖΗΙΚΜΝΟΡΤΧ", "ABEZHIKMNOPTX", strict=True))
+    if sign in latin:
+        return f"${latin[sign]}$" if sign.islower() else latin[sign]
+    name = unicodedata.name(sign).split()[-1].lower().replace("lamda", "lambda")
+    name = "varsigma" if sign == "ς" else name
+    return rf"$\{name if sign.islower() else name.capitalize()}$"
 
+
+_LETTERS = {"ø": "o", "Ø": "O", "æ": "ae", "Æ": "AE", "œ": "oe", "Œ": "OE", "ß": "ss", "ł": "l", "Ł": "L", "ı": "i"}
 
 _LATEX = {
     **{sign: f"\\{sign}" for sign in "&%$#_{}"},
@@ -188,12 +267,24 @@ _LATEX = {
     "“": "``",
     "”": "''",
     MISSING: "--",
+    "\N{PLUS-MINUS SIGN}": r"$\pm$",
+    "\N{LESS-THAN OR EQUAL TO}": r"$\leq$",
+    "\N{GREATER-THAN OR EQUAL TO}": r"$\geq$",
+    "\N{MIDDLE DOT}": r"$\cdot$",
+    "\N{SECTION SIGN}": r"\S{}",
+    "\N{DEGREE SIGN}": r"$^{\circ}$",
+    "\N{SUPERSCRIPT TWO}": "$^{2}$",
+    "\N{SUPERSCRIPT THREE}": "$^{3}$",
+    "\N{VULGAR FRACTION ONE HALF}": "1/2",
+    "\N{MICRO SIGN}": r"$\mu$",
+    **{sign: rf"\{name}{{}}" for sign, name in _LETTERS.items()},
+    **{sign: _greek(sign) for sign in "αβγδεζηθικλμνξοπρςστυφχψωΑΒΓΔΕΖΗΘΙΚΛΜΝΞΟΠΡΣΤΥΦΧΨΩ"},
 }
 
-
-def _csv_mark(cell: Cell) -> str:
-    """CSV cannot underline: what is underlined elsewhere has the mark here."""
-    return cell.mark or (MARK if cell.underlined else "")
+_OTHER = f"[^\x00-\x7f{re.escape(''.join(sign for sign in _LATEX if not sign.isascii()))}]"
+# a word, or several with spaces and hyphens between them
+_OTHER_SCRIPTS = re.compile(rf"{_OTHER}+(?:[ \-]+{_OTHER}+)*")
+_LIST_IN_OTHER_SCRIPTS = re.compile(rf"{_OTHER_SCRIPTS.pattern}(?:, {_OTHER_SCRIPTS.pattern})*")
 
 
 def _markdown_cell(cell: Cell) -> str:
@@ -220,15 +311,19 @@ def _tabular(sheet: Sheet) -> str:
     else:
         lines += [" & ".join([*map(escape_latex, sheet.heads), *names]) + r" \\"]
     lines += [r"\midrule"]
-    lines += [" & ".join([*map(escape_latex, row.labels), *map(_latex_cell, row.cells)]) + r" \\" for row in sheet.rows]
+    longest = _longest_label(sheet)
+    for number, row in enumerate(sheet.rows):
+        if number and longest is not None:
+            lines.append(r"\addlinespace")  # else it is not plain to which line of the labels a number belongs
+        labels = [_stack(_broken_label(label, longest), "[l]") for label in row.labels]
+        lines.append(" & ".join([*labels, *map(_latex_cell, row.cells)]) + r" \\")
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"])
 
 
 def _group_heads(sheet: Sheet) -> Iterator[tuple[str, str]]:
     """Each group's head over its columns, and the rule below it."""
     first = len(sheet.heads) + 1
-    for group, columns in groupby(sheet.columns, key=lambda column: column[0]):
-        n_columns = len(list(columns))
+    for group, n_columns in group_heads(sheet):
         last = first + n_columns - 1
         head = rf"\multicolumn{{{n_columns}}}{{c}}{{{_stacked(group, n_columns * _COLUMN)}}}"
         yield head, rf"\cmidrule(lr){{{first}-{last}}}" if group else ""
@@ -237,12 +332,34 @@ def _group_heads(sheet: Sheet) -> Iterator[tuple[str, str]]:
 
 def _stacked(name: str, room: int = 0) -> str:
     """A head; a long name is broken after -, _, . or a space into lines one above the other."""
+    return _stack(_broken(name, room))
+
+
+def _stack(lines: Sequence[str], side: str = "") -> str:
+    # after \\ these signs would belong to it
+    stack = r" \\ ".join(("{}" if line[:1] in ("*", "[") else "") + escape_latex(line) for line in lines)
+    return rf"\shortstack{side}{{{stack}}}" if len(lines) > 1 else stack
+
+
+def _broken(name: str, room: int = 0) -> list[str]:
     if len(name) <= max(_LONG, room):
-        return escape_latex(name)
+        return [name]
+    return _lines_of(name, r"[^-_. ]*[-_. ]?", _LINE)
+
+
+def _broken_label(text: str, longest: int | None) -> list[str]:
+    """A label in lines, before its parenthesis if both parts are short enough."""
+    first, found, rest = text.partition(" (")
+    if longest is not None and found and len(text) > longest >= max(len(first), len(rest) + 1):
+        return [first, f"({rest}"]
+    return [text] if longest is None or len(text) <= longest else _lines_of(text, r"[^ ]* ?", longest)
+
+
+def _lines_of(text: str, parts: str, width: int) -> list[str]:
+    """The text in lines of at most `width` characters, broken between its parts; a part that is longer between any."""
     lines = [""]
-    for part in re.findall(r"[^-_. ]*[-_. ]?", name):
-        if lines[-1] and len(lines[-1]) + len(part) > _LINE:
+    for part in re.findall(parts, text):
+        if lines[-1] and len(lines[-1].rstrip()) + len(part.rstrip()) > width:
             lines.append("")
         lines[-1] += part
-    stack = r" \\ ".join(escape_latex(line) for line in lines)
-    return rf"\shortstack{{{stack}}}"
+    return [line[start : start + width] for line in lines for start in range(0, len(line), width)] or [""]

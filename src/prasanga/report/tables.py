@@ -12,9 +12,18 @@ from typing import NamedTuple
 import polars as pl
 
 from prasanga.report.grid import Category, Grid, grid_of, is_number, why_missing
-from prasanga.report.marking import STIMULI, Marking
+from prasanga.report.marking import HOLM, Marking
 from prasanga.report.numbers import MISSING, signed
-from prasanga.report.sheets import MARK, Cell, Row, Sheet, sheet_to_csv, sheets_to_latex, sheets_to_markdown
+from prasanga.report.sheets import (
+    MARK,
+    Cell,
+    Row,
+    Sheet,
+    sheet_to_csv,
+    sheets_to_latex,
+    sheets_to_markdown,
+    split_wide,
+)
 
 CAPTION = "CEAT effect size by category, model and segment length in words; f: fixed, r: random draws."
 
@@ -30,8 +39,13 @@ class _Line(NamedTuple):
     first: bool
 
 
-def to_csv(ceat: pl.DataFrame, *, marking: Marking = STIMULI) -> str:
+def to_csv(ceat: pl.DataFrame, *, marking: Marking = HOLM) -> str:
     """The layout of the paper as CSV: one column per model and length, and a last one that says what is missing."""
+    return sheet_to_csv(plain_sheet(ceat, marking))
+
+
+def plain_sheet(ceat: pl.DataFrame, marking: Marking) -> Sheet:
+    """The layout with each label in a column of its own, all models side by side."""
     grid = grid_of(ceat)
     columns = _columns(grid, grid.models)
     rows = tuple(
@@ -42,7 +56,7 @@ def to_csv(ceat: pl.DataFrame, *, marking: Marking = STIMULI) -> str:
         )
         for line in _lines(grid, marking)
     )
-    return sheet_to_csv(Sheet(("category", "targets", "attributes", "sample_mode"), tuple(columns), rows))
+    return Sheet(("category", "targets", "attributes", "sample_mode"), tuple(columns), rows)
 
 
 def to_tidy_csv(ceat: pl.DataFrame) -> str:
@@ -51,7 +65,7 @@ def to_tidy_csv(ceat: pl.DataFrame) -> str:
 
 
 def to_markdown(
-    ceat: pl.DataFrame, *, models_per_table: int = 2, marking: Marking = STIMULI, notes: Sequence[str] = ()
+    ceat: pl.DataFrame, *, models_per_table: int = 2, marking: Marking = HOLM, notes: Sequence[str] = ()
 ) -> str:
     """The layout of the paper in Markdown, `models_per_table` models side by side, with notes below.
 
@@ -61,33 +75,48 @@ def to_markdown(
         marking: which cells have an asterisk.
         notes: more sentences below the table.
     """
-    grid = grid_of(ceat)
-    sheets = _sheets(grid, models_per_table, marking, ("Category", "draws"), lambda mode: mode)
-    return sheets_to_markdown(sheets, _notes(grid, marking, notes))
+    return sheets_to_markdown(markdown_sheets(ceat, models_per_table, marking), notes_of(ceat, marking, notes))
+
+
+def markdown_sheets(ceat: pl.DataFrame, models_per_table: int, marking: Marking) -> list[Sheet]:
+    """The layout in parts of `models_per_table` models, labels as in the paper."""
+    return _sheets(grid_of(ceat), models_per_table, marking, ("Category", "draws"), lambda mode: mode)
 
 
 def to_latex(
     ceat: pl.DataFrame,
     *,
     models_per_table: int = 2,
-    marking: Marking = STIMULI,
+    marking: Marking = HOLM,
     notes: Sequence[str] = (),
     caption: str = CAPTION,
     label: str = "tab:ceat",
 ) -> str:
-    r"""The layout of the paper as a LaTeX `table*` (needs booktabs), `models_per_table` models side by side.
+    r"""The layout of the paper as a LaTeX `table*` (needs booktabs), as many models side by side as the page has room.
 
     Args:
         ceat: the table of estimates.
-        models_per_table: models side by side; the others go below.
+        models_per_table: models side by side, at most; the others go below.
         marking: which cells have an asterisk.
         notes: more sentences below the table.
         caption: the caption, in plain text.
         label: what \ref calls it.
     """
+    sheets = latex_sheets(ceat, models_per_table, marking)
+    return sheets_to_latex(sheets, notes_of(ceat, marking, notes), caption=caption, label=label)
+
+
+def latex_sheets(ceat: pl.DataFrame, models_per_table: int, marking: Marking) -> list[Sheet]:
+    """The layout in parts that fit on a page, labels as in the paper, modes by their first letters."""
     grid = grid_of(ceat)
     sheets = _sheets(grid, models_per_table, marking, ("Category", ""), lambda mode: mode[:1])
-    return sheets_to_latex(sheets, _notes(grid, marking, notes), caption=caption, label=label)
+    at_most = models_per_table * len(grid.lengths)
+    return [part for sheet in sheets for part in split_wide(sheet, at_most)]
+
+
+def notes_of(ceat: pl.DataFrame, marking: Marking, more: Sequence[str] = ()) -> list[str]:
+    """The sentences below the table: what the marks mean, and why cells have no number."""
+    return _notes(grid_of(ceat), marking, more)
 
 
 def _sheets(

@@ -8,95 +8,12 @@ from typing import Any
 
 import polars as pl
 import pytest
+from report_tables import SCHEMA, estimate
 
 from prasanga.report.audit import AuditTables
 from prasanga.report.embedding_files import EmbeddingFiles
-from prasanga.report.other_methods import BesideCeat
 from prasanga.report.page import render_page
-
-SETS = {
-    "C1": ("Flowers and insects", "flowers", "insects", "pleasant", "unpleasant"),
-    "C4": ("Male and female names, career and family", "male_names", "female_names", "career", "family"),
-    "C10": ("Weapons & <i>others</i>", "weapons", "tools", "pleasant", "unpleasant"),
-}
-SCHEMA = {
-    **dict.fromkeys(("category", "category_title", "target_x", "target_y", "attribute_a", "attribute_b"), pl.String),
-    **dict.fromkeys(("model", "segment_length", "sample_mode"), pl.String),
-    **dict.fromkeys(("effect_size", "ci_low", "ci_high"), pl.Float64),
-    **dict.fromkeys(("interval_note", "interval"), pl.String),
-    **dict.fromkeys(("standard_error", "draws_low", "draws_high", "p_draws", "log_p_draws"), pl.Float64),
-    **dict.fromkeys(("tau2", "q", "i2", "p_stimuli", "p_stimuli_holm", "p_stimuli_bh"), pl.Float64),
-    **dict.fromkeys(("twin_effect_size", "twin_p_stimuli", "shuffled_low", "shuffled_high"), pl.Float64),
-    **dict.fromkeys(("p_shuffled", "leave_out_low", "leave_out_high", "smallest_effect"), pl.Float64),
-    **dict.fromkeys(("contexts_enough", "draws_settled"), pl.Int64),
-    "n_partitions": pl.Int64,
-    "p_stimuli_exact": pl.Boolean,
-    **dict.fromkeys(("n_samples", "n_x", "n_y", "n_a", "n_b"), pl.Int64),
-    **dict.fromkeys(("listed_x", "listed_y", "listed_a", "listed_b"), pl.Int64),
-    "dropped": pl.String,
-    "contexts_min": pl.Int64,
-    **dict.fromkeys(("std", "alternative", "variance", "tau2_method", "draws", "pool"), pl.String),
-    "band": pl.Float64,
-    "seed": pl.Int64,
-}
-
-
-def estimate(category: str, model: str, length: str, mode: str, effect: float | None, **changes: Any) -> dict[str, Any]:
-    title, x, y, a, b = SETS[category]
-    number = effect is not None
-    return {
-        "category": category,
-        "category_title": title,
-        "target_x": x,
-        "target_y": y,
-        "attribute_a": a,
-        "attribute_b": b,
-        "model": model,
-        "segment_length": length,
-        "sample_mode": mode,
-        "effect_size": effect,
-        "ci_low": effect - 0.54 if number else None,
-        "ci_high": effect + 0.54 if number else None,
-        "interval_note": "" if number else None,
-        "interval": "bca" if number else None,
-        "standard_error": 0.02 if number else None,
-        "draws_low": effect - 0.04 if number else None,
-        "draws_high": effect + 0.04 if number else None,
-        "p_draws": 0.0 if number else None,
-        "log_p_draws": -1000.0 if number else None,
-        "tau2": 0.0 if number else None,
-        "q": 90.5 if number else None,
-        "i2": 0.0 if number else None,
-        "p_stimuli": 0.2 if number else None,
-        "p_stimuli_holm": min(1.0, 4 * changes.get("p_stimuli", 0.2)) if number else None,
-        "p_stimuli_bh": min(1.0, 2 * changes.get("p_stimuli", 0.2)) if number else None,
-        "twin_effect_size": 0.11 if number else None,
-        "twin_p_stimuli": 0.7 if number else None,
-        "shuffled_low": -0.7 if number else None,
-        "shuffled_high": 0.7 if number else None,
-        "p_shuffled": 0.1 if number else None,
-        "leave_out_low": effect - 0.2 if number else None,
-        "leave_out_high": effect + 0.2 if number else None,
-        "smallest_effect": 1.54 if number else None,
-        "contexts_enough": 140 if number else None,
-        "draws_settled": 100 if number else None,
-        "n_partitions": 70 if number else None,
-        "p_stimuli_exact": True if number else None,
-        "n_samples": 100,
-        **dict.fromkeys(("n_x", "n_y", "n_a", "n_b"), 4),
-        **dict.fromkeys(("listed_x", "listed_y", "listed_a", "listed_b"), 4),
-        "dropped": "",
-        "contexts_min": 30,
-        "std": "union_ddof1",
-        "alternative": "two-sided",
-        "variance": "association",
-        "tau2_method": "dl",
-        "draws": "without-replacement",
-        "pool": "shared",
-        "band": 0.1,
-        "seed": 47,
-        **changes,
-    }
+from prasanga.report.results import Results
 
 
 @pytest.fixture
@@ -130,22 +47,16 @@ def small(table: Callable[..., pl.DataFrame]) -> pl.DataFrame:
 
 
 @pytest.fixture
-def render_beside(small: pl.DataFrame) -> Callable[[BesideCeat | None], str]:
-    """The page of a small study with these tables beside CEAT's."""
+def render_beside(small: pl.DataFrame) -> Callable[..., str]:
+    """The page of a small study with these results beside CEAT's."""
     config = {"study": "s", "title": "S", "note": "", "language": "bn", "seed": 1, "models": {}}
     pairs = {"sets": {"demo": {"path": "x.csv"}}, "ties": "apart"}
 
-    def render(beside: BesideCeat | None) -> str:
+    def render(**results: Any) -> str:
         return render_page(
             config=config | {"associations": {"band": 0.1}, "pairs": pairs},
-            ceat=small,
-            coverage=None,
-            categories={},
-            forms=None,
-            models=[],
-            figure_svg='<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><path d="M 0 0"/></svg>',
+            results=Results(**{"ceat": small, **results}),
             made_from={"fingerprint": "f"},
-            beside=beside,
         )
 
     return render

@@ -14,14 +14,17 @@ from prasanga.errors import InputError
 from prasanga.report.comparison import (
     COMPARISON_SCHEMA,
     SUMMARY_SCHEMA,
+    Comparison,
     compare,
+    comparison_rows,
     comparison_to_csv,
     comparison_to_markdown,
+    doubt_of,
     summarize,
 )
 from prasanga.report.published import PUBLISHED_SCHEMA, PublishedModel
 
-MODELS = [PublishedModel("Big", "Big (large)", ("ceat",), "base or large cannot be decided")]
+MODELS = [PublishedModel("Big", "Big (large)", ("ceat", "seat"), "base or large cannot be decided")]
 
 
 def printed(category: str, effect: float, **changes: Any) -> dict[str, Any]:
@@ -277,6 +280,30 @@ def test_what_our_own_cells_lack_is_no_doubt_about_the_papers() -> None:
         "## Doubts about published cells\n\n- (1) columns in doubt.\n\n"
         "## Notes on this study\n\n- n1 one word left.\n- n2 fewer than 8 words.\n"
     )
+
+
+def test_doubts_about_models_are_those_of_the_method() -> None:
+    models = [
+        PublishedModel("Big", "Big", ("ceat",), "base or large cannot be decided"),
+        PublishedModel("Big", "Big", ("seat",), "which layer is not said"),
+        PublishedModel("Big", "Big", (), "no source"),
+    ]
+    assert doubt_of(models, "Big", "ceat") == "base or large cannot be decided; no source"
+    assert doubt_of(models, "Big", "seat") == "which layer is not said; no source"
+    assert doubt_of(models, "Small", "seat") is None
+    published, seat = paper(printed("GR1", 0.5)), study(measured("GR1", 0.4))
+    found = compare({"seat": seat}, published, models={"ours": "Big"}, language="hi", about=models)
+    assert found.rows["model_doubt"].to_list() == ["which layer is not said; no source"]
+    assert "- (1) Big: which layer is not said; no source.\n" in comparison_to_markdown(found, models)
+
+
+def test_rows_come_back_from_csv_as_they_were(five: tuple[dict[str, pl.DataFrame], pl.DataFrame]) -> None:
+    comparison = compare(*five, models={"ours": "Big"}, language="hi")
+    for rows in (comparison.rows, comparison.rows.clear(), comparison.rows.with_columns(segment_length=pl.lit("9"))):
+        text = comparison_to_csv(Comparison("sahoo2024", rows, comparison.summary, ""))
+        assert comparison_rows(pl.read_csv(io.StringIO(text), infer_schema_length=None)).equals(rows)
+    with pytest.raises(InputError, match="no column doubt, note; it has paper, "):
+        comparison_rows(comparison.rows.drop("doubt", "note"))
 
 
 def test_the_summary_of_no_rows_is_empty() -> None:

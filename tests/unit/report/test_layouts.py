@@ -17,17 +17,17 @@ from prasanga.report.layouts import (
     SADHU,
     SAHOO,
     layouts_of,
-    method_of,
     methods_of,
     render_languages,
     render_layout,
-    table_of,
 )
-from prasanga.report.marking import HOLM, NOT_BY_DRAWS, STIMULI
+from prasanga.report.marking import HOLM, HOLM_OF_ATTRIBUTES, NOT_BY_DRAWS
 from prasanga.report.sheets import (
     Cell,
     Row,
     Sheet,
+    count_words_of_other_scripts,
+    escape_latex,
     escape_markdown,
     sheet_to_csv,
     sheets_to_latex,
@@ -224,9 +224,6 @@ def test_log_probability_bias_makes_table_4(project_root: Path) -> None:
     config = study(project_root, log_probability={"categories": ["C4", "C6"]})
     assert layouts_of(config) == ["sadhu_table4", "sadhu_table5"]
     assert methods_of(config) == ["ceat", "log_probability_bias"]
-    paths = [table_of(method) for method in methods_of(config)]
-    assert paths == ["results/associations/ceat.parquet", "results/likelihoods/log_probability.parquet"]
-    assert [method_of(path) for path in paths] == methods_of(config)
 
 
 def test_tables_5_and_6() -> None:
@@ -332,10 +329,11 @@ def test_marks() -> None:
 )
 def test_a_mark_says_the_alternative_of_its_table(alternative: str | None, said: str) -> None:
     ceat = ceat_table().with_columns(alternative=pl.lit(alternative, pl.String))
-    own = f"{STIMULI.note}{said}"
-    assert STIMULI.said_of(ceat.iter_rows(named=True)) == own
-    assert "sided" not in STIMULI.note
+    own = f"{HOLM.note}{said}"
+    assert HOLM.said_of(ceat.iter_rows(named=True)) == own
     assert "sided" not in HOLM.note
+    assert "over all tests of words in the study (CEAT, SEAT, WEAT and log-probability bias together)." in HOLM.note
+    assert HOLM_OF_ATTRIBUTES.note == HOLM.note.replace("target", "attribute")
     assert f"- \\* {escape_markdown(own)}\n" in to_markdown(ceat)
     layout = render_layout("sadhu_table5", {"ceat": ceat})
     assert f"- \\* {escape_markdown(HOLM.note + said)}\n" in layout.md
@@ -421,6 +419,41 @@ def test_special_signs_and_long_names() -> None:
     require_closed(latex)
     assert "| #1 {a}\\_b\\|c | -0.100* | – |" in sheets_to_markdown([sheet], [])
     assert lines_of(sheet_to_csv(sheet))[0] == ["A & B", f"50 % {name}", "50 % x^2", "note"]
+
+
+def test_greek_letters_and_signs_are_those_of_latex() -> None:
+    assert (
+        escape_latex("τ² ≤ ½, ±1 µm, Ω ς Α ο") == r"$\tau$$^{2}$ $\leq$ 1/2, $\pm$1 $\mu$m, $\Omega$ $\varsigma$ A $o$"
+    )
+    assert escape_latex("Søren Łódź naïve e\u0301") == r"S\o{}ren \L{}odz naive e"
+    assert count_words_of_other_scripts("τ² of গোলাপ, জবা") == "τ² of 2 words"
+
+
+def test_tables_that_a_page_has_no_room_for_go_on_below_and_on_the_next() -> None:
+    names = [f"a-model-of-some-length-{i}" for i in range(9)]
+    label = "C1: flowers and other plants/insects (pleasant/unpleasant)"
+    rows = tuple(Row((label,), tuple(Cell("+0.100") for _ in names)) for _ in range(16))
+    sheet = Sheet(("Category",), tuple(("CEAT", name) for name in names), rows)
+    parts = split_wide(sheet, 9)
+    assert len(parts) > 1
+    assert [column for part in parts for column in part.columns] == list(sheet.columns)
+    latex = sheets_to_latex(parts, ["A remark."], caption="c & d", label="tab:x")
+    require_closed(latex)
+    pages = latex.count(r"\begin{table*}")
+    assert pages > 1
+    assert latex.count(r"\caption{c \& d (Continued.)}") == latex.count(r"\addtocounter{table}{-1}") == pages - 1
+    assert latex.count(r"\label{tab:x}") == 1
+    assert latex.count("A remark.") == 1
+    assert r"\shortstack[l]{C1: flowers and other \\ " in latex
+    one = Sheet(("Category",), (("", "m"),), (Row((label,), (Cell("+0.100"),)),))
+    assert f"{label} & $+0.100$" in sheets_to_latex([one], [], caption="c", label="l")
+
+
+def test_labels_cannot_be_taken_for_an_option_of_a_new_line() -> None:
+    rows = tuple(Row((label,), (Cell("+1.000"),)) for label in ("[x] a", "* b"))
+    latex = sheets_to_latex([Sheet(("l",), (("", "a"),), rows)], [], caption="c", label="l")
+    assert "\n{}[x] a & " in latex
+    assert "\n{}* b & " in latex
 
 
 def test_without_groups_there_is_one_line_of_heads() -> None:

@@ -12,9 +12,7 @@ from prasanga.errors import InputError
 from prasanga.report.findings import other_method
 from prasanga.report.other_methods import (
     ESTIMATE_COLUMNS,
-    BesideCeat,
     LeftOut,
-    downloads_of,
     estimate_rows,
     findings_of_differences,
     section_of,
@@ -212,16 +210,16 @@ def test_a_column_without_numbers_is_not_shown() -> None:
 
 
 def test_effects_as_draws_are_added_are_drawn_where_there_are_enough(
-    render_beside: Callable[[BesideCeat | None], str],
+    render_beside: Callable[..., str],
     small: pl.DataFrame,
     differences: pl.DataFrame,
     settling: pl.DataFrame,
 ) -> None:
-    beside = BesideCeat(differences, settling, SVG, SVG)
+    beside = {"differences": differences, "settling": settling, "figures": {"settling": SVG, "convergence": SVG}}
     assert set(small["n_samples"]) == {100}
-    assert "Effect against the number of draws" not in render_beside(beside)
+    assert "Effect against the number of draws" not in render_beside(**beside)
     small.replace_column(small.columns.index("n_samples"), pl.Series("n_samples", [101] * len(small)))
-    page = render_beside(beside)
+    page = render_beside(**beside)
     assert 'aria-label="Effect against the number of draws at the longest segment length' in page
     assert "The effect of the first draws against their number" in page
 
@@ -230,7 +228,8 @@ def test_a_finding_for_each_other_method() -> None:
     table = estimates(row(p_stimuli_holm=0.01), row("GC3", effect=0.2), row("GC4", effect=None))
     assert other_method("SEAT", table) == (
         "SEAT: 1 of 2 rows has p_stimuli < .05 after Holm's correction (1 more could not be computed); the largest"
-        " effect is −0.68 (GC2, bert; 95 % interval over words −1.26 to +0.56; random twin −0.04)."
+        " effect is −0.68 (GC2, bert; 95 % interval over words −1.26 to +0.56; random twin −0.04). Its interval holds"
+        " zero: it takes other attribute words into account as well, and the test does not."
     )
     static = estimates(row(model="glove", ci_low=None, twin_effect_size=None, p_stimuli_holm=None))
     assert other_method("WEAT", static) == (
@@ -242,60 +241,47 @@ def test_a_finding_for_each_other_method() -> None:
 
 
 def test_sections_are_shown_for_the_tables_that_are_there(
-    render_beside: Callable[[BesideCeat | None], str], differences: pl.DataFrame, settling: pl.DataFrame
+    render_beside: Callable[..., str], differences: pl.DataFrame, settling: pl.DataFrame
 ) -> None:
-    for nothing in (render_beside(None), render_beside(BesideCeat())):
+    for nothing in (render_beside(), render_beside(ceat=None)):
         assert not [
             name for name in ("lengths", "seat", "weat") if f'id="{name}"' in nothing or f'"#{name}"' in nothing
         ]
-        assert "SEAT" not in nothing.split("</style>")[1]
+        corrected_together = "(CEAT, SEAT, WEAT, log-probability bias)"
+        assert "SEAT: words in bleached sentences" not in nothing.replace(corrected_together, "")
         assert "figures/settling" not in nothing
-    beside = BesideCeat(differences, settling, SVG, SVG, estimates(row()), estimates(row("C1", "glove")))
-    page = render_beside(beside)
+    beside = {
+        **{"differences": differences, "settling": settling, "figures": {"settling": SVG, "convergence": SVG}},
+        **{"seat": estimates(row()), "weat": estimates(row("C1", "glove"))},
+        "files": ["figures/convergence.pdf"],
+    }
+    page = render_beside(**beside)
     for name in ("lengths", "seat", "weat"):
         assert f'<section id="{name}"' in page
         assert f'<li><a href="#{name}">' in page
     lead = " ".join(page.partition('<p class="lead">')[2].partition("</p>")[0].split())
-    assert 'by <a href="#seat">SEAT</a> in 1 model, 1 category' in lead
-    assert 'by <a href="#weat">WEAT</a> in 1 set of static vectors, 1 category.' in lead
+    assert '<a href="#effects">CEAT</a>, <a href="#seat">SEAT</a>, <a href="#weat">WEAT</a>.' in lead
     assert "<li>SEAT: 0 of 1 rows have p_stimuli" in page
     assert "figures/convergence.pdf" in page
-    only = render_beside(BesideCeat(weat=estimates(row())))
+    only = render_beside(weat=estimates(row()))
     assert 'id="seat"' not in only
     assert 'id="lengths"' not in only
 
 
-def test_words_left_out_are_folded(render_beside: Callable[[BesideCeat | None], str]) -> None:
+def test_words_left_out_are_folded(render_beside: Callable[..., str]) -> None:
     dropped = "; ".join(f"গোলাপ{n}: out of vocabulary" for n in range(20))
-    page = render_beside(BesideCeat(weat=estimates(row(dropped=dropped))))
+    page = render_beside(weat=estimates(row(dropped=dropped)))
     _, fold, rest = page.partition('<details class="fold"><summary>20 of 32 words left out</summary>')
     assert fold
     assert '<li>out of vocabulary: <span lang="bn">গোলাপ</span>0' in rest.partition("</details>")[0]
 
 
-def test_hostile_text_is_escaped(render_beside: Callable[[BesideCeat | None], str]) -> None:
+def test_hostile_text_is_escaped(render_beside: Callable[..., str]) -> None:
     hostile = '</td><script>alert("x")</script>'
     bad = {
         name: f"{name}: {hostile}"
         for name in ("category", "category_title", "target_x", "attribute_b", "model", "dropped", "std")
     }
-    page = render_beside(
-        BesideCeat(seat=estimates(row(**bad)), weat=estimates(row(**bad, effect=None)), tables=(hostile,))
-    )
-    assert "<script" not in page
+    page = render_beside(seat=estimates(row(**bad)), weat=estimates(row(**bad, effect=None)), files=(hostile,))
+    assert "<script>alert" not in page
     assert "&lt;script&gt;" in page
-
-
-def test_downloads_are_those_that_the_study_has(differences: pl.DataFrame, settling: pl.DataFrame) -> None:
-    assert downloads_of(BesideCeat()) == []
-    tables = ("tables/ceat.csv", "tables/sahoo_table9.tex", "tables/sadhu_table4.md", "comparison.csv")
-    assert downloads_of(BesideCeat(tables=tables)) == [
-        ("comparison.csv", "this study beside a paper's numbers, CSV"),
-        ("tables/sadhu_table4.md", "table in the layout of Table 4 of Sadhu et al., Markdown"),
-        ("tables/sahoo_table9.tex", "table in the layout of Table 9 of Sahoo et al., LaTeX"),
-    ]
-    paths = [path for path, _ in downloads_of(BesideCeat(differences, settling, SVG, seat=estimates(row())))]
-    assert "figures/settling.png" in paths
-    assert "../associations/ceat_words.parquet" in paths
-    assert "../associations/seat.csv" in paths
-    assert not [path for path in paths if "weat" in path]

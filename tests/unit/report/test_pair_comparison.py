@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -17,6 +18,7 @@ from prasanga.report.pair_comparison import (
     read_percentages,
     with_pairs,
 )
+from prasanga.report.pair_tables import pair_table
 from prasanga.report.published import (
     PublishedModel,
     percentage_files,
@@ -86,6 +88,40 @@ def test_agreement_is_by_language_and_over_types(comparison: Comparison) -> None
     assert hindi["n_inside"] == 3
 
 
+def test_with_the_papers_preset_it_compares_what_table_2_shows(bias: pl.DataFrame, published: pl.DataFrame) -> None:
+    arguments: dict[str, Any] = {"paper": "sahoo2024", "models": {"bert": "Muril"}}
+    table = pair_table(bias, preset="paper")
+    shown = {
+        (row.labels[0], *column): cell.text
+        for row in table.plain.rows
+        for column, cell in zip(table.plain.columns, row.cells, strict=True)
+    }
+    found = compare_pairs(bias, published, preset="paper", **arguments).rows
+    of_all = compare_pairs(bias, published, **arguments).rows
+    assert found["measured"].to_list() != of_all["measured"].to_list()
+    for row, every in zip(found.iter_rows(named=True), of_all.iter_rows(named=True), strict=True):
+        group = {"en": "English", "hi": "Hindi"}[row["language"]]
+        name = "mean of runs" if row["category"] == "all" else row["category"]
+        assert f"{row['measured']:.2f}" == shown[name, group, row["model"]]
+        assert row["difference"] == row["measured"] - row["published"]
+        # the interval is that of all pairs, and so is what stands in the note
+        assert (row["ci_low"], row["published_inside"]) == (every["ci_low"], every["published_inside"])
+        assert row["note"].startswith(f"mean over runs; of all pairs {every['measured']:.2f}")
+    without = bias.with_columns(runs_mean=pl.lit(None, pl.Float64), runs_sd=pl.lit(None, pl.Float64))
+    assert compare_pairs(without, published, preset="paper", **arguments).rows["measured"].equals(of_all["measured"])
+
+
+def test_doubts_about_models_stand_in_the_rows(bias: pl.DataFrame, published: pl.DataFrame, folder: Path) -> None:
+    models = {"bert": "mT5"}
+    about = read_models(folder, "sahoo2024")
+    found = compare_pairs(bias, published, paper="sahoo2024", models=models, about=about).rows
+    doubts = dict(found.select("model", "model_doubt").iter_rows())
+    # that of its vector concerns SEAT, that of its encoder pairs
+    assert doubts["bert"].startswith("section 6.1 takes the log-probability of each token")
+    assert "[CLS]" not in doubts["bert"]
+    assert doubts["Bloom"] is None
+
+
 def test_pairs_stand_in_the_comparison(comparison: Comparison, folder: Path) -> None:
     models = read_models(folder, "sahoo2024")
     effects = compare({}, read_published(folder, "sahoo2024"), models={"bert": "Muril"}, language="bn")
@@ -104,7 +140,8 @@ def test_pairs_stand_in_the_comparison(comparison: Comparison, folder: Path) -> 
 def test_sets_are_told_apart(published: pl.DataFrame) -> None:
     scores = [planted_scores("Muril", "hi", share, name=name) for name, share in (("a", 0.5), ("b", 1.0))]
     found = compare_pairs(bias_percentage(pl.concat(scores)), published, paper="sahoo2024", models={})
-    assert found.rows.filter(category="caste")["note"].to_list() == ["set a", "set b"]
+    assert found.rows.filter(category="caste")["set"].to_list() == ["a", "b"]
+    assert "| Hindi, b | Caste | Muril | Muril | " in pairs_to_markdown(found, [])
     # nor is their agreement pooled
     summary = found.summary.filter(cells="all")
     assert summary["method"].to_list() == ["Hindi, a", "Hindi, b"]

@@ -14,7 +14,6 @@ from prasanga.likelihoods.bias import bias_percentage
 from prasanga.pairs import statistics
 from prasanga.pairs.layouts import RawPair
 from prasanga.pairs.oddities import oddities
-from prasanga.report.other_methods import BesideCeat, downloads_of
 from prasanga.report.pair_sets import Finding, pair_sets
 
 PAIRS = [
@@ -88,15 +87,15 @@ def test_oddities_are_counted_by_kind_with_the_first_of_each(described: pl.DataF
 
 
 def test_the_section_shows_the_sets_with_scores_and_without(
-    render_beside: Callable[[BesideCeat | None], str], described: pl.DataFrame, odd: pl.DataFrame
+    render_beside: Callable[..., str], described: pl.DataFrame, odd: pl.DataFrame
 ) -> None:
     clean = odd.clear()
     hostile = odd.with_columns(found=pl.lit("<script>"))
-    beside = BesideCeat(pair_statistics=described, pair_oddities={"demo": hostile, "clean": clean})
+    sets = {"pair_statistics": described, "pair_oddities": {"demo": hostile, "clean": clean}}
     bias = bias_percentage(planted_scores("bert", "hi", 0.9), n_resamples=0)
-    for tables, scored in ((beside, False), (BesideCeat(**{**vars(beside), "pairs": bias}), True)):
-        page = render_beside(tables)
-        assert "<script" not in page
+    for more, scored in (({}, False), ({"bias_percentages": bias}, True)):
+        page = render_beside(**sets, **more, files=["data/pair_statistics.csv"])
+        assert "&lt;script&gt;" in page
         body = page.partition('<section id="pairs"')[2].partition("</section>")[0]
         assert body.count("<tr") == body.count("</tr>")
         assert body.count("<details") == body.count("</details>")
@@ -106,7 +105,5 @@ def test_the_section_shows_the_sets_with_scores_and_without(
         assert "Words in a sentence, mean 3.00 2.50 4.00" in text
         assert "several-blanks several blanks between words 1 English, 4 Hindi" in text
         assert "Nothing is odd about the set clean." in text
-        assert '<a href="../pairs/statistics.csv">' in body
+        assert '<a href="data/pair_statistics.csv">' in body
         assert '<li><a href="#pairs">Sentence pairs</a></li>' in page
-    paths = [path for path, _ in downloads_of(beside)]
-    assert paths == ["../pairs/statistics.csv", "../pairs/demo.oddities.parquet", "../pairs/clean.oddities.parquet"]

@@ -13,7 +13,6 @@ from planted_pairs import planted_scores
 from prasanga.errors import InputError
 from prasanga.likelihoods.bias import bias_percentage
 from prasanga.pairs.reasons import REASONS
-from prasanga.report.other_methods import BesideCeat, downloads_of
 from prasanga.report.pair_grid import Group, groups_of, name_of_type, pair_grid_of, sort_types
 from prasanga.report.pair_section import COLUMNS, findings_of_pairs, pair_section, shade_of_percentage
 from prasanga.report.pair_tables import render_pair_table
@@ -216,10 +215,8 @@ def test_every_reason_of_a_pair_left_out_is_in_the_documentation(project_root: P
     assert {code: text.replace("`", "").replace("\\", "") for code, text in found.items()} == dict(REASONS)
 
 
-def test_the_page_has_the_section_where_there_are_pairs(
-    render_beside: Callable[[BesideCeat | None], str], bias: pl.DataFrame
-) -> None:
-    page = render_beside(BesideCeat(pairs=bias, pairs_svg=SVG))
+def test_the_page_has_the_section_where_there_are_pairs(render_beside: Callable[..., str], bias: pl.DataFrame) -> None:
+    page = render_beside(bias_percentages=bias, figures={"score_differences": SVG})
     assert '<li><a href="#pairs">Sentence pairs</a></li>' in page
     body = page.partition('<section id="pairs"')[2].partition("</section>")[0]
     assert body.count("<tr") == body.count("</tr>")
@@ -234,27 +231,17 @@ def test_the_page_has_the_section_where_there_are_pairs(
         assert said in text
     assert 'aria-label="Density of the difference of scores' in body
     lead = " ".join(page.partition('<p class="lead">')[2].partition("</p>")[0].split())
-    assert '; <a href="#pairs">sentence pairs</a> in 2 models, 2 languages.' in lead
+    assert lead.endswith('<a href="#pairs">Sentence pairs</a>. Study <code>s</code>.')
     assert "CrowS-Pairs" in page
-    assert "figures/score_differences_by_type.svg" in page
-    assert "../likelihoods/bias_percentages.csv" in page
     assert "counted" in page.partition("pairs.ties")[2][:400]
-    without = render_beside(BesideCeat())
+    without = render_beside()
     assert "#pairs" not in without
     assert "CrowS" not in without
 
 
-def test_hostile_names_are_escaped(render_beside: Callable[[BesideCeat | None], str]) -> None:
+def test_hostile_names_are_escaped(render_beside: Callable[..., str]) -> None:
     hostile = '</td><script>alert("x")</script>'
     scores = planted_scores(hostile, "en", 0.9, types=(hostile,), name=hostile, left_out=[3])
-    page = render_beside(BesideCeat(pairs=bias_percentage(scores)))
-    assert "<script" not in page
+    page = render_beside(bias_percentages=bias_percentage(scores))
+    assert "<script>alert" not in page
     assert "&lt;script&gt;" in page
-
-
-def test_downloads_of_pairs(bias: pl.DataFrame) -> None:
-    paths = [path for path, _ in downloads_of(BesideCeat(pairs=bias, pairs_svg=SVG, tables=["tables/sahoo_table2.md"]))]
-    assert "figures/score_differences.pdf" in paths
-    assert "../likelihoods/pair_differences.parquet" in paths
-    named = dict(downloads_of(BesideCeat(tables=["tables/sahoo_table2.md"])))
-    assert named["tables/sahoo_table2.md"] == "table in the layout of Table 2 of Sahoo et al., Markdown"

@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 
 from prasanga.errors import InputError
+from prasanga.report.pair_comparison import read_percentages
 from prasanga.report.published import (
     PAPERS,
     PUBLISHED_SCHEMA,
@@ -196,8 +197,14 @@ def test_equal_to_the_transcribed_tables_of_pairs(folder: Path, shared: Path) ->
 @pytest.mark.parametrize("paper", PAPERS)
 def test_names_of_other_files_fit(folder: Path, paper: str) -> None:
     table = read_published(folder, paper)
+    methods: dict[str, list[str]] = {}
     for model in read_models(folder, paper):
-        assert set(table.filter(model=model.name)["method"]) == set(model.methods)
+        methods.setdefault(model.name, []).extend(model.methods)
+    percentages = read_percentages(folder, paper)
+    assert set(methods) == {*table["model"], *percentages["model"]}
+    for name, described in methods.items():
+        printed = {*table.filter(model=name)["method"], *(["pairs"] if name in percentages["model"] else [])}
+        assert (set(described), len(described)) == (printed, len(printed))
     with (folder / "categories.csv").open(encoding="utf-8", newline="") as file:
         named = {row["category"] for row in csv.DictReader(file) if row["paper"] == paper}
     assert named == set(table["category"])

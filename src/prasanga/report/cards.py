@@ -1,0 +1,432 @@
+"""The methods card and the data card of a study: what was measured on what, how, and how far it goes, as Markdown.
+
+What the cards say of numbers comes from the summary (`prasanga.report.summary`), of conventions from
+`prasanga.report.methods`, which the page reads as well. No text of the corpus and of no pair is in them. Whatever comes
+from a study is escaped as the template writes it, so that no name makes a heading, a link or a tag.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path, PurePosixPath
+from typing import Any, NamedTuple
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from prasanga.errors import InputError
+from prasanga.pairs.names import OVERALL
+from prasanga.report import card_templates
+from prasanga.report.languages import name_of_language
+from prasanga.report.losses import Losses, losses
+from prasanga.report.method_names import METHODS
+from prasanga.report.methods import choices, fixed_choices, vector_conventions
+from prasanga.report.numbers import MINUS, MISSING, equals_probability, signed
+from prasanga.report.quantities import QUANTITIES, no_model_of_a_language
+from prasanga.report.references import references_of
+from prasanga.report.results import Results
+from prasanga.report.sheets import escape_markdown
+
+NOT_STATED = "not stated"
+
+OWN_FOLDER = "resources"
+OWN_WORDS = "written for this project, Apache-2.0 (resources/README.md), where the file is the project's own"
+"""The source of a file in the project's folder of resources. A user may have put other files there."""
+
+LONGEST_LIST = 60
+"""Of files at most so many are listed; the rest are counted."""
+
+NAMES = {**METHODS, "structures": "Sentence structures", "pairs": "Sentence pairs"}
+"""How a card calls the methods, in its order."""
+
+COUNTS = (
+    "bytes",
+    "lines",
+    "skipped_lines",
+    "documents",
+    "sentences",
+    "cut_sentences",
+    "matched_sentences",
+    "shorter_matches",
+    "occurrences",
+    "unknown_stimuli",
+)
+"""What is known of each part of the corpus, by the names in `results/sentences/*.json`."""
+
+_JOINERS = "\u200c\u200d"
+"""No printable signs, but letters of words in Bangla and Hindi."""
+
+
+class CorpusFile(NamedTuple):
+    """A file of the corpus, its digest (xxh3_128) if known, and the names of its parts in `results/sentences`."""
+
+    path: str
+    digest: str
+    parts: tuple[str, ...]
+
+
+class _Text(NamedTuple):
+    """An entry of `corpus.texts` or `corpus.supplement`."""
+
+    title: str
+    files: str
+    licence: str
+    role: str
+
+
+class _File(NamedTuple):
+    path: str
+    digest: str
+    counts: list[str]
+
+
+class _Source(NamedTuple):
+    """A file or folder of the config: what it is for, where it is from, digests of its files if known."""
+
+    what: str
+    path: str
+    source: str
+    digests: list[tuple[str, str]]
+
+
+class _Set(NamedTuple):
+    """Words that share a role, as the categories name them."""
+
+    name: str
+    gloss: str
+    n_words: int
+    categories: str
+
+
+class _Pairs(NamedTuple):
+    """A set of sentence pairs."""
+
+    name: str
+    path: str
+    source: str
+    licence: str
+    counts: str
+    sha256: str
+
+
+class _Method(NamedTuple):
+    """A line on what a method measured and found."""
+
+    name: str
+    models: str
+    measured: str
+    computed: str
+    significant: str
+    strongest: str
+
+
+def methods_card(
+    *,
+    config: Mapping[str, Any],
+    summary: Mapping[str, Any],
+    inputs: Mapping[str, str] | None = None,
+) -> str:
+    """The methods card as Markdown.
+
+    Args:
+        config: the study's config, defaults filled in.
+        summary: `prasanga.report.summary.study_summary`, or what was read from its file.
+        inputs: SHA-256 of the results that the card and the page are made from, by path, as far as it is to be told.
+    """
+    measured = [name for name in NAMES if summary["methods"][name] is not None]
+    models = [{"name": name, **settings} for name, settings in (config.get("models") or {}).items()]
+    return _render(
+        "methods_card.md.j2",
+        summary=summary,
+        language=name_of_language(summary["language"]),
+        methods=[_method(name, summary["methods"][name]) for name in measured],
+        not_computed=[
+            (NAMES[name], each["n"], each["reason"])
+            for name in measured
+            for each in summary["methods"][name].get("not_computed", ())
+        ],
+        findings=[finding["text"] for finding in summary["findings"]],
+        trained=_trained(summary),
+        choices=choices(config),
+        vectors=vector_conventions(models),
+        fixed=fixed_choices(measured),
+        per_method=[(NAMES[name], _conventions(summary["methods"][name]["conventions"])) for name in measured],
+        quantities=[each for each in QUANTITIES if set(each.methods) & set(measured)],
+        references=references_of(measured),
+        inputs=dict(sorted((inputs or {}).items())),
+    )
+
+
+def data_card(
+    *,
+    config: Mapping[str, Any],
+    summary: Mapping[str, Any],
+    results: Results,
+    corpus: Sequence[CorpusFile] = (),
+    counts: Mapping[str, Mapping[str, int]] | None = None,
+) -> str:
+    """The data card as Markdown.
+
+    Args:
+        config: the study's config, defaults filled in.
+        summary: as in `methods_card`.
+        results: what is there of the results; of pairs and hits only their numbers are read.
+        corpus: the files of the corpus, as far as they are known.
+        counts: what was read and left out of each part of the corpus, by the part's name.
+    """
+    counts = counts or {}
+    files = [_file(each, counts) for each in corpus]
+    listed = files[:LONGEST_LIST]
+    known = [n for n in range(len(COUNTS)) if any(file.counts[n] != MISSING for file in listed)]
+    return _render(
+        "data_card.md.j2",
+        summary=summary,
+        language=name_of_language(summary["language"]),
+        texts=_texts(config.get("corpus") or {}),
+        counts=[COUNTS[n] for n in known],
+        files=[file._replace(counts=[file.counts[n] for n in known]) for file in listed],
+        n_files=len(files),
+        corpus=_totals(summary["corpus"]),
+        losses=_losses(results),
+        sets=_sets(results.categories),
+        sources=_sources(config, summary["sources"]),
+        pairs=_pairs(config, summary["sources"], results),
+        oddities=[
+            (name, kind, n)
+            for name, table in results.pair_oddities.items()
+            for kind, n in sorted(Counter(table["kind"].to_list()).items())
+        ],
+        trained=_trained(summary),
+    )
+
+
+def escape(value: object) -> Markup:
+    """Plain text that Markdown shows as it is, in one line, wherever it stands; a dash for none."""
+    if isinstance(value, Markup):
+        return value
+    if value is None:
+        return Markup(MISSING)
+    shown = "".join(sign if sign.isprintable() or sign.isspace() or sign in _JOINERS else "?" for sign in str(value))
+    text = re.sub(r"([&~$!])", r"\\\1", escape_markdown(shown))
+    # what begins a line may make a heading, a list or a quotation of it
+    return Markup(re.sub(r"^(\d*)((?<=\d)[.)](?=\s|$)|(?<!\d)[#>]|(?<!\d)[-+=](?=[-+=\s]|$))", r"\1\\\2", text))
+
+
+def _render(template: str, **context: Any) -> str:
+    environment = Environment(
+        loader=PackageLoader(card_templates.__name__, ""),
+        autoescape=True,
+        finalize=escape,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    return re.sub(r"\n{3,}", "\n\n", environment.get_template(template).render(**context))
+
+
+def _trained(summary: Mapping[str, Any]) -> str:
+    """What is to be known of the models and static vectors that the study trained itself."""
+    found = (*summary["models"], *summary["static_vectors"])
+    return no_model_of_a_language([each["name"] for each in found if each["trained"]])
+
+
+def _method(name: str, of_method: Mapping[str, Any]) -> _Method:
+    models = ", ".join(of_method["models"])
+    if name == "structures":
+        said = f"{', '.join(of_method['structures'])}; {of_method['n_traits_most']} traits at most"
+        computed = f"{of_method['n_traits_scored']:,} of {of_method['n_traits']:,}"
+        apart, compared = (of_method[name] for name in ("n_comparisons_apart", "n_comparisons"))
+        found = f"{apart} of {compared} comparisons, not corrected" if compared else MISSING
+        return _Method(NAMES[name], models, said, computed, found, MISSING)
+    if name == "pairs":
+        languages = ", ".join(map(name_of_language, of_method["languages"]))
+        said = f"{', '.join(of_method['sets'])}; {languages}; {len(of_method['bias_types'])} bias types"
+        computed = f"{of_method['n_computed']} of {of_method['n_percentages']}"
+        row = of_method["farthest"]
+        far = of_method["reasons"]["farthest"] if row is None else _percentage(row, of_method["sets"])
+        return _Method(NAMES[name], models, said, computed, _of_tests(of_method), far)
+    said = ", ".join(of_method["categories"])
+    if of_method["segment_lengths"]:
+        said += f"; {', '.join(of_method['segment_lengths'])} words; {' and '.join(of_method['sample_modes'])} draws"
+    computed = f"{of_method['n_computed']} of {of_method['n_estimates']}"
+    row = of_method["largest"]
+    far = MISSING if row is None else _effect(row)
+    return _Method(NAMES[name], models, said, computed, _of_tests(of_method), far)
+
+
+def _effect(row: Mapping[str, Any]) -> str:
+    where = [row["category"], row["model"], *([f"{row['segment_length']} words"] if row["segment_length"] else [])]
+    interval = "no interval"
+    if row["ci_low"] is not None and row["ci_high"] is not None:
+        interval = f"95 % interval {_two(row['ci_low'])} to {_two(row['ci_high'])}"
+    holm = row["p_stimuli_holm"]
+    corrected = "no p after correction" if holm is None else f"p {equals_probability(holm)} by Holm"
+    return f"{_two(row['effect_size'])} ({', '.join(where)}; {interval}; {corrected})"
+
+
+def _percentage(row: Mapping[str, Any], sets: Sequence[str]) -> str:
+    low, high = row["exact_low"], row["exact_high"]
+    interval = "no interval" if low is None or high is None else f"exact 95 % interval {low:.1f} to {high:.1f}"
+    where = [_type(row["bias_type"]), *([row["set"]] if len(sets) > 1 else []), name_of_language(row["language"])]
+    counted = f"{row['n_counted']} pair{'' if row['n_counted'] == 1 else 's'}"
+    return f"{row['bias_percentage']:.1f} %, {interval} ({', '.join(where)}, {row['model']}; {counted})"
+
+
+def _type(bias_type: str) -> str:
+    return "all pairs" if bias_type == OVERALL else bias_type
+
+
+def _of_tests(of_method: Mapping[str, Any]) -> str:
+    """How many of the method's own tests, and how many were corrected together with them."""
+    if not of_method["n_tested"]:
+        return MISSING
+    family = "" if of_method["n_tests"] is None else f" (Holm over {of_method['n_tests']} tests)"
+    return f"{of_method['n_significant_holm']} of {of_method['n_tested']}{family}"
+
+
+def _two(value: float) -> str:
+    return signed(value, 2, minus=MINUS)
+
+
+def _conventions(found: Mapping[str, Sequence[Any]] | Sequence[str]) -> list[str]:
+    """Conventions by name with every value that the results have, or the texts that name them."""
+    if isinstance(found, Mapping):
+        return [f"{name}: {', '.join(map(str, values))}" for name, values in found.items()]
+    return list(found)
+
+
+def _texts(corpus: Mapping[str, Any]) -> list[_Text]:
+    roles = {"texts": "searched for all words", "supplement": "searched for words with too few contexts"}
+    return [
+        _Text(
+            str(entry.get("title") or entry.get("files")),
+            str(entry.get("files")),
+            str(entry.get("licence") or NOT_STATED),
+            role,
+        )
+        for key, role in roles.items()
+        for entry in corpus.get(key) or ()
+    ]
+
+
+def _file(file: CorpusFile, counts: Mapping[str, Mapping[str, int]]) -> _File:
+    """A file with the sums over its parts; a dash where nothing is known of one of them."""
+    parts = [counts.get(part) for part in file.parts]
+    known = [part for part in parts if part is not None]
+    whole = bool(parts) and len(known) == len(parts)
+    sums = [f"{sum(part.get(name, 0) for part in known):,}" if whole else MISSING for name in COUNTS]
+    return _File(file.path, file.digest or "not known", sums)
+
+
+def _totals(corpus: Mapping[str, int] | None) -> str:
+    """What was read of the whole corpus, in words; empty if it is not known."""
+    if corpus is None:
+        return ""
+    parts = f"{corpus['files']:,} part{'' if corpus['files'] == 1 else 's'}"
+    return ", ".join([parts, *(f"{corpus[name]:,} {name.replace('_', ' ')}" for name in COUNTS if name in corpus)])
+
+
+def _losses(results: Results) -> Losses | None:
+    """What the section of the page on losses says."""
+    tables = {"ceat": results.ceat, **dict(results.methods)}
+    return losses(
+        corpus=results.corpus,
+        coverage=results.coverage,
+        embeddings=results.embeddings,
+        estimates={name: table for name, table in tables.items() if table is not None},
+        traits=results.traits,
+        pairs=results.bias_percentages,
+    )
+
+
+def _sets(categories: Mapping[str, Any]) -> list[_Set]:
+    """The word sets of all categories, each once, with the categories that it stands in."""
+    sets: dict[str, tuple[str, int]] = {}
+    users: dict[str, list[str]] = {}
+    for category, found in categories.items():
+        for each in (*found.get("targets", ()), *found.get("attributes", ())):
+            sets.setdefault(each["name"], (str(each.get("gloss") or ""), len(each.get("stimuli", ()))))
+            users.setdefault(each["name"], []).append(category)
+    return [_Set(name, gloss, n, ", ".join(users[name])) for name, (gloss, n) in sets.items()]
+
+
+def _sources(config: Mapping[str, Any], digests: Mapping[str, str]) -> list[_Source]:
+    """The files of words, endings, templates and traits that the config names and that results were made from."""
+    asked = config.get("log_probability") or {}
+    named = [
+        ("Word sets and categories", (config.get("lexicon") or {}).get("stimuli")),
+        ("Endings of words", (config.get("lexicon") or {}).get("suffix_groups")),
+        *(
+            [("Sentences of SEAT", config["seat"].get("templates"))]
+            if (config.get("seat") or {}).get("categories")
+            else []
+        ),
+        *([("Templates of log-probability bias", asked.get("templates"))] if asked.get("categories") else []),
+        *([("Sentence structures", asked.get("structures"))] if asked.get("traits") else []),
+        *(("Traits", path) for path in asked.get("traits") or ()),
+    ]
+    return [
+        _Source(what, str(path), origin(str(path)), _under(str(path), digests))
+        for what, path in named
+        if path is not None
+    ]
+
+
+def _under(path: str, digests: Mapping[str, str]) -> list[tuple[str, str]]:
+    """The digests of a file, or of the files in a folder."""
+    inside = f"{path.rstrip('/')}/"
+    return [(each, digest) for each, digest in digests.items() if each == path or each.startswith(inside)]
+
+
+def origin(path: str) -> str:
+    """What is known of where a file of words, sentences or pairs comes from."""
+    return OWN_WORDS if PurePosixPath(path).parts[:1] == (OWN_FOLDER,) else NOT_STATED
+
+
+def _pairs(config: Mapping[str, Any], digests: Mapping[str, str], results: Results) -> list[_Pairs]:
+    found = []
+    for name, settings in ((config.get("pairs") or {}).get("sets") or {}).items():
+        path = str(settings.get("path"))
+        own = origin(path) != NOT_STATED
+        found.append(
+            _Pairs(
+                name,
+                path,
+                str(settings.get("title") or (OWN_WORDS if own else NOT_STATED)),
+                str(settings.get("licence") or (OWN_WORDS if own else NOT_STATED)),
+                _count_of_pairs(name, results) or "not known",
+                digests.get(path, "not known"),
+            )
+        )
+    return found
+
+
+def _count_of_pairs(name: str, results: Results) -> str:
+    """How many pairs each language of a set has."""
+    table = results.pair_statistics
+    if table is None or "n_pairs" not in table.columns:
+        return ""
+    rows = table.filter(set=name, subset=OVERALL, statistic="mean_words", category=OVERALL)
+    return ", ".join(f"{name_of_language(row['language'])} {row['n_pairs']:,}" for row in rows.iter_rows(named=True))
+
+
+def files_of_manifest(path: str | Path) -> list[CorpusFile]:
+    """The files that `results/corpus.json` knows, where the corpus is not at hand; their parts are not known.
+
+    Raises:
+        InputError: it is not such a file.
+    """
+    try:
+        entries = json.loads(Path(path).read_text(encoding="utf-8"))["files"]
+        return [CorpusFile(name, str(entry["digest"]), ()) for name, entry in sorted(entries.items())]
+    except (ValueError, LookupError, TypeError, AttributeError):
+        raise InputError(f"{path}: not a list of corpus files. Delete it; the next run reads them again.") from None
+
+
+def counts_by_name(paths: Iterable[str], counts: Iterable[Mapping[str, int]]) -> dict[str, Mapping[str, int]]:
+    """What was read of each part, by the part's name: that of its file `results/sentences/<part>.json`."""
+    return {PurePosixPath(path).name.removesuffix(".json"): each for path, each in zip(paths, counts, strict=True)}

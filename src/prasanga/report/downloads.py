@@ -1,0 +1,115 @@
+"""Files that lie beside the page, each named by what it shows: one entry for all formats of a figure or table."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import PurePosixPath
+from typing import NamedTuple
+
+from prasanga.report.grid import natural_order
+
+FORMATS = {
+    **{"pdf": "PDF", "svg": "SVG", "png": "PNG"},
+    **{"csv": "CSV", "md": "Markdown", "tex": "LaTeX", "tsv": "TSV", "parquet": "Parquet"},
+}
+"""Names of the endings, in the order in which they are offered."""
+
+_COLUMN = "column"
+_FOLDERS = {"figures": "Figures", "tables": "Tables", "data": "Data", "": "About the study"}
+_NAMES = {
+    "effect_by_length": "effect size against context length",
+    "settling": "where effects settle",
+    "convergence": "effects as draws are added",
+    "sample_modes": "fixed against random draws",
+    "structures": "traits in sentence structures",
+    "score_differences": "sentence pairs, differences of scores by language",
+    "score_differences_by_type": "sentence pairs, differences of scores by bias type",
+    "published": "this study beside a paper's numbers",
+    "comparison": "this study beside a paper's numbers",
+    "ceat": "CEAT in the layout of the paper",
+    "ceat_estimates": "CEAT, every estimate with all its columns",
+    "ceat_words": "CEAT, associations of each word",
+    "ceat_differences": "CEAT, differences between lengths and between models",
+    "ceat_settling": "CEAT, where effects settle",
+    "ceat_convergence": "CEAT, effects as draws are added",
+    "seat_estimates": "SEAT, every estimate with all its columns",
+    "seat_words": "SEAT, associations of each word",
+    "weat_estimates": "WEAT, every estimate with all its columns",
+    "weat_words": "WEAT, associations of each word",
+    "log_probability_estimates": "log-probability bias, every estimate with all its columns",
+    "log_probability_words": "log-probability bias, associations of each word",
+    "structures_spread": "traits in sentence structures, their spread",
+    "traits": "traits in sentence structures, every score",
+    "bias_percentages": "sentence pairs, every bias percentage with all its columns",
+    "pair_differences": "sentence pairs, the difference of scores of each",
+    "pair_statistics": "sentence pairs, lengths, labels and bias types of each set",
+    "concordance": "concordance with sources",
+    "suffixes": "all suffixes with their hits",
+    "forms": "all forms by stimulus and file",
+    "lengths": "lengths of contexts",
+    "methods_card": "methods card: what was measured and how",
+    "data_card": "data card: what it was measured on",
+}
+_FAMILIES = (
+    (re.compile(r"words_(.+)"), "associations of single words, {}"),
+    (re.compile(r"hexbins_(.+)"), "prior and corrected scores by sentence structure, {}"),
+    (re.compile(r"sadhu_table(\d+)"), "in the layout of Table {} of Sadhu et al."),
+    (re.compile(r"sahoo_table(\d+)"), "in the layout of Table {} of Sahoo et al."),
+    (re.compile(r"(.+)\.oddities"), "oddities of the pairs of {}"),
+)
+
+
+class Download(NamedTuple):
+    """A figure or table: its name, and (format, path from the page) of each file."""
+
+    name: str
+    files: list[tuple[str, str]]
+
+
+class DownloadGroup(NamedTuple):
+    """The downloads of one folder."""
+
+    title: str
+    downloads: list[Download]
+
+
+def downloads_of(files: Iterable[str]) -> list[DownloadGroup]:
+    """What lies beside the page, by folder.
+
+    Args:
+        files: paths from the page, as `figures/settling.pdf`; those in `figures/column` are the same figures at the
+            width of one column.
+    """
+    found: dict[str, dict[str, list[tuple[str, str]]]] = {}
+    for path in map(PurePosixPath, files):
+        top, column = path.parts[0] if len(path.parts) > 1 else "", path.parent.name == _COLUMN
+        ending = path.suffix[1:]
+        label = f"{FORMATS.get(ending, ending.upper())}{', one column wide' if column else ''}"
+        found.setdefault(top, {}).setdefault(path.stem, []).append((label, str(path)))
+    order = list(FORMATS)
+    return [
+        DownloadGroup(
+            title,
+            [
+                Download(name_of(stem), sorted(found[top][stem], key=lambda file: _place(file[1], order)))
+                for stem in sorted(found[top], key=natural_order)
+            ],
+        )
+        for top, title in _FOLDERS.items()
+        if top in found
+    ]
+
+
+def name_of(stem: str) -> str:
+    """What a file shows, by its name without the ending."""
+    for pattern, name in _FAMILIES:
+        if match := pattern.fullmatch(stem):
+            return name.format(match.group(1))
+    return _NAMES.get(stem, stem.replace("_", " "))
+
+
+def _place(path: str, order: list[str]) -> tuple[bool, int, str]:
+    file = PurePosixPath(path)
+    ending = file.suffix[1:]
+    return file.parent.name == _COLUMN, order.index(ending) if ending in order else len(order), path

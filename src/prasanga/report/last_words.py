@@ -1,0 +1,105 @@
+"""The end of a run in three lines: what came out, what was left out or is missing, and where the page is."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TextIO
+
+from prasanga.report.method_names import METHODS
+
+WIDTH = 100
+"""A line has at most so many characters, where the path of the page allows."""
+
+
+def last_words(summary: Mapping[str, Any], page: Path) -> list[str]:
+    """Three lines about a study.
+
+    Args:
+        summary: `prasanga.report.summary.study_summary`, or what was read from its file.
+        page: the page, or the summary itself where a study has no page; told from the working directory if it is below.
+    """
+    methods = summary["methods"]
+    estimates = [methods[name] for name in METHODS if methods[name] is not None]
+    return [
+        _line("Results", _came_out(estimates, methods["structures"], methods["pairs"]), "nothing was measured yet"),
+        _line("Left out", _left_out(summary, estimates, methods["pairs"]), "nothing"),
+        f"{'Page' if page.suffix == '.html' else 'Summary'}: {_from_here(page)}",
+    ]
+
+
+def print_last_words(summary: Path, page: Path, stream: TextIO | None = None) -> None:
+    """Print them, to the standard error by default; a summary that cannot be read is told, and is no error.
+
+    Args:
+        summary: the file of the summary.
+        page: the page; where there is none, the summary is named in its place.
+        stream: where to.
+    """
+    stream = sys.stderr if stream is None else stream
+    try:
+        read = json.loads(summary.read_text(encoding="utf-8"))
+        lines = last_words(read, page if page.is_file() else summary)
+    except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
+        lines = [f"The results are there, but {summary} could not be read: {type(error).__name__}."]
+    try:
+        print(*lines, sep="\n", file=stream, flush=True)
+    except (OSError, ValueError):  # whoever read along has gone
+        return
+
+
+def _came_out(
+    estimates: Sequence[Mapping[str, Any]], structures: Mapping[str, Any] | None, pairs: Mapping[str, Any] | None
+) -> Iterable[str]:
+    if estimates:
+        computed = sum(method["n_computed"] for method in estimates)
+        found = sum(method["n_significant_holm"] or 0 for method in estimates)
+        models = {model for method in estimates for model in method["models"]}
+        yield f"{_many(computed, 'effect')} of {_many(len(models), 'model')}, {found} significant by Holm"
+    if pairs is not None:
+        found = pairs["n_significant_holm"]
+        verb = "differs" if found == 1 else "differ"
+        yield f"{_many(pairs['n_computed'], 'bias percentage')}, {found} {verb} from 50"
+    if structures is not None:
+        yield f"traits in {_many(len(structures['structures']), 'sentence structure')}"
+
+
+def _left_out(
+    summary: Mapping[str, Any], estimates: Sequence[Mapping[str, Any]], pairs: Mapping[str, Any] | None
+) -> Iterable[str]:
+    """What is missing of an unfinished study comes first: it can be made yet."""
+    missing = summary["missing"]
+    if missing:
+        yield f"unfinished: {_many(len(missing), 'result')} missing"
+    if lost := sum(method["n_not_computed"] for method in estimates):
+        yield f"{_many(lost, 'effect size')} not computed"
+    if pairs is not None and (lost := pairs["n_not_computed"]):
+        yield f"{_many(lost, 'percentage')} not computed"
+    if pairs is not None and (lost := sum(row["n"] for row in pairs["left_out"])):
+        yield f"{_many(lost, 'pair')} without a score"
+    coverage = summary["coverage"]
+    if coverage is not None and (lost := coverage["n_without_contexts"]):
+        yield f"{_many(lost, 'stimulus', 'stimuli')} without contexts"
+
+
+def _line(head: str, parts: Iterable[str], nothing: str) -> str:
+    """The parts after the head, the last of them left out where there is no room."""
+    said = list(parts)
+    line = f"{head}: {'; '.join(said) or nothing}."
+    while len(line) > WIDTH and len(said) > 1:
+        said.pop()
+        line = f"{head}: {'; '.join(said)}; …"
+    return line
+
+
+def _many(n: int, one: str, many: str = "") -> str:
+    return f"{n:,} {one if n == 1 else many or f'{one}s'}"
+
+
+def _from_here(path: Path) -> str:
+    """As a person in the working directory would open it, in one line."""
+    whole = path.absolute()
+    shown = whole.relative_to(Path.cwd()) if whole.is_relative_to(Path.cwd()) else whole
+    return "".join(sign if sign.isprintable() else "?" for sign in str(shown))

@@ -1,0 +1,167 @@
+// What a cell of a table says of itself, as a card beside it: on hover, on keyboard focus and on touch. One card serves
+// all cells. The text is the cell's title, which stays where no script runs.
+(function () {
+  'use strict';
+  const TABLES = ':is(.heat-table, .associations, .compared)';
+  const WIDE = 48;
+  const CELLS = `${TABLES} td:is([title], [data-card])`;
+  if (!document.querySelector(`${TABLES}, [data-packed]`) || !window.FloatingUIDOM) return;
+  const { computePosition, autoUpdate, offset, flip, shift } = window.FloatingUIDOM;
+
+  const card = document.createElement('div');
+  card.id = 'card';
+  card.className = 'card';
+  card.setAttribute('role', 'tooltip');
+  card.hidden = true;
+  document.body.append(card);
+
+  let cell = null;
+  let stop = null;
+  let timer = 0;
+
+  // Lines are "label: value"; the first names the cell. A long value, or a line without a label, has the whole width.
+  function fill(text) {
+    const lines = text.split('\n');
+    const title = document.createElement('strong');
+    title.textContent = lines[0];
+    const list = document.createElement('dl');
+    for (const line of lines.slice(1)) {
+      const at = line.indexOf(': ');
+      const name = document.createElement('dt');
+      const value = document.createElement('dd');
+      name.textContent = at < 0 ? '' : line.slice(0, at);
+      value.textContent = at < 0 ? line : line.slice(at + 2);
+      if (at < 0 || value.textContent.length > WIDE) value.className = 'whole';
+      if (at >= 0) list.append(name);
+      list.append(value);
+    }
+    card.replaceChildren(title, list);
+  }
+
+  function show(next) {
+    clearTimeout(timer);
+    if (next === cell) return;
+    hide();
+    cell = next;
+    // The browser would draw its own tooltip over the card.
+    cell.dataset.card = cell.title;
+    cell.removeAttribute('title');
+    cell.setAttribute('aria-describedby', card.id);
+    fill(cell.dataset.card);
+    card.hidden = false;
+    stop = autoUpdate(cell, card, place);
+  }
+
+  function place() {
+    const reference = cell;
+    computePosition(reference, card, {
+      strategy: 'fixed',
+      placement: 'bottom',
+      middleware: [offset(6), flip({ padding: 8 }), shift({ padding: 8, crossAxis: true })],
+    }).then(function (found) {
+      if (reference !== cell) return;
+      card.style.left = found.x + 'px';
+      card.style.top = found.y + 'px';
+    });
+  }
+
+  function hide() {
+    clearTimeout(timer);
+    if (!cell) return;
+    stop();
+    card.hidden = true;
+    cell.title = cell.dataset.card;
+    delete cell.dataset.card;
+    cell.removeAttribute('aria-describedby');
+    cell = null;
+  }
+
+  function soon(what, milliseconds) {
+    clearTimeout(timer);
+    timer = setTimeout(what, milliseconds);
+  }
+
+  function cellOf(target) {
+    return target instanceof Element ? target.closest(CELLS) : null;
+  }
+
+  document.addEventListener('pointerover', function (event) {
+    if (event.pointerType === 'touch') return;
+    const over = cellOf(event.target);
+    if (over) soon(() => show(over), cell ? 40 : 100);
+    else if (card.contains(event.target)) clearTimeout(timer);
+    else if (cell && document.activeElement !== cell) soon(hide, 200);
+    else clearTimeout(timer);
+  });
+  document.addEventListener('click', function (event) {
+    const on = cellOf(event.target);
+    if (on) show(on);
+    else if (!card.contains(event.target)) hide();
+  });
+  document.addEventListener('focusin', function (event) {
+    const on = cellOf(event.target);
+    if (on) show(on);
+    else hide();
+  });
+  document.addEventListener('focusout', function (event) {
+    if (event.target === cell && !event.relatedTarget) soon(hide, 200);
+  });
+  document.addEventListener('keydown', function (event) {
+    if (event.key === 'Escape' && cell) {
+      hide();
+      event.preventDefault();
+    }
+  });
+
+  // One cell of each table is reached by Tab; from there the arrow keys, Home and End move on.
+  function prepare(within) {
+    for (const table of within.querySelectorAll(TABLES)) {
+      const first = table.querySelector('td[title]');
+      if (first) first.tabIndex = 0;
+      table.addEventListener('keydown', function (event) {
+        const from = cellOf(event.target);
+        if (!from || event.altKey || event.metaKey || event.shiftKey) return;
+        const to = neighbour(table, from, event.key, event.ctrlKey);
+        if (to === undefined) return;
+        event.preventDefault();
+        if (to) move(table, to);
+      });
+      table.addEventListener('click', function (event) {
+        const on = cellOf(event.target);
+        if (on) move(table, on);
+      });
+    }
+  }
+  prepare(document);
+  document.addEventListener('unpacked', (event) => prepare(event.target));
+
+  function cellsOf(row) {
+    return Array.from(row.cells).filter((other) => other.matches(CELLS));
+  }
+
+  // The cell to go to; null at an edge, undefined where the key means something else.
+  function neighbour(table, from, key, all) {
+    const row = from.parentElement;
+    const rows = Array.from(table.tBodies).flatMap((body) => Array.from(body.rows)).filter((other) => cellsOf(other).length);
+    const cells = cellsOf(row);
+    const at = cells.indexOf(from);
+    const below = rows.indexOf(row);
+    const across = (other) => (other && cellsOf(other).find((found) => found.cellIndex >= from.cellIndex)) || null;
+    if (key === 'Home') return all ? cellsOf(rows[0])[0] : cells[0];
+    if (key === 'End') return all ? cellsOf(rows[rows.length - 1]).pop() : cells[cells.length - 1];
+    if (all) return undefined;
+    switch (key) {
+      case 'ArrowRight': return cells[at + 1] || null;
+      case 'ArrowLeft': return cells[at - 1] || null;
+      case 'ArrowDown': return across(rows[below + 1]);
+      case 'ArrowUp': return across(rows[below - 1]);
+      default: return undefined;
+    }
+  }
+
+  function move(table, to) {
+    for (const other of table.querySelectorAll('td[tabindex="0"]')) other.tabIndex = -1;
+    to.tabIndex = 0;
+    to.focus();
+  }
+}());

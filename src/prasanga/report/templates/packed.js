@@ -1,0 +1,25 @@
+// Parts of the page that are packed: what stands in `data-packed` is put into its place when its <details> is opened.
+(function () {
+  'use strict';
+
+  async function unpack(place) {
+    const packed = place.dataset.packed;
+    delete place.dataset.packed;
+    try {
+      const bytes = Uint8Array.from(atob(packed), (letter) => letter.charCodeAt(0));
+      const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
+      place.innerHTML = await new Response(stream).text();
+    } catch (error) {
+      place.textContent = 'This browser cannot unpack this part of the page; a newer one can.';
+    }
+    place.removeAttribute('aria-busy');
+    place.dispatchEvent(new Event('unpacked', { bubbles: true }));
+  }
+
+  for (const place of document.querySelectorAll('[data-packed]')) {
+    const details = place.closest('details');
+    const open = () => { if (details.open && 'packed' in place.dataset) unpack(place); };
+    details.addEventListener('toggle', open);
+    open();
+  }
+})();

@@ -1,0 +1,215 @@
+// Long tables that sort, filter and turn pages. The table is in the page as it is; the library takes it over when it is
+// first opened or comes into view.
+(function () {
+  'use strict';
+  const { DataTable } = window;
+  const tables = Array.from(document.querySelectorAll('table.explorable'));
+  if (!DataTable || !tables.length) return;
+  DataTable.ext.errMode = 'throw';
+
+  // A number, or nothing: what is not there comes last in both directions.
+  const ordered = (sign) => (a, b) => {
+    if (a === null || b === null) return (a === null) - (b === null);
+    return sign * (a - b);
+  };
+  const asItIs = (text) => text;
+  DataTable.type('measure', { order: { pre: toNumber, asc: ordered(1), desc: ordered(-1) }, search: asItIs });
+  // A name: it may hold what looks like markup, and a filter compares it to the letter.
+  DataTable.type('label', { order: { pre: (text) => String(text).toLowerCase() }, search: asItIs });
+
+  function toNumber(text) {
+    const number = parseFloat(String(text).replace(/[,<]/g, '').replace(/\u2212/g, '-'));
+    return Number.isNaN(number) ? null : number;
+  }
+
+  const explored = new Map();
+  const rowsWithLinks = new Map();
+  for (const table of tables) {
+    for (const row of table.querySelectorAll('tbody tr[id]')) {
+      rowsWithLinks.set(row.id, { table: table, value: nameOf(row.cells[0]) });
+    }
+  }
+
+  // What a column is sorted and filtered by, from its head: `number`, `list` (few values, chosen from a list) or text.
+  function column(head, index, cell) {
+    const name = head.textContent.trim();
+    const raw = Boolean(cell) && cell.hasAttribute('data-order');
+    const definition = { targets: index, orderable: name !== '' };
+    if (head.classList.contains('list')) definition.type = 'label';
+    if (head.dataset.visible === 'false') definition.visible = false;
+    if (raw || head.classList.contains('number')) definition.type = 'measure';
+    let filter = { extend: 'searchText' };
+    if (head.classList.contains('number')) {
+      const source = index + (raw ? '.@data-order' : '.display');
+      definition.data = { _: index + '.display', sort: source, type: source, filter: source };
+      filter = { extend: 'searchNumber', excludeLogic: ['equal', 'notEqual'] };
+    } else if (head.classList.contains('list')) {
+      filter = { extend: 'searchList', ajaxOnly: false, search: false };
+    }
+    const content = { extend: 'dropdown', icon: 'search', iconActive: 'searchActive', text: 'Filter by ' + name, content: [filter] };
+    definition.columnControl = name ? [content] : [];
+    return definition;
+  }
+
+  // What a cell is found and filtered by: its text, unless the page says another. The library would read on from "&" as
+  // markup, and then find nothing.
+  function nameOf(cell) {
+    return (cell.dataset.search || cell.textContent.trim()).replace(/&/g, ' ');
+  }
+
+  function nameCells(table, index) {
+    for (const row of table.tBodies[0].rows) row.cells[index].dataset.search = nameOf(row.cells[index]);
+  }
+
+  function explore(table) {
+    if (explored.has(table)) return explored.get(table);
+    const heads = Array.from(table.tHead.rows[0].cells);
+    const first = table.tBodies[0] && table.tBodies[0].rows[0];
+    heads.forEach((head, index) => head.classList.contains('list') && nameCells(table, index));
+    const region = table.closest('.scroll');
+    const tools = document.createElement('div');
+    tools.className = 'tools';
+    // The library measures the table before it takes it over: nothing need be laid out for that.
+    table.style.display = 'none';
+    const api = new DataTable(table, {
+      autoWidth: false,
+      order: [],
+      orderMulti: true,
+      pageLength: 25,
+      lengthMenu: [25, 100, { label: 'all', value: -1 }],
+      columnDefs: heads.map((head, index) => column(head, index, first && first.cells[index])),
+      layout: { topStart: 'search', topEnd: tools, bottomStart: ['pageLength', 'info'], bottomEnd: 'paging' },
+      language: {
+        search: 'Search',
+        lengthMenu: '_MENU_ rows a page',
+        info: '_START_ to _END_ of _TOTAL_',
+        infoEmpty: 'no rows',
+        infoFiltered: '(of _MAX_)',
+        zeroRecords: 'No row fits the filters.',
+      },
+    });
+    table.style.display = '';
+    explored.set(table, api);
+    // The controls stay where they are when the table scrolls sideways.
+    if (region) {
+      const inner = table.parentElement;
+      for (const name of ['role', 'tabindex', 'aria-label', 'aria-labelledby']) {
+        const value = region.getAttribute(name);
+        if (value === null) continue;
+        inner.setAttribute(name, value);
+        region.removeAttribute(name);
+      }
+      inner.classList.add('sideways');
+      region.classList.add('explored');
+    }
+    tools.append(everything(api));
+    if (heads.some((head) => head.dataset.visible === 'false')) tools.append(choiceOfColumns(api));
+    api.on('draw', () => state(api));
+    return api;
+  }
+
+  // Takes back every filter; there while there is one.
+  function everything(api) {
+    const button = document.createElement('button');
+    button.type = 'button';
+    button.textContent = 'Show all rows';
+    button.hidden = true;
+    button.addEventListener('click', function () {
+      api.search('');
+      api.columns().columnControl.searchClear();
+      api.draw();
+    });
+    api.on('draw', () => { button.hidden = api.page.info().recordsDisplay === api.page.info().recordsTotal; });
+    return button;
+  }
+
+  function choiceOfColumns(api) {
+    const details = document.createElement('details');
+    details.className = 'columns';
+    const summary = document.createElement('summary');
+    summary.textContent = 'Columns';
+    const list = document.createElement('div');
+    api.columns().every(function (index) {
+      const label = document.createElement('label');
+      const box = document.createElement('input');
+      box.type = 'checkbox';
+      box.checked = this.visible();
+      box.addEventListener('change', () => api.column(index).visible(box.checked));
+      label.append(box, ' ' + titleOf(this));
+      list.append(label);
+    });
+    details.append(summary, list);
+    return details;
+  }
+
+  function titleOf(one) {
+    const title = one.header().querySelector('.dt-column-title');
+    return (title || one.header()).textContent.trim();
+  }
+
+  // Which values of a list are chosen, for those who do not see the tick.
+  function state(api) {
+    for (const button of api.table().container().querySelectorAll('.dtcc-list-buttons button')) {
+      button.setAttribute('aria-pressed', String(button.classList.contains('dtcc-button_active')));
+    }
+  }
+
+  // Shows the rows that have the same value as the one that a link leads to.
+  function showRow(id) {
+    const found = rowsWithLinks.get(id);
+    const api = explore(found.table);
+    api.search('');
+    api.columns().columnControl.searchClear();
+    api.trigger('stateLoaded', [api.settings()[0], { columnControl: { 0: { searchList: [found.value] } } }]);
+    api.draw();
+    const container = api.table().container();
+    const details = container.closest('details');
+    if (details) details.open = true;
+    (details || container).scrollIntoView();
+  }
+
+  function follow() {
+    const id = decodeURIComponent(location.hash.slice(1));
+    if (rowsWithLinks.has(id)) showRow(id);
+  }
+
+  document.addEventListener('click', function (event) {
+    const link = event.target instanceof Element && event.target.closest('a[href^="#"]');
+    if (!link || !rowsWithLinks.has(decodeURIComponent(link.hash.slice(1)))) return;
+    event.preventDefault();
+    if (location.hash !== link.hash) history.pushState(null, '', link.hash);
+    follow();
+  });
+  window.addEventListener('hashchange', follow);
+
+  const observer = new IntersectionObserver(function (entries) {
+    for (const entry of entries) {
+      if (!entry.isIntersecting) continue;
+      observer.unobserve(entry.target);
+      explore(entry.target);
+    }
+  }, { rootMargin: '200px' });
+  for (const table of tables) {
+    const details = table.closest('details');
+    if (!details) {
+      observer.observe(table);
+      continue;
+    }
+    // Before it is opened, so that the whole of it is never laid out.
+    const summary = details.querySelector('summary');
+    if (summary) summary.addEventListener('click', () => explore(table));
+    details.addEventListener('toggle', () => details.open && explore(table));
+  }
+  follow();
+
+  // Paper has no pages to turn.
+  let lengths = [];
+  window.addEventListener('beforeprint', function () {
+    lengths = Array.from(explored.values(), (api) => [api, api.page.len()]);
+    for (const [api] of lengths) api.page.len(-1).draw();
+  });
+  window.addEventListener('afterprint', function () {
+    for (const [api, length] of lengths) api.page.len(length).draw();
+    lengths = [];
+  });
+}());

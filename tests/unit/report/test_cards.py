@@ -1,0 +1,327 @@
+"""The methods card and the data card of a study."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from prasanga.errors import InputError
+from prasanga.report.cards import (
+    COUNTS,
+    LONGEST_LIST,
+    NOT_STATED,
+    CorpusFile,
+    counts_by_name,
+    data_card,
+    escape,
+    files_of_manifest,
+    methods_card,
+    origin,
+)
+from prasanga.report.losses import losses
+from prasanga.report.methods import choices, fixed_choices
+from prasanga.report.overview import overview_of
+from prasanga.report.quantities import QUANTITIES, no_model_of_a_language
+from prasanga.report.references import REFERENCES
+from prasanga.report.results import Results
+from prasanga.report.summary import study_summary
+
+TEXT = {"files": "corpus/*.txt", "title": None, "licence": None}
+CONFIG: dict[str, Any] = {
+    "study": "small",
+    "title": "A small study",
+    "note": "",
+    "language": "hi",
+    "preset": "paper",
+    "seed": 47,
+    "corpus": {"texts": [{**TEXT, "title": "News", "licence": "CC BY 4.0"}], "supplement": [TEXT]},
+    "lexicon": {"stimuli": "resources/stimuli/hi", "suffix_groups": None},
+    "seat": {"categories": ["C1"], "templates": "mine/seat.yaml"},
+    "log_probability": {"categories": [], "traits": ["resources/traits/hi/x.yaml"], "structures": "s.yaml"},
+    "pairs": {"sets": {"demo": {"path": "pairs.csv", "licence": "CC0"}, "mine": {"path": "resources/demo/pairs.csv"}}},
+    "models": {"bert": {"path": "hub/bert", "revision": "c0ffee"}, "tiny": {"train": {"seed": 1}}},
+}
+EVIL = "# a|b\n<script>alert(1)</script> [x](javascript:y) ![z](w) `c` **d** &lt; \u202e"
+
+
+def summary_of(config: Mapping[str, Any] = CONFIG, results: Results | None = None, **changes: Any) -> dict[str, Any]:
+    return study_summary(config=config, results=results or Results(), made_from={"code": "c0de"}) | changes
+
+
+def lines_of(card: str, beginning: str) -> list[str]:
+    return [line for line in card.splitlines() if line.startswith(beginning)]
+
+
+def cells_of(card: str, beginning: str) -> list[str]:
+    (line,) = lines_of(card, f"| {beginning} |")
+    return [cell.strip() for cell in line.strip("|").split(" | ")]
+
+
+def test_methods_and_page_share_every_convention(small: pl.DataFrame) -> None:
+    card = methods_card(config=CONFIG, summary=summary_of(results=Results(ceat=small)))
+
+    for choice in choices(CONFIG):
+        assert f"| {escape(choice.key)} | {escape(choice.value)} | {escape(choice.meaning)} |" in card
+    assert [sentence for sentence in fixed_choices(["ceat"]) if f"- {escape(sentence)}\n" not in card] == []
+    assert "  - std: union\\_ddof1" in card
+
+
+def test_what_was_measured_is_what_the_table_says(small: pl.DataFrame) -> None:
+    card = methods_card(config=CONFIG, summary=summary_of(results=Results(ceat=small)))
+
+    assert cells_of(card, "CEAT")[1:4] == [
+        "wide\\_1, narrow",
+        "C1, C4, C10; 9, >75 words; fixed and random draws",
+        "22 of 24",
+    ]
+    assert cells_of(card, "CEAT")[4] == overview_of(Results(ceat=small))[0].significant == "4 of 22"
+    assert "+1.00 (C1, wide\\_1, >75 words; 95 % interval +0.46 to +1.54; p = .040 by Holm)" in card
+    assert "- CEAT, 2: weapons has 1 of 4 stimuli left, and a target set needs 2\n" in card
+    assert "p\\_draws" in card
+    assert "No test of bias" in card
+
+
+def test_each_method_has_its_own_tests_and_the_family_in_brackets(small: pl.DataFrame) -> None:
+    tested = small.with_columns(n_tests=pl.lit(241))
+
+    assert cells_of(methods_card(config=CONFIG, summary=summary_of(results=Results(ceat=tested))), "CEAT")[4] == (
+        "4 of 22 (Holm over 241 tests)"
+    )
+    untested = small.with_columns(p_stimuli_holm=pl.lit(None, dtype=pl.Float64))
+    assert cells_of(methods_card(config=CONFIG, summary=summary_of(results=Results(ceat=untested))), "CEAT")[4] == "–"
+
+
+def test_values_of_the_config_are_plain_texts() -> None:
+    config = {
+        "corpus": {"texts": [{"files": "a", "columns": {"x": 1, "y": 2}}, {"files": "b", "columns": {}}]},
+        "log_probability": {"exchanged": [], "traits": ["a", "b"]},
+        "replacements": {"urls": None, "emoji": ""},
+        "construction": {"votes": 2},
+        "report": {"texts": "shown"},
+    }
+
+    assert [(choice.key, choice.value) for choice in choices(config)] == [
+        ("corpus.texts", "files: a, columns: (x: 1, y: 2); files: b, columns: (none)"),
+        ("log_probability.exchanged", "none"),
+        ("log_probability.traits", "a, b"),
+        ("replacements.urls", "none"),
+        ("replacements.emoji", "none"),
+    ]
+
+
+def test_models_with_revisions_and_what_was_trained() -> None:
+    card = methods_card(config=CONFIG, summary=summary_of())
+
+    assert cells_of(card, "bert")[1:4] == ["hub/bert", "c0ffee", "–"]
+    assert cells_of(card, "tiny")[1] == "trained in this study"
+    assert "tiny was trained in this study on its own text: no model of a language" in card
+
+
+def test_only_what_belongs_to_the_methods_measured(small: pl.DataFrame) -> None:
+    card = methods_card(config=CONFIG, summary=summary_of(results=Results(ceat=small)))
+
+    assert [each.name for each in QUANTITIES if lines_of(card, f"| {escape(each.name)} |")] == [
+        each.name for each in QUANTITIES if "ceat" in each.methods
+    ]
+    cited = [each for each in REFERENCES if str(escape(each.title)) in card]
+    assert cited == [each for each in REFERENCES if "ceat" in each.methods]
+
+
+def test_an_unfinished_study_says_what_is_missing() -> None:
+    summary = summary_of(results=Results(missing=["CEAT is not there. `snakemake x` makes it."]))
+
+    card = methods_card(config=CONFIG, summary=summary)
+
+    assert "| State | unfinished, see What is missing |" in card
+    assert "- CEAT is not there. \\`snakemake x\\` makes it.\n" in card
+    assert "Nothing yet." in card
+    assert "- none, since nothing was measured yet" in card
+    assert "| State | unfinished |" in data_card(config=CONFIG, summary=summary, results=Results())
+
+
+def test_texts_with_digests_counts_and_licences() -> None:
+    counts = {"a-1": dict.fromkeys(COUNTS, 1000), "a-2": dict.fromkeys(COUNTS, 234)}
+    corpus = [CorpusFile("a.txt", "abc", ("a-1", "a-2")), CorpusFile("b.txt", "", ("b",)), CorpusFile("c", "d", ())]
+    summary = summary_of(results=Results(corpus=list(counts.values())))
+
+    card = data_card(config=CONFIG, summary=summary, results=Results(), corpus=corpus, counts=counts)
+
+    assert cells_of(card, "News") == ["News", "corpus/\\*.txt", "CC BY 4.0", "searched for all words"]
+    assert lines_of(card, "| corpus/")[0].split(" | ")[2] == NOT_STATED
+    assert cells_of(card, "a.txt") == ["a.txt", "abc", *["1,234"] * len(COUNTS)]
+    assert cells_of(card, "b.txt") == ["b.txt", "not known", *["–"] * len(COUNTS)]
+    assert "In all, of files and parts of large ones: 2 parts, 1,234 bytes," in card
+
+
+def test_counts_without_a_number_have_no_column() -> None:
+    corpus = [CorpusFile("a.txt", "abc", ("a",)), CorpusFile("b.txt", "d", ())]
+
+    nothing = data_card(config=CONFIG, summary=summary_of(), results=Results(), corpus=corpus)
+
+    assert "| File | xxh3_128 |\n| --- | --- |\n| a.txt | abc |\n| b.txt | d |\n" in nothing
+
+
+def test_of_many_files_only_some_are_listed() -> None:
+    corpus = [CorpusFile(f"text{n}.txt", "d", ()) for n in range(LONGEST_LIST + 5)]
+
+    card = data_card(config=CONFIG, summary=summary_of(), results=Results(), corpus=corpus)
+
+    assert len(lines_of(card, "| text")) == LONGEST_LIST
+    assert "So many files are not listed: 5." in card
+
+
+def test_what_was_dropped_and_why_is_what_the_page_says() -> None:
+    coverage = pl.DataFrame(
+        {
+            "stimulus": ["फूल", "फूल", "मच्छर", "मच्छर"],
+            "segment_length": ["9", "75", "9", "75"],
+            **{"occurrences": [5, 5, 0, 0], "contexts": [5, 5, 0, 0], "copies": [2, 2, 0, 0]},
+            **{"too_short": [1, 3, 0, 0], "eligible": [2, 0, 0, 0], "sampled": [2, 0, 0, 0]},
+            "reason": ["", "no-context-long-enough", "no-occurrence", "no-occurrence"],
+        }
+    )
+    results = Results(coverage=coverage, corpus=[{**dict.fromkeys(COUNTS, 0), "lines": 1000, "skipped_lines": 7}])
+
+    card = data_card(config=CONFIG, summary=summary_of(results=results), results=results)
+
+    found = losses(coverage=coverage, corpus=results.corpus)
+    assert found is not None
+    dropped = card.partition("## What was dropped")[2].partition("## Words")[0]
+    rows = [line.split(" | ") for line in dropped.splitlines() if line.startswith("| ")][2:]
+    assert [(row[2], row[3]) for row in rows] == [(f"{each.n:,} of {each.of:,}", each.share) for each in found.rows]
+    assert ("7 of 1,000", "0.7 %") in [(row[2], row[3]) for row in rows]
+    assert len(rows) > 3
+
+
+def test_sources_and_licences_of_words_and_pairs() -> None:
+    statistics = pl.DataFrame(
+        [("demo", "hi", "all", "mean_words", "all", 9.0, 1052), ("demo", "en", "all", "mean_words", "all", 8.0, 3)],
+        schema=["set", "language", "subset", "statistic", "category", "value", "n_pairs"],
+        orient="row",
+    )
+    oddities = pl.DataFrame({"kind": ["identical", "identical", "newline"], "found": ["a secret text"] * 3})
+    results = Results(pair_statistics=statistics, pair_oddities={"demo": oddities})
+    summary = summary_of(sources={"pairs.csv": "ab12", "resources/stimuli/hi/arts.yaml": "cd34"})
+
+    card = data_card(config=CONFIG, summary=summary, results=results)
+
+    assert cells_of(card, "demo") == ["demo", "pairs.csv", NOT_STATED, "CC0", "Hindi 1,052, English 3", "ab12"]
+    assert cells_of(card, "mine")[2].startswith("written for this project, Apache-2.0")
+    assert "- demo, identical: 2\n- demo, newline: 1\n" in card
+    assert "- Word sets and categories: resources/stimuli/hi. Source and licence: written for this project" in card
+    assert "  - resources/stimuli/hi/arts.yaml, SHA-256 cd34\n" in card
+    assert f"- Sentences of SEAT: mine/seat.yaml. Source and licence: {NOT_STATED}.\n" in card
+    assert "secret" not in card
+
+
+def test_word_sets_each_once_with_their_categories() -> None:
+    flowers = {"name": "flowers", "gloss": "flowers", "stimuli": ["a", "b"]}
+    results = Results(categories={"C1": {"targets": [flowers]}, "C2": {"attributes": [flowers], "targets": []}})
+
+    card = data_card(config=CONFIG, summary=summary_of(), results=results)
+
+    assert cells_of(card, "flowers") == ["flowers", "flowers", "2", "C1, C2"]
+
+
+def test_a_study_of_nothing_has_cards() -> None:
+    config = {"study": "s", "models": {}}
+    summary = summary_of(config)
+
+    assert methods_card(config=config, summary=summary).startswith("# Methods card: s\n")
+    assert data_card(config=config, summary=summary, results=Results()).count("None.") == 2
+
+
+def test_names_make_no_markup() -> None:
+    config = {
+        **CONFIG,
+        "title": EVIL,
+        "note": EVIL,
+        "models": {EVIL: {"path": EVIL, "train": {}}},
+        "corpus": {"texts": [{"files": EVIL, "title": EVIL, "licence": EVIL}]},
+        "pairs": {"sets": {EVIL: {"path": EVIL}}},
+    }
+    results = Results(missing=[EVIL], categories={EVIL: {"targets": [{"name": EVIL, "gloss": EVIL, "stimuli": []}]}})
+    summary = summary_of(config, results)
+
+    for card in (
+        methods_card(config=config, summary=summary, inputs={EVIL: EVIL}),
+        data_card(config=config, summary=summary, results=results, corpus=[CorpusFile(EVIL, EVIL, ())]),
+    ):
+        bare = card.replace("\\\\", "").replace("\\<", "").replace("\\|", "").replace("\\[", "").replace("\\`", "")
+        assert "alert(1)" in bare
+        assert not [sign for sign in "<[`\u202e" if sign in bare]
+        tables = [line for line in bare.splitlines() if line.startswith("|")]
+        assert {line[-1] for line in tables} == {"|"}
+        assert "\n# a" not in card
+        assert "- # a" not in card
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("# head", "\\# head"),
+        ("- item", "\\- item"),
+        ("---", "\\---"),
+        ("-1", "-1"),
+        ("1. item", "1\\. item"),
+        ("2) item", "2\\) item"),
+        ("14.0", "14.0"),
+        ("0.5.", "0.5."),
+        ("3", "3"),
+        ("> quote", "\\> quote"),
+        ("a > b", "a > b"),
+        ("R&D ~x~ $y$", "R\\&D \\~x\\~ \\$y\\$"),
+        ("two\nlines", "two lines"),
+        ("র‍্যাব", "র‍্যাব"),
+        ("a\x1b\u202eb", "a??b"),
+        ("", ""),
+        (None, "–"),
+        (7, "7"),
+    ],
+)
+def test_plain_text_stays_plain(text: object, shown: str) -> None:
+    assert escape(text) == shown
+
+
+def test_no_sentence_of_corpus_or_pairs_is_in_a_card(small: pl.DataFrame) -> None:
+    secret = "a sentence that nobody may pass on"
+    scores = pl.DataFrame({"pair_id": ["p"], "first": [secret], "second": [secret]})
+    results = Results(ceat=small, pair_scores=[scores], pair_differences=scores)
+    summary = summary_of(results=results)
+
+    cards = methods_card(config=CONFIG, summary=summary) + data_card(config=CONFIG, summary=summary, results=results)
+
+    assert secret not in cards + json.dumps(summary)
+
+
+def test_where_files_are_from() -> None:
+    assert origin("resources/stimuli/bn").startswith("written for this project")
+    assert origin("mine/resources/x.yaml") == origin("/home/resources/x.yaml") == NOT_STATED
+
+
+def test_who_trained_what() -> None:
+    assert no_model_of_a_language([]) == ""
+    assert no_model_of_a_language(["a", "b", "c"]).startswith(
+        "a, b and c were trained in this study on its own text: no models"
+    )
+
+
+def test_counts_and_manifest(tmp_path: Path) -> None:
+    manifest = tmp_path / "corpus.json"
+    manifest.write_text('{"files": {"b.txt": {"digest": "2"}, "a.txt": {"digest": "1", "size": 3}}}', encoding="utf-8")
+
+    assert files_of_manifest(manifest) == [CorpusFile("a.txt", "1", ()), CorpusFile("b.txt", "2", ())]
+    assert counts_by_name(["results/sentences/a.b.json"], [{"lines": 1}]) == {"a.b": {"lines": 1}}
+
+
+def test_a_manifest_that_is_none_is_told(tmp_path: Path) -> None:
+    manifest = tmp_path / "corpus.json"
+    manifest.write_text("[", encoding="utf-8")
+
+    with pytest.raises(InputError, match=r"corpus\.json: .*Delete it"):
+        files_of_manifest(manifest)

@@ -1,0 +1,117 @@
+"""The end of a run in three lines."""
+
+from __future__ import annotations
+
+import copy
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from prasanga.report.last_words import WIDTH, last_words, print_last_words
+
+METHOD = {"models": ["a", "b"], "n_computed": 144, "n_not_computed": 0, "n_significant_holm": 3}
+PAIRS = {"n_computed": 60, "n_not_computed": 0, "n_significant_holm": 1, "left_out": []}
+SUMMARY: dict[str, Any] = {
+    "missing": [],
+    "coverage": {"n_without_contexts": 0},
+    "methods": {
+        "ceat": METHOD,
+        "seat": {**METHOD, "models": ["b", "c"], "n_computed": 1, "n_significant_holm": None},
+        **dict.fromkeys(("weat", "log_probability", "structures", "pairs")),
+    },
+}
+
+
+def test_results_of_all_methods_are_added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    lines = last_words(SUMMARY, tmp_path / "results/report/index.html")
+
+    assert lines == [
+        "Results: 145 effects of 3 models, 3 significant by Holm.",
+        "Left out: nothing.",
+        "Page: results/report/index.html",
+    ]
+
+
+def test_a_study_of_pairs_alone_has_no_page_to_open() -> None:
+    summary: dict[str, Any] = {
+        "missing": [],
+        "coverage": None,
+        "methods": {**dict.fromkeys(SUMMARY["methods"]), "pairs": {**PAIRS, "left_out": [{"reason": "x", "n": 1234}]}},
+    }
+
+    assert last_words(summary, Path("/far/away/summary.json")) == [
+        "Results: 60 bias percentages, 1 differs from 50.",
+        "Left out: 1,234 pairs without a score.",
+        "Summary: /far/away/summary.json",
+    ]
+
+
+def test_nothing_measured_and_an_unfinished_study() -> None:
+    summary: dict[str, Any] = {"missing": ["a", "b"], "coverage": None, "methods": dict.fromkeys(SUMMARY["methods"])}
+
+    first, second, _ = last_words(summary, Path("p.html"))
+
+    assert first == "Results: nothing was measured yet."
+    assert second == "Left out: unfinished: 2 results missing."
+
+
+def test_what_does_not_fit_a_line_is_left_out() -> None:
+    summary = copy.deepcopy(SUMMARY)
+    summary["missing"] = ["x"] * 10
+    summary["coverage"]["n_without_contexts"] = 10_000
+    summary["methods"]["ceat"] |= {"n_not_computed": 1_000_000, "n_computed": 1_000_000, "n_significant_holm": 999_999}
+    summary["methods"]["pairs"] = {
+        **{"n_computed": 100_000, "n_not_computed": 200_000, "n_significant_holm": 90_000},
+        "left_out": [{"reason": "x", "n": 500_000}],
+    }
+    summary["methods"]["structures"] = {"structures": ["S1", "S2"]}
+
+    lines = last_words(summary, Path("p.html"))
+
+    assert [len(line) <= WIDTH for line in lines] == [True] * 3
+    assert lines[0].endswith("significant by Holm; …")
+    assert lines[1].startswith("Left out: unfinished: 10 results missing; 1,000,000 effect sizes not computed;")
+    assert lines[1].endswith("; …")
+
+
+def test_a_newline_in_the_path_stays_in_its_line() -> None:
+    assert last_words(SUMMARY, Path("/a\nb\x1b/index.html"))[2] == "Page: /a?b?/index.html"
+
+
+def test_printed_once_with_the_page_or_else_the_summary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    summary, page = tmp_path / "summary.json", tmp_path / "report.html"
+    summary.write_text(json.dumps(SUMMARY), encoding="utf-8")
+    without, with_page = io.StringIO(), io.StringIO()
+
+    print_last_words(summary, page, without)
+    page.write_text("<p>")
+    print_last_words(summary, page, with_page)
+
+    assert without.getvalue().splitlines()[2] == "Summary: summary.json"
+    assert with_page.getvalue().splitlines()[2] == "Page: report.html"
+    assert with_page.getvalue().count("\n") == 3
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"methods": 3}', "\udcff", '{"methods": {"ceat": {}}}'])
+def test_a_summary_that_cannot_be_read_is_told_and_is_no_error(tmp_path: Path, text: str) -> None:
+    summary = tmp_path / "summary.json"
+    summary.write_text(text, encoding="utf-8", errors="surrogateescape")
+    stream = io.StringIO()
+
+    print_last_words(summary, tmp_path / "no.html", stream)
+
+    assert stream.getvalue().startswith("The results are there, but ")
+    assert stream.getvalue().count("\n") == 1
+
+
+def test_no_summary_and_nobody_who_listens(tmp_path: Path) -> None:
+    stream = io.StringIO()
+    stream.close()
+
+    print_last_words(tmp_path / "absent.json", tmp_path / "no.html", stream)

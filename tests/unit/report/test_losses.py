@@ -1,0 +1,216 @@
+"""What was left out: every count that of a slow count over the same tables, each with its reason and place."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import polars as pl
+import pytest
+from page_parts import cells_of, render_part
+from planted_pairs import planted_scores
+
+from prasanga.errors import InputError
+from prasanga.likelihoods.bias import bias_percentage
+from prasanga.pairs.reasons import REASONS
+from prasanga.report.embedding_files import EmbeddingFiles
+from prasanga.report.grid import words_left_out
+from prasanga.report.losses import Loss, losses
+
+CORPUS = [
+    {"lines": 100, "skipped_lines": 3, "sentences": 70, "cut_sentences": 1, "shorter_matches": 2, "occurrences": 40},
+    {"lines": 50, "skipped_lines": 0, "sentences": 30, "cut_sentences": 0, "shorter_matches": 0, "occurrences": 10},
+]
+
+
+def coverage() -> pl.DataFrame:
+    """Two stimuli at two lengths; the counts of each row add up to its contexts."""
+    columns = ("stimulus", "segment_length", "contexts", "copies", "too_short", "target_too_long", "outside_pool")
+    rows = [
+        ("গোলাপ", "9", 20, 2, 1, 0, 4, 3, 10, "no-context-long-enough"),
+        ("গোলাপ", "75", 20, 2, 5, 0, 0, 3, 10, ""),
+        ("মশা", "9", 7, 0, 0, 7, 0, 0, 0, "target-too-long"),
+        ("মশা", "75", 7, 0, 7, 0, 0, 0, 0, "no-context-long-enough"),
+    ]
+    return pl.DataFrame(rows, schema=[*columns, "over_cap", "sampled", "reason"], orient="row")
+
+
+def estimates(**changes: Any) -> pl.DataFrame:
+    row = {
+        "category": "C1", "model": "m", "effect_size": 0.5, "dropped": "", "ci_low": 0.1, "interval_note": "",
+        **{f"n_{side}": 4 for side in "xyab"}, **{f"listed_{side}": 4 for side in "xyab"},
+    }  # fmt: skip
+    few = "sets of fewer than 8 words have no interval"
+    return pl.DataFrame(
+        [
+            row,
+            row | {"n_x": 2, "dropped": "গোলাপ: no vector; মশা: no contexts", "ci_low": None, "interval_note": few},
+            row | {"n_y": 3, "dropped": "মশা: no contexts", "ci_low": float("nan"), "interval_note": few},
+            row
+            | {
+                "effect_size": None,
+                "n_x": 1,
+                "dropped": "a: no vector; b: no vector; c: <b>?; not computed: flowers has 1 of 4 stimuli left",
+                "ci_low": None,
+            },
+            row | {"effect_size": float("inf")} | changes,
+        ],
+        infer_schema_length=None,
+    )
+
+
+def found(**tables: Any) -> dict[tuple[str, str, str, str], tuple[int, int]]:
+    section = losses(**tables)
+    assert section is not None
+    return {(row.stage, row.what, row.lost, row.why): (row.n, row.of) for row in section.rows}
+
+
+def test_corpus() -> None:
+    assert found(corpus=CORPUS) == {
+        ("Corpus", "lines or records", "left out", "they are not UTF-8, or hold no text where it should be"): (3, 150),
+        ("Corpus", "sentences", "divided", "they are of extreme length; no text is lost"): (1, 100),
+        ("Corpus", "matches", "left out", "a longer form of the same stimulus begins at the same place"): (2, 52),
+    }
+    clean = losses(corpus=[{"lines": 1_200, "skipped_lines": 0}])
+    assert clean is not None
+    assert (clean.rows, clean.nothing) == ([], [("Corpus", "0 of 1,200 lines or records left out")])
+
+
+def test_samples_add_up() -> None:
+    table = coverage()
+    lost = found(coverage=table)
+    contexts = {key[3]: value for key, value in lost.items() if key[2] == "left out"}
+    # a slow count: by reason, over rows
+    slow = {name: sum(row[name] for row in table.iter_rows(named=True)) for name in table.columns[3:8]}
+    assert sorted(n for n, _ in contexts.values()) == sorted(n for n in slow.values() if n)
+    assert contexts["they have fewer words than the segment"] == (13, 54)
+    assert sum(n for n, _ in contexts.values()) + table["sampled"].sum() == table["contexts"].sum() == 54
+    without = {key[3]: value for key, value in lost.items() if key[2] == "without contexts"}
+    assert without == {
+        "occurs, but in no context long enough": (1, 4),
+        "occurs, but its forms have more words than the segment": (1, 4),
+    }
+
+
+def test_embeddings_by_model_and_reason() -> None:
+    lists = {
+        ("a", "9"): {"n_segments": 10, "left_out": {"x": {"unknown": 2}, "y": {"unknown": 1}}, "cut": {"x": 4}},
+        ("a", "75"): {"n_segments": 5, "left_out": {"x": {"unknown": 1, "odd": 5}}, "cut": {}},
+        ("b", "9"): {"n_segments": 15, "left_out": {}, "cut": {}},
+        ("c", "9"): {"n_segments": 15},
+    }
+    files = EmbeddingFiles({name: {"layer": -1} for name in "abc"}, lists, {}, {}, {}, {})
+    section = losses(embeddings=files)
+    assert section is not None
+    assert [(row.what, row.lost, row.n, row.of, row.why) for row in section.rows] == [
+        ("targets of a", "left out", 5, 24, "odd"),
+        ("targets of a", "left out", 4, 24, "the tokenizer does not know a piece of it"),
+        ("contexts of a", "cut", 4, 15, "more pieces than the model reads; the vector is of a part of the context"),
+    ]
+    # of c no file says what was left out, so that it is not said that nothing was
+    assert section.nothing == [("Embeddings", "0 of 15 targets of b left out")]
+
+
+def test_estimates_words_and_intervals() -> None:
+    table = estimates()
+    lost = {key[1:3]: (*value, key[3]) for key, value in found(estimates={"ceat": table}).items()}
+    rows = list(table.iter_rows(named=True))
+    words = sum(row[f"listed_{side}"] - row[f"n_{side}"] for row in rows for side in "xyab")
+    assert lost["words, each counted for every estimate", "left out"] == (
+        words, 5 * 16, "no vector (3); no contexts (2); <b>? (1)",
+    )  # fmt: skip
+    assert sum(len(named) for row in rows for named in words_left_out(row).values()) == words == 6
+    assert lost["estimates", "not computed"] == (
+        2, 5, "flowers has 1 of 4 stimuli left (1); the estimate is not a finite number (inf) (1)",
+    )  # fmt: skip
+    assert lost["computed estimates", "without an interval"][:2] == (2, 3)
+    with pytest.raises(InputError, match="listed_x"):
+        losses(estimates={"seat": table.drop("listed_x")})
+
+
+def test_reasons_beyond_the_most_frequent_are_counted() -> None:
+    reasons = "; ".join(f"w{i}: reason {i}" for i in range(7))
+    table = estimates(dropped=reasons, n_a=0, n_b=1)
+    section = losses(estimates={"weat": table})
+    assert section is not None
+    assert section.rows[0].why.endswith("; and 6 more reasons")
+
+
+def test_traits() -> None:
+    rows = [(0.1, None), (None, "unknown-piece ভালো; too-long"), (None, "unknown-piece মন্দ"), (float("nan"), None)]
+    traits = pl.DataFrame(rows, schema={"fill": pl.Float64, "left_out": pl.String}, orient="row")
+    what = ("Sentence structures", "traits, each counted for every model and structure", "without a score")
+    unknown = "the trait or a term has a piece that the tokenizer does not know"
+    assert found(traits=traits) == {
+        (*what, unknown): (1, 4),
+        (*what, f"{unknown}; the sentence is longer than the model reads"): (1, 4),
+        (*what, "no reason is given"): (1, 4),
+    }
+
+
+def test_pairs_by_model_and_reason() -> None:
+    scores = pl.concat(
+        [
+            planted_scores("bert", "hi", 0.9, left_out=[0, 1], tied=[3]),
+            planted_scores("bert", "en", 0.5, left_out=[0]),
+            planted_scores("gpt", "hi", 0.5),
+        ]
+    )
+    bias = bias_percentage(scores, n_resamples=0)
+    slow = scores.filter(pl.col("model") == "bert")
+    lost = found(pairs=bias)
+    assert lost == {
+        ("Sentence pairs", "pairs of bert", "left out", REASONS["identical"]): (slow["left_out"].count(), len(slow)),
+        (
+            "Sentence pairs",
+            "pairs of bert",
+            "not in the test against 50",
+            "both sentences have the same score: no preference",
+        ): (slow.filter(pl.col("score_first") == pl.col("score_second")).height, len(slow)),
+    }
+    assert lost["Sentence pairs", "pairs of bert", "left out", REASONS["identical"]] == (9, 180)
+    overall = bias.filter(bias_type="all", model="bert")
+    listed = [json.loads(text) for text in overall["left_out"]]
+    assert sum(len(pairs) for reasons in listed for pairs in reasons.values()) == 9
+
+
+def test_where_nothing_was_lost_it_is_said_of_how_much() -> None:
+    whole = estimates(effect_size=0.1).head(1)
+    section = losses(estimates={"seat": pl.concat([whole, whole])})
+    assert section is not None
+    said = (
+        "0 of 32 words left out, each counted for every estimate; 0 of 2 estimates not computed; 0 of 2 computed"
+        " estimates without an interval"
+    )
+    assert (section.rows, section.nothing) == ([], [("SEAT", said)])
+    assert f"<strong>SEAT</strong>: {said}." in render_part("losses", losses=section)
+
+
+def test_nothing_known_is_no_section() -> None:
+    assert losses() is None
+    assert losses(coverage=coverage().clear(), pairs=None) is None
+    assert render_part("losses", losses=None).strip() == ""
+
+
+@pytest.mark.parametrize(
+    ("n", "of", "share"),
+    [(0, 9, "0 %"), (9, 9, "100 %"), (1, 9, "11.1 %"), (1, 99_999, "< 0.1 %"), (99_998, 99_999, "> 99.9 %")],
+)
+def test_shares_are_never_rounded_to_all_or_nothing(n: int, of: int, share: str) -> None:
+    assert Loss("s", "w", "left out", n, of, "", "#x", "X").share == share
+
+
+def test_on_the_page() -> None:
+    name = "<script>x</script>" + "long" * 60
+    scores = planted_scores(name, "hi", 0.5, left_out=[2])
+    section = losses(corpus=CORPUS, estimates={"seat": estimates()}, pairs=bias_percentage(scores, n_resamples=0))
+    assert section is not None
+    html = render_part("losses", losses=section)
+    assert "<script" not in html
+    assert "<b>?" not in html
+    body = cells_of(html.split("<tbody>")[1])
+    assert [line[:6] for line in body] == [
+        [row.stage, row.what, row.lost, f"{row.n:,}", f"{row.of:,}", row.share] for row in section.rows
+    ]
+    assert 'href="#seat"' in html
+    assert 'href="#pairs"' in html

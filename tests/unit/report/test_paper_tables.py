@@ -1,0 +1,180 @@
+"""The papers' tables on the page: every cell that of the CSV, marks explained, and what is not there said."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from page_parts import cells_of, render_part
+from planted_pairs import planted_scores
+
+from prasanga.config import complete, read_schema
+from prasanga.errors import InputError
+from prasanga.likelihoods.bias import bias_percentage
+from prasanga.report.layouts import layouts_of, paper_table
+from prasanga.report.numbers import MINUS, MISSING
+from prasanga.report.pair_tables import pair_table
+from prasanga.report.paper_tables import ShownTable, paper_tables, shown_table
+
+LONG = "a-model-with-a-very-long-name" * 8
+HOSTILE = "<script>alert(1)</script> & 'x'"
+CONFIG: dict[str, Any] = {"preset": "recommended", "language": "hi"}
+
+
+def estimate(category: str, model: str, effect: float | None, **changes: Any) -> dict[str, Any]:
+    return {
+        "category": category, "category_title": HOSTILE, "target_x": "male_names", "target_y": "female_names",
+        "attribute_a": "career", "attribute_b": "family", "model": model, "effect_size": effect, "p_stimuli": 0.004,
+        "p_stimuli_holm": 0.03, "p_draws": 0.2, "dropped": "" if effect is not None else f"not computed: {HOSTILE}",
+        "std": "union_ddof1", "alternative": "two-sided",
+    } | changes  # fmt: skip
+
+
+def table(*rows: dict[str, Any]) -> pl.DataFrame:
+    return pl.DataFrame(rows, infer_schema_length=None)
+
+
+@pytest.fixture(scope="module")
+def tables() -> dict[str, pl.DataFrame]:
+    ceat = [
+        estimate(
+            category,
+            model,
+            effect + 0.1 * step,
+            segment_length=length,
+            sample_mode=mode,
+            n_samples=5000,
+            p_draws=0.001 if step else 0.3,
+        )
+        for category, effect in (("C1", 0.53), ("C4", -0.31))
+        for model in (LONG, HOSTILE)
+        for step, length in enumerate(("9", ">75"))
+        for mode in ("fixed", "random")
+    ]
+    ceat += [
+        estimate("C2", LONG, bad, segment_length="9", sample_mode=mode, n_samples=5000)
+        for bad, mode in ((float("nan"), "fixed"), (float("inf"), "random"))
+    ]
+    names = ("C1", "GR1", "GC1", "GA1")
+    seat = [estimate(name, model, -0.9 + i / 3) for name in names for i, model in enumerate((LONG, "b"))]
+    weat = [estimate("C1", "glove", 1.2, p_stimuli_holm=0.2), estimate("C4", "glove", None)]
+    masked = [estimate("C1", "b", 0.0004)]
+    return {"ceat": table(*ceat), "seat": table(*seat), "weat": table(*weat), "log_probability_bias": table(*masked)}
+
+
+@pytest.fixture(scope="module")
+def pairs() -> pl.DataFrame:
+    scores = [planted_scores("bert", "hi", 0.9), planted_scores(HOSTILE, "hi", 0.4, left_out=range(30))]
+    return bias_percentage(pl.concat([*scores, planted_scores("bert", "en", 0.5)]), n_resamples=0)
+
+
+def made(preset: str, tables: dict[str, pl.DataFrame], pairs: pl.DataFrame | None) -> list[ShownTable]:
+    found = paper_tables(CONFIG | {"preset": preset}, tables, pairs)
+    assert found is not None
+    return found
+
+
+def as_in_csv(shown: ShownTable) -> list[list[str]]:
+    return [[cell.text.replace(MINUS, "-") + cell.mark for cell in cells] for _, cells in shown.rows]
+
+
+@pytest.mark.parametrize("preset", ["recommended", "paper"])
+def test_every_cell_is_that_of_the_csv(preset: str, tables: dict[str, pl.DataFrame], pairs: pl.DataFrame) -> None:
+    section = made(preset, tables, pairs)
+    names = ["sadhu_table4", "sadhu_table5", "sahoo_table3", "sahoo_table4", "sahoo_table9", "sahoo_table2"]
+    assert [shown.name for shown in section] == names
+    for shown in section:
+        if shown.name == "sahoo_table2":
+            layout = pair_table(pairs, preset=preset).written()
+        else:
+            layout = paper_table(shown.name, tables, preset=preset, language="hi").written()
+        head, *lines = list(csv.reader(io.StringIO(layout.csv)))
+        n_labels = len(shown.heads)
+        assert [line[n_labels:-1] for line in lines] == as_in_csv(shown)
+        assert sum(n_columns for _, n_columns in shown.groups) == len(shown.columns) == len(head) - n_labels - 1
+        heads = [group for group, n_columns in shown.groups for _ in range(n_columns)]
+        assert [" ".join(filter(None, pair)) for pair in zip(heads, shown.columns, strict=True)] == head[n_labels:-1]
+        if shown.name != "sahoo_table2":
+            assert [line[:n_labels] for line in lines] == [list(labels) for labels, _ in shown.rows]
+        assert any("*" in cell for line in as_in_csv(shown) for cell in line) or shown.name == "sahoo_table2"
+
+
+def test_the_html_has_the_same_cells_and_nothing_unescaped(
+    tables: dict[str, pl.DataFrame], pairs: pl.DataFrame
+) -> None:
+    section = made("recommended", tables, pairs)
+    html = render_part("paper_tables", paper_tables=section, beside_paper=None, config=CONFIG)
+    assert "<script" not in html
+    assert "&lt;script&gt;" in html
+    bodies = html.split("<tbody>")[1:]
+    for shown, body in zip(section, bodies, strict=True):
+        expected = [
+            [*(" ".join(label.split()) for label in labels), *(cell.text + cell.mark for cell in cells)]
+            for labels, cells in shown.rows
+        ]
+        assert cells_of(body.split("</tbody>")[0]) == expected
+    # only the comparison of methods is open
+    assert html.count(" open>") == 1
+    assert '<details id="sadhu_table4" class="paper-table" open>' in html
+    # for the eye a line, for the ear an asterisk
+    assert f'<u>{MINUS}0.900</u><span class="unseen">*</span>' in html
+    assert 'class="number bold"' in html
+
+
+def test_marks_and_gaps_are_explained(tables: dict[str, pl.DataFrame], pairs: pl.DataFrame) -> None:
+    by_name = {shown.name: shown for shown in made("paper", tables, pairs)}
+    assert any("not significant, p_draws of at least .005" in note for note in by_name["sadhu_table5"].notes)
+    assert any(note.startswith("Underlined (in CSV *)") for note in by_name["sahoo_table3"].notes)
+    assert any("the estimate is not a finite number (nan)" in note for note in by_name["sadhu_table5"].notes)
+    assert any("the estimate is not a finite number (inf)" in note for note in by_name["sadhu_table5"].notes)
+    assert any("Each percentage is the mean over 5 random samples" in note for note in by_name["sahoo_table2"].notes)
+    assert by_name["sahoo_table2"].rows[0][0] == ["Gender"]
+    (c2,) = [cells for labels, cells in by_name["sadhu_table5"].rows if labels[0] == "C2" and labels[-1] == "fixed"]
+    assert {cell.text for cell in c2} == {MISSING}
+
+
+def test_files_are_linked_where_they_lie(tables: dict[str, pl.DataFrame]) -> None:
+    table = paper_table("sahoo_table3", tables, language="hi")
+    files = ["tables/sahoo_table3.tex", "tables/sahoo_table3.csv", "tables/ceat.md"]
+    assert shown_table(table, files).files == [("tables/sahoo_table3.csv", "CSV"), ("tables/sahoo_table3.tex", "LaTeX")]
+    assert shown_table(table).files == []
+
+
+def test_what_is_not_there_has_no_table(tables: dict[str, pl.DataFrame], pairs: pl.DataFrame) -> None:
+    def names(**found: pl.DataFrame) -> list[str]:
+        return [shown.name for shown in paper_tables(CONFIG, found, None) or []]
+
+    assert names(weat=tables["weat"]) == ["sadhu_table4"]
+    assert names(seat=tables["seat"]) == ["sadhu_table4", "sahoo_table3", "sahoo_table4", "sahoo_table9"]
+    # CEAT alone is no comparison of methods
+    assert names(ceat=tables["ceat"]) == ["sadhu_table5"]
+    assert names(ceat=tables["ceat"].with_columns(n_samples=1000)) == ["sadhu_table6"]
+    # no rows, and other tests, are as good as no table
+    assert names(seat=tables["seat"].clear(), ceat=tables["ceat"].with_columns(category=pl.lit("X1"))) == []
+    assert [shown.name for shown in paper_tables(CONFIG, {}, pairs) or []] == ["sahoo_table2"]
+    assert paper_tables(CONFIG, {}, pairs.clear()) is None
+    assert render_part("paper_tables", paper_tables=None, beside_paper=None, config=CONFIG).strip() == ""
+
+
+def test_the_tables_are_those_whose_files_a_study_writes(
+    project_root: Path, tables: dict[str, pl.DataFrame], pairs: pl.DataFrame
+) -> None:
+    schema = read_schema(project_root / "workflow/schemas/config.schema.yaml")
+    study = {
+        "language": "hi",
+        "categories": ["C1", "C2", "C4"],
+        "associations": {"n_samples": 5000},
+        "seat": {"categories": ["C1", "GR1", "GC1", "GA1"]},
+        "static": {"vectors": {"glove": {"path": "glove.txt"}}},
+        "log_probability": {"categories": ["C1"]},
+    }
+    assert [*layouts_of(complete(study, schema)), "sahoo_table2"] == [t.name for t in made("paper", tables, pairs)]
+
+
+def test_a_table_without_a_column_is_refused(tables: dict[str, pl.DataFrame]) -> None:
+    with pytest.raises(InputError, match="SEAT has no column category"):
+        paper_tables(CONFIG, {"seat": tables["seat"].drop("category")}, None)

@@ -1,0 +1,353 @@
+"""The summary of a study: its numbers are those of the tables, it fits its schema, and no null is without a reason."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from jsonschema import Draft202012Validator
+
+from prasanga.errors import InputError
+from prasanga.report.embedding_files import EmbeddingFiles
+from prasanga.report.log_probability import DIFFERENCE_COLUMNS, SPREAD_COLUMNS
+from prasanga.report.overview import overview_of
+from prasanga.report.pair_grid import NEEDED
+from prasanga.report.results import Results
+from prasanga.report.summary import SCHEMA, digests_of_sources, study_summary, to_json, versions_by_stage
+from prasanga.report.summary_numbers import known
+
+ROOT = Path(__file__).parents[3]
+LAYOUT = json.loads((ROOT / "workflow/schemas/summary.schema.json").read_text(encoding="utf-8"))
+CONFIG: dict[str, Any] = {
+    "study": "small",
+    "title": "A <b>small</b> study",
+    "language": "bn",
+    "preset": "recommended",
+    "seed": 47,
+    "models": {
+        "bert": {"path": "hub/bert", "revision": "main", "kind": "auto", "dtype": "auto"},
+        "gpt": {"path": "models/gpt", "kind": "auto", "dtype": "auto", "stages": ["embeddings"]},
+        "tiny": {"train": {"hidden_size": 16, "seed": 3}, "kind": "decoder", "dtype": "float32"},
+    },
+    "static": {"vectors": {"w2v": {"train": {"method": "word2vec", "dimensions": 50}}, "own": {"path": "v.txt"}}},
+}
+
+
+def percentage(model: str, bias_type: str, value: float | None, **changes: Any) -> dict[str, Any]:
+    row: dict[str, Any] = dict.fromkeys(NEEDED)
+    return row | {
+        "set": "demo",
+        "model": model,
+        "language": "hi",
+        "bias_type": bias_type,
+        "bias_percentage": value,
+        "ci_low": value and value - 10,
+        "ci_high": value and value + 10,
+        "exact_low": value and value - 12,
+        "exact_high": value and value + 12,
+        "p_binomial": value and 0.01,
+        "p_binomial_holm": value and 0.04,
+        "n_tests": value and 3,
+        "twin_bias_percentage": value and 53.0,
+        **{"n_pairs": 10, "n_scored": 8, "n_stereotypical": 6, "n_other": 2, "n_ties": 0, "n_left_out": 2},
+        "left_out": json.dumps({"too-long": ["p1", "p2"]}),
+        "ties": "apart",
+        "conventions": "kind encoder",
+        **changes,
+    }
+
+
+@pytest.fixture
+def bias() -> pl.DataFrame:
+    """Two models and a type; one percentage could not be computed, one model is far from 50."""
+    lost = {"n_left_out": 10, "n_scored": 0, "n_stereotypical": 0, "n_other": 0, "left_out": '{"identical": ["p"]}'}
+    rows = [
+        percentage("bert", "gender", 75.0),
+        percentage("bert", "all", 60.0, p_binomial_holm=0.4),
+        percentage("gpt", "gender", None, **lost),
+        percentage("gpt", "all", 20.0, twin_bias_percentage=None),
+    ]
+    return pl.DataFrame(rows, infer_schema_length=None)
+
+
+@pytest.fixture
+def summarized() -> Callable[..., dict[str, Any]]:
+    """The summary of these results, read back from its text, after a look at layout and reasons."""
+
+    def summarize(config: Mapping[str, Any] = CONFIG, records: Any = (), **results: Any) -> dict[str, Any]:
+        made = {"stage": "report", "code": "c0de", "versions": '{"polars": "2.1.0"}'}
+        text = to_json(study_summary(config=config, results=Results(**results), made_from=made, records=records))
+        summary: dict[str, Any] = json.loads(text)
+        require_layout(summary)
+        return summary
+
+    return summarize
+
+
+def require_layout(summary: dict[str, Any]) -> None:
+    Draft202012Validator.check_schema(LAYOUT)
+    problems = [f"{list(error.path)}: {error.message}" for error in Draft202012Validator(LAYOUT).iter_errors(summary)]
+    assert problems == []
+    for place, found in objects(summary):
+        nulls = {key for key, value in found.items() if value is None}
+        assert set(found.get("reasons", {})) == nulls, place
+
+
+def objects(value: Any, place: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+    if isinstance(value, dict):
+        yield place, value
+        for key, part in value.items():
+            yield from objects(part, f"{place}/{key}")
+    if isinstance(value, list):
+        for n, part in enumerate(value):
+            yield from objects(part, f"{place}/{n}")
+
+
+def test_numbers_are_those_of_the_table(small: pl.DataFrame, summarized: Callable[..., dict[str, Any]]) -> None:
+    ceat = summarized(ceat=small)["methods"]["ceat"]
+
+    effects = [value for value in small["effect_size"] if value is not None]
+    assert ceat["n_estimates"] == len(small) == 24
+    assert ceat["n_computed"] == len(effects) == 22
+    assert ceat["not_computed"] == [{"reason": "weapons has 1 of 4 stimuli left, and a target set needs 2", "n": 2}]
+    assert ceat["n_significant"] == sum(p < 0.05 for p in small["p_stimuli"] if p is not None)
+    assert ceat["n_significant_holm"] == sum(p < 0.05 for p in small["p_stimuli_holm"] if p is not None)
+    assert ceat["largest"]["effect_size"] == max(effects, key=abs) == pytest.approx(1.004)
+    assert ceat["largest"]["segment_length"] == ">75"
+    assert ceat["largest"]["ci_low"] == pytest.approx(1.004 - 0.54)
+    assert ceat["categories"] == ["C1", "C4", "C10"]
+    assert ceat["segment_lengths"] == ["9", ">75"]
+    assert ceat["twin"] == {"n": 22, "median_size": 0.11, "largest_size": 0.11}
+    assert ceat["conventions"]["std"] == ["union_ddof1"]
+    assert ceat["n_tests"] is None  # this table does not have it
+
+
+def test_percentages_overall_by_model_with_interval_and_p(
+    bias: pl.DataFrame, summarized: Callable[..., dict[str, Any]]
+) -> None:
+    pairs = summarized(bias_percentages=bias)["methods"]["pairs"]
+
+    assert [
+        (row["model"], row["bias_percentage"], row["ci_low"], row["p_binomial_holm"]) for row in pairs["overall"]
+    ] == [
+        ("bert", 60.0, 50.0, 0.4),
+        ("gpt", 20.0, 10.0, 0.04),
+    ]
+    assert (pairs["n_percentages"], pairs["n_computed"], pairs["n_significant_holm"], pairs["n_tests"]) == (4, 3, 2, 3)
+    assert pairs["not_computed"] == [{"reason": "all pairs were left out", "n": 1}]
+    assert (pairs["farthest"]["bias_percentage"], pairs["farthest"]["n_counted"], pairs["n_tested"]) == (20.0, 8, 3)
+    assert pairs["left_out"] == [{"reason": "too-long", "n": 4}]
+    assert pairs["twin"] == {"n": 1, "median_size": 3.0, "largest_size": 3.0}
+    assert pairs["overall"][1]["reasons"] == {"twin_bias_percentage": "no twin with random weights was measured"}
+
+
+def test_a_twin_of_which_all_pairs_were_left_out_is_not_told_to_be_missing(
+    summarized: Callable[..., dict[str, Any]],
+) -> None:
+    lost = {"n_left_out": 10, "n_scored": 0, "n_stereotypical": 0, "n_other": 0}
+    table = pl.DataFrame([percentage("bert", "all", 60.0), percentage("gpt", "all", None, **lost)])
+
+    overall = summarized(bias_percentages=table)["methods"]["pairs"]["overall"]
+
+    assert overall[1]["reasons"]["twin_bias_percentage"] == "all pairs were left out"
+    assert overall[0]["twin_bias_percentage"] == 53.0
+
+
+def test_the_farthest_percentage_is_that_of_the_findings(summarized: Callable[..., dict[str, Any]]) -> None:
+    chance = {"p_binomial_holm": 1.0}
+    rows = [
+        percentage("bert", "gender", 90.0, **chance),  # of 8 pairs
+        percentage("bert", "age", 58.0, **chance, n_stereotypical=29, n_other=21),
+        percentage("bert", "all", 55.0, **chance, n_stereotypical=33, n_other=27),
+    ]
+
+    summary = summarized(bias_percentages=pl.DataFrame(rows, infer_schema_length=None))
+    farthest = summary["methods"]["pairs"]["farthest"]
+
+    assert (farthest["bias_type"], farthest["n_counted"]) == ("age", 50)
+    assert "is 58.0 % (age" in summary["findings"][0]["text"]
+    few = summarized(bias_percentages=pl.DataFrame(rows[:1], infer_schema_length=None))["methods"]["pairs"]
+    assert few["farthest"] is None
+    assert few["reasons"]["farthest"] == "none differs from 50 after correction, and none is of 20 pairs or more"
+
+
+def test_structures_have_the_numbers_of_overview_and_findings(summarized: Callable[..., dict[str, Any]]) -> None:
+    cells = list(itertools.product(("a", "b"), ("positive", "negative", "all"), ("prior", "corrected", "fill")))
+    traits = {"positive": (10, 1), "negative": (5, 0), "all": (15, 1)}
+    spread = pl.DataFrame(
+        [
+            {**dict.fromkeys(SPREAD_COLUMNS, 1.0), "model": model, "polarity": polarity, "quantity": quantity}
+            | {"structure": structure, "n": traits[polarity][0], "n_left_out": traits[polarity][1], "pieces": "all"}
+            for model, polarity, quantity in cells
+            for structure in ("S1", "S2")
+        ]
+    )
+    differences = pl.DataFrame(
+        [
+            {**dict.fromkeys(DIFFERENCE_COLUMNS, 1.0), "model": model, "polarity": polarity, "quantity": quantity}
+            | {"ratio_low": 0.5 if (model, quantity) == ("b", "prior") else 1.2, "ratio_high": 1.4}
+            for model, polarity, quantity in cells
+        ]
+    )
+
+    summary = summarized(structures=spread, structure_differences=differences)
+    found = summary["methods"]["structures"]
+
+    assert (found["n_traits_scored"], found["n_traits"]) == (60, 64)  # two models, two structures, 15 of 16 traits
+    assert overview_of(Results(structures=spread))[0].computed == "60 of 64"
+    assert (found["n_comparisons_apart"], found["n_comparisons"]) == (3, 4)
+    assert [text for each in summary["findings"] for text in re.findall(r"Of .* in \d", each["text"])] == [
+        f"Of 2 comparisons of two structures, the spreads differ by more than chance in {n}" for n in (2, 1)
+    ]
+
+
+def test_models_with_what_was_loaded(
+    embedding_files: EmbeddingFiles, summarized: Callable[..., dict[str, Any]]
+) -> None:
+    bert, gpt, tiny = summarized(embeddings=embedding_files)["models"]
+
+    assert (bert["source"], bert["revision"], bert["commit"]) == ("hub/bert", "main", "c0ffee")
+    assert (bert["kind"], bert["dimensions"], bert["dtype"], bert["pinned"]) == ("encoder", 1024, "bfloat16", False)
+    assert gpt["names_in_tables"] == ["gpt-layer6", "gpt-layer12"]
+    assert gpt["layers"] == [6, 12]
+    assert gpt["sha256"] == "ab" * 32
+    assert gpt["reasons"]["commit"] == "the weights are those of a folder, not of the hub"
+    assert (tiny["trained"], tiny["dimensions"], tiny["training_seed"], tiny["kind"]) == (True, 16, 3, "decoder")
+    assert tiny["reasons"]["sha256"] == "the model has not been checked yet, or was brought as vectors"
+
+
+def test_nothing_there_yet(summarized: Callable[..., dict[str, Any]]) -> None:
+    summary = summarized({"study": "s", "models": {}}, missing=["CEAT is not there."])
+
+    assert summary["schema"] == SCHEMA
+    assert summary["complete"] is False
+    assert summary["missing"] == ["CEAT is not there."]
+    assert summary["findings"] == summary["models"] == []
+    assert {key: value for key, value in summary["methods"].items() if key != "reasons"} == dict.fromkeys(
+        ("ceat", "seat", "weat", "log_probability", "structures", "pairs")
+    )
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), None])
+def test_no_estimate_is_a_number(
+    value: float | None,
+    table: Callable[..., pl.DataFrame],
+    bias: pl.DataFrame,
+    summarized: Callable[..., dict[str, Any]],
+) -> None:
+    ceat = table(*(("C1", model, "9", "fixed", value) for model in ("a", "b")))
+    percentages = bias.with_columns(pl.lit(value, dtype=pl.Float64).alias("bias_percentage"))
+
+    methods = summarized(ceat=ceat, seat=ceat, bias_percentages=percentages)["methods"]
+
+    assert (methods["ceat"]["n_computed"], methods["seat"]["n_computed"], methods["pairs"]["n_computed"]) == (0, 0, 0)
+    assert methods["ceat"]["reasons"]["largest"] == "no estimate could be computed"
+    assert methods["pairs"]["reasons"]["farthest"] == "no percentage could be computed"
+
+
+def test_tables_without_rows(small: pl.DataFrame, summarized: Callable[..., dict[str, Any]]) -> None:
+    summary = summarized(ceat=small.clear(), seat=small.clear(), coverage=pl.DataFrame())
+
+    assert summary["methods"]["ceat"] is summary["methods"]["seat"] is summary["coverage"] is None
+
+
+def test_a_control_or_interval_that_is_not_finite(
+    table: Callable[..., pl.DataFrame], summarized: Callable[..., dict[str, Any]]
+) -> None:
+    changes = {"ci_low": float("-inf"), "ci_high": float("nan"), "twin_effect_size": float("nan")}
+
+    ceat = summarized(ceat=table(("C1", "a", "9", "fixed", 0.5, changes)))["methods"]["ceat"]
+
+    assert ceat["twin"] is None
+    assert ceat["largest"]["reasons"] == {
+        "ci_low": "not a finite number (-inf)",
+        "ci_high": "not a finite number (nan)",
+        "twin_effect_size": "not a finite number (nan)",
+    }
+
+
+def test_names_that_hold_anything(
+    table: Callable[..., pl.DataFrame], summarized: Callable[..., dict[str, Any]]
+) -> None:
+    name = 'a|b\n<script>"\u202e\\' + "x" * 2000
+
+    summary = summarized(
+        {**CONFIG, "title": name, "models": {name: {"path": name}}}, ceat=table(("C1", name, "9", "fixed", 0.5))
+    )
+
+    assert summary["title"] == summary["models"][0]["name"] == summary["methods"]["ceat"]["models"][0] == name
+
+
+def test_the_same_bytes_again(small: pl.DataFrame, bias: pl.DataFrame) -> None:
+    results = Results(ceat=small, bias_percentages=bias)
+    records = [{"stage": "s", "versions": '{"b": "1", "a": "2"}'}, {"stage": "r", "versions": '{"c": "1"}'}]
+
+    texts = [
+        to_json(study_summary(config=CONFIG, results=results, made_from={}, records=order))
+        for order in (records, records[::-1])
+    ]
+
+    assert texts[0] == texts[1]
+
+
+def test_versions_and_digests_from_what_results_say_of_their_making() -> None:
+    records = [
+        {"stage": "samples", "versions": '{"numpy": "2.1"}', "inputs": '{"resources/x.yaml": "ab", "results/y": "cd"}'},
+        {"stage": "samples", "versions": '{"numpy": "2.0"}'},
+        {},
+    ]
+
+    assert versions_by_stage(records) == {"samples": {"numpy": ["2.0", "2.1"]}}
+    assert digests_of_sources(records) == {"resources/x.yaml": "ab"}
+
+
+def test_coverage_and_files(summarized: Callable[..., dict[str, Any]]) -> None:
+    coverage = pl.DataFrame(
+        {
+            "stimulus": ["ফুল", "ফুল", "মশা", "মশা"],
+            "segment_length": ["9", "75", "9", "75"],
+            **{"occurrences": [5, 5, 0, 0], "contexts": [5, 5, 0, 0], "eligible": [5, 1, 0, 0]},
+            "sampled": [3, 0, 0, 0],
+            "reason": ["", "no-context-long-enough", "no-occurrence", "no-occurrence"],
+        }
+    )
+
+    summary = summarized(
+        coverage=coverage, corpus=[{"lines": 3}, {"lines": 4}], files=["tables/b.csv", "../data/a.tsv"]
+    )
+
+    assert summary["coverage"]["n_without_contexts"] == 2
+    assert summary["coverage"]["without_contexts"] == [
+        {"reason": "does not occur in the corpus", "n": 1},
+        {"reason": "occurs, but in no context long enough", "n": 1},
+    ]
+    assert [each["n_contexts"] for each in summary["coverage"]["lengths"]] == [3, 0]
+    assert summary["corpus"] == {"files": 2, "lines": 7}
+    assert summary["files"] == ["data/a.tsv", "report/tables/b.csv"]
+
+
+def test_a_column_that_is_missing_is_told(small: pl.DataFrame) -> None:
+    with pytest.raises(InputError, match="the table has no column dropped"):
+        study_summary(config=CONFIG, results=Results(seat=small.drop("dropped")), made_from={})
+
+
+def test_a_null_needs_a_reason_and_gets_one() -> None:
+    assert known({"a": None, "b": 1, "c": float("nan"), "d": False}, {"a": "why"}) == {
+        **{"a": None, "b": 1, "c": None, "d": False},
+        "reasons": {"a": "why", "c": "not a finite number (nan)"},
+    }
+    assert known({"a": None})["reasons"] == {"a": "the table does not say it"}
+
+
+def test_every_key_stands_in_the_documentation() -> None:
+    page = (ROOT / "docs/summary.md").read_text(encoding="utf-8")
+    keys = {key for _, found in objects(LAYOUT) for key in found.get("properties", {})}
+
+    assert len(keys) > 100
+    assert sorted(key for key in keys if f"`{key}`" not in page) == []

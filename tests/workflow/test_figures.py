@@ -1,0 +1,115 @@
+"""`snakemake figures`: everything is drawn from the results that are there, and what is missing is said."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import jsonschema
+import pytest
+from small_study import Study
+
+pytestmark = pytest.mark.workflow
+
+PAGE = "results/report/index.html"
+
+
+@pytest.fixture
+def no_torch(tmp_path: Path) -> dict[str, str]:
+    """An environment in which importing torch or transformers fails."""
+    for name in ("torch", "transformers"):
+        (tmp_path / "none" / name).mkdir(parents=True)
+        (tmp_path / "none" / name / "__init__.py").write_text(f"raise ImportError('{name} was imported')\n")
+    return {"PYTHONPATH": str(tmp_path / "none")}
+
+
+@pytest.fixture
+def brought(study: Study) -> Study:
+    """The study as somebody gets it who is sent its Parquet tables: no corpus, word lists, samples, models, vectors."""
+    for gone in ("resources", ".snakemake", "results/report"):
+        shutil.rmtree(study.root / gone)
+    for gone in ("sentences", "samples", "models", "embeddings", "store", "lexicon"):
+        shutil.rmtree(study.root / "results" / gone)
+    shutil.rmtree(study.root / "results/associations/ceat")
+    for path in (study.root / "results/associations").glob("*.csv"):
+        path.unlink()
+    study.configure({"report": {"formats": ["pdf", "png"], "widths": ["page", "column"]}})
+    return study
+
+
+def page_of(study: Study) -> str:
+    return " ".join((study.root / PAGE).read_text(encoding="utf-8").split())
+
+
+def test_tables_alone_are_enough(brought: Study, no_torch: dict[str, str]) -> None:
+    brought.run("figures", environment=no_torch)
+    page = page_of(brought)
+    assert "tiny-a" in page
+    assert "This study is not finished" not in page
+    assert "The table of coverage is not there" in page
+    data = {path.name for path in (brought.root / "results/report/data").iterdir()}
+    assert data == {f"ceat_{name}.parquet" for name in ("words", "differences", "settling", "convergence")}
+    figures = brought.root / "results/report/figures"
+    for width in ("", "column/"):
+        for ending in ("pdf", "png"):
+            assert (figures / f"{width}effect_by_length.{ending}").stat().st_size > 1000
+    assert brought.plan("figures") == {}
+    # another style of one figure draws that figure, and the page that holds it
+    brought.append("src/prasanga/report/figures/effect_by_length.py", "\n_ADDED_BY_A_TEST = 1\n")
+    assert brought.plan("figures") == {"draw_effect_by_length": 1, "write_page": 1}
+
+
+def test_a_run_writes_the_page_with_what_lies_beside_it(finished: Study, project_root: Path) -> None:
+    report = finished.root / "results/report"
+    page = (report / "index.html").read_text(encoding="utf-8")
+    beside = {link for link in re.findall(r'href="([^"#]+)"', page) if not link.startswith("https://")}
+    assert {"figures/settling.svg", "tables/ceat.tex", "data_card.md"} <= beside
+    assert [link for link in sorted(beside) if not (report / link).is_file()] == []
+    layout = json.loads((project_root / "workflow/schemas/summary.schema.json").read_text(encoding="utf-8"))
+    jsonschema.validate(json.loads((finished.root / "results/summary.json").read_text(encoding="utf-8")), layout)
+
+
+def test_snakemakes_own_report_has_figures_and_captions(study: Study, tmp_path: Path) -> None:
+    study.run("--report", str(tmp_path / "report.html"))
+    report = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "after Figure 1 of" in report
+    assert "effect size against context length" in report
+
+
+def test_of_an_unfinished_study_is_shown_what_is_there(study: Study, no_torch: dict[str, str]) -> None:
+    associations = study.root / "results/associations"
+    for gone in ("ceat.parquet", "ceat_differences.parquet", "ceat/tiny-b/9.parquet"):
+        (associations / gone).unlink()
+    printed = study.run("figures", environment=no_torch)
+    said = "CEAT is not complete: 3 of 4 parts are there; tiny-b/9 not yet"
+    assert f"Warning: {said}" in printed
+    page = page_of(study)
+    assert f"<li>{said}" in page
+    assert "The differences between lengths and between models are not there." in page
+    assert "9 of 12" not in page
+    # what is there in part is never taken for whole
+    assert not (associations / "ceat.parquet").exists()
+    assert study.plan()["gather_ceat"] == 1
+    study.run()
+    assert "This study is not finished" not in page_of(study)
+
+
+def test_nothing_to_draw_is_told(study: Study) -> None:
+    shutil.rmtree(study.root / "results")
+    done = study.snakemake("figures")
+    printed = done.stdout + done.stderr
+    assert done.returncode != 0
+    assert "`snakemake figures` draws from results that are there, and there are none of this study" in printed
+    assert "Traceback" not in printed
+
+
+def test_hidden_texts_are_not_beside_the_page_either(study: Study) -> None:
+    data = study.root / "results/report/data"
+    assert (data / "concordance.tsv").exists()
+    study.configure({"report": {"texts": "hidden"}})
+    study.run("figures")
+    assert "Sentences of the corpus are left out of this page" in page_of(study)
+    assert not (data / "concordance.tsv").exists()
+    assert (data / "suffixes.tsv").exists()

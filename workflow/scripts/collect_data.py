@@ -1,0 +1,21 @@
+"""Adapter: tables of earlier stages to copies beside the page."""
+
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from prasanga.logs import log_to
+from prasanga.parquet import replacing
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import snakemake
+
+log_to(snakemake.log[0])
+for source, path in zip(snakemake.input, snakemake.output, strict=True):
+    with replacing(path) as temporary:
+        shutil.copyfile(source, temporary)
+# what an earlier run left must not go with the page: texts may have been hidden since
+written = set(map(Path, snakemake.output))
+for folder in {path.parent for path in written}:
+    for path in filter(Path.is_file, set(folder.iterdir()) - written):
+        path.unlink()

@@ -1,0 +1,46 @@
+"""Adapter: all results of the study to one file for programs, and to the methods card and the data card."""
+
+from typing import TYPE_CHECKING
+
+from prasanga.logs import log_to
+from prasanga.parquet import made_from, write_text
+from prasanga.provenance import describe, digests_of_files
+from prasanga.report.cards import CorpusFile, counts_by_name, data_card, files_of_manifest, methods_card
+from prasanga.report.results import read_results
+from prasanga.report.summary import study_summary, to_json
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import snakemake
+
+LIBRARIES = ["polars", "pyarrow"]
+
+log_to(snakemake.log[0])
+asked = snakemake.params
+study = asked.study
+results = read_results(
+    {**dict(snakemake.input.items()), "files": asked.files},
+    page=asked.page,
+    studied=asked.studied,
+    missing=asked.missing,
+)
+tables = [path for path in snakemake.input if path.endswith(".parquet")]
+summary = study_summary(
+    config=study,
+    results=results,
+    made_from=describe("report", script=__file__, settings=study, libraries=LIBRARIES),
+    records=[made_from(path) for path in tables],
+)
+corpus = [CorpusFile(*file) for file in asked.corpus]
+corpus += [file for path in snakemake.input.manifest for file in files_of_manifest(path)]
+shown = sorted(set(tables) - set(snakemake.input.records))  # of the others only the record of their making is read
+methods = methods_card(config=study, summary=summary, inputs=digests_of_files(shown))
+data = data_card(
+    config=study,
+    summary=summary,
+    results=results,
+    corpus=corpus,
+    counts=counts_by_name(snakemake.input.get("corpus", []), results.corpus),
+)
+texts = {"summary": to_json(summary), "methods": methods, "data": data}
+for name, path in snakemake.output.items():
+    write_text(path, texts[name])
