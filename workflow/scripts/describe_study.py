@@ -31,7 +31,7 @@ summary = study_summary(
     records=[made_from(path) for path in tables],
 )
 corpus = [CorpusFile(*file) for file in asked.corpus]
-corpus += [file for path in snakemake.input.manifest for file in files_of_manifest(path)]
+corpus += [file for path in asked.manifest for file in files_of_manifest(path)]
 shown = sorted(set(tables) - set(snakemake.input.records))  # of the others only the record of their making is read
 methods = methods_card(config=study, summary=summary, inputs=digests_of_files(shown))
 data = data_card(
