@@ -65,6 +65,7 @@ benchmarks: $(VENV)/.installed
 	$(BIN)/python tests/benchmarks/embeddings.py
 	$(BIN)/python tests/benchmarks/associations.py --grid
 	$(BIN)/python tests/benchmarks/pairs.py
+	$(BIN)/python tests/benchmarks/report.py
 	$(BIN)/python tests/benchmarks/interval_coverage.py
 	$(BIN)/python tests/benchmarks/calibration.py
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from report_pages import CATEGORIES
 
 import prasanga.report
 from prasanga.errors import InputError
@@ -32,20 +33,6 @@ SVG = (
     '<?xml version="1.0"?><!DOCTYPE svg><svg xmlns="http://www.w3.org/2000/svg" width="9pt" viewBox="0 0 9 9">'
     "<metadata><a>b</a></metadata><!-- a comment --><path d='M 0 0' style='fill: #22262b'/></svg>"
 )
-CATEGORIES = {
-    "C1": {
-        "title": "Flowers and insects",
-        "targets": [
-            {"name": "flowers", "gloss": "flowers", "stimuli": ["গোলাপ"]},
-            {"name": "insects", "gloss": "insects", "stimuli": ["মশা"]},
-        ],
-        "attributes": [
-            {"name": "pleasant", "gloss": "pleasant", "stimuli": ["শান্তি"]},
-            {"name": "unpleasant", "gloss": "unpleasant", "stimuli": ["দুঃখ"]},
-        ],
-    },
-    "glosses": {"গোলাপ": "rose", "মশা": "mosquito", "শান্তি": "peace", "দুঃখ": "sorrow"},
-}
 FORMS = pl.DataFrame(
     {
         "form": ["গোলাপ", "গোলাপের", "গোলাপই"],
