@@ -205,7 +205,7 @@
       field[name].parentElement.hidden = pairs[name].values.length < 2;
     }
     fill(field.preferred, 'any', [[0, 'the stereotypical sentence'], [1, 'the other sentence'], [2, 'neither: a tie']]);
-    fill(field.left_out, 'with and without', [['no', 'scored pairs only'], ['yes', 'left out only'],
+    fill(field.left_out, 'all pairs', [['no', 'scored pairs only'], ['yes', 'left out only'],
       ...Object.entries(pairs.reasons).map(([state, why]) => [pairs.states.indexOf(state), why])]);
     const ORDERS = {
       size: ['Size of the difference, largest first', [place.size, 'desc']],
