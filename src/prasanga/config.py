@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import copy
 import difflib
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import yaml
 from jsonschema import Draft202012Validator, ValidationError
 
+from prasanga.config_paths import path_problems
+from prasanga.config_values import implausible_values
 from prasanga.errors import InputError
 
 try:
@@ -24,6 +28,8 @@ except ImportError:  # PyYAML built without libyaml: the same, slower
     from yaml import SafeLoader as _SafeLoader  # type: ignore[assignment]
 
 
+_SHOWN = 20
+_NUMBER = r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?"
 _BY_LANGUAGE = (
     ("seat", "templates", "resources/templates/{}/seat.yaml"),
     ("log_probability", "templates", "resources/templates/{}/log_probability.yaml"),
@@ -47,10 +53,9 @@ def complete(config: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, 
     Raises:
         InputError: with one paragraph per mistake: the key, the value found, what is allowed and what to write.
     """
+    _refuse(implausible_values(config))
     config = _with_numbers(config, schema)
-    problems = [_explain(error) for error in _errors(config, schema)]
-    if problems:
-        raise InputError("The config cannot be used.\n" + "\n".join(f"- {problem}" for problem in problems))
+    _refuse(_explain(error) for error in _errors(config, schema))
     completed: dict[str, Any] = _with_defaults(config, schema, preset=config.get("preset", "recommended"))
     for section, key, path in _BY_LANGUAGE:
         if completed[section][key] is None:
@@ -61,9 +66,7 @@ def complete(config: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, 
         # what auto means on a processor, also where another model of the study has a card
         if settings["cards"] == 0 and settings["dtype"] == "auto":
             settings["dtype"] = "float32"
-    problems = list(_contradictions(completed))
-    if problems:
-        raise InputError("The config cannot be used.\n" + "\n".join(f"- {problem}" for problem in problems))
+    _refuse([*_contradictions(completed), *path_problems(completed, schema)])
     return completed
 
 
@@ -97,6 +100,13 @@ def describe(schema: Mapping[str, Any]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _refuse(problems: Iterable[str]) -> None:
+    found = list(islice(problems, _SHOWN + 1))
+    if found:
+        more = ["... and more of the kind."] if len(found) > _SHOWN else []
+        raise InputError("\n- ".join(["The config cannot be used.", *found[:_SHOWN], *more]))
+
+
 def _with_numbers(value: Any, schema: Mapping[str, Any]) -> Any:
     """Numbers written as text become numbers where one is asked for: Snakemake reads `--config 'a={n: 9}'` as text."""
     if isinstance(value, Mapping):
@@ -106,10 +116,12 @@ def _with_numbers(value: Any, schema: Mapping[str, Any]) -> Any:
     if isinstance(value, list):
         return [_with_numbers(item, schema.get("items", {})) for item in value]
     kinds = [option.get("type") for option in (schema, *schema.get("oneOf", ()))]
-    if isinstance(value, str) and "integer" in kinds and re.fullmatch(r"[+-]?\d+", value):
+    if isinstance(value, str) and "integer" in kinds and re.fullmatch(r"[+-]?\d{1,18}", value):
         return int(value)
-    if isinstance(value, str) and "number" in kinds and re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", value):
+    if isinstance(value, str) and "number" in kinds and re.fullmatch(_NUMBER, value) and math.isfinite(float(value)):
         return float(value)
+    if isinstance(value, float) and "integer" in kinds and value.is_integer():
+        return int(value)
     return value
 
 
@@ -189,7 +201,7 @@ def _explain(error: ValidationError) -> str:
         case "minLength":
             return f"{key} is empty. Write a path or pattern, such as `texts/*.txt`."
         case "enum":
-            near = difflib.get_close_matches(str(error.instance), list(map(str, part["enum"])), n=1)
+            near = difflib.get_close_matches(_short(error.instance).strip("'"), list(map(str, part["enum"])), n=1)
             suggestion = near[0] if near else part["enum"][0]
             last = str(error.absolute_path[-1])
             write = f"`{last}: {suggestion}`" if not last.isdigit() else f"`{suggestion}`"
@@ -206,10 +218,10 @@ def _explain_unknown_keys(found: Mapping[str, Any], part: Mapping[str, Any], pla
     where = f" in `{place}`" if place else ""
     sentences = []
     for key in unknown:
-        near = difflib.get_close_matches(key, known, n=1)
+        near = difflib.get_close_matches(key[:80], known, n=1)
         write = f" Did you mean `{near[0]}`?" if near else ""
         sentences.append(
-            f"unknown key `{key}`{where} (value {_short(found[key])}).{write} Allowed: {', '.join(known)}."
+            f"unknown key `{key[:80]}`{where} (value {_short(found[key])}).{write} Allowed: {', '.join(known)}."
         )
     return " ".join(sentences)
 
@@ -248,6 +260,7 @@ def _allowed(part: Mapping[str, Any]) -> str:
             ("minItems", "with at least"),
             ("minProperties", "with at least"),
             ("pattern", "of the form"),
+            ("maxLength", "with at most so many characters:"),
         )
         if bound in part
     ]
@@ -257,7 +270,8 @@ def _allowed(part: Mapping[str, Any]) -> str:
 
 
 def _short(value: object) -> str:
-    text = repr(value)
+    # a text of a megabyte need not be written out to be cut
+    text = repr(value[:80]) if isinstance(value, str) and len(value) > 80 else repr(value)
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 

@@ -1,11 +1,36 @@
-"""The one exception that a user is meant to read."""
+"""The one exception that a user is meant to read, and text that is safe to print."""
 
 from __future__ import annotations
+
+import re
+
+_LONGEST = 20_000
+# Control characters but tab and line feed, marks that reorder a line or end it, halves of characters.
+_UNPRINTABLE = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
 
 
 class InputError(ValueError):
     """Input that cannot be used: a config, a word list, a corpus, a model, a results file.
 
     The message is for the person who can mend it: the file, the line or key, the value found, what is allowed,
-    and what to write instead.
+    and what to write instead. What it quotes comes from anywhere, so it is made printable (`printable`).
     """
+
+    def __init__(self, message: object = "") -> None:
+        super().__init__(printable(str(message)))
+
+
+def printable(text: str) -> str:
+    r"""Text that a terminal shows and does nothing else with.
+
+    Control characters, marks that turn a line around, and lone surrogates are written as escapes (`\x1b`); a very long
+    text is cut.
+    """
+    if len(text) > _LONGEST:
+        text = f"{text[:_LONGEST]}... ({len(text) - _LONGEST} more characters)"
+    return _UNPRINTABLE.sub(_escaped, text)
+
+
+def _escaped(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"

@@ -1,41 +1,104 @@
-"""Where a job's messages go: its log file and the terminal, tracebacks included."""
+"""Where a job's messages go: its log file and the terminal; of a mistake of ours also its traceback, in a file."""
 
 from __future__ import annotations
 
 import logging
 import sys
+import traceback
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 
-from prasanga.errors import InputError
+from prasanga.errors import InputError, printable
 
 _TALKATIVE = ("fontTools", "matplotlib")  # which would tell of every table of every font
+
+
+class _Printable(logging.Formatter):
+    """Messages quote texts, labels and file names from anywhere: none of them may steer the terminal."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return printable(super().format(record))
+
+
+class _LogFile(logging.FileHandler):
+    """A file that may fill the disk: that is told once, and the job goes on without it."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path, mode="w", encoding="utf-8")
+        self._told = False
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802
+        """Tell that the log is not written, in place of a traceback for each message."""
+        error = sys.exc_info()[1]
+        if not isinstance(error, OSError):
+            super().handleError(record)
+        elif not self._told:
+            self._told = True
+            _tell_without_log(Path(self.baseFilename), error)
+
+
+def _tell_without_log(path: Path, error: OSError) -> None:
+    print(f"{path}: this log cannot be written ({error.strerror}); messages are shown here alone.", file=sys.stderr)
 
 
 def log_to(path: str | Path) -> None:
     """Send all messages of this process to the file `path` and to standard error.
 
-    An `InputError` that nobody catches is shown as its message alone, since it is written for the user; any other
-    exception with its traceback.
+    An `InputError` that nobody catches is shown as its message alone, since it is written for the user. Any other
+    exception is a defect of ours: a sentence says so, and its traceback is in `<path>.traceback`. Where the file cannot
+    be written, the terminal alone gets the messages, and the job goes on.
     """
     path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    logging.basicConfig(
-        level=logging.INFO,
-        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
-        datefmt="%H:%M:%S",
-        handlers=[logging.FileHandler(path, mode="w", encoding="utf-8"), logging.StreamHandler(sys.stderr)],
-        force=True,
-    )
+    handlers: list[logging.Handler] = [logging.StreamHandler(sys.stderr)]
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _traceback_of(path).unlink(missing_ok=True)  # of a failure that is mended
+        handlers.append(_LogFile(path))
+    except OSError as error:
+        _tell_without_log(path, error)
+    for handler in handlers:
+        handler.setFormatter(_Printable("%(asctime)s %(levelname)s %(name)s: %(message)s", "%H:%M:%S"))
+    logging.basicConfig(level=logging.INFO, handlers=handlers, force=True)
     for library in _TALKATIVE:
         logging.getLogger(library).setLevel(logging.WARNING)
     logging.captureWarnings(capture=True)
-    sys.excepthook = _log_exception
+    sys.excepthook = partial(_log_exception, path)
 
 
-def _log_exception(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
+def said_of_defect(error: BaseException, log: str | Path) -> str:
+    """Keep the traceback of an error that is none of the user's in `<log>.traceback`; what to tell them."""
+    where = _traceback_of(Path(log))
+    kind = type(error).__name__
+    if isinstance(error, MemoryError):
+        return (
+            f"Out of memory ({kind}). Give the job more (`mem_mb` of its rule in the profile), or run fewer at a time;"
+            " what is done is not done twice."
+        )
+    try:
+        where.parent.mkdir(parents=True, exist_ok=True)
+        where.write_text("".join(traceback.format_exception(error)), encoding="utf-8", errors="backslashreplace")
+        kept = f"Its traceback is in {where}."
+    except OSError as failure:
+        kept = f"Its traceback could not be kept ({failure.strerror})."
+    said = str(error).strip().splitlines() or [""]
+    return (
+        f"Stopped by a defect of prasanga, not by a mistake of yours: {kind}: {said[0][:500]}. {kept} Please report it"
+        " with that file and with the config (CONTRIBUTING.md says where); what is done is not done twice."
+    )
+
+
+def _traceback_of(log: Path) -> Path:
+    return log.with_name(f"{log.name}.traceback")
+
+
+def _log_exception(
+    log: Path, _kind: type[BaseException], error: BaseException, _traceback: TracebackType | None
+) -> None:
     logger = logging.getLogger("prasanga")
     if isinstance(error, InputError):
         logger.error("%s", error)
+    elif isinstance(error, KeyboardInterrupt):
+        logger.error("interrupted")
     else:
-        logger.critical("stopped by an error", exc_info=(kind, error, traceback))
+        logger.critical("%s", said_of_defect(error, log))

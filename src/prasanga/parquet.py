@@ -2,6 +2,9 @@
 
 Between the stages everything is Parquet with an explicit schema and zstd. The file's metadata carries, under keys that
 begin with `prasanga.`, what made it (`provenance.describe`): stage, code fingerprint, versions, digests of the inputs.
+
+A byte that has flipped on the disk is noticed: zstd would decode most of such pages to other values without a word, so
+pages carry checksums and the footer a digest (`prasanga.footers`), and every reader here compares both.
 """
 
 from __future__ import annotations
@@ -10,6 +13,7 @@ import bisect
 import errno
 import glob
 import os
+import shutil
 import socket
 import uuid
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -22,9 +26,16 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from prasanga.errors import InputError
+from prasanga.footers import leave_room, require_whole, seal
 
 _PREFIX = "prasanga."
-_UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM)
+_NO_ROOM = "Make room in {folder} or let yourself write there, and run again: what is done is not done twice."
+_IN_THE_WAY = "What lies there is in the way: move it to another place, and run again: what is done is not done twice."
+_UNWRITABLE = {
+    **dict.fromkeys([errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM], _NO_ROOM),
+    **dict.fromkeys([errno.EISDIR, errno.ENOTDIR, errno.EEXIST, errno.ENOTEMPTY], _IN_THE_WAY),
+    errno.EIO: "The disk fails: have it looked at, and run again in another place.",
+}
 _BYTES_PER_ROW_GROUP = 1 << 25
 
 
@@ -36,16 +47,16 @@ def replacing(path: str | Path) -> Iterator[Path]:
     whoever reads `path` sees a whole file or none. The data are on disk (fsync) before the rename.
 
     Raises:
-        InputError: if the disk is full, a quota used up, or the folder may not be written to.
+        InputError: if the disk is full, a quota used up, the folder may not be written to, or a folder is in the way.
     """
     path = Path(path)
-    with explaining_full_disk(path), _replacing(path) as temporary:
+    with _explaining(path, path.parent), _replacing(path) as temporary:
         yield temporary
 
 
 @contextmanager
 def explaining_full_disk(path: str | Path) -> Iterator[None]:
-    """Say in a sentence that there is no room for a file, or no permission to write it.
+    """Say in a sentence that there is no room for a file, no permission to write it, or something in its way.
 
     Args:
         path: the file, or the folder for temporary ones.
@@ -54,7 +65,12 @@ def explaining_full_disk(path: str | Path) -> Iterator[None]:
         InputError: in place of the OSError.
     """
     path = Path(path)
-    folder = path if path.is_dir() else path.parent
+    with _explaining(path, path if path.is_dir() else path.parent):
+        yield
+
+
+@contextmanager
+def _explaining(path: Path, folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
@@ -62,39 +78,61 @@ def explaining_full_disk(path: str | Path) -> Iterator[None]:
         if error.errno not in _UNWRITABLE or elsewhere:
             raise
         raise InputError(
-            f"{path}: could not be written ({os.strerror(error.errno)}). Nothing half-written is left there. Make room"
-            f" in {folder} or let yourself write there, and run again: what is done is not done twice."
+            f"{path}: could not be written ({os.strerror(error.errno)}). Nothing half-written is left there."
+            f" {_UNWRITABLE[error.errno].format(folder=folder)}"
         ) from error
 
 
 @contextmanager
 def _replacing(path: Path) -> Iterator[Path]:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    _remove_what_the_dead_left(path)
-    temporary = path.with_name(f".{path.name}.{socket.gethostname()}.{os.getpid()}.{uuid.uuid4().hex[:8]}.tmp")
+    temporary = temporary_beside(path)
     try:
         yield temporary
-        descriptor = os.open(temporary, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        reach_the_disk(temporary)
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def temporary_beside(path: Path) -> Path:
+    """A name for what is to take the place of `path`, file or folder, that no other process uses.
+
+    The folder that holds it is made if need be, and what a process that was killed has left there for `path` removed.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    _remove_what_the_dead_left(path)
+    return path.with_name(f".{path.name}.{socket.gethostname()}.{os.getpid()}.{uuid.uuid4().hex[:8]}.tmp")
+
+
+def reach_the_disk(path: Path) -> None:
+    """Wait until a file's data are on the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _remove_what_the_dead_left(path: Path) -> None:
     """Remove temporary files of `path` whose process, on this host, is no more: it was killed while it wrote."""
     beginning = f".{path.name}.{socket.gethostname()}."
     for left in path.parent.glob(f"{glob.escape(beginning)}*.tmp"):
-        process = left.name.removeprefix(beginning).partition(".")[0]
-        try:
-            os.kill(int(process), 0)
-        except ProcessLookupError:
-            left.unlink(missing_ok=True)
-        except (OSError, ValueError):
-            continue
+        if is_gone(left.name.removeprefix(beginning).partition(".")[0]):
+            if left.is_dir():
+                shutil.rmtree(left, ignore_errors=True)
+            else:
+                left.unlink(missing_ok=True)
+
+
+def is_gone(process: str) -> bool:
+    """Whether a process of this host is no more, by the number in a file's name; False if it is no number."""
+    try:
+        os.kill(int(process), 0)
+    except ProcessLookupError:
+        return True
+    except (OSError, ValueError, OverflowError):
+        return False
+    return False
 
 
 def write_text(path: str | Path, text: str) -> None:
@@ -127,7 +165,7 @@ def write_batches(
     """
     metadata = {f"{_PREFIX}{key}": value for key, value in made_from.items()}
     schema = schema.with_metadata(metadata)
-    with replacing(path) as temporary, _writer(temporary, schema, dictionary) as writer:
+    with _sealed(path, schema, use_dictionary=True if dictionary is None else list(dictionary)) as writer:
         for table in _row_groups(batches, schema):
             writer.write_table(table, row_group_size=max(table.num_rows, 1))
 
@@ -137,32 +175,27 @@ def write_row_groups(
 ) -> None:
     """Write each of `groups` as a row group of its own, so that a reader can pick those it wants.
 
-    Pages carry checksums, for files that are read often and long after they were written. Numbers and texts are
-    dictionary-encoded; the numbers of fixed-size lists are split by their bytes, which makes vectors a little smaller.
+    Numbers and texts are dictionary-encoded; the numbers of fixed-size lists are split by their bytes, which makes
+    vectors a little smaller.
     """
     schema = schema.with_metadata({f"{_PREFIX}{key}": value for key, value in made_from.items()})
     plain = [field.name for field in schema if not pa.types.is_nested(field.type)]
     split = {f"{field.name}.list.element": "BYTE_STREAM_SPLIT" for field in schema if field.name not in plain}
-    with (
-        replacing(path) as temporary,
-        pq.ParquetWriter(
-            temporary,
-            schema,
-            compression="zstd",
-            use_dictionary=plain,
-            write_statistics=plain,
-            column_encoding=split or None,
-            write_page_checksum=True,
-        ) as writer,
-    ):
+    encoding = {"use_dictionary": plain, "write_statistics": plain, "column_encoding": split or None}
+    with _sealed(path, schema, **encoding) as writer:
         for group in groups:
             table = pa.Table.from_arrays([group.column(field.name) for field in schema], schema=schema)
             writer.write_table(table, row_group_size=max(table.num_rows, 1))
 
 
-def _writer(path: Path, schema: pa.Schema, dictionary: Sequence[str] | None) -> pq.ParquetWriter:
-    use_dictionary: Any = True if dictionary is None else list(dictionary)
-    return pq.ParquetWriter(path, schema, compression="zstd", use_dictionary=use_dictionary)
+@contextmanager
+def _sealed(path: str | Path, schema: pa.Schema, **encoding: Any) -> Iterator[pq.ParquetWriter]:
+    """A writer of the file that takes the place of `path` when the block ends well, with checksums everywhere."""
+    with replacing(path) as temporary:
+        with pq.ParquetWriter(temporary, schema, compression="zstd", write_page_checksum=True, **encoding) as writer:
+            leave_room(writer)
+            yield writer
+        seal(temporary)
 
 
 def _row_groups(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> Iterator[pa.Table]:
@@ -187,25 +220,34 @@ def made_from(path: str | Path) -> dict[str, str]:
 
 
 def open_parquet(path: str | Path) -> pq.ParquetFile:
-    """Open a Parquet file; one that is absent or damaged is an `InputError` that says what to do."""
-    with _explaining(path):
-        return pq.ParquetFile(path)
+    """Open a Parquet file; one that is absent or damaged is an `InputError` that says what to do.
+
+    The footer is compared with its digest now. Pages are compared with their checksums when they are read, which is the
+    caller's to do: `reading` explains what goes wrong then.
+    """
+    with reading(path):
+        return _opened(path)
+
+
+def _opened(path: str | Path, *, memory_map: bool = False) -> pq.ParquetFile:
+    require_whole(path)
+    return pq.ParquetFile(path, memory_map=memory_map, page_checksum_verification=True)
 
 
 def read_table(path: str | Path, columns: Sequence[str] | None = None) -> pa.Table:
     """Read a Parquet file, or only some of its columns; a damaged one is an `InputError`."""
-    with _explaining(path):
-        return pq.ParquetFile(path).read(columns=list(columns) if columns is not None else None)
+    with reading(path), _opened(path) as file:
+        return file.read(columns=list(columns) if columns is not None else None)
 
 
 def read_where(path: str | Path, columns: Sequence[str], column: str, values: Collection[str]) -> pa.Table:
     """The rows in which `column` has one of `values`; row groups that have none of them are not read.
 
-    The file is mapped into memory, and pages that carry a checksum are checked; a damaged file is an `InputError`.
+    The file is mapped into memory; a damaged one is an `InputError`.
     """
     wanted = sorted(values)
-    with _explaining(path):
-        file = pq.ParquetFile(path, memory_map=True, page_checksum_verification=True)
+    with reading(path):
+        file = _opened(path, memory_map=True)
         place = file.schema_arrow.names.index(column)
         groups = [i for i in range(file.num_row_groups) if _may_have(file.metadata.row_group(i).column(place), wanted)]
         table = file.read_row_groups(groups, columns=list(dict.fromkeys([*columns, column])))
@@ -224,21 +266,64 @@ def _may_have(chunk: pq.ColumnChunkMetaData, wanted: Sequence[str]) -> bool:
 
 def read_batches(path: str | Path, columns: Sequence[str], *, rows: int = 65_536) -> Iterator[pa.RecordBatch]:
     """Read some columns of a Parquet file, at most so many rows at a time; a damaged one is an `InputError`."""
-    with _explaining(path):
-        yield from pq.ParquetFile(path).iter_batches(rows, columns=list(columns))
+    batches = _batches(path, columns, rows)
+    while True:
+        with reading(path):  # and not while the caller has a batch, whose mistakes are its own
+            batch = next(batches, None)
+        if batch is None:
+            return
+        yield batch
+
+
+def _batches(path: str | Path, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
+    with _opened(path) as file:
+        yield from file.iter_batches(rows, columns=list(columns))
 
 
 @contextmanager
-def _explaining(path: str | Path) -> Iterator[None]:
-    """Say which file cannot be read, and what to do."""
+def reading(path: str | Path) -> Iterator[None]:
+    """Say which Parquet file cannot be read in the block, and what to do.
+
+    Raises:
+        InputError: in place of what Arrow and the system say of a file that is absent, out of reach, or damaged.
+    """
     try:
         yield
+    except (InputError, MemoryError):
+        raise
     except FileNotFoundError:
         raise InputError(f"{path}: no such file. Restore it, or let the workflow make it again.") from None
-    except (pa.ArrowInvalid, OSError) as error:
+    except PermissionError:
+        raise InputError(f"{path}: you may not read it. Let yourself read it (`chmod u+r`), and run again.") from None
+    except IsADirectoryError:
+        raise InputError(f"{path}: a folder, where a Parquet file should be. Move it away, and run again.") from None
+    except OSError as error:
+        if error.errno is None:  # Arrow's, about the content
+            raise DamagedFileError(path, error) from error
         raise InputError(
-            f"{path}: not a whole Parquet file ({error}). Delete it and run the workflow again."
+            f"{path}: cannot be read ({error.strerror or error}). It may be whole: see to the disk or the network, and"
+            " run again."
         ) from error
+    except (pa.ArrowException, ValueError) as error:
+        raise DamagedFileError(path, error) from error
+
+
+class DamagedFileError(InputError):
+    """A Parquet file that is cut short or has lost a byte; `what` is the message without what to do about it."""
+
+    def __init__(self, path: str | Path, why: object) -> None:
+        self.what = f"{path}: not a whole Parquet file ({why})."
+        super().__init__(f"{self.what} Delete it and run the workflow again.")
+
+
+def require_every_page(path: str | Path) -> None:
+    """Read all of a Parquet file once, so that every page is compared with its checksum.
+
+    Raises:
+        InputError: one does not fit, or the file cannot be read.
+    """
+    for _ in read_batches(path, open_parquet(path).schema_arrow.names):
+        pass
 
 
 def require_equal(paths: Sequence[str | Path], keys: Sequence[str]) -> dict[str, str]:

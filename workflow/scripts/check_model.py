@@ -1,13 +1,12 @@
 """Adapter: a model to what is known of it before it runs, and how its tokenizer treats the words of the study."""
 
-import json
 from typing import TYPE_CHECKING
 
-import polars as pl
-
+from prasanga.documents import write_document
+from prasanga.frames import read_frame
 from prasanga.logs import log_to
 from prasanga.models import ModelOptions, audit_tokenizer, check_model, load_tokenizer
-from prasanga.parquet import write_table, write_text
+from prasanga.parquet import write_table
 from prasanga.provenance import describe
 
 if TYPE_CHECKING:
@@ -20,10 +19,10 @@ revision, stages = settings["revision"], settings["stages"]
 asked = {key: settings[key] for key in ("dtype", "layers", "stages", "kinds", "masked", "language_codes")}
 report = check_model(model, revision=revision, options=options, **asked)
 tokenizer = load_tokenizer(model, revision=report["identity"].get("commit", revision), options=options)
-audit = audit_tokenizer(tokenizer, pl.read_parquet(snakemake.input.forms))
+audit = audit_tokenizer(tokenizer, read_frame(snakemake.input.forms))
 if "embeddings" in stages:
     audit.require(settings["audit"], snakemake.wildcards.family)
 made_from = describe("models", script=__file__, inputs=[snakemake.input.forms], settings=settings)
 write_table(snakemake.output.words, audit.table.to_arrow(), made_from)
-write_text(snakemake.output.tokenizer, json.dumps(audit.summary, indent=2, ensure_ascii=False) + "\n")
-write_text(snakemake.output.report, json.dumps(report, indent=2, ensure_ascii=False) + "\n")
+write_document(snakemake.output.tokenizer, audit.summary)
+write_document(snakemake.output.report, report)

@@ -14,6 +14,7 @@ from prasanga.construction.choices import (
 )
 from prasanga.construction.tables import read_rows
 from prasanga.construction.translation import pairs_to_translate, translation_sheet
+from prasanga.frames import read_frame
 from prasanga.logs import log_to
 from prasanga.parquet import write_text
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 log_to(snakemake.log[0])
 settings = snakemake.params.choices
 into = settings["into"]
-pairs = pairs_to_translate(pl.read_parquet(snakemake.input.pairs), into)
+pairs = pairs_to_translate(read_frame(snakemake.input.pairs), into)
 key = pl.read_csv(snakemake.input.key, infer_schema=False)
 blank = translation_sheet(pairs, key)
 given = zip(settings["annotators"], snakemake.input.sheets, strict=True)

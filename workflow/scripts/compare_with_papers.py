@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from prasanga.frames import read_frame
 from prasanga.logs import log_to
 from prasanga.parquet import write_text
 from prasanga.report.comparison import compare
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 log_to(snakemake.log[0])
 asked = snakemake.params.comparison
 folder, paper = asked["folder"], asked["paper"]
-tables = {method: pl.concat(map(pl.read_parquet, paths)) for method, paths in snakemake.input.items()}
+tables = {method: pl.concat(map(read_frame, paths)) for method, paths in snakemake.input.items()}
 bias = tables.pop(METHOD, None)
 models, about = asked["models"], read_models(folder, paper)
 comparison = compare(tables, read_published(folder, paper), models=models, language=asked["language"], about=about)

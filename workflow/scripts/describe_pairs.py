@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from prasanga.frames import read_frame
 from prasanga.logs import log_to
 from prasanga.pairs import statistics
 from prasanga.parquet import write_table, write_text
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 log_to(snakemake.log[0])
 table = pl.concat(
-    statistics(pl.read_parquet(path)).with_columns(set=pl.lit(name))
+    statistics(read_frame(path)).with_columns(set=pl.lit(name))
     for name, path in zip(snakemake.params.sets, snakemake.input, strict=True)
 )
 made_from = describe("pairs", script=__file__, inputs=snakemake.input, settings={"sets": snakemake.params.sets})

@@ -2,8 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-import polars as pl
-
+from prasanga.frames import read_frame
 from prasanga.logs import log_to
 from prasanga.provenance import describe
 from prasanga.report.figures.effect_by_length import plot_effect_by_length
@@ -14,5 +13,5 @@ if TYPE_CHECKING:
 
 log_to(snakemake.log[0])
 made_from = describe("report", script=__file__, inputs=snakemake.input, libraries=["matplotlib"])["fingerprint"]
-ceat = pl.read_parquet(snakemake.input[0])
+ceat = read_frame(snakemake.input[0])
 save_widths(lambda width: plot_effect_by_length(ceat, width=width), snakemake.output, made_from=made_from)

@@ -2,8 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-import polars as pl
-
+from prasanga.frames import read_frame
 from prasanga.logs import log_to
 from prasanga.provenance import describe
 from prasanga.report.figures.hexbins import plot_hexbins
@@ -18,7 +17,7 @@ models = list(snakemake.params.models)
 made_from = describe(
     "report", script=__file__, inputs=snakemake.input, settings={"models": models}, libraries=["matplotlib", "numpy"]
 )["fingerprint"]
-traits = pl.read_parquet(snakemake.input[0])
+traits = read_frame(snakemake.input[0])
 plots = {
     hexbins_figure(model): lambda width, model=model: plot_hexbins(traits, model=model, width=width) for model in models
 }

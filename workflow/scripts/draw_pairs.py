@@ -2,8 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-import polars as pl
-
+from prasanga.frames import read_frame
 from prasanga.logs import log_to
 from prasanga.provenance import describe
 from prasanga.report.figures.pair_differences import plot_differences
@@ -16,7 +15,7 @@ log_to(snakemake.log[0])
 made_from = describe("report", script=__file__, inputs=snakemake.input, libraries=["matplotlib", "numpy"])[
     "fingerprint"
 ]
-differences = pl.read_parquet(snakemake.input[0])
+differences = read_frame(snakemake.input[0])
 plots = {
     "score_differences": lambda width: plot_differences(differences, width=width),
     "score_differences_by_type": lambda width: plot_differences(differences, lines="bias_type", width=width),

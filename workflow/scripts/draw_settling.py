@@ -2,8 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-import polars as pl
-
+from prasanga.frames import read_frame
 from prasanga.logs import log_to
 from prasanga.provenance import describe
 from prasanga.report.figures.saving import save_each
@@ -17,7 +16,7 @@ band = snakemake.params.band
 made_from = describe(
     "report", script=__file__, inputs=snakemake.input, settings={"band": band}, libraries=["matplotlib"]
 )["fingerprint"]
-tables = {name: pl.read_parquet(path) for name, path in snakemake.input.items()}
+tables = {name: read_frame(path) for name, path in snakemake.input.items()}
 ceat, differences, settling, convergence = (
     tables[name] for name in ("estimates", "differences", "settling", "convergence")
 )

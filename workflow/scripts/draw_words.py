@@ -1,11 +1,9 @@
 """Adapter: associations of words to a figure for each category."""
 
-import json
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-import polars as pl
-
+from prasanga.frames import read_frame
+from prasanga.lexicon.categories import read_categories
 from prasanga.logs import log_to
 from prasanga.provenance import describe
 from prasanga.report.figures.names import words_figure
@@ -17,8 +15,8 @@ if TYPE_CHECKING:
 
 log_to(snakemake.log[0])
 made_from = describe("report", script=__file__, inputs=snakemake.input, libraries=["matplotlib"])["fingerprint"]
-words = pl.read_parquet(snakemake.input.words)
-categories = json.loads(Path(snakemake.input.categories).read_text(encoding="utf-8"))
+words = read_frame(snakemake.input.words)
+categories = read_categories(snakemake.input.categories)
 plots = {
     words_figure(name): lambda width, name=name: plot_words(words, categories, name, width=width)
     for name in categories

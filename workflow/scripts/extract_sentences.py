@@ -1,11 +1,10 @@
 """Adapter: one corpus file, or a part of it, to its sentences with located stimuli."""
 
-import json
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from prasanga.documents import read_document, write_document
 from prasanga.logs import log_to
-from prasanga.parquet import write_batches, write_text
+from prasanga.parquet import write_batches
 from prasanga.provenance import describe, digests_of_files
 from prasanga.sentences import REPEATED, SENTENCE_SCHEMA, ExtractionReport, Shard, extract_shard, read_forms
 from prasanga.sentences.manifest import as_planned
@@ -25,9 +24,9 @@ made_from = describe("sentences", script=__file__, inputs=inputs, settings=setti
 planned = as_planned(snakemake.input.corpus, settings.pop("digest"), settings.pop("manifest"))
 shard = Shard(**settings.pop("shard"))
 settings["normalization"] = normalizer(settings["normalization"], **settings.pop("replacements"))
-forms = read_forms(snakemake.input.forms, only=json.loads(Path(short).read_text())["stimuli"] if short else None)
+forms = read_forms(snakemake.input.forms, only=read_document(short)["stimuli"] if short else None)
 report = ExtractionReport()
 batches = extract_shard(shard, lexicon=forms, report=report, **settings) if forms.claims() else []
 with planned:
     write_batches(snakemake.output.sentences, SENTENCE_SCHEMA, batches, made_from, dictionary=REPEATED)
-write_text(snakemake.output.counts, json.dumps(report.as_dict(), indent=1) + "\n")
+write_document(snakemake.output.counts, report.as_dict())

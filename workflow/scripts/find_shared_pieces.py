@@ -2,9 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-import polars as pl
-
 from prasanga.construction.shared_pieces import find_shared_pieces
+from prasanga.frames import read_frame
 from prasanga.logs import log_to
 from prasanga.models import ModelOptions, load_tokenizer
 from prasanga.parquet import write_table
@@ -18,6 +17,6 @@ settings = snakemake.params.pieces
 options = ModelOptions(**settings["options"])
 tokenizer = load_tokenizer(settings["model"], revision=settings["revision"], options=options)
 made_from = describe("construction", script=__file__, inputs=[snakemake.input.pairs], settings=settings)
-found = find_shared_pieces(tokenizer, pl.read_parquet(snakemake.input.pairs), model=snakemake.wildcards.family)
+found = find_shared_pieces(tokenizer, read_frame(snakemake.input.pairs), model=snakemake.wildcards.family)
 write_table(snakemake.output.table, found.table.to_arrow(), made_from)
 write_table(snakemake.output.counts, found.counts.to_arrow(), made_from)

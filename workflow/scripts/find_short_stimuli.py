@@ -1,11 +1,11 @@
 """Adapter: sentences to the stimuli with too few contexts, which are looked for in the supplement as well."""
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from prasanga.documents import write_document
 from prasanga.logs import log_to
-from prasanga.parquet import require_equal, write_text
+from prasanga.parquet import require_equal
 from prasanga.samples import parse_length, short_stimuli
 
 if TYPE_CHECKING:
@@ -17,4 +17,4 @@ require_equal(snakemake.input, ["stage", "code"])
 lengths = [parse_length(length) for length in settings.pop("lengths")]
 found = short_stimuli(snakemake.input, lengths=lengths, scratch=Path(snakemake.output[0]).parent, **settings)
 short = {"minimum": settings["minimum"], "stimuli": found}
-write_text(snakemake.output[0], json.dumps(short, ensure_ascii=False, indent=1) + "\n")
+write_document(snakemake.output[0], short)

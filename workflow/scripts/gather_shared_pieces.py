@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from prasanga.frames import read_frame
 from prasanga.logs import log_to
 from prasanga.parquet import require_equal, write_text
 
@@ -15,5 +16,5 @@ log_to(snakemake.log[0])
 for name in ("table", "counts"):
     paths = list(snakemake.input[name])
     require_equal(paths, ["stage", "code"])
-    parts = [pl.read_parquet(path).select(pl.lit(Path(path).parent.name).alias("set"), pl.all()) for path in paths]
+    parts = [read_frame(path).select(pl.lit(Path(path).parent.name).alias("set"), pl.all()) for path in paths]
     write_text(snakemake.output[name], pl.concat(parts).write_csv())

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from prasanga.frames import read_frame
 from prasanga.likelihoods.spread import compare_structures, gather_traits, spread_by_structure
 from prasanga.likelihoods.traits import load_traits, oddities_table
 from prasanga.logs import log_to
@@ -16,8 +17,8 @@ if TYPE_CHECKING:
 log_to(snakemake.log[0])
 settings = snakemake.params.gathering
 require_equal([*snakemake.input.traits, *snakemake.input.twins], ["stage", "code"])
-traits = pl.concat(map(pl.read_parquet, snakemake.input.traits))
-twins = gather_traits({m: pl.read_parquet(p) for m, p in zip(settings["twin_of"], snakemake.input.twins, strict=True)})
+traits = pl.concat(map(read_frame, snakemake.input.traits))
+twins = gather_traits({m: read_frame(p) for m, p in zip(settings["twin_of"], snakemake.input.twins, strict=True)})
 chance = {name: settings[name] for name in ("n_resamples", "seed")}
 spread = spread_by_structure(traits, twins, **chance)
 made_from = describe("likelihoods", script=__file__, inputs=snakemake.input, settings=settings, libraries=["numpy"])

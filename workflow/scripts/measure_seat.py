@@ -1,11 +1,11 @@
 """Adapter: the vectors that one model gives to sentences to the SEAT of every category."""
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from prasanga.associations import TestSettings
 from prasanga.associations.seat import measure_seat
+from prasanga.documents import read_document
 from prasanga.embeddings.vectors import read_embeddings
 from prasanga.lexicon.categories import chosen_categories, read_categories, stimuli_of
 from prasanga.logs import log_to
@@ -22,7 +22,7 @@ made_from = describe(
 )
 categories = chosen_categories(read_categories(snakemake.input.categories), settings.pop("categories"))
 test = TestSettings(**settings.pop("test"))
-listed = json.loads(Path(snakemake.input.embeddings).read_text(encoding="utf-8"))
+listed = read_document(snakemake.input.embeddings)
 tables = measure_seat(
     categories,
     read_table(snakemake.input.sentences),

@@ -2,11 +2,10 @@
 
 from typing import TYPE_CHECKING
 
-import polars as pl
-
 from prasanga.construction.generation import load_writer
 from prasanga.construction.translating import how_to_ask, translate_pairs
 from prasanga.construction.translation import pairs_to_translate
+from prasanga.frames import read_frame
 from prasanga.logs import log_to
 from prasanga.models import ModelOptions
 from prasanga.parquet import write_table
@@ -21,7 +20,7 @@ which = {key: settings[key] for key in ("revision", "dtype")}
 writer = load_writer(
     settings["model"], **which, options=ModelOptions(**settings["options"], cards=snakemake.resources.cards)
 )
-pairs = pairs_to_translate(pl.read_parquet(snakemake.input.pairs), settings["into"])
+pairs = pairs_to_translate(read_frame(snakemake.input.pairs), settings["into"])
 source = pairs["language"][0]
 languages = {"source": source, "into": settings["into"], "codes": settings["codes"], "prefix": settings["prefix"]}
 asking = how_to_ask(writer.tokenizer, model=engine, **languages)

@@ -2,12 +2,11 @@
 
 from typing import TYPE_CHECKING
 
-import polars as pl
-
 from prasanga.construction.adaptation_checks import read_adaptation, warn_of_findings
 from prasanga.construction.names import read_names
 from prasanga.construction.tables import read_rows
 from prasanga.construction.translation import pairs_to_translate
+from prasanga.frames import read_frame
 from prasanga.logs import log_to
 from prasanga.parquet import write_text
 
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
 
 log_to(snakemake.log[0])
 settings = snakemake.params.adaptation
-pairs = pairs_to_translate(pl.read_parquet(snakemake.input.pairs), settings["into"])
+pairs = pairs_to_translate(read_frame(snakemake.input.pairs), settings["into"])
 names = read_names(f"{settings['names']}/{pairs['language'][0]}")
 adapted = read_adaptation(read_rows(snakemake.input.sheet, what="decisions"), pairs, names)
 warn_of_findings(adapted)

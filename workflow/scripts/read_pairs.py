@@ -6,6 +6,7 @@ from prasanga.logs import log_to
 from prasanga.pairs import read_pair_file
 from prasanga.parquet import write_table, write_text
 from prasanga.provenance import describe
+from prasanga.spreadsheets import guarded
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import snakemake
@@ -16,4 +17,4 @@ found = read_pair_file(snakemake.input[0], settings["languages"], layout=setting
 made_from = describe("pairs", script=__file__, inputs=snakemake.input, settings=settings)
 write_table(snakemake.output.pairs, found.pairs.to_arrow(), made_from)
 write_table(snakemake.output.oddities, found.oddities.to_arrow(), made_from)
-write_text(snakemake.output.csv, found.oddities.write_csv(line_terminator="\n"))
+write_text(snakemake.output.csv, guarded(found.oddities).write_csv(line_terminator="\n"))

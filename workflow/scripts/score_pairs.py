@@ -2,8 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-import polars as pl
-
+from prasanga.frames import read_frame
 from prasanga.likelihoods.stage import score_set
 from prasanga.logs import log_to
 from prasanga.parquet import write_table
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
 log_to(snakemake.log[0])
 settings = dict(snakemake.params.scoring)
 scores = score_set(
-    pl.read_parquet(snakemake.input.pairs),
+    read_frame(snakemake.input.pairs),
     snakemake.wildcards.set,
     settings=settings,
     model=snakemake.input.model,

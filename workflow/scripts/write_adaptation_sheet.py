@@ -2,12 +2,11 @@
 
 from typing import TYPE_CHECKING
 
-import polars as pl
-
 from prasanga.construction.adaptation import adaptation_sheet
 from prasanga.construction.instructions import adaptation_instructions, sheet_text
 from prasanga.construction.names import read_names
 from prasanga.construction.translation import pairs_to_translate
+from prasanga.frames import read_frame
 from prasanga.logs import log_to
 from prasanga.parquet import write_text
 
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
 
 log_to(snakemake.log[0])
 settings = snakemake.params.adaptation
-pairs = pairs_to_translate(pl.read_parquet(snakemake.input.pairs), settings["into"])
+pairs = pairs_to_translate(read_frame(snakemake.input.pairs), settings["into"])
 names = read_names(f"{settings['names']}/{pairs['language'][0]}")
 write_text(snakemake.output.sheet, sheet_text(adaptation_sheet(pairs, names, seed=settings["seed"])))
 write_text(snakemake.output.instructions, adaptation_instructions(pairs.height))

@@ -3,8 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import polars as pl
-
+from prasanga.frames import read_frame
 from prasanga.logs import log_to
 from prasanga.parquet import write_text
 from prasanga.report.pair_tables import render_pair_table
@@ -13,6 +12,6 @@ if TYPE_CHECKING:
     from snakemake.iocontainers import snakemake
 
 log_to(snakemake.log[0])
-layout = render_pair_table(pl.read_parquet(snakemake.input[0]), preset=snakemake.params.preset)
+layout = render_pair_table(read_frame(snakemake.input[0]), preset=snakemake.params.preset)
 for path in map(Path, snakemake.output):
     write_text(path, getattr(layout, path.suffix.removeprefix(".")))

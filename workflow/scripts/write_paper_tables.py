@@ -3,8 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import polars as pl
-
+from prasanga.frames import read_frame
 from prasanga.logs import log_to
 from prasanga.parquet import write_text
 from prasanga.report.layouts import render_layout
@@ -13,7 +12,7 @@ if TYPE_CHECKING:
     from snakemake.iocontainers import snakemake
 
 log_to(snakemake.log[0])
-tables = {method: pl.read_parquet(path) for method, path in snakemake.input.items()}
+tables = {method: read_frame(path) for method, path in snakemake.input.items()}
 paths = [Path(path) for path in snakemake.output]
 layouts = {name: render_layout(name, tables, **snakemake.params.layouts) for name in {path.stem for path in paths}}
 for path in paths:

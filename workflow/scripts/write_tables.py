@@ -2,8 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-import polars as pl
-
+from prasanga.frames import read_frame
 from prasanga.logs import log_to
 from prasanga.parquet import write_text
 from prasanga.report.tables import to_csv, to_latex, to_markdown
@@ -12,6 +11,6 @@ if TYPE_CHECKING:
     from snakemake.iocontainers import snakemake
 
 log_to(snakemake.log[0])
-ceat = pl.read_parquet(snakemake.input[0])
+ceat = read_frame(snakemake.input[0])
 for path, render in zip(snakemake.output, (to_csv, to_markdown, to_latex), strict=True):
     write_text(path, render(ceat))

@@ -6,6 +6,7 @@ import polars as pl
 
 from prasanga.construction.instructions import sheet_text, translation_instructions
 from prasanga.construction.translation import hide_engines, pairs_to_translate, translation_sheet
+from prasanga.frames import read_frame
 from prasanga.logs import log_to
 from prasanga.parquet import require_equal, write_text
 
@@ -15,8 +16,8 @@ if TYPE_CHECKING:
 log_to(snakemake.log[0])
 settings = snakemake.params.sheets
 require_equal(snakemake.input.candidates, ["stage", "code", "inputs"])
-pairs = pairs_to_translate(pl.read_parquet(snakemake.input.pairs), settings["into"])
-candidates = pl.concat([pl.read_parquet(path) for path in snakemake.input.candidates])
+pairs = pairs_to_translate(read_frame(snakemake.input.pairs), settings["into"])
+candidates = pl.concat([read_frame(path) for path in snakemake.input.candidates])
 key = hide_engines(candidates, seed=settings["seed"])
 sheet = translation_sheet(pairs, key)
 write_text(snakemake.output.key, key.write_csv())

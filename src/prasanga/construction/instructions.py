@@ -9,11 +9,12 @@ import polars as pl
 from prasanga.construction.adaptation import CONCERNS
 from prasanga.construction.translating import NAMES
 from prasanga.construction.translation import NONE, OWN
+from prasanga.spreadsheets import guarded
 
 
 def sheet_text(sheet: pl.DataFrame) -> str:
     """A sheet as CSV with the byte order mark by which spreadsheets know that it is UTF-8."""
-    return "\ufeff" + sheet.write_csv()
+    return "\ufeff" + guarded(sheet).write_csv()
 
 
 def translation_instructions(n_pairs: int, into: str) -> str:

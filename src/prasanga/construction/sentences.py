@@ -21,6 +21,7 @@ from prasanga.construction.tables import read_rows
 from prasanga.construction.tuples import BiasTuple
 from prasanga.errors import InputError
 from prasanga.pairs.names import LABELS
+from prasanga.spreadsheets import guarded_text
 
 SENTENCE_COLUMNS = ("sentence_id", "tuple_id", "identity", "attribute", "label", "sentence", "accepted")
 
@@ -43,7 +44,8 @@ def sentences_csv(sentences: Sequence[ProposedSentence], tuples: Sequence[BiasTu
     writer.writerow(SENTENCE_COLUMNS)
     for one in sentences:
         each = by_id[one.tuple_id]
-        writer.writerow([one.sentence_id, one.tuple_id, each.identity, each.attribute, LABELS[0], one.sentence, ""])
+        shown = [guarded_text(text) for text in (each.identity, each.attribute, LABELS[0], one.sentence)]
+        writer.writerow([one.sentence_id, one.tuple_id, *shown, ""])
     return text.getvalue()
 
 

@@ -18,6 +18,7 @@ from prasanga.construction.tuples import BiasTuple
 from prasanga.errors import InputError
 from prasanga.parquet import write_text
 from prasanga.seeds import generator
+from prasanga.spreadsheets import guarded_text
 
 SHEET_COLUMNS = ("tuple_id", "bias_type", "identity", "attribute", "vote")
 INSTRUCTIONS = "instructions.md"
@@ -35,7 +36,7 @@ def sheet_csv(tuples: Sequence[BiasTuple], annotator: str, seed: int) -> str:
     writer.writerow(SHEET_COLUMNS)
     for place in order:
         each = tuples[int(place)]
-        writer.writerow([each.tuple_id, *(getattr(each, name) for name in _SHOWN), ""])
+        writer.writerow([each.tuple_id, *(guarded_text(getattr(each, name)) for name in _SHOWN), ""])
     return text.getvalue()
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from prasanga.errors import InputError
+from prasanga.spreadsheets import unguarded_text
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,8 @@ class Row:
 def read_rows(path: str | Path, *, what: str, may_be_empty: bool = False) -> list[Row]:
     """The rows of a CSV file with a header; empty lines are skipped, texts brought into NFC.
 
+    An apostrophe that a sheet of ours had before what looks like a formula (`prasanga.spreadsheets`) is taken away.
+
     Args:
         path: the file, UTF-8; a byte order mark, which spreadsheets write, is no part of the first column's name.
         what: that the file should hold, for messages.
@@ -67,7 +70,7 @@ def read_rows(path: str | Path, *, what: str, may_be_empty: bool = False) -> lis
     try:
         for cells in lines:
             place, begin = f"{path}, line {begin}", lines.line_num + 1
-            cells = [unicodedata.normalize("NFC", cell).strip() for cell in cells]
+            cells = [unguarded_text(unicodedata.normalize("NFC", cell).strip()) for cell in cells]
             if not any(cells):
                 continue
             if not header:

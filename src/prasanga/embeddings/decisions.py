@@ -38,23 +38,30 @@ def decide_once(path: str | Path, decide: Callable[[], Decision]) -> Decision:
         with replacing(path) as mine:
             mine.write_text(json.dumps({"decision": decision}) + "\n", encoding="utf-8")
             _claim(path, mine)  # who gets further than this is the only one to do so, and replaces nobody's file
-    except FileExistsError:
+    except _TakenError:
         pass
     kept: Decision | None = _read(path)
     return decision if kept is None else kept
 
 
+class _TakenError(Exception):
+    """Another process has decided before; no fault, so not one that `replacing` would explain."""
+
+
 def _claim(path: Path, mine: Path) -> None:
-    """Take the name `path` for the file `mine`; FileExistsError if another process has it.
+    """Take the name `path` for the file `mine`; _TakenError if another process has it.
 
     Where the file system has no hard links, an empty file stands there until `mine` replaces it.
     """
     try:
-        path.hardlink_to(mine)
+        try:
+            path.hardlink_to(mine)
+        except FileExistsError:
+            raise
+        except OSError:
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
     except FileExistsError:
-        raise
-    except OSError:
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+        raise _TakenError from None
 
 
 def _read(path: Path) -> Any:

@@ -16,6 +16,7 @@ from prasanga.embeddings.pooling import root_end
 from prasanga.embeddings.precision import COMPARED, PrecisionReport, choose, compare_vectors, not_compared
 from prasanga.embeddings.settings import VectorSettings, start_encoder
 from prasanga.errors import InputError
+from prasanga.frames import read_frame
 from prasanga.models.budget import ON_A_CPU
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def _compare(
 ) -> PrecisionReport:
     if settings.dtype == "float32" and settings.options.quantization == "none":
         return not_compared("the model runs in full precision")
-    texts = pl.read_parquet(segments, columns=["text", "start", "end", "stimulus"])
+    texts = read_frame(segments, columns=["text", "start", "end", "stimulus"])
     chosen = texts[choose(texts["text"].to_list(), COMPARED)]
     if chosen.is_empty():
         return not_compared("there are no segments")

@@ -11,9 +11,10 @@ from typing import Any
 
 import pyarrow as pa
 
+from prasanga.documents import write_document
 from prasanga.embeddings.lists import RUN_KEYS, segment_lengths
 from prasanga.errors import InputError
-from prasanga.parquet import made_from, open_parquet, require_equal, write_text
+from prasanga.parquet import made_from, open_parquet, require_equal, require_every_page
 from prasanga.provenance import sha256_of_file
 
 
@@ -26,11 +27,13 @@ def list_shards(paths: Sequence[str | Path], output: str | Path, *, keys: Sequen
     made_from ({key: value}, equal in all shards).
 
     Raises:
-        InputError: no shard; shards made by different models, settings or code, or of different widths or lengths. The
-            message names the one that does not fit.
+        InputError: no shard; a damaged one; shards made by different models, settings or code, or of different widths
+            or lengths. The message names the one that does not fit.
     """
     if not paths:
         raise InputError(f"{output}: no shard to list. Name at least one.")
+    for path in paths:  # what is listed is believed from here on
+        require_every_page(path)
     common = require_equal(paths, keys)
     first, *others = (open_parquet(path).schema_arrow.field("embedding").type for path in paths)
     for path, kind in zip(paths[1:], others, strict=True):
@@ -56,7 +59,7 @@ def list_shards(paths: Sequence[str | Path], output: str | Path, *, keys: Sequen
         "unknown": _sum(paths, "unknown"),
         "made_from": {key: value for key, value in common.items() if value},
     }
-    write_text(output, json.dumps(listed, indent=2, sort_keys=True, ensure_ascii=False) + "\n")
+    write_document(output, dict(sorted(listed.items())))
 
 
 def _common_length(paths: Sequence[str | Path]) -> str | None:

@@ -7,12 +7,14 @@ equal shards rerun nothing; the price is that nobody else notices a shard that w
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from prasanga.documents import read_document
 from prasanga.errors import InputError
-from prasanga.parquet import made_from, open_parquet
+from prasanga.parquet import DamagedFileError, made_from, open_parquet, reading
 from prasanga.provenance import sha256_of_file
 
 RUN_KEYS = ("stage", "settings", "sampling", "key")
@@ -33,6 +35,19 @@ class _BadListError(InputError):
     def __init__(self, what: str, remedy: str) -> None:
         super().__init__(f"{what} {remedy}")
         self.what = what
+
+
+@contextmanager
+def reading_shards() -> Iterator[None]:
+    """Say of a damaged shard that its list is to be made again as well.
+
+    Raises:
+        InputError: in place of the one that speaks of the shard alone.
+    """
+    try:
+        yield
+    except DamagedFileError as error:
+        raise InputError(f"{error.what} {_REMEDY}") from error
 
 
 def shard_paths(list_path: str | Path, *, verify: bool = False) -> list[Path]:
@@ -74,7 +89,8 @@ def fitting_shards(list_path: str | Path, *, verify: bool = False) -> list[Path]
     length: str | None = listed.get("segment_length")
     width: int | None = listed.get("dimension")
     for path in paths:
-        schema, said = open_parquet(path).schema_arrow, made_from(path)
+        with reading_shards():
+            schema, said = open_parquet(path).schema_arrow, made_from(path)
         if absent := [name for name in _READ if name not in schema.names]:
             raise _misfit(path, list_path, f"has no column {absent[0]!r} and is no shard of vectors")
         expected = expected or {key: listed.get("made_from", {}).get(key, said.get(key, "")) for key in RUN_KEYS}
@@ -99,7 +115,8 @@ def segment_lengths(path: str | Path) -> list[str]:
     chunks = [file.metadata.row_group(group).column(place).statistics for group in range(file.num_row_groups)]
     if all(chunk is not None and chunk.has_min_max and chunk.min == chunk.max for chunk in chunks):
         return sorted({chunk.min for chunk in chunks})
-    return sorted(set(file.read(columns=["segment_length"]).column(0).to_pylist()))
+    with reading(path):
+        return sorted(set(file.read(columns=["segment_length"]).column(0).to_pylist()))
 
 
 def _misfit(path: Path, list_path: str | Path, how: str) -> InputError:
@@ -179,11 +196,11 @@ def _misfits(list_path: Path, expected: Mapping[str, Any]) -> list[str]:
 
 def _read_list(path: Path) -> dict[str, Any]:
     try:
-        listed = json.loads(path.read_text(encoding="utf-8"))
-        if isinstance(listed, dict) and listed["shards"].keys() == listed["sizes"].keys():
+        listed = read_document(path)
+        if listed["shards"].keys() == listed["sizes"].keys():
             return listed
-    except FileNotFoundError:
-        raise _BadListError(f"{path}: no such list of shards.", "Restore it, or let the workflow make it.") from None
-    except (ValueError, KeyError, AttributeError):
-        pass
+    except (InputError, KeyError, AttributeError):
+        if not path.exists():
+            remedy = "Restore it, or let the workflow make it."
+            raise _BadListError(f"{path}: no such list of shards.", remedy) from None
     raise _BadListError(f"{path}: not a list of shards.", "Delete it and run the workflow again.")

@@ -31,6 +31,7 @@ _CHANGE_NO_VECTOR = (
     "prasanga.models.identity",
     "prasanga.models.memory",
     "prasanga.models.quiet",
+    "prasanga.models.trust",
     "prasanga.models.vocabulary_heads",
     "prasanga.models.weights",
 )
@@ -196,9 +197,14 @@ def start_encoder(settings: VectorSettings, report: Mapping[str, Any], root: str
         report: `prasanga.models.check_model` of the model.
         root: folder of all stores, which keeps the size of the batches.
         threads: of this process.
+
+    Raises:
+        InputError: the files of a model on this machine are others than those that were looked at; as `load_encoder`.
     """
     from prasanga.embeddings.encoder import load_encoder
+    from prasanga.models.unchanged import require_unchanged
 
+    require_unchanged(settings.model, report["identity"], settings.options)
     encoder = load_encoder(
         settings.model,
         revision=report["identity"].get("commit", settings.revision),

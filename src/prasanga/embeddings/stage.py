@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from prasanga.documents import read_document
 from prasanga.embeddings.settings import (
     VectorSettings,
     open_stores,
@@ -50,7 +50,7 @@ def embed_file(
         InputError: a file without these columns, a model without the vector that is asked for; whatever the encoder
             refuses.
     """
-    report = json.loads(Path(model).read_text(encoding="utf-8"))
+    report = read_document(model)
     settings = settle_dtype(VectorSettings.of(embedding, cards=cards), report, root)
     settings = settle_sentence_vector(settings, report)
     record = describe(

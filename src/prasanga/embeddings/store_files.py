@@ -21,6 +21,7 @@ import xxhash
 from numpy.typing import NDArray
 
 from prasanga.embeddings.columns import StoredDtype, arrow_to_vectors, embedding_field, vectors_to_arrow
+from prasanga.footers import require_whole
 from prasanga.parquet import write_row_groups
 
 PackedIds = NDArray[np.uint64]
@@ -228,6 +229,7 @@ def read_whole(path: Path, kind: Kind) -> Rows:
 def _opened(path: Path, kind: Kind) -> Iterator[pq.ParquetFile]:
     """A shard, open and of the right kind. What goes wrong while it is read makes it unusable as well."""
     try:
+        require_whole(path)
         with pq.ParquetFile(path, page_checksum_verification=True) as file:
             _require_kind(file, kind)
             yield file

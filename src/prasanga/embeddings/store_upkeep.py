@@ -39,6 +39,7 @@ from prasanga.embeddings.store_files import (
 from prasanga.embeddings.store_history import record_path, take_over, write_record
 from prasanga.embeddings.store_index import ShardIndex
 from prasanga.errors import InputError
+from prasanga.parquet import is_gone
 
 _LOG = logging.getLogger(__name__)
 KEY = "key.json"
@@ -197,13 +198,25 @@ def _remove(doomed: Sequence[Path], heir: Path) -> None:
 
 def remove_leftovers(folder: Path) -> None:
     """Remove what killed processes left more than a day ago: files half written, records without a shard."""
-    halves = [*folder.glob(".*.tmp"), *folder.glob(".*.staged")]
     records = [path for path in folder.glob("*.json") if _RECORD.fullmatch(path.name)]
     orphans = [path for path in records if not path.with_suffix(".parquet").exists()]
-    for path in [*halves, *orphans]:
+    for path in [*_half_written(folder), *orphans]:
         with suppress(OSError):
             if path.stat().st_mtime < time.time() - _DAY:
                 path.unlink()
+
+
+def _remove_what_the_dead_left(folder: Path, host: str) -> None:
+    """Remove files that processes of this host were writing when they were killed; of other hosts nothing is known."""
+    writer = re.compile(rf"\.+{re.escape(host)}\.(\d+)\.")
+    for path in _half_written(folder):
+        found = writer.match(path.name)
+        if found and is_gone(found[1]):
+            path.unlink(missing_ok=True)
+
+
+def _half_written(folder: Path) -> list[Path]:
+    return [*folder.glob(".*.tmp"), *folder.glob(".*.staged")]
 
 
 def is_linked(path: Path) -> bool:
@@ -250,7 +263,9 @@ def _link(path: Path, kept: Path) -> None:
 @contextmanager
 def _staged(folder: Path) -> Iterator[Path]:
     """A name that no reader looks at and no other process has; what is still there in the end is removed."""
-    staged = folder / f".{socket.gethostname()}.{os.getpid()}.{uuid.uuid4().hex}.staged"
+    host = socket.gethostname()
+    staged = folder / f".{host}.{os.getpid()}.{uuid.uuid4().hex}.staged"
+    _remove_what_the_dead_left(folder, host)
     try:
         yield staged
     finally:

@@ -11,7 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from prasanga.embeddings.columns import arrow_to_vectors
-from prasanga.embeddings.lists import fitting_shards
+from prasanga.embeddings.lists import fitting_shards, reading_shards
 from prasanga.errors import InputError
 from prasanga.parquet import read_table, read_where
 
@@ -33,10 +33,12 @@ def read_embeddings(
         InputError: a shard is missing or does not belong to the list (`prasanga.embeddings.lists.fitting_shards`).
     """
     columns = ["occurrence_id", "stimulus", "embedding"]
-    tables = [
-        read_table(path, columns) if stimuli is None else read_where(path, columns, "stimulus", stimuli)
-        for path in fitting_shards(list_path, verify=verify)
-    ]
+    paths = fitting_shards(list_path, verify=verify)
+    with reading_shards():
+        tables = [
+            read_table(path, columns) if stimuli is None else read_where(path, columns, "stimulus", stimuli)
+            for path in paths
+        ]
     if not tables:
         return {}
     table = pa.concat_tables(tables)
@@ -96,7 +98,8 @@ class StoredEmbeddings(Mapping[str, tuple[list[str], NDArray[np.float32]]]):
         if stimulus in self._kept:
             self._kept.move_to_end(stimulus)
             return list(ids), self._kept[stimulus]
-        tables = [read_where(path, ["occurrence_id", "embedding"], "stimulus", [stimulus]) for path in paths]
+        with reading_shards():
+            tables = [read_where(path, ["occurrence_id", "embedding"], "stimulus", [stimulus]) for path in paths]
         if [each for table in tables for each in table.column("occurrence_id").to_pylist()] != ids:
             raise InputError(f"{paths[0]}: its rows of {stimulus!r} have changed since they were counted. Run again.")
         parts = [arrow_to_vectors(table.column("embedding")) for table in tables]
@@ -160,7 +163,8 @@ def read_common_occurrences(list_paths: Sequence[str | Path]) -> dict[str, set[s
 
 def _occurrences(path: Path) -> dict[str, list[str]]:
     """The occurrence ids of each stimulus in one shard, in its order."""
-    table = read_table(path, ["occurrence_id", "stimulus"])
+    with reading_shards():
+        table = read_table(path, ["occurrence_id", "stimulus"])
     mine: dict[str, list[str]] = {}
     for stimulus, occurrence in zip(
         *(table.column(name).to_pylist() for name in ("stimulus", "occurrence_id")), strict=True

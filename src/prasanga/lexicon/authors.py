@@ -39,6 +39,10 @@ def read_json_object(path: Path) -> dict[str, Any]:
         raise InputError(
             f"{path}, line {error.lineno}: not JSON: {error.msg}. The file must hold one JSON object, not one per line."
         ) from None
+    except RecursionError:
+        raise InputError(
+            f"{path}: brackets within brackets without end. The file must hold one object: {{...}}."
+        ) from None
     if not isinstance(content, dict):
         raise InputError(f"{path}: found a JSON {type(content).__name__}, but the file must hold one object: {{...}}.")
     return content

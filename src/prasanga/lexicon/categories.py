@@ -5,11 +5,11 @@ Kept apart from the reader of the word lists, so that a change there does not co
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from prasanga.documents import read_document
 from prasanga.errors import InputError
 
 GLOSSES = "glosses"
@@ -127,15 +127,11 @@ def read_categories(path: str | Path) -> dict[str, Any]:
     Raises:
         InputError: if the file is absent or damaged.
     """
-    try:
-        categories: dict[str, Any] = json.loads(Path(path).read_text(encoding="utf-8"))
-    except FileNotFoundError:
+    if not Path(path).exists():
         raise InputError(
             f"{path}: no such file, and the word lists of `lexicon.stimuli` are not there either. Restore one of them."
-        ) from None
-    except ValueError as error:
-        raise InputError(f"{path}: damaged ({error}). Restore it, or the word lists of `lexicon.stimuli`.") from None
-    return categories
+        )
+    return read_document(path)
 
 
 def require_language(found: str, wanted: str, *, key: str = "lexicon.stimuli") -> None:

@@ -15,6 +15,7 @@ import yaml
 
 from prasanga.errors import InputError
 from prasanga.lexicon.spelling import spelling_of
+from prasanga.yaml_guard import check_yaml, no_value, not_yaml
 
 try:
     from yaml import CSafeLoader as _SafeLoader
@@ -129,16 +130,13 @@ def read_yaml(path: Path, language: str | None = None, normalization: str | None
             unknown normalization.
     """
     text = read_text(path)
+    check_yaml(path, text)
     try:
-        loader = _Loader(text)
-        node = loader.get_single_node()
-        _refuse_repeated_keys(path, node)
-        content = loader.construct_document(node) if node is not None else None
+        content = yaml.load(text, Loader=_Loader)
     except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        line = f", line {mark.line + 1}" if mark is not None else ""
-        problem = getattr(error, "problem", None) or str(error)
-        raise InputError(f"{path}{line}: not YAML: {problem}. Mend that line or the one before it.") from None
+        raise not_yaml(path, error) from None
+    except (ValueError, OverflowError, TypeError) as error:
+        raise no_value(path, error) from None
     if not isinstance(content, Entry):
         found = "nothing" if content is None else f"a {type(content).__name__}"
         raise InputError(f"{path}: found {found}, but the file must hold keys: `key: value`.")
@@ -156,6 +154,10 @@ def read_text(path: Path) -> str:
         raise InputError(f"{path}: no such file. Check the path under `lexicon` in the config.") from None
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: not UTF-8 at byte {error.start}. Save the file as UTF-8.") from None
+    except OSError as error:
+        raise InputError(
+            f"{path}: cannot be read ({error.strerror}). Let yourself read it, or name another file in the config."
+        ) from None
 
 
 def read_distinct(what: str, entries: Iterable[Entry], read: Callable[[Entry], T]) -> tuple[T, ...]:
@@ -190,27 +192,6 @@ def _construct_entry(loader: _Loader, node: yaml.MappingNode) -> Iterator[Entry]
 
 
 _Loader.add_constructor("tag:yaml.org,2002:map", _construct_entry)
-
-
-def _refuse_repeated_keys(path: Path, node: yaml.Node | None) -> None:
-    pending: list[yaml.Node] = [node] if node is not None else []
-    seen: set[int] = set()
-    while pending:
-        current = pending.pop()
-        if id(current) in seen:
-            continue
-        seen.add(id(current))
-        if isinstance(current, yaml.SequenceNode):
-            pending += current.value
-        elif isinstance(current, yaml.MappingNode):
-            keys: set[str] = set()
-            for key, value in current.value:
-                pending.append(value)
-                if isinstance(key, yaml.ScalarNode) and key.tag != "tag:yaml.org,2002:merge":
-                    if key.value in keys:
-                        line = key.start_mark.line + 1
-                        raise InputError(f"{path}, line {line}: the key `{key.value}` stands twice. Delete one.")
-                    keys.add(key.value)
 
 
 def _entries(content: object) -> Iterator[Entry]:

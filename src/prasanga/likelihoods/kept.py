@@ -11,17 +11,21 @@ from __future__ import annotations
 import functools
 import importlib.metadata
 import json
+import logging
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+from prasanga.errors import InputError
+from prasanga.frames import read_frame
 from prasanga.likelihoods.measures import SCORES
 from prasanga.parquet import write_table
 from prasanga.provenance.code import fingerprint_of_module
 from prasanga.provenance.files import digest_of
 
+_LOG = logging.getLogger(__name__)
 _SOURCE = Path(__file__).parents[2]
 _COMPUTING = "prasanga.likelihoods.pair_scores"
 PAIR = ("language", "first", "second")
@@ -49,7 +53,7 @@ def score_missing(
 
     Args:
         pairs: columns `PAIR` and others.
-        folder: of one key; made if need be.
+        folder: of one key; made if need be. A file in it that cannot be read counts as absent.
         name: of the file that is written there: all scores of these pairs, in place of what it held before.
         score: adds the columns `SCORES` to pairs.
 
@@ -58,7 +62,7 @@ def score_missing(
     """
     pairs, folder = pairs.drop(SCORES, strict=False), Path(folder)
     files = sorted(folder.glob("*.parquet"))
-    found = [pl.read_parquet(file) for file in files]
+    found = [frame for file in files if (frame := _read(file)) is not None]
     known = pl.concat(found).unique(PAIR, keep="first", maintain_order=True) if found else None
     different = pairs.unique(PAIR, keep="first", maintain_order=True)
     missing = different if known is None else different.join(known, on=PAIR, how="anti", maintain_order="left")
@@ -69,6 +73,19 @@ def score_missing(
     kept = scores.join(different, on=PAIR, how="semi", maintain_order="left")
     write_table(folder / f"{name}.parquet", kept.to_arrow(), {})
     return pairs.join(scores.drop(VERSIONS), on=PAIR, how="left", maintain_order="left", validate="m:1")
+
+
+def _read(path: Path) -> pl.DataFrame | None:
+    """The scores of a kept file; None for one that is damaged, which counts as absent: they are computed again."""
+    try:
+        frame = read_frame(path)
+    except InputError as error:
+        _LOG.warning("%s Its scores are computed again.", error)
+        return None
+    if missing := sorted({*PAIR, *SCORES, VERSIONS} - set(frame.columns)):
+        _LOG.warning("%s: has no column %s. Its scores are computed again.", path, ", ".join(missing))
+        return None
+    return frame
 
 
 @functools.cache

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from prasanga.documents import read_document
 from prasanga.models.options import ModelOptions
 
 if TYPE_CHECKING:
@@ -26,16 +26,19 @@ def open_scorer(
         attentions: whether attention weights will be asked for.
 
     Raises:
-        InputError: as `load_scorer`.
+        InputError: the files of a model on this machine are others than those that were looked at; as `load_scorer`.
     """
     from prasanga.likelihoods.engine import load_scorer
+    from prasanga.models.unchanged import require_unchanged
 
-    known = json.loads(Path(report).read_text(encoding="utf-8"))
+    known = read_document(report)
+    options = ModelOptions(**{**which["options"], "cards": cards})
+    require_unchanged(which["model"], known["identity"], options)
     return load_scorer(
         which["model"],
         revision=known["identity"].get("commit", which["revision"]),
         dtype=which["dtype"],
         threads=threads,
         attentions=attentions,
-        options=ModelOptions(**{**which["options"], "cards": cards}),
+        options=options,
     )

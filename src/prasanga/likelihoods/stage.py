@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 import polars as pl
 
+from prasanga.documents import read_document
 from prasanga.likelihoods.kept import key_of, score_missing
 from prasanga.likelihoods.opening import open_scorer
 from prasanga.models.options import ModelOptions
@@ -72,7 +72,7 @@ def score_set(
         from prasanga.models.devices import resolve_dtype
 
         dtype = resolve_dtype(dtype, ModelOptions(cards=cards).device)
-    identity = json.loads(Path(model).read_text(encoding="utf-8"))["identity"]
+    identity = read_document(model)["identity"]
     folder = Path(kept, key_of(settings, identity, dtype))
     scores = score_missing(pairs, folder, name, score)
     counts = scores["left_out"].drop_nulls().value_counts(sort=True).rows()

@@ -27,6 +27,7 @@ from huggingface_hub.errors import (
 )
 
 from prasanga.errors import InputError
+from prasanga.models.trust import require_own_files
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,8 @@ def open_source(model: str | Path, revision: str | None = None) -> Source:
 
     Raises:
         InputError: it is neither, has no config.json or no such revision, is gated, or is not in the cache of a
-            machine without network; the message says which and what to do.
+            machine without network; a folder has links to files elsewhere, or is an adapter to another model; the
+            message says which and what to do.
     """
     folder = Path(model)
     if folder.is_dir():
@@ -84,6 +86,7 @@ def open_source(model: str | Path, revision: str | None = None) -> Source:
                 f"model {model}: the folder has no config.json. Give the folder that `save_pretrained` wrote, with"
                 " config.json, model.safetensors and tokenizer.json."
             )
+        require_own_files(str(model), folder)
         return Source(str(model), folder, None, pinned=True)
     name = str(model)
     if isinstance(model, Path) or folder.is_absolute() or name.startswith(".") or name.count("/") > 1:

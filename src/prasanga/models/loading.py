@@ -29,6 +29,7 @@ from prasanga.models.quantization import quantize_linear_layers
 from prasanga.models.quiet import quiet
 from prasanga.models.shape import BASE, Part, model_kind, size_of, skeleton
 from prasanga.models.tokenizer_options import apply_options, check_options, keep_normalizer_of_file
+from prasanga.models.trust import require_plausible_config
 from prasanga.models.vocabulary_heads import for_probabilities, no_head
 from prasanga.models.weights import Weights, find_weights
 
@@ -167,6 +168,8 @@ def open_config(source: Source, options: ModelOptions) -> Any:
             source.name,
         )
         require_own_code(source)
+    if (path := source.find("config.json")) is not None:
+        require_plausible_config(source.name, path, code_may_run=options.remote_code)
     with quiet(), explaining(source, "config.json"):
         config = AutoConfig.from_pretrained(**source.arguments, trust_remote_code=options.remote_code)
     kind = model_kind(config)

@@ -19,6 +19,7 @@ from prasanga.seeds import seed_of
 # report on a tokenizer.
 _TAKEN = (".words", ".tokenizer", ".terms", ".sentences")
 _EMBEDDINGS, _LIKELIHOODS = "embeddings", "likelihoods"
+_LARGEST_JSON = 20_000_000  # bytes; what is larger is no config.json, which the job that opens the model says
 _TWIN = "-random"
 
 
@@ -169,8 +170,11 @@ def kind_at_hand(settings: Mapping[str, Any], root: str | Path = ".") -> str:
     if "train" in settings:
         return "encoder"
     try:
-        own = json.loads(Path(root, settings["path"], "config.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        file = Path(root, settings["path"], "config.json")
+        if not file.is_file() or file.stat().st_size > _LARGEST_JSON:
+            return "auto"
+        own = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
         return "auto"  # what is wrong with a folder is said by the job that opens it
     return _kind_of(own) if isinstance(own, dict) else "auto"
 
@@ -179,7 +183,8 @@ def _kind_of(own: Mapping[str, Any]) -> str:
     """The kind of a model by its config.json; never another one than `prasanga.models.shape.model_kind` says."""
     if own.get("is_encoder_decoder"):
         return "encoder-decoder"
-    names = [name for name in own.get("architectures") or [] if isinstance(name, str)]
+    listed = own.get("architectures")
+    names = [name for name in listed if isinstance(name, str)] if isinstance(listed, list) else []
     if own.get("model_type") in _MASKED_TOO or any(name.endswith(("ForMaskedLM", "ForPreTraining")) for name in names):
         return "decoder" if own.get("is_decoder") else "encoder"
     return "decoder" if any(name.endswith(("ForCausalLM", "LMHeadModel")) for name in names) else "auto"

@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 import logging
 import platform
+import re
 import shutil
-import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -27,6 +27,7 @@ from prasanga.models.architectures import POSITIONS, build_model, learn_tokenize
 from prasanga.models.objectives import OBJECTIVES, Objective, entropy_of
 from prasanga.models.options import KINDS
 from prasanga.models.quiet import quiet
+from prasanga.parquet import explaining_full_disk, reach_the_disk, temporary_beside
 from prasanga.progress import progress
 from prasanga.seeds import generator, seed_of
 
@@ -98,7 +99,7 @@ def train_model(
 
     Raises:
         InputError: no such kind, texts without words, settings that do not fit together, a folder with foreign files in
-            it.
+            it, no room or no permission to write.
     """
     if kind not in KINDS:
         raise InputError(f"kind is {kind!r}; write {', '.join(KINDS)}.")
@@ -210,10 +211,14 @@ def _train(name: str, model: Any, objective: Objective, settings: dict[str, int 
 
 def _write(folder: Path, model: Any, tokenizer: Any, report: TrainingReport) -> None:
     """Write everything to a folder of a temporary name beside `folder`, then let it take the place of `folder`."""
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    mark = uuid.uuid4().hex[:8]
-    fresh, stale = (folder.with_name(f".{folder.name}.{mark}.{kind}") for kind in ("new", "old"))
+    with explaining_full_disk(folder.parent), _explaining_rust():
+        _write_beside(folder, model, tokenizer, report)
+
+
+def _write_beside(folder: Path, model: Any, tokenizer: Any, report: TrainingReport) -> None:
+    fresh, stale = temporary_beside(folder), temporary_beside(folder)
     try:
+        fresh.mkdir()  # transformers would only log that it cannot
         with quiet():
             model.save_pretrained(fresh)
         (fresh / "generation_config.json").unlink(missing_ok=True)  # all of it stands in config.json
@@ -222,9 +227,24 @@ def _write(folder: Path, model: Any, tokenizer: Any, report: TrainingReport) -> 
         (fresh / "training.json").write_text(text + "\n", encoding="utf-8")
         for path in fresh.iterdir():
             path.chmod((fresh / "config.json").stat().st_mode)  # safetensors files come readable by their owner only
+            reach_the_disk(path)
         if folder.exists():
             folder.rename(stale)
         fresh.rename(folder)
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
         shutil.rmtree(stale, ignore_errors=True)
+
+
+@contextmanager
+def _explaining_rust() -> Iterator[None]:
+    """The writers of weights and tokenizers say that a disk is full in errors of their own; as Python says it."""
+    try:
+        yield
+    except OSError:
+        raise
+    except Exception as error:
+        number = re.search(r"(?:os error|code:) (\d+)", str(error))
+        if number is None:
+            raise
+        raise OSError(int(number[1]), str(error)) from error

@@ -77,10 +77,10 @@ def _files(source: Source, file: str) -> tuple[Path, ...]:
 
 def _shards(source: Source, index: Path, suffix: str) -> tuple[Path, ...]:
     with explaining(source, f"list of weights, {index.name},"):
-        names = sorted(set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values()))
+        names = sorted(set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values()), key=str)
     for name in names:
         # An index may name any file; one elsewhere or of another format would get around the digests.
-        if Path(name).name != name or Path(name).suffix != suffix:
+        if not isinstance(name, str) or Path(name).name != name or Path(name).suffix != suffix:
             raise InputError(
                 f"model {source.name}: {index.name} lists {name!r}, which is no *{suffix} file beside it. Fetch the"
                 " model again, from a source that you trust."

@@ -32,7 +32,8 @@ SCHEMA = pl.Schema(
 #: More modified words than this, in both sentences together, and the pair is reported as not minimally distant.
 MANY_MODIFIED_WORDS = 6
 
-_LINE_BREAK = regex.compile(r"\s*[\n\r\v\f\x85\u2028\u2029]\s*")
+# These begin where blanks or words begin: tried at every letter of a long word, they take the square of its length.
+_LINE_BREAK = regex.compile(r"(?<!\s)\s*[\n\r\v\f\x85\u2028\u2029]\s*")
 _KEPT = "kept"
 _NUKTAS = str.maketrans("", "", "\u093c\u09bc")
 _SCRIPTS = {"bn": r"\p{Script=Bengali}", "hi": r"\p{Script=Devanagari}", "en": r"\p{Script=Latin}"}
@@ -50,7 +51,7 @@ _SENTENCE = {
     "curly-quote": r"[\u2018-\u201f]",
     "blank-before-stop": r"\s[।॥|.!?,;]",
     "double-danda": r"॥|।।",
-    "no-blank-after-stop": r"\S*[\p{L}\p{M}][।॥|]\p{L}\S*",
+    "no-blank-after-stop": r"(?<!\S)\S*[\p{L}\p{M}][।॥|]\p{L}\S*",
 }
 _IN_SENTENCE = {kind: regex.compile(pattern, regex.VERSION1) for kind, pattern in _SENTENCE.items()}
 _BAR = regex.compile(r"(?<!\|)\|(?!\|)")

@@ -53,6 +53,10 @@ def read_json(path: Path) -> Any:
         return json.loads(_text(path))
     except json.JSONDecodeError as error:
         raise InputError(f"{path}, line {error.lineno}, column {error.colno}: no JSON ({error.msg}).") from error
+    except RecursionError:
+        raise InputError(
+            f"{path}: brackets within brackets without end, and no file of pairs. A mapping or a list is expected."
+        ) from None
 
 
 def _text(path: Path) -> str:

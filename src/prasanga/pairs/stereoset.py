@@ -35,7 +35,10 @@ def stereoset_pairs(path: Path, language: str) -> tuple[list[RawPair], int]:
     pairs: list[RawPair] = []
     unrelated = 0
     for part in PARTS:
-        for item in parts.get(part, []):
+        items = parts.get(part, [])
+        if not isinstance(items, list):
+            raise InputError(f"{path}: `data: {part}` is no list. StereoSet has a list of items there, or no such key.")
+        for item in items:
             sentences = _sentences(path, part, len(pairs) + 1, item)
             unrelated += "unrelated" in sentences
             pairs.append(_pair(path, part, len(pairs) + 1, item, sentences, language))

@@ -8,11 +8,21 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from prasanga.errors import InputError
+
 
 def sha256_of_file(path: str | Path) -> str:
     """The sha256 of a file's bytes, in hexadecimal."""
     with Path(path).open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def unreadable(path: str | Path, error: OSError) -> InputError:
+    """What to say of a file that is there and cannot be read."""
+    mend = (
+        "Let yourself read it (`chmod u+r`)" if isinstance(error, PermissionError) else "Restore it, or see to the disk"
+    )
+    return InputError(f"{path}: cannot be read ({error.strerror or error}). {mend}, and run again.")
 
 
 def digests_of_files(paths: Iterable[str | Path]) -> dict[str, str]:

@@ -5,12 +5,14 @@ Any of them may be absent, for instance where vectors were brought from another 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import polars as pl
+
+from prasanga.documents import read_document
+from prasanga.frames import read_frame
 
 Report = Mapping[str, Any]
 
@@ -51,9 +53,9 @@ def read_files(studied: Mapping[str, Report], paths: Iterable[str]) -> Embedding
     precisions: dict[str, Report] = {}
     for path in map(Path, paths):
         if path.suffix == ".parquet":
-            tables[path.name.removesuffix(".tokenizer.parquet")] = pl.read_parquet(path)
+            tables[path.name.removesuffix(".tokenizer.parquet")] = read_frame(path)
             continue
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = read_document(path)
         if path.parent.parent.name != "embeddings":
             of_tokenizer = path.name.endswith(".tokenizer.json")
             (audits if of_tokenizer else reports)[path.name.removesuffix(".json").removesuffix(".tokenizer")] = found

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,6 +9,8 @@ from typing import Any
 
 import polars as pl
 
+from prasanga.documents import read_document
+from prasanga.frames import read_frame
 from prasanga.report.audit import AuditTables
 from prasanga.report.beside_paper import reason_in
 from prasanga.report.embedding_files import EmbeddingFiles, read_files
@@ -114,16 +115,16 @@ def read_results(
     """
     paths = {name: [value] if isinstance(value, str) else list(value) for name, value in inputs.items()}
     of = paths.get
-    audit = {Path(path).stem: pl.read_parquet(path) for path in of("audit", [])}
+    audit = {Path(path).stem: read_frame(path) for path in of("audit", [])}
     folder = Path(page).parent
     return Results(
-        **{name: pl.read_parquet(paths[name][0]) for name in TABLES if of(name)},
-        pair_scores=[pl.read_parquet(path) for path in of("pair_scores", [])],
+        **{name: read_frame(paths[name][0]) for name in TABLES if of(name)},
+        pair_scores=[read_frame(path) for path in of("pair_scores", [])],
         pair_oddities={
-            Path(path).name.removesuffix(".oddities.parquet"): pl.read_parquet(path) for path in of("pair_oddities", [])
+            Path(path).name.removesuffix(".oddities.parquet"): read_frame(path) for path in of("pair_oddities", [])
         },
-        categories=_json(paths["categories"][0]) if of("categories") else {},
-        corpus=[_json(path) for path in of("corpus", [])],
+        categories=read_document(paths["categories"][0]) if of("categories") else {},
+        corpus=[read_document(path) for path in of("corpus", [])],
         audit=AuditTables(**audit) if audit.keys() == set(AuditTables._fields) else None,
         embeddings=read_files(studied, of("embeddings", [])) if of("embeddings") else None,
         comparison=_comparison(paths["comparison"][0]) if of("comparison") else None,
@@ -134,10 +135,6 @@ def read_results(
         files=[Path(path).relative_to(folder).as_posix() for path in of("files", [])],
         missing=list(missing),
     )
-
-
-def _json(path: str) -> Any:
-    return json.loads(Path(path).read_text(encoding="utf-8"))
 
 
 def _comparison(path: str) -> pl.DataFrame:

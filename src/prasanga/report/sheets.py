@@ -13,7 +13,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from prasanga.errors import printable
 from prasanga.report.numbers import MISSING
+from prasanga.spreadsheets import guarded_text
 
 MARK = "*"
 
@@ -59,7 +61,7 @@ class Sheet:
 def sheet_to_csv(sheet: Sheet) -> str:
     """As CSV, group and name in one head, with a last column that says what is missing and why."""
     header = [*sheet.heads, *(" ".join(filter(None, column)) for column in sheet.columns), "note"]
-    lines = [[*row.labels, *map(marked_text, row.cells), row.note] for row in sheet.rows]
+    lines = [[*map(guarded_text, row.labels), *map(marked_text, row.cells), row.note] for row in sheet.rows]
     return write_csv([header, *lines])
 
 
@@ -208,12 +210,12 @@ def escape_markdown(text: str) -> str:
     # a lone > is plain inside a cell or a sentence
     for sign in "\\|*_`<[]":
         text = text.replace(sign, f"\\{sign}")
-    return " ".join(text.split())
+    return printable(" ".join(text.split()))
 
 
 def escape_latex(text: str) -> str:
     """Plain text that LaTeX sets as it is, in one line; (?) for a name in a script that needs other fonts."""
-    latin = _OTHER_SCRIPTS.sub("(?)", _in_latin(text))
+    latin = _OTHER_SCRIPTS.sub("(?)", _in_latin(_UNPRINTED.sub(" ", text)))
     return " ".join("".join(_LATEX.get(sign, sign) for sign in latin).split())
 
 
@@ -282,6 +284,7 @@ _LATEX = {
 }
 
 _OTHER = f"[^\x00-\x7f{re.escape(''.join(sign for sign in _LATEX if not sign.isascii()))}]"
+_UNPRINTED = re.compile("[\0-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 # a word, or several with spaces and hyphens between them
 _OTHER_SCRIPTS = re.compile(rf"{_OTHER}+(?:[ \-]+{_OTHER}+)*")
 _LIST_IN_OTHER_SCRIPTS = re.compile(rf"{_OTHER_SCRIPTS.pattern}(?:, {_OTHER_SCRIPTS.pattern})*")

@@ -19,8 +19,7 @@ import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 
-from prasanga.errors import InputError
-from prasanga.parquet import explaining_full_disk, open_parquet
+from prasanga.parquet import explaining_full_disk, open_parquet, reading
 from prasanga.progress import progress
 from prasanga.samples.cutting import Context
 from prasanga.samples.drawing import Draw
@@ -190,9 +189,10 @@ def _read(path: Path, rows: Integers) -> Iterator[tuple[Any, ...]]:
 
 
 def _batches(file: Any, path: Path, group: int) -> Iterator[pa.RecordBatch]:
-    try:
-        yield from file.iter_batches(_ROWS_AT_A_TIME, row_groups=[group], columns=_COLUMNS)
-    except (pa.ArrowInvalid, OSError) as error:
-        raise InputError(
-            f"{path}: not a whole Parquet file ({error}). Delete it and run the workflow again."
-        ) from error
+    batches = file.iter_batches(_ROWS_AT_A_TIME, row_groups=[group], columns=_COLUMNS)
+    while True:
+        with reading(path):
+            batch = next(batches, None)
+        if batch is None:
+            return
+        yield batch

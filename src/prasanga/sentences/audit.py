@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from prasanga.errors import InputError
 from prasanga.hashing import mix
-from prasanga.parquet import open_parquet, read_batches
+from prasanga.parquet import open_parquet, read_batches, reading
 from prasanga.progress import Progress, progress
 from prasanga.seeds import seed_of
 from prasanga.sentences.suffixes import SUFFIX_SCHEMA, count_suffixes, folded
@@ -227,10 +227,8 @@ def _with_texts(path: str | Path, hits: pl.DataFrame) -> pl.DataFrame:
         wanted[group].append(row - int(ends[group]) + sizes[group])
     shown: list[dict[str, object]] = []
     for group, rows in wanted.items():
-        try:
+        with reading(path):
             part = file.read_row_group(group, columns=["occurrence_id", "start", *_TEXT_COLUMNS])
-        except (pa.ArrowInvalid, OSError) as error:
-            raise InputError(f"{path}: damaged ({error}). Delete it and run the workflow again.") from error
         for hit in part.take(rows).to_pylist():
             left, right = surroundings(hit["text"], hit["start"], hit["end"])
             kept = {name: hit[name] for name in ("occurrence_id", "form", "source", "offset")}

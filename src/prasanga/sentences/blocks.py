@@ -9,14 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import BinaryIO, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from prasanga.errors import InputError
 from prasanga.sentences.corpus import Documents
-from prasanga.sentences.decompression import open_decompressed
+from prasanga.sentences.decompression import INFLATION, LONGEST_LINE, open_decompressed, too_long
 from prasanga.sentences.records import Record
 from prasanga.text.characters import IS_SPACE, character_flags
 from prasanga.text.compiled import compiled
@@ -66,6 +66,7 @@ def text_blocks(
     *,
     size: int = BLOCK,
     read: Callable[[int], object] | None = None,
+    inflation: int = INFLATION,
 ) -> Iterator[Block]:
     """The lines of a text file that begin in bytes `start` to `end` of its decompressed content.
 
@@ -76,11 +77,12 @@ def text_blocks(
         end: the byte after its last; None for the end of the file.
         size: bytes to read at a time.
         read: see `open_decompressed`.
+        inflation: see `open_decompressed`.
 
     Raises:
-        InputError: if the file cannot be read; the message names the place.
+        InputError: if the file cannot be read, or a line is longer than `LONGEST_LINE`; the message names the place.
     """
-    for offset, data in _whole_lines(Path(path), start, end, size, read):
+    for offset, data in _whole_lines(Path(path), start, end, size, read, inflation):
         starts, ends, blank = _lines_of(np.frombuffer(data, dtype=np.uint8), offset)
         every = np.full(len(starts), documents == "line")
         breaks = blank if documents == "blank-line" else np.zeros_like(blank)
@@ -130,10 +132,10 @@ def _block_of_records(texts: list[bytes], records: list[Record]) -> Block:
 
 
 def _whole_lines(
-    path: Path, start: int, end: int | None, size: int, read: Callable[[int], object] | None
+    path: Path, start: int, end: int | None, size: int, read: Callable[[int], object] | None, inflation: int
 ) -> Iterator[tuple[int, bytes]]:
     """Pieces of whole lines, each with its offset: the lines that begin in `start` to `end`."""
-    with open_decompressed(path, read) as stream:
+    with open_decompressed(path, read, inflation=inflation) as stream:
         offset = start
         if start > 0:
             # One byte earlier, so that a line that begins exactly at `start` is seen to begin there.
@@ -149,6 +151,8 @@ def _whole_lines(
             cut = piece.rfind(b"\n") + 1
             if cut == 0:
                 held.append(piece)
+                if offset - begin > LONGEST_LINE:
+                    raise too_long(path, begin)
                 continue
             data = b"".join([*held, piece[:cut]])
             held = [piece[cut:]]
@@ -165,9 +169,14 @@ def _whole_lines(
             yield begin, rest
 
 
-def _skip_line(stream: Iterable[bytes]) -> int:
+def _skip_line(stream: BinaryIO) -> int:
     """Read to the end of the line; the number of bytes read."""
-    return len(next(iter(stream), b""))
+    size = 0
+    while piece := stream.readline(BLOCK):
+        size += len(piece)
+        if piece.endswith(b"\n"):
+            break
+    return size
 
 
 def _lines_of(data: Bytes, offset: int) -> tuple[Positions, Positions, NDArray[np.bool_]]:

@@ -17,6 +17,7 @@ import pyarrow.ipc as ipc
 import pyarrow.parquet as pq
 
 from prasanga.errors import InputError
+from prasanga.sentences.decompression import INFLATION, Inflation
 
 _ROWS = 256
 _BUFFER = 1 << 20
@@ -25,19 +26,25 @@ _TEXT_TYPES = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_
 _END_OF_STREAM = b"\xff\xff\xff\xff\0\0\0\0"
 
 
-def parquet_texts(path: Path, column: str, read: Callable[[int], object] | None = None) -> Iterator[str | bytes | None]:
+def parquet_texts(
+    path: Path, column: str, read: Callable[[int], object] | None = None, inflation: int = INFLATION
+) -> Iterator[str | bytes | None]:
     """The rows of a Parquet column; null as None, and what is not UTF-8 as bytes.
 
-    `read` is told how many bytes the rows read have of the file's, each row as many as another.
+    `read` is told how many bytes the rows read have of the file's, each row as many as another. The texts may come to
+    `inflation` times the file's size (`open_decompressed`).
 
     Raises:
-        InputError: for a file that is absent, damaged or no Parquet, and for a column that is not there or not of
-            strings; it names those that are there.
+        InputError: for a file that is absent, damaged or no Parquet, or comes to more text than it may, and for a
+            column that is not there or not of strings; it names those that are there.
     """
     # A buffer, since otherwise a column of a whole row group (gigabytes, in some files) is read at once.
     with _explaining(path, "Parquet"), pq.ParquetFile(path, buffer_size=_BUFFER, pre_buffer=False) as file:
         _require_strings(path, file.schema_arrow, column)
         size, n_rows, done = path.stat().st_size, file.metadata.num_rows, 0
+        # What the file itself says that it comes to, before any of it is decompressed.
+        place = file.schema_arrow.get_field_index(column)
+        Inflation(path, size, inflation).add(_declared(file, place))
 
         def columns() -> Iterator[pa.Array]:
             nonlocal done
@@ -47,10 +54,12 @@ def parquet_texts(path: Path, column: str, read: Callable[[int], object] | None 
                 if read is not None:
                     read(size * done // n_rows - size * before // n_rows)
 
-        yield from _texts(columns())
+        yield from _texts(columns(), Inflation(path, size, inflation))
 
 
-def arrow_texts(path: Path, column: str, read: Callable[[int], object] | None = None) -> Iterator[str | bytes | None]:
+def arrow_texts(
+    path: Path, column: str, read: Callable[[int], object] | None = None, inflation: int = INFLATION
+) -> Iterator[str | bytes | None]:
     """As `parquet_texts`, of an Arrow file: the stream format, which the library datasets writes, or the file format.
 
     Raises:
@@ -63,7 +72,8 @@ def arrow_texts(path: Path, column: str, read: Callable[[int], object] | None = 
         _require_strings(path, reader.schema, column)
         batches = map(reader.get_batch, range(reader.num_record_batches)) if is_file else reader
         place = reader.schema.get_field_index(column)
-        yield from _texts(batch.column(place) for batch in _told(batches, raw, read))
+        limit = Inflation(path, path.stat().st_size, inflation)
+        yield from _texts((_sound(batch.column(place)) for batch in _told(batches, raw, read)), limit)
         if not is_file:
             _require_end(path, raw)
 
@@ -80,10 +90,28 @@ def _told(
             read(max(0, done - before))
 
 
-def _texts(columns: Iterable[pa.Array]) -> Iterator[str | bytes | None]:
+def _sound(column: pa.Array) -> pa.Array:
+    """The column. Arrow takes the places of its texts on trust: those of a damaged file lie anywhere in memory."""
+    kinds = {pa.string(): pa.binary(), pa.large_string(): pa.large_binary()}
+    bare = column.view(kinds[column.type]) if column.type in kinds else column  # what is no UTF-8 is told later
+    bare.validate(full=True)
+    return column
+
+
+def _declared(file: pq.ParquetFile, column: int) -> int:
+    """Bytes that a column of strings comes to, as the file says it."""
+    groups = range(file.metadata.num_row_groups)
+    if file.metadata.num_columns != len(file.schema_arrow.names):  # nested columns beside it have several parts
+        return 0
+    return sum(max(0, file.metadata.row_group(n).column(column).total_uncompressed_size) for n in groups)
+
+
+def _texts(columns: Iterable[pa.Array], inflation: Inflation) -> Iterator[str | bytes | None]:
     for whole in columns:
         for start in range(0, len(whole), _ROWS):
-            yield from _values(whole.slice(start, _ROWS))
+            values = _values(whole.slice(start, _ROWS))
+            inflation.add(sum(map(len, filter(None, values))))
+            yield from values
 
 
 def _values(rows: pa.Array) -> list[str | bytes | None]:
@@ -135,8 +163,12 @@ def _explaining(path: Path, kind: str) -> Iterator[None]:
         yield
     except FileNotFoundError:
         raise InputError(f"{path}: no such file. Correct `corpus.texts`, or put the file there.") from None
-    except (OSError, pa.ArrowException) as error:
+    except InputError:
+        raise
+    # a damaged file asks for any amount of memory, and has names that are no text
+    except (OSError, pa.ArrowException, ValueError, TypeError, OverflowError, MemoryError) as error:
         raise InputError(
-            f"{path}: cannot be read as {kind} ({error}). The file is truncated or damaged, or is not what its ending"
-            " says: fetch it again, or write its `format:` in this entry of `corpus.texts`."
+            f"{path}: cannot be read as {kind} ({str(error) or type(error).__name__}). The file is truncated or"
+            " damaged, or is not what its ending says: fetch it again, or write its `format:` in this entry of"
+            " `corpus.texts`."
         ) from None

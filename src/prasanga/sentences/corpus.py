@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from prasanga.errors import InputError
-from prasanga.sentences.decompression import open_decompressed
+from prasanga.sentences.decompression import INFLATION, LONGEST_LINE, open_decompressed, too_long
 
 Documents = Literal["blank-line", "line", "file"]
 Errors = Literal["stop", "skip-line"]
@@ -73,6 +73,7 @@ def read_lines(
     errors: Errors = "stop",
     report: ReadingReport | None = None,
     read: Callable[[int], object] | None = None,
+    inflation: int = INFLATION,
 ) -> Iterator[Line]:
     """Read the lines of a UTF-8 file that are not blank, one by one.
 
@@ -83,6 +84,7 @@ def read_lines(
             document, because what stands around it did not stand together.
         report: counts to add to, complete when the iterator is exhausted.
         read: see `open_decompressed`.
+        inflation: see `open_decompressed`.
 
     Raises:
         InputError: for a file that is absent, truncated, damaged, not UTF-8, or without text; it names the place.
@@ -90,8 +92,10 @@ def read_lines(
     path = Path(path)
     place = _Place(report=report if report is not None else ReadingReport())
     document, fresh = -1, True
-    with open_decompressed(path, read) as stream:
-        for raw in stream:
+    with open_decompressed(path, read, inflation=inflation) as stream:
+        while raw := stream.readline(LONGEST_LINE + 1):
+            if len(raw) > LONGEST_LINE:
+                raise too_long(path, place.offset)
             text = _decode(raw, path, place, errors)
             if text is not None and text.strip():
                 if fresh or documents == "line":

@@ -4,6 +4,9 @@ The readers at hand end silently where a compressed file was cut off between two
 else follows the data (lzma). A study on three quarters of a corpus looks like a study on all of it; so one loop
 decompresses all three formats and knows whether the last member was whole. Every failure is an `InputError` that names
 the file and how far it was read.
+
+A few bytes of an archive can stand for any number of others, so a file that comes to more than so many times its size
+is given up (`INFLATION`).
 """
 
 from __future__ import annotations
@@ -25,6 +28,7 @@ _BUFFER = 1 << 20
 _PIECE = 1 << 12
 # Windows of up to 2 GB (`zstd --long=31`), which large public corpora are compressed with; the default stops at 128 MB.
 _LARGEST_WINDOW = 1 << 31
+_MOST_MEMORY = 1 << 30  # of xz, whose strongest level takes 65 MB
 
 
 class _Decompressor(Protocol):
@@ -53,14 +57,22 @@ def _zstandard_frame() -> _Decompressor:
 _COMPRESSIONS = {
     ".gz": _Compression(lambda: zlib.decompressobj(wbits=31), b"\0"),  # 31: with gzip's header and checksum
     ".zst": _Compression(_zstandard_frame, b""),
-    ".xz": _Compression(lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ), b"\0"),
+    ".xz": _Compression(lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_MOST_MEMORY), b"\0"),
 }
 
 COMPRESSED = tuple(_COMPRESSIONS)
 """The endings of compressed files."""
 
+INFLATION = 200
+"""How many times its size on the disk a compressed file may come to by default; text comes to 3 to 20 times."""
 
-def open_decompressed(path: str | Path, read: Callable[[int], object] | None = None) -> BinaryIO:
+HARMLESS = 100_000_000
+"""Bytes that any file may come to, whatever its size."""
+
+
+def open_decompressed(
+    path: str | Path, read: Callable[[int], object] | None = None, *, inflation: int = INFLATION
+) -> BinaryIO:
     """Open a file for reading, decompressed by its ending (`.gz`, `.zst`, `.xz`; anything else is plain).
 
     Several members (gzip), frames (zstandard) or streams (xz) are read as one text. A plain file can be sought in, a
@@ -69,10 +81,12 @@ def open_decompressed(path: str | Path, read: Callable[[int], object] | None = N
     Args:
         path: the file.
         read: told, whenever bytes have been read from the disk, how many (compressed ones, if the file is).
+        inflation: how many times its size on the disk a compressed file may come to; `HARMLESS` bytes it always may.
 
     Raises:
         InputError: at once for a file that is absent or may not be read; while reading for one that is truncated,
-            damaged, followed by something else, not what its ending says, or gone with its disk.
+            damaged, followed by something else, not what its ending says, larger than `inflation` allows, or gone with
+            its disk.
     """
     path = Path(path)
     compression = _COMPRESSIONS.get(path.suffix.lower())
@@ -82,7 +96,43 @@ def open_decompressed(path: str | Path, read: Callable[[int], object] | None = N
         raise _unreadable(path, error) from None
     if compression is None:
         return io.BufferedReader(plain, _BUFFER)
-    return io.BufferedReader(_Decompressed(path, plain, compression), _BUFFER)
+    return io.BufferedReader(_Decompressed(path, plain, compression, inflation), _BUFFER)
+
+
+class Inflation:
+    """How much text a file has given, and how much it may."""
+
+    def __init__(self, path: Path, size: int, times: int = INFLATION) -> None:
+        self._path, self._size, self._times = path, size, times
+        self._most = max(HARMLESS, size * times)
+        self.position = 0
+
+    def add(self, size: int) -> None:
+        """Count `size` bytes more.
+
+        Raises:
+            InputError: they are too many.
+        """
+        self.position += size
+        if self.position > self._most:
+            raise InputError(
+                f"{self._path}: reading stopped at byte {self.position} of the decompressed text: the file has"
+                f" {self._size} bytes on the disk, and may come to {self._times} times as many (or {HARMLESS} bytes)."
+                " It may be an archive bomb, which inflates without end. If you know that it is not, write e.g."
+                f" `inflation: {10 * self._times}` under its entry of `corpus.texts`; vectors: decompress the file."
+            )
+
+
+LONGEST_LINE = 1 << 26
+"""Bytes of the longest line that is read: a line is held in memory, several times over."""
+
+
+def too_long(path: Path, offset: int) -> InputError:
+    """What to raise for a line of more than `LONGEST_LINE` bytes that begins at `offset`."""
+    return InputError(
+        f"{path}: the line that begins at byte {offset} of the decompressed text has more than {LONGEST_LINE} bytes."
+        " Break it into lines, such as a paragraph each; a JSON file needs one object a line."
+    )
 
 
 class _PlainFile(io.FileIO):
@@ -111,9 +161,10 @@ class _PlainFile(io.FileIO):
 class _Decompressed(io.RawIOBase):
     """The decompressed text of a file, as a raw stream."""
 
-    def __init__(self, path: Path, file: io.FileIO, compression: _Compression) -> None:
+    def __init__(self, path: Path, file: io.FileIO, compression: _Compression, times: int) -> None:
         self._file = file
-        self._texts = _decompress(path, io.BufferedReader(file, _BUFFER), compression)
+        inflation = Inflation(path, path.stat().st_size, times)
+        self._texts = _decompress(path, io.BufferedReader(file, _BUFFER), compression, inflation)
         self._rest = memoryview(b"")
 
     def readable(self) -> bool:
@@ -135,9 +186,10 @@ class _Decompressed(io.RawIOBase):
         super().close()
 
 
-def _decompress(path: Path, file: io.BufferedReader, compression: _Compression) -> Iterator[bytes]:
+def _decompress(
+    path: Path, file: io.BufferedReader, compression: _Compression, inflation: Inflation
+) -> Iterator[bytes]:
     """The decompressed text in pieces, none of them empty."""
-    position = 0
     member: _Decompressor | None = None
     try:
         while piece := file.read(_PIECE):
@@ -148,16 +200,16 @@ def _decompress(path: Path, file: io.BufferedReader, compression: _Compression) 
                         break
                     member = compression.member()
                 text = member.decompress(piece)
-                position += len(text)
+                inflation.add(len(text))
                 if text:
                     yield text
                 piece = b""
                 if member.eof:
                     piece, member = member.unused_data, None
     except (zlib.error, lzma.LZMAError, zstandard.ZstdError) as error:
-        raise _damaged(path, position, str(error)) from None
+        raise _damaged(path, inflation.position, str(error)) from None
     if member is not None:
-        raise _damaged(path, position, "the file ends before its compressed data do")
+        raise _damaged(path, inflation.position, "the file ends before its compressed data do")
 
 
 def _damaged(path: Path, position: int, reason: str) -> InputError:

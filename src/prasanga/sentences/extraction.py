@@ -18,6 +18,7 @@ from prasanga.errors import InputError
 from prasanga.progress import BYTES, progress
 from prasanga.sentences.blocks import BLOCK, record_blocks, require_text, text_blocks
 from prasanga.sentences.corpus import Documents, Errors
+from prasanga.sentences.decompression import INFLATION
 from prasanga.sentences.matcher import HasClaims, Matcher, Position
 from prasanga.sentences.passages import ExtractionReport, Reader
 from prasanga.sentences.records import Record, read_records
@@ -63,6 +64,7 @@ def extract_shard(
                 end=shard.end,
                 report=report,
                 read=searched.advance,
+                inflation=shard.inflation,
             )
             return
         records = read_records(
@@ -73,6 +75,7 @@ def extract_shard(
             errors=errors,
             counts=report,
             read=searched.advance,
+            inflation=shard.inflation,
         )
         with unchanged(shard.path):
             yield from extract_records(
@@ -114,6 +117,7 @@ def extract(
     end: int | None = None,
     report: ExtractionReport | None = None,
     read: Callable[[int], object] | None = None,
+    inflation: int = INFLATION,
 ) -> Iterator[pa.RecordBatch]:
     """Find the stimuli of a lexicon in a file of plain text.
 
@@ -134,6 +138,7 @@ def extract(
             of the whole.
         report: counts to add to, complete when the iterator is exhausted.
         read: told, whenever bytes have been read from the disk, how many.
+        inflation: how many times its size on the disk a compressed file may come to (`open_decompressed`).
 
     Yields:
         Batches of `SENTENCE_SCHEMA`, in the order of the text.
@@ -149,7 +154,7 @@ def extract(
         if start > 0:
             for passage in reader.passages_before(documents, start, before):
                 yield from _counted(windows.add(passage), report)
-        for block in text_blocks(path, documents, start, end, size=BLOCK, read=read):
+        for block in text_blocks(path, documents, start, end, size=BLOCK, read=read, inflation=inflation):
             yield from _counted(windows.add(reader.passage(block)), report)
         if end is not None:
             for passage in reader.passages_after(documents, end, after):

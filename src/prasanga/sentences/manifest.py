@@ -7,7 +7,6 @@ size and time of the file, which is read again only when one of these is another
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 from collections.abc import Callable, Iterable, Iterator
@@ -18,8 +17,8 @@ from pathlib import Path
 
 import xxhash
 
+from prasanga.documents import read_document, write_document
 from prasanga.errors import InputError
-from prasanga.parquet import write_text
 from prasanga.progress import BYTES, progress
 
 _PIECE = 8 << 20
@@ -137,10 +136,9 @@ def _unreadable(path: str, error: OSError) -> InputError:
 def _read(manifest: Path) -> dict[str, Entry]:
     """The entries; none of a manifest that is absent or damaged."""
     try:
-        files = json.loads(manifest.read_text(encoding="utf-8"))["files"]
-        entries = {str(path): Entry(**entry) for path, entry in files.items()}
-    except FileNotFoundError:
-        return {}
+        if not manifest.exists():
+            return {}
+        entries = {str(path): Entry(**entry) for path, entry in read_document(manifest)["files"].items()}
     except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
         logger.warning(
             "%s: damaged (%s: %s); the corpus files are read and it is made anew.",
@@ -155,6 +153,6 @@ def _read(manifest: Path) -> dict[str, Entry]:
 def _write(manifest: Path, entries: dict[str, Entry]) -> None:
     files = {path: asdict(entries[path]) for path in sorted(entries)}
     try:
-        write_text(manifest, json.dumps({"files": files}, indent=1, ensure_ascii=False) + "\n")
+        write_document(manifest, {"files": files})
     except (InputError, OSError) as error:
         logger.warning("Digests of the corpus are not remembered: %s", error)

@@ -7,6 +7,7 @@ reach, and not counted.
 from __future__ import annotations
 
 import logging
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -175,7 +176,8 @@ def _whole_lines(lines: Lines) -> tuple[Spans, int]:
 def _line_number(path: Path, offset: int) -> int:
     """The number of the line that a byte of the decompressed text stands in, from 1."""
     number = 1
-    with open_decompressed(path) as stream:
+    # what comes before the place has been read already, within its limit
+    with open_decompressed(path, inflation=sys.maxsize) as stream:
         while offset > 0 and (piece := stream.read(min(BLOCK, offset))):
             number += piece.count(b"\n")
             offset -= len(piece)

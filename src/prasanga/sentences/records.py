@@ -16,7 +16,7 @@ from typing import BinaryIO, Literal, NamedTuple
 from prasanga.errors import InputError
 from prasanga.sentences.columns import arrow_texts, parquet_texts
 from prasanga.sentences.corpus import Errors, ReadingReport
-from prasanga.sentences.decompression import open_decompressed
+from prasanga.sentences.decompression import INFLATION, LONGEST_LINE, open_decompressed, too_long
 
 RecordFormat = Literal["jsonl", "parquet", "dataset", "extracted"]
 _Told = Callable[[int], object] | None
@@ -78,6 +78,7 @@ def read_records(
     errors: Errors = "stop",
     counts: ReadingReport | None = None,
     read: Callable[[int], object] | None = None,
+    inflation: int = INFLATION,
 ) -> Iterator[Record]:
     """Read the records of a file, one by one; those without text (blank, or null in a column) are left out.
 
@@ -93,6 +94,7 @@ def read_records(
             or of the texts of a column; `lines` are those of the file, or the rows of a column; `skipped_lines` are the
             records that could not be used, and the rows of a column that hold null.
         read: told, whenever bytes have been read from the disk, how many; the sum is about the size of the file.
+        inflation: how many times its size on the disk the text may come to (`open_decompressed`).
 
     Raises:
         InputError: for a file that is absent, damaged, truncated, or without text, and for records that cannot be used;
@@ -100,10 +102,10 @@ def read_records(
     """
     path, counts = Path(path), counts if counts is not None else ReadingReport()
     readers: Mapping[str, Callable[[], Iterator[_Found]]] = {
-        "jsonl": lambda: _json_lines(path, field, counts, read),
-        "parquet": lambda: _column(parquet_texts(path, field, read), counts),
-        "dataset": lambda: _column(arrow_texts(path, field, read), counts),
-        "extracted": lambda: _table(path, columns, counts, read),
+        "jsonl": lambda: _json_lines(path, field, counts, read, inflation),
+        "parquet": lambda: _column(parquet_texts(path, field, read, inflation), counts),
+        "dataset": lambda: _column(arrow_texts(path, field, read, inflation), counts),
+        "extracted": lambda: _table(path, columns, counts, read, inflation),
     }
     documents = skipped = 0
     for number, stimulus, text, start in readers[format]():
@@ -141,10 +143,10 @@ def _column(texts: Iterator[str | bytes | None], counts: ReadingReport) -> Itera
             yield _Found(number, None, text)
 
 
-def _json_lines(path: Path, field: str, counts: ReadingReport, read: _Told) -> Iterator[_Found]:
+def _json_lines(path: Path, field: str, counts: ReadingReport, read: _Told, inflation: int) -> Iterator[_Found]:
     number = 0
-    with open_decompressed(path, read) as stream:
-        for line, offset, raw in _lines(stream, counts):
+    with open_decompressed(path, read, inflation=inflation) as stream:
+        for line, offset, raw in _lines(path, stream, counts):
             if raw.strip():
                 try:
                     yield _Found(number, None, _text_in_json(raw, line, offset, field))
@@ -206,11 +208,11 @@ def _value_at(field: str, record: object, line: int) -> object:
     return record
 
 
-def _table(path: Path, columns: Sequence[str], counts: ReadingReport, read: _Told) -> Iterator[_Found]:
+def _table(path: Path, columns: Sequence[str], counts: ReadingReport, read: _Told, inflation: int) -> Iterator[_Found]:
     """The rows of CSV or TSV. Bytes that are not UTF-8 are carried along, so that quotes and cells stay in step."""
     csv.field_size_limit(max(csv.field_size_limit(), _LONGEST_CELL))
-    with open_decompressed(path, read) as stream:
-        lines = (raw.decode(errors="surrogateescape") for _, _, raw in _lines(stream, counts))
+    with open_decompressed(path, read, inflation=inflation) as stream:
+        lines = (raw.decode(errors="surrogateescape") for _, _, raw in _lines(path, stream, counts))
         tabs = ".tsv" in (suffix.lower() for suffix in path.suffixes[-2:])
         rows = csv.reader(lines, delimiter="\t" if tabs else ",", strict=True)
         try:
@@ -255,10 +257,14 @@ def _place_of(column: str, header: Sequence[str], path: Path) -> int:
     )
 
 
-def _lines(stream: BinaryIO, counts: ReadingReport) -> Iterator[tuple[int, int, bytes]]:
+def _lines(path: Path, stream: BinaryIO, counts: ReadingReport) -> Iterator[tuple[int, int, bytes]]:
     """Of each line its number (from 1), its place in the file, and its bytes without a byte order mark."""
     offset = 0
-    for line, raw in enumerate(stream, 1):
+    line = 0
+    while raw := stream.readline(LONGEST_LINE + 1):
+        if len(raw) > LONGEST_LINE:
+            raise too_long(path, offset)
+        line += 1
         counts.lines += 1
         counts.bytes += len(raw)
         data = raw.removeprefix(_BYTE_ORDER_MARK) if line == 1 else raw

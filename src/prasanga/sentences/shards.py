@@ -7,15 +7,17 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import takewhile
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal, NamedTuple
 
 from prasanga.errors import InputError
-from prasanga.sentences.decompression import COMPRESSED
+from prasanga.sentences.decompression import COMPRESSED, INFLATION
 
 Format = Literal["text", "jsonl", "parquet", "dataset", "extracted"]
 
+_LONGEST_NAME = 120  # the name of a file may have 255 bytes, with its ending and what a temporary name adds
 _FORMATS: Mapping[str, Format] = {
     **dict.fromkeys([".txt", ".text", ".bn", ".hi", ".en"], "text"),
     **dict.fromkeys([".jsonl", ".ndjson"], "jsonl"),
@@ -38,6 +40,7 @@ class Shard(NamedTuple):
         start: first byte of the part. The part has the lines that begin in it, from `start` to before `end`.
         end: the byte after its last; None for the end of the file. Only plain, uncompressed text is cut.
         text: number of the entry that names it, from 0.
+        inflation: how many times its size on the disk the file may come to, if it is compressed.
     """
 
     path: str
@@ -49,10 +52,15 @@ class Shard(NamedTuple):
     start: int = 0
     end: int | None = None
     text: int = 0
+    inflation: int = INFLATION
 
 
 def find_shards(
-    root: str | Path, texts: Iterable[Mapping[str, Any]], shard_bytes: int, key: str = "corpus.texts"
+    root: str | Path,
+    texts: Iterable[Mapping[str, Any]],
+    shard_bytes: int,
+    key: str = "corpus.texts",
+    outside: Sequence[str | Path] = (),
 ) -> dict[str, Shard]:
     """The files that the entries of `corpus.texts` name, and their parts, by the name of their results.
 
@@ -63,13 +71,14 @@ def find_shards(
         shard_bytes: size of a part. The parts are `[0, shard_bytes)`, `[shard_bytes, 2 * shard_bytes)` and so on; the
             last one has half as much to one and a half times as much.
         key: where in the config the entries stand, for messages.
+        outside: folders beside the root in which a file may lie that a symbolic link leads to.
 
     Raises:
-        InputError: if an entry names no file, a folder has no text in it, a file is named twice, or two files would get
-            the same name.
+        InputError: if an entry names no file, or leads out of the root; a folder has no text in it, a file is named
+            twice, or two files would get the same name; a symbolic link leads elsewhere.
     """
     try:
-        return _find_shards(root, texts, shard_bytes)
+        return _find_shards(root, texts, shard_bytes, outside)
     except InputError as error:
         if not Path(root).is_dir():
             raise InputError(
@@ -78,11 +87,16 @@ def find_shards(
         raise InputError(str(error).replace("corpus.texts", key)) from None
 
 
-def _find_shards(root: str | Path, texts: Iterable[Mapping[str, Any]], shard_bytes: int) -> dict[str, Shard]:
+def _find_shards(
+    root: str | Path, texts: Iterable[Mapping[str, Any]], shard_bytes: int, outside: Sequence[str | Path]
+) -> dict[str, Shard]:
     shards: dict[str, Shard] = {}
     sources: dict[str, str] = {}  # by name, that of a whole file too where only its parts are shards
     for number, text in enumerate(texts):
+        _require_below(text["files"])
+        allowed = [root, *outside, *_start_of(text["files"])]
         for source, its_format in _files(Path(root), text["files"], text.get("format", "auto")):
+            _require_no_way_out(Path(root, source).as_posix(), allowed)
             name = _name(source)
             columns = text.get("columns", {})
             whole = Shard(
@@ -93,6 +107,7 @@ def _find_shards(root: str | Path, texts: Iterable[Mapping[str, Any]], shard_byt
                 text.get("field", "text"),
                 (columns.get("stimulus", "word"), columns.get("sentence", "sentence")),
                 text=number,
+                inflation=text.get("inflation", INFLATION),
             )
             parts = dict(_parts(name, whole, shard_bytes))
             for claimed in {name, *parts}:
@@ -117,6 +132,30 @@ def require_apart(shards: Mapping[str, Shard], supplement: Mapping[str, Shard]) 
         raise InputError(
             f"corpus.supplement: the file {min(both)!r} is in `corpus.texts` as well, so that its sentences would count"
             " twice. Take it out of one of them."
+        )
+
+
+def _require_below(pattern: str) -> None:
+    if ".." in PurePosixPath(pattern).parts:
+        raise InputError(
+            f"corpus.texts: the pattern {pattern!r} leads out of corpus.root. Write the folder that it starts from as"
+            " `corpus.root`, and a pattern below that."
+        )
+
+
+def _start_of(pattern: str) -> list[Path]:
+    """The folder that an absolute pattern names itself; none of a relative one, which starts from the root."""
+    parts = list(takewhile(lambda part: not glob.has_magic(part), PurePosixPath(pattern).parts))
+    return [Path(*parts)] if PurePosixPath(pattern).is_absolute() else []
+
+
+def _require_no_way_out(path: str, folders: Sequence[str | Path]) -> None:
+    """Refuse a file that somebody's symbolic link has brought into the corpus from elsewhere on the machine."""
+    real = Path(path).resolve()
+    if not any(real.is_relative_to(Path(folder).resolve()) for folder in folders):
+        raise InputError(
+            f"corpus.texts: {path!r} is reached by a symbolic link, and lies in {str(real.parent)!r}. If that is meant,"
+            f" write at the top of the config `outside: [{real.parent}]`; else take the link away."
         )
 
 
@@ -290,9 +329,10 @@ def _name(source: str) -> str:
     """A name for the results: the path without its ending, with nothing in it but letters, digits, - _ and dots."""
     kind, compression = _endings(source)
     stem = source.removesuffix(compression).removesuffix(kind if kind.lower() in _FORMATS else "")
-    name = re.sub(r"[^A-Za-z0-9_.-]+", "-", stem.replace("../", "")).strip("-.")
-    if stem.isascii() and name:
+    name = re.sub(r"[^A-Za-z0-9_.-]+", "-", stem).strip("-.")
+    if stem.isascii() and name and len(name) <= _LONGEST_NAME:
         return name
+    name = name[:_LONGEST_NAME].rstrip("-.")
     # A path in Bangla would lose all of its letters, and be named like any other.
     digest = hashlib.blake2b(stem.encode(), digest_size=4).hexdigest()
     return f"{name}-{digest}".strip("-")

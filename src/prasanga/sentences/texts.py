@@ -53,6 +53,15 @@ def read_texts(shard: Shard, errors: Errors = "stop", read: Callable[[int], obje
         InputError: if the file cannot be read.
     """
     if shard.format == "text":
-        return (line.text for line in read_lines(shard.path, errors=errors, read=read))
-    records = read_records(shard.path, shard.format, field=shard.field, columns=shard.columns, errors=errors, read=read)
+        lines = read_lines(shard.path, errors=errors, read=read, inflation=shard.inflation)
+        return (line.text for line in lines)
+    records = read_records(
+        shard.path,
+        shard.format,
+        field=shard.field,
+        columns=shard.columns,
+        errors=errors,
+        read=read,
+        inflation=shard.inflation,
+    )
     return (record.text for record in records)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from prasanga.errors import InputError
-from prasanga.sentences.decompression import COMPRESSED, open_decompressed
+from prasanga.sentences.decompression import COMPRESSED, Inflation, open_decompressed
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
@@ -64,13 +64,16 @@ class _Gunzipped(io.RawIOBase):
 
     def __init__(self, path: Path) -> None:
         self._path, self._file = path, gzip.GzipFile(path)
+        self._inflation = Inflation(path, path.stat().st_size)
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any, /) -> int:
         try:
-            return self._file.readinto(buffer)
+            size = self._file.readinto(buffer)
+            self._inflation.add(size)
+            return size
         except (EOFError, OSError, zlib.error) as error:
             raise InputError(
                 f"{self._path}: a gzip file that is truncated or damaged: {error}. Fetch it again."

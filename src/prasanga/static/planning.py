@@ -83,7 +83,8 @@ def training_resources(input_megabytes: float) -> dict[str, int]:
         input_megabytes: size of the corpus, not compressed. A megabyte of Bangla has some 60 000 words, which take 3 to
             4 s in either method with the default options, on one core of an ordinary server.
     """
-    return {"mem_mb": 4000 + round(input_megabytes), "runtime": 60 + round(input_megabytes / 10)}
+    vocabulary = min(4000, 1000 + 50 * input_megabytes)
+    return {"mem_mb": round(vocabulary + input_megabytes), "runtime": 60 + round(input_megabytes / 10)}
 
 
 def _read_from(table: Path) -> list[str]:

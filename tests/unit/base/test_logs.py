@@ -1,4 +1,4 @@
-"""What a job says reaches its log: a message for the user alone, any other error with its traceback."""
+"""What a job says reaches its log: a message for the user alone; of a defect of ours a sentence and its traceback."""
 
 from __future__ import annotations
 
@@ -6,21 +6,66 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
 
-
-@pytest.mark.parametrize(
-    ("statement", "traceback"),
-    [("raise InputError('config.yaml: no such key')", False), ("1 / 0", True)],
-)
-def test_errors_reach_log_and_terminal(tmp_path: Path, statement: str, traceback: bool) -> None:
-    log = tmp_path / "logs" / "job.log"
+def run(log: Path, statement: str) -> subprocess.CompletedProcess[str]:
     code = (
         f"from prasanga.errors import InputError\nfrom prasanga.logs import log_to\nlog_to({str(log)!r})\n{statement}\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+
+
+def test_a_mistake_in_the_input_is_its_message_and_nothing_else(tmp_path: Path) -> None:
+    log = tmp_path / "logs" / "job.log"
+    done = run(log, "raise InputError('config.yaml: no such key')")
     assert done.returncode == 1
     for text in (log.read_text(), done.stderr):
-        assert ("no such key" in text) is not traceback
-        assert ("Traceback" in text) is traceback
-        assert ("ZeroDivisionError" in text) is traceback
+        assert text.splitlines()[0].endswith("ERROR prasanga: config.yaml: no such key")
+        assert len(text.splitlines()) == 1
+    assert [path.name for path in log.parent.iterdir()] == ["job.log"]
+
+
+def test_a_defect_of_ours_is_said_to_be_one_and_its_traceback_is_kept(tmp_path: Path) -> None:
+    log = tmp_path / "logs" / "job.log"
+    done = run(log, "1 / 0")
+    assert done.returncode == 1
+    for text in (log.read_text(), done.stderr):
+        assert "a defect of prasanga" in text
+        assert "ZeroDivisionError: division by zero" in text
+        assert f"{log}.traceback" in text
+        assert "CONTRIBUTING.md" in text
+        assert "Traceback" not in text
+    kept = (log.parent / "job.log.traceback").read_text()
+    assert kept.startswith("Traceback (most recent call last)")
+    assert kept.rstrip().endswith("ZeroDivisionError: division by zero")
+
+
+def test_the_traceback_of_an_earlier_run_does_not_stay(tmp_path: Path) -> None:
+    log = tmp_path / "job.log"
+    run(log, "1 / 0")
+    assert run(log, "pass").returncode == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["job.log"]
+
+
+def test_messages_do_not_steer_the_terminal(tmp_path: Path) -> None:
+    log = tmp_path / "job.log"
+    done = run(log, "import logging; logging.getLogger('x').warning('%s', 'a\\x1b[2Jb\\u202ec\\rd')")
+    for text in (log.read_text(), done.stderr):
+        assert text.endswith("WARNING x: a\\x1b[2Jb\\u202ec\\x0dd\n")
+
+
+def test_a_log_that_cannot_be_written_stops_no_job(tmp_path: Path) -> None:
+    (tmp_path / "full.log").symlink_to("/dev/full")
+    (tmp_path / "folder.log").mkdir()
+    for name, why in (("full.log", "No space left on device"), ("folder.log", "Is a directory")):
+        code = (
+            "import logging, sys\n"
+            "from prasanga.logs import log_to\n"
+            "log_to(sys.argv[1])\n"
+            "for _ in range(3): logging.getLogger('prasanga').info('still here')\n"
+        )
+        command = [sys.executable, "-c", code, str(tmp_path / name)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        assert done.stderr.count("still here") == 3
+        assert done.stderr.count(f"{name}: this log cannot be written ({why})") == 1
+        assert "Traceback" not in done.stderr

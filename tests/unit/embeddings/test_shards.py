@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from prasanga.documents import read_document
 from prasanga.embeddings import (
     EncoderReport,
     Pooling,
@@ -439,7 +440,7 @@ def listed(tmp_path: Path) -> Path:
 
 
 def test_the_list_names_each_shard_with_size_and_digest(listed: Path) -> None:
-    content = json.loads(listed.read_text())
+    content = read_document(listed)
     shards = {
         f"9/{bucket}.parquet": (listed.parent / "9" / f"{bucket}.parquet").read_bytes() for bucket in ("00", "01")
     }

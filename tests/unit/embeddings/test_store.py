@@ -7,6 +7,8 @@ import hashlib
 import json
 import logging
 import os
+import socket
+import subprocess
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -403,6 +405,23 @@ def test_compacting_removes_what_killed_processes_left_long_ago(tmp_path: Path) 
         later(path, -25 * 60 * 60)
     store.compact()
     assert [path.exists() for path in (young, old, half, orphan, kept)] == [True, False, False, False, True]
+    assert content(store) == {1: 1.0}
+
+
+def test_whoever_writes_removes_what_the_dead_of_this_host_left(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    dead = subprocess.Popen(["true"])
+    dead.wait()
+    host = socket.gethostname()
+    gone = [
+        tmp_path / f".{host}.{dead.pid}.ab.staged",
+        tmp_path / f"..{host}.{dead.pid}.ab.staged.{host}.{dead.pid}.cd.tmp",
+    ]
+    stays = [tmp_path / f".{host}.{os.getpid()}.ab.staged", tmp_path / f".elsewhere.{dead.pid}.ab.staged"]
+    for path in (*gone, *stays):
+        path.touch()
+    store.add(rows(1), {})
+    assert [path.exists() for path in (*gone, *stays)] == [False, False, True, True]
     assert content(store) == {1: 1.0}
 
 

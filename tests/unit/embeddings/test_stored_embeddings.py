@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from prasanga.documents import read_document
 from prasanga.embeddings import StoredEmbeddings, list_shards, read_common_occurrences, read_embeddings
 from prasanga.embeddings.columns import vectors_to_arrow
 from prasanga.errors import InputError
@@ -158,12 +159,30 @@ def test_what_is_kept_cannot_be_changed(listed: Path) -> None:
         vectors[0] = 0
 
 
+def flip(path: Path) -> None:
+    """A byte in the vectors of the first row group is another."""
+    vectors = pq.ParquetFile(path).metadata.row_group(0).column(4)
+    assert vectors.path_in_schema.startswith("embedding")
+    place, data = vectors.data_page_offset + vectors.total_compressed_size - 1, bytearray(path.read_bytes())
+    data[place] ^= 1
+    path.write_bytes(data)
+
+
 def test_damage_is_seen_at_once(listed: Path) -> None:
-    path = listed.parent / "9" / "00.parquet"
-    data = path.read_bytes()
-    path.write_bytes(data[:40] + bytes([data[40] ^ 1]) + data[41:])
+    flip(listed.parent / "9" / "00.parquet")
     with pytest.raises(InputError, match=r"00\.parquet: its content is not what .*9\.json lists"):
         StoredEmbeddings(listed)
+    with pytest.raises(InputError, match=r"00\.parquet: not a whole .*delete both, the shard and the list"):
+        read_embeddings(listed)
+
+
+def test_a_damaged_shard_is_not_listed(listed: Path) -> None:
+    """Its digest would be that of the damage."""
+    flip(listed.parent / "9" / "00.parquet")
+    with pytest.raises(
+        InputError, match=r"00\.parquet: not a whole Parquet file .*Delete it and run the workflow again"
+    ):
+        list_shards([listed.parent / "9" / "00.parquet"], listed)
 
 
 def test_a_shard_that_was_replaced_under_way_is_noticed(listed: Path) -> None:
@@ -184,7 +203,7 @@ def test_occurrences_that_all_models_have(tmp_path: Path) -> None:
 def forge(listed: Path, rows: Rows, made: Mapping[str, str] = MADE, **other: Any) -> Path:
     """Put another shard in the place of the second one, and let the list name it as its own."""
     path = write_shard(listed.parent / "9" / "01.parquet", rows, made, **other)
-    content = json.loads(listed.read_text())
+    content = read_document(listed)
     content["sizes"]["9/01.parquet"] = path.stat().st_size
     listed.write_text(json.dumps(content))
     return path
@@ -222,7 +241,7 @@ def test_a_shard_of_another_run_is_refused_by_every_reader(
 
 
 def test_a_list_of_another_model_than_its_shards_is_refused(listed: Path) -> None:
-    content = json.loads(listed.read_text())
+    content = read_document(listed)
     content["made_from"]["settings"] = settings(model="large")["settings"]
     listed.write_text(json.dumps(content))
     with pytest.raises(InputError, match=r"00\.parquet: was made with model 'tiny', not 'large', but"):
@@ -232,7 +251,7 @@ def test_a_list_of_another_model_than_its_shards_is_refused(listed: Path) -> Non
 def test_a_list_that_says_nothing_is_held_to_its_first_shard(listed: Path) -> None:
     """As one of an earlier version, without the length of its segments."""
     forge(listed, SECOND, length="25")
-    content = json.loads(listed.read_text())
+    content = read_document(listed)
     for key in ("made_from", "segment_length", "dimension"):
         del content[key]
     listed.write_text(json.dumps(content))
@@ -246,7 +265,7 @@ def test_a_list_that_says_nothing_is_held_to_its_first_shard(listed: Path) -> No
 def test_a_file_that_is_no_shard_is_refused(listed: Path) -> None:
     path = listed.parent / "9" / "01.parquet"
     pq.write_table(pa.table({"stimulus": ["ফুল"]}), path)
-    content = json.loads(listed.read_text())
+    content = read_document(listed)
     content["sizes"]["9/01.parquet"] = path.stat().st_size
     listed.write_text(json.dumps(content))
     with pytest.raises(InputError, match=r"01\.parquet: has no column 'occurrence_id' and is no shard of vectors"):

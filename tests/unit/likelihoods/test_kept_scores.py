@@ -111,3 +111,22 @@ def test_another_model_or_choice_has_another_key(
     known = key_of({"reduction": "mean"}, {"sha256": "a"}, "float32")
     assert known == key_of({"reduction": "mean"}, {"sha256": "a"}, "float32")
     assert key_of(settings, identity, dtype) != known
+
+
+@pytest.mark.parametrize("damage", ["flipped", "cut", "another table"])
+def test_a_damaged_file_counts_as_absent(tmp_path: Path, caplog: pytest.LogCaptureFixture, damage: str) -> None:
+    pairs, score = table(("en", "a", "bb"), ("en", "ccc", "d")), Counting()
+    whole = score_missing(pairs, tmp_path / "key", "mine", score)
+    path = tmp_path / "key/mine.parquet"
+    data = bytearray(path.read_bytes())
+    if damage == "another table":
+        pairs.write_parquet(path)
+    else:
+        data[len(data) // 3] ^= 1
+        path.write_bytes(data if damage == "flipped" else data[: len(data) // 2])
+    assert score_missing(pairs, tmp_path / "key", "mine", score).equals(whole)
+    assert score.asked == [["a", "ccc"], ["a", "ccc"]]
+    assert "mine.parquet" in caplog.text
+    assert "computed again" in caplog.text
+    assert score_missing(pairs, tmp_path / "key", "mine", score).equals(whole)
+    assert len(score.asked) == 2

@@ -134,6 +134,12 @@ def test_json_of_another_kind(tmp_path: Path) -> None:
     path.write_text("[1]")
     with pytest.raises(InputError, match="not the layout of StereoSet"):
         read_pairs(path)
+    path.write_text('{"data": {"intrasentence": null}}')
+    with pytest.raises(InputError, match="`data: intrasentence` is no list"):
+        read_pairs(path)
+    path.write_text("[" * 100_000)
+    with pytest.raises(InputError, match="brackets within brackets without end"):
+        read_pairs(path)
     path.write_text("[1,\n")
     with pytest.raises(InputError, match=r"x\.json, line 2, column 1: no JSON"):
         read_pairs(path)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from prasanga.errors import InputError
 from prasanga.provenance.ledger import synchronize
 
 KEY = "results/tables/ceat.csv"
@@ -60,6 +61,16 @@ def test_a_result_that_was_changed_on_the_way_is_made_again(study: Path) -> None
     done = synchronize(clone)
     assert (done.restored, done.unknown) == (0, 1)
     assert read_note(clone)["params"] == ["nothing says what made this file"]
+
+
+def test_a_result_that_was_cut_short_is_made_again_though_its_time_is_as_it_was(study: Path) -> None:
+    before = (study / "results/provenance.jsonl").read_text()
+    time = (study / KEY).stat().st_mtime_ns
+    (study / KEY).write_text("effect\n0.")
+    os.utime(study / KEY, ns=(time, time))
+    assert synchronize(study).unknown == 1
+    assert read_note(study)["rule"] == ""
+    assert (study / "results/provenance.jsonl").read_text() == before
 
 
 def test_a_result_from_elsewhere_is_made_again_and_stays_so_until_it_is(study: Path) -> None:
@@ -136,6 +147,29 @@ def test_store_ledger_and_temporary_files_are_no_results(study: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("")
     assert synchronize(study).unknown == 0
+
+
+def test_what_a_killed_job_left_in_a_folder_of_its_own_is_no_result(study: Path) -> None:
+    left = study / "results/models/.tiny.host.12.abcd.tmp/model.safetensors"
+    left.parent.mkdir(parents=True)
+    left.write_bytes(b"half")
+    assert synchronize(study).unknown == 0
+
+
+def test_a_file_that_cannot_be_read_now_is_said_and_not_made_again(
+    study: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(path: Path) -> None:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    table = study / "results/tables/ceat.parquet"
+    table.write_bytes(b"PAR1")
+    note = json.dumps({"rule": "gather", "params": ["n 1000"], "endtime": table.stat().st_mtime})
+    note_of(study, "results/tables/ceat.parquet").write_text(note)
+    monkeypatch.setattr("prasanga.provenance.ledger.require_whole", refuse)
+    with pytest.raises(InputError, match=r"ceat\.parquet: cannot be read \(Permission denied\)\. Let yourself read it"):
+        synchronize(study)
+    assert note_of(study, "results/tables/ceat.parquet").read_text() == note
 
 
 def test_a_damaged_ledger_counts_as_absent_line_by_line(study: Path) -> None:

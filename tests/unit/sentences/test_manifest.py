@@ -127,7 +127,7 @@ def test_where_nothing_may_be_written_the_digests_are_still_told(
     def refusing(*_: object) -> None:
         raise OSError(30, "Read-only file system")
 
-    monkeypatch.setattr(module, "write_text", refusing)
+    monkeypatch.setattr(module, "write_document", refusing)
     assert update_manifest(manifest, corpus) == digests(corpus)
     assert "not remembered" in caplog.text
     assert "Read-only file system" in caplog.text

@@ -103,8 +103,33 @@ def test_links_to_folders_are_followed(corpus: Path, tmp_path_factory: pytest.Te
     elsewhere = tmp_path_factory.mktemp("elsewhere")
     write(elsewhere / "c.txt")
     (corpus / "link").symlink_to(elsewhere)
-    assert set(find_shards(corpus, [{"files": "link/*.txt"}], LARGE)) == {"link-c"}
-    assert sources(corpus, "link") == ["link/c.txt"]
+    assert set(find_shards(corpus, [{"files": "link/*.txt"}], LARGE, outside=[elsewhere])) == {"link-c"}
+    assert set(find_shards(corpus, [{"files": "link"}], LARGE, outside=[elsewhere.parent])) == {"link-c"}
+
+
+@pytest.mark.parametrize("files", ["link/*.txt", "link", "link/c.txt", "**/*.txt"])
+def test_links_lead_out_of_the_root_only_where_that_is_said(
+    corpus: Path, tmp_path_factory: pytest.TempPathFactory, files: str
+) -> None:
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    write(elsewhere / "c.txt")
+    (corpus / "link").symlink_to(elsewhere)
+    with pytest.raises(InputError, match=rf"link/c\.txt' is reached by a symbolic link.*`outside: \[{elsewhere}\]`"):
+        find_shards(corpus, [{"files": files}], LARGE)
+
+
+@pytest.mark.parametrize("files", ["../other/*.txt", "news/../../x.txt", "/data/../etc/*"])
+def test_patterns_do_not_climb(corpus: Path, files: str) -> None:
+    with pytest.raises(InputError, match=r"leads out of corpus\.root"):
+        find_shards(corpus, [{"files": files}], LARGE)
+
+
+def test_names_of_any_length_are_names_of_files(corpus: Path) -> None:
+    for last in "ab":
+        write(corpus / ("x" * 240 + last + ".txt"))
+    names = list(find_shards(corpus, [{"files": "*.txt"}], LARGE))
+    assert len(set(names)) == 2
+    assert all(len(name) < 140 for name in names)
 
 
 def test_a_file_whose_name_looks_like_a_pattern(corpus: Path) -> None:

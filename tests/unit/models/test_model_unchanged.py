@@ -1,0 +1,74 @@
+"""A model is asked for its files once more before anything is kept under its name."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from prasanga.errors import InputError
+from prasanga.models import train_model
+from prasanga.models.identity import model_identity
+from prasanga.models.options import ModelOptions
+from prasanga.models.unchanged import require_unchanged
+
+SMALL: dict[str, Any] = {"hidden_size": 16, "layers": 1, "heads": 2, "vocabulary_size": 90, "steps": 2}
+TEXTS = ["মা ঘরে ফুল দেখে।", "বাবা বাগানে চাঁদ দেখে।"]
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("models") / "tiny"
+    train_model(TEXTS, folder, **SMALL)
+    return folder
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "tokenizer.json", "config.json"])
+def test_a_flipped_byte_in_a_model_is_noticed(model: Path, tmp_path: Path, name: str) -> None:
+    folder = tmp_path / "tiny"
+    shutil.copytree(model, folder)
+    identity = model_identity(folder)
+    require_unchanged(folder, identity, ModelOptions())
+    (folder / "README.md").write_text("a note beside the model is no change")
+    require_unchanged(folder, identity, ModelOptions())
+    data = bytearray((folder / name).read_bytes())
+    data[len(data) // 2] ^= 4
+    (folder / name).write_bytes(data)
+    os.utime(folder / name, ns=(1, 1))
+    with pytest.raises(InputError, match=r"tiny: its files are not those that were looked at \(sha256 \w{12}"):
+        require_unchanged(folder, identity, ModelOptions())
+
+
+def test_of_the_hub_nothing_is_asked(tmp_path: Path) -> None:
+    require_unchanged("owner/name", {"id": "owner/name", "commit": "ab"}, ModelOptions())
+    require_unchanged(tmp_path / "gone", {"sha256": "ab"}, ModelOptions())
+
+
+def test_what_a_killed_training_left_is_removed_by_the_next(tmp_path: Path) -> None:
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    left = tmp_path / f".tiny.{socket.gethostname()}.{ended.pid}.0123abcd.tmp"
+    left.mkdir()
+    (left / "model.safetensors").write_bytes(b"half")
+    running = tmp_path / f".tiny.{socket.gethostname()}.{os.getpid()}.0123abcd.tmp"
+    running.mkdir()
+    train_model(TEXTS, tmp_path / "tiny", **SMALL)
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([running.name, "tiny"])
+
+
+def test_a_full_disk_is_told_in_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import safetensors.torch
+
+    def full(*_: Any, **__: Any) -> None:
+        raise safetensors.SafetensorError("Error while serializing: I/O error: Os { code: 28, kind: StorageFull }")
+
+    monkeypatch.setattr("transformers.modeling_utils.safe_save_file", full)
+    with pytest.raises(InputError, match=r"could not be written \(No space left on device\)"):
+        train_model(TEXTS, tmp_path / "models/tiny", **SMALL)
+    assert list((tmp_path / "models").iterdir()) == []

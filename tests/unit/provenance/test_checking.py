@@ -1,0 +1,242 @@
+"""A folder of results against its ledger: what does not fit is found, and nothing else."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from noted_results import CIRCUMSTANCES, CODE, NotedResults, small_results
+
+from prasanga.errors import InputError
+from prasanga.parquet import write_table
+from prasanga.provenance.checking import check_results
+from prasanga.provenance.findings import Check, say
+from prasanga.provenance.ledger import synchronize
+
+TABLE = "results/associations/ceat.csv"
+
+
+@pytest.fixture
+def noted(tmp_path: Path) -> NotedResults:
+    return small_results(tmp_path)
+
+
+def check(noted: NotedResults, **options: object) -> Check:
+    return check_results(noted.results, root=noted.root, **options)  # type: ignore[arg-type]
+
+
+def found(noted: NotedResults, **options: object) -> list[tuple[str, str, bool]]:
+    return [(each.kind, each.path, each.is_wrong) for each in check(noted, **options).findings]
+
+
+def test_whole_results_have_no_finding(noted: NotedResults) -> None:
+    done = check(noted)
+    assert done.findings == ()
+    assert done.n_files == 6
+    assert done.summary == "6 files of 0.0 MB: all are what the ledger says, and fit together."
+
+
+def edit_a_table(noted: NotedResults) -> None:
+    (noted.root / TABLE).write_text("a,0.6\nb,0.5\n")
+
+
+def flip_a_bit_and_keep_the_time(noted: NotedResults) -> None:
+    place = noted.root / TABLE
+    status, data = place.stat(), bytearray(place.read_bytes())
+    data[2] ^= 1
+    place.write_bytes(data)
+    os.utime(place, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+
+def put_a_file_there(noted: NotedResults) -> None:
+    (noted.results / "report/notes.txt").write_text("mine")
+
+
+def leave_a_temporary_file(noted: NotedResults) -> None:
+    (noted.results / "report/.index.html.host.12.abcd.tmp").write_text("<html")
+
+
+def make_a_part_anew(noted: NotedResults) -> None:
+    noted.make("results/associations/ceat/a.tsv", "a 0.7\n", "measure_ceat", ["results/sentences/corpus.tsv"])
+    noted.end_run()
+
+
+def change_the_corpus(noted: NotedResults) -> None:
+    noted.source("texts/corpus.txt", "Another text.\n")
+
+
+@pytest.mark.parametrize(
+    ("harm", "expected"),
+    [
+        (edit_a_table, [("changed", TABLE)]),
+        (flip_a_bit_and_keep_the_time, [("changed", TABLE)]),
+        (put_a_file_there, [("unknown", "results/report/notes.txt")]),
+        (leave_a_temporary_file, [("unfinished", "results/report/.index.html.host.12.abcd.tmp")]),
+        (make_a_part_anew, [("input", TABLE)]),
+        (change_the_corpus, [("source", "texts/corpus.txt")]),
+    ],
+)
+def test_each_harm_is_found_and_named(
+    noted: NotedResults, harm: Callable[[NotedResults], None], expected: list[tuple[str, str]]
+) -> None:
+    harm(noted)
+    assert found(noted) == [(kind, path, True) for kind, path in expected]
+    # and the same after Snakemake has planned a run, which looks at the files as well
+    synchronize(noted.root)
+    assert found(noted) == [(kind, path, True) for kind, path in expected]
+
+
+def test_word_lists_that_were_edited_are_told_and_not_wrong_where_the_plan_reads_them(noted: NotedResults) -> None:
+    noted.source("words/flowers.yaml", "words: [rose]  # a comment\n")
+    assert found(noted) == [("source", "words/flowers.yaml", True)]
+    assert found(noted, planned=["words/flowers.yaml"]) == [("source", "words/flowers.yaml", False)]
+
+
+def test_what_is_absent_is_told_and_not_wrong(noted: NotedResults) -> None:
+    shutil.rmtree(noted.root / "texts")
+    shutil.rmtree(noted.results / "sentences")
+    shutil.rmtree(noted.root / ".snakemake")
+    assert found(noted) == [("absent", "results/sentences", False), ("absent", "sources", False)]
+
+
+def test_a_way_that_ends_is_found(noted: NotedResults) -> None:
+    """A result that was made from a file that is not there and of which nothing is known any more."""
+    ledger = noted.results / "provenance.jsonl"
+    lines = [
+        line for line in ledger.read_text().splitlines() if '"path": "results/associations/ceat/b.tsv"' not in line
+    ]
+    ledger.write_text("".join(f"{line}\n" for line in lines))
+    (noted.results / "associations/ceat/b.tsv").unlink()
+    assert found(noted) == [("input", TABLE, True)]
+
+
+def test_without_a_ledger_nothing_is_known(noted: NotedResults) -> None:
+    (noted.results / "provenance.jsonl").unlink()
+    assert found(noted) == [("missing", str(noted.results / "provenance.jsonl"), True)]
+    shutil.rmtree(noted.results)
+    assert found(noted) == [("missing", str(noted.results), True)]
+
+
+def test_other_code_than_that_of_the_neighbours(noted: NotedResults) -> None:
+    newer = {**CODE, "prasanga.parquet": "cccccccccccc"}
+    noted.make("results/report/tables/ceat.md", "| a |\n", "write_tables", [TABLE], code=newer)
+    noted.end_run()
+    findings = check(noted).wrong
+    assert {each.kind for each in findings} == {"code"}
+    assert len(findings) == 6
+    assert "prasanga.parquet ba9876543210" in findings[0].text
+
+
+def test_a_setting_of_an_earlier_config_beside_one_of_the_new(noted: NotedResults) -> None:
+    """A run with another config was stopped in the middle, and so the table is of before, too."""
+    new = replace(CIRCUMSTANCES, config={**CIRCUMSTANCES.config, "associations": {"n_samples": 60}})
+    settings = {"seed": 47, "n_samples": 60, "model": "models/a", "revision": None}
+    noted.make(
+        "results/associations/ceat/a.tsv",
+        "a 0.7\n",
+        "measure_ceat",
+        ["results/sentences/corpus.tsv"],
+        settings=settings,
+    )
+    noted.end_run(new)
+    findings = check(noted).wrong
+    assert [(each.kind, each.path) for each in findings] == [
+        ("input", TABLE),
+        ("settings", "results/associations/ceat/b.tsv"),
+    ]
+    assert "associations.n_samples 40, but results/associations/ceat/a.tsv with 60" in findings[1].text
+
+
+def test_another_revision_of_a_model(noted: NotedResults) -> None:
+    settings = {"model": "models/a", "revision": "abc123"}
+    noted.make("results/likelihoods/a.tsv", "1\n", "score_pairs", settings=settings)
+    noted.end_run()
+    assert found(noted) == [("model", "results/associations/ceat/a.tsv", True)]
+
+
+def test_other_libraries_are_told_and_not_wrong(noted: NotedResults) -> None:
+    noted.make("results/report/tables/ceat.md", "| a |\n", "write_tables", [TABLE])
+    noted.end_run(replace(CIRCUMSTANCES, libraries={**CIRCUMSTANCES.libraries, "torch": "3.0.0"}))
+    done = check(noted)
+    assert [(each.kind, each.path) for each in done.findings] == [("libraries", "results/report/tables/ceat.md")]
+    assert done.findings[0].text == "1 result(s) were made with torch 3.0.0, unlike 6 others."
+    assert done.wrong == ()
+
+
+def test_code_that_was_edited_since_is_told_and_not_wrong(noted: NotedResults) -> None:
+    assert found(noted, code=lambda _: CODE) == []
+    edited = lambda _: {**CODE, "prasanga.parquet": "dddddddddddd"}  # noqa: E731
+    assert [kind for kind, _, _ in found(noted, code=edited)] == ["newer code"]
+
+
+def test_lists_name_their_shards(noted: NotedResults) -> None:
+    shard = noted.make("results/embeddings/a/9/00.parquet", parquet(noted.root / "t"), "embed")
+    listed = {"shards": {"9/00.parquet": "0" * 64}, "sizes": {"9/00.parquet": shard.stat().st_size}}
+    noted.make("results/embeddings/a/9.json", json.dumps(listed), "list", ["results/embeddings/a/9/00.parquet"])
+    drawn = {"segments": ["results/samples/9/00.parquet"]}
+    noted.make("results/samples/9.of1.json", json.dumps(drawn), "draw")
+    noted.end_run()
+    findings = check(noted).wrong
+    assert [(each.kind, each.path) for each in findings] == [
+        ("list", "results/embeddings/a/9.json"),
+        ("list", "results/embeddings/a/9.json"),
+        ("list", "results/samples/9.of1.json"),
+    ]
+    assert "The shard 9/00.parquet is not the one that this list names" in findings[0].text
+    assert "has no column 'occurrence_id' and is no shard of vectors" in findings[1].text
+
+
+def parquet(place: Path) -> bytes:
+    write_table(place, pa.table({"stimulus": ["ফুল", "মা"]}), {})
+    return place.read_bytes()
+
+
+def test_damage_before_the_ledger_came_to_know_a_file(noted: NotedResults) -> None:
+    """A run was killed, and a byte was lost before the next one noted what is there."""
+    whole = parquet(noted.root / "t")
+    page = pq.ParquetFile(noted.root / "t").metadata.row_group(0).column(0)
+    place = (page.dictionary_page_offset or page.data_page_offset) + page.total_compressed_size - 1
+    noted.make("results/samples/a.parquet", whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :], "draw")
+    noted.make("results/samples/b.parquet", whole[:-9], "draw")
+    noted.make("results/samples/b.json", '{"segments": [', "draw")
+    noted.make("results/samples/whole.parquet", whole, "draw")
+    noted.end_run()
+    assert found(noted) == [
+        ("unknown", "results/samples/b.json", True),
+        ("unknown", "results/samples/b.parquet", True),
+        ("damaged", "results/samples/a.parquet", True),
+        ("damaged", "results/samples/b.json", True),
+        ("damaged", "results/samples/b.parquet", True),
+    ]
+    assert "by its name: snakemake results/samples/a.parquet --cores all" in check(noted).wrong[2].text
+
+
+def test_kept_vectors_and_scores_are_no_results(noted: NotedResults) -> None:
+    for path in ("store/key/part.parquet", "likelihoods/kept/key/set.parquet"):
+        (noted.results / path).parent.mkdir(parents=True)
+        (noted.results / path).write_text("")
+    assert found(noted) == []
+
+
+def test_what_was_found_is_written_down_and_ends_in_a_sentence(
+    noted: NotedResults, caplog: pytest.LogCaptureFixture
+) -> None:
+    put_a_file_there(noted)
+    done = check(noted)
+    rows = [line.split("\t") for line in done.to_tsv().splitlines()]
+    assert rows[0] == ["kind", "path", "wrong", "text"]
+    assert rows[1][:3] == ["unknown", "results/report/notes.txt", "yes"]
+    with (
+        caplog.at_level(logging.INFO),
+        pytest.raises(InputError, match=r"1 finding\(s\) that must be seen to \(unknown 1\)"),
+    ):
+        say(done, "check.tsv")
+    assert "results/report/notes.txt (unknown): Nothing says what made this file." in caplog.text
