@@ -4,6 +4,11 @@ from snakemake.utils import min_version
 
 min_version("9.19")
 
+
+# The files of the config are looked at before anything is made of them.
+include: "rules/config_files.smk"
+
+
 # A study is one file: with --configfile another one, complete by its own keys and the defaults of the schema.
 if not workflow.overwrite_configfiles:
 
@@ -98,6 +103,10 @@ else:
 include: "rules/comparison.smk"
 # Tables to figures and the page; never starts a model.
 include: "rules/report.smk"
+# Results against what the ledger says of them; only when asked for.
+include: "rules/provenance.smk"
+# On a cluster: which jobs are sent together, and which stay here.
+include: "rules/groups.smk"
 
 
 if FROM_RESULTS:
@@ -106,3 +115,6 @@ if FROM_RESULTS:
 
 
 attach_fingerprints(workflow)
+
+if workflow.remote_exec:
+    note_host(workflow)

@@ -8,11 +8,6 @@ from pathlib import Path
 
 from snakemake.cli import get_argument_parser
 
-# The code that is fingerprinted is the code that runs: that of this checkout, wherever else the package is installed.
-SOURCE = Path(workflow.basedir, "src").resolve()
-sys.path.insert(0, str(SOURCE))
-os.environ |= {"PYTHONPATH": os.pathsep.join([str(SOURCE), os.getenv("PYTHONPATH", "")]).rstrip(os.pathsep)}
-
 from prasanga.config import complete, read_schema, require_names_apart
 from prasanga.errors import InputError
 from prasanga.lexicon.categories import (
@@ -35,6 +30,7 @@ from prasanga.models.studied import (
     twins_of,
 )
 from prasanga.provenance import digest_of
+from prasanga.provenance.circumstances import here, note_job
 from prasanga.provenance.code import fingerprint, remembered
 from prasanga.provenance.ledger import MANIFEST, synchronize
 from prasanga.samples import bucket_names, parse_length, require_longest
@@ -42,24 +38,25 @@ from prasanga.sentences.manifest import update_manifest
 from prasanga.sentences.shards import find_shards, require_apart
 
 
-def readable(function, *arguments):
-    """Call `function`; an InputError of ours ends the run as a message, not as a traceback of Snakemake's."""
+def arguments_of_snakemake():
+    """What stands on Snakemake's own command line; None if it was not started from there."""
     try:
-        return function(*arguments)
-    except InputError as error:
-        raise WorkflowError(str(error)) from None
+        return get_argument_parser().parse_known_args(sys.argv[1:])[0]
+    except SystemExit:
+        return None
 
 
 def asked_for_figures():
     """Whether Snakemake was asked for figures and nothing else; the rules are read before it says so itself."""
     if not any("figures" in argument for argument in sys.argv):
         return False
-    try:
-        asked, _ = get_argument_parser().parse_known_args(sys.argv[1:])
-    except SystemExit:  # not run from its own command line
-        return False
-    names = asked.targets
+    names = getattr(arguments_of_snakemake(), "targets", None)
     return bool(names) and all(name == "figures" or name.startswith("results/report/figures/") for name in names)
+
+
+def asked_for_check():
+    """Whether results are to be looked at and nothing is to be made; sources and vectors need not be there."""
+    return "check_results" in sys.argv and set(getattr(arguments_of_snakemake(), "targets", [])) == {"check_results"}
 
 
 def vectors_at_hand():
@@ -74,7 +71,8 @@ config = readable(
 )
 
 # Whoever asks for the figures alone gets them from the results that are there; nothing else is looked at, or made.
-FROM_RESULTS = asked_for_figures() and not vectors_at_hand()
+CHECKED = asked_for_check()
+FROM_RESULTS = CHECKED or (asked_for_figures() and not vectors_at_hand())
 COMPUTED = config["embeddings"]["source"] == "computed" and not FROM_RESULTS
 STUDIED = readable(studied_models, config["models"])
 MODELS = sorted(STUDIED)
@@ -158,6 +156,7 @@ if COMPUTED:
             config["corpus"][key],
             config["corpus"]["shard_megabytes"] * 10**6,
             f"corpus.{key}",
+            [".", *config["outside"]],
         )
         for key in ("texts", "supplement")
     )
@@ -179,16 +178,33 @@ wildcard_constraints:
     set="|".join(map(re.escape, SETS)) or "(?!)",
 
 
+def circumstances(study):
+    """The config, the libraries and the kind of host that this process runs with."""
+    told = workflow.resource_settings
+    return here(study, {"cores": told.cores, "jobs": told.nodes, "threads": dict(told.overwrite_threads)})
+
+
+def note_host(workflow):
+    """In a job that was sent to another host: note what kind of host makes its files. No job fails for it."""
+    asked = getattr(arguments_of_snakemake(), "target_jobs", None) or []
+    try:
+        jobs = [(workflow.get_rule(job.rulename), job.wildcards_dict) for job in asked]
+        outputs = [str(path) for rule_of_job, wildcards in jobs for path in rule_of_job.expand_output(wildcards)[0]]
+    except (WorkflowError, AttributeError):
+        return
+    note_job(Path(".snakemake"), outputs, circumstances({}))
+
+
 def note_results():
     """Keep Snakemake's notes on this run beside the results; a full disk must not make a failure of a success."""
     try:
-        synchronize(Path.cwd(), own_run=True)
-    except InputError as error:
+        synchronize(Path.cwd(), own_run=True, circumstances=circumstances(config))
+    except (InputError, OSError) as error:
         print(f"The results are as they should be, but not noted: {error}", file=sys.stderr)
 
 
 if workflow.is_main_process:
-    readable(synchronize, Path.cwd())
+    readable(partial(synchronize, circumstances=circumstances(config)), Path.cwd())
 
 
 SUMMARY, PAGE = Path("results/summary.json"), Path("results/report/index.html")
@@ -212,6 +228,26 @@ def say_last_words():
     from prasanga.report.last_words import print_last_words  # polars and the page's libraries: not while planning
 
     print_last_words(SUMMARY, PAGE)
+
+
+def require_writable_results():
+    """Refuse to start jobs where they could not write; Snakemake, which removes old results first, would only crash."""
+    outputs = (Path(str(output)) for job in workflow.dag.needrun_jobs() for output in job.output)
+    for folder in sorted({nearest_folder(output) for output in outputs}):
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise WorkflowError(
+                f"{folder}: you may not write there, and jobs write results there. Let yourself write"
+                f" (`chmod u+rwx {folder}`), or have it made yours, and run again: what is done is not done twice."
+            )
+
+
+def nearest_folder(path):
+    """The folder that a file is to be in or, before that is made, the one that it is to be made in."""
+    return next(folder for folder in path.parents if os.path.isdir(folder))
+
+
+onstart:
+    require_writable_results()
 
 
 onsuccess:

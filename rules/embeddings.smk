@@ -23,6 +23,8 @@ if COMPUTED:
         resources:
             gpu=cards_of,
             cards=cards_of,
+            on_card=on_card,
+            mem_mb=memory_of,
         params:
             embedding=lambda wildcards: embedding_settings(wildcards.model),
         script:
@@ -43,6 +45,8 @@ if COMPUTED:
         resources:
             gpu=cards_of,
             cards=cards_of,
+            on_card=on_card,
+            mem_mb=memory_of,
         params:
             embedding=lambda wildcards: embedding_settings(wildcards.model),
         script:

@@ -1,5 +1,6 @@
 """What the rules of models and embeddings take in, and what changes what they write."""
 
+from prasanga.models.job_memory import megabytes_of
 from prasanga.models.studied import files_of_model
 
 
@@ -40,6 +41,16 @@ def threads_of(wildcards):
 def cores_beside(cards):
     """Cores of a job that runs a model on so many cards: without any, several models run at a time, on a core each."""
     return 2 if cards else 1
+
+
+def on_card(wildcards):
+    """1 for a job with cards: of those that share a job of a cluster, so many run at a time."""
+    return min(cards_of(wildcards), 1)
+
+
+def memory_of(wildcards, attempt):
+    """MB of memory for a job of this model, more at each attempt."""
+    return attempt * megabytes_of(config["models"][settings_of(wildcards.model)["family"]])
 
 
 def model_files(wildcards):

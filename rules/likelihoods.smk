@@ -41,6 +41,8 @@ if COMPUTED:
         resources:
             gpu=cards_of_scorer,
             cards=cards_of_scorer,
+            on_card=scorer_on_card,
+            mem_mb=memory_of_scorer,
         params:
             scoring=lambda wildcards: pair_settings(wildcards.model),
         script:
@@ -64,6 +66,8 @@ if COMPUTED:
         resources:
             gpu=cards_of_scorer,
             cards=cards_of_scorer,
+            on_card=scorer_on_card,
+            mem_mb=memory_of_scorer,
         params:
             structures=lambda wildcards: structure_settings(wildcards.model),
         script:
@@ -89,6 +93,8 @@ if COMPUTED:
         resources:
             gpu=cards_of_scorer,
             cards=cards_of_scorer,
+            on_card=scorer_on_card,
+            mem_mb=memory_of_scorer,
         params:
             *digests_of(LOG_PROBABILITY_CHOSEN),
             log_probability=lambda wildcards: category_settings(wildcards.model),

@@ -21,6 +21,16 @@ def threads_of_scorer(wildcards):
     return cores_beside(cards_of_scorer(wildcards))
 
 
+def scorer_on_card(wildcards):
+    """1 for a job with cards, as `on_card`."""
+    return min(cards_of_scorer(wildcards), 1)
+
+
+def memory_of_scorer(wildcards, attempt):
+    """MB of memory for a job of this model, as `memory_of`."""
+    return attempt * megabytes_of(config["models"][scored_settings(wildcards.model)["family"]])
+
+
 def set_settings(name):
     """What decides which pairs are in a set, the content of its file among it."""
     settings = SETS[name]

@@ -80,7 +80,7 @@ def results_at_hand():
 
 
 RESULTS, MISSING = results_at_hand()
-if FROM_RESULTS and not RESULTS:
+if FROM_RESULTS and not RESULTS and not CHECKED:
     raise WorkflowError(
         "`snakemake figures` draws from results that are there, and there are none of this study: no"
         f" {' or '.join(list(finished_results().values())[:3]) or 'method in the config'}. Run `snakemake` first, or bring"

@@ -53,6 +53,8 @@ if COMPUTED:
         resources:
             gpu=cards_of,
             cards=cards_of,
+            on_card=on_card,
+            mem_mb=memory_of,
         params:
             embedding=lambda wildcards: sentence_settings(wildcards.model),
         script:

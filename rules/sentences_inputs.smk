@@ -1,20 +1,42 @@
 """What the rules of sentences and samples take in, and what changes what they write."""
 
+from functools import cache
+
+from snakemake.exceptions import IncompleteCheckpointException
+
 from prasanga.samples import counts_of
+
+
+@cache
+def asked_for_samples(known):
+    """What Snakemake says to who asks for the samples: None once they are drawn.
+
+    It looks through all lengths and buckets for it, and its answer depends on the outputs of checkpoints that are known
+    by then, of which there are only ever more: `known` is their number.
+    """
+    try:
+        checkpoints.draw_samples.get()
+    except IncompleteCheckpointException as error:
+        return error
+
+
+def wait_for_samples():
+    """Tell Snakemake to come back when the samples are drawn, until they are."""
+    if error := asked_for_samples(len(checkpoints.created_output)):
+        raise error.with_traceback(None)
 
 
 def drawn_segments(wildcards):
     """The bucket of segments of one length, known once they are drawn."""
-    drawn = checkpoints.draw_samples.get().output.segments
-    wanted = f"results/samples/{wildcards.length}/{wildcards.bucket}.parquet"
-    return next(path for path in drawn if path == wanted)
+    wait_for_samples()
+    return f"results/samples/{wildcards.length}/{wildcards.bucket}.parquet"
 
 
 def drawn_short_segments(wildcards):
     """A bucket of segments of the shortest length, known once they are drawn."""
-    drawn = checkpoints.draw_samples.get().output.segments
+    wait_for_samples()
     shortest = min(LENGTHS, key=lambda length: length.words).file_name
-    return next(path for path in drawn if path == f"results/samples/{shortest}/{BUCKETS[0]}.parquet")
+    return f"results/samples/{shortest}/{BUCKETS[0]}.parquet"
 
 
 def extraction_settings():

@@ -61,8 +61,8 @@ if COMPUTED:
             vectors="|".join(map(re.escape, VECTORS.trained)) or "(?!)",
         # on a cluster, unless the profile says otherwise; nothing holds a job on this machine to them
         resources:
-            mem_mb=lambda wildcards, input: training_resources(input.size_mb)["mem_mb"],
-            runtime=lambda wildcards, input: training_resources(input.size_mb)["runtime"],
+            mem_mb=lambda wildcards, input, attempt: attempt * training_resources(input.size_mb)["mem_mb"],
+            runtime=lambda wildcards, input, attempt: attempt * training_resources(input.size_mb)["runtime"],
         params:
             training=lambda wildcards: TRAININGS[wildcards.vectors],
         script:

@@ -1,0 +1,106 @@
+"""After Snakemake was killed: end the Slurm jobs that it left behind, so that it can be started again.
+
+    python profiles/slurm/cancel_orphans.py              # in the study's folder
+
+Snakemake ends its jobs when it is interrupted (Ctrl-C). When it is killed itself (kill -9, a login node that goes down)
+they run on, and a restart knows nothing of them: it would start each a second time. This script cancels the jobs that
+the profile's prefix names and whose working directory is this folder, waits until the queue has none left, and takes
+Snakemake's lock away. Jobs of other folders, and other jobs of yours, are not touched. Nothing that was finished is
+lost, and vectors of an unfinished job stay in results/store.
+
+It needs Python and Slurm's commands, and nothing of the project.
+"""
+
+from __future__ import annotations
+
+import argparse
+import getpass
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+PROFILE = Path(__file__).with_name("profile.yaml")
+
+
+def prefix_of(profile: Path) -> str:
+    """The prefix of job names in a profile."""
+    found = re.search(r"^slurm-jobname-prefix:\s*['\"]?([\w-]+)", profile.read_text(encoding="utf-8"), re.MULTILINE)
+    if found is None:
+        raise SystemExit(f"{profile} has no line `slurm-jobname-prefix: ...`, so the jobs' names are not known.")
+    return found[1]
+
+
+def jobs_of(folder: Path, prefix: str) -> list[str]:
+    """Numbers of this user's jobs, waiting or running, with such a name and this working directory."""
+    asked = ("squeue", "--noheader", f"--user={getpass.getuser()}", "--format=%i|%j|%Z")
+    try:
+        done = subprocess.run(asked, capture_output=True, text=True, check=True, timeout=60)
+    except FileNotFoundError:
+        raise SystemExit("There is no squeue here: run this where you type Slurm's commands.") from None
+    except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:
+        raise SystemExit(f"squeue does not answer, nothing was cancelled: {error.stderr or error}") from None
+    rows = [line.split("|", 2) for line in done.stdout.splitlines() if line.count("|") >= 2]
+    return [
+        number
+        for number, name, directory in rows
+        if name.startswith(f"{prefix}_") and os.path.realpath(directory) == os.path.realpath(folder)
+    ]
+
+
+def snakemake_runs_in(folder: Path) -> str:
+    """The process number of a Snakemake of this machine that works in the folder; empty if there is none."""
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            arguments = (process / "cmdline").read_bytes().split(b"\0")
+            at = os.path.realpath(process / "cwd")
+        except OSError:
+            continue
+        # `snakemake`, or `python -m snakemake`
+        names = [Path(os.fsdecode(argument)).name for argument in arguments[:4]]
+        called = any(name == "snakemake" or name.endswith("snakemake.py") for name in names)
+        # that of a job is told its target jobs, and may run on this machine
+        in_a_job = any(argument.startswith(b"--target-jobs") for argument in arguments)
+        if called and not in_a_job and at == os.path.realpath(folder):
+            return process.name
+    return ""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Cancel, wait, unlock; 0 when the folder is ready for a new start."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("--wait", type=float, default=120, help="seconds to wait for the jobs to end (120)")
+    asked = parser.parse_args(arguments)
+    folder, prefix = Path.cwd(), prefix_of(PROFILE)
+    if not (folder / ".snakemake").is_dir():
+        raise SystemExit(f"Nothing was run in {folder}: it has no folder .snakemake. Go to the study's folder first.")
+    if running := snakemake_runs_in(folder):
+        raise SystemExit(
+            f"Snakemake is running here (process {running}); its jobs are no orphans. Stop it with Ctrl-C, or with"
+            f" `kill -INT {running}`: it cancels its jobs itself."
+        )
+    left = jobs_of(folder, prefix)
+    if left:
+        print(f"Cancelling {len(left)} jobs of {folder}: {' '.join(left)}")
+        try:
+            subprocess.run(("scancel", *left), check=False, timeout=60)
+        except subprocess.TimeoutExpired:
+            raise SystemExit("scancel does not answer, and nothing was unlocked. Run this again in a while.") from None
+    end = time.monotonic() + asked.wait
+    while left := jobs_of(folder, prefix):
+        if time.monotonic() > end:
+            print(f"Still in the queue: {' '.join(left)}. Run this again in a while.", file=sys.stderr)
+            return 1
+        time.sleep(1)
+    locks = sorted((folder / ".snakemake" / "locks").glob("*.lock"))
+    for lock in locks:
+        lock.unlink(missing_ok=True)
+    print(f"No job of this folder is left{', and its lock is gone' if locks else ''}. Start Snakemake again as before.")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

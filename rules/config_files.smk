@@ -1,0 +1,32 @@
+"""The library of this checkout, and the files of the config: looked at before anything is made of what they hold."""
+
+import os
+import sys
+from pathlib import Path
+
+# The code that is fingerprinted is the code that runs: that of this checkout, wherever else the package is installed.
+SOURCE = Path(workflow.basedir, "src").resolve()
+sys.path.insert(0, str(SOURCE))
+os.environ |= {"PYTHONPATH": os.pathsep.join([str(SOURCE), os.getenv("PYTHONPATH", "")]).rstrip(os.pathsep)}
+
+from prasanga.config_files import read_config
+from prasanga.errors import InputError
+from prasanga.logs import said_of_defect
+
+
+def readable(function, *arguments):
+    """Call `function`; an InputError of ours ends the run as a message, not as a traceback of Snakemake's.
+
+    So does any other error, which is our mistake: the message says where its traceback lies.
+    """
+    try:
+        return function(*arguments)
+    except InputError as error:
+        raise WorkflowError(str(error)) from None
+    except Exception as error:
+        raise WorkflowError(said_of_defect(error, "logs/planning.log")) from None
+
+
+if workflow.is_main_process:
+    for file in workflow.overwrite_configfiles or ["config.yaml"]:
+        readable(read_config, file)

@@ -1,0 +1,67 @@
+"""What is kept of a job, because its queue may forget it: that it is there, how it ended, since when it is missing."""
+
+import time
+from pathlib import Path
+
+FOLDER = Path(".snakemake/queue")
+"""Beside Snakemake's own notes; jobscript.sh writes there, too, and the profiles put the output of the jobs there."""
+
+
+def begin(job: str) -> None:
+    """Note a new job, and remove what an older one of the same number has left."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    for note in (ended_note(job), missing_note(job)):
+        _remove(note)
+    _submitted_note(job).touch()
+
+
+def finish(job: str) -> None:
+    """Snakemake knows how the job ended. Its exit status stays: it may be asked for again."""
+    _remove(missing_note(job))
+    _remove(_submitted_note(job))
+
+
+def unfinished() -> "list[str]":
+    """Jobs that were submitted from this folder, and of which nobody has heard that they ended."""
+    return sorted(note.name[: -len(".submitted")] for note in FOLDER.glob("*.submitted"))
+
+
+def ended_note(job: str) -> Path:
+    """The file that has the exit status of a job, written by the job itself."""
+    return FOLDER / (job + ".ended")
+
+
+def missing_note(job: str) -> Path:
+    """The file that is as old as the queue's ignorance of a job."""
+    return FOLDER / (job + ".missing")
+
+
+def exit_status(job: str) -> "int | None":
+    """How the job says that it ended; None as long as it says nothing."""
+    try:
+        return int(ended_note(job).read_text())
+    except (OSError, ValueError):
+        return None
+
+
+def seconds_missing(job: str) -> float:
+    """For how long the queue has not known the job, counted from the first time this was asked."""
+    note = missing_note(job)
+    note.parent.mkdir(parents=True, exist_ok=True)
+    if not note.exists():
+        note.touch()
+    return time.time() - note.stat().st_mtime
+
+
+def found_again(job: str) -> None:
+    """The queue knows the job after all."""
+    _remove(missing_note(job))
+
+
+def _submitted_note(job: str) -> Path:
+    return FOLDER / (job + ".submitted")
+
+
+def _remove(note: Path) -> None:
+    if note.exists():
+        note.unlink()

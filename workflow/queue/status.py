@@ -1,0 +1,98 @@
+"""Say of a job `running`, `success` or `failed`, and nothing else: status.py lsf|pbs|sge NUMBER.
+
+Snakemake ends the whole run when this script fails or prints anything else, so it does neither. A job that has ended
+has left its exit status itself (jobscript.sh); only of one that has not is the queue asked. A queue that does not
+answer is no reason to give a job up. One that says that there is no such job has lost it, unless it is slow to learn
+of it: after some minutes the job counts as failed, and Snakemake tries it again.
+"""
+
+import os
+import subprocess
+import sys
+
+from engines import FAILED, QUESTIONS, RUNNING, SILENT, SUCCESS, UNKNOWN, read_answer
+from notes import exit_status, finish, found_again, seconds_missing
+
+
+def seconds(variable: str, default: float) -> float:
+    """The number that an environment variable holds; the default where it holds none."""
+    told = os.environ.get(variable)
+    try:
+        return default if told is None else float(told)
+    except ValueError:
+        say(f"{variable} is {told!r}; write a number of seconds. {default:g} is used.")
+        return default
+
+
+def say(sentence: str) -> None:
+    """Tell the person before the screen; stdout is Snakemake's."""
+    print(f"Queue: {sentence}", file=sys.stderr)
+
+
+PATIENCE = seconds("PRASANGA_QUEUE_PATIENCE", 180)
+"""For so long the queue may not know a job: queues and network file systems are slow."""
+TIMEOUT = seconds("PRASANGA_QUEUE_TIMEOUT", 30)
+"""In so many seconds the queue is to answer."""
+
+
+def status(engine: str, job: str) -> str:
+    """The word for Snakemake. What a person should know goes to stderr."""
+    word = _status(engine, job)
+    if word != RUNNING:
+        finish(job)
+    return word
+
+
+def _status(engine: str, job: str) -> str:
+    ended = exit_status(job)
+    if ended is not None:
+        return SUCCESS if ended == 0 else FAILED
+    answer = ask(engine, job)
+    if answer == UNKNOWN:
+        missing = seconds_missing(job)
+        if missing < PATIENCE:
+            return RUNNING
+        say(f"the queue has not known job {job} for {missing:.0f} seconds, and it left no exit status: it is lost.")
+        return FAILED
+    found_again(job)
+    return RUNNING if answer == SILENT else answer
+
+
+def ask(engine: str, job: str) -> str:
+    """What the queue says: of jobs that wait or run, and if there is no such job, of those that have ended."""
+    for question in QUESTIONS[engine]:
+        command = [*question, job]
+        try:
+            done = subprocess.run(
+                command,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                timeout=TIMEOUT,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            say(f"`{' '.join(command)}` has not answered for {TIMEOUT:g} seconds; the job is taken to be running.")
+            return SILENT
+        except OSError as error:
+            say(f"`{' '.join(command)}` cannot be run ({error}); the job is taken to be running.")
+            return SILENT
+        answer = read_answer(engine, question[0], done.stdout)
+        if answer == SILENT and question is QUESTIONS[engine][0]:
+            said = " ".join(done.stdout.split())[:200]
+            say(f"`{' '.join(command)}` says {said!r}; the job is taken to be running.")
+            return SILENT
+        if answer not in (UNKNOWN, SILENT):
+            return answer
+    return UNKNOWN
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3 or sys.argv[1] not in QUESTIONS:
+        sys.exit(f"status.py {'|'.join(QUESTIONS)} NUMBER, not: {' '.join(sys.argv[1:])}")
+    try:
+        word = status(sys.argv[1], sys.argv[2])
+    except Exception as error:  # a full disk, say: the run must not end for it
+        say(f"job {sys.argv[2]} could not be looked at ({error!r}); it is taken to be running.")
+        word = RUNNING
+    print(word)

@@ -1,0 +1,36 @@
+"""Submit a job and print its number and nothing else, as Snakemake wants it: submit.py lsf|pbs|sge COMMAND OPTION..."""
+
+import os
+import subprocess
+import sys
+
+from engines import JOB_NUMBER, job_number
+from notes import FOLDER, begin
+
+
+def submit(engine: str, command: "list[str]") -> int:
+    """Run the submission; returns the exit status of this script. What the queue says to a user goes to stderr."""
+    try:
+        # the job begins elsewhere, and is given this environment by the options of the profile
+        environment = {**os.environ, "PRASANGA_QUEUE_FOLDER": str(FOLDER.absolute())}
+        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, env=environment, check=False)
+    except FileNotFoundError:
+        print(
+            f"{command[0]} is not on the path: type this on a node from which jobs are submitted, after whatever"
+            " `module load` your cluster wants, or take the profile of the queue that is there (docs/engines.md).",
+            file=sys.stderr,
+        )
+        return 127
+    number = job_number(engine, done.stdout) if done.returncode == 0 else None
+    if number is None:
+        print(f"{command[0]} took no job (exit status {done.returncode}). {done.stdout.strip()}", file=sys.stderr)
+        return done.returncode or 1
+    begin(number)
+    print(number)
+    return 0
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 3 or sys.argv[1] not in JOB_NUMBER:
+        sys.exit(f"submit.py {'|'.join(JOB_NUMBER)} COMMAND OPTION..., not: {' '.join(sys.argv[1:])}")
+    sys.exit(submit(sys.argv[1], sys.argv[2:]))
