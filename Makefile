@@ -1,12 +1,16 @@
-# make demo : set up, run the demo study, say where the page lies      make test : set up, then all that CI checks
+# make demo : set up, run the demo study, say where the page lies      make test : set up, then all tests but the longest
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+KUBERNETES := $(VENV)/kubernetes
 CORES ?= all
 # Tests that run at the same time; each of the workflow tests' studies uses two cores where it can.
 WORKERS ?= 2
+# Faults of `make test-faults`, and inputs of each kind of `make fuzz`.
+FAULTS ?= 50
+FUZZ_INPUTS ?= 20000
 
-.PHONY: demo test system check unit browser workflow benchmarks docs lock clean
+.PHONY: demo test test-slurm test-faults system check unit browser workflow faults fuzz site benchmarks docs lock clean
 
 demo: $(VENV)/.installed
 	$(BIN)/snakemake --cores $(CORES) --resources gpu=1
@@ -14,21 +18,33 @@ demo: $(VENV)/.installed
 
 # The browser comes while the environment is made.
 test:
-	$(MAKE) --jobs=2 --output-sync=target $(VENV)/.installed system
+	$(MAKE) --jobs=2 --output-sync=target $(KUBERNETES)/.installed system
 	$(MAKE) --jobs=2 --output-sync=target check unit
 	$(MAKE) browser
 	$(MAKE) workflow
+	$(MAKE) faults
 
-# A browser for tests/browser, where one may be installed; elsewhere those tests are skipped with a reason.
+# The study through a real Slurm of one node, which is started and stopped here; some ten minutes, as root (tests/slurm).
+test-slurm: $(VENV)/.installed system
+	$(BIN)/pytest tests/slurm
+
+# Faults through the whole workflow, as many as you say; FAULTS_SEED draws others (docs/reliability.md).
+test-faults: $(VENV)/.installed
+	FAULTS=$(FAULTS) $(BIN)/pytest --numprocesses $(WORKERS) --dist load tests/faults/test_workflow_faults.py
+
+# A browser for tests/browser and a Slurm for tests/slurm, where they may be installed; elsewhere those tests are skipped
+# with a reason.
 system:
-	@for name in "$$PRASANGA_CHROMIUM" chromium chromium-browser google-chrome; do \
-	  if [ -n "$$name" ] && command -v "$$name" >/dev/null; then exit 0; fi; \
+	@browser=; \
+	for name in "$$PRASANGA_CHROMIUM" chromium chromium-browser google-chrome; do \
+	  if [ -n "$$name" ] && command -v "$$name" >/dev/null; then browser=$$name; fi; \
 	done; \
+	if [ -n "$$browser" ] && command -v slurmctld slurmd sbatch munged >/dev/null; then exit 0; fi; \
 	packages=$$(grep -v '^#' tests/apt.txt | tr '\n' ' '); \
 	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends $$packages >/dev/null; \
 	else \
-	  echo "The tests of the page need a browser. Install it as root: apt-get install $$packages"; \
+	  echo "Some tests need a browser, or a Slurm. Install them as root: apt-get install $$packages"; \
 	fi
 
 # What stands in the code, without running it.
@@ -39,16 +55,25 @@ check: $(VENV)/.installed
 	$(BIN)/snakefmt --check Snakefile rules
 	$(BIN)/snakemake --lint
 
-unit: $(VENV)/.installed
-	$(BIN)/pytest --numprocesses $(WORKERS) --dist worksteal tests/unit
+unit: $(KUBERNETES)/.installed
+	$(BIN)/pytest --numprocesses $(WORKERS) --dist worksteal tests/unit tests/hostile
 
 # The page in a browser.
 browser: $(VENV)/.installed
 	$(BIN)/pytest --numprocesses $(WORKERS) --dist worksteal tests/browser
 
-# The real Snakefile on small input, and what makes it run again.
-workflow: $(VENV)/.installed
-	$(BIN)/pytest --numprocesses $(WORKERS) --dist worksteal tests/workflow
+# The real Snakefile on small input, and what makes it run again; the pages, and what stands in them as an example.
+workflow: $(KUBERNETES)/.installed
+	$(BIN)/pytest --numprocesses $(WORKERS) --dist worksteal tests/workflow tests/slurm/test_plans.py
+	$(BIN)/pytest --numprocesses $(WORKERS) --dist loadfile tests/docs
+
+# Forty-five faults on single stages, and ten through the whole workflow.
+faults: $(VENV)/.installed
+	$(BIN)/pytest --numprocesses $(WORKERS) --dist worksteal tests/faults
+
+# Made-up input of every kind, much of it; some hours for 20,000 (docs/safety.md). One process: its limits are its own.
+fuzz: $(VENV)/.installed
+	FUZZ_INPUTS=$(FUZZ_INPUTS) $(BIN)/pytest -k fuzz tests/hostile
 
 # The environment, from the pinned versions; made again when they change. pip would compile it on one core.
 $(VENV)/.installed: requirements.lock pyproject.toml
@@ -57,6 +82,11 @@ $(VENV)/.installed: requirements.lock pyproject.toml
 	$(BIN)/python -m pip install --quiet --no-compile --requirement requirements.lock
 	$(BIN)/python -m compileall -q -j 0 $(VENV)/lib >/dev/null || true  # files for newer Pythons do not compile
 	$(BIN)/python -m pip install --quiet --no-build-isolation --no-deps --editable .
+	touch $@
+
+# Plugins for Kubernetes, apart from the rest; the tests of that profile look there.
+$(KUBERNETES)/.installed: requirements-kubernetes.lock $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --upgrade --no-deps --target $(KUBERNETES) --requirement requirements-kubernetes.lock
 	touch $@
 
 # Speed and memory of the sentences and embeddings stages beside what was asked (some minutes; docs/performance.md).
@@ -68,19 +98,32 @@ benchmarks: $(VENV)/.installed
 	$(BIN)/python tests/benchmarks/report.py
 	$(BIN)/python tests/benchmarks/interval_coverage.py
 	$(BIN)/python tests/benchmarks/calibration.py
+	$(BIN)/python tests/benchmarks/planning.py
+	$(BIN)/python tests/benchmarks/overhead.py
+	$(BIN)/python tests/benchmarks/machines.py
 
-# The page on the config, from its schema.
+# The pages that are written by programs: the config from its schema, what large studies cost from measured parts.
 docs: $(VENV)/.installed
 	$(BIN)/python docs/write_config_page.py
+	$(BIN)/python docs/write_scaling_page.py
+
+# All pages as a site that opens from disk: site/index.html.
+site: $(VENV)/.installed
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 
 # Resolve the versions anew (after a change of pyproject.toml). What torch needs on a machine with a graphics card is left
 # to pip there, so one file serves every machine.
 lock:
 	$(PYTHON) -m venv .venv-lock
-	.venv-lock/bin/python -m pip install --quiet setuptools '.[dev,cluster,sentencepiece]'
+	.venv-lock/bin/python -m pip install --quiet setuptools '.[dev,docs,cluster,sentencepiece]'
 	{ echo '# Pinned versions of everything; made by `make lock`.'; \
 	  .venv-lock/bin/python -m pip freeze --all --exclude prasanga --exclude pip \
 	  | sed -E 's/^(torch==[0-9.]+)\+.*/\1/' | grep -viE '^(nvidia|cuda|triton)'; } > requirements.lock
+	.venv-lock/bin/python -m pip install --quiet '.[kubernetes]'
+	{ grep '^#' requirements-kubernetes.lock; \
+	  .venv-lock/bin/python -m pip freeze --all --exclude prasanga --exclude pip \
+	  | grep -vxFf requirements.lock | grep -viE '^(torch|nvidia|cuda|triton)'; } > requirements-kubernetes.new
+	mv requirements-kubernetes.new requirements-kubernetes.lock
 	rm -r .venv-lock
 
 clean:

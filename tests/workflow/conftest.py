@@ -37,3 +37,12 @@ def study(finished: Study, tmp_path: Path) -> Iterator[Study]:
     copy = finished.copy(tmp_path / "study")
     yield copy
     shutil.rmtree(copy.root, ignore_errors=True)
+
+
+@pytest.fixture
+def no_torch(tmp_path: Path) -> dict[str, str]:
+    """An environment in which importing torch or transformers fails."""
+    for name in ("torch", "transformers"):
+        (tmp_path / "none" / name).mkdir(parents=True)
+        (tmp_path / "none" / name / "__init__.py").write_text(f"raise ImportError('{name} was imported')\n")
+    return {"PYTHONPATH": str(tmp_path / "none")}

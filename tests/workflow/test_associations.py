@@ -11,6 +11,7 @@ import json
 import math
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +19,9 @@ import numpy as np
 import polars as pl
 import pyarrow.parquet as pq
 import pytest
-import yaml
+from associations_study import ABSENT, TINY, measured_associations
 from shared_studies import shared_study
-from small_study import SMALL, Study, copy_code
+from small_study import Study
 
 from prasanga.associations import benjamini_hochberg, holm, seat, weat
 from prasanga.embeddings.vectors import read_embeddings
@@ -28,52 +29,14 @@ from prasanga.static import read_looked_up
 
 pytestmark = pytest.mark.workflow
 
-TINY = {"hidden_size": 16, "heads": 2, "layers": 1, "steps": 3}
-CONFIG = {
-    "corpus": {"root": "texts", "texts": [{"files": "demo.txt"}]},
-    "categories": ["C1"],
-    "samples": {"lengths": [9, 25], "contexts_per_stimulus": 3},
-    "models": {"tiny": {"train": TINY}},
-    "embeddings": {"buckets": 1},
-    "associations": {"n_samples": 60, "n_resamples": 30, "n_shuffles": 20, "n_permutations": 200},
-    "seat": {"categories": ["C1", "GA1"]},
-    "static": {
-        "categories": ["C1", "C5"],
-        "forms": "pooled",
-        "vectors": {
-            "word2vec": {"train": {"method": "word2vec", "dimensions": 8, "minimum_count": 1, "epochs": 1}},
-            "glove": {"train": {"method": "glove", "dimensions": 8, "minimum_count": 1, "epochs": 2}},
-            "given": {"path": "given.txt"},
-        },
-    },
-    "comparison": {"paper": "sadhu2024", "models": {"tiny": "banglabert_large_generator"}},
-    "pairs": {"sets": {}},
-    "log_probability": {"categories": [], "traits": []},
-    "report": SMALL["report"],
-}
-SETS = {
-    "C1": ("flowers", "insects", "pleasant", "unpleasant"),
-    "C5": ("male_terms", "female_terms", "career", "family"),
-}
 YOUNG = "  - {stimulus: নওজোয়ান, gloss: lad, group: person_consonant}\n"
-ABSENT = "টগর"
-"""A flower that the file of vectors lacks."""
 
 
 @pytest.fixture(scope="module")
 def measured(project_root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Study]:
     """The study, run to its end. Tests that change it take a copy (`study`)."""
 
-    def finish(destination: Path) -> Study:
-        study = copy_code(project_root, destination, link_source=True)
-        write_vectors(study)
-        demo = sorted((study.root / "resources/demo/corpus/bn").glob("*.txt"))
-        (study.root / "texts").mkdir()
-        (study.root / "texts/demo.txt").write_bytes(b"\n".join(path.read_bytes() for path in demo))  # one job reads it
-        (study.root / "config.yaml").write_text(yaml.safe_dump({**study.config, **CONFIG}), encoding="utf-8")
-        study.run()
-        return study
-
+    finish = partial(measured_associations, project_root)
     study = shared_study(tmp_path_factory, "associations", finish)
     yield study
     shutil.rmtree(study.root)
@@ -85,24 +48,6 @@ def study(measured: Study, tmp_path: Path) -> Iterator[Study]:
     copy = measured.copy(tmp_path / "study")
     yield copy
     shutil.rmtree(copy.root, ignore_errors=True)
-
-
-def words_of(study: Study, word_set: str) -> list[str]:
-    path = study.root / f"resources/stimuli/bn/{word_set}.yaml"
-    return [word["stimulus"] for word in yaml.safe_load(path.read_text(encoding="utf-8"))["words"]]
-
-
-def write_vectors(study: Study) -> None:
-    """A file in word2vec's text format: the words of two categories, and a flower in an inflected form besides."""
-    rng = np.random.default_rng(5)
-    words = dict.fromkeys(word for sets in SETS.values() for name in sets for word in words_of(study, name))
-    assert ABSENT in words
-    lines = [
-        " ".join([word, *(f"{number:.5f}" for number in rng.normal(size=6))])
-        for word in [*words, "গোলাপের"]
-        if word != ABSENT and " " not in word
-    ]
-    (study.root / "given.txt").write_text("\n".join([f"{len(lines)} 6", *lines, ""]), encoding="utf-8")
 
 
 def table(study: Study, name: str) -> list[dict[str, Any]]:

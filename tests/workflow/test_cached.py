@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
@@ -26,15 +25,6 @@ def cached(study: Study) -> Study:
         shutil.rmtree(study.root / gone)
     study.configure({"embeddings": {"source": "cached"}})
     return study
-
-
-@pytest.fixture
-def no_torch(tmp_path: Path) -> dict[str, str]:
-    """An environment in which importing torch or transformers fails."""
-    for name in ("torch", "transformers"):
-        (tmp_path / "none" / name).mkdir(parents=True)
-        (tmp_path / "none" / name / "__init__.py").write_text(f"raise ImportError('{name} was imported')\n")
-    return {"PYTHONPATH": str(tmp_path / "none")}
 
 
 def test_everything_is_redrawn_without_models(cached: Study, no_torch: dict[str, str]) -> None:

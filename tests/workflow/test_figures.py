@@ -17,15 +17,6 @@ PAGE = "results/report/index.html"
 
 
 @pytest.fixture
-def no_torch(tmp_path: Path) -> dict[str, str]:
-    """An environment in which importing torch or transformers fails."""
-    for name in ("torch", "transformers"):
-        (tmp_path / "none" / name).mkdir(parents=True)
-        (tmp_path / "none" / name / "__init__.py").write_text(f"raise ImportError('{name} was imported')\n")
-    return {"PYTHONPATH": str(tmp_path / "none")}
-
-
-@pytest.fixture
 def brought(study: Study) -> Study:
     """The study as somebody gets it who is sent its Parquet tables: no corpus, word lists, samples, models, vectors."""
     for gone in ("resources", ".snakemake", "results/report"):

@@ -1,0 +1,320 @@
+"""Forty-five faults on single stages: each job is disturbed in a process of its own, and then run again in peace.
+
+While it is disturbed, it may end with what an undisturbed run gives, or with a sentence for the user; never with
+another result, a traceback, or half a file under a name that is believed. Run again, it gives the undisturbed run's
+bytes, and nothing that was half-written is left. `FAULTS_SEED=<n>` draws other moments, places and sizes.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import shutil
+from base64 import urlsafe_b64encode
+from collections.abc import Mapping
+from contextlib import nullcontext, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from faults import Around, FaultMissedError, FileFault, Kill, Surroundings, temporary_files, why_not
+from faults_jobs import Job, run_job, start_job
+from faults_stages import MANIFEST, TEXT, Bench, build_bench
+from shared_studies import shared_study
+from small_study import Study
+
+SEED = int(os.environ.get("FAULTS_SEED", "8"))
+
+FORMS = "results/lexicon/forms.parquet"
+SENTENCES = "results/sentences/text.parquet"
+SEGMENTS = "results/samples/9/00.parquet"
+VECTORS = "results/embeddings/tiny/9/00.parquet"
+LISTED = "results/embeddings/tiny/9.json"
+ESTIMATES = "results/associations/ceat/tiny/9.parquet"
+CEAT = "results/associations/ceat.parquet"
+SCORES = "results/likelihoods/pairs/demo/tiny.parquet"
+WEIGHTS = "results/models/tiny/model.safetensors"
+ANY_TEMPORARY = "results/**/.*.tmp"
+
+
+@pytest.fixture(scope="session")
+def whole(project_root: Path, tmp_path_factory: pytest.TempPathFactory) -> Bench:
+    """Every stage after an undisturbed run."""
+
+    def finish(root: Path) -> Study:
+        jobs = build_bench(project_root, root).jobs
+        (root / "jobs.pickle").write_bytes(pickle.dumps(jobs))
+        return Study(root)
+
+    root = shared_study(tmp_path_factory, "stages", finish).root
+    return Bench(root, pickle.loads((root / "jobs.pickle").read_bytes()))
+
+
+@pytest.fixture
+def bench(whole: Bench, tmp_path: Path) -> Bench:
+    """A copy of it, to be disturbed."""
+    return whole.copy(tmp_path / "study")
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a disturbed job ended; `code` None if it was killed."""
+
+    code: int | None
+    printed: str
+    did: str
+
+
+def require_survived(bench: Bench, stage: str, ended: Ended, expected: Mapping[str, bytes], named: str = "") -> None:
+    """A sentence, or the right result; no half of it in either case."""
+    assert "Traceback" not in ended.printed, f"{ended.did}\n{ended.printed}"
+    assert "defect of prasanga" not in ended.printed, f"{ended.did}\n{ended.printed}\n{tracebacks(bench)}"
+    found = bench.contents(stage)
+    wrong = [path for path, data in found.items() if data != expected[path]]
+    assert not wrong, f"{ended.did}\nanother result in {wrong}"
+    if ended.code == 0:
+        assert found == expected, f"{ended.did}\nended well without {sorted(set(expected) - set(found))}"
+    elif ended.code is not None:
+        assert " ERROR " in ended.printed, f"{ended.did}\nno sentence:\n{ended.printed}"
+        assert named in ended.printed, f"{ended.did}\n{named} is not named:\n{ended.printed}"
+
+
+def tracebacks(bench: Bench) -> str:
+    return "\n".join(path.read_text(encoding="utf-8") for path in (bench.root / "logs").glob("*.traceback"))
+
+
+def require_whole_again(bench: Bench, stage: str, did: str, expected: Mapping[str, bytes]) -> None:
+    """Run in peace, the job gives the undisturbed run's bytes and leaves nothing half-written."""
+    bench.forget(stage)
+    code, printed = run_job(bench.jobs[stage], bench.root, name="again")
+    assert code == 0, f"{did}\nnot mended by another run:\n{printed}\n{tracebacks(bench)}"
+    found = bench.contents(stage)
+    assert found == expected, f"{did}\nafterwards other bytes in {[p for p in expected if found.get(p) != expected[p]]}"
+    assert temporary_files(bench.root / "results") == [], did
+
+
+def require_possible(*kinds: str) -> None:
+    for kind in kinds:
+        if reason := why_not(kind):
+            pytest.skip(f"{kind}: {reason}")
+
+
+def case(stage: str, kind: str, target: str, number: int, **more: object) -> object:
+    name = "-".join(filter(None, [stage, kind.replace(" ", "_"), target.replace("/", ".") if "/" in target else ""]))
+    return pytest.param(stage, kind, target, SEED * 1000 + number, **more, id=name)
+
+
+pytestmark = pytest.mark.fault
+
+
+# Killed in the middle, by SIGKILL, when there is something to lose.
+@pytest.mark.parametrize(
+    ("stage", "kind", "target", "seed"),
+    [
+        case("lexicon", "at file", ANY_TEMPORARY, 1),
+        case("sentences", "at time", "1", 2),
+        case("sentences", "at file", ANY_TEMPORARY, 3),
+        case("samples", "at file", ANY_TEMPORARY, 4),
+        case("training", "at file", "results/models/.tiny.*/model.safetensors", 5),
+        case("embeddings", "at file", "results/store/**/.*.tmp", 6),
+        case("associations", "at file", ANY_TEMPORARY, 7),
+        case("scores", "at file", ANY_TEMPORARY, 8),
+        case("static", "at time", "2", 9),
+    ],
+)
+def test_killed(whole: Bench, bench: Bench, stage: str, kind: str, target: str, seed: int) -> None:
+    expected = whole.contents(stage)
+    bench.forget(stage)
+    for folder in bench.jobs[stage].folders:
+        shutil.rmtree(bench.root / folder)
+    process = start_job(bench.jobs[stage], bench.root)
+    try:
+        ended = Ended(None, "", Kill(kind, seed, target).apply(process, bench.root))
+    except FaultMissedError as missed:  # then it was as fast as that, and its result is asked for
+        ended = Ended(process.wait(), process.printed(), str(missed))
+    require_survived(bench, stage, ended, expected)
+    require_whole_again(bench, stage, ended.did, expected)
+
+
+# What a job reads is damaged: refused by name, or what comes out is right.
+@pytest.mark.parametrize(
+    ("stage", "kind", "target", "seed"),
+    [
+        case("sentences", "flipped", FORMS, 1),
+        case("sentences", "truncated", TEXT, 2),
+        case("samples", "flipped", SENTENCES, 3),
+        case("samples", "truncated", SENTENCES, 4),
+        case("samples", "deleted", SENTENCES, 5),
+        case("embeddings", "flipped", SEGMENTS, 6),
+        case("embeddings", "flipped", WEIGHTS, 7),
+        case("embeddings", "emptied", "results/models/tiny.json", 8),
+        case("scores", "flipped", WEIGHTS, 9),
+        case("list", "truncated", VECTORS, 10),
+        case("associations", "flipped", VECTORS, 11),
+        case("associations", "flipped", LISTED, 12),
+        case("associations", "flipped", "results/lexicon/categories.json", 13),
+        case("gathering", "flipped", ESTIMATES, 14),
+        case("report", "flipped", CEAT, 15),
+        case("report", "folder", CEAT, 16),
+        case("lookup", "flipped", "results/static/glove.vectors.parquet", 17),
+        case("weat", "truncated", "results/static/glove.parquet", 18),
+        case("likelihoods", "flipped", SCORES, 19),
+        case("pairs", "emptied", "corpus/pairs.csv", 20),
+    ],
+)
+def test_damaged_input(whole: Bench, bench: Bench, stage: str, kind: str, target: str, seed: int) -> None:
+    expected = whole.contents(stage)
+    bench.forget(stage)
+    for folder in bench.jobs[stage].folders:  # else nothing of the model is read
+        shutil.rmtree(bench.root / folder)
+    fault = FileFault(kind, seed, target)
+    did = fault.apply(bench.root)
+    ended = Ended(*run_job(bench.jobs[stage], bench.root), did)
+    named = Path(target).parent.name if target == WEIGHTS else Path(target).name
+    require_survived(bench, stage, ended, expected, named=named)
+    fault.undo(bench.root)
+    shutil.copy2(whole.root / target, bench.root / target)
+    require_whole_again(bench, stage, did, expected)
+
+
+# No room, no permission, or something in the way, where a job writes.
+@pytest.mark.parametrize(
+    ("stage", "kind", "target", "seed"),
+    [
+        case("lexicon", "small files", "", 1),
+        case("samples", "small disk", "results/samples", 2),
+        case("training", "small disk", "results/models", 3),
+        case("embeddings", "small files", "", 4),
+        case("report", "folder", "results/report/tables/ceat.csv", 5),
+        case("sentences", "read-only folder", SENTENCES, 6),
+        case("associations", "full log", "logs/measure_ceat.log", 7),
+    ],
+)
+def test_cannot_write(whole: Bench, bench: Bench, stage: str, kind: str, target: str, seed: int) -> None:
+    require_possible(kind)
+    expected = whole.contents(stage)
+    bench.forget(stage)
+    for folder in bench.jobs[stage].folders:
+        shutil.rmtree(bench.root / folder)
+    fault: FileFault | None = None
+    if kind in ("folder", "read-only folder"):
+        fault = FileFault(kind, seed, target)
+        did = fault.apply(bench.root)
+        around = Surroundings("ordinary user", seed, "") if kind == "read-only folder" else None
+    else:
+        largest = max(map(len, expected.values()))
+        around = Surroundings(kind, seed, target, at_least=largest // 3, at_most=largest * 2 // 3)
+        did = ""
+    with around.around(bench.root) if around else nullcontext(Around()) as surroundings:
+        ended = Ended(*run_job(bench.jobs[stage], bench.root, around=surroundings), f"{did} {surroundings.said}")
+        require_survived(bench, stage, ended, expected)
+        assert temporary_files(bench.root / "results") == [], ended.did
+        if kind != "full log":
+            assert ended.code, f"{ended.did}\nit was written all the same"
+            assert "could not be written" in ended.printed, f"{ended.did}\n{ended.printed}"
+    if fault:
+        fault.undo(bench.root)
+    require_whole_again(bench, stage, ended.did, expected)
+
+
+# What is kept for later runs is damaged: computed again, and never trusted.
+@pytest.mark.parametrize(
+    ("stage", "kind", "target", "seed"),
+    [
+        case("embeddings", "flipped", "results/store/*/[!.]*.parquet", 1),
+        case("embeddings", "truncated", "results/store/*/index.arrow", 2),
+        case("scores", "flipped", "results/likelihoods/kept/*/*.parquet", 3),
+        case("manifest", "flipped", MANIFEST, 4),
+    ],
+)
+def test_damaged_store(whole: Bench, bench: Bench, stage: str, kind: str, target: str, seed: int) -> None:
+    expected = whole.contents(stage)
+    path = min(bench.root.glob(target))
+    did = FileFault(kind, seed, path.relative_to(bench.root).as_posix()).apply(bench.root)
+    if stage != "manifest":
+        bench.forget(stage)
+    ended = Ended(*run_job(bench.jobs[stage], bench.root), did)
+    assert ended.code == 0, f"{did}\n{ended.printed}\n{tracebacks(bench)}"
+    require_survived(bench, stage, ended, expected)
+    require_whole_again(bench, stage, did, expected)
+
+
+# Two jobs that write the same files at once, and an input that goes away while it is read.
+@pytest.mark.parametrize("stage", ["embeddings", "gathering"])
+def test_two_at_once(whole: Bench, bench: Bench, stage: str) -> None:
+    expected = whole.contents(stage)
+    bench.forget(stage)
+    for folder in bench.jobs[stage].folders:
+        shutil.rmtree(bench.root / folder)
+    processes = [start_job(bench.jobs[stage], bench.root, name=name) for name in ("one", "two")]
+    for process in processes:
+        ended = Ended(process.wait(), process.printed(), f"{stage} twice at the same time")
+        assert ended.code == 0, f"{ended.did}\n{ended.printed}\n{tracebacks(bench)}"
+    require_survived(bench, stage, ended, expected)
+    require_whole_again(bench, stage, ended.did, expected)
+
+
+def test_input_deleted_while_it_is_read(whole: Bench, bench: Bench) -> None:
+    expected = whole.contents("samples")
+    bench.forget("samples")
+    (bench.root / "logs/draw_samples.log").unlink()
+    process = start_job(bench.jobs["samples"], bench.root)
+    while process.poll() is None and not (bench.root / "logs/draw_samples.log").exists():
+        pass
+    did = FileFault("deleted", SEED, SENTENCES).apply(bench.root)
+    ended = Ended(process.wait(), process.printed(), did)
+    require_survived(bench, "samples", ended, expected, named="text.parquet")
+    shutil.copy2(whole.root / SENTENCES, bench.root / SENTENCES)
+    require_whole_again(bench, "samples", did, expected)
+
+
+# The ledger of what made the results: a line that cannot be read is absent, and the others stay.
+@pytest.mark.parametrize("kind", ["truncated", "flipped"])
+def test_damaged_ledger(bench: Bench, kind: str) -> None:
+    ledger = bench.root / "results/provenance.jsonl"
+    for name in ("gathering", "report", "weat"):
+        for path in bench.jobs[name].outputs:
+            write_note(bench.root, path)
+    notes = Job("prasanga.provenance.ledger:synchronize", params={"root": Path()})
+    code, printed = run_job(notes, bench.root)
+    assert code == 0, printed
+    before = {line["path"]: line for line in read_ledger(ledger)}
+    assert {"results/associations/ceat.parquet", "results/report/tables/ceat.md"} <= before.keys()
+    shutil.rmtree(bench.root / ".snakemake")
+    did = FileFault(kind, SEED, "results/provenance.jsonl").apply(bench.root)
+    code, printed = run_job(notes, bench.root)
+    assert code == 0, f"{did}\n{printed}"
+    assert "Traceback" not in printed, f"{did}\n{printed}"
+    after = {line["path"]: line for line in read_ledger(ledger)}
+    harmed = [path for path, line in before.items() if after.get(path) != line]
+    if kind == "flipped":  # it stands in one line, or between two
+        assert len(harmed) <= 2, f"{did}\nlost: {harmed}"
+    else:  # lines are sorted by path, and the last ones are cut off
+        assert harmed == sorted(before)[len(before) - len(harmed) :], f"{did}\nlost: {harmed}"
+    assert temporary_files(bench.root / "results") == []
+
+
+def write_note(root: Path, path: str) -> None:
+    """What Snakemake notes of a job's output when it has been made."""
+    note = {
+        "rule": "a_rule",
+        "params": ["1"],
+        "input": [],
+        "endtime": (root / path).stat().st_mtime,
+        "incomplete": False,
+        "record_format_version": 6,
+    }
+    file = root / ".snakemake/metadata" / urlsafe_b64encode(path.encode()).decode()
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps(note), encoding="utf-8")
+
+
+def read_ledger(path: Path) -> list[dict[str, Any]]:
+    """Its entries, without lines that are no JSON."""
+    entries = []
+    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+        with suppress(ValueError):
+            entries.append(json.loads(line))
+    return [entry for entry in entries if "path" in entry]

@@ -1,0 +1,100 @@
+"""The embedded study through a real Slurm, and what its jobs ask for.
+
+Three things are smaller than in the demo: models are trained for 40 steps and not for 300 to 1000, there are two
+lengths and not four, and figures are drawn in one format. Both runs train their models, so that all is compared.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+import yaml
+from slurm_node import SlurmNode
+from slurm_runs import require_equal_tables, slurm_run, until
+from small_study import SMALL, Study, copy_code
+
+STEPS = 40
+
+
+def shorter(study: Study) -> Study:
+    """The demo with fewer steps of training, fewer lengths, and one format of figures."""
+    models = study.config["models"]
+    for settings in models.values():
+        settings["train"]["steps"] = STEPS
+    study.configure(
+        {"models": models, "samples": {"lengths": [9, ">75"]}, "report": {"formats": ["svg"], "widths": ["page"]}}
+    )
+    return study
+
+
+def test_demo_equals_local_run(node: SlurmNode, project_root: Path, tmp_path: Path) -> None:
+    """Eleven Slurm jobs, as for the whole demo; every table equals that of a run on this machine."""
+    study = shorter(copy_code(project_root, tmp_path / "slurm", link_source=True))
+    with slurm_run(node, study) as run:
+        printed = run.finish()
+        sent = Counter(re.split(r"_", name)[0] for _, name in run.submitted())
+        cards = {node.asked_for(number).get("TresPerJob", "none") for number, _ in run.submitted()}
+    done = re.search(r"(\d+) of (\d+) steps \(100%\) done", printed)
+    assert done is not None
+    assert int(done[1]) == int(done[2]) > 90
+    assert sent == {"associations": 1, "likelihoods": 2, "models": 4, "report": 1, "sentences": 1, "static": 2}
+    assert cards == {"none"}  # its models have `cards: 0`
+
+    local = shorter(copy_code(project_root, tmp_path / "local", link_source=True))
+    local.run("--resources", "gpu=1")
+    assert require_equal_tables(study, local) > 50
+
+
+@pytest.fixture(scope="module")
+def with_cards(project_root: Path, tmp_path_factory: pytest.TempPathFactory) -> Study:
+    """The small study as far as its samples, with models that want a card each and two shards a length."""
+    study = copy_code(project_root, tmp_path_factory.mktemp("cards") / "study", link_source=True)
+    models = {name: {**settings, "cards": 1} for name, settings in SMALL["models"].items()}
+    config = {**study.config, **SMALL, "models": models, "embeddings": {"buckets": 2}}
+    (study.root / "config.yaml").write_text(yaml.safe_dump(config, allow_unicode=True), encoding="utf-8")
+    study.run("results/samples/coverage.parquet", "results/models/tiny-a.json")
+    return study
+
+
+def test_models_with_cards_get_one(node: SlurmNode, with_cards: Study) -> None:
+    """The shards of a model and length are one Slurm job with one card, whose number the job is told.
+
+    There is no card in this machine: torch finds none, and the job goes on without.
+    """
+    target = "results/embeddings/tiny-a/9.json"
+    with slurm_run(node, with_cards, target) as run:
+        number = run.wait_for("embeddings")
+        asked = node.asked_for(number)
+        assert (asked["TresPerJob"], asked["NumCPUs"]) == ("gres:gpu:1", "2")
+        told: set[str] = set()
+
+        def says() -> bool:
+            told.update(cards_told(number))
+            return bool(told)
+
+        until(says, "a process of the job that is told its card")
+        assert told == {"0"}
+        run.finish()
+        assert [name for _, name in run.submitted()] == ["embeddings_embed_segments_list_embeddings"]
+    assert (with_cards.root / target).exists()
+
+
+def cards_told(number: str) -> set[str]:
+    """CUDA_VISIBLE_DEVICES of the Python processes of a Slurm job, as they run."""
+    found = set()
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            environment = dict(
+                entry.split("=", 1)
+                for entry in (process / "environ").read_text(encoding="utf-8", errors="replace").split("\0")
+                if "=" in entry
+            )
+            name = (process / "comm").read_text(encoding="utf-8").strip()
+        except OSError:
+            continue
+        if environment.get("SLURM_JOB_ID") == number and name.startswith(("python", "snakemake")):
+            found |= {environment["CUDA_VISIBLE_DEVICES"]} if "CUDA_VISIBLE_DEVICES" in environment else set()
+    return found
