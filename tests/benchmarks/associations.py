@@ -26,6 +26,7 @@ import pyarrow as pa
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from benchmarks.measured import write_measured
 from benchmarks.tables import Row
 from oracles.simple_associations import draws_one_by_one, p_by_listing, p_by_shuffling
 
@@ -33,6 +34,10 @@ from prasanga.associations import CeatSettings, ceat, measure_ceat, permutation_
 
 N_WORDS, N_TARGETS, N_CONTEXTS, DIMENSIONS, N_SAMPLES = 76, 26, 1200, 1024, 5000
 CATEGORIES, LENGTHS, MODELS = 9, ("9", "25", "75", ">75"), ("a", "b", "c", "d")
+
+
+#: What docs/scaling.md computes with, once the grid is measured.
+GRID: dict[str, float] = {}
 
 
 def timed(work: Callable[[], Any], repeats: int = 1) -> tuple[float, Any]:
@@ -198,6 +203,14 @@ def whole_grid(folder: Path, processes: int) -> Iterator[Row]:
         results = list(pool.map(job, product(MODELS, LENGTHS)))
     seconds = time.perf_counter() - start
     memory = max(result["memory"] for result in results)
+    jobs = len(MODELS) * len(LENGTHS)
+    GRID.update(
+        estimates=jobs * 2 * CATEGORIES,
+        core_seconds_per_estimate=seconds * processes / (jobs * 2 * CATEGORIES),
+        gibibytes=memory,
+        bytes_per_vector=size / (jobs * 262 * N_CONTEXTS),
+        dimensions=DIMENSIONS,
+    )
     yield Row(
         f"the paper's grid, {CATEGORIES} categories x {len(LENGTHS)} lengths x {len(MODELS)} models x 2 modes, N ="
         f" {N_SAMPLES:,}, with intervals and controls, from {size / 1e9:.1f} GB of shards{cold}, {processes} processes"
@@ -228,6 +241,7 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, help="where the grid's shards go; a temporary folder if not given")
     parser.add_argument("--processes", type=int, default=2, help="jobs of the grid at a time")
     parser.add_argument("--measure", nargs=3, metavar=("FOLDER", "MODEL", "LENGTH"), help=argparse.SUPPRESS)
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write everything that was measured there")
     arguments = parser.parse_args()
     if arguments.measure:
         folder, model, length = arguments.measure
@@ -243,6 +257,8 @@ def main() -> None:
         met = {True: "yes", False: "**no**", None: "-"}[row.met]
         print(f"| {row.work} | {row.asked} | {row.measured} | {row.simple} | {row.ratio} | {met} |")
     print(f"\nLargest memory of this process, with one category's vectors: {memory:.2f} GiB.")
+    if arguments.json:
+        write_measured(arguments.json, {"memory": memory}, constants=GRID, rows=rows)
 
 
 if __name__ == "__main__":

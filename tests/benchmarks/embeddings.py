@@ -14,7 +14,7 @@ import random
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -23,6 +23,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 import torch
+from measured import write_measured
 from simple_embedding import Segments, compare
 from tables import Row
 from tokenizers import models
@@ -114,10 +115,22 @@ def main() -> None:
             _say(f"{length} words")
             segments = _cut(text, length, max(least, pieces // length))
             results.append(_embed(folder / "model", segments, length, shape, device, dtypes[-1]))
-        facts += [f"matrix rate in {dtypes[-1]}: {ceiling / 1e12:.3g} TFLOP/s", _storage(folder, shape.width)]
+        storage = _storage(folder, shape.width)
+        facts += [f"matrix rate in {dtypes[-1]}: {ceiling / 1e12:.3g} TFLOP/s", str(storage)]
     asked = ASKED_SHARE if device == "cuda" and size == "large" else {}
     print("\n".join(_report(facts, rows, results, ceiling, asked)))
     print("\n".join(_project(results, shape)))
+    if options.json:
+        constants = {
+            **{f"pieces_of_{r.words}_words": r.pieces / r.segments for r in results},
+            **{f"teraflops_at_{r.words}_words": r.flop / r.seconds / 1e12 for r in results},
+            "matrix_teraflops": ceiling / 1e12,
+            "bytes_per_value": storage.bytes_per_vector / shape.width,
+            "megabytes_written_per_second": storage.written,
+            "megabytes_read_per_second": storage.read,
+        }
+        throughput = {"throughput": [asdict(result) for result in results]}
+        write_measured(options.json, throughput, constants=constants, facts=facts, rows=rows)
 
 
 def _options() -> argparse.Namespace:
@@ -127,6 +140,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--words", type=int, nargs="+", default=[9, 25, 75], metavar="N", help="lengths (9 25 75)")
     parser.add_argument("--entries", type=int, default=ENTRIES, help="of the vocabulary (default: %(default)s)")
     parser.add_argument("--threads", type=int, default=2, help="on a CPU (default: %(default)s)")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write everything that was measured there")
     return parser.parse_args()
 
 
@@ -208,7 +222,21 @@ def _embed(folder: Path, segments: Segments, length: int, shape: Shape, device: 
     )
 
 
-def _storage(folder: Path, width: int) -> str:
+class Storage(NamedTuple):
+    """A shard of vectors in float16: bytes of a vector on disk, MB/s of writing and of reading."""
+
+    bytes_per_vector: float
+    written: float
+    read: float
+
+    def __str__(self) -> str:
+        return (
+            f"a shard in float16: {self.bytes_per_vector:,.0f} bytes a vector, written at {self.written:.0f} MB/s,"
+            f" read at {self.read:.0f} MB/s"
+        )
+
+
+def _storage(folder: Path, width: int) -> Storage:
     """What a shard of vectors takes on disk in float16, and how fast it is written, and read as statistics read it."""
     stimuli, each = [f"word {i:02d}" for i in range(16)], 1_000_000 // width
     values = np.random.default_rng(SEED).standard_normal((len(stimuli), each, width), dtype=np.float32)
@@ -225,10 +253,7 @@ def _storage(folder: Path, width: int) -> str:
         lambda: arrow_to_vectors(read_where(path, schema.names, "stimulus", stimuli).column("embedding"))
     )
     size, amount = path.stat().st_size / (len(stimuli) * each), vectors.nbytes / 1e6
-    return (
-        f"a shard in float16: {size:,.0f} bytes a vector, written at {amount / write:.0f} MB/s,"
-        f" read at {amount / read:.0f} MB/s"
-    )
+    return Storage(size, amount / write, amount / read)
 
 
 def _best_seconds(work: Callable[[], object]) -> float:

@@ -20,6 +20,7 @@ from typing import Any
 
 import polars as pl
 import torch
+from measured import write_measured
 from transformers import AutoModelForMaskedLM, AutoTokenizer, BertConfig, BertForMaskedLM, PreTrainedTokenizerFast
 
 from prasanga.likelihoods import load_scorer, score_pairs
@@ -41,6 +42,8 @@ SMALL = {"hidden_size": 512, "num_hidden_layers": 4, "num_attention_heads": 8, "
 WIDE = {**BASE, "num_hidden_layers": 2}
 SHARED = 0.03
 GIB = 1 << 30
+#: What docs/scaling.md computes with, filled by what is measured.
+MEASURED: dict[str, float] = {}
 
 
 def row(*cells: object) -> str:
@@ -117,6 +120,7 @@ def measure_speed() -> Iterator[str]:
                 begin = time.perf_counter()
                 scores = score_pairs(scorer, pairs)
                 ours = (scorer.report.queries - before) / (time.perf_counter() - begin)
+                MEASURED[f"copies_per_second_of_{entries}_entries_in_{dtype}"] = ours
                 found = [
                     value for row in scores[:SIMPLE_PAIRS].select("score_first", "score_second").rows() for value in row
                 ]
@@ -169,6 +173,7 @@ def measure_sample(file: Path) -> Iterator[str]:
         seconds = time.perf_counter() - begin
         parameters = sum(p.numel() for p in AutoModelForMaskedLM.from_pretrained(folder).parameters())
     scored = scores["left_out"].is_null().sum()
+    MEASURED.update(pairs_of_sample=len(pairs), copies_of_sample=scorer.report.passes, seconds_of_sample=seconds)
     yield (
         f"{file.name}: {len(pairs)} pairs in English and Hindi ({scored} scored), {scorer.report.passes} copies, "
         f"{parameters / 1e6:.0f} million parameters, {torch.get_num_threads()} threads: {seconds:.0f} s"
@@ -180,15 +185,20 @@ def main() -> None:
     parser.add_argument("parts", nargs="*", default=["speed", "memory", "sample"])
     parser.add_argument("--file", type=Path, default=DEMO, help="pairs for `sample`")
     parser.add_argument("--words", type=int, default=350, help="for `one`, which `memory` runs in processes of its own")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write everything that was measured there")
     given = parser.parse_args()
     if given.parts == ["one"]:
         print(score_long_pair(given.words))
         return
     parts = {"speed": measure_speed, "memory": measure_memory, "sample": lambda: measure_sample(given.file)}
+    lines: list[str] = []
     for name in given.parts:
         print(f"\n## Pairs: {name}\n", flush=True)
         for line in parts[name]():
             print(line, flush=True)
+            lines.append(line)
+    if given.json:
+        write_measured(given.json, {"printed": lines}, constants=MEASURED)
 
 
 if __name__ == "__main__":

@@ -26,6 +26,7 @@ sys.path.insert(0, str(PROJECT / "tests/support"))
 
 from browser import OpenPage, find_browser  # noqa: E402
 from large_study import LENGTHS, MODELS, write_large_study  # noqa: E402
+from measured import write_measured  # noqa: E402
 from playwright.sync_api import Browser, sync_playwright  # noqa: E402
 from small_study import CODE  # noqa: E402
 
@@ -51,18 +52,23 @@ def main() -> None:
     """Measure the studies that the command line names; all of them if it names none."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("studies", nargs="*", metavar="study", help="which; all if none is named")
-    names = parser.parse_args().studies or list(STUDIES)
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write everything that was measured there")
+    options = parser.parse_args()
+    names = options.studies or list(STUDIES)
+    constants: dict[str, float] = {}
     print(f"{os.cpu_count()} cores, Python {sys.version.split()[0]}, {len(LENGTHS)} lengths\n")
     print("| study | figures and tables drawn | CPU | files | page | first view | loaded | interactions | console |")
     print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
     for name in names:
         with TemporaryDirectory() as folder:
-            print(f"| {' | '.join(measured(name, Path(folder)))} |", flush=True)
+            print(f"| {' | '.join(measured(name, Path(folder), constants))} |", flush=True)
     print("\nAsked for `grid`: 15 s on two cores, less than 5 MB, first view within 2 s, nothing in the console.")
+    if options.json:
+        write_measured(options.json, {}, constants=constants)
 
 
-def measured(name: str, folder: Path) -> Iterator[str]:
-    """The cells of a study's row."""
+def measured(name: str, folder: Path, constants: dict[str, float]) -> Iterator[str]:
+    """The cells of a study's row; what docs/scaling.md computes with goes into `constants`."""
     root = folder / "study"
     root.mkdir()
     for part in CODE:
@@ -74,6 +80,7 @@ def measured(name: str, folder: Path) -> Iterator[str]:
     shutil.rmtree(root / "results/report")
     seconds, cpu = draw(root)
     page = root / "results/report/index.html"
+    constants |= {f"core_seconds_of_{name}": cpu, f"megabytes_of_{name}": page.stat().st_size / 1e6}
     yield f"{seconds:.1f} s"
     yield f"{cpu:.1f} s"
     yield str(sum(path.is_file() for path in (root / "results/report").rglob("*")))

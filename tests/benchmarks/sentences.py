@@ -7,7 +7,6 @@ large corpus would take. How it is measured stands in `docs/performance.md`.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import platform
 import shutil
@@ -21,6 +20,7 @@ from typing import Any
 
 from corpora import Corpus, first_lines, read_texts, repeat_corpus, sort_lines, words_of, write_corpus
 from lexica import enlarge, our_lexicon, write_forms
+from measured import processor, write_measured
 from processes import cores, measure, measure_together, seconds_of_a_process, seconds_of_snakemake
 from projection import Parts, project
 from tables import Row, report
@@ -88,13 +88,27 @@ def main() -> None:
         facts.insert(0, "QUICK: small corpora and one run each, to see that it works; these are not the figures.")
     print("\n".join(report(facts, rows, projections, PART_MEGABYTES)))
     if options.json:
-        content = {
-            "facts": facts,
-            "rows": [asdict(row) for row in rows],
-            "results": results,
-            "projections": projections,
-        }
-        options.json.write_text(json.dumps(content, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+        measured = {**results, "projections": projections}
+        write_measured(options.json, measured, constants=_constants(results), facts=facts, rows=rows)
+
+
+def _constants(results: dict[str, Any]) -> dict[str, float]:
+    """What docs/scaling.md computes with."""
+    tenth, drawn = results["extract, every tenth line"], results["draw, every line"]
+    seconds, both = tenth["seconds"], results.get("two shards")
+    alone = results["extract, a part"]
+    return {
+        "megabytes_per_core_second": tenth["bytes"] / 1e6 / seconds,
+        "gain_of_two_processes": alone["seconds"] / both[0]["seconds"] if both else 1.0,
+        "sentences_per_megabyte": tenth["occurrences"] / tenth["bytes"] * 1e6,
+        "bytes_per_sentence": tenth["written"] / tenth["occurrences"],
+        "drawn_sentences_per_second": drawn["rows"] / drawn["pick_seconds"],
+        "cut_segments_per_second": drawn["segments"] / (drawn["seconds"] - drawn["pick_seconds"]),
+        "start_of_job_seconds": sum(results["start"].values()),
+        "gibibytes_of_search": max(tenth["memory"] for name, tenth in results.items() if name.startswith("memory"))
+        / GIB,
+        "gibibytes_of_draw": drawn["memory"] / GIB,
+    }
 
 
 def _options() -> argparse.Namespace:
@@ -142,7 +156,7 @@ def _prepare(folder: Path, sizes: Sizes, shared: Path) -> tuple[list[str], Bench
     )
     libraries = ", ".join(f"{name} {version(name)}" for name in ("numba", "numpy", "polars", "pyarrow", "regex"))
     facts = [
-        f"{_processor()}, {len(cores())} core(s) to use, {platform.system()} {platform.release()}",
+        f"{processor()}, {len(cores())} core(s) to use, {platform.system()} {platform.release()}",
         f"Python {platform.python_version()}, {libraries}",
         f"text: {origin}; {len(lines.plain):,} lines without a stimulus, {len(lines.hit):,} with exactly one",
         f"hit in every tenth line: {bench.tenth.describe()}",
@@ -299,15 +313,6 @@ def _project(results: dict[str, Any]) -> list[dict[str, Any]]:
         for gigabytes in (27.5, 300.0)
         for number in (1, 16, 256)
     ]
-
-
-def _processor() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return platform.processor() or platform.machine()
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.machine()
 
 
 def _say(what: str) -> None:
