@@ -1,0 +1,167 @@
+"""What the site needs beside the pages: the files that pages link to outside docs/, links to them, and the fonts.
+
+On a code host a link such as `../config.yaml` leads to the file. A site has no such file, so each file and folder that
+a page links to becomes a page under `project/`, shown as it is; Markdown is shown as a page. Links are turned to them.
+"""
+
+from __future__ import annotations
+
+import logging
+import posixpath
+import re
+from collections.abc import Callable
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from mkdocs.structure.files import File, Files
+
+from prasanga.report.page_fonts import font_faces
+
+PROJECT = Path(__file__).resolve().parents[1]
+FOLDER = "project"
+"""Where files from outside docs/ stand on the site."""
+
+ALWAYS = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")
+"""Files that the navigation names, whether or not a page links to them."""
+
+LARGEST = 400_000
+"""Bytes of a file that is shown; a larger one is not for reading on a site."""
+
+_CODE = re.compile(
+    r"^ {0,8}(`{3,}).*?^ {0,8}\1 *$|(?<!`)(`+)(?!`)(?:.|\n(?!\n))+?(?<!`)\2(?!`)", re.DOTALL | re.MULTILINE
+)
+_LINK = re.compile(r"(\]\()(?P<target>[^)\s#]+)(?P<anchor>#[^)\s]*)?(\))")
+_MENTION = re.compile(r"(?<![\w/.\[])(?<!\]\()docs/(?P<page>[a-z0-9_]+\.md)")
+_KEY = re.compile(r"(?<=<td><code>)[^<]*(?=</code></td>)")
+_LANGUAGES = {".yaml": "yaml", ".yml": "yaml", ".py": "python", ".smk": "python", ".toml": "toml", ".cff": "yaml"}
+
+_log = logging.getLogger("mkdocs.hooks.site")
+
+
+def outside_code(markdown: str, change: Callable[[str], str]) -> str:
+    """Markdown with `change` made in all that is neither a block nor a span of code."""
+    parts, end = [], 0
+    for code in _CODE.finditer(markdown):
+        parts += [change(markdown[end : code.start()]), code[0]]
+        end = code.end()
+    return "".join([*parts, change(markdown[end:])])
+
+
+def links_of(markdown: str) -> list[str]:
+    """The targets of all links of a page that lead to files, without anchors."""
+    found: list[str] = []
+
+    def note(text: str) -> str:
+        found.extend(match["target"] for match in _LINK.finditer(text) if "://" not in match["target"])
+        return text
+
+    outside_code(markdown, note)
+    return [target for target in found if not target.startswith("mailto:")]
+
+
+def place_of(target: str, page: PurePosixPath) -> PurePosixPath:
+    """Where in the project a link of `page` (a path in the project, too) leads."""
+    return PurePosixPath(posixpath.normpath(posixpath.join(page.parent.as_posix(), target)))
+
+
+def uri_of(place: PurePosixPath) -> str:
+    """The page of the site that shows a file or folder of the project."""
+    if place.parts[:1] == ("docs",):
+        return PurePosixPath(*place.parts[1:]).as_posix()
+    if (PROJECT / place).is_dir():
+        readme = PROJECT / place / "README.md"
+        return f"{FOLDER}/{place}/{'README' if readme.is_file() else 'index'}.md"
+    return f"{FOLDER}/{place}" if place.suffix == ".md" else f"{FOLDER}/{place}.md"
+
+
+def shown(place: PurePosixPath) -> str:
+    """The Markdown of the page that shows a file or folder of the project."""
+    path = PROJECT / place
+    if path.is_dir():
+        if (path / "README.md").is_file():
+            return (path / "README.md").read_text(encoding="utf-8")
+        names = sorted(
+            each.name + ("/" if each.is_dir() else "") for each in path.iterdir() if each.name[0] not in "._"
+        )
+        return f"# {place}/\n\n" + "".join(f"- `{name}`\n" for name in names)
+    text = path.read_text(encoding="utf-8")
+    if place.suffix == ".md":
+        return text
+    fence = "`" * max(4, 1 + max((len(run) for run in re.findall("`+", text)), default=0))
+    language = _LANGUAGES.get(place.suffix, "python" if place.name == "Snakefile" else "text")
+    return f"# {place}\n\n{fence}{language}\n{text.rstrip()}\n{fence}\n"
+
+
+def source_of(file: File) -> PurePosixPath:
+    """Where in the project the Markdown of a page stands."""
+    return PurePosixPath(getattr(file, "project_place", None) or PurePosixPath("docs", file.src_uri))
+
+
+def on_files(files: Files, config: Any) -> Files:
+    """Add the files outside docs/ that pages link to, those that these link to, and the fonts."""
+    waiting = [PurePosixPath(name) for name in ALWAYS if (PROJECT / name).is_file()]
+    for file in files.documentation_pages():
+        page = source_of(file)
+        waiting += [place_of(target, page) for target in links_of(file.content_string)]
+    seen: set[str] = set()
+    while waiting:
+        place = waiting.pop()
+        uri = uri_of(place)
+        path = PROJECT / place
+        if place.parts[0] in ("docs", "..", ".") or uri in seen:
+            continue
+        seen.add(uri)
+        if not path.exists():
+            _log.warning("%s: a page links to it, and there is no such file in the project", place)
+            continue
+        if path.is_file() and path.stat().st_size > LARGEST:
+            _log.warning("%s: %d bytes are too many for a page; name it without a link", place, path.stat().st_size)
+            continue
+        markdown = shown(place)
+        file = File.generated(config, uri, content=markdown)
+        source = place / "README.md" if path.is_dir() else place
+        file.project_place = source
+        files.append(file)
+        waiting += [place_of(target, source) for target in links_of(markdown)] if source.suffix == ".md" else []
+    files.append(File.generated(config, "assets/fonts.css", content=font_faces(["bn", "hi"])))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str:  # noqa: ARG001 (MkDocs names them)
+    """Turn links that leave docs/ to the pages that show the files, and names of pages (docs/seat.md) to links."""
+    source = source_of(page.file)
+    here = posixpath.dirname(page.file.src_uri)
+
+    def turn(match: re.Match[str]) -> str:
+        target = match["target"]
+        if "://" in target or target.startswith("mailto:"):
+            return match[0]
+        place = place_of(target, source)
+        if source.parts[0] == "docs" and place.parts[0] == "docs":
+            return match[0]
+        return f"]({posixpath.relpath(uri_of(place), here or '.')}{match['anchor'] or ''})"
+
+    def name(match: re.Match[str]) -> str:
+        uri = match["page"]
+        known = files.get_file_from_path(uri)
+        return f"[{uri}]({posixpath.relpath(uri, here or '.')})" if known else match[0]
+
+    shown_as_it_is = FOLDER in page.file.src_uri.split("/")[:1] and source.suffix != ".md"
+    if shown_as_it_is:
+        return markdown
+    return outside_code(markdown, lambda text: _MENTION.sub(name, _LINK.sub(turn, text)))
+
+
+def on_page_content(html: str, page: Any, config: Any, files: Files) -> str:  # noqa: ARG001 (MkDocs names them)
+    """Turn names of pages in docstrings (docs/statistics.md) to links; let keys and paths of the config break."""
+    if page.file.src_uri == "config.md":
+        page.meta["hide"] = ["toc"]  # it has no sections, and a wide table
+        return _KEY.sub(lambda match: re.sub(r"([./])", r"\1<wbr>", match[0]), html)
+    if not page.file.src_uri.startswith("api/"):
+        return html
+
+    def name(match: re.Match[str]) -> str:
+        known = files.get_file_from_path(match["page"])
+        return f'<a href="../{known.url}">{match["page"]}</a>' if known else match[0]
+
+    return _MENTION.sub(name, html)

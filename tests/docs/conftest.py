@@ -1,0 +1,38 @@
+"""Tiny models for the examples, and the site, built once."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+import torch
+from scoring_models import build
+
+torch.set_num_threads(1)
+
+
+@pytest.fixture(scope="session")
+def models(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Path]:
+    """A tiny encoder and a tiny decoder, by family; the decoder reads every script."""
+    folder = tmp_path_factory.mktemp("models")
+    return {family: build(family, folder / family, positions=512) for family in ("bert", "gpt2")}
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory, project_root: Path) -> Path:
+    """The site, built as `make site` does it, elsewhere."""
+    folder = tmp_path_factory.mktemp("site")
+    done = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)],
+        cwd=project_root,
+        env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder

@@ -1,0 +1,351 @@
+"""What a reader copies from a page works: Python runs, configs are accepted, commands and paths exist."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import importlib
+import io
+import re
+import shlex
+import shutil
+import tokenize
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from doc_pages import GENERATED, ROOT, Block, blocks, commands, pages, read, spans
+from prepared_examples import NOT_RUN, prepare
+from snakemake.cli import get_argument_parser
+
+from prasanga.config import complete, read_schema
+from prasanga.lexicon import check_examples, load_lexicon, load_suffix_groups
+
+PAGES = [page for page in pages() if page not in GENERATED]
+PYTHON = [page for page in PAGES if any(block.language == "python" for block in blocks(page))]
+WORDS = ("docs/my_language.md", "docs/my_categories.md")
+"""Pages whose blocks with a title are files that go together."""
+
+STUDIES = {"mine.yaml", "config/mine.yaml", "config/other.yaml"}
+"""Names that stand for a reader's own config."""
+
+
+def comments(code: str) -> dict[int, str]:
+    """The comment at the end of each line that has one."""
+    tokens = tokenize.generate_tokens(io.StringIO(code).readline)
+    return {token.start[0]: token.string.lstrip("# ") for token in tokens if token.type == tokenize.COMMENT}
+
+
+def require_as_said(value: Any, said: str, where: str) -> None:
+    """A comment that is a value, or begins with one, must be the value of the expression before it."""
+    begin = re.match(r"""(\(.*?\)|\[.*?\]|'.*?'|".*?"|-?\d+(?:\.\d+)?|True|False)(?=$|[,:; ])""", said)
+    if begin:
+        try:
+            expected = ast.literal_eval(begin[1])
+        except (ValueError, SyntaxError):
+            return
+        if isinstance(expected, tuple) and not all(isinstance(each, str) for each in expected):
+            return  # the shape of an array
+        if isinstance(expected, float):
+            assert round(float(value), len(str(expected).partition(".")[2])) == expected, where
+        else:
+            assert value == expected, where
+    elif isinstance(value, str) and " " not in said:
+        assert value == said, where
+
+
+def run(block: Block, names: dict[str, Any]) -> int:
+    """Run an example, compare what its comments say, and return how many values were compared."""
+    said, compared = comments(block.code), 0
+    for node in ast.parse(block.code).body:
+        if isinstance(node, ast.Expr):
+            value = eval(compile(ast.Expression(node.value), str(block), "eval"), names)
+            comment = said.get(node.end_lineno or 0)
+            if comment is not None:
+                require_as_said(value, comment, f"{block}, line {node.lineno} of the block: {value!r}")
+                compared += 1
+        else:
+            exec(compile(ast.Module([node], []), str(block), "exec"), names)
+    return compared
+
+
+@pytest.mark.parametrize("page", PYTHON)
+def test_python_runs(
+    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, models: Mapping[str, Path], study_files: Path
+) -> None:
+    (tmp_path / "study").mkdir()
+    folder = tmp_path / "study"
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    if page in WORDS:
+        shutil.copytree(study_files, folder, dirs_exist_ok=True)
+    else:
+        (folder / "resources").symlink_to(ROOT / "resources")
+    names = prepare(page, folder, models)
+    ran = [run(block, names) for block in blocks(page) if block.language == "python" and str(block) not in skipped()]
+    assert ran or all(str(block) in skipped() for block in blocks(page) if block.language == "python")
+
+
+@cache
+def skipped() -> dict[str, str]:
+    """Python examples that are not run, by place, with the reason."""
+    found = {}
+    for (page, first_line), reason in NOT_RUN.items():
+        matching = [block for block in blocks(page) if block.language == "python" and first_line in block.code]
+        assert len(matching) == 1, f"{page}: {len(matching)} examples have {first_line!r}; mend NOT_RUN"
+        found[str(matching[0])] = reason
+    return found
+
+
+def test_what_is_said_of_a_value_is_compared() -> None:
+    wrong = Block("a page", 1, "python", "", "1 + 1  # 3\n")
+    with pytest.raises(AssertionError, match="a page:1"):
+        run(wrong, {})
+    assert run(Block("a page", 1, "python", "", "'a' + 'b'  # 'ab': both\n"), {}) == 1
+    with pytest.raises(AssertionError):
+        run(Block("a page", 1, "python", "", "[1.2341][0]  # 1.235\n"), {})
+
+
+# ------------------------------------------------------------------------------------------------------------ configs
+
+
+def without_placeholders(code: str) -> str:
+    return code.replace("<commit>", "0a" * 20).replace("<64 hexadecimal digits>", "0a" * 32)
+
+
+RESOURCE_KEYS = {
+    *("set", "gloss", "class", "searched", "words", "language", "categories", "exchanged", "templates", "polarity"),
+    *("traits", "groups", "ambiguous", "examples", "structures", "targets", "axes", "prompts"),
+}
+"""Top-level keys of word sets, groups, categories, templates and the like."""
+
+
+def is_config(content: Any, keys: set[str]) -> bool:
+    """Whether a snippet is part of a config, and not of a file of words."""
+    if not isinstance(content, Mapping) or not set(content) <= keys:
+        return False
+    return not isinstance(content.get("categories"), Mapping)
+
+
+def schema_of(page: str) -> dict[str, Any]:
+    """The schema, with what a page tells its reader to add to it."""
+    schema = read_schema(ROOT / "workflow/schemas/config.schema.yaml")
+    for block in blocks(page):
+        if block.title == "workflow/schemas/config.schema.yaml":
+            lay_over(schema["properties"], yaml.safe_load(block.code))
+    return schema
+
+
+def lay_over(below: dict[str, Any], above: Mapping[str, Any]) -> None:
+    for key, value in above.items():
+        if isinstance(value, Mapping) and isinstance(below.get(key), dict):
+            lay_over(below[key], value)
+        else:
+            below[key] = copy.deepcopy(value)
+
+
+YAML = [block for page in PAGES for block in blocks(page) if block.language == "yaml"]
+
+
+@pytest.mark.parametrize("block", YAML, ids=str)
+def test_yaml_is_accepted(block: Block) -> None:
+    if block.title.startswith(("resources/", "workflow/", "profiles/")) or "profile.yaml" in block.title:
+        return  # files of words are read as a whole below, profiles by the tests of profiles
+    schema = schema_of(block.page)
+    content = yaml.safe_load(without_placeholders(block.code))
+    keys = set(schema["properties"])
+    if is_config(content, keys):
+        config = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
+        if "study" in content:
+            config = content
+        else:
+            for key, value in content.items():
+                config[key] = {**config.get(key, {}), **value} if isinstance(value, Mapping) else value
+        completed = complete(config, schema)
+        assert all(key in completed for key in content)
+        return
+    if isinstance(content, list):
+        assert all({"stimulus", "set", "word", "id", "form", "files"} & set(entry) for entry in content), str(block)
+        return
+    assert isinstance(content, Mapping), str(block)
+    parts = [part for part in content.values() if isinstance(part, Mapping)]
+    fragment = bool(parts) and all({"targets", "ending", "mem_mb", "slurm_partition"} & set(part) for part in parts)
+    profile = {"executor", "default-resources", "set-resources", "jobs", "resources"} & set(content)
+    assert set(content) <= RESOURCE_KEYS or fragment or profile, f"{block}: neither a config nor words nor a profile"
+
+
+@pytest.fixture(scope="module")
+def study_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the word lists as a reader of the pages on languages and categories has them."""
+    folder = tmp_path_factory.mktemp("words")
+    shutil.copytree(ROOT / "resources", folder / "resources", ignore=shutil.ignore_patterns("demo", "published"))
+    for page in WORDS:
+        for _, command in commands(page, "cp"):
+            _, *options, source, target = shlex.split(command)
+            copied = shutil.copytree if options else shutil.copy
+            copied(folder / source, folder / target)
+        for block in blocks(page):
+            if block.title.startswith("resources/"):
+                path = folder / block.title
+                path.parent.mkdir(parents=True, exist_ok=True)
+                if block.code.startswith("  "):  # goes under the file's own heading
+                    head = "groups:\n" if "suffix_groups" in block.title else "categories:\n"
+                    text = path.read_text(encoding="utf-8")
+                    assert text.count(f"\n{head}") == 1
+                    path.write_text(text.replace(head, head + block.code, 1), encoding="utf-8")
+                else:
+                    path.write_text(block.code, encoding="utf-8")
+    return folder
+
+
+def test_the_language_of_the_page_has_its_forms(study_files: Path) -> None:
+    lexicon = load_lexicon(study_files / "resources/stimuli/as", study_files / "resources/suffix_groups/as.yaml")
+    # 8 words: bare and plural, each alone and in three cases, and every ending once more after a hyphen
+    counted = [form for form in lexicon.forms if "-" not in form.form]
+    assert len(counted) == 8 * 2 * 4
+    assert lexicon.categories["C1"].title == "Flowers and insects, pleasant and unpleasant"
+
+
+def test_the_group_of_the_page_is_used(study_files: Path) -> None:
+    groups = yaml.safe_load((study_files / "resources/suffix_groups/bn_mine.yaml").read_text(encoding="utf-8"))
+    assert groups["groups"]["paired_a"]["examples"][0]["no_match"][0] == "জুতাপেটা"
+    assert check_examples(load_suffix_groups(study_files / "resources/suffix_groups/bn_mine.yaml").groups) == []
+    wrong = study_files / "resources/suffix_groups/wrong.yaml"
+    text = (study_files / "resources/suffix_groups/bn_mine.yaml").read_text(encoding="utf-8")
+    wrong.write_text(text.replace("no_match: [জুতাপেটা,", "no_match: [জুতাটি,"), encoding="utf-8")
+    said = check_examples(load_suffix_groups(wrong).groups)
+    assert said == ["paired_a: জুতাটি must not be a form of জুতা, but is one."]
+    assert said[0] in " ".join(read("docs/my_categories.md").split())
+
+
+# ----------------------------------------------------------------------------------------------------------- commands
+
+
+@cache
+def rules() -> tuple[set[str], list[re.Pattern[str]]]:
+    """Names of all rules, and patterns of the files that they speak of."""
+    text = "\n".join(path.read_text(encoding="utf-8") for path in [*(ROOT / "rules").glob("*.smk"), ROOT / "Snakefile"])
+    names = set(re.findall(r"^ *(?:rule|checkpoint) (\w+):", text, re.MULTILINE))
+    files = [re.sub(r"\\\{.*?\\\}", "[^/]+", re.escape(path)) for path in re.findall(r'"(results/[^"]+)"', text)]
+    return names, [re.compile(pattern) for pattern in files]
+
+
+def is_target(name: str) -> bool:
+    names, files = rules()
+    plain = re.sub(r"<[^>]+>", "x", name)
+    return plain in names or any(pattern.fullmatch(plain) for pattern in files)
+
+
+SNAKEMAKE = [each for page in PAGES for each in commands(page, "snakemake")]
+
+
+@pytest.mark.parametrize(("where", "command"), SNAKEMAKE, ids=[f"{where} {command}" for where, command in SNAKEMAKE])
+def test_snakemake_commands_are_understood(where: str, command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    try:
+        asked, unknown = get_argument_parser().parse_known_args(shlex.split(command)[1:])
+    except SystemExit:
+        pytest.fail(f"{where}: {capsys.readouterr().err.splitlines()[-1]}")
+    plugins = ("--slurm", "--cluster-generic", "--kubernetes", "--storage", "--default-storage")
+    assert all(option.startswith(plugins) or not option.startswith("-") for option in unknown), f"{where}: {unknown}"
+    wanted = [*asked.targets, *(asked.until or []), *(asked.forcerun or [])]
+    assert all(is_target(each) for each in wanted if "..." not in each), f"{where}: {wanted}"
+    written = {block.title for page in PAGES for block in blocks(page)} | {"config/my_first.yaml"} | STUDIES
+    for config in map(str, asked.configfile or []):
+        assert config in written or (ROOT / config).is_file(), f"{where}: {config}"
+    for profile in filter(None, (asked.workflow_profile, asked.profile)):
+        places = [ROOT / profile, ROOT / "profiles" / profile]
+        assert any(place.is_dir() for place in places), f"{where}: there is no profile {profile}"
+
+
+def test_commands_were_found() -> None:
+    assert len(SNAKEMAKE) > 40
+    assert not is_target("embedings")
+    assert not is_target("results/report/figures/word_C1")
+
+
+def test_make_targets_and_test_folders_exist() -> None:
+    targets = set(re.findall(r"^([a-z][a-z-]*):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    for page in PAGES:
+        for where, command in commands(page, "make", "pytest", "python"):
+            program, *words = command.split()
+            words = [word for word in words if not word.startswith("-") and "=" not in word]
+            if program == "make":
+                assert set(words[:1]) <= {*targets, ".venv/.installed"}, f"{where}: {command}"
+            elif words and (program == "pytest" or words[0].endswith((".py", "/"))):
+                assert (ROOT / re.sub(r"/?<.*", "", words[0])).exists(), f"{where}: {command}"
+
+
+# -------------------------------------------------------------------------------------------------- names in the text
+
+_PLACES = r"(?:src|rules|resources|config|profiles|workflow|tests|docs|containers)/[\w./*<>{},-]+"
+
+
+def variants(path: str) -> Iterator[str]:
+    """`a/{b,c}.yaml` as a/b.yaml and a/c.yaml; `<x>` as anything."""
+    braces = re.search(r"\{([^}]*)\}", path)
+    if braces is None:
+        yield re.sub(r"<[^>]*>", "*", path)
+        return
+    for choice in braces[1].split(","):
+        yield from variants(path[: braces.start()] + choice + path[braces.end() :])
+
+
+def written_by_readers() -> set[str]:
+    """Files that pages tell their readers to write."""
+    titles = {block.title for page in PAGES for block in blocks(page) if block.title}
+    copies = {shlex.split(command)[-1] for page in PAGES for _, command in commands(page, "cp")}
+    return titles | copies | STUDIES | {"config/my_first.yaml", "resources/stimuli/as/"}
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_paths_exist(page: str) -> None:
+    own = written_by_readers()
+    for span in spans(page):
+        if re.fullmatch(_PLACES, span):
+            for path in variants(span):
+                there = any(ROOT.glob(path.rstrip("/"))) or any(each.startswith(path.rstrip("/")) for each in own)
+                assert there, f"{page}: {path} does not exist"
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_names_of_the_library_exist(page: str) -> None:
+    for span in spans(page):
+        if re.fullmatch(r"prasanga(\.\w+)+", span):
+            require_name(span, page)
+
+
+def require_name(name: str, page: str) -> None:
+    parts = name.split(".")
+    for n in range(len(parts), 0, -1):
+        try:
+            found: Any = importlib.import_module(".".join(parts[:n]))
+        except ModuleNotFoundError:
+            continue
+        for part in parts[n:]:
+            assert hasattr(found, part), f"{page}: {name} does not exist"
+            found = getattr(found, part)
+        return
+    pytest.fail(f"{page}: {name} does not exist")
+
+
+def test_the_api_pages_have_all_public_names() -> None:
+    listed = 0
+    for path in sorted((ROOT / "docs/api").glob("*.md")):
+        if path.stem == "index":
+            continue
+        package = importlib.import_module(f"prasanga.{path.stem}")
+        names = re.findall(r"^ +- (\w+)$", read(f"docs/api/{path.name}"), re.MULTILINE)
+        assert sorted(names) == sorted(package.__all__), path.name
+        listed += len(names)
+    assert listed > 150
+
+
+def test_lines_of_pages_are_short() -> None:
+    for page in [*PAGES, "CHANGELOG.md"]:
+        code = False
+        for number, line in enumerate(read(page).splitlines(), start=1):
+            code ^= line.lstrip().startswith("```")
+            assert code or "|" in line or len(line) <= 126, f"{page}:{number} has {len(line)} characters"

@@ -1,0 +1,232 @@
+"""The site as it is built: links and anchors lead somewhere, nothing is loaded from elsewhere, it opens from disk."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import re
+from collections.abc import Iterator
+from functools import cache
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+import yaml
+from browser import OpenPage, find_browser, is_required
+from doc_pages import ROOT
+from playwright.sync_api import Browser, expect, sync_playwright
+
+LOADING = {
+    "script": ("src",),
+    "img": ("src", "srcset"),
+    "iframe": ("src",),
+    "source": ("src", "srcset"),
+    "video": ("src",),
+    "audio": ("src",),
+    "object": ("data",),
+    "embed": ("src",),
+}
+LOADED_LINKS = {"stylesheet", "icon", "preload", "modulepreload", "prefetch", "preconnect", "dns-prefetch", "manifest"}
+ON_DEMAND = {
+    # Only for a diagram, an old browser, and a repository whose stars are counted; the site has none of these.
+    "https://unpkg.com/mermaid@11/dist/mermaid.min.js",
+    "https://unpkg.com/resize-observer-polyfill",
+}
+
+
+class Parsed(HTMLParser):
+    """Links, anchors, and what is loaded, of a page."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.anchors: set[str] = set()
+        self.loaded: list[str] = []
+        self.styles: list[str] = []
+        self.headings = 0
+        self._style = False
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = {name: value or "" for name, value in attrs}
+        self.anchors |= {given[name] for name in ("id", "name") if name in given}
+        self.styles.append(given.get("style", ""))
+        self.loaded += [given[name] for name in LOADING.get(tag, ()) if name in given]
+        self._style = tag == "style"
+        self.headings += tag == "h1"
+        if tag == "a" and "href" in given:
+            self.links.append(given["href"])
+        if tag == "link" and LOADED_LINKS & set(given.get("rel", "").split()):
+            self.loaded.append(given["href"])
+
+    def handle_data(self, data: str) -> None:
+        if self._style:
+            self.styles.append(data)
+            self._style = False
+
+
+@cache
+def parsed(path: Path) -> Parsed:
+    return Parsed(path.read_text(encoding="utf-8"))
+
+
+def html_pages(site: Path) -> Iterator[Path]:
+    yield from sorted(path for path in site.rglob("*.html") if path.name != "404.html")
+
+
+def broken(site: Path) -> Iterator[str]:
+    """Links of the site that lead nowhere."""
+    for page in html_pages(site):
+        for link in parsed(page).links:
+            parts = urlsplit(link)
+            if parts.scheme in ("http", "https", "mailto"):
+                continue
+            target = page
+            if parts.path:
+                target = Path(posixpath.normpath(page.parent / unquote(parts.path)))
+            if not target.is_file():
+                yield f"{page.relative_to(site)}: {link} does not exist"
+            elif parts.fragment and target.suffix == ".html":
+                known = parsed(target).anchors
+                if unquote(parts.fragment) not in known | {"__skip", "__top", ""}:
+                    yield f"{page.relative_to(site)}: {link} has no such anchor"
+
+
+def external(text: str) -> list[str]:
+    """Addresses of other machines that a style or a list of files names."""
+    return re.findall(r"(?:url\(|@import)\s*[\"']?((?:https?:)?//[^\"')\s]+)", text)
+
+
+def test_all_links_and_anchors_lead_somewhere(site: Path) -> None:
+    assert list(broken(site)) == []
+    assert sum(len(parsed(page).links) for page in html_pages(site)) > 2000
+
+
+def test_a_broken_link_is_noticed(tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_text(
+        '<h1 id="top">A</h1><a href="b.html#x">b</a><a href="c.html">c</a>', encoding="utf-8"
+    )
+    (tmp_path / "b.html").write_text('<h1 id="y">B</h1>', encoding="utf-8")
+    assert list(broken(tmp_path)) == ["a.html: b.html#x has no such anchor", "a.html: c.html does not exist"]
+
+
+def test_every_page_of_docs_is_in_the_site_and_in_the_navigation(site: Path) -> None:
+    docs = [path.relative_to(ROOT / "docs") for path in (ROOT / "docs").rglob("*.md") if "measured" not in path.parts]
+    links = parsed(site / "index.html").links
+    for page in docs:
+        html = page.with_suffix(".html").as_posix()
+        assert (site / html).is_file(), page
+        assert html == "index.html" or html in links, f"{page} is not in the navigation"
+        assert parsed(site / html).headings == 1, f"{page} has not exactly one heading of the first level"
+
+
+def test_files_outside_docs_come_along(site: Path) -> None:
+    for page in ("CONTRIBUTING", "CHANGELOG", "README" if (site / "project/README.html").is_file() else "index"):
+        assert (site / f"project/{page}.html").is_file()
+    assert "cff-version" in (site / "project/CITATION.cff.html").read_text(encoding="utf-8")
+
+
+def test_nothing_is_loaded_from_elsewhere(site: Path) -> None:
+    for page in [*html_pages(site), site / "404.html"]:
+        for address in parsed(page).loaded:
+            assert not re.match(r"(?:https?:)?//", address), f"{page.relative_to(site)} loads {address}"
+        for style in parsed(page).styles:
+            assert external(style) == [], page
+    for style in site.rglob("*.css"):
+        assert external(style.read_text(encoding="utf-8")) == [], style
+    found: set[str] = set()
+    for script in (site / "assets").rglob("*.js"):
+        if "/lunr/" not in script.as_posix():
+            text = script.read_text(encoding="utf-8")
+            found |= set(re.findall(r"https://(?:unpkg|cdn)[\w.]*/[\w./@-]+", text))
+    assert found <= ON_DEMAND
+    assert not any('class="mermaid"' in page.read_text(encoding="utf-8") for page in html_pages(site))
+
+
+def test_letters_of_bangla_and_hindi_come_along(site: Path) -> None:
+    fonts = (site / "assets/fonts.css").read_text(encoding="utf-8")
+    assert fonts.count("@font-face") == 4
+    assert external(fonts) == []
+    assert "Noto Sans Bengali" in (site / "assets/site.css").read_text(encoding="utf-8")
+
+
+# ---------------------------------------------------------------------------------------------------- in a browser
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    path = find_browser()
+    if path is None:
+        assert not is_required(), "the tests need a browser: `make system` installs it"
+        pytest.skip("needs Chromium; `make system` installs it, or PRASANGA_CHROMIUM names one")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"] if os.geteuid() == 0 else [])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def opened(chromium: Browser) -> Iterator[OpenPage]:
+    pages = OpenPage(chromium)
+    yield pages
+    pages.close()
+
+
+def test_search_works_from_disk_also_for_bangla(opened: OpenPage, site: Path) -> None:
+    page = opened(site / "index.html")
+    box = page.get_by_role("textbox", name="Search")
+    results = page.locator(".md-search-result__item").first
+    for words, heading in (("p_stimuli", "Statistic"), ("গোলাপজল", "language")):
+        box.fill(words)
+        box.press("Shift")  # the search waits for a key
+        expect(results).to_be_visible()
+        expect(page.locator(".md-search-result__list")).to_contain_text(heading)
+    assert opened.problems == []
+
+
+def test_a_page_fits_a_telephone_and_shapes_bangla(opened: OpenPage, site: Path) -> None:
+    for name in ("lexicon.html", "which_statistic.html", "config.html", "api/associations.html"):
+        page = opened(site / name, width=360, height=740, dark=True)
+        wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        assert wide <= 0, f"{name} is {wide} pixels too wide"
+    page = opened(site / "lexicon.html")
+    assert page.evaluate("document.fonts.load('16px \"Noto Sans Bengali\"', 'ক').then(found => found.length)") >= 1
+    assert opened.problems == []
+
+
+# ------------------------------------------------------------------------------------------------------- CITATION.cff
+
+
+def test_the_citation_says_what_its_format_asks() -> None:
+    content = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    required = {"cff-version", "message", "title", "authors"}
+    allowed = required | {
+        *("abstract", "commit", "contact", "date-released", "doi", "identifiers", "keywords", "license", "license-url"),
+        *("preferred-citation", "references", "repository", "repository-artifact", "repository-code", "type", "url"),
+        "version",
+    }
+    assert required <= set(content) <= allowed
+    assert content["cff-version"] == "1.2.0"
+    assert content["type"] in ("software", "dataset")
+    assert content["authors"] == [{"name": "The prasanga authors"}]
+    assert re.search(rf'__version__ = "{content["version"]}"', (ROOT / "src/prasanga/__init__.py").read_text("utf-8"))
+    assert content["license"] in (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    citing = " ".join((ROOT / "docs/citing.md").read_text(encoding="utf-8").split())
+    assert len(content["references"]) == 3
+    for reference in content["references"]:
+        assert {"type", "title", "authors"} <= set(reference)
+        assert reference["type"] in ("article", "conference-paper", "conference", "proceedings", "report")
+        assert all(set(author) == {"given-names", "family-names"} for author in reference["authors"])
+        assert 2000 < reference["year"] < 2030
+        assert reference["title"] in citing
+        assert reference["title"] in readme or "citing.md" in readme
+
+
+def test_the_changes_name_the_version() -> None:
+    version = re.search(r'"(.+)"', (ROOT / "src/prasanga/__init__.py").read_text(encoding="utf-8").splitlines()[-1])
+    assert version is not None
+    headings = re.findall(r"^## (.+)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert headings[0] == "Unreleased"
+    assert headings[1].startswith(version[1])
