@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 import yaml
 from fault_plans import Chain, Run, draw, orphans_ended, why_skipped
-from faults import Surroundings, why_not
+from faults import FileFault, Surroundings, why_not
 from shared_studies import shared_study
 from small_study import SMALL, Study, copy_code
 
@@ -70,6 +70,17 @@ def test_a_folder_that_cannot_be_written_to_is_said_before_any_job(undisturbed: 
     assert "results/report/tables: you may not write there, and jobs write results there" in printed
     assert "Traceback" not in printed
     assert "rule " not in printed
+
+
+def test_a_damaged_shard_and_its_list_are_made_again_as_the_check_says(undisturbed: Study, tmp_path: Path) -> None:
+    """Nothing needs the list any more: only by its name it is made again once it is deleted, as the check says."""
+    study = undisturbed.copy(tmp_path / "study")
+    chain = Chain(study, undisturbed.root, 1)
+    shard = "results/embeddings/tiny/templates/00.parquet"
+    chain.damaged.add(shard)
+    chain.told.append(FileFault("flipped", SEED, shard).apply(study.root))
+    assert chain.differing([shard]) == [shard]
+    chain.finish()
 
 
 @pytest.mark.parametrize("first", range(0, FAULTS, A_STUDY))

@@ -216,7 +216,8 @@ def _lists(results: Results, digests: Mapping[str, str]) -> Iterator[Finding]:
         for shard in differ:
             text = (
                 f"The shard {shard} is not the one that this list names. Restore it, or delete both, the shard and the"
-                " list, and run the workflow again: what the store has is not embedded again."
+                " list; what the store has is not embedded again. Have the list, and with it the shard, made again by"
+                f" its name: snakemake {name} --cores all"
             )
             yield Finding("list", name, text)
         try:

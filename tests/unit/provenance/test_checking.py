@@ -191,6 +191,7 @@ def test_lists_name_their_shards(noted: NotedResults) -> None:
         ("list", "results/samples/9.of1.json"),
     ]
     assert "The shard 9/00.parquet is not the one that this list names" in findings[0].text
+    assert findings[0].text.endswith("made again by its name: snakemake results/embeddings/a/9.json --cores all")
     assert "has no column 'occurrence_id' and is no shard of vectors" in findings[1].text
 
 
