@@ -10,6 +10,7 @@ from pathlib import Path
 from types import TracebackType
 
 from prasanga.errors import InputError, printable
+from prasanga.garbage import collect_seldom
 
 _TALKATIVE = ("fontTools", "matplotlib")  # which would tell of every table of every font
 
@@ -43,7 +44,7 @@ def _tell_without_log(path: Path, error: OSError) -> None:
 
 
 def log_to(path: str | Path) -> None:
-    """Send all messages of this process to the file `path` and to standard error.
+    """Send all messages of this process, a job, to the file `path` and to standard error: the first thing that jobs do.
 
     An `InputError` that nobody catches is shown as its message alone, since it is written for the user. Any other
     exception is a defect of ours: a sentence says so, and its traceback is in `<path>.traceback`. Where the file cannot
@@ -64,6 +65,7 @@ def log_to(path: str | Path) -> None:
         logging.getLogger(library).setLevel(logging.WARNING)
     logging.captureWarnings(capture=True)
     sys.excepthook = partial(_log_exception, path)
+    collect_seldom()
 
 
 def said_of_defect(error: BaseException, log: str | Path) -> str:

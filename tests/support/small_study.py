@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from warm_python import warm_python
 
 CODE = ("Snakefile", "config.yaml", "config", "rules", "workflow", "profiles", "resources", "src")
 SMALL = {
@@ -66,9 +67,10 @@ class Study:
     def snakemake(
         self, *arguments: str, environment: Mapping[str, str] | None = None
     ) -> subprocess.CompletedProcess[str]:
-        """Run Snakemake as a user would, from the study's folder."""
+        """Run Snakemake as a user would, from the study's folder; in a fresh Python if the environment is another."""
+        python = sys.executable if environment else warm_python()
         return subprocess.run(
-            [sys.executable, "-m", "snakemake", "--cores", "2", *arguments],
+            [python, "-m", "snakemake", "--cores", "2", *arguments],
             cwd=self.root,
             env={**os.environ, "HF_HUB_OFFLINE": "1", **(environment or {})},
             capture_output=True,

@@ -1,0 +1,173 @@
+"""Python with torch, transformers and Snakemake imported already: what starts from it starts in a moment.
+
+A study in the tests is some fifty processes, each of which would import for seconds what it needs for less than one.
+So a server imports it all once and forks for every process that is asked of it, as multiprocessing's forkserver does.
+It runs nothing else, and no line of our own package. What a process sees is its own: arguments, folder, environment,
+the package's source by PYTHONPATH, standard streams, exit status.
+
+    subprocess.run([warm_python(), "-m", "snakemake", "--cores", "2"])
+
+Processes started there have the same command as their `sys.executable`, so Snakemake's jobs start warm as well. Two
+things are not as in a fresh Python. Modules that a job does not ask for are imported already: a test that no job
+imports torch must start cold. And a job is no child of the process that asked for it, though it is killed with it: what
+Snakemake measures of its jobs is not to be tested here.
+"""
+
+from __future__ import annotations
+
+import atexit
+import functools
+import gc
+import json
+import os
+import runpy
+import select
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+_IMPORTED = (
+    *("torch", "transformers.modeling_utils", "transformers.models.bert.modeling_bert", "scipy.stats", "numba"),
+    *("polars", "pyarrow.parquet", "pandas", "snakemake.cli", "matplotlib.figure", "jinja2"),
+)
+_LENGTH = struct.Struct("<I")
+
+# The command: hands its arguments, folder, environment and streams to the server, and ends as the process there does.
+_COMMAND = """#!{python} -IS
+import json, os, signal, socket, struct, sys
+if len(sys.argv) < 2 or (sys.argv[1].startswith("-") and sys.argv[1] != "-m"):
+    os.execv({python!r}, [{python!r}, *sys.argv[1:]])
+asked = json.dumps([sys.argv[1:], os.getcwd(), dict(os.environ)]).encode()
+server = socket.socket(socket.AF_UNIX)
+server.connect({address!r})
+socket.send_fds(server, [struct.pack("<I", len(asked))], [0, 1, 2])
+server.sendall(asked)
+pid = struct.unpack("<I", server.recv(4, socket.MSG_WAITALL))[0]
+for each in (signal.SIGTERM, signal.SIGINT):
+    signal.signal(each, lambda number, _: os.kill(pid, number))
+answer = server.recv(4, socket.MSG_WAITALL)
+if not answer:
+    sys.exit("the warm Python has died")
+status = struct.unpack("<i", answer)[0]
+if status < 0:
+    signal.signal(-status, signal.SIG_DFL)
+    os.kill(os.getpid(), -status)
+sys.exit(status)
+"""
+
+
+@functools.cache
+def warm_python() -> str:
+    """What to run in place of `sys.executable`; the server behind it starts at the first call and ends with us."""
+    folder = Path(tempfile.mkdtemp(prefix="warm-python-"))
+    address, command = folder / "socket", folder / "python"
+    command.write_text(_COMMAND.format(python=sys.executable, address=str(address)), encoding="utf-8")
+    command.chmod(0o755)
+    one_thread = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMEXPR")}
+    server = subprocess.Popen(
+        [sys.executable, __file__, address, command],
+        env={**os.environ, **one_thread},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    assert server.stdout is not None
+    assert server.stdout.readline() == b"ready\n", "the warm Python did not start"
+    atexit.register(_end, server, folder)
+    return str(command)
+
+
+def _end(server: subprocess.Popen[bytes], folder: Path) -> None:
+    server.communicate()  # closes its standard input
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def main() -> None:
+    """Serve until whoever started the server is gone; a forked process leaves the loop with what it is to run."""
+    address, command = sys.argv[1:]
+    for name in _IMPORTED:
+        __import__(name)
+    gc.freeze()  # what was imported is never garbage; otherwise each process would go through all of it at its end
+    arguments = _serve(address)
+    if arguments is None:
+        return
+    sys.executable = command
+    _run(arguments)
+
+
+def _serve(address: str) -> list[str] | None:
+    """Fork for every process that is asked for; in the fork, its arguments. None at the end."""
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for them here
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(address)
+        listening.listen(64)
+        print("ready", flush=True)
+        while True:
+            ready, _, _ = select.select([listening, sys.stdin], [], [])
+            if sys.stdin in ready:
+                return None
+            asking, _ = listening.accept()
+            with asking:
+                if not os.fork():
+                    listening.close()
+                    return _attend(asking)
+
+
+def _attend(asking: socket.socket) -> list[str]:
+    """Take the order, fork once more, and stay between the two until one of them ends."""
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    length, streams, _, _ = socket.recv_fds(asking, _LENGTH.size, 3)
+    arguments, folder, environment = json.loads(asking.recv(*_LENGTH.unpack(length), socket.MSG_WAITALL))
+    process = os.fork()
+    if process:
+        for stream in streams:
+            os.close(stream)
+        _stay(asking, process)
+    asking.close()
+    for number, stream in enumerate(streams):
+        os.dup2(stream, number)
+        os.close(stream)
+    os.chdir(folder)
+    os.environ.clear()
+    os.environ.update(environment)
+    return arguments
+
+
+def _stay(asking: socket.socket, process: int) -> None:
+    """Tell the status of the process when it ends; if whoever asked is gone, kill it. Does not return."""
+    asking.sendall(_LENGTH.pack(process))
+    ended = os.pidfd_open(process)
+    ready, _, _ = select.select([ended, asking], [], [])
+    if ended not in ready:
+        with suppress(ProcessLookupError):
+            os.kill(process, signal.SIGKILL)
+    _, status = os.waitpid(process, 0)
+    with suppress(OSError):
+        asking.sendall(struct.pack("<i", os.waitstatus_to_exitcode(status)))
+    os._exit(0)
+
+
+def _run(arguments: list[str]) -> None:
+    """What `python *arguments` would do."""
+    sys.stdin, sys.stdout, sys.stderr = (
+        open(number, mode, encoding="utf-8", closefd=False)  # noqa: SIM115  (for the rest of the process)
+        for number, mode in enumerate("rww")
+    )
+    path = [entry for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep) if entry]
+    if arguments[0] == "-m":
+        sys.path[0:1] = [str(Path.cwd()), *path]
+        sys.argv = arguments[1:]
+        runpy.run_module(arguments[1], run_name="__main__", alter_sys=True)
+    else:
+        sys.path[0:1] = [str(Path(arguments[0]).resolve().parent), *path]
+        sys.argv = arguments
+        runpy.run_path(arguments[0], run_name="__main__")
+
+
+if __name__ == "__main__":
+    main()
