@@ -69,10 +69,11 @@ def warm_python() -> str:
     address, command = folder / "socket", folder / "python"
     command.write_text(_COMMAND.format(python=sys.executable, address=str(address)), encoding="utf-8")
     command.chmod(0o755)
-    one_thread = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMEXPR")}
+    read_once = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMEXPR")}
+    read_once["HF_HUB_OFFLINE"] = "1"
     server = subprocess.Popen(
         [sys.executable, __file__, address, command],
-        env={**os.environ, **one_thread},
+        env={**os.environ, **read_once},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
     )

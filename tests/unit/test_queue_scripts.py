@@ -168,9 +168,18 @@ def test_a_submission_prints_the_number_and_forgets_older_jobs_of_it(
     left = tmp_path / f".snakemake/queue/{number}.ended"
     left.parent.mkdir(parents=True)
     left.write_text("0\n", encoding="utf-8")
+    yesterday = time.time() - 86_400
+    os.utime(left, (yesterday, yesterday))
     done = run("submit.py", engine, "echo", answer, folder=tmp_path)
     assert (done.stdout, done.stderr, done.returncode) == (f"{number}\n", "", 0)
     assert not left.exists()
+
+
+def test_a_job_that_ends_before_its_number_is_told_keeps_its_status(tmp_path: Path) -> None:
+    ended = ".snakemake/queue/17.ended"
+    command = f"mkdir -p .snakemake/queue; echo 3 > {ended}; echo 'Job <17> is submitted to queue <normal>.'"
+    assert run("submit.py", "lsf", "sh", "-c", command, folder=tmp_path).stdout == "17\n"
+    assert (tmp_path / ended).read_text() == "3\n"
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,19 @@ FOLDER = Path(".snakemake/queue")
 """Beside Snakemake's own notes; jobscript.sh writes there, too, and the profiles put the output of the jobs there."""
 
 
-def begin(job: str) -> None:
-    """Note a new job, and remove what an older one of the same number has left."""
+CLOCKS_APART = 60.0
+"""Seconds that the clocks of the nodes, and of the machine with the files, may differ."""
+
+
+def begin(job: str, asked: float) -> None:
+    """Note a new job that the queue was asked to take then, and remove what an older one of its number has left.
+
+    A short job may end before the queue's command has told its number: what is as new as the question is its own.
+    """
     FOLDER.mkdir(parents=True, exist_ok=True)
     for note in (ended_note(job), missing_note(job)):
-        _remove(note)
+        if note.exists() and note.stat().st_mtime < asked - CLOCKS_APART:
+            note.unlink()
     _submitted_note(job).touch()
 
 

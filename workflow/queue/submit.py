@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import time
 
 from engines import JOB_NUMBER, job_number
 from notes import FOLDER, begin
@@ -10,6 +11,7 @@ from notes import FOLDER, begin
 
 def submit(engine: str, command: "list[str]") -> int:
     """Run the submission; returns the exit status of this script. What the queue says to a user goes to stderr."""
+    asked = time.time()
     try:
         # the job begins elsewhere, and is given this environment by the options of the profile
         environment = {**os.environ, "PRASANGA_QUEUE_FOLDER": str(FOLDER.absolute())}
@@ -25,7 +27,7 @@ def submit(engine: str, command: "list[str]") -> int:
     if number is None:
         print(f"{command[0]} took no job (exit status {done.returncode}). {done.stdout.strip()}", file=sys.stderr)
         return done.returncode or 1
-    begin(number)
+    begin(number, asked)
     print(number)
     return 0
 
