@@ -4,8 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 KUBERNETES := $(VENV)/kubernetes
 CORES ?= all
-# Tests that run at the same time; each of the workflow tests' studies uses two cores where it can.
+# Tests that run at the same time, and tests with whole studies, each of which uses two cores where it can.
 WORKERS ?= 2
+STUDIES ?= 3
 # Faults of `make test-faults`, and inputs of each kind of `make fuzz`.
 FAULTS ?= 50
 FUZZ_INPUTS ?= 20000
@@ -22,7 +23,6 @@ test:
 	$(MAKE) --jobs=2 --output-sync=target check unit
 	$(MAKE) browser
 	$(MAKE) workflow
-	$(MAKE) faults
 
 # The study through a real Slurm of one node, which is started and stopped here; some ten minutes, as root (tests/slurm).
 test-slurm: $(VENV)/.installed system
@@ -62,9 +62,10 @@ unit: $(KUBERNETES)/.installed
 browser: $(VENV)/.installed
 	$(BIN)/pytest --numprocesses $(WORKERS) --dist worksteal tests/browser
 
-# The real Snakefile on small input, and what makes it run again; the pages, and what stands in them as an example.
+# The real Snakefile on small input, what makes it run again, and faults; the pages, and what stands in them as an example.
+# Studies wait for Snakemake more than for a core, so more of them run at a time.
 workflow: $(KUBERNETES)/.installed
-	$(BIN)/pytest --numprocesses $(WORKERS) --dist worksteal tests/workflow tests/slurm/test_plans.py
+	$(BIN)/pytest --numprocesses $(STUDIES) --dist worksteal tests/faults tests/workflow tests/slurm/test_plans.py
 	$(BIN)/pytest --numprocesses $(WORKERS) --dist loadfile tests/docs
 
 # Forty-five faults on single stages, and ten through the whole workflow.

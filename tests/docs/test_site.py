@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import posixpath
 import re
 from collections.abc import Iterator
@@ -11,11 +10,10 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-import pytest
 import yaml
-from browser import OpenPage, find_browser, is_required
+from browser import OpenPage, overflow
 from doc_pages import ROOT
-from playwright.sync_api import Browser, expect, sync_playwright
+from playwright.sync_api import expect
 
 LOADING = {
     "script": ("src",),
@@ -154,27 +152,8 @@ def test_letters_of_bangla_and_hindi_come_along(site: Path) -> None:
 # ---------------------------------------------------------------------------------------------------- in a browser
 
 
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    path = find_browser()
-    if path is None:
-        assert not is_required(), "the tests need a browser: `make system` installs it"
-        pytest.skip("needs Chromium; `make system` installs it, or PRASANGA_CHROMIUM names one")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"] if os.geteuid() == 0 else [])
-        yield browser
-        browser.close()
-
-
-@pytest.fixture
-def opened(chromium: Browser) -> Iterator[OpenPage]:
-    pages = OpenPage(chromium)
-    yield pages
-    pages.close()
-
-
-def test_search_works_from_disk_also_for_bangla(opened: OpenPage, site: Path) -> None:
-    page = opened(site / "index.html")
+def test_search_works_from_disk_also_for_bangla(open_page: OpenPage, site: Path) -> None:
+    page = open_page(site / "index.html")
     box = page.get_by_role("textbox", name="Search")
     results = page.locator(".md-search-result__item").first
     for words, heading in (("p_stimuli", "Statistic"), ("গোলাপজল", "language")):
@@ -182,17 +161,14 @@ def test_search_works_from_disk_also_for_bangla(opened: OpenPage, site: Path) ->
         box.press("Shift")  # the search waits for a key
         expect(results).to_be_visible()
         expect(page.locator(".md-search-result__list")).to_contain_text(heading)
-    assert opened.problems == []
 
 
-def test_a_page_fits_a_telephone_and_shapes_bangla(opened: OpenPage, site: Path) -> None:
+def test_a_page_fits_a_telephone_and_shapes_bangla(open_page: OpenPage, site: Path) -> None:
     for name in ("lexicon.html", "which_statistic.html", "config.html", "api/associations.html"):
-        page = opened(site / name, width=360, height=740, dark=True)
-        wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-        assert wide <= 0, f"{name} is {wide} pixels too wide"
-    page = opened(site / "lexicon.html")
+        page = open_page(site / name, width=360, height=740, dark=True)
+        assert overflow(page) <= 0, name
+    page = open_page(site / "lexicon.html")
     assert page.evaluate("document.fonts.load('16px \"Noto Sans Bengali\"', 'ক').then(found => found.length)") >= 1
-    assert opened.problems == []
 
 
 # ------------------------------------------------------------------------------------------------------- CITATION.cff
