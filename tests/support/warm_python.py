@@ -56,7 +56,8 @@ if not answer:
     sys.exit("the warm Python has died")
 status = struct.unpack("<i", answer)[0]
 if status < 0:
-    signal.signal(-status, signal.SIG_DFL)
+    if -status != signal.SIGKILL:
+        signal.signal(-status, signal.SIG_DFL)
     os.kill(os.getpid(), -status)
 sys.exit(status)
 """
@@ -64,7 +65,12 @@ sys.exit(status)
 
 @functools.cache
 def warm_python() -> str:
-    """What to run in place of `sys.executable`; the server behind it starts at the first call and ends with us."""
+    """What to run in place of `sys.executable`; the server behind it starts at the first call and ends with us.
+
+    Where the system cannot wait for a process as for a stream (it is not Linux), a fresh Python it is.
+    """
+    if not hasattr(os, "pidfd_open"):
+        return sys.executable
     folder = Path(tempfile.mkdtemp(prefix="warm-python-"))
     address, command = folder / "socket", folder / "python"
     command.write_text(_COMMAND.format(python=sys.executable, address=str(address)), encoding="utf-8")
@@ -141,7 +147,8 @@ def _attend(asking: socket.socket) -> list[str]:
 
 def _stay(asking: socket.socket, process: int) -> None:
     """Tell the status of the process when it ends; if whoever asked is gone, kill it. Does not return."""
-    asking.sendall(_LENGTH.pack(process))
+    with suppress(OSError):  # gone already
+        asking.sendall(_LENGTH.pack(process))
     ended = os.pidfd_open(process)
     ready, _, _ = select.select([ended, asking], [], [])
     if ended not in ready:
@@ -156,8 +163,8 @@ def _stay(asking: socket.socket, process: int) -> None:
 def _run(arguments: list[str]) -> None:
     """What `python *arguments` would do."""
     sys.stdin, sys.stdout, sys.stderr = (
-        open(number, mode, encoding="utf-8", closefd=False)  # noqa: SIM115  (for the rest of the process)
-        for number, mode in enumerate("rww")
+        open(number, mode, buffering, encoding="utf-8", closefd=False)  # noqa: SIM115  (for the rest of the process)
+        for number, mode, buffering in ((0, "r", -1), (1, "w", -1), (2, "w", 1))
     )
     path = [entry for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep) if entry]
     if arguments[0] == "-m":
