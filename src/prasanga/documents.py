@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from prasanga.errors import InputError
+from prasanga.errors import InputError, reason
 from prasanga.parquet import write_text
 from prasanga.provenance.files import digest_of, unreadable
 
@@ -58,5 +58,5 @@ def read_document(path: str | Path) -> dict[str, Any]:
     except OSError as error:
         raise unreadable(path, error) from None
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{path}: damaged ({error}). Delete it and run the workflow again.") from None
+        raise InputError(f"{path}: damaged ({reason(error)}). Delete it and run the workflow again.") from None
     return content

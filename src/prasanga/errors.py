@@ -31,6 +31,17 @@ def printable(text: str) -> str:
     return _UNPRINTABLE.sub(_escaped, text)
 
 
+def reason(error: BaseException) -> str:
+    """What a library or the system says of a failure, to be quoted within a sentence.
+
+    Arrow and YAML write several lines; a message whose end stands on another line than its file is not found in a log.
+
+    Returns:
+        One line without the full stop at its end; the name of the error's class if it says nothing.
+    """
+    return " ".join(str(error).split()).rstrip(".") or type(error).__name__
+
+
 def _escaped(match: re.Match[str]) -> str:
     code = ord(match[0])
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"

@@ -25,7 +25,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from prasanga.errors import InputError
+from prasanga.errors import InputError, reason
 from prasanga.footers import leave_room, require_whole, seal
 
 _PREFIX = "prasanga."
@@ -299,19 +299,19 @@ def reading(path: str | Path) -> Iterator[None]:
         raise InputError(f"{path}: a folder, where a Parquet file should be. Move it away, and run again.") from None
     except OSError as error:
         if error.errno is None:  # Arrow's, about the content
-            raise DamagedFileError(path, error) from error
+            raise DamagedFileError(path, reason(error)) from error
         raise InputError(
-            f"{path}: cannot be read ({error.strerror or error}). It may be whole: see to the disk or the network, and"
-            " run again."
+            f"{path}: cannot be read ({error.strerror or reason(error)}). It may be whole: see to the disk or the"
+            " network, and run again."
         ) from error
     except (pa.ArrowException, ValueError) as error:
-        raise DamagedFileError(path, error) from error
+        raise DamagedFileError(path, reason(error)) from error
 
 
 class DamagedFileError(InputError):
     """A Parquet file that is cut short or has lost a byte; `what` is the message without what to do about it."""
 
-    def __init__(self, path: str | Path, why: object) -> None:
+    def __init__(self, path: str | Path, why: str) -> None:
         self.what = f"{path}: not a whole Parquet file ({why})."
         super().__init__(f"{self.what} Delete it and run the workflow again.")
 

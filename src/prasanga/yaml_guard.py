@@ -13,7 +13,7 @@ from typing import Any
 
 import yaml
 
-from prasanga.errors import InputError
+from prasanga.errors import InputError, reason
 
 try:
     from yaml import CSafeLoader as _SafeLoader
@@ -117,14 +117,14 @@ def not_yaml(path: str | Path, error: yaml.YAMLError) -> InputError:
     """What to raise for a syntax error, with its line."""
     mark = getattr(error, "problem_mark", None)
     line = f", line {mark.line + 1}" if mark is not None else ""
-    problem = getattr(error, "problem", None) or str(error)
+    problem = getattr(error, "problem", None) or reason(error)
     return InputError(f"{path}{line}: not YAML: {problem}. Mend that line or the one before it.")
 
 
 def no_value(path: str | Path, error: Exception) -> InputError:
     """What to raise where a value looks like a number or a date and is none."""
     return InputError(
-        f"{path}: a value in it looks like a number or a date and is none ({error}). Write it in quotation marks."
+        f"{path}: a value in it looks like a number or a date and is none ({reason(error)}). Write it in quotation marks."
     )
 
 

@@ -21,6 +21,7 @@ import xxhash
 from numpy.typing import NDArray
 
 from prasanga.embeddings.columns import StoredDtype, arrow_to_vectors, embedding_field, vectors_to_arrow
+from prasanga.errors import reason
 from prasanga.footers import require_whole
 from prasanga.parquet import write_row_groups
 
@@ -238,7 +239,7 @@ def _opened(path: Path, kind: Kind) -> Iterator[pq.ParquetFile]:
     except (pa.ArrowException, OSError, ValueError) as error:
         if not path.exists():  # removed while it was read, over a network
             raise FileNotFoundError(path) from error
-        raise UnusableShardError(f"cannot be read ({error})") from error
+        raise UnusableShardError(f"cannot be read ({reason(error)})") from error
 
 
 def _require_kind(file: pq.ParquetFile, kind: Kind) -> None:

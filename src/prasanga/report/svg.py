@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 from markupsafe import Markup
 
-from prasanga.errors import InputError
+from prasanga.errors import InputError, reason
 from prasanga.report.figures.palette import VARIABLES
 
 _ACTIVE = {"script", "foreignobject", "iframe", "image"}
@@ -25,7 +25,7 @@ def inline(svg: str, *, label: str) -> Markup:
     try:
         root = ElementTree.fromstring(svg)
     except ElementTree.ParseError as error:
-        raise InputError(f"the figure is not SVG ({error}). Draw it again.") from error
+        raise InputError(f"the figure is not SVG ({reason(error)}). Draw it again.") from error
     for element in root.iter():
         name = element.tag.rpartition("}")[2].lower()
         runs = name in _ACTIVE or any(key.startswith("on") for key in element.attrib)

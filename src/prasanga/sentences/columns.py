@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.ipc as ipc
 import pyarrow.parquet as pq
 
-from prasanga.errors import InputError
+from prasanga.errors import InputError, reason
 from prasanga.sentences.decompression import INFLATION, Inflation
 
 _ROWS = 256
@@ -168,7 +168,7 @@ def _explaining(path: Path, kind: str) -> Iterator[None]:
     # a damaged file asks for any amount of memory, and has names that are no text
     except (OSError, pa.ArrowException, ValueError, TypeError, OverflowError, MemoryError) as error:
         raise InputError(
-            f"{path}: cannot be read as {kind} ({str(error) or type(error).__name__}). The file is truncated or"
+            f"{path}: cannot be read as {kind} ({reason(error)}). The file is truncated or"
             " damaged, or is not what its ending says: fetch it again, or write its `format:` in this entry of"
             " `corpus.texts`."
         ) from None

@@ -21,7 +21,7 @@ from typing import Any, BinaryIO, Protocol
 
 import zstandard
 
-from prasanga.errors import InputError
+from prasanga.errors import InputError, reason
 
 _BUFFER = 1 << 20
 # Compressed bytes at a time. They become 16 KB as a rule, and at most 128 MB (zstandard's densest block).
@@ -207,14 +207,14 @@ def _decompress(
                 if member.eof:
                     piece, member = member.unused_data, None
     except (zlib.error, lzma.LZMAError, zstandard.ZstdError) as error:
-        raise _damaged(path, inflation.position, str(error)) from None
+        raise _damaged(path, inflation.position, reason(error)) from None
     if member is not None:
         raise _damaged(path, inflation.position, "the file ends before its compressed data do")
 
 
-def _damaged(path: Path, position: int, reason: str) -> InputError:
+def _damaged(path: Path, position: int, why: str) -> InputError:
     return InputError(
-        f"{path}: reading stopped at byte {position} of the decompressed text: {reason}. The file is truncated or"
+        f"{path}: reading stopped at byte {position} of the decompressed text: {why}. The file is truncated or"
         " damaged, or is not what its ending says: fetch it again, or rename it."
     )
 

@@ -10,7 +10,7 @@ import urllib.request
 from pathlib import Path
 from typing import BinaryIO
 
-from prasanga.errors import InputError
+from prasanga.errors import InputError, reason
 from prasanga.parquet import replacing
 from prasanga.progress import BYTES, progress
 
@@ -62,7 +62,7 @@ def fetch(url: str, target: str | Path, sha256: str | None = None) -> str:
             f" put it at {target}."
         ) from None
     except (http.client.HTTPException, TimeoutError, ConnectionError) as error:
-        raise InputError(f"{url}: the connection broke ({type(error).__name__}: {error}). Try again.") from None
+        raise InputError(f"{url}: the connection broke ({type(error).__name__}: {reason(error)}). Try again.") from None
     logger.info("%s: %d bytes, sha256 %s.", url, size, found)
     return found
 

@@ -12,7 +12,7 @@ from itertools import takewhile
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal, NamedTuple
 
-from prasanga.errors import InputError
+from prasanga.errors import InputError, reason
 from prasanga.sentences.decompression import COMPRESSED, INFLATION
 
 Format = Literal["text", "jsonl", "parquet", "dataset", "extracted"]
@@ -297,7 +297,7 @@ def _json(path: Path, key: str, *, required: bool = True) -> list[Any]:
         part = value[key] if required else value.get(key)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(
-            f"{path}: cannot be read as what the library datasets writes ({type(error).__name__}: {error}). Save the"
+            f"{path}: cannot be read as what the library datasets writes ({type(error).__name__}: {reason(error)}). Save the"
             " data set again, or name its files by a pattern such as `folder/*.arrow`."
         ) from None
     return list(part or [])

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from prasanga.errors import InputError
+from prasanga.errors import InputError, reason
 from prasanga.sentences.decompression import COMPRESSED, Inflation, open_decompressed
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -76,7 +76,7 @@ class _Gunzipped(io.RawIOBase):
             return size
         except (EOFError, OSError, zlib.error) as error:
             raise InputError(
-                f"{self._path}: a gzip file that is truncated or damaged: {error}. Fetch it again."
+                f"{self._path}: a gzip file that is truncated or damaged: {reason(error)}. Fetch it again."
             ) from None
 
     def close(self) -> None:
