@@ -11,20 +11,20 @@ os.environ |= {"PYTHONPATH": os.pathsep.join([str(SOURCE), os.getenv("PYTHONPATH
 
 from prasanga.config_files import read_config
 from prasanga.errors import InputError
-from prasanga.logs import said_of_defect
+from prasanga.logs import said_of_failure
 
 
 def readable(function, *arguments):
     """Call `function`; an InputError of ours ends the run as a message, not as a traceback of Snakemake's.
 
-    So does any other error, which is our mistake: the message says where its traceback lies.
+    So does any other error: what the system refuses, with its file; what is our mistake, with where its traceback lies.
     """
     try:
         return function(*arguments)
     except InputError as error:
         raise WorkflowError(str(error)) from None
     except Exception as error:
-        raise WorkflowError(said_of_defect(error, "logs/planning.log")) from None
+        raise WorkflowError(said_of_failure(error, "logs/planning.log")) from None
 
 
 if workflow.is_main_process:

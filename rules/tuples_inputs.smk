@@ -22,7 +22,7 @@ def tuples_to_annotate():
 
 def annotated_tuples():
     """The tuples with the votes of the sheets that came back; where none did, those of the study with their own."""
-    if any(Path(sheet).exists() for sheet in FILLED_SHEETS) or not CONSTRUCTION["tuples"]:
+    if any(readable(Path(sheet).exists) for sheet in FILLED_SHEETS) or not CONSTRUCTION["tuples"]:
         return "results/construction/tuples.csv"
     return CONSTRUCTION["tuples"]
 
@@ -31,7 +31,7 @@ def filled_sheets(wildcards):
     """The sheets of all annotators, as they came back."""
     readable(check_annotators, ANNOTATORS)
     for sheet in FILLED_SHEETS:
-        if not Path(sheet).exists():
+        if not readable(Path(sheet).exists):
             raise WorkflowError(
                 f"{sheet} is not there. Put the sheet that this annotator has filled in there, as CSV in UTF-8; empty ones"
                 " are written by `snakemake write_annotation_sheets` (docs/construction.md)."

@@ -12,6 +12,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
+# In bytes: what Linux and the file systems of clusters take, for one name and for a whole path.
+_LONGEST_NAME, _LONGEST_PATH = 255, 4095
+
 
 def path_problems(config: Mapping[str, Any], schema: Mapping[str, Any]) -> Iterator[str]:
     """What is wrong with the paths of a config that fits its schema, one sentence each."""
@@ -23,7 +26,12 @@ def path_problems(config: Mapping[str, Any], schema: Mapping[str, Any]) -> Itera
                 " folders such as `../shared` and `/data/corpora`."
             )
     for place, kind, path in _paths(config, schema):
-        if kind == "pattern":
+        if _is_too_long(path):
+            yield (
+                f"`{place}` is {path[:40]!r} and so on, which no file can be called: a name has at most {_LONGEST_NAME}"
+                f" bytes, a path {_LONGEST_PATH}. Write the path of one file or folder."
+            )
+        elif kind == "pattern":
             if ".." in PurePosixPath(path).parts:
                 yield (
                     f"`{place}` is {path!r}, which leads out of `corpus.root`. Write the folder as `corpus.root`, and a"
@@ -54,6 +62,11 @@ def below_any(path: str, outside: Sequence[str]) -> bool:
 def _without_parents(path: str) -> bool:
     """Whether a relative path stays below where it starts."""
     return not path.startswith("/") and posixpath.normpath(path).split("/", 1)[0] != ".."
+
+
+def _is_too_long(path: str) -> bool:
+    written = path.encode("utf-8", "replace")
+    return len(written) > _LONGEST_PATH or any(len(name) > _LONGEST_NAME for name in written.split(b"/"))
 
 
 def _first_outside(path: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import sys
 import traceback
@@ -12,6 +13,19 @@ from types import TracebackType
 from prasanga.errors import InputError, printable
 from prasanga.garbage import collect_seldom
 
+# What the system refuses wherever a path of the user's is looked at, and what to do about it.
+_REFUSED = {
+    **dict.fromkeys(
+        [errno.EACCES, errno.EPERM],
+        "Let yourself read it and search the folders on the way (`chmod u+rX`), or name another file in the config.",
+    ),
+    **dict.fromkeys([errno.ENOSPC, errno.EDQUOT], "Make room there, or take another folder."),
+    errno.EROFS: "Nothing can be written there: take another folder.",
+    errno.ENAMETOOLONG: "Write a shorter path in the config, or move the study to a folder of a shorter name.",
+    errno.ELOOP: "Symbolic links lead in a circle there: take them away, or name another file in the config.",
+    **dict.fromkeys([errno.EMFILE, errno.ENFILE], "Too many files are open: raise the limit (`ulimit -n`)."),
+    **dict.fromkeys([errno.EIO, errno.ESTALE], "See to the disk or the network that it lies on, and run again."),
+}
 _TALKATIVE = ("fontTools", "matplotlib")  # which would tell of every table of every font
 
 
@@ -46,9 +60,9 @@ def _tell_without_log(path: Path, error: OSError) -> None:
 def log_to(path: str | Path) -> None:
     """Send all messages of this process, a job, to the file `path` and to standard error: the first thing that jobs do.
 
-    An `InputError` that nobody catches is shown as its message alone, since it is written for the user. Any other
-    exception is a defect of ours: a sentence says so, and its traceback is in `<path>.traceback`. Where the file cannot
-    be written, the terminal alone gets the messages, and the job goes on.
+    An `InputError` that nobody catches is shown as its message alone, since it is written for the user. Of any other
+    exception a sentence says what to do (`said_of_failure`); of a defect of ours the traceback is in
+    `<path>.traceback`. Where the file cannot be written, the terminal alone gets the messages, and the job goes on.
     """
     path = Path(path)
     handlers: list[logging.Handler] = [logging.StreamHandler(sys.stderr)]
@@ -68,8 +82,12 @@ def log_to(path: str | Path) -> None:
     collect_seldom()
 
 
-def said_of_defect(error: BaseException, log: str | Path) -> str:
-    """Keep the traceback of an error that is none of the user's in `<log>.traceback`; what to tell them."""
+def said_of_failure(error: BaseException, log: str | Path) -> str:
+    """What to tell the user of an error that nobody foresaw.
+
+    Memory, and files that the system refuses, are for the user to mend. Anything else is a defect of ours, whose
+    traceback is kept in `<log>.traceback`.
+    """
     where = _traceback_of(Path(log))
     kind = type(error).__name__
     if isinstance(error, MemoryError):
@@ -77,6 +95,8 @@ def said_of_defect(error: BaseException, log: str | Path) -> str:
             f"Out of memory ({kind}). Give the job more (`mem_mb` of its rule in the profile), or run fewer at a time;"
             " what is done is not done twice."
         )
+    if isinstance(error, OSError) and error.filename is not None and error.errno in _REFUSED:
+        return f"{str(error.filename)[:500]}: {error.strerror}. {_REFUSED[error.errno]} What is done is not done twice."
     try:
         where.parent.mkdir(parents=True, exist_ok=True)
         where.write_text("".join(traceback.format_exception(error)), encoding="utf-8", errors="backslashreplace")
@@ -103,4 +123,4 @@ def _log_exception(
     elif isinstance(error, KeyboardInterrupt):
         logger.error("interrupted")
     else:
-        logger.critical("%s", said_of_defect(error, log))
+        logger.critical("%s", said_of_failure(error, log))

@@ -124,7 +124,8 @@ def not_yaml(path: str | Path, error: yaml.YAMLError) -> InputError:
 def no_value(path: str | Path, error: Exception) -> InputError:
     """What to raise where a value looks like a number or a date and is none."""
     return InputError(
-        f"{path}: a value in it looks like a number or a date and is none ({reason(error)}). Write it in quotation marks."
+        f"{path}: a value in it looks like a number or a date and is none ({reason(error)}). Write it in"
+        " quotation marks."
     )
 
 

@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 import yaml
+from fault_plans import Run
+from faults import Surroundings, why_not
 from small_study import SMALL, Study, copy_code
 
 from prasanga.config import complete, read_schema
@@ -61,6 +63,16 @@ def test_no_key_climbs_out_of_the_study(key: str) -> None:
         message = refused(PATHS[key](path))
         assert f"`{key}` is {path!r}, which leads out of the study's folder" in message
         assert f"`outside: [{folder}]`" in message
+
+
+@pytest.mark.parametrize("key", sorted(PATHS))
+def test_no_key_has_a_path_that_no_file_can_have(key: str) -> None:
+    for path in ("n" * 256, f"a/{'ন' * 86}/b", "n/" * 2048):
+        message = refused(PATHS[key](path))
+        assert f"`{key}` is {path[:40]!r} and so on, which no file can be called" in message
+        assert len(message) < 400
+    complete(PATHS[key](f"a/{'ন' * 85}/{'n' * 255}"), SCHEMA)
+    complete(PATHS[key]("n/" * 2047), SCHEMA)
 
 
 @pytest.mark.parametrize("key", sorted(PATHS))
@@ -334,6 +346,35 @@ def test_a_plan_ends_with_a_sentence(study: Study, change: Callable[[str], str],
     assert words in done.stdout + done.stderr
     assert "Traceback" not in done.stdout + done.stderr
     assert not (study.root / "results").exists()
+
+
+@pytest.mark.workflow
+@pytest.mark.parametrize(
+    ("key", "targets"),
+    [
+        ("corpus.root", []),
+        ("lexicon.stimuli", []),
+        ("models.m.path", []),
+        ("pairs.sets.p.path", []),
+        ("construction.returned", ["score_annotations"]),
+    ],
+)
+def test_a_path_that_may_not_be_searched_is_named(study: Study, key: str, targets: list[str]) -> None:
+    if why := why_not("ordinary user"):
+        pytest.skip(why)
+    changed, locked = study.copy(study.root.with_name(key)), "locked/inner"
+    changed.configure(PATHS[key](locked))
+    (changed.root / locked).mkdir(parents=True)
+    (changed.root / "locked").chmod(0)
+    with Surroundings("ordinary user", 1, "").around(changed.root) as around:
+        run = Run(changed, "--dry-run", *targets, around=around)
+        said = run.wait()
+    (changed.root / "locked").chmod(0o755)
+    assert run.code != 0
+    assert locked in said
+    assert "chmod" in said or "Permission denied" in said
+    assert "Traceback" not in said
+    assert "defect" not in said
 
 
 @pytest.mark.workflow

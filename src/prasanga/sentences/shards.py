@@ -74,13 +74,18 @@ def find_shards(
         outside: folders beside the root in which a file may lie that a symbolic link leads to.
 
     Raises:
-        InputError: if an entry names no file, or leads out of the root; a folder has no text in it, a file is named
-            twice, or two files would get the same name; a symbolic link leads elsewhere.
+        InputError: if an entry names no file, or leads out of the root; a folder has no text in it or may not be
+            searched, a file is named twice, or two files would get the same name; a symbolic link leads elsewhere.
     """
     try:
         return _find_shards(root, texts, shard_bytes, outside)
+    except OSError as error:
+        raise InputError(
+            f"{key}: {str(error.filename or root)[:200]!r} is out of reach ({error.strerror}). Let yourself search the"
+            " folders on the way (`chmod u+x`), or name files elsewhere."
+        ) from None
     except InputError as error:
-        if not Path(root).is_dir():
+        if not os.path.isdir(root):  # noqa: PTH112 - Path's raises where it may not look
             raise InputError(
                 f"corpus.root is {str(root)!r}, which is no folder. Write the folder that `{key}` starts from."
             ) from None
@@ -297,8 +302,8 @@ def _json(path: Path, key: str, *, required: bool = True) -> list[Any]:
         part = value[key] if required else value.get(key)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(
-            f"{path}: cannot be read as what the library datasets writes ({type(error).__name__}: {reason(error)}). Save the"
-            " data set again, or name its files by a pattern such as `folder/*.arrow`."
+            f"{path}: cannot be read as what the library datasets writes ({type(error).__name__}: {reason(error)})."
+            " Save the data set again, or name its files by a pattern such as `folder/*.arrow`."
         ) from None
     return list(part or [])
 

@@ -50,7 +50,7 @@ def test_no_flipped_byte_becomes_another_value(tmp_path: Path, write: Callable[[
     data = path.read_bytes()
     expected = {name: read(path) for name, read in READERS.items()}
     rng = random.Random(SEED)
-    refused = 0
+    refused: list[str] = []
     for place in range(rng.randrange(5), len(data), 5):
         damaged = bytearray(data)
         damaged[place] ^= rng.randrange(1, 256)
@@ -59,10 +59,11 @@ def test_no_flipped_byte_becomes_another_value(tmp_path: Path, write: Callable[[
             try:
                 assert read(path) == expected[name], f"byte {place} is {damaged[place]}: {name} gives another value"
             except InputError as error:
-                refused += "t.parquet" in str(error)
-                assert len(str(error).splitlines()) == 1, f"byte {place}: what to do stands apart from the file's name"
+                refused.append(str(error))
     # half of the readers see half of the file, and of the pages' headers not all is used
-    assert refused > len(data) / 5
+    assert sum("t.parquet" in message for message in refused) > len(data) / 5
+    # else what to do stands apart from the file's name
+    assert [message for message in refused if len(message.splitlines()) != 1] == []
 
 
 def test_a_file_without_a_digest_is_read_as_it_is(tmp_path: Path) -> None:

@@ -39,6 +39,24 @@ def test_a_defect_of_ours_is_said_to_be_one_and_its_traceback_is_kept(tmp_path: 
     assert kept.rstrip().endswith("ZeroDivisionError: division by zero")
 
 
+def test_what_the_system_refuses_is_no_defect_of_ours(tmp_path: Path) -> None:
+    log = tmp_path / "job.log"
+    (tmp_path / "circle").symlink_to("circle")
+    for path, why, what in (
+        ("n" * 256, "File name too long", "Write a shorter path"),
+        (str(tmp_path / "circle"), "Too many levels of symbolic links", "Symbolic links lead in a circle"),
+    ):
+        done = run(log, f"open({path!r})")
+        assert done.returncode == 1
+        for text in (log.read_text(), done.stderr):
+            assert f"{path}: {why}. {what}" in text
+            assert "defect" not in text
+    done = run(log, "raise PermissionError(13, 'Permission denied', 'a/b')")
+    assert "a/b: Permission denied. Let yourself read it and search the folders on the way" in done.stderr
+    assert [file.name for file in tmp_path.glob("*.log*")] == ["job.log"]
+    assert "a defect of prasanga" in run(log, "raise PermissionError(13, 'Permission denied')").stderr
+
+
 def test_the_traceback_of_an_earlier_run_does_not_stay(tmp_path: Path) -> None:
     log = tmp_path / "job.log"
     run(log, "1 / 0")

@@ -289,6 +289,17 @@ def test_a_folder_that_may_not_be_read(corpus: Path, monkeypatch: pytest.MonkeyP
         find_shards(corpus, [{"files": "."}], LARGE)
 
 
+def test_a_file_out_of_reach(corpus: Path, tmp_path: Path) -> None:
+    """As a folder above that may not be searched, which never holds root back."""
+    (corpus / "circle").symlink_to("circle")
+    for root in (corpus, tmp_path / ("n" * 256)):
+        for files in ("n" * 256, "circle/a/../b.txt", f"{'n/' * 2100}a.txt"):
+            with pytest.raises(InputError, match=r"corpus\.(texts|root)"):
+                find_shards(root, [{"files": files}], LARGE)
+    with pytest.raises(InputError, match=r"^corpus\.supplement: '.*nnn' is out of reach \(File name too long\)"):
+        find_shards(corpus, [{"files": "n" * 256}], LARGE, "corpus.supplement")
+
+
 def test_a_name_that_is_not_utf8(tmp_path: Path) -> None:
     path = os.fsencode(tmp_path) + b"/\xff.txt"
     try:
