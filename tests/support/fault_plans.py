@@ -20,11 +20,11 @@ import time
 from base64 import urlsafe_b64decode
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import psutil
-from faults import Around, FileFault, Surroundings, kill, small_disk, start, temporary_files, why_not
+from faults import Around, FaultMissedError, FileFault, Surroundings, kill, small_disk, start, temporary_files, why_not
 from small_study import Study
 
 from prasanga.provenance.ledger import LEDGER, read_ledger
@@ -38,6 +38,9 @@ NOT_COMPARED = re.compile(r"results/(store/|provenance\.jsonl$|corpus\.json$)")
 
 RUN_ON = 2
 """Cores of a run."""
+
+ATTEMPTS = 5
+"""So often a fault is tried that does not come about, since nothing is there yet or a run ended sooner."""
 
 
 @dataclass(frozen=True)
@@ -67,13 +70,33 @@ class Chain:
     damaged: set[str] = field(default_factory=set)
     """Results that a fault damaged, until a run makes them again."""
 
-    def disturb(self, disturbance: Disturbance) -> None:
-        """Do it, and compare what is there; AssertionError with all that was done so far."""
-        if self.is_finished():
-            self.cut(disturbance.rng())
-        self.told.append(f"{disturbance.kind} (seed {disturbance.seed})")
-        KINDS[disturbance.kind](self, disturbance)
-        self.compare()
+    def disturb(self, disturbance: Disturbance) -> bool:
+        """Do it, and compare what is there; AssertionError with all that was done so far.
+
+        Returns:
+            Whether the fault came about. One that does not is tried again, later in the study and with another seed.
+        """
+        for attempt in range(ATTEMPTS):
+            drawn = replace(disturbance, seed=disturbance.seed + attempt)
+            if self.is_finished():
+                self.cut(drawn.rng())
+            self.told.append(f"{drawn.kind} (seed {drawn.seed})")
+            try:
+                KINDS[drawn.kind](self, drawn)
+            except FaultMissedError as missed:
+                self.told[-1] += f": missed, {missed}"
+                self.go_on(drawn.rng())
+            else:
+                self.compare()
+                return True
+            self.compare()
+        return False
+
+    def go_on(self, rng: random.Random) -> None:
+        """Run for a while in peace, and do as told where the run stops, so that the next fault finds another study."""
+        run = _run_for_a_while(self, rng, Around())
+        if run.code != 0:
+            self.do_as_told(run.printed)
 
     def finish(self) -> None:
         """Run to the end as the messages say, and compare everything."""
@@ -216,13 +239,31 @@ class Run:
             raise AssertionError(f"the run hangs:\n{self.printed[-4000:]}") from None
         return self.printed
 
-    def until(self, jobs: int, delay: float) -> bool:
+    def until(self, jobs: int, delay: float, seconds: float = 900) -> bool:
         """Until so many jobs have finished and some seconds are over; whether the run is still going on."""
+        end = time.monotonic() + seconds
         while self.process.poll() is None and self.printed.count("Finished jobid") < jobs:
+            if time.monotonic() > end:
+                kill(self.process)
+                raise AssertionError(f"the run hangs:\n{self.printed[-4000:]}")
             time.sleep(0.05)
         with suppress(subprocess.TimeoutExpired):
             self.process.wait(delay)
         return self.process.poll() is None
+
+    def until_moment(self, chain: Chain, rng: random.Random) -> None:
+        """Until a drawn moment; FaultMissedError if the run ends before it comes."""
+        if not self.until(*_moment(chain, rng)):
+            chain.require_sentence(self.printed)
+            raise FaultMissedError("the run had ended")
+
+    def until_job(self) -> list[psutil.Process]:
+        """Until a job runs: those that do; FaultMissedError if the run ends before that."""
+        while self.process.poll() is None:
+            if jobs := self.jobs():
+                return sorted(jobs, key=lambda process: process.pid)
+            time.sleep(0.02)
+        raise FaultMissedError("no job ran any more")
 
     def jobs(self) -> list[psutil.Process]:
         """Processes of jobs that run now."""
@@ -254,18 +295,16 @@ def _kill_job(chain: Chain, disturbance: Disturbance) -> None:
     """One running job dies, as when a node's memory is used up."""
     rng = disturbance.rng()
     run = Run(chain.study)
-    run.until(*_moment(chain, rng))
-    while run.process.poll() is None:
-        if jobs := run.jobs():
-            victim = rng.choice(sorted(jobs, key=lambda process: process.pid))
-            with suppress(psutil.Error):
-                victim.kill()
-                chain.told[-1] += f": killed {_script_of(victim)}"
-            break
-        time.sleep(0.02)
+    run.until_moment(chain, rng)
+    victim = rng.choice(run.until_job())
+    script = _script_of(victim)
+    with suppress(psutil.Error):
+        victim.kill()
+    chain.told[-1] += f": killed {script}"
     printed = run.wait()
-    # nothing ran that could be killed, or it had ended: then nothing is wrong with the run
-    assert run.code == 0 or "Error in rule" in printed, chain.report("stopped for another reason", printed)
+    if run.code == 0:
+        raise FaultMissedError(f"{script} was just ending")
+    assert "Error in rule" in printed, chain.report("stopped for another reason", printed)
 
 
 def _script_of(process: psutil.Process) -> str:
@@ -276,20 +315,24 @@ def _script_of(process: psutil.Process) -> str:
 
 def _kill_run(chain: Chain, disturbance: Disturbance) -> None:
     """Snakemake dies, its jobs live on; whoever sits there unlocks at once and starts again beside them."""
-    rng = disturbance.rng()
     run = Run(chain.study)
-    if run.until(*_moment(chain, rng)):
-        os.kill(run.process.pid, signal.SIGKILL)
+    run.until_moment(chain, disturbance.rng())
+    jobs = run.until_job()
+    os.kill(run.process.pid, signal.SIGKILL)
     run.process.wait()
-    chain.told[-1] += f", {len(run.jobs())} job(s) seen living on"
+    living = [_script_of(job) for job in jobs if job.is_running()]
     chain.study.run("--unlock")
+    if not living:
+        raise FaultMissedError("all jobs were just ending")
+    chain.told[-1] += f": {' and '.join(living)} lived on"
+    _run_for_a_while(chain, disturbance.rng(), Around())
 
 
 def _cut_power(chain: Chain, disturbance: Disturbance) -> None:
     """Snakemake and all its jobs die at one moment."""
     run = Run(chain.study)
-    if run.until(*_moment(chain, disturbance.rng())):
-        kill(run.process)
+    run.until_moment(chain, disturbance.rng())
+    kill(run.process)
     run.process.wait()
     chain.study.run("--unlock")
 
@@ -297,9 +340,9 @@ def _cut_power(chain: Chain, disturbance: Disturbance) -> None:
 def _interrupt(chain: Chain, disturbance: Disturbance) -> None:
     """Somebody types Ctrl-C."""
     run = Run(chain.study)
-    if run.until(*_moment(chain, disturbance.rng())):
-        with suppress(ProcessLookupError):
-            os.killpg(run.process.pid, signal.SIGINT)
+    run.until_moment(chain, disturbance.rng())
+    with suppress(ProcessLookupError):
+        os.killpg(run.process.pid, signal.SIGINT)
     run.wait(300)
 
 
@@ -309,12 +352,12 @@ def _terminate(chain: Chain, disturbance: Disturbance) -> None:
     Snakemake 9.27.1 waits for itself for ever if the signal comes while it notes the end of a job.
     """
     run = Run(chain.study)
-    if run.until(*_moment(chain, disturbance.rng())):
-        with suppress(ProcessLookupError):
-            os.kill(run.process.pid, signal.SIGTERM)
-        with suppress(subprocess.TimeoutExpired):
-            run.process.wait(30)
-        kill(run.process)
+    run.until_moment(chain, disturbance.rng())
+    with suppress(ProcessLookupError):
+        os.kill(run.process.pid, signal.SIGTERM)
+    with suppress(subprocess.TimeoutExpired):
+        run.process.wait(30)
+    kill(run.process)
     run.process.wait()
     _unlock_if_locked(chain)
 
@@ -327,12 +370,25 @@ def _around(kind: str, choose: Callable[[Chain, random.Random], str], **sizes: i
         surroundings = Surroundings(kind, disturbance.seed, choose(chain, rng), **sizes)
         with surroundings.around(chain.study.root) as around:
             chain.told[-1] += f": {around.said}"
-            _run_for_a_while(chain, rng, around)
+            if sizes:
+                _run_until_it_is_full(chain, around)
+            else:
+                _run_for_a_while(chain, rng, around)
 
     return disturb
 
 
-def _run_for_a_while(chain: Chain, rng: random.Random, around: Around) -> None:
+def _run_until_it_is_full(chain: Chain, around: Around) -> None:
+    """A run that has too little room, to where that shows."""
+    run = Run(chain.study, around=around)
+    printed = run.wait()
+    _unlock_if_locked(chain)
+    if run.code == 0:
+        raise FaultMissedError("there was room enough")
+    chain.require_sentence(printed)
+
+
+def _run_for_a_while(chain: Chain, rng: random.Random, around: Around) -> Run:
     run = Run(chain.study, around=around)
     if run.until(*_moment(chain, rng)):
         with suppress(ProcessLookupError):
@@ -341,6 +397,7 @@ def _run_for_a_while(chain: Chain, rng: random.Random, around: Around) -> None:
     elif run.code != 0:
         chain.require_sentence(run.printed)
     _unlock_if_locked(chain)
+    return run
 
 
 def _unlock_if_locked(chain: Chain) -> None:
@@ -356,14 +413,18 @@ def _fill_disk(chain: Chain, disturbance: Disturbance) -> None:
     needed = sum(path.stat().st_size + 4096 for path in results.rglob("*"))
     room = rng.randrange(1 << 14, 1 << 21)
     results.rename(aside)
-    with small_disk(results, needed + room):
-        subprocess.run(["cp", "-a", f"{aside}/.", str(results)], check=True)
-        chain.told[-1] += f": {room} bytes of room"
-        _run_for_a_while(chain, rng, Around())
-        shutil.rmtree(aside)
-        subprocess.run(["cp", "-a", f"{results}/.", str(aside)], check=True)
-    results.rmdir()
-    aside.rename(results)
+    try:
+        with small_disk(results, needed + room):
+            subprocess.run(["cp", "-a", f"{aside}/.", str(results)], check=True)
+            chain.told[-1] += f": {room} bytes of room"
+            try:
+                _run_until_it_is_full(chain, Around())
+            finally:
+                shutil.rmtree(aside)
+                subprocess.run(["cp", "-a", f"{results}/.", str(aside)], check=True)
+    finally:
+        results.rmdir()
+        aside.rename(results)
 
 
 def _take_permission(kind: str) -> Callable[[Chain, Disturbance], None]:
@@ -372,10 +433,9 @@ def _take_permission(kind: str) -> Callable[[Chain, Disturbance], None]:
     def disturb(chain: Chain, disturbance: Disturbance) -> None:
         rng = disturbance.rng()
         there = chain.results()
-        target = rng.choice(there) if there else "results/sentences/none"
-        fault = FileFault(kind, disturbance.seed, target)
-        if not (chain.study.root / target).exists():
-            fault = FileFault("read-only folder", disturbance.seed, target)
+        if not there:
+            raise FaultMissedError("nothing is there yet")
+        fault = FileFault(kind, disturbance.seed, rng.choice(there))
         chain.told[-1] += f": {fault.apply(chain.study.root)}"
         with Surroundings("ordinary user", disturbance.seed, "").around(chain.study.root) as around:
             try:
@@ -392,16 +452,15 @@ def _damage(kind: str, *, where: str = "results") -> Callable[[Chain, Disturbanc
 
     def disturb(chain: Chain, disturbance: Disturbance) -> None:
         rng = disturbance.rng()
-        if not chain.results():
-            _cut_power(chain, disturbance)
         there = chain.tellable() if where == "results" else _files(chain.study.root, where)
         there = [path for path in there if (chain.study.root / path).stat().st_size > 1]
-        if there:
-            target = rng.choice(there)
-            # a shard and its part of the store are one file with two names
-            root = chain.study.root
-            chain.damaged |= {target, *(path for path in chain.results() if (root / path).samefile(root / target))}
-            chain.told[-1] += f": {FileFault(kind, disturbance.seed, target).apply(root)}"
+        if not there:
+            raise FaultMissedError("nothing of that is there yet")
+        target = rng.choice(there)
+        # a shard and its part of the store are one file with two names
+        root = chain.study.root
+        chain.damaged |= {target, *(path for path in chain.results() if (root / path).samefile(root / target))}
+        chain.told[-1] += f": {FileFault(kind, disturbance.seed, target).apply(root)}"
         _run_for_a_while(chain, rng, Around())
 
     return disturb
@@ -421,6 +480,8 @@ def _cut_ledger(chain: Chain, disturbance: Disturbance) -> None:
 
 def _lose_notes(chain: Chain, disturbance: Disturbance) -> None:
     """The folder with Snakemake's notes is gone, as after a copy that left hidden folders out."""
+    if not chain.results():
+        raise FaultMissedError("nothing is there yet")
     shutil.rmtree(chain.study.root / ".snakemake", ignore_errors=True)
     _run_for_a_while(chain, disturbance.rng(), Around())
 
