@@ -8,7 +8,7 @@ the profile's prefix names and whose working directory is this folder, waits unt
 Snakemake's lock away. Jobs of other folders, and other jobs of yours, are not touched. Nothing that was finished is
 lost, and vectors of an unfinished job stay in results/store.
 
-It needs Python and Slurm's commands, and nothing of the project.
+It needs Python, Slurm's commands and a folder of this checkout, and no environment.
 """
 
 from __future__ import annotations
@@ -22,6 +22,9 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "workflow/queue"))
+from running import snakemake_runs_in
 
 PROFILE = Path(__file__).with_name("profile.yaml")
 
@@ -49,24 +52,6 @@ def jobs_of(folder: Path, prefix: str) -> list[str]:
         for number, name, directory in rows
         if name.startswith(f"{prefix}_") and os.path.realpath(directory) == os.path.realpath(folder)
     ]
-
-
-def snakemake_runs_in(folder: Path) -> str:
-    """The process number of a Snakemake of this machine that works in the folder; empty if there is none."""
-    for process in Path("/proc").glob("[0-9]*"):
-        try:
-            arguments = (process / "cmdline").read_bytes().split(b"\0")
-            at = os.path.realpath(process / "cwd")
-        except OSError:
-            continue
-        # `snakemake`, or `python -m snakemake`
-        names = [Path(os.fsdecode(argument)).name for argument in arguments[:4]]
-        called = any(name == "snakemake" or name.endswith("snakemake.py") for name in names)
-        # that of a job is told its target jobs, and may run on this machine
-        in_a_job = any(argument.startswith(b"--target-jobs") for argument in arguments)
-        if called and not in_a_job and at == os.path.realpath(folder):
-            return process.name
-    return ""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -197,17 +197,41 @@ def test_a_submission_that_fails_says_why(command: list[str], status: int, sente
 
 
 def test_orphans_are_the_jobs_that_are_still_there(tmp_path: Path) -> None:
-    """Of four jobs one has said that it ended, one was seen to fail, one is lost, and one runs."""
-    for number in (11, 12, 13, 17):
+    """Of five jobs one has said that it ended, one was seen to fail, one is lost, one unknown, and one runs."""
+    for number in (11, 12, 13, 14, 17):
         assert run("submit.py", "sge", "echo", str(number), folder=tmp_path).returncode == 0
     install(tmp_path, {"qstat": SGE_STUCK})
     assert run("status.py", "sge", "12", folder=tmp_path).stdout == "failed\n"
     install(tmp_path, {"qstat": SGE_GONE, "qacct": "error: job id 13 not found\n"})
     assert run("status.py", "sge", "13", folder=tmp_path, PRASANGA_QUEUE_PATIENCE="0").stdout == "failed\n"
     (tmp_path / ".snakemake/queue/11.ended").write_text("0\n", encoding="utf-8")
+    assert run("orphans.py", "sge", folder=tmp_path).stdout == "\n"
     install(tmp_path, {"qstat": SGE_KNOWN})
+    (tmp_path / ".snakemake/queue/14.submitted").unlink()
     assert run("orphans.py", "sge", folder=tmp_path).stdout == "17\n"
     assert {path.name for path in (tmp_path / ".snakemake/queue").iterdir()} == {"11.ended", "17.submitted"}
+
+
+def test_jobs_that_a_snakemake_waits_for_are_no_orphans(tmp_path: Path) -> None:
+    install(tmp_path, {"qstat": SGE_KNOWN})
+    assert run("submit.py", "sge", "echo", "17", folder=tmp_path).returncode == 0
+    (tmp_path / "snakemake").write_text("#!/bin/sh\nwhile :; do sleep 0.05; done\n", encoding="utf-8")
+    waiting = subprocess.Popen(["/bin/sh", "./snakemake"], cwd=tmp_path)
+    try:
+        done = run("orphans.py", "sge", folder=tmp_path)
+    finally:
+        waiting.kill()
+        waiting.wait()
+    assert (done.returncode, done.stdout) == (1, "")
+    assert f"Snakemake is running here (process {waiting.pid})" in done.stderr
+    assert run("orphans.py", "sge", folder=tmp_path).stdout == "17\n"
+
+
+def test_a_job_finds_the_folder_of_its_notes(tmp_path: Path) -> None:
+    """It may begin, and the queue write what it prints there, before the command that submits it has answered."""
+    (tmp_path / "qsub").write_text('#!/bin/sh\n[ -d "$PRASANGA_QUEUE_FOLDER" ] && echo 17\n', encoding="utf-8")
+    (tmp_path / "qsub").chmod(0o755)
+    assert run("submit.py", "sge", "qsub", folder=tmp_path).stdout == "17\n"
 
 
 @pytest.mark.parametrize("script", ["submit.py", "status.py", "orphans.py"])

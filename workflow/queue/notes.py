@@ -16,7 +16,6 @@ def begin(job: str, asked: float) -> None:
 
     A short job may end before the queue's command has told its number: what is as new as the question is its own.
     """
-    FOLDER.mkdir(parents=True, exist_ok=True)
     for note in (ended_note(job), missing_note(job)):
         if note.exists() and note.stat().st_mtime < asked - CLOCKS_APART:
             note.unlink()

@@ -1,16 +1,36 @@
-"""Print the jobs of this folder that are still in the queue while no Snakemake waits for them: orphans.py lsf|pbs|sge.
+"""Print the jobs of this folder that the queue still has while no Snakemake waits for them: orphans.py lsf|pbs|sge.
 
 After `kill -9`, or when the login node died, jobs go on, and Snakemake would submit them a second time. So, before the
-same command is typed again: `bkill $(python3 workflow/queue/orphans.py lsf)`, or `qdel` for the others.
+same command is typed again, they are taken out of the queue, until nothing is printed any more (docs/engines.md).
 """
 
 import sys
+from pathlib import Path
 
-from engines import QUESTIONS, RUNNING
-from notes import unfinished
-from status import status
+from engines import QUESTIONS, RUNNING, SILENT
+from notes import exit_status, finish, unfinished
+from running import snakemake_runs_in
+from status import ask
+
+
+def orphans(engine: str) -> "list[str]":
+    """Jobs submitted from here that the queue has, or of which it says nothing that is understood."""
+    found = []
+    for job in unfinished():
+        if exit_status(job) is not None:
+            finish(job)
+        elif ask(engine, job) in (RUNNING, SILENT):
+            found.append(job)
+    return found
+
 
 if __name__ == "__main__":
     if len(sys.argv) != 2 or sys.argv[1] not in QUESTIONS:
         sys.exit(f"orphans.py {'|'.join(QUESTIONS)}, not: {' '.join(sys.argv[1:])}")
-    print(*(job for job in unfinished() if status(sys.argv[1], job) == RUNNING))
+    running = snakemake_runs_in(Path.cwd())
+    if running:
+        sys.exit(
+            f"Snakemake is running here (process {running}); its jobs are no orphans. Stop it with Ctrl-C, or with"
+            f" `kill -INT {running}`: it takes its jobs out of the queue itself."
+        )
+    print(*orphans(sys.argv[1]))

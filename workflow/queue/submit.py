@@ -12,6 +12,8 @@ from notes import FOLDER, begin
 def submit(engine: str, command: "list[str]") -> int:
     """Run the submission; returns the exit status of this script. What the queue says to a user goes to stderr."""
     asked = time.time()
+    # the job may begin, and write what it prints there, before its number is told
+    FOLDER.mkdir(parents=True, exist_ok=True)
     try:
         # the job begins elsewhere, and is given this environment by the options of the profile
         environment = {**os.environ, "PRASANGA_QUEUE_FOLDER": str(FOLDER.absolute())}
