@@ -44,6 +44,10 @@ checkpoint check_model:
     input:
         forms="results/lexicon/forms.parquet",
         model=model_files,
+        # says whether the others are as they were written
+        training=lambda wildcards: [f"results/models/{wildcards.family}/training.json"]
+        if wildcards.family in TRAINED
+        else [],
     output:
         report="results/models/{family}.json",
         tokenizer="results/models/{family}.tokenizer.json",

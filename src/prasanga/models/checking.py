@@ -22,6 +22,7 @@ from prasanga.models.memory import weights_bytes
 from prasanga.models.options import KINDS, NO_OPTIONS, ModelOptions
 from prasanga.models.pieces import read_pieces
 from prasanga.models.shape import WITH_HEAD, Size, max_pieces, model_kind, size_of, skeleton
+from prasanga.models.unchanged import require_as_trained
 from prasanga.models.vocabulary_heads import missing_of_head, no_head
 from prasanga.models.weights import Weights, find_weights, stored_shapes
 
@@ -67,9 +68,11 @@ def check_model(
         InputError: everything that `load_model` refuses except lack of memory and of devices, and weights that are
             missing as single tensors. Where probabilities are asked: the model is of none of `kinds`, its files have no
             vocabulary head, or it is of a kind of `masked` and its tokenizer has no mask. A piece of `language_codes`
-            is none of the tokenizer's.
+            is none of the tokenizer's. The workflow has trained the model, and a file of it is not as it was written.
     """
     source = open_source(model, revision)
+    if source.folder is not None:
+        require_as_trained(source.folder)
     if not source.pinned:
         _LOG.warning(
             "model %s: revision is %s, which may stand for other weights tomorrow. To be able to repeat the study,"

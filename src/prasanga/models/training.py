@@ -6,7 +6,6 @@ nothing about a language.
 
 from __future__ import annotations
 
-import json
 import logging
 import platform
 import re
@@ -22,17 +21,20 @@ import tokenizers
 import torch
 import transformers
 
+from prasanga.documents import write_document
 from prasanga.errors import InputError
 from prasanga.models.architectures import POSITIONS, build_model, learn_tokenizer, with_names
+from prasanga.models.identity import sha256_of
 from prasanga.models.objectives import OBJECTIVES, Objective, entropy_of
 from prasanga.models.options import KINDS
 from prasanga.models.quiet import quiet
+from prasanga.models.unchanged import TRAINING
 from prasanga.parquet import explaining_full_disk, reach_the_disk, temporary_beside
 from prasanga.progress import progress
 from prasanga.seeds import generator, seed_of
 
 _LOG = logging.getLogger(__name__)
-_FILES = ("config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json", "training.json")
+_FILES = ("config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json", TRAINING)
 
 
 @dataclass(frozen=True)
@@ -223,8 +225,8 @@ def _write_beside(folder: Path, model: Any, tokenizer: Any, report: TrainingRepo
             model.save_pretrained(fresh)
         (fresh / "generation_config.json").unlink(missing_ok=True)  # all of it stands in config.json
         tokenizer.save_pretrained(fresh)
-        text = json.dumps(asdict(report), indent=2, sort_keys=True, ensure_ascii=False)
-        (fresh / "training.json").write_text(text + "\n", encoding="utf-8")
+        written = {path.name: sha256_of(path) for path in sorted(fresh.iterdir())}
+        write_document(fresh / TRAINING, {**asdict(report), "sha256": written})
         for path in fresh.iterdir():
             path.chmod((fresh / "config.json").stat().st_mode)  # safetensors files come readable by their owner only
             reach_the_disk(path)

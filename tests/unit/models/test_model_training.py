@@ -14,9 +14,10 @@ import torch
 from transformers import AutoModelForMaskedLM, AutoTokenizer
 
 from prasanga.errors import InputError
-from prasanga.models import architectures, train_model
+from prasanga.models import architectures, check_model, train_model
 from prasanga.models.masking import mask_pieces
 from prasanga.models.tokenizer import MASK, piece_id, train_tokenizer
+from prasanga.models.unchanged import require_as_trained
 
 TEXTS = [
     f"{who} {where} {what} দেখে।"
@@ -98,6 +99,33 @@ def test_a_failed_training_leaves_the_old_model_alone(tmp_path: Path, monkeypatc
         train_model(TEXTS, tmp_path / "m", seed=4, **SMALL)
     assert digests(tmp_path / "m") == before
     assert [path.name for path in tmp_path.iterdir()] == ["m"]
+
+
+@pytest.mark.parametrize("name", sorted(FILES))
+def test_a_model_that_is_not_as_training_wrote_it_is_refused(tmp_path: Path, name: str) -> None:
+    folder = tmp_path / "m"
+    train_model(TEXTS, folder, seed=3, **SMALL)
+    require_as_trained(folder)
+    data = bytearray((folder / name).read_bytes())
+    data[len(data) // 2] ^= 1
+    (folder / name).write_bytes(data)
+    with pytest.raises(InputError, match=rf"m/{name}: (not as training has written it|damaged).* Delete it and run"):
+        check_model(folder)
+    (folder / name).unlink()
+    if name == "training.json":  # then it counts as a model that came from elsewhere
+        require_as_trained(folder)
+    else:
+        with pytest.raises(InputError, match=f"m/{name}: not as training has written it"):
+            require_as_trained(folder)
+
+
+def test_a_model_of_somebody_else_is_not_compared(tmp_path: Path) -> None:
+    folder = tmp_path / "m"
+    train_model(TEXTS, folder, seed=3, **SMALL)
+    (folder / "config.json").write_text("{}")
+    for text in ("{}", '{"sha256": "0000"}'):
+        (folder / "training.json").write_text(text)
+        require_as_trained(folder)
 
 
 def test_an_existing_model_is_replaced_and_foreign_files_are_not(tmp_path: Path) -> None:
