@@ -12,11 +12,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from prasanga.errors import InputError
+from prasanga.errors import InputError, printable
 from prasanga.yaml_guard import load_plain
 
 TEMPLATE_KEY = "__use_yte__"
-_SCHEMA = Path("workflow/schemas/config.schema.yaml")
+# Of the checkout that this file lies in; a package that was installed elsewhere has none.
+_SCHEMA = Path(__file__).parents[2] / "workflow/schemas/config.schema.yaml"
 
 
 def read_config(path: str | Path) -> dict[str, Any]:
@@ -76,20 +77,26 @@ def _json(path: Path, text: str) -> Any:
 
 
 def main(paths: list[str]) -> int:
-    """Look at configs and say what is wrong with them; 0 if nothing is."""
+    """Look at configs and say what is wrong with them; 0 if nothing is, 1 if something is, 2 if none is named."""
     from prasanga.config import complete, read_schema
 
-    wrong = 0
+    if not paths:
+        print("Name the config to look at: python -m prasanga.config_files FILE...", file=sys.stderr)
+        return 2
+    wrong, compared = 0, _SCHEMA.is_file()
     for path in paths:
         try:
             config = read_config(path)
-            if _SCHEMA.is_file():
+            if compared:
                 complete(config, read_schema(_SCHEMA))
         except InputError as error:
             wrong += 1
             print(error, file=sys.stderr)
         else:
-            print(f"{path}: plain data, and a config of this version.")
+            keys = (
+                "a config of this version" if compared else f"not compared with the schema, which is not at {_SCHEMA}"
+            )
+            print(f"{printable(path)}: plain data, and {keys}.")
     return 1 if wrong else 0
 
 

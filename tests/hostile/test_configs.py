@@ -393,6 +393,29 @@ def test_a_defect_of_ours_while_planning_is_said_to_be_one(study: Study) -> None
     assert "Traceback (most recent call last)" in (study.root / "logs/planning.log.traceback").read_text()
 
 
+def test_looking_at_a_config_compares_it_with_the_schema_wherever_it_lies(tmp_path: Path) -> None:
+    (tmp_path / "c.yaml").write_text("nonsense: 1\n", encoding="utf-8")
+    for named, code, words in ((["c.yaml"], 1, "nonsense"), ([], 2, "Name the config to look at")):
+        done = subprocess.run(
+            [sys.executable, "-m", "prasanga.config_files", *named],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert (done.returncode, done.stdout) == (code, "")
+        assert words in done.stderr
+
+
+def test_a_config_that_cannot_be_compared_is_not_said_to_fit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("prasanga.config_files._SCHEMA", tmp_path / "absent.yaml")
+    (tmp_path / "c.yaml").write_text("nonsense: 1\n", encoding="utf-8")
+    assert main([str(tmp_path / "c.yaml")]) == 0
+    assert "plain data, and not compared with the schema" in capsys.readouterr().out
+
+
 def test_looking_at_a_config_runs_nothing(tmp_path: Path) -> None:
     (tmp_path / "c.json").write_text(json.dumps({"__use_yte__": True, "study": "?open('canary', 'w').write('x')"}))
     done = subprocess.run(
