@@ -20,14 +20,14 @@ class InputError(ValueError):
         super().__init__(printable(str(message)))
 
 
-def printable(text: str) -> str:
+def printable(text: str, longest: int | None = _LONGEST) -> str:
     r"""Text that a terminal shows and does nothing else with.
 
     Control characters, marks that turn a line around, and lone surrogates are written as escapes (`\x1b`); a very long
-    text is cut.
+    text is cut at `longest` characters.
     """
-    if len(text) > _LONGEST:
-        text = f"{text[:_LONGEST]}... ({len(text) - _LONGEST} more characters)"
+    if longest is not None and len(text) > longest:
+        text = f"{text[:longest]}... ({len(text) - longest} more characters)"
     return _UNPRINTABLE.sub(_escaped, text)
 
 

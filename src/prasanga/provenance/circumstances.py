@@ -25,7 +25,7 @@ from typing import Any
 
 from prasanga.errors import InputError
 from prasanga.parquet import write_text
-from prasanga.provenance.files import digest_of
+from prasanga.provenance.files import digest_of, json_line
 
 LIBRARIES = (
     *("ftfy", "gensim", "jinja2", "jsonschema", "matplotlib", "numba", "numpy", "polars"),
@@ -43,6 +43,8 @@ VARIABLES = (
 _INSTRUCTIONS = ("avx", "avx2", "fma", "avx512f", "avx512_vnni", "avx512_bf16", "amx_bf16", "asimd", "sve", "bf16")
 _PLAN, _JOBS = "prasanga/circumstances.jsonl", "prasanga/jobs"
 _PLANS = 20
+# What reading a line raises that was cut short, or that somebody else has written.
+_NOT_TOLD = (ValueError, TypeError, AttributeError, OverflowError, RecursionError)
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,25 @@ class Circumstances:
     def digest(self) -> str:
         """16 hexadecimal digits."""
         return digest_of(asdict(self))
+
+    @classmethod
+    def read(cls, said: Any) -> Circumstances:
+        """Those that a file tells, which anybody may have written.
+
+        Raises:
+            TypeError: a part of them is not of the kind that it has to be.
+        """
+        told = cls(**said)
+        parts = [*vars(told).values(), told.host.get("variables", {})]
+        if not all(isinstance(part, dict) for part in parts):
+            raise TypeError("no circumstances: every part of them is a mapping")
+        texts: list[Any] = [*told.libraries.values()]
+        for name in ("gpus", "instructions"):
+            listed = told.host.get(name, [])
+            texts += listed if isinstance(listed, list) else [None]
+        if not all(isinstance(text, str) for text in texts):
+            raise TypeError("no circumstances: versions, cards and instructions are text")
+        return told
 
 
 def here(config: Mapping[str, Any], settings: Mapping[str, Any]) -> Circumstances:
@@ -131,36 +152,35 @@ def remember_plan(notes: Path, circumstances: Circumstances) -> None:
     plans = last_planned(notes)
     if plans and plans[-1][1] == circumstances:
         return
-    lines = [json.dumps([since, asdict(each)], ensure_ascii=False) for since, each in plans[1 - _PLANS :]]
-    lines.append(json.dumps([time.time(), asdict(circumstances)], ensure_ascii=False))
+    lines = [json_line([since, asdict(each)]) for since, each in [*plans[1 - _PLANS :], (time.time(), circumstances)]]
     with suppress(InputError, OSError):
-        write_text(notes / _PLAN, "".join(f"{line}\n" for line in lines))
+        write_text(notes / _PLAN, "".join(lines))
 
 
 def last_planned(notes: Path) -> list[tuple[float, Circumstances]]:
     """When the last plans were made (seconds since 1970), and in which circumstances; the oldest first."""
     found = []
     for line in _read(notes / _PLAN).splitlines():
-        with suppress(ValueError, TypeError):
+        with suppress(*_NOT_TOLD):
             since, said = json.loads(line)
-            found.append((float(since), Circumstances(**said)))
+            found.append((float(since), Circumstances.read(said)))
     return found
 
 
 def note_job(notes: Path, outputs: Iterable[str], circumstances: Circumstances) -> None:
     """Note on the host of a job what kind it is; that this cannot be written is no reason to stop."""
-    said = json.dumps([time.time(), sorted(outputs), asdict(circumstances)], ensure_ascii=False)
+    said = json_line([time.time(), sorted(outputs), asdict(circumstances)])
     with suppress(InputError, OSError):
-        write_text(notes / _JOBS / f"{uuid.uuid4().hex}.json", f"{said}\n")
+        write_text(notes / _JOBS / f"{uuid.uuid4().hex}.json", said)
 
 
 def circumstances_of_jobs(notes: Path) -> dict[str, Circumstances]:
     """The circumstances of each output of a job that noted its host; of several jobs the last one counts."""
     noted: list[tuple[float, list[str], Circumstances]] = []
     for path in (notes / _JOBS).glob("*.json"):
-        with suppress(ValueError, TypeError):
+        with suppress(*_NOT_TOLD):
             began, outputs, said = json.loads(_read(path))
-            noted.append((float(began), list(outputs), Circumstances(**said)))
+            noted.append((float(began), [str(output) for output in outputs], Circumstances.read(said)))
     return {output: said for _, outputs, said in sorted(noted, key=itemgetter(0)) for output in outputs}
 
 

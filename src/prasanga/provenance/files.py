@@ -30,6 +30,18 @@ def digests_of_files(paths: Iterable[str | Path]) -> dict[str, str]:
     return {str(path): sha256_of_file(path) for path in paths}
 
 
+def json_line(value: Any) -> str:
+    """A value as a line of JSON, readable in any script; escaped where a file name in it is no UTF-8."""
+    line = json.dumps(value, sort_keys=True, ensure_ascii=False)
+    try:
+        line.encode()
+    except UnicodeEncodeError:
+        line = json.dumps(value, sort_keys=True)
+    return f"{line}\n"
+
+
 def digest_of(value: Any) -> str:
     """A short digest (16 hexadecimal digits) of plain values: numbers, strings, lists, mappings in any order."""
-    return hashlib.sha256(json.dumps(value, sort_keys=True, ensure_ascii=False).encode()).hexdigest()[:16]
+    return hashlib.sha256(
+        json.dumps(value, sort_keys=True, ensure_ascii=False).encode("utf-8", "surrogatepass")
+    ).hexdigest()[:16]

@@ -25,7 +25,7 @@ import os
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from prasanga.documents import is_whole_document
@@ -38,7 +38,7 @@ from prasanga.provenance.circumstances import (
     last_planned,
     remember_plan,
 )
-from prasanga.provenance.files import sha256_of_file, unreadable
+from prasanga.provenance.files import json_line, sha256_of_file, unreadable
 
 LEDGER = "provenance.jsonl"
 MANIFEST = "corpus.json"
@@ -262,28 +262,74 @@ def is_whole(path: Path) -> bool:
 
 
 def read_ledger(path: Path) -> Ledger:
-    """The ledger in a file; a line that cannot be read (cut short, another version) counts as absent."""
+    """The ledger in a file, which may come from anybody.
+
+    A line that cannot be read counts as absent: it is cut short, of another version, or no line of a ledger.
+
+    Raises:
+        InputError: the file is there and cannot be read.
+    """
     ledger = Ledger()
-    if path.is_file():
-        for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
-            try:
-                said = json.loads(line)
-                if "circumstances" in said and "path" not in said:
-                    circumstances = Circumstances(**said["circumstances"])
-                    ledger.circumstances[circumstances.digest] = circumstances
-                else:
-                    entry = Entry(**said)
-                    ledger.entries[entry.path] = entry
-            except (ValueError, TypeError, AttributeError):
-                continue
+    try:
+        text = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
+    except OSError as error:
+        raise unreadable(path, error) from error
+    for line in text.splitlines():
+        try:
+            said = json.loads(line)
+            if "circumstances" in said and "path" not in said:
+                circumstances = Circumstances.read(said["circumstances"])
+                ledger.circumstances[circumstances.digest] = circumstances
+            else:
+                entry = _read_entry(said)
+                ledger.entries[entry.path] = entry
+        except (ValueError, TypeError, AttributeError, OverflowError, RecursionError):
+            continue
     return ledger
+
+
+def _read_entry(said: Any) -> Entry:
+    """An entry as a line tells it; TypeError if a part of it is not of the kind that it has to be."""
+    entry = Entry(**said)
+    texts = [entry.path, entry.sha256, entry.circumstances, *entry.inputs]
+    texts += [sha256 for sha256 in entry.inputs.values() if sha256 is not None]
+    if not all(isinstance(text, str) for text in texts):
+        raise TypeError("no entry: paths and digests are text")
+    parts = PurePosixPath(entry.path).parts
+    if len(parts) < 2 or ".." in parts or entry.path.startswith("/"):
+        raise TypeError("no entry: it is of no file below a folder of results")
+    if not (_is_time(entry.mtime_ns / 1e9) and type(entry.mtime_ns) is int and type(entry.size) is int):
+        raise TypeError("no entry: size and time are whole numbers")
+    if not is_note(entry.record):
+        raise TypeError("no entry: its record is no note of Snakemake's")
+    return entry
+
+
+def is_note(value: Any) -> bool:
+    """Whether the parts that are looked at here are of the kind that they have in Snakemake's notes."""
+    if not isinstance(value, dict):
+        return False
+    params, inputs = value.get("params") or [], value.get("input") or []
+    checksums = value.get("input_checksums") or {}
+    return (
+        isinstance(value.get("rule") or "", str)
+        and isinstance(params, list)
+        and isinstance(inputs, list)
+        and isinstance(checksums, dict)
+        and all(isinstance(text, str) for text in [*inputs, *checksums.values()])
+        and all(_is_time(value.get(key) or 0.0) for key in ("starttime", "endtime"))
+    )
+
+
+def _is_time(value: Any) -> bool:
+    """Seconds since 1970, of a year that a date can have (9987 at most)."""
+    return type(value) in (int, float) and 0 <= value < 253_000_000_000
 
 
 def _write(path: Path, ledger: Ledger) -> None:
     described = [{"circumstances": asdict(ledger.circumstances[digest])} for digest in sorted(ledger.circumstances)]
     entries = [asdict(ledger.entries[key]) for key in sorted(ledger.entries)]
-    lines = (json.dumps(each, sort_keys=True, ensure_ascii=False) for each in [*described, *entries])
-    write_text(path, "".join(f"{line}\n" for line in lines))
+    write_text(path, "".join(map(json_line, [*described, *entries])))
 
 
 def result_files(folder: Path) -> Iterator[Path]:
@@ -298,15 +344,17 @@ def result_files(folder: Path) -> Iterator[Path]:
 
 
 def _notes(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Snakemake's notes, {output: note}; an unreadable one counts as absent."""
+    """Snakemake's notes, {output: note}; one that is unreadable, or is no note, counts as absent."""
     if folder.is_dir():
         for path in folder.rglob("*"):
             if path.is_file():
                 parts = [part.removeprefix("@") for part in path.relative_to(folder).parts]
                 try:
-                    yield urlsafe_b64decode("".join(parts)).decode(), json.loads(path.read_text(encoding="utf-8"))
-                except ValueError:
+                    key, note = urlsafe_b64decode("".join(parts)).decode(), json.loads(path.read_text(encoding="utf-8"))
+                except (ValueError, RecursionError):
                     continue
+                if is_note(note):
+                    yield key, note
 
 
 def _note_path(folder: Path, key: str) -> Path:

@@ -54,7 +54,7 @@ def _params(texts: tuple[str, ...]) -> Params:
             continue
         try:
             value = ast.literal_eval(text)
-        except (ValueError, SyntaxError):
+        except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
             value = text
         (params.settings if isinstance(value, dict) else params.others).append(value)
     return params

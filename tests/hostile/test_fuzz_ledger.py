@@ -1,0 +1,123 @@
+"""Ledgers of results that somebody else has sent, and Snakemake's notes: read before every plan, and when one asks."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from hostile_inputs import Edit, edited_bytes, edited_tree, edits, fuzzing, try_input
+from hypothesis import given
+from noted_results import CIRCUMSTANCES, NotedResults, small_results
+
+from prasanga.provenance.__main__ import main, tell
+from prasanga.provenance.ledger import LEDGER, read_ledger, synchronize
+
+FIGURE = "report/figures/ceat.svg"
+
+
+@pytest.fixture(scope="module")
+def noted(tmp_path_factory: pytest.TempPathFactory) -> NotedResults:
+    """Results with a ledger, and Snakemake's notes put aside: what is known is known from the ledger alone."""
+    made = small_results(tmp_path_factory.mktemp("ledger") / "study")
+    (made.root / ".snakemake").rename(made.root / "notes")
+    return made
+
+
+@pytest.fixture(scope="module")
+def lines(noted: NotedResults) -> list[object]:
+    """The ledger as it was written."""
+    return [json.loads(line) for line in (noted.results / LEDGER).read_text(encoding="utf-8").splitlines()]
+
+
+def use(noted: NotedResults, kind: str) -> None:
+    """What a plan does with a ledger, and what is told of a figure from it."""
+    shutil.rmtree(noted.root / ".snakemake", ignore_errors=True)
+    try_input(kind, lambda: tell(noted.results / FIGURE, whole=True))
+    before = (noted.results / LEDGER).read_bytes()
+    synchronize(noted.root, circumstances=CIRCUMSTANCES)
+    synchronize(noted.root, own_run=True, circumstances=CIRCUMSTANCES)
+    (noted.results / LEDGER).write_bytes(before)
+
+
+def test_the_ledger_that_is_edited_is_a_good_one(noted: NotedResults, lines: list[object]) -> None:
+    assert len(lines) == len(read_ledger(noted.results / LEDGER).entries) + 1
+    assert "made by the rule draw_ceat" in tell(noted.results / FIGURE)
+
+
+@fuzzing()
+@given(edits(3))
+def test_ledgers_with_odd_values(noted: NotedResults, lines: list[object], changes: list[Edit]) -> None:
+    changed = edited_tree(lines, changes)
+    text = "".join(f"{json.dumps(line)}\n" for line in (changed if isinstance(changed, list) else [changed]))
+    (noted.results / LEDGER).write_text(text, encoding="utf-8")
+    use(noted, "ledger: values")
+
+
+@fuzzing()
+@given(edits(3))
+def test_ledgers_with_odd_params(noted: NotedResults, lines: list[object], changes: list[Edit]) -> None:
+    """The settings of jobs stand in the ledger as Python writes them."""
+    given_settings = {
+        "shard": {"path": "texts/corpus.txt"},
+        "shards": [{"path": "texts/corpus.txt"}, {"path": "b"}],
+        "digests": ["0" * 32, "1" * 32],
+        "digest": "0" * 32,
+        "model": "models/a",
+        "options": {"quantization": "int8"},
+        "seed": 47,
+    }
+    settings = repr(edited_tree(given_settings, changes))
+    entries = [{**line, "record": {**line["record"], "params": [settings]}} for line in lines if "record" in line]
+    text = "".join(f"{json.dumps(line)}\n" for line in entries)
+    (noted.results / LEDGER).write_text(text, encoding="utf-8")
+    use(noted, "ledger: params")
+
+
+@fuzzing()
+@given(edits(6))
+def test_ledgers_of_odd_text(noted: NotedResults, lines: list[object], changes: list[Edit]) -> None:
+    data = "".join(f"{json.dumps(line)}\n" for line in lines).encode()
+    (noted.results / LEDGER).write_bytes(edited_bytes(data, changes))
+    use(noted, "ledger: text")
+
+
+@fuzzing()
+@given(edits(3))
+def test_notes_with_odd_values(noted: NotedResults, lines: list[object], changes: list[Edit]) -> None:
+    shutil.rmtree(noted.root / ".snakemake", ignore_errors=True)
+    shutil.copytree(noted.root / "notes", noted.root / ".snakemake")
+    files = sorted((noted.root / ".snakemake").rglob("metadata/*"))
+    changed = edited_tree([json.loads(path.read_text(encoding="utf-8")) for path in files], changes)
+    for path, note in zip(files, changed if isinstance(changed, list) else [], strict=False):
+        path.write_text(json.dumps(note), encoding="utf-8")
+    (noted.results / LEDGER).write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
+    before = (noted.results / LEDGER).read_bytes()
+    try_input("notes of Snakemake", lambda: synchronize(noted.root, own_run=True, circumstances=CIRCUMSTANCES))
+    (noted.results / LEDGER).write_bytes(before)
+
+
+def test_what_is_told_does_not_steer_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    noted = small_results(tmp_path / "study")
+    ledger = noted.results / LEDGER
+    ledger.write_text(ledger.read_text(encoding="utf-8").replace('"draw_ceat', '"\\u001b[2Jdraw'), encoding="utf-8")
+    absent = tmp_path / "absent.svg"
+    assert main([str(absent), str(noted.results / FIGURE)]) == 1
+    said = capsys.readouterr()
+    assert "made by the rule \\x1b[2Jdraw" in said.out
+    assert "\x1b" not in said.out
+    assert "absent.svg: no such file" in said.err
+
+
+def test_a_ledger_that_cannot_be_opened_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    noted = small_results(tmp_path / "study")
+
+    def refused(*_: object, **__: object) -> str:
+        raise PermissionError(13, "Permission denied", "x")
+
+    monkeypatch.setattr(Path, "read_text", refused)
+    assert main([str(noted.results / FIGURE)]) == 1
+    assert f"{LEDGER}: cannot be read (Permission denied). Let yourself read it" in capsys.readouterr().err
