@@ -39,7 +39,9 @@ system:
 	for name in "$$PRASANGA_CHROMIUM" chromium chromium-browser google-chrome; do \
 	  if [ -n "$$name" ] && command -v "$$name" >/dev/null; then browser=$$name; fi; \
 	done; \
-	if [ -n "$$browser" ] && command -v slurmctld slurmd sbatch munged >/dev/null; then exit 0; fi; \
+	missing=; \
+	for name in slurmctld slurmd sbatch munged; do command -v $$name >/dev/null || missing=$$name; done; \
+	if [ -n "$$browser" ] && [ -z "$$missing" ]; then exit 0; fi; \
 	packages=$$(grep -v '^#' tests/apt.txt | tr '\n' ' '); \
 	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends $$packages >/dev/null; \

@@ -19,13 +19,18 @@ _REFUSED = {
         [errno.EACCES, errno.EPERM],
         "Let yourself read it and search the folders on the way (`chmod u+rX`), or name another file in the config.",
     ),
-    **dict.fromkeys([errno.ENOSPC, errno.EDQUOT], "Make room there, or take another folder."),
+    **dict.fromkeys(
+        [errno.ENOSPC, errno.EDQUOT, errno.EFBIG],
+        "Make room where results, TMPDIR and the cache of models lie, or take other folders, and run again.",
+    ),
     errno.EROFS: "Nothing can be written there: take another folder.",
     errno.ENAMETOOLONG: "Write a shorter path in the config, or move the study to a folder of a shorter name.",
     errno.ELOOP: "Symbolic links lead in a circle there: take them away, or name another file in the config.",
     **dict.fromkeys([errno.EMFILE, errno.ENFILE], "Too many files are open: raise the limit (`ulimit -n`)."),
-    **dict.fromkeys([errno.EIO, errno.ESTALE], "See to the disk or the network that it lies on, and run again."),
+    **dict.fromkeys([errno.EIO, errno.ESTALE], "See to the disk or the network that the files lie on, and run again."),
 }
+# Told by a file that is open already, of which the system does not say the name.
+_WITHOUT_NAME = _REFUSED.keys() - {errno.EACCES, errno.EPERM, errno.ENAMETOOLONG, errno.ELOOP}
 _TALKATIVE = ("fontTools", "matplotlib")  # which would tell of every table of every font
 
 
@@ -95,8 +100,9 @@ def said_of_failure(error: BaseException, log: str | Path) -> str:
             f"Out of memory ({kind}). Give the job more (`mem_mb` of its rule in the profile), or run fewer at a time;"
             " what is done is not done twice."
         )
-    if isinstance(error, OSError) and error.filename is not None and error.errno in _REFUSED:
-        return f"{str(error.filename)[:500]}: {error.strerror}. {_REFUSED[error.errno]} What is done is not done twice."
+    if isinstance(error, OSError) and error.errno in _REFUSED and (error.filename or error.errno in _WITHOUT_NAME):
+        where_it_was = f"{str(error.filename)[:500]}: " if error.filename else ""
+        return f"{where_it_was}{error.strerror}. {_REFUSED[error.errno]} What is done is not done twice."
     try:
         where.parent.mkdir(parents=True, exist_ok=True)
         where.write_text("".join(traceback.format_exception(error)), encoding="utf-8", errors="backslashreplace")

@@ -25,7 +25,6 @@ MOST_NODES = 200_000
 MOST_BYTES = 20_000_000
 _PREFIX = "tag:yaml.org,2002:"
 _TAGS = frozenset(f"{_PREFIX}{name}" for name in ("str", "int", "float", "bool", "null", "map", "seq"))
-_MERGE = "<<"
 
 
 @dataclass

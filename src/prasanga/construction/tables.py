@@ -12,6 +12,8 @@ from pathlib import Path
 from prasanga.errors import InputError
 from prasanga.spreadsheets import unguarded_text
 
+_DIGITS = 18  # of a number that 64 bits hold in any case
+
 
 @dataclass(frozen=True)
 class Row:
@@ -37,7 +39,7 @@ class Row:
     def count(self, column: str) -> int:
         """A whole number from 0 on."""
         found = self.text(column)
-        if not found.isascii() or not found.isdigit():
+        if not found.isascii() or not found.isdigit() or len(found) > _DIGITS:
             raise InputError(f"{self.place}: {column!r} is {found!r}. Write a whole number, 0 or more.")
         return int(found)
 

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from prasanga.errors import InputError
+from prasanga.errors import InputError, reason
 from prasanga.lexicon.model import Category, Lexicon, Stimulus, SurfaceForm, WordSet, claimants, first_readings
 from prasanga.lexicon.spelling import spelling_of
 from prasanga.lexicon.yaml_input import read_text, suggest
@@ -39,9 +39,9 @@ def read_json_object(path: Path) -> dict[str, Any]:
         raise InputError(
             f"{path}, line {error.lineno}: not JSON: {error.msg}. The file must hold one JSON object, not one per line."
         ) from None
-    except RecursionError:
+    except (RecursionError, ValueError) as error:  # brackets without end, a number of thousands of digits
         raise InputError(
-            f"{path}: brackets within brackets without end. The file must hold one object: {{...}}."
+            f"{path}: JSON that cannot be read ({reason(error)}). The file must hold one object: {{...}}."
         ) from None
     if not isinstance(content, dict):
         raise InputError(f"{path}: found a JSON {type(content).__name__}, but the file must hold one object: {{...}}.")

@@ -53,7 +53,6 @@ STRUCTURE_DIFFERENCES_SCHEMA: Mapping[str, type[pl.DataType]] = {
 `ratio` is sd_2 / sd_1, `difference` mean_2 - mean_1, each with a 95 % bootstrap interval over traits."""
 
 _FEWEST_TRAITS = 8
-_KEY = ("model", "polarity")
 _NEEDED = ("model", "polarity", "trait", "structure", "n_words", "pieces", "terms", *QUANTITIES)
 
 

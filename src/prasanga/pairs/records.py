@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from prasanga.errors import InputError
+from prasanga.errors import InputError, reason
 
 
 @dataclass(frozen=True)
@@ -48,15 +48,25 @@ def read_csv(path: Path) -> Records:
 
 
 def read_json(path: Path) -> Any:
-    """A JSON file; one that is missing, not UTF-8 or no JSON is an `InputError`."""
+    """A JSON file; one that is missing, not UTF-8, no JSON, or has half of a character in it is an `InputError`."""
+    text = _text(path)
     try:
-        return json.loads(_text(path))
+        content = json.loads(text)
+        if "\\u" in text:
+            json.dumps(content, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        around = error.object[max(0, error.start - 40) : error.start + 1]
+        raise InputError(
+            f"{path}: half of a character (an escape from \\ud800 to \\udfff without its partner) at the end of {around!r}."
+            " Write the character itself."
+        ) from None
     except json.JSONDecodeError as error:
         raise InputError(f"{path}, line {error.lineno}, column {error.colno}: no JSON ({error.msg}).") from error
-    except RecursionError:
+    except (RecursionError, ValueError) as error:  # brackets without end, a number of thousands of digits
         raise InputError(
-            f"{path}: brackets within brackets without end, and no file of pairs. A mapping or a list is expected."
+            f"{path}: JSON that cannot be read ({reason(error)}), and no file of pairs. A mapping or a list is expected."
         ) from None
+    return content
 
 
 def _text(path: Path) -> str:

@@ -22,6 +22,7 @@ RecordFormat = Literal["jsonl", "parquet", "dataset", "extracted"]
 _Told = Callable[[int], object] | None
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_DIGITS = 18  # of a number that 64 bits hold in any case
 _LONGEST_CELL = 1 << 28  # characters; by default the csv module stops at 2^17, less than many a document
 _DECODER = json.JSONDecoder(strict=False)  # a strict one refuses NUL and tabs in strings
 _SKIP = "or write `corpus.errors: skip-line` to leave such records out and count them"
@@ -244,7 +245,9 @@ def _table(path: Path, columns: Sequence[str], counts: ReadingReport, read: _Tol
 
 
 def _start_in(row: Sequence[str], column: int | None) -> int | None:
-    return int(row[column]) if column is not None and row[column].isdecimal() else None
+    """Where the stimulus stands, if that is said; more digits than a place has say nothing."""
+    cell = "" if column is None else row[column]
+    return int(cell) if cell.isdecimal() and len(cell) <= _DIGITS else None
 
 
 def _place_of(column: str, header: Sequence[str], path: Path) -> int:

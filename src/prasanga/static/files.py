@@ -26,6 +26,7 @@ _LOG = logging.getLogger(__name__)
 FORMATS = ("auto", "word2vec", "word2vec-binary", "glove", "fasttext")
 FASTTEXT_BINARY = (793712314).to_bytes(4, "little")
 _HEAD = 1 << 18
+_DIGITS = 18  # of a number that 64 bits hold in any case
 _CUT_WORDS = 58
 """The word2vec program cuts words after 98 bytes, its program for phrases after 58: shorter words are never cut."""
 
@@ -244,7 +245,7 @@ def numbers_apart(line: bytes) -> bytes:
 def header_of(line: bytes) -> tuple[int, int] | None:
     """Numbers of words and dimensions, if the line is a header."""
     fields = line.split()
-    if len(fields) == 2 and all(part.isdigit() for part in fields) and int(fields[1]) > 0:
+    if len(fields) == 2 and all(part.isdigit() and len(part) <= _DIGITS for part in fields) and int(fields[1]) > 0:
         return int(fields[0]), int(fields[1])
     return None
 

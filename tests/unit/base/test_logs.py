@@ -55,6 +55,8 @@ def test_what_the_system_refuses_is_no_defect_of_ours(tmp_path: Path) -> None:
     assert "a/b: Permission denied. Let yourself read it and search the folders on the way" in done.stderr
     assert [file.name for file in tmp_path.glob("*.log*")] == ["job.log"]
     assert "a defect of prasanga" in run(log, "raise PermissionError(13, 'Permission denied')").stderr
+    done = run(log, "file = open('/dev/full', 'w', buffering=1); print('x', file=file)")
+    assert "prasanga: No space left on device. Make room where results, TMPDIR and the cache" in done.stderr
 
 
 def test_the_traceback_of_an_earlier_run_does_not_stay(tmp_path: Path) -> None:

@@ -136,6 +136,8 @@ def test_files_that_do_not_belong_together(
     [
         ('{"ফুল": ["ের"]}\n{"রং": []}', r"line 2: not JSON: Extra data"),
         ("[]", r"found a JSON list, but the file must hold one object"),
+        ('{"ফুল": ' + "9" * 5000 + "}", r"broken\.jsonl: JSON that cannot be read \(Exceeds the limit"),
+        ("[" * 100_000, r"broken\.jsonl: JSON that cannot be read \(maximum recursion"),
         ({"ফুল": "ের"}, r"`ফুল` holds 'ের', but must hold a list of suffixes"),
         ({"targ1": {"category": "A", "examples": ["ফুল"]}}, r"lacks the key `targ2`"),
         (

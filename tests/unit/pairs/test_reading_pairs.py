@@ -138,7 +138,13 @@ def test_json_of_another_kind(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="`data: intrasentence` is no list"):
         read_pairs(path)
     path.write_text("[" * 100_000)
-    with pytest.raises(InputError, match="brackets within brackets without end"):
+    with pytest.raises(InputError, match=r"JSON that cannot be read \(maximum recursion depth"):
+        read_pairs(path)
+    path.write_text("[" + "9" * 5000 + "]")
+    with pytest.raises(InputError, match=r"x\.json: JSON that cannot be read \(Exceeds the limit"):
+        read_pairs(path)
+    path.write_text('{"data": {"intrasentence": [{"context": "a \\ud800"}]}}')
+    with pytest.raises(InputError, match=r"x\.json: half of a character .* at the end of '.*a \\ud800'"):
         read_pairs(path)
     path.write_text("[1,\n")
     with pytest.raises(InputError, match=r"x\.json, line 2, column 1: no JSON"):

@@ -302,6 +302,17 @@ def test_cells_with_quotes_line_ends_and_a_byte_order_mark(tmp_path: Path) -> No
     assert counts == Counts(bytes=path.stat().st_size, lines=5, documents=2)
 
 
+def test_places_of_the_stimulus(tmp_path: Path) -> None:
+    """Digits of any script are a number; what has more of them than any place says nothing."""
+    (tmp_path / "a.csv").write_text(
+        "word,sentence,start\nমা,ও মা,2\nমা,ও মা,২\nমা,ও মা,-2\nমা,ও মা,\n"
+        f"মা,ও মা,{'9' * 18}\nমা,ও মা,{'9' * 19}\nমা,ও মা,{'9' * 5000}\n",
+        encoding="utf-8",
+    )
+    found = [record.start for record in records(tmp_path / "a.csv", "extracted")]
+    assert found == [2, 2, None, None, 10**18 - 1, None, None]
+
+
 @pytest.mark.parametrize("name", ["a.tsv", "a.tsv.gz", "a.TSV"])
 def test_tabs_and_names_of_columns(tmp_path: Path, name: str) -> None:
     data = "Sentences\tWEAT word\nমা, ও মেয়ে\tমা\n".encode()
