@@ -62,10 +62,6 @@ else:
 DEFINED = {rule.name: rule for rule in workflow.rules}
 
 
-# Where jobs are put together again whenever a checkpoint is done.
-include: "joined_groups.smk"
-
-
 resource_scopes:
     # in each job that is sent, for itself
     on_card="local",
@@ -75,6 +71,12 @@ resource_scopes:
 # process. On one machine, cards are counted by `gpu`.
 if workflow.resource_settings.nodes or not workflow.is_main_process:
     workflow.register_resource("on_card", 1)
+
+if workflow.resource_settings.nodes:
+
+    # Where jobs are put together again whenever a checkpoint is done.
+    include: "joined_groups.smk"
+
 
 if workflow.resource_settings.nodes and not FROM_RESULTS:
     workflow.localrules(*(name for name in HERE if name in DEFINED))

@@ -8,7 +8,10 @@ sets, and a group is made of the finished set.
 
 from collections import defaultdict
 
+from snakemake import __version__ as snakemake_version
 from snakemake.dag import DAG
+from snakemake.exceptions import WorkflowError
+from snakemake.jobs import GroupJobFactory
 
 
 def joined_jobs(dag):
@@ -45,5 +48,22 @@ def update_groups(dag):
     dag._update_group_components()
     dag._check_groups()
 
+
+# Names that Snakemake promises to nobody: where a version has others, it is said before a job is sent.
+NEEDED_OF_SNAKEMAKE = {
+    DAG: ("update_groups", "needrun_jobs", "validate_group", "_update_group_components", "_check_groups"),
+    GroupJobFactory: ("new",),
+}
+MISSING_OF_SNAKEMAKE = [
+    f"{owner.__name__}.{name}"
+    for owner, names in NEEDED_OF_SNAKEMAKE.items()
+    for name in names
+    if not hasattr(owner, name)
+]
+if MISSING_OF_SNAKEMAKE:
+    raise WorkflowError(
+        f"This Snakemake ({snakemake_version}) joins jobs into groups in another way than the one that prasanga was made"
+        f" for (it has no {MISSING_OF_SNAKEMAKE[0]}). Install the version of requirements.lock: make .venv/.installed"
+    )
 
 DAG.update_groups = update_groups

@@ -45,9 +45,9 @@ checkpoint check_model:
         forms="results/lexicon/forms.parquet",
         model=model_files,
         # says whether the others are as they were written
-        training=lambda wildcards: [f"results/models/{wildcards.family}/training.json"]
-        if wildcards.family in TRAINED
-        else [],
+        training=lambda wildcards: (
+            [f"results/models/{wildcards.family}/training.json"] if wildcards.family in TRAINED else []
+        ),
     output:
         report="results/models/{family}.json",
         tokenizer="results/models/{family}.tokenizer.json",

@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 import yaml
 from slurm_node import SlurmNode
-from slurm_runs import require_equal_tables, slurm_run, until
+from slurm_runs import require_equal_tables, slurm_run
 from small_study import SMALL, Study, copy_code
+from waiting import until
 
 STEPS = 40
 

@@ -12,8 +12,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from slurm_node import SlurmNode
-from slurm_runs import require_equal_tables, slurm_run, until
+from slurm_runs import require_equal_tables, slurm_run
 from small_study import Study
+from waiting import until
 
 
 def test_interrupted_then_cancelled_and_out_of_memory(

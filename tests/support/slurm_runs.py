@@ -7,8 +7,7 @@ import re
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,20 +15,11 @@ from pathlib import Path
 import polars as pl
 from slurm_node import SlurmNode
 from small_study import Study
+from waiting import PATIENCE, until
 
 # What the profile says for networks of computers: files are seen at once here.
 ONE_MACHINE = ("--latency-wait", "5", "--slurm-init-seconds-before-status-checks", "1", "--slurm-keep-successful-logs")
 _SUBMITTED = re.compile(r"has been submitted with SLURM jobid (\d+) \(log: \S*?/slurm_logs/(?:rule|group)_([^/]+)/")
-PATIENCE = 900.0
-"""Seconds until a test gives up; on an idle machine nothing takes a tenth of it."""
-
-
-def until(holds: Callable[[], object], what: str, seconds: float = PATIENCE) -> None:
-    """Wait until something holds, or fail with what did not come."""
-    end = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < end, f"not within {seconds:.0f} s: {what}"
-        time.sleep(0.1)
 
 
 @dataclass

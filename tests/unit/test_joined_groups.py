@@ -13,23 +13,42 @@ from typing import Any
 import pytest
 import snakemake.api  # noqa: F401 - its parts import one another; this is the way in
 from snakemake.dag import DAG
+from snakemake.exceptions import WorkflowError
 
 Job = Any
 Joined = Callable[[Any], dict[Job, frozenset[Job]]]
 
 
-@pytest.fixture
-def joined_jobs(project_root: Path, monkeypatch: pytest.MonkeyPatch) -> Joined:
-    """The function of the rules, which replace a method of Snakemake when they are read."""
-    monkeypatch.setattr(DAG, "update_groups", DAG.update_groups)
+def read_rules(project_root: Path) -> Any:
+    """The rules as a module; reading them replaces a method of Snakemake."""
     loader = SourceFileLoader("joined_groups", str(project_root / "rules" / "joined_groups.smk"))
     spec = spec_from_loader("joined_groups", loader)
     assert spec is not None
     module = module_from_spec(spec)
     loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def joined_jobs(project_root: Path, monkeypatch: pytest.MonkeyPatch) -> Joined:
+    """The function of the rules."""
+    monkeypatch.setattr(DAG, "update_groups", DAG.update_groups)
+    module = read_rules(project_root)
     assert DAG.update_groups is module.update_groups
     found: Joined = module.joined_jobs
     return found
+
+
+def test_a_snakemake_with_other_names_is_refused_with_a_sentence(
+    project_root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = DAG.update_groups
+    monkeypatch.delattr(DAG, "_check_groups")
+    with pytest.raises(
+        WorkflowError, match=r"\(it has no DAG\._check_groups\)\. Install the version of requirements\.lock"
+    ):
+        read_rules(project_root)
+    assert DAG.update_groups is before
 
 
 class Plan:

@@ -13,7 +13,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -24,7 +23,10 @@ import yaml
 from kubernetes_plugins import python_path
 from shared_studies import shared_study
 from small_study import SMALL, Study, copy_code
+from waiting import until
 from warm_python import warm_python
+
+from prasanga.provenance.ledger import read_ledger
 
 COMMANDS = Path(__file__).parents[1] / "support/queue_commands"
 # One model, one category, one length, a part of the text: as few jobs as have all stages.
@@ -140,6 +142,14 @@ def test_a_study_survives_a_queue_that_refuses_kills_forgets_and_loses_jobs(
             for option in ("-M", "-W"):
                 before, after = (int(call[call.index(option) + 1].removesuffix("MB")) for call in (first, other))
                 assert after == attempt * before
+    # what kind of host a job ran on, it has told itself
+    ledger = read_ledger(study.root / "results/provenance.jsonl")
+    here, sent = (
+        ledger.of(ledger.entries[f"results/{path}"]) for path in ("lexicon/forms.parquet", "associations/ceat.parquet")
+    )
+    assert here.settings["jobs"] == 100
+    assert "jobs" not in {key for key, value in sent.settings.items() if value == 100}
+    assert sent.config == here.config == ledger.of(ledger.entries["results/report/index.html"]).config
     # jobs of seconds went together: fewer submissions than jobs
     jobs = len(re.findall(r"^Finished jobid: ", printed, re.MULTILINE))
     assert len(by_job) < jobs
@@ -200,23 +210,24 @@ def test_ctrl_c_takes_the_jobs_out_of_the_queue(local: Study, tmp_path: Path) ->
         # a shell that starts tests in the background has them ignore Ctrl-C, and what they start as well
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
-    while run.poll() is None and not (calls(study, "bjobs") if (study.root / "queue/calls.jsonl").exists() else []):
-        time.sleep(0.1)
+    asked = study.root / "queue/calls.jsonl"
+    until(lambda: run.poll() is not None or (asked.exists() and calls(study, "bjobs")), "a question about the job")
     # one that comes while it writes a line of its log goes unheard; one that comes while it cancels stops that
-    while run.poll() is None:
+    for _ in range(5):
+        if run.poll() is not None:
+            break
         run.send_signal(signal.SIGINT)
         with suppress(subprocess.TimeoutExpired):
             run.wait(60)
     assert run.returncode == 1
     assert calls(study, "bkill")[0] == ["1001"]
     job = study.root / "queue/1001"
-    while not (job / "ended").exists():  # the process of the job writes down what befell it
-        time.sleep(0.1)
+    until((job / "ended").exists, "the end of the job")  # the process of the job writes down what befell it
     assert (job / "ended").read_text(encoding="utf-8") == "137"
     assert not (study.root / "results/associations/ceat.parquet").exists()
 
 
-@pytest.mark.parametrize("profile", ["default", "lsf", "pbs", "sge"])
+@pytest.mark.parametrize("profile", ["default", "workstation", "slurm", "lsf", "pbs", "sge"])
 def test_a_finished_study_has_nothing_to_do_under_any_profile(local: Study, profile: str) -> None:
     done = local.snakemake("--dry-run", "--workflow-profile", f"profiles/{profile}")
     assert done.returncode == 0, done.stderr

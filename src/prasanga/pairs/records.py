@@ -57,14 +57,15 @@ def read_json(path: Path) -> Any:
     except UnicodeEncodeError as error:
         around = error.object[max(0, error.start - 40) : error.start + 1]
         raise InputError(
-            f"{path}: half of a character (an escape from \\ud800 to \\udfff without its partner) at the end of {around!r}."
-            " Write the character itself."
+            f"{path}: half of a character (an escape from \\ud800 to \\udfff without its partner) at the end of"
+            f" {around!r}. Write the character itself."
         ) from None
     except json.JSONDecodeError as error:
         raise InputError(f"{path}, line {error.lineno}, column {error.colno}: no JSON ({error.msg}).") from error
     except (RecursionError, ValueError) as error:  # brackets without end, a number of thousands of digits
         raise InputError(
-            f"{path}: JSON that cannot be read ({reason(error)}), and no file of pairs. A mapping or a list is expected."
+            f"{path}: JSON that cannot be read ({reason(error)}), and no file of pairs. A mapping or a list is"
+            " expected."
         ) from None
     return content
 
