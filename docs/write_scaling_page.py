@@ -242,16 +242,27 @@ def pairs(plan: Plan, known: Constants, card: str = "A100") -> Cost:
 
 
 def static(plan: Plan, known: Constants) -> Cost:
-    """word2vec and GloVe, each in one thread: cutting, 5 epochs of words, 25 epochs of counts."""
+    """word2vec and GloVe, each in one thread: cutting, 5 epochs of words, counting and 25 epochs of counts.
+
+    Memory is GloVe's, the larger: different words grow with a power of all words (Heaps' law), of which a constant share
+    is frequent enough for a vector.
+    """
     megabytes = plan.gigabytes * 1_000
     words = megabytes * known["static.words_per_megabyte"]
     counts = words * known["static.counts_per_word"]
     seconds = (
         2 * megabytes / known["static.megabytes_cut_per_second"]
         + 5 * words / known["static.words_trained_per_second"]
+        + words / known["static.words_counted_per_second"]
         + 25 * counts / known["static.counts_per_second"]
     )
-    return Cost(plan.static * seconds, disk=plan.static * words * known["static.temporary_bytes_per_word"])
+    growth = (words / known["static.words_measured"]) ** known["static.growth_of_different_words"]
+    memory = growth * (
+        known["static.different_words"] * known["static.bytes_per_different_word"]
+        + known["static.frequent_words"] * known["static.bytes_per_vector_of_glove"]
+    )
+    disk = plan.static * words * known["static.temporary_bytes_per_word"]
+    return Cost(plan.static * seconds, memory=memory / GIB, disk=disk)
 
 
 def report(plan: Plan, known: Constants) -> Cost:

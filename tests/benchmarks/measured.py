@@ -68,7 +68,7 @@ def processor() -> str:
 
 def _of_no_place(arguments: Sequence[str]) -> list[str]:
     """The arguments without the folders and files of this machine, which change nothing that is measured."""
-    places = ("--folder", "--json", "--shared", "--profile")
+    places = ("--file", "--folder", "--json", "--shared", "--profile")
     before = ("", *arguments)
     return [each for last, each in zip(before, arguments, strict=False) if last not in places and each not in places]
 

@@ -1,0 +1,79 @@
+"""The studies that a reader of the site makes first, through Snakemake, with the files and commands of the pages."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+import polars as pl
+import pytest
+import yaml
+from doc_pages import blocks, commands
+from small_study import Study, copy_code
+
+pytestmark = pytest.mark.workflow
+
+FIRST, LANGUAGE = "docs/first_study.md", "docs/my_language.md"
+
+
+@pytest.fixture
+def tree(project_root: Path, tmp_path: Path) -> Study:
+    """A fresh clone to type the commands in."""
+    return copy_code(project_root, tmp_path / "tree", link_source=True)
+
+
+def arguments(page: str, config: str) -> list[list[str]]:
+    """What the page has typed after `snakemake` with its config, in order."""
+    typed = [shlex.split(command)[1:] for _, command in commands(page, "snakemake")]
+    return [each for each in typed if config in each]
+
+
+def test_the_first_study(tree: Study) -> None:
+    """With less training than on the page, which changes no job."""
+    [written] = [yaml.safe_load(block.code) for block in blocks(FIRST) if block.code.startswith("study: my-first")]
+    name = "config/my_first.yaml"
+    look, run = arguments(FIRST, name)
+    assert "--dry-run" in look
+    assert "--dry-run" not in run
+    written["models"]["tiny"]["train"] |= {"steps": 4, "hidden_size": 16}
+    path = tree.root / name
+    path.write_text(yaml.safe_dump(written), encoding="utf-8")
+    assert tree.plan(*look)["measure_ceat"] == 4, "two lengths, the model and its twin"
+    tree.run(*run)
+    assert "My first study" in (tree.root / "results/report/index.html").read_text(encoding="utf-8")
+    ceat = pl.read_parquet(tree.root / "results/associations/ceat.parquet")
+    assert set(ceat["category"]) == {"C1", "C5"}
+    assert set(ceat["length"]) == {"9", "25"}
+    path.write_text(yaml.safe_dump(written | {"associations": {"n_samples": 2000}}), encoding="utf-8")
+    again = tree.plan(*look)
+    assert again["measure_ceat"] == 4
+    assert again["write_page"] == 1
+    assert not {"extract_sentences", "draw_samples", "train_model", "embed_segments", "train_static"} & again.keys()
+
+
+def test_a_language_of_ones_own(tree: Study) -> None:
+    """The plan and the audit, with a text of the page's own words."""
+    for block in blocks(LANGUAGE):
+        path = tree.root / block.title
+        if not block.title:
+            continue
+        if path.name == "config.schema.yaml":
+            schema, added = (yaml.safe_load(text) for text in (path.read_text(encoding="utf-8"), block.code))
+            schema["properties"]["language"] |= added["language"]
+            schema["properties"]["normalization"]["properties"] |= added["normalization"]["properties"]
+            path.write_text(yaml.safe_dump(schema, sort_keys=False, allow_unicode=True), encoding="utf-8")
+        else:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(block.code.replace("<commit>", "0" * 40), encoding="utf-8")
+    name = "config/assamese.yaml"
+    text = tree.root / "corpora/as/text.txt"
+    text.parent.mkdir(parents=True)
+    text.write_text("তাই গোলাপৰ বাগিচাত গোলাপজল ছটিয়ালে।\nপৰুৱাবোৰক সুখ নালাগে।\n" * 3, encoding="utf-8")
+    look, audit = arguments(LANGUAGE, name)
+    planned = tree.plan(*look)
+    assert planned["extract_sentences"] == 1
+    assert planned["check_model"] == 1
+    assert audit[0] == "audit_sentences"
+    tree.run(*audit)
+    hits = pl.read_parquet(next((tree.root / "results/sentences").glob("corpora-as-text.parquet")))
+    assert set(hits["form"]) == {"গোলাপৰ", "পৰুৱাবোৰক", "সুখ"}
