@@ -218,7 +218,7 @@ def starts(plan: Plan, known: Constants) -> float:
     of_a_model = 2 * len(plan.lengths) * plan.buckets
     load = known.guess("load_megabytes_per_second") * 1e6
     return sum(
-        of_a_model * (known["report.seconds_of_imports"] + 2 * shape.parameters / load)
+        of_a_model * (known["embeddings.seconds_of_imports"] + 2 * shape.parameters / load)
         for shape in plan.models.values()
     )
 
@@ -234,10 +234,11 @@ def associations(plan: Plan, known: Constants) -> Cost:
 
 def pairs(plan: Plan, known: Constants, card: str = "A100") -> Cost:
     """IndiBias's file in two languages by models and twins: copies x FLOP / rate; the head is not counted."""
-    pieces = known["pairs.pieces_per_copy"]
-    rate = known["pairs.copies_per_second_of_32000_entries_in_bfloat16"] * BASE.flop(pieces) / 2
+    timed = known["pairs.pieces_per_copy"]
+    rate = known["pairs.copies_per_second_of_32000_entries_in_bfloat16"] * BASE.flop(timed) / 2
+    pieces = known["pairs.pieces_per_copy_of_sample"]
     flop = sum(2 * known["pairs.copies_of_sample"] * shape.flop(pieces) for shape in plan.models.values())
-    jobs = 2 * len(plan.models) * known["report.seconds_of_imports"]
+    jobs = 2 * len(plan.models) * known["embeddings.seconds_of_imports"]
     return Cost(flop / rate + jobs, flop / known.card_flops(9, card) + jobs)
 
 

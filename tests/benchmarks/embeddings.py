@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import platform
 import random
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -125,12 +126,23 @@ def main() -> None:
             **{f"pieces_of_{r.words}_words": r.pieces / r.segments for r in results},
             **{f"teraflops_at_{r.words}_words": r.flop / r.seconds / 1e12 for r in results},
             "matrix_teraflops": ceiling / 1e12,
+            "seconds_of_imports": _imports(),
             "bytes_per_value": storage.bytes_per_vector / shape.width,
             "megabytes_written_per_second": storage.written,
             "megabytes_read_per_second": storage.read,
         }
         throughput = {"throughput": [asdict(result) for result in results]}
         write_measured(options.json, throughput, constants=constants, facts=facts, rows=rows)
+
+
+def _imports() -> float:
+    """Seconds until a process that embeds has its libraries, the best of three."""
+    code, seconds = "import prasanga.embeddings.stage; from transformers import BertModel", []
+    for _ in range(3):
+        began = time.perf_counter()
+        subprocess.run([sys.executable, "-c", code], check=True)
+        seconds.append(time.perf_counter() - began)
+    return min(seconds)
 
 
 def _options() -> argparse.Namespace:

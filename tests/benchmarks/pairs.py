@@ -121,6 +121,7 @@ def measure_speed() -> Iterator[str]:
                 scores = score_pairs(scorer, pairs)
                 ours = (scorer.report.queries - before) / (time.perf_counter() - begin)
                 MEASURED[f"copies_per_second_of_{entries}_entries_in_{dtype}"] = ours
+                MEASURED["pieces_per_copy"] = scorer.report.pieces / scorer.report.passes
                 found = [
                     value for row in scores[:SIMPLE_PAIRS].select("score_first", "score_second").rows() for value in row
                 ]
@@ -174,6 +175,7 @@ def measure_sample(file: Path) -> Iterator[str]:
         parameters = sum(p.numel() for p in AutoModelForMaskedLM.from_pretrained(folder).parameters())
     scored = scores["left_out"].is_null().sum()
     MEASURED.update(pairs_of_sample=len(pairs), copies_of_sample=scorer.report.passes, seconds_of_sample=seconds)
+    MEASURED["pieces_per_copy_of_sample"] = scorer.report.pieces / scorer.report.passes
     yield (
         f"{file.name}: {len(pairs)} pairs in English and Hindi ({scored} scored), {scorer.report.passes} copies, "
         f"{parameters / 1e6:.0f} million parameters, {torch.get_num_threads()} threads: {seconds:.0f} s"

@@ -29,13 +29,14 @@ def arguments(page: str, config: str) -> list[list[str]]:
 
 
 def test_the_first_study(tree: Study) -> None:
-    """With less training than on the page, which changes no job."""
+    """With less training and fewer files of each figure than on the page, which changes no job."""
     [written] = [yaml.safe_load(block.code) for block in blocks(FIRST) if block.code.startswith("study: my-first")]
     name = "config/my_first.yaml"
     look, run = arguments(FIRST, name)
     assert "--dry-run" in look
     assert "--dry-run" not in run
     written["models"]["tiny"]["train"] |= {"steps": 4, "hidden_size": 16}
+    written |= {"report": {"formats": ["svg"], "widths": ["page"]}}
     path = tree.root / name
     path.write_text(yaml.safe_dump(written), encoding="utf-8")
     assert tree.plan(*look)["measure_ceat"] == 4, "two lengths, the model and its twin"
