@@ -245,8 +245,8 @@ def pairs(plan: Plan, known: Constants, card: str = "A100") -> Cost:
 def static(plan: Plan, known: Constants) -> Cost:
     """word2vec and GloVe, each in one thread: cutting, 5 epochs of words, counting and 25 epochs of counts.
 
-    Memory is GloVe's, the larger: different words grow with a power of all words (Heaps' law), of which a constant share
-    is frequent enough for a vector.
+    Memory is GloVe's, the larger: different words grow with a power of all words (Heaps' law), and a constant share of
+    them is frequent enough for a vector.
     """
     megabytes = plan.gigabytes * 1_000
     words = megabytes * known["static.words_per_megabyte"]

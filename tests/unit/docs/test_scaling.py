@@ -134,7 +134,7 @@ def test_stages_that_grow_with_the_corpus(script: ModuleType, plan: Any, known: 
     # cut twice at 4 MB/s, 5 epochs of 50 million words, counted once at 500,000 a second, 25 of 100 million counts
     trained = script.static(plan, known)
     assert (trained.core_seconds, trained.disk) == (2 * 250 + 5 * 500 + 100 + 25 * 100, 50e6 * 16)
-    # a hundred times the words that were measured: ten times as many different ones, and of these a quarter with a vector
+    # a hundred times the words that were measured: ten times as many different ones, a quarter of them with a vector
     assert trained.memory == pytest.approx(10 * (40_000 * 100 + 10_000 * 9_000) / 2**30)
 
 
