@@ -27,7 +27,7 @@ import psutil
 from faults import Around, FaultMissedError, FileFault, Surroundings, kill, small_disk, start, temporary_files, why_not
 from small_study import Study
 
-from prasanga.provenance.ledger import LEDGER, read_ledger
+from prasanga.provenance.ledger import LEDGER, read_ledger, read_notes
 
 STAGES = (
     *("lexicon", "sentences", "samples", "models", "embeddings", "static", "associations", "pairs", "likelihoods"),
@@ -69,6 +69,8 @@ class Chain:
     told: list[str] = field(default_factory=list)
     damaged: set[str] = field(default_factory=set)
     """Results that a fault damaged, until a run makes them again."""
+    forgotten: set[str] = field(default_factory=set)
+    """Results that were gone when Snakemake's notes were lost: nothing says any more that they ever were there."""
 
     def disturb(self, disturbance: Disturbance) -> bool:
         """Do it, and compare what is there; AssertionError with all that was done so far.
@@ -113,6 +115,9 @@ class Chain:
         else:
             raise AssertionError(self.report("the study does not come to its end", "\n".join(said)))
         self.check_results()
+        wanted = (path for path in self.forgotten if (self.undisturbed / path).exists())
+        if gone := sorted(path for path in wanted if not (self.study.root / path).exists()):
+            self.study.run(*gone)
         self.compare(all_of_it=True)
         left = [path for path in temporary_files(self.study.root / "results") if not path.startswith("store/")]
         assert not left, self.report(f"half-written files are left: {left}", "")
@@ -127,8 +132,9 @@ class Chain:
             printed = done.stdout + done.stderr
             unnamed = [path for path in differing if path not in printed]
             assert not unnamed, self.report(f"the check passes over {unnamed}", printed)
-            assert self.do_as_told(printed), self.report("nothing that the check says is of help", printed)
-            self.study.run(*re.findall(r"by its name: snakemake (\S+) --cores all", printed))
+            again = re.findall(r"by its name: snakemake (\S+) --cores all", printed)
+            assert self.do_as_told(printed) or again, self.report("nothing that the check says is of help", printed)
+            self.study.run(*again)
             self.study.run()
 
     def do_as_told(self, printed: str) -> list[str]:
@@ -482,6 +488,8 @@ def _lose_notes(chain: Chain, disturbance: Disturbance) -> None:
     """The folder with Snakemake's notes is gone, as after a copy that left hidden folders out."""
     if not chain.results():
         raise FaultMissedError("nothing is there yet")
+    noted = dict(read_notes(chain.study.root / ".snakemake/metadata"))
+    chain.forgotten |= {path for path in noted if not (chain.study.root / path).exists()}
     shutil.rmtree(chain.study.root / ".snakemake", ignore_errors=True)
     _run_for_a_while(chain, disturbance.rng(), Around())
 

@@ -16,7 +16,7 @@ from prasanga.parquet import DamagedFileError, require_every_page
 from prasanga.progress import BYTES, progress
 from prasanga.provenance.files import unreadable
 from prasanga.provenance.findings import AGAIN, Check, Finding
-from prasanga.provenance.ledger import LEDGER, Entry, result_files
+from prasanga.provenance.ledger import LEDGER, Entry, read_notes, result_files
 from prasanga.provenance.lineage import Results, corpus_digests, open_results, params_of
 from prasanga.provenance.mixtures import code_mixtures, libraries, model_mixtures, newer_code, settings_mixtures
 
@@ -54,6 +54,7 @@ def check_results(
         *_contents(digests, results),
         *_damaged(places, results, digests),
         *_unfinished(results),
+        *_lost(results, digests, Path(root)),
         *_inputs(way, results, digests),
         *_sources(way.values(), Path(root), planned),
         *_lists(results, digests),
@@ -137,6 +138,29 @@ def _unfinished(results: Results) -> Iterator[Finding]:
     for place in sorted(results.folder.rglob(".*.tmp")):
         text = "Half-written by a process that was killed, and never read. Delete it."
         yield Finding("unfinished", results.name_of(place), text)
+
+
+def _lost(results: Results, digests: Mapping[str, str], root: Path) -> Iterator[Finding]:
+    """Files that are gone while others of the same job are there: where no job reads them, no run makes them again."""
+    notes = {path: note for path, note in read_notes(root / ".snakemake/metadata") if note.get("starttime")}
+    jobs: dict[tuple[str, float], str] = {}
+    for path, note in notes.items():
+        if path in digests:
+            jobs.setdefault((str(note.get("rule")), float(note["starttime"])), path)
+    folder = next(iter(results.ledger.entries), "results/").partition("/")[0]
+    for path, note in sorted(notes.items()):
+        beside = jobs.get((str(note.get("rule")), float(note["starttime"])))
+        if path not in digests and path.startswith(f"{folder}/") and beside and not _is_kept(results, path):
+            text = (
+                f"It is gone, and {beside}, which the same job of the rule {note['rule']} wrote, is there. Restore it,"
+                f" or have it made again by its name: snakemake {path} --cores all"
+            )
+            yield Finding("lost", path, text)
+
+
+def _is_kept(results: Results, path: str) -> bool:
+    """Whether a file lies there that is no result: ledger, manifest, what is kept for later runs."""
+    return results.place_of(path).exists()
 
 
 def _inputs(way: Mapping[str, Entry], results: Results, digests: Mapping[str, str]) -> Iterator[Finding]:

@@ -140,7 +140,7 @@ def synchronize(
     if not folder.is_dir():
         return Synchronization(restored=0, unknown=0)
     ledger = read_ledger(folder / LEDGER)
-    noted, of_jobs = dict(_notes(notes / "metadata")), circumstances_of_jobs(notes)
+    noted, of_jobs = dict(read_notes(notes / "metadata")), circumstances_of_jobs(notes)
     kept: dict[str, Entry] = {}
     known = dict(ledger.circumstances)
     new: list[str] = []
@@ -343,7 +343,7 @@ def result_files(folder: Path) -> Iterator[Path]:
                 yield Path(parent, name)
 
 
-def _notes(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+def read_notes(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """Snakemake's notes, {output: note}; one that is unreadable, or is no note, counts as absent."""
     if folder.is_dir():
         for path in folder.rglob("*"):

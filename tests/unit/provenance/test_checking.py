@@ -44,6 +44,26 @@ def test_whole_results_have_no_finding(noted: NotedResults) -> None:
     assert done.summary == "6 files of 0.0 MB: all are what the ledger says, and fit together."
 
 
+def test_a_file_that_is_gone_is_missed_where_another_of_its_job_is_there(noted: NotedResults) -> None:
+    """No job reads it, so that no run makes it again, and no entry of the ledger speaks of it any more."""
+    clock = noted.clock
+    for name in ("forms.tsv", "forms.csv"):
+        noted.clock = clock
+        noted.make(f"results/lexicon/{name}", "rose\n", "compile_forms", ["words/flowers.yaml"])
+    noted.end_run()
+    assert not [each for each in found(noted) if each[0] == "lost"]
+    (noted.results / "lexicon/forms.csv").unlink()
+    noted.end_run()
+    [lost] = [each for each in check(noted).findings if each.kind == "lost"]
+    assert (lost.path, lost.is_wrong) == ("results/lexicon/forms.csv", True)
+    assert "results/lexicon/forms.tsv, which the same job of the rule compile_forms wrote, is there" in lost.text
+    assert lost.text.endswith("made again by its name: snakemake results/lexicon/forms.csv --cores all")
+    (noted.results / "lexicon/forms.tsv").unlink()
+    assert not [each for each in found(noted) if each[0] == "lost"], "all of it was taken away"
+    shutil.rmtree(noted.root / ".snakemake")
+    assert not [each for each in found(noted) if each[0] == "lost"], "nothing says that it ever was there"
+
+
 def edit_a_table(noted: NotedResults) -> None:
     (noted.root / TABLE).write_text("a,0.6\nb,0.5\n")
 
