@@ -25,8 +25,8 @@ class Finding:
     """Something that was found in a folder of results.
 
     Attributes:
-        kind: changed, damaged, unknown, unfinished, lost, missing, input, source, code, settings, model, list: what does
-            not fit; absent, libraries, newer code: what is worth knowing and not wrong.
+        kind: changed, damaged, unknown, unfinished, lost, missing, input, source, code, settings, model, list: what
+            does not fit; absent, libraries, newer code: what is worth knowing and not wrong.
         path: the file.
         text: what does not fit and what to do, or what is worth knowing; a sentence or more.
         is_wrong: whether the results are not what they should be.
