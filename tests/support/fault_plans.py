@@ -27,6 +27,8 @@ import psutil
 from faults import Around, FaultMissedError, FileFault, Surroundings, kill, small_disk, start, temporary_files, why_not
 from small_study import Study
 
+from prasanga.errors import InputError
+from prasanga.parquet import read_table, require_every_page
 from prasanga.provenance.ledger import LEDGER, read_ledger, read_notes
 
 STAGES = (
@@ -96,9 +98,10 @@ class Chain:
 
     def go_on(self, rng: random.Random) -> None:
         """Run for a while in peace, and do as told where the run stops, so that the next fault finds another study."""
-        run = _run_for_a_while(self, rng, Around())
-        if run.code != 0:
-            self.do_as_told(run.printed)
+        for _ in range(4):
+            run = _run_for_a_while(self, rng, Around())
+            if run.code == 0 or not self.do_as_told(run.printed):
+                break
 
     def finish(self) -> None:
         """Run to the end as the messages say, and compare everything."""
@@ -463,13 +466,32 @@ def _damage(kind: str, *, where: str = "results") -> Callable[[Chain, Disturbanc
         if not there:
             raise FaultMissedError("nothing of that is there yet")
         target = rng.choice(there)
+        path = chain.study.root / target
+        status, data, whole = path.stat(), path.read_bytes(), _content(path)
         # a shard and its part of the store are one file with two names
         root = chain.study.root
         chain.damaged |= {target, *(path for path in chain.results() if (root / path).samefile(root / target))}
-        chain.told[-1] += f": {FileFault(kind, disturbance.seed, target).apply(root)}"
+        fault = FileFault(kind, disturbance.seed, target)
+        chain.told[-1] += f": {fault.apply(root)}"
+        if whole is not None and whole == _content(path):
+            path.write_bytes(data)
+            os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+            chain.damaged &= set(chain.differing(chain.results()))
+            raise FaultMissedError("nobody reads that byte: the file says what it said")
         _run_for_a_while(chain, rng, Around())
 
     return disturb
+
+
+def _content(path: Path) -> object:
+    """All values of a Parquet file whose checksums fit; None of one that is damaged, and of other files."""
+    if path.suffix != ".parquet":
+        return None
+    try:
+        require_every_page(path)
+        return read_table(path)
+    except InputError:
+        return None
 
 
 def _files(root: Path, pattern: str) -> list[str]:
