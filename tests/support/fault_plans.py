@@ -71,8 +71,8 @@ class Chain:
     told: list[str] = field(default_factory=list)
     damaged: set[str] = field(default_factory=set)
     """Results that a fault damaged, until a run makes them again."""
-    forgotten: set[str] = field(default_factory=set)
-    """Results that were gone when Snakemake's notes were lost: nothing says any more that they ever were there."""
+    lost: set[str] = field(default_factory=set)
+    """Results that a fault took away: where no job needs one any more, it is asked for by its name at the end."""
 
     def disturb(self, disturbance: Disturbance) -> bool:
         """Do it, and compare what is there; AssertionError with all that was done so far.
@@ -118,7 +118,7 @@ class Chain:
         else:
             raise AssertionError(self.report("the study does not come to its end", "\n".join(said)))
         self.check_results()
-        wanted = (path for path in self.forgotten if (self.undisturbed / path).exists())
+        wanted = (path for path in self.lost if (self.undisturbed / path).exists())
         if gone := sorted(path for path in wanted if not (self.study.root / path).exists()):
             self.study.run(*gone)
         self.compare(all_of_it=True)
@@ -471,8 +471,8 @@ def _damage(kind: str, *, where: str = "results") -> Callable[[Chain, Disturbanc
         # a shard and its part of the store are one file with two names
         root = chain.study.root
         chain.damaged |= {target, *(path for path in chain.results() if (root / path).samefile(root / target))}
-        fault = FileFault(kind, disturbance.seed, target)
-        chain.told[-1] += f": {fault.apply(root)}"
+        chain.told[-1] += f": {FileFault(kind, disturbance.seed, target).apply(root)}"
+        chain.lost |= {target} if kind == "deleted" else set()
         if whole is not None and whole == _content(path):
             path.write_bytes(data)
             os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
@@ -511,7 +511,7 @@ def _lose_notes(chain: Chain, disturbance: Disturbance) -> None:
     if not chain.results():
         raise FaultMissedError("nothing is there yet")
     noted = dict(read_notes(chain.study.root / ".snakemake/metadata"))
-    chain.forgotten |= {path for path in noted if not (chain.study.root / path).exists()}
+    chain.lost |= {path for path in noted if not (chain.study.root / path).exists()}
     shutil.rmtree(chain.study.root / ".snakemake", ignore_errors=True)
     _run_for_a_while(chain, disturbance.rng(), Around())
 
