@@ -21,6 +21,7 @@ from prasanga.provenance.lineage import Results, corpus_digests, open_results, p
 from prasanga.provenance.mixtures import code_mixtures, libraries, model_mixtures, newer_code, settings_mixtures
 
 _PIECE, _THREADS = 8 << 20, 4
+_MARKED_WITHIN = 5.0  # seconds: Snakemake notes the start of a job for each of its files, one after the other
 
 
 def check_results(
@@ -142,17 +143,19 @@ def _unfinished(results: Results) -> Iterator[Finding]:
 
 def _lost(results: Results, digests: Mapping[str, str], root: Path) -> Iterator[Finding]:
     """Files that are gone while others of the same job are there: where no job reads them, no run makes them again."""
-    notes = {path: note for path, note in read_notes(root / ".snakemake/metadata") if note.get("starttime")}
-    jobs: dict[tuple[str, float], str] = {}
-    for path, note in notes.items():
-        if path in digests:
-            jobs.setdefault((str(note.get("rule")), float(note["starttime"])), path)
+    jobs: dict[tuple[str, str], list[tuple[float, str]]] = defaultdict(list)
+    for path, note in sorted(read_notes(root / ".snakemake/metadata")):
+        if note.get("starttime"):
+            jobs[str(note.get("rule")), json.dumps(note.get("log"))].append((float(note["starttime"]), path))
     folder = next(iter(results.ledger.entries), "results/").partition("/")[0]
-    for path, note in sorted(notes.items()):
-        beside = jobs.get((str(note.get("rule")), float(note["starttime"])))
-        if path not in digests and path.startswith(f"{folder}/") and beside and not _is_kept(results, path):
+    for (rule, _), begun in sorted(jobs.items()):
+        there = [(start, path) for start, path in begun if path in digests]
+        for start, path in begun:
+            beside = next((other for at, other in there if abs(at - start) < _MARKED_WITHIN), None)
+            if path in digests or not path.startswith(f"{folder}/") or not beside or _is_kept(results, path):
+                continue
             text = (
-                f"It is gone, and {beside}, which the same job of the rule {note['rule']} wrote, is there. Restore it,"
+                f"It is gone, and {beside}, which the same job of the rule {rule} wrote, is there. Restore it,"
                 f" or have it made again by its name: snakemake {path} --cores all"
             )
             yield Finding("lost", path, text)
