@@ -70,7 +70,7 @@ workflow: $(KUBERNETES)/.installed
 	$(BIN)/pytest --numprocesses $(STUDIES) --dist worksteal tests/faults tests/workflow tests/slurm/test_plans.py
 	$(BIN)/pytest --numprocesses $(WORKERS) --dist loadfile tests/docs
 
-# Forty-five faults on single stages, and ten through the whole workflow.
+# Forty-six faults on single stages, and ten through the whole workflow.
 faults: $(VENV)/.installed
 	$(BIN)/pytest --numprocesses $(WORKERS) --dist worksteal tests/faults
 
