@@ -32,6 +32,9 @@ include: "rules/likelihoods_inputs.smk"
 include: "rules/report_inputs.smk"
 
 
+from prasanga_construction.planning import is_asked_for
+
+
 localrules:
     all,
     figures,
@@ -67,10 +70,11 @@ if COMPUTED:
     include: "rules/release.smk"
     # Tiny models, trained by the workflow where the config asks for them.
     include: "rules/models.smk"
-    # Pairs from annotated tuples; only when asked for.
-    include: "rules/tuples.smk"
-    # Pairs to another society and another language; only when asked for.
-    include: "rules/adaptation.smk"
+
+    if is_asked_for(config["construction"], sys.argv, Path(workflow.basedir, "construction/construction.smk")):
+
+        # Pairs from annotated tuples, for another society and in another language; only when asked for.
+        include: "construction/construction.smk"
 
 
 if FROM_RESULTS:

@@ -6,8 +6,9 @@ from pathlib import Path
 
 # The code that is fingerprinted is the code that runs: that of this checkout, wherever else the package is installed.
 SOURCE = Path(workflow.basedir, "src").resolve()
-sys.path.insert(0, str(SOURCE))
-os.environ |= {"PYTHONPATH": os.pathsep.join([str(SOURCE), os.getenv("PYTHONPATH", "")]).rstrip(os.pathsep)}
+PACKAGES = [str(SOURCE), str(Path(workflow.basedir, "construction").resolve())]
+sys.path[:0] = PACKAGES
+os.environ |= {"PYTHONPATH": os.pathsep.join([*PACKAGES, os.getenv("PYTHONPATH", "")]).rstrip(os.pathsep)}
 
 from prasanga.config_files import read_config
 from prasanga.errors import InputError

@@ -227,7 +227,8 @@ def test_the_group_of_the_page_is_used(study_files: Path) -> None:
 @cache
 def rules() -> tuple[set[str], list[re.Pattern[str]]]:
     """Names of all rules, and patterns of the files that they speak of."""
-    text = "\n".join(path.read_text(encoding="utf-8") for path in [*(ROOT / "rules").glob("*.smk"), ROOT / "Snakefile"])
+    paths = [*(ROOT / "rules").glob("*.smk"), ROOT / "construction/construction.smk", ROOT / "Snakefile"]
+    text = "\n".join(path.read_text(encoding="utf-8") for path in paths)
     names = set(re.findall(r"^ *(?:rule|checkpoint) (\w+):", text, re.MULTILINE))
     files = [re.sub(r"\\\{.*?\\\}", "[^/]+", re.escape(path)) for path in re.findall(r'"(results/[^"]+)"', text)]
     return names, [re.compile(pattern) for pattern in files]
@@ -280,7 +281,7 @@ def test_make_targets_and_test_folders_exist() -> None:
 
 # -------------------------------------------------------------------------------------------------- names in the text
 
-_PLACES = r"(?:src|rules|resources|config|profiles|workflow|tests|docs|containers)/[\w./*<>{},-]+"
+_PLACES = r"(?:src|construction|rules|resources|config|profiles|workflow|tests|docs|containers)/[\w./*<>{},-]+"
 
 
 def variants(path: str) -> Iterator[str]:
@@ -313,7 +314,7 @@ def test_paths_exist(page: str) -> None:
 @pytest.mark.parametrize("page", PAGES)
 def test_names_of_the_library_exist(page: str) -> None:
     for span in spans(page):
-        if re.fullmatch(r"prasanga(\.\w+)+", span):
+        if re.fullmatch(r"prasanga(_construction)?(\.\w+)+", span):
             require_name(span, page)
 
 
@@ -332,19 +333,22 @@ def require_name(name: str, page: str) -> None:
 
 
 def test_the_api_pages_have_all_public_names() -> None:
-    packages = sorted(path.parent.name for path in (ROOT / "src/prasanga").glob("*/__init__.py"))
-    assert packages == sorted(path.stem for path in (ROOT / "docs/api").glob("*.md") if path.stem != "index")
+    packages = {
+        path.parent.name: f"prasanga.{path.parent.name}" for path in (ROOT / "src/prasanga").glob("*/__init__.py")
+    }
+    packages["construction"] = "prasanga_construction"
+    assert set(packages) == {path.stem for path in (ROOT / "docs/api").glob("*.md") if path.stem != "index"}
     listed = 0
-    for name in packages:
+    for name, whole in packages.items():
         page = read(f"docs/api/{name}.md")
         assert f"({name}.md)" in read("docs/api/index.md")
         names = re.findall(r"^ +- (\w+)$", page, re.MULTILINE)
-        package = importlib.import_module(f"prasanga.{name}")
+        package = importlib.import_module(whole)
         if hasattr(package, "__all__"):
             assert sorted(names) == sorted(package.__all__), name
         else:  # its modules are imported from
             for module, members in re.findall(
-                r"^::: (prasanga\.\w+\.\w+)\n.*?members:\n((?: +- \w+\n)+)", page, re.MULTILINE | re.DOTALL
+                r"^::: (prasanga[\w.]+)\n.*?members:\n((?: +- \w+\n)+)", page, re.MULTILINE | re.DOTALL
             ):
                 found = importlib.import_module(module)
                 assert all(callable(getattr(found, each)) for each in re.findall(r"\w+", members)), module

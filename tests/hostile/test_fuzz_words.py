@@ -13,16 +13,16 @@ from hostile_inputs import Edit, edited_bytes, edited_rows, edited_tree, edits, 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prasanga.construction.identities import load_identities
-from prasanga.construction.sheets import read_sheet
-from prasanga.construction.templates import load_templates as load_construction_templates
-from prasanga.construction.tuples import read_tuples
 from prasanga.lexicon import load_lexicon
 from prasanga.lexicon.table import categories_of, forms_table, words_for_templates
 from prasanga.lexicon.templates import filled_templates, load_templates
 from prasanga.likelihoods.structures import load_structures
 from prasanga.likelihoods.templates import load_category_templates
 from prasanga.likelihoods.traits import load_traits
+from prasanga_construction.annotation import read_sheet
+from prasanga_construction.identities import load_identities
+from prasanga_construction.templates import load_templates as load_construction_templates
+from prasanga_construction.tuples import read_tuples
 
 ROOT = Path(__file__).parents[2]
 

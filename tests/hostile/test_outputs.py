@@ -16,14 +16,14 @@ import pytest
 from hostile_inputs import SURROGATES, TEXTS
 from matplotlib.figure import Figure
 
-from prasanga.construction.sheets import sheet_csv
-from prasanga.construction.tables import read_rows
-from prasanga.construction.tuples import BiasTuple
 from prasanga.errors import InputError, printable
 from prasanga.report.cards import escape
 from prasanga.report.figures.saving import save_figure
 from prasanga.report.sheets import Row, Sheet, escape_latex, escape_markdown, sheet_to_csv
 from prasanga.spreadsheets import guarded, guarded_text, to_tsv, unguarded_text
+from prasanga_construction.annotation import sheet_csv
+from prasanga_construction.sheets import read_rows
+from prasanga_construction.tuples import BiasTuple
 
 FORMULAS = (
     "=1+1",

@@ -95,7 +95,8 @@ def test_profile_keeps_what_all_profiles_share(project_root: Path) -> None:
 
 def test_profile_names_rules_that_exist(project_root: Path) -> None:
     """A rule that was renamed would silently lose its resources."""
-    rules = "\n".join(path.read_text(encoding="utf-8") for path in (project_root / "rules").glob("*.smk"))
+    files = [*(project_root / "rules").glob("*.smk"), project_root / "construction/construction.smk"]
+    rules = "\n".join(path.read_text(encoding="utf-8") for path in files)
     defined = set(re.findall(r"^\s*(?:rule|checkpoint) (\w+):", rules, flags=re.MULTILINE))
     defined |= set(re.findall(r"use rule \w+ as (\w+) with", rules))
     profile = yaml.safe_load((project_root / "profiles/slurm/profile.yaml").read_text(encoding="utf-8"))

@@ -15,7 +15,7 @@ from typing import Any
 import yaml
 from warm_python import warm_python
 
-CODE = ("Snakefile", "config.yaml", "config", "rules", "workflow", "profiles", "resources", "src")
+CODE = ("Snakefile", "config.yaml", "config", "rules", "workflow", "profiles", "resources", "src", "construction")
 SMALL = {
     "categories": ["C1", "C5"],
     "samples": {"lengths": [9, ">75"], "contexts_per_stimulus": 3},

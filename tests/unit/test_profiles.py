@@ -37,7 +37,8 @@ def read(profile: str) -> dict[str, Any]:
 
 
 def rules() -> dict[str, str]:
-    text = "\n".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / "rules").glob("*.smk")))
+    files = [*sorted((ROOT / "rules").glob("*.smk")), ROOT / "construction/construction.smk"]
+    text = "\n".join(path.read_text(encoding="utf-8") for path in files)
     return dict(RULE.findall(text))
 
 

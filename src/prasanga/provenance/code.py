@@ -22,6 +22,8 @@ from typing import Any, NamedTuple, TypeVar, cast
 from prasanga.provenance.cache import read_cache, write_cache
 
 PACKAGE = "prasanga"
+# Packages that are followed, and where each lies from the folder `src`.
+_PACKAGES = {PACKAGE: ".", "prasanga_construction": "../construction"}
 
 # What an output says of its making does not change the output, and neither does what is shown while it is made: else an
 # edit of how a bar looks would run every stage again.
@@ -116,7 +118,7 @@ def _reach(todo: list[tuple[str, str | None]], source: Path) -> set[str]:
     reached: set[str] = set()
     while todo:
         module, name = item = todo.pop()
-        if item in seen or module.split(".")[0] != PACKAGE or _is_left_out(module):
+        if item in seen or module.split(".")[0] not in _PACKAGES or _is_left_out(module):
             continue
         seen.add(item)
         if name and _find(f"{module}.{name}", source):
@@ -151,7 +153,7 @@ def _find(module: str, source: Path) -> Path | None:
 
 
 def _look_for(module: str, source: Path) -> Path | None:
-    base = source.joinpath(*module.split("."))
+    base = source.joinpath(_PACKAGES[module.split(".")[0]], *module.split("."))
     for path in (base / "__init__.py", base.with_suffix(".py")):
         if path.is_file():
             return path

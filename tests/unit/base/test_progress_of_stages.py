@@ -21,7 +21,6 @@ from sentence_tables import SCHEMA, occurrence
 from prasanga.associations import CeatSettings, TestSettings, differences, measure_ceat
 from prasanga.associations.permutation import permutation_test_of_scores
 from prasanga.associations.weat import measure_weat
-from prasanga.construction.generation import load_writer
 from prasanga.embeddings.filling import Item, fill
 from prasanga.embeddings.pooling import Pooling
 from prasanga.likelihoods import load_scorer, parts, score_pairs
@@ -36,6 +35,7 @@ from prasanga.sentences.audit import concordance, count_forms, length_histogram
 from prasanga.sentences.manifest import update_manifest
 from prasanga.static import read_vectors, sentences_of, spool, train_glove, train_word2vec
 from prasanga.text import normalizer
+from prasanga_construction.generation import load_writer
 
 Log = pytest.LogCaptureFixture
 TEXT = "লাল ফুলের মালা গাঁথি। মা ফুল ভালোবাসে।\n\n" * 30_000  # some megabytes, which are read one at a time
@@ -299,7 +299,7 @@ def test_training_and_reading_static_vectors(tmp_path: Path, caplog: Log) -> Non
 
 def test_writing(tmp_path: Path, caplog: Log, monkeypatch: pytest.MonkeyPatch) -> None:
     writer = load_writer(build("gpt2", tmp_path), device="cpu")
-    monkeypatch.setattr("prasanga.construction.generation._BATCH", {"cpu": 12})
+    monkeypatch.setattr("prasanga_construction.generation._BATCH", {"cpu": 12})
     texts = ["মা ঘরে", "বাবা ফুল", "পাখি চাঁদ দেখে"]
     expected = writer.generate(texts, max_new_tokens=3, seed=1)
     with long_job(caplog, f"{writer.name} writes"):

@@ -7,10 +7,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from prasanga.construction.adaptation import CONCERNS, FILLED_IN, adaptation_sheet
-from prasanga.construction.adaptation_checks import Adaptation, read_adaptation
-from prasanga.construction.tables import Row
 from prasanga.errors import InputError
+from prasanga_construction.adaptation import CONCERNS, FILLED_IN, Adaptation, adaptation_sheet, read_adaptation
+from prasanga_construction.sheets import Row
 
 PAIRS = pl.DataFrame(
     {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from prasanga.construction.parsing import parse_attributes, parse_sentences
+from prasanga_construction.proposals import parse_attributes, parse_sentences
 
 
 @pytest.mark.parametrize(

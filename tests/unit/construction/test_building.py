@@ -7,17 +7,22 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from prasanga.construction.building import build_pairs, template_drafts
-from prasanga.construction.distance import agree, check_distance, find_terms
-from prasanga.construction.identities import Identities, Term, load_identities
-from prasanga.construction.proposals import ProposedSentence
-from prasanga.construction.sentences import drafts_of_sentences, read_sentences, sentences_csv
-from prasanga.construction.swapping import swap
-from prasanga.construction.templates import Templates, fill, inflected, load_templates
-from prasanga.construction.tuples import BiasTuple, kept_tuples, read_tuples
 from prasanga.errors import InputError
 from prasanga.pairs.alignment import align_words
 from prasanga.pairs.reading import read_pair_file
+from prasanga_construction.building import (
+    Sentence,
+    build_pairs,
+    read_sentences,
+    sentence_drafts,
+    sentences_csv,
+    swap,
+    template_drafts,
+)
+from prasanga_construction.distance import agree, check_distance, find_terms
+from prasanga_construction.identities import Identities, Term, load_identities
+from prasanga_construction.templates import Templates, fill, inflected, load_templates
+from prasanga_construction.tuples import BiasTuple, kept_tuples, read_tuples
 
 ATTRIBUTES = {
     "en": {"adjective": "honest", "quality": "courage", "person": "scholar"},
@@ -290,7 +295,7 @@ def test_what_needs_a_person_is_refused(
 def test_reviewed_sentences_become_pairs(tmp_path: Path, resources: dict[str, tuple[Identities, Templates]]) -> None:
     identities, _ = resources["en"]
     each = BiasTuple("k", "en", "caste", "Kshatriya", "brave", "positive", score=3, annotators=3)
-    proposed = [ProposedSentence(f"k-s{n}", "k", text) for n, text in enumerate(
+    proposed = [Sentence(f"k-s{n}", "k", text) for n, text in enumerate(
         ["The Kshatriya boy was brave.", "A Kshatriya boy ran away.", "Nobody knows the Kshatriyas."]
     )]  # fmt: skip
     text = sentences_csv(proposed, [each])
@@ -302,7 +307,7 @@ def test_reviewed_sentences_become_pairs(tmp_path: Path, resources: dict[str, tu
     filled = text.replace("brave.,", "brave.,1").replace("stereo,A K", "antistereo,A K").replace("away.,", "away.,1")
     path.write_text(filled.replace("Kshatriyas.,", "Kshatriyas.,0"), encoding="utf-8")
     sentences = read_sentences(path, [each], reviewed=True)
-    pairs = build_pairs(drafts_of_sentences(sentences, [each], identities, note="reviewed")).pairs
+    pairs = build_pairs(sentence_drafts(sentences, [each], identities, note="reviewed")).pairs
     assert pairs.select("pair_id", "label", "second").rows() == [
         ("k-s0-vaishya", "stereo", "The Vaishya boy was brave."),
         ("k-s1-vaishya", "antistereo", "A Vaishya boy ran away."),
@@ -315,20 +320,14 @@ def test_what_is_left_out_is_listed(resources: dict[str, tuple[Identities, Templ
     identities, templates = resources["hi"]
     each = tuple_of("hi", "gender", "female", "सच्चा")
     drafts = template_drafts([each], identities, templates)
-    proposed = [ProposedSentence("s", "t", "महिलाएँ काम करती हैं।")]
-    reviewed = drafts_of_sentences(as_reviewed(proposed), [each], identities, note="")
+    proposed = [Sentence("s", "t", "महिलाएँ काम करती हैं।")]
+    reviewed = sentence_drafts(proposed, [each], identities, note="")
     built = build_pairs([*drafts, drafts[0], *reviewed])
     assert built.left_out.select("pair_id", "reason", "words").rows() == [
         ("t-neighbours-male", "duplicate", "t-neighbours-male"),
         ("s-male", "other-gender", ""),
     ]
     assert built.pairs.height == len(drafts)
-
-
-def as_reviewed(proposed: list[ProposedSentence]) -> list:  # type: ignore[type-arg]
-    from prasanga.construction.sentences import ReviewedSentence
-
-    return [ReviewedSentence(one.sentence_id, one.tuple_id, "stereo", one.sentence) for one in proposed]
 
 
 def test_tuples_that_fit_no_term_or_template(

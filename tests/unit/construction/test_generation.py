@@ -11,9 +11,8 @@ import pytest
 import torch
 from tiny_models import SENTENCES, build
 
-from prasanga.construction.generation import Writer, load_writer
-from prasanga.construction.sampling import SeededDraw
 from prasanga.errors import InputError
+from prasanga_construction.generation import SeededDraw, Writer, load_writer, writer_of
 
 PROMPTS = [SENTENCES[0], "Rahim reads", SENTENCES[4]]
 
@@ -104,10 +103,12 @@ def test_an_encoder_decoder_draws_and_searches(kind: str, tmp_path: Path) -> Non
     assert model.generate(PROMPTS, max_new_tokens=5, seed=9, n_candidates=2, beams=3) == best
 
 
-def test_the_piece_of_a_language_comes_first(tmp_path: Path) -> None:
+def test_the_piece_of_a_language_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     model = load_writer(build("mbart", tmp_path), device="cpu")
-    settings = model._settings(4, 0, 1, "bn_IN")
-    assert settings.forced_bos_token_id == model.tokenizer.convert_tokens_to_ids("bn_IN")
+    written, whole = [], model.model.generate
+    monkeypatch.setattr(model.model, "generate", lambda **given: written.append(whole(**given)) or written[-1])
+    model.generate(PROMPTS, max_new_tokens=4, seed=1, writes="bn_IN")
+    assert {int(row[1]) for row in written[0]} == {model.tokenizer.convert_tokens_to_ids("bn_IN")}
     with pytest.raises(InputError, match=r"no piece 'hin_Deva'.*hi_IN"):
         model.generate(["x"], max_new_tokens=4, seed=1, writes="hin_Deva")
 
@@ -148,6 +149,14 @@ def test_a_batch_without_room_is_halved_and_writes_the_same(folder: Path, monkey
 def test_an_encoder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"of kind encoder.*a decoder or an encoder-decoder is needed"):
         load_writer(build("bert", tmp_path), device="cpu")
+
+
+def test_the_settings_of_a_rule_name_a_writer(folder: Path, writer: Writer) -> None:
+    options = {"kind": "auto", "tokenizer": {}, "weights_sha256": {}, "remote_code": False, "quantization": "none"}
+    settings = {"model": str(folder), "revision": None, "dtype": "float32", "options": options, "seed": 5}
+    named = writer_of(settings, cards=0, kind="decoder")
+    assert (named.dtype, str(named.device)) == ("float32", "cpu")
+    assert named.generate(PROMPTS, max_new_tokens=4, seed=5) == writer.generate(PROMPTS, max_new_tokens=4, seed=5)
 
 
 def test_another_kind_than_asked_for_is_refused(folder: Path) -> None:

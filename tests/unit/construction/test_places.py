@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from prasanga.construction.places import begin_alike, changes, find_places
+from prasanga_construction.distance import begin_alike, changes, find_places
 
 
 def test_places_are_stretches_between_unmodified_words() -> None:

@@ -9,14 +9,12 @@ from pathlib import Path
 import pytest
 from tiny_models import build
 
-from prasanga.construction.generation import load_writer
-from prasanga.construction.identities import Identities, load_identities
-from prasanga.construction.planning import require_proposer
-from prasanga.construction.prompts import attribute_prompt
-from prasanga.construction.proposals import propose_attributes, propose_sentences
-from prasanga.construction.templates import Templates, load_templates
-from prasanga.construction.tuples import BiasTuple
 from prasanga.errors import InputError
+from prasanga_construction.generation import load_writer
+from prasanga_construction.identities import Identities, load_identities
+from prasanga_construction.proposals import propose_attributes, propose_sentences
+from prasanga_construction.templates import Templates, load_templates
+from prasanga_construction.tuples import BiasTuple
 
 WORDS = ["brave", "calm", "proud", "loyal", "witty", "quiet", "kind", "strict", "frugal", "lively", "modest"]
 
@@ -51,10 +49,10 @@ def test_ten_of_each_polarity_for_every_term(english: tuple[Identities, Template
     proposals = propose_attributes(stub, *english, seed=47)
     assert len(stub.asked) == 1
     assert len(stub.asked[0]) == 88  # 35 terms of Figure 2 and 9 of regions, twice
-    assert len(proposals.tuples) == 880
+    assert len(proposals.found) == 880
     assert proposals.short == {}
     assert set(proposals.lost["reason"]) == {"beyond-count"}
-    first = proposals.tuples[0]
+    first = proposals.found[0]
     assert (first.tuple_id, first.identity, first.attribute, first.polarity) == (
         "religion-hindu-positive-1",
         "Hindus",
@@ -80,7 +78,7 @@ def test_who_gives_too_little_is_asked_again(english: tuple[Identities, Template
     assert [len(asked) for asked in stub.asked] == [88, 1, 1, 1]
     assert len(set(stub.seeds)) == 4
     assert proposals.short == {"religion-sikh-negative": 7}
-    mine = [each.attribute for each in proposals.tuples if each.tuple_id.startswith("religion-sikh-negative")]
+    mine = [each.attribute for each in proposals.found if each.tuple_id.startswith("religion-sikh-negative")]
     assert mine == ["brave", "calm", "proud"]
     lost = proposals.lost.filter(proposals.lost["asked_for"] == "religion-sikh-negative")
     assert lost.select("tried", "text", "reason").rows() == [
@@ -96,8 +94,8 @@ def test_sentences_of_tuples(english: tuple[Identities, Templates]) -> None:
     texts = [f"In the village number {n} the Kshatriyas were brave." for n in range(7)]
     stub = Stub(lambda *_: f"{texts[0]}\n2. Nothing here.\n" + "\n".join(f"{n}. {t}" for n, t in enumerate(texts, 3)))
     proposals = propose_sentences(stub, [each], *english, seed=1)
-    assert [one.sentence for one in proposals.sentences] == texts[:5]
-    assert [one.sentence_id for one in proposals.sentences] == [f"k-s{n}" for n in range(1, 6)]
+    assert [one.sentence for one in proposals.found] == texts[:5]
+    assert [one.sentence_id for one in proposals.found] == [f"k-s{n}" for n in range(1, 6)]
     assert "brave" in stub.asked[0][0]
     assert set(proposals.lost["reason"]) == {"too-short", "repeated", "beyond-count"}
 
@@ -108,17 +106,13 @@ def test_a_real_decoder_that_knows_nothing_proposes_nothing_and_is_reported(
     loaded = load_writer(build("gpt2", tmp_path, positions=1024), device="cpu")
     identities, templates = english
     small = Identities(identities.path, "en", {"gender": identities.axes["gender"]})
-    axis = small.axes["gender"]
-    prompts = [
-        attribute_prompt(templates.prompts, axis, one, polarity, count=2, chat=False)
-        for one in axis.terms.values()
-        for polarity in ("positive", "negative")
-    ]
-    room = loaded.room(prompts)
+    asked = Stub(lambda *_: "")
+    propose_attributes(asked, small, templates, seed=3, count=2)
+    room = loaded.room(asked.asked[0])
     assert room is not None
     writer = replace(loaded, max_pieces=1024 - room + 16)  # so that answers are short
     proposals = propose_attributes(writer, small, templates, seed=3, count=2, tries=2)
-    assert len(proposals.tuples) + sum(proposals.short.values()) == 8
+    assert len(proposals.found) + sum(proposals.short.values()) == 8
     assert proposals.lost.height > 0
 
 
@@ -126,11 +120,3 @@ def test_identities_and_prompts_are_of_one_language(english: tuple[Identities, T
     hindi = load_templates(project_root / "resources/construction/hi/templates.yaml")
     with pytest.raises(InputError, match=r"`language` is 'hi', but .* is in 'en'"):
         propose_attributes(Stub(lambda *_: ""), english[0], hindi, seed=1)
-
-
-def test_the_proposer_is_a_decoder_of_the_study() -> None:
-    models = {"mt5": {"kind": "encoder-decoder"}, "gpt": {"kind": "decoder"}, "new": {}}
-    assert require_proposer({"proposer": "gpt"}, models) == "gpt"
-    for name, said in ((None, "is null"), ("x", "not under `models`"), ("mt5", "of kind encoder-decoder")):
-        with pytest.raises(InputError, match=rf"{said}.*may be decoders: gpt, new"):
-            require_proposer({"proposer": name}, models)

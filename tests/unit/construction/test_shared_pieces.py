@@ -8,9 +8,9 @@ from typing import Any
 import polars as pl
 import pytest
 
-from prasanga.construction.shared_pieces import find_shared_pieces, taken_apart
 from prasanga.models.pieces import Pieces, read_pieces
 from prasanga.pairs.alignment import align_spans
+from prasanga_construction.shared_pieces import find_shared_pieces, taken_apart
 
 
 def tokenizer_of(pieces: list[str]) -> Any:

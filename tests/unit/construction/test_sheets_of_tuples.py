@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from prasanga.construction.sheets import SHEET_COLUMNS, add_votes, read_sheet, write_sheets
-from prasanga.construction.tuples import BiasTuple
 from prasanga.errors import InputError
+from prasanga_construction.annotation import SHEET_COLUMNS, add_votes, read_sheet, write_sheets
+from prasanga_construction.tuples import BiasTuple
 
 NAMES = ["annotator-1", "annotator-2", "annotator-3"]
 TUPLES = [

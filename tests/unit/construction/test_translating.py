@@ -11,9 +11,9 @@ import polars as pl
 import pytest
 from tiny_models import SENTENCES, build
 
-from prasanga.construction.generation import load_writer
-from prasanga.construction.translating import Asking, how_to_ask, translate_pairs
 from prasanga.errors import InputError
+from prasanga_construction.generation import load_writer
+from prasanga_construction.translation import Asking, how_to_ask, translate_pairs
 
 PAIRS = pl.DataFrame(
     {

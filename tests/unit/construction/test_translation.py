@@ -7,26 +7,25 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from prasanga.construction.adaptation import CONCERNS
-from prasanga.construction.choices import (
+from prasanga.errors import InputError
+from prasanga.pairs import read_pairs
+from prasanga_construction.adaptation import CONCERNS, adaptation_instructions
+from prasanga_construction.choices import (
     check_choices,
     count_engines,
     report_translation,
     resolve_choices,
     translated_pairs,
 )
-from prasanga.construction.instructions import adaptation_instructions, sheet_text, translation_instructions
-from prasanga.construction.tables import Row, read_rows
-from prasanga.construction.translation import (
+from prasanga_construction.distance import are_same
+from prasanga_construction.sheets import Row, read_rows, sheet_text
+from prasanga_construction.translation import (
     CANDIDATES,
-    are_same,
     hide_engines,
     pairs_to_translate,
-    source_language,
+    translation_instructions,
     translation_sheet,
 )
-from prasanga.errors import InputError
-from prasanga.pairs import read_pairs
 
 PAIRS = pl.DataFrame(
     {
@@ -82,12 +81,13 @@ def choose(blank: pl.DataFrame, annotator: str, **choices: str) -> pl.DataFrame:
 
 
 def test_english_is_what_a_set_is_translated_from() -> None:
-    assert source_language(["hi", "en", "bn"], "hi") == "en"
-    assert source_language(["hi"], "bn") == "hi"
-    mixed = pl.concat([PAIRS, PAIRS.with_columns(language=pl.lit("hi"))])
-    assert pairs_to_translate(mixed, "hi").equals(PAIRS)
+    of = {language: PAIRS.with_columns(language=pl.lit(language)) for language in ("bn", "hi", "en")}
+    assert pairs_to_translate(pl.concat([of["hi"], of["en"], of["bn"]]), "hi").equals(PAIRS)
+    assert pairs_to_translate(of["hi"], "bn").equals(of["hi"])
     with pytest.raises(InputError, match=r"construction.into is 'en', and the languages of the set are: bn, hi"):
-        source_language(["hi", "bn"], "en")
+        pairs_to_translate(pl.concat([of["hi"], of["bn"]]), "en")
+    with pytest.raises(InputError, match=r"the languages of the set are: hi\."):
+        pairs_to_translate(of["hi"], "hi")
 
 
 def test_the_order_of_candidates_tells_nothing_of_their_engines() -> None:

@@ -8,15 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from prasanga.construction.agreement import (
+from prasanga.errors import InputError
+from prasanga_construction.annotation import (
     agreement_table,
     expected_agreement,
     fleiss_kappa,
     item_agreement,
-    score_counts,
 )
-from prasanga.construction.tuples import BiasTuple, kept_tuples, read_tuples, tuples_csv
-from prasanga.errors import InputError
+from prasanga_construction.tuples import BiasTuple, kept_tuples, read_tuples, tuples_csv
 
 HEADER = "tuple_id,language,bias_type,identity,attribute,polarity,vote:a,vote:b,vote:c\n"
 
@@ -167,4 +166,7 @@ def test_as_many_votes_on_each_item_are_needed() -> None:
         for n in (2, 3)
     )
     with pytest.raises(InputError, match="line 3: 3 annotators, but line 2 has 2"):
-        score_counts([one, two])
+        agreement_table([one, two], 2)
+    unasked = BiasTuple("3", "en", "age", "x", "b", "positive", place="line 4")
+    with pytest.raises(InputError, match="line 4: the tuple '3' has no votes"):
+        agreement_table([unasked], 2)

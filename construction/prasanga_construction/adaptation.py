@@ -1,0 +1,352 @@
+"""A set of pairs adapted to another society: the sheet that goes out, and what came back, checked and made into pairs.
+
+Sahoo et al. 2024, sections 4.2.1 and 4.3, took over the pairs of CrowS-Pairs that make sense in India, changed those
+that could be changed, and removed the others; Figure 6, Table 7 and Table 13 give the reasons, which follow the
+pitfalls that Blodgett et al. 2021 found in such sets. They are named here in our own words.
+
+A sheet that is not the one given out, or that holds a word that is not allowed, is refused (`InputError`). Everything
+that annotators can settle among themselves is a finding: an error keeps the pair out of what is written, a flag asks
+for a look.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from prasanga.errors import InputError
+from prasanga.pairs.alignment import align_words
+from prasanga.pairs.marks import write_mark
+from prasanga_construction.distance import are_same, changes, count_differences, find_places
+from prasanga_construction.names import has_name, possible_names, read_replacements, suggest_names
+from prasanga_construction.sheets import Row, rows_of_pairs, same_text
+
+_LOG = logging.getLogger(__name__)
+
+_DECISIONS = ("keep", "modify", "remove")
+_KEEP, _MODIFY, _REMOVE = _DECISIONS
+_CONTRADICTION, _MISMATCH, _OTHER = "contradicts-reality", "attribute-mismatch", "other"
+
+CONCERNS: dict[str, str] = {
+    "no-stereotype": "No one holds what the sentence says of the group, or it means nothing.",
+    "no-contrast": "The other sentence is neither opposed nor less stereotypical, so preferring one says nothing.",
+    "wrong-bias-type": "The stereotype is about another kind of group than the pair's bias type.",
+    "wrong-counterpart": "The other sentence's group is no counterpart, such as one person set against a people.",
+    "several-stereotypes": "Several stereotypes are mixed in one pair, so that it is open which one was measured.",
+    "illogical": "With the groups exchanged, one of the sentences does not follow or makes no sense.",
+    _CONTRADICTION: "One of the sentences cannot be true, whatever one thinks of the group; the pair is removed.",
+    _MISMATCH: "Group and attribute differ both between the sentences, or more than one thing was changed.",
+    "topics-differ": "The two sentences are about different things.",
+    "unnatural": "Nobody would say or write such a sentence.",
+    "grammar": "Grammar or spelling is wrong, or differs between the sentences.",
+    "irrelevant-here": "It is about a place, custom or group that means nothing in the society adapted to.",
+    "lacks-context": "One cannot tell what is meant without knowing more.",
+    "translation": "It cannot be said in the language of the translation, or what differs is lost there.",
+    _OTHER: "Something else; say what under note.",
+}
+"""What may stand in the column `concern`, and what it means."""
+
+FILLED_IN = ("decision", "concern", "names", "modified_first", "modified_second", "note")
+"""The columns that annotators write in."""
+
+_ERROR, _FLAG = "error", "flag"
+_UNDECIDED = "undecided"
+_LAYOUT = ("pair_id", "language", "bias_type", "label", "first", "second", "origin")
+_FINDING = ("pair_id", "place", "severity", "kind", "found", "advice")
+_COUNTED = ("errors", "flags", "n_modified_first", "n_modified_second", "n_changes")
+_REPORT = {
+    **dict.fromkeys(("pair_id", "bias_type", "decision", "concerns"), pl.String),
+    **dict.fromkeys(_COUNTED, pl.Int64),
+    "differs": pl.String,
+}
+
+
+class Adaptation(NamedTuple):
+    """An adapted set.
+
+    Attributes:
+        pairs: those kept and modified, without an error, in our own layout; origin `inherited` where none was given.
+        findings: `pair_id`, `place` (file and line), `severity` (error, flag), `kind`, `found`, `advice`.
+        report: a row per pair: `pair_id`, `bias_type`, `decision` (undecided where there is none), `concerns`,
+            `errors`, `flags` (numbers), and of pairs that stay `n_modified_first`, `n_modified_second` (words),
+            `n_changes` (things changed between the sentences: 1 is what is allowed), `differs`.
+        summary: `what` (decision, concern, error, flag), `value`, `bias_type` (all is a row too), `n_pairs`.
+    """
+
+    pairs: pl.DataFrame
+    findings: pl.DataFrame
+    report: pl.DataFrame
+    summary: pl.DataFrame
+
+
+def adaptation_sheet(pairs: pl.DataFrame, names: Mapping[str, Mapping[str, str]], *, seed: int) -> pl.DataFrame:
+    """Make the sheet of a set of pairs of one language, a row each.
+
+    Args:
+        pairs: the pairs (columns of `prasanga.pairs.read_pairs`).
+        names: sets of names to suggest from (`prasanga_construction.names.read_names`).
+        seed: the study's.
+
+    Returns:
+        `pair_id`, `language`, `bias_type`, `label`, `first`, `second`; `differs` (the modified words, `first /
+        second`); `suggested_names` (words that may be foreign names, with one name of each set); and, to fill in,
+        `decision`, `concern`, `names`, `modified_first`, `modified_second`, `note`.
+    """
+    known = [spelling for spellings in names.values() for spelling in spellings]
+    found = possible_names((*pairs["first"], *pairs["second"]), known)
+    suggested = suggest_names(sorted(found), names, seed=seed)
+    differs, suggestions = [], []
+    for pair in pairs.iter_rows(named=True):
+        aligned = align_words(pair["first"], pair["second"])
+        differs.append(write_mark(aligned.modified_first, aligned.modified_second))
+        here = [name for name in suggested if has_name(pair["first"], name) or has_name(pair["second"], name)]
+        suggestions.append(" | ".join(f"{name} = {suggested[name]}" for name in here))
+    return pairs.select("pair_id", "language", "bias_type", "label", "first", "second").with_columns(
+        pl.Series("differs", differs, dtype=pl.String),
+        pl.Series("suggested_names", suggestions, dtype=pl.String),
+        *(pl.lit("", pl.String).alias(name) for name in FILLED_IN),
+    )
+
+
+def adaptation_instructions(n_pairs: int) -> str:
+    """Return the page that goes with the sheet of an adaptation."""
+    listed = "\n".join(f"    {name:22}{meaning}" for name, meaning in CONCERNS.items())
+    return f"""# How to fill in the sheet
+
+The sheet is a table with {n_pairs} rows. Each row is a pair of sentences, `first` and `second`; `differs` has the
+words in which they differ.
+
+Write into the column `decision`
+
+    keep      the pair makes sense in your society as it is
+    modify    it does with other words: write them under `modified_first` and `modified_second` (empty: it stays)
+    remove    it does not
+
+and into `concern` why a pair is modified or removed, one or several of these with ; between them:
+
+{listed}
+
+- The two sentences may differ in the group of people alone, and in pronouns and endings that go with it. If group and
+  attribute differ both, change one back, or remove the pair.
+- Foreign names give way to names that are usual where you live: write `Tom=Rahul; Mary=Sunita` under `names`, and the
+  new names into the sentences. One name has one replacement, in both sentences and in the whole sheet. The column
+  `suggested_names` has words that may be names, and one name of each list. A name tells of religion, too: it must not
+  change what the pair is about.
+- Change no other column. The order of the rows may change. Remarks go under `note`.
+- Save the sheet as CSV in UTF-8, with commas.
+
+Some sentences are hurtful, and some may be about yourself. Take breaks; you may stop at any time, and you may say so
+without giving a reason.
+"""
+
+
+def read_adaptation(rows: Sequence[Row], pairs: pl.DataFrame, names: Mapping[str, Mapping[str, str]]) -> Adaptation:
+    """Check a sheet that came back, and make the adapted set of it.
+
+    Args:
+        rows: of the sheet (`prasanga_construction.sheets.read_rows`).
+        pairs: the pairs that it was made from (`adaptation_sheet`), of one language.
+        names: sets of names of the language (`prasanga_construction.names.read_names`).
+
+    Raises:
+        InputError: with file and line: a missing column, a pair that is missing, unknown or there twice, an original
+            sentence that was changed, a decision or concern that is not allowed, names that cannot be read.
+    """
+    entries = [_read(row, pair) for row, pair in rows_of_pairs(rows, pairs, ["first", "second", *FILLED_IN])]
+    listed = {spelling for spellings in names.values() for spelling in spellings}
+    chosen: dict[str, Counter[str]] = {}
+    for entry in entries:
+        for old, new in entry.names.items():
+            chosen.setdefault(old, Counter())[new] += 1
+    findings: list[dict[str, str]] = []
+    report: list[dict[str, Any]] = []
+    written: list[dict[str, Any]] = []
+    for entry in entries:
+        of_pair = [*_of_decision(entry), *_of_names(entry, listed, chosen), *_of_sentences(entry)]
+        for severity, kind, found, advice in of_pair:
+            told = {"severity": severity, "kind": kind, "found": found, "advice": advice}
+            findings.append({"pair_id": entry.pair["pair_id"], "place": entry.place, **told})
+        errors = sum(severity == _ERROR for severity, *_ in of_pair)
+        report.append(_report(entry, errors, len(of_pair) - errors))
+        if entry.decision in (_KEEP, _MODIFY) and not errors:
+            written.append(entry.pair | {"first": entry.first, "second": entry.second})
+    schema = {name: dtype for name, dtype in pairs.schema.items() if name in _LAYOUT} | {"origin": pl.String}
+    adapted = pl.DataFrame([{name: row.get(name) for name in schema} for row in written], schema=schema)
+    table = pl.DataFrame(findings, schema=dict.fromkeys(_FINDING, pl.String))
+    return Adaptation(
+        pairs=adapted.with_columns(pl.col("origin").fill_null("inherited")),
+        findings=table,
+        report=pl.DataFrame(report, schema=_REPORT),
+        summary=_summarize(entries, table),
+    )
+
+
+def warn_of_findings(adapted: Adaptation) -> None:
+    """Say in the log what annotators should look at, a line for each kind of finding."""
+    for (severity, kind), count in Counter(adapted.findings.select("severity", "kind").iter_rows()).items():
+        consequence = ", and are not written" if severity == _ERROR else ""
+        _LOG.warning("%s: %d pairs of %d have %s%s", severity, count, adapted.report.height, kind, consequence)
+
+
+class _Entry(NamedTuple):
+    """A row of the sheet, read."""
+
+    pair: dict[str, Any]
+    place: str
+    decision: str
+    concerns: list[str]
+    names: dict[str, str]
+    first: str
+    second: str
+    note: str
+
+    @property
+    def changed(self) -> bool:
+        return not (same_text(self.first, self.pair["first"]) and same_text(self.second, self.pair["second"]))
+
+
+_Finding = tuple[str, str, str, str]
+
+
+def _read(row: Row, pair: dict[str, Any]) -> _Entry:
+    for side in ("first", "second"):
+        if not same_text(row.cells[side], pair[side]):
+            raise InputError(
+                f"{row.place}: {side!r} is {row.cells[side]!r}, but the sheet was given out with {pair[side]!r}."
+                f" Restore it; what is to be written instead belongs in modified_{side}."
+            )
+    decision = row.cells["decision"].lower()
+    if decision:
+        row.one_of("decision", _DECISIONS, decision)
+    concerns = [part.strip() for part in row.cells["concern"].split(";") if part.strip()]
+    for concern in concerns:
+        row.one_of("concern", list(CONCERNS), concern)
+    return _Entry(
+        pair=pair,
+        place=row.place,
+        decision=decision or _UNDECIDED,
+        concerns=concerns,
+        names=read_replacements(row.cells["names"], row.place),
+        first=row.cells["modified_first"] or pair["first"],
+        second=row.cells["modified_second"] or pair["second"],
+        note=row.cells["note"],
+    )
+
+
+def _of_decision(entry: _Entry) -> Iterator[_Finding]:
+    """Tell whether decision, concern and what was written go together."""
+    decision, concerns = entry.decision, "; ".join(entry.concerns)
+    if decision == _UNDECIDED:
+        yield _ERROR, _UNDECIDED, "", f"Write {', '.join(_DECISIONS[:-1])} or {_DECISIONS[-1]} under decision."
+    if decision == _REMOVE and not concerns:
+        yield _ERROR, "no-concern", "", "Say under concern why the pair is removed."
+    if decision == _MODIFY and not concerns:
+        yield _FLAG, "no-concern", "", "Say under concern why the pair is changed."
+    if decision == _REMOVE and entry.changed:
+        yield _FLAG, "removed-but-changed", entry.first, "A removed pair is not written: modify it, or delete this."
+    if _OTHER in entry.concerns and not entry.note:
+        yield _ERROR, "no-note", _OTHER, "Say under note what the concern is."
+    if _CONTRADICTION in entry.concerns and decision == _KEEP:
+        yield _ERROR, "kept-contradiction", concerns, "Remove a pair that contradicts reality, or modify it."
+    elif _CONTRADICTION in entry.concerns and decision == _MODIFY:
+        yield _FLAG, "contradiction", entry.first, "Make sure that both sentences, as they are now, could be true."
+    elif concerns and decision == _KEEP:
+        yield _FLAG, "kept-with-concern", concerns, "Modify or remove the pair, or delete the concern."
+    if decision == _KEEP and (entry.changed or entry.names):
+        found = entry.first if entry.changed else "; ".join(entry.names)
+        yield _ERROR, "kept-but-changed", found, "Write modify, or empty modified_first, modified_second and names."
+    if decision == _MODIFY and not entry.changed:
+        yield _ERROR, "modified-but-unchanged", entry.first, "Write the new sentences, or keep."
+
+
+def _of_names(entry: _Entry, listed: set[str], chosen: Mapping[str, Counter[str]]) -> Iterator[_Finding]:
+    """Tell whether names were replaced as the sheet says, in both sentences and everywhere alike."""
+    if entry.decision != _MODIFY:
+        return
+    sides = ((entry.pair["first"], entry.first), (entry.pair["second"], entry.second))
+    for old, new in entry.names.items():
+        before = [after for original, after in sides if has_name(original, old)]
+        if not before:
+            yield _ERROR, "name-not-there", old, f"Neither sentence has the name {old}: mend its spelling under names."
+        for after in before:
+            if has_name(after, old):
+                yield _ERROR, "name-left", after, f"Replace {old} by {new} in both sentences."
+            elif not has_name(after, new):
+                yield _ERROR, "name-missing", after, f"names says that {old} became {new}: write {new} in it."
+        if listed and new not in listed:
+            yield _FLAG, "name-unlisted", new, "The name is in none of the name sets: check that it is usual."
+        if len(chosen[old]) > 1:
+            used = ", ".join(f"{name} ({count})" for name, count in chosen[old].most_common())
+            yield _FLAG, "name-varies", f"{old}: {used}", "Replace a name by the same one in the whole set."
+    if len(set(entry.names.values())) < len(entry.names):
+        yield _FLAG, "names-merged", "; ".join(entry.names), "Two persons have become one: give each a name."
+
+
+def _of_sentences(entry: _Entry) -> Iterator[_Finding]:
+    """Tell whether the sentences, as they will be, make a pair that can be scored and differ in one thing."""
+    if entry.decision not in (_KEEP, _MODIFY):
+        return
+    if are_same(entry.first, entry.second):
+        yield _ERROR, "identical", entry.first, "No word differs: change one sentence, or remove the pair."
+        return
+    language = entry.pair["language"]
+    places = find_places(entry.first, entry.second, language)
+    changed = changes(places, language)
+    if len(changed) > 1:
+        told = "; ".join(place.mark for place in changed)
+        advice = "More than one thing differs: change the group or the attribute back, or remove the pair."
+        yield _FLAG, _MISMATCH, told, advice
+    if any(place.negates(language) for place in places):
+        told = "; ".join(place.mark for place in places if place.negates(language))
+        yield (
+            _FLAG,
+            "negation",
+            told,
+            "One sentence says no and the other does not: let them differ in the group alone.",
+        )
+
+
+def _report(entry: _Entry, errors: int, flags: int) -> dict[str, Any]:
+    row: dict[str, Any] = {
+        "pair_id": entry.pair["pair_id"],
+        "bias_type": entry.pair["bias_type"],
+        "decision": entry.decision,
+        "concerns": "; ".join(entry.concerns),
+        "errors": errors,
+        "flags": flags,
+    }
+    if entry.decision in (_KEEP, _MODIFY):
+        aligned = align_words(entry.first, entry.second)
+        row |= count_differences(entry.first, entry.second, entry.pair["language"])
+        row |= {"differs": write_mark(aligned.modified_first, aligned.modified_second)}
+    return row
+
+
+def _summarize(entries: Sequence[_Entry], findings: pl.DataFrame) -> pl.DataFrame:
+    """Count how many pairs of each bias type have each decision, concern, error and flag."""
+    counts: Counter[tuple[str, str, str]] = Counter()
+    types = {entry.pair["pair_id"]: str(entry.pair["bias_type"]) for entry in entries}
+    for entry in entries:
+        counts["decision", entry.decision, types[entry.pair["pair_id"]]] += 1
+        for concern in dict.fromkeys(entry.concerns):
+            counts["concern", concern, types[entry.pair["pair_id"]]] += 1
+    for pair_id, severity, kind in findings.select("pair_id", "severity", "kind").unique().iter_rows():
+        counts[severity, kind, types[pair_id]] += 1
+    for (what, value, _), count in list(counts.items()):
+        counts[what, value, "all"] += count
+    rows = sorted(counts.items(), key=lambda item: _place(item[0]))
+    names = ["what", "value", "bias_type", "n_pairs"]
+    return pl.DataFrame(
+        [dict(zip(names, (*which, count), strict=True)) for which, count in rows],
+        schema={**dict.fromkeys(names[:-1], pl.String), "n_pairs": pl.Int64},
+    )
+
+
+def _place(counted: tuple[str, str, str]) -> tuple[int, str, bool, str]:
+    """Say where a count stands in the summary: decisions first, and of each value all bias types together first."""
+    what, value, bias_type = counted
+    return ("decision", "concern", _ERROR, _FLAG).index(what), value, bias_type != "all", bias_type

@@ -1,0 +1,274 @@
+"""What two sentences of a pair differ in, word by word, and whether that is more than one thing.
+
+IndiBias (Sahoo et al. 2024, section 4.2.1): two sentences are minimally distant if they differ in nothing but the
+target group and related pronouns. Hindi verbs and adjectives follow the gender of the group, English articles its first
+sound; such words are allowed for, and told apart from the terms themselves. Where nobody knows which words are terms,
+the places at which the sentences differ say how many things were changed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from prasanga.pairs.alignment import Span, align_spans, align_words
+from prasanga.pairs.marks import write_mark
+from prasanga.pairs.words import comparable
+from prasanga.text.words import WORD
+
+# Words that stand for one another. English pronouns: of one person or of several, by case.
+_LISTED = {
+    "en": (
+        {"a", "an"},
+        {"he", "she", "they"},
+        {"him", "her", "them"},
+        {"his", "her", "their"},
+        {"his", "hers", "theirs"},
+        {"himself", "herself", "themselves", "themself"},
+    ),
+    "hi": (),
+    "bn": ({"সুন্দর", "সুন্দরী"}, {"মহান", "মহীয়সী"}),
+}
+# Endings that stand for one another after the same stem. Hindi: gender and number of adjectives, participles and verbs,
+# after a consonant, after a vowel (गया, गई, गए; हुआ, हुई), the latter with or without य.
+_ENDINGS = {
+    "en": (),
+    "hi": (r"(?<=[\u0915-\u0939\u093c])(?:ा|े|ी|ीं)", r"(?:या|ये|यी|यीं|आ|ए|ई|ईं)"),
+    "bn": (r"(?:মান|মতী)", r"(?:বান|বতী)"),
+}
+_NEGATIONS = {
+    "en": frozenset(("not", "never", "no", "cannot", "without")),
+    "hi": frozenset(("नहीं", "न", "ना", "मत", "बिना", "कभी")),
+    "bn": frozenset(("না", "নয়", "নেই", "নি", "নন", "নও", "নই", "ছাড়া")),
+}
+
+
+@dataclass(frozen=True)
+class Distance:
+    """What two sentences differ in: words of the first and of the second.
+
+    Attributes:
+        identity: words of the identity terms.
+        agreeing: words that agree with them.
+        strangers: all others; a pair that has some is not minimally distant.
+        modified: all of them, in the order of the sentences.
+    """
+
+    identity: tuple[list[str], list[str]]
+    agreeing: tuple[list[str], list[str]]
+    strangers: tuple[list[str], list[str]]
+    modified: tuple[list[str], list[str]]
+
+    @property
+    def is_minimal(self) -> bool:
+        """Tell whether the sentences differ in identity terms, and besides in nothing but what agrees with them."""
+        return any(self.identity) and not any(self.strangers)
+
+    @property
+    def modified_mark(self) -> str:
+        """Write all words that differ, as the column `modified` of a file of pairs has them."""
+        return write_mark(*self.modified)
+
+    @property
+    def agreeing_mark(self) -> str:
+        """Write the words that agree, as the column `agreeing` has them; empty where there are none."""
+        return write_mark(*self.agreeing) if any(self.agreeing) else ""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Modified words of both sentences that stand opposite each other; one side may have none."""
+
+    first: tuple[str, ...]
+    second: tuple[str, ...]
+
+    @property
+    def mark(self) -> str:
+        """Write the words as a mark of our own layout."""
+        return write_mark(list(self.first), list(self.second))
+
+    def agrees(self, language: str) -> bool:
+        """Tell whether every word is a form of the one that stands opposite (he / she, चाहता / चाहती)."""
+        return len(self.first) == len(self.second) and all(
+            agree(a, b, language) for a, b in zip(self.first, self.second, strict=True)
+        )
+
+    def negates(self, language: str) -> bool:
+        """Tell whether one side says no and the other does not."""
+        return _negates(self.first, language) != _negates(self.second, language)
+
+    def like(self, other: Place) -> bool:
+        """Tell whether the same words, or forms of them, are exchanged at another place."""
+        return all(
+            len(mine) == len(its) and all(begin_alike(a, b) for a, b in zip(mine, its, strict=True))
+            for mine, its in ((self.first, other.first), (self.second, other.second))
+        )
+
+
+def check_distance(
+    first: str,
+    second: str,
+    *,
+    language: str,
+    identity: tuple[Sequence[Span], Sequence[Span]],
+    agreeing: tuple[Sequence[Span], Sequence[Span]] = ((), ()),
+) -> Distance:
+    """Sort the modified words of a pair into identity, agreeing words and strangers.
+
+    Args:
+        first: a sentence.
+        second: the other.
+        language: of both; says which words and endings agree.
+        identity: where the identity terms stand in each; a word that reaches into one belongs to it.
+        agreeing: where words stand that are known to agree (the slots of a template for them). Of the other words,
+            those of the two sentences that differ, in order, must be forms of one word by `agree`.
+    """
+    spans = align_spans(first, second)
+    kinds: list[dict[str, list[str]]] = []
+    for text, modified, terms, known in zip(
+        (first, second), (spans.modified_first, spans.modified_second), identity, agreeing, strict=True
+    ):
+        sorted_: dict[str, list[str]] = {"identity": [], "known": [], "rest": [], "all": []}
+        for start, end in modified:
+            kind = "identity" if _reaches(start, end, terms) else "known" if _reaches(start, end, known) else "rest"
+            sorted_[kind].append(text[start:end])
+            sorted_["all"].append(text[start:end])
+        kinds.append(sorted_)
+    one, other = kinds
+    agree_all = len(one["rest"]) == len(other["rest"]) and all(
+        agree(a, b, language) for a, b in zip(one["rest"], other["rest"], strict=True)
+    )
+    rest = (one["rest"], other["rest"])
+    known_words = (one["known"], other["known"])
+    return Distance(
+        identity=(one["identity"], other["identity"]),
+        agreeing=(one["known"] + rest[0], other["known"] + rest[1]) if agree_all else known_words,
+        strangers=([], []) if agree_all else rest,
+        modified=(one["all"], other["all"]),
+    )
+
+
+def find_places(first: str, second: str, language: str) -> list[Place]:
+    """Return the places where two sentences of `language` differ, in order."""
+    spans = align_spans(first, second)
+    sides = (
+        (first, spans.unmodified_first, spans.modified_first),
+        (second, spans.unmodified_second, spans.modified_second),
+    )
+    found: dict[int, tuple[list[str], list[str]]] = {}
+    for side, (text, unmodified, modified) in enumerate(sides):
+        for start, end in modified:
+            found.setdefault(_before(unmodified, start), ([], []))[side].append(text[start:end])
+    return [part for place in sorted(found) for part in _parts(*found[place], language)]
+
+
+def changes(places: Sequence[Place], language: str) -> list[Place]:
+    """Return what was changed: places that do more than agree, each exchange of the same words once.
+
+    One change is what minimal distance allows (IndiBias 4.2.1). Where nothing but pronouns differs there is none, and
+    the pronouns themselves are the change.
+    """
+    different: list[Place] = []
+    for place in places:
+        if not place.agrees(language) and not any(place.like(other) for other in different):
+            different.append(place)
+    return different
+
+
+def count_differences(first: str, second: str, language: str) -> dict[str, int]:
+    """Count what two sentences differ in: `n_modified_first`, `n_modified_second` (words), `n_changes` (things).
+
+    One change is what minimal distance allows; pronouns that differ alone are one.
+    """
+    places = find_places(first, second, language)
+    return {
+        "n_modified_first": sum(len(place.first) for place in places),
+        "n_modified_second": sum(len(place.second) for place in places),
+        "n_changes": len(changes(places, language)) or int(bool(places)),
+    }
+
+
+def are_same(first: str, second: str) -> bool:
+    """Tell whether no word of two sentences differs, case and marks set aside: no score can tell them apart."""
+    alignment = align_words(first, second)
+    return not alignment.modified_first and not alignment.modified_second
+
+
+def agree(first: str, second: str, language: str) -> bool:
+    """Tell whether two words are forms of one word, for another gender (or, of articles, before another sound).
+
+    Known by lists and endings, not by a dictionary: Hindi nouns that differ in the same way (लड़का, लड़की) pass as well.
+    They are identity terms, and no identity term needs to agree.
+    """
+    a, b = comparable(first), comparable(second)
+    if any(a in words and b in words for words in _LISTED[language]):
+        return True
+    for endings in _ENDINGS[language]:
+        ending = re.compile(f"{endings}$")
+        if ending.search(a) and ending.search(b) and ending.sub("", a) == ending.sub("", b) != "":
+            return True
+    return False
+
+
+def begin_alike(word: str, other: str) -> bool:
+    """Tell whether two words are the same, or begin alike for half of the shorter one and two letters at least."""
+    word, other = comparable(word), comparable(other)
+    shorter = min(len(word), len(other))
+    begin = next((i for i in range(shorter) if word[i] != other[i]), shorter)
+    return word == other or (begin >= 2 and 2 * begin >= shorter)
+
+
+def find_terms(text: str, terms: Sequence[str]) -> list[Span]:
+    """Find `terms` in a text as whole words, whatever their case; of several at one place the longest."""
+    found: list[Span] = []
+    for term in sorted(set(terms), key=lambda term: (-len(term), term)):
+        for match in re.finditer(re.escape(term), text, re.IGNORECASE):
+            start, end = match.span()
+            if not _inside_word(text, start, end) and not _reaches(start, end, found):
+                found.append((start, end))
+    return sorted(found)
+
+
+def _parts(first: list[str], second: list[str], language: str) -> list[Place]:
+    """Divide a stretch, so that words that are forms of the one opposite are places of their own.
+
+    Identity term and verb often stand side by side (महिला करती); the verb is no part of the term.
+    """
+    shorter = min(len(first), len(second))
+    begin = next((i for i in range(shorter) if not _forms(first[i], second[i], language)), shorter)
+    end = next(
+        (i for i in range(shorter - begin) if not _forms(first[-1 - i], second[-1 - i], language)), shorter - begin
+    )
+    inner = [(first[begin : len(first) - end], second[begin : len(second) - end])]
+    if len(first) == len(second):
+        inner = [([], [])]
+        for one, other in zip(first[begin : len(first) - end], second[begin : len(second) - end], strict=True):
+            if _forms(one, other, language):
+                inner += [([one], [other]), ([], [])]
+            else:
+                inner[-1][0].append(one)
+                inner[-1][1].append(other)
+    outer = [[([first[i]], [second[i]]) for i in places] for places in (range(begin), range(-end, 0))]
+    return [Place(tuple(a), tuple(b)) for a, b in (*outer[0], *inner, *outer[1]) if a or b]
+
+
+def _forms(word: str, other: str, language: str) -> bool:
+    return begin_alike(word, other) or agree(word, other, language)
+
+
+def _negates(words: Sequence[str], language: str) -> bool:
+    told = [comparable(word) for word in words]
+    return any(word in _NEGATIONS[language] or word.endswith("n't") for word in told)
+
+
+def _before(unmodified: Sequence[Span], start: int) -> int:
+    return sum(begin < start for begin, _ in unmodified)
+
+
+def _inside_word(text: str, start: int, end: int) -> bool:
+    return any(WORD.match(one) for one in (text[:start][-1:], text[end : end + 1]) if one)
+
+
+def _reaches(start: int, end: int, spans: Sequence[Span]) -> bool:
+    return any(start < stop and begin < end for begin, stop in spans)

@@ -1,0 +1,334 @@
+"""Text written by a local model: a decoder goes on from a prompt, an encoder-decoder answers to a text that it reads.
+
+Construction alone generates text; scoring never does. A model is found, checked and placed as everywhere else
+(`prasanga.models`), and loaded with the head that gives probabilities of the next piece.
+
+A draw from probabilities p is the largest of log p + g with g from Gumbel's distribution (Gumbel 1954). Every text has
+its own stream of g, so that what a model writes for it depends neither on the batch that it is in nor on the device.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from transformers import GenerationConfig, LogitsProcessor, LogitsProcessorList, TopPLogitsWarper
+
+from prasanga.errors import InputError
+from prasanga.models.batches import plan_batches
+from prasanga.models.loading import load_config, load_part
+from prasanga.models.options import NO_OPTIONS, ModelOptions
+from prasanga.models.pieces import read_pieces
+from prasanga.models.quiet import quiet
+from prasanga.models.shape import WITH_HEAD, max_pieces, model_kind
+from prasanga.progress import progress
+from prasanga.seeds import generator
+
+# Pieces of a batch, those to be written included; halved where memory runs out. More than where all pieces pass at
+# once: here they pass one at a time, and a row more costs next to nothing.
+_BATCH = {"cpu": 16_384, "cuda": 65_536}
+# Of what a model's files say about generation, only which pieces mean what; how to draw is said by the caller.
+_IDS = (
+    "bos_token_id",
+    "eos_token_id",
+    "pad_token_id",
+    "decoder_start_token_id",
+    "forced_bos_token_id",
+    "bad_words_ids",
+    "suppress_tokens",
+)
+
+
+def load_writer(
+    model: str | Path,
+    *,
+    kind: str = "auto",
+    revision: str | None = None,
+    device: str = "auto",
+    dtype: str = "auto",
+    options: ModelOptions = NO_OPTIONS,
+) -> Writer:
+    """Load a decoder or an encoder-decoder with its vocabulary head.
+
+    Args:
+        model: a folder, or the id of a model of the hub (`owner/name`).
+        kind: `auto`, or the kind that it must be of.
+        revision: branch, tag or commit of the hub; not for folders.
+        device: as in `prasanga.models.claim_device`.
+        dtype: as in `prasanga.models.resolve_dtype`.
+        options: see `ModelOptions`; random weights are not for writing.
+
+    Raises:
+        InputError: as `prasanga.models.load_model`; an encoder, which writes no text; another kind than asked for.
+    """
+    config = load_config(model, revision=revision, options=options)
+    found = model_kind(config)
+    if found == "encoder" or kind not in ("auto", found):
+        wanted = "a decoder or an encoder-decoder" if kind == "auto" else f"a model of kind {kind}"
+        raise InputError(
+            f"model {model}: it is of kind {found} ({config.model_type}), but {wanted} is needed to write text. Name"
+            " another model, under `construction.proposer` or `construction.translators`."
+        )
+    loaded = load_part(model, revision, device, dtype, options, WITH_HEAD)
+    module = loaded.encoder
+    module.generation_config = _ids_of(module, loaded.tokenizer)
+    return Writer(
+        name=loaded.name,
+        kind=found,
+        tokenizer=loaded.tokenizer,
+        model=module,
+        device=loaded.device,
+        dtype=loaded.dtype,
+        max_pieces=max_pieces(loaded.tokenizer, loaded.config.get_text_config(), module),
+    )
+
+
+def writer_of(settings: Mapping[str, Any], *, cards: int, kind: str = "auto") -> Writer:
+    """Load the model that the settings of a rule name, spread over so many cards; as `load_writer`."""
+    which = {key: settings[key] for key in ("revision", "dtype")}
+    return load_writer(settings["model"], kind=kind, **which, options=ModelOptions(**settings["options"], cards=cards))
+
+
+@dataclass(frozen=True)
+class Writer:
+    """A model that writes text.
+
+    Attributes:
+        name: what the user wrote.
+        kind: `decoder` or `encoder-decoder`.
+        tokenizer: its fast tokenizer.
+        model: with its vocabulary head, in evaluation mode.
+        device: where it reads its input.
+        dtype: float32, bfloat16 or float16.
+        max_pieces: most pieces that it reads at once (a decoder: prompt and answer together); None for no limit.
+    """
+
+    name: str
+    kind: str
+    tokenizer: Any
+    model: Any
+    device: torch.device
+    dtype: str
+    max_pieces: int | None
+
+    @property
+    def is_chat(self) -> bool:
+        """Tell whether it was trained on conversations, so that a prompt is put as a question to it."""
+        return self.kind == "decoder" and bool(getattr(self.tokenizer, "chat_template", None))
+
+    def generate(
+        self,
+        texts: Sequence[str],
+        *,
+        max_new_tokens: int,
+        seed: int,
+        n_candidates: int = 1,
+        temperature: float = 1.0,
+        top_p: float = 0.95,
+        beams: int = 0,
+        reads: str | None = None,
+        writes: str | None = None,
+    ) -> list[list[str]]:
+        """Write an answer to each text, without the text itself and without special pieces.
+
+        Each candidate is drawn with a seed of its own from `seed`, the text and the candidate's number: another batch,
+        order or device gives the same, but for rounding.
+
+        Args:
+            texts: prompts of a decoder (put as a question to a model with a chat template), sources of an
+                encoder-decoder.
+            max_new_tokens: most pieces of an answer.
+            seed: of the draws.
+            n_candidates: answers for each text.
+            temperature: probabilities to the power of 1 / temperature; 0 for the likeliest piece every time.
+            top_p: pieces are drawn from the likeliest ones that together have this probability.
+            beams: 0 to draw; else the best `n_candidates` of a beam search this wide, without any draw.
+            reads: the piece of the source's language (NLLB: `eng_Latn`, mBART: `en_XX`), for tokenizers that can be
+                told one (`src_lang`); others read the text as they do.
+            writes: the piece that an answer begins with, the target's language (`hin_Deva`, `hi_IN`).
+
+        Returns:
+            For each text `n_candidates` answers.
+
+        Raises:
+            InputError: a text and its answer do not fit into the model; a piece that it does not have; numbers that
+                mean nothing; no memory for a single text.
+        """
+        _check_numbers(max_new_tokens, n_candidates, temperature, top_p, beams)
+        rows = self._read(texts, reads)
+        self._require_fit(texts, rows, max_new_tokens)
+        settings = self._settings(max_new_tokens, beams, n_candidates, writes)
+        # one row a candidate, short ones first: rows of a batch are of similar length
+        wanted = (
+            [(text, 0) for text in range(len(texts))]
+            if beams
+            else [(text, candidate) for text in range(len(texts)) for candidate in range(n_candidates)]
+        )
+        wanted.sort(key=lambda one: (len(rows[one[0]]), one))
+        lengths = [(len(rows[text]) + max_new_tokens) * max(beams, 1) for text, _ in wanted]
+        budget = _BATCH[self.device.type]
+
+        def draws_for(mine: Sequence[tuple[int, int]]) -> list[SeededDraw]:
+            if beams or not temperature:
+                return []
+            streams = [generator(seed, "construction", "generate", texts[text], number) for text, number in mine]
+            return [SeededDraw(streams, temperature, top_p)]
+
+        answers: list[list[str]] = [[] for _ in texts]
+        with progress(f"{self.name} writes", len(wanted), "answers") as done:
+            for batch in plan_batches(lengths, budget):
+                mine = wanted[batch]
+                written = self._write(mine, rows, settings, draws_for)
+                per_row = len(written) // len(mine)
+                for place, (text, _) in enumerate(mine):
+                    answers[text] += written[place * per_row : (place + 1) * per_row]
+                done.advance(len(mine))
+        return answers
+
+    def room(self, texts: Sequence[str]) -> int | None:
+        """Return most pieces that the answer to the longest of `texts` can have; None if nothing limits it."""
+        if self.max_pieces is None or self.kind != "decoder":
+            return self.max_pieces
+        return self.max_pieces - max(map(len, self._read(texts, None)), default=0)
+
+    def _read(self, texts: Sequence[str], reads: str | None) -> list[list[int]]:
+        """Return the pieces of each text as the model is given them."""
+        tokenizer = self.tokenizer
+        if reads is not None and hasattr(tokenizer, "src_lang"):
+            self._id_of(reads)
+            tokenizer.src_lang = reads
+        if self.is_chat:
+            talks = [[{"role": "user", "content": text}] for text in texts]
+            asked = [tokenizer.apply_chat_template(talk, add_generation_prompt=True, tokenize=False) for talk in talks]
+            return [tokenizer(text, add_special_tokens=False)["input_ids"] for text in asked]
+        pieces = read_pieces(tokenizer, texts)
+        rows = [list(pieces[text].ids) for text in texts]
+        if self.kind == "decoder":  # an end after the prompt would end the answer before it begins
+            end = tokenizer.eos_token_id
+            rows = [row[:-1] if len(row) > 1 and row[-1] == end else row for row in rows]
+        return rows
+
+    def _require_fit(self, texts: Sequence[str], rows: Sequence[Sequence[int]], max_new_tokens: int) -> None:
+        answer = max_new_tokens if self.kind == "decoder" else 0
+        for text, row in zip(texts, rows, strict=True):
+            if not row:
+                raise InputError(f"model {self.name}: the text {text!r} has no pieces. Leave it out, or write a text.")
+            if self.max_pieces is not None and len(row) + answer > self.max_pieces:
+                further = f" and the answer may have {answer} more" if answer else ""
+                raise InputError(
+                    f"model {self.name}: it reads {self.max_pieces} pieces at most, but the text that begins"
+                    f" {text[:60]!r} has {len(row)}{further}. Shorten it, or use a model that reads more."
+                )
+
+    def _settings(self, max_new_tokens: int, beams: int, n_candidates: int, writes: str | None) -> GenerationConfig:
+        settings = copy.deepcopy(self.model.generation_config)
+        settings.update(max_new_tokens=max_new_tokens, do_sample=False, num_beams=max(beams, 1))
+        if beams:
+            settings.num_return_sequences = n_candidates
+        if writes is not None:
+            settings.forced_bos_token_id = self._id_of(writes)
+        return settings
+
+    def _id_of(self, piece: str) -> int:
+        """Return the number of a piece that the user has named."""
+        found = self.tokenizer.get_vocab().get(piece)
+        if found is None:
+            raise InputError(
+                f"model {self.name}: its tokenizer has no piece {piece!r}. Write the code of the language as the model"
+                " writes it, for example hin_Deva (NLLB) or hi_IN (mBART)."
+            )
+        return int(found)
+
+    @torch.inference_mode()
+    def _write(
+        self,
+        mine: Sequence[tuple[int, int]],
+        rows: Sequence[Sequence[int]],
+        settings: GenerationConfig,
+        draws_for: Callable[[Sequence[tuple[int, int]]], list[SeededDraw]],
+    ) -> list[str]:
+        """Write the answers to one batch, in halves if the device's memory does not hold it."""
+        try:
+            return self._forward([rows[text] for text, _ in mine], settings, draws_for(mine))
+        except torch.OutOfMemoryError as error:
+            if len(mine) == 1:
+                raise InputError(
+                    f"model {self.name}: device {self.device} has no memory for one text of {len(rows[mine[0][0]])}"
+                    " pieces and its answer. Use a larger device, dtype: bfloat16, or quantization: int8."
+                ) from error
+        middle = len(mine) // 2
+        halves = (mine[:middle], mine[middle:])
+        return [one for half in halves for one in self._write(half, rows, settings, draws_for)]
+
+    def _forward(self, rows: Sequence[Sequence[int]], settings: GenerationConfig, draws: list[SeededDraw]) -> list[str]:
+        longest, padding = max(map(len, rows)), int(settings.pad_token_id)
+        # A decoder's prompts end together, since what it writes follows the last piece.
+        before = self.kind == "decoder"
+        filled, masks = [], []
+        for row in rows:
+            gap = longest - len(row)
+            filled.append([padding] * gap + [*row] if before else [*row] + [padding] * gap)
+            masks.append([0] * gap + [1] * len(row) if before else [1] * len(row) + [0] * gap)
+        with quiet():
+            written = self.model.generate(
+                input_ids=torch.tensor(filled, device=self.device),
+                attention_mask=torch.tensor(masks, device=self.device),
+                generation_config=settings,
+                logits_processor=LogitsProcessorList(draws),
+            )
+        answers = written[:, longest:] if before else written
+        return [text.strip() for text in self.tokenizer.batch_decode(answers, skip_special_tokens=True)]
+
+
+class SeededDraw(LogitsProcessor):  # type: ignore[misc]
+    """Make the largest score of each row a random draw: temperature, then the nucleus, then noise."""
+
+    def __init__(self, streams: Sequence[np.random.Generator], temperature: float, top_p: float) -> None:
+        """Take one of `streams` for each row; `temperature` above 0; `top_p` the probability that the nucleus has."""
+        self._streams = streams
+        self._temperature = temperature
+        self._nucleus = TopPLogitsWarper(top_p) if top_p < 1 else None
+
+    def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
+        """Add noise to scores (rows, vocabulary); those outside the nucleus stay minus infinity."""
+        scores = scores.float() / self._temperature
+        if self._nucleus is not None:
+            scores = self._nucleus(input_ids, scores)
+        # In half the digits an exponential number is 0 once in some millions, and the likeliest word of a large
+        # vocabulary would lose to whichever has it.
+        waits = np.stack([stream.standard_exponential(scores.shape[-1]) for stream in self._streams])
+        noise = -np.log(np.maximum(waits, np.finfo(np.float64).tiny)).astype(np.float32)
+        return scores + torch.from_numpy(noise).to(scores.device)
+
+
+def _ids_of(model: Any, tokenizer: Any) -> GenerationConfig:
+    """Say which pieces mean the beginning and the end, and what fills up a row."""
+    own = model.generation_config
+    settings = GenerationConfig(**{key: value for key in _IDS if (value := getattr(own, key, None)) is not None})
+    if settings.eos_token_id is None:
+        settings.eos_token_id = tokenizer.eos_token_id
+    ends = settings.eos_token_id
+    end = ends[0] if isinstance(ends, list) else ends
+    # any piece will do to fill up a row, since it is masked
+    known = (settings.pad_token_id, tokenizer.pad_token_id, end)
+    settings.pad_token_id = next((int(one) for one in known if one is not None), 0)
+    if model.config.is_encoder_decoder and settings.decoder_start_token_id is None:
+        start = getattr(model.config, "decoder_start_token_id", None)
+        settings.decoder_start_token_id = start if start is not None else end
+    return settings
+
+
+def _check_numbers(max_new_tokens: int, n_candidates: int, temperature: float, top_p: float, beams: int) -> None:
+    if max_new_tokens < 1 or n_candidates < 1:
+        raise InputError(f"max_new_tokens is {max_new_tokens}, n_candidates is {n_candidates}; write 1 or more.")
+    if temperature < 0 or not 0 < top_p <= 1:
+        raise InputError(f"temperature is {temperature}, top_p is {top_p}; write 0 or more, and above 0 up to 1.")
+    if beams < 0 or 0 < beams < n_candidates:
+        raise InputError(
+            f"beams is {beams} for {n_candidates} candidates; write 0 (to draw), or as many beams or more."
+        )

@@ -1,0 +1,358 @@
+"""Attributes and sentences that a local model proposes, for people to judge (IndiBias 4.1 and 4.2.2).
+
+Nothing that a model proposes is a stereotype because it says so: attributes become tuples when annotators have called
+them stereotypes, sentences become pairs when a person has read them. The kind of prompt is that of IndiBias (Sahoo et
+al. 2024, Table 5); the wording is this project's and stands in the file of templates, in the language of the study.
+
+Models number their answers or not, put words in bold, explain them, write headings, repeat themselves, stop in the
+middle. What is recognized is taken; everything else is kept with the reason, so that a reader can see what was lost.
+"""
+
+from __future__ import annotations
+
+import logging
+import unicodedata
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Generic, Protocol, TypeVar
+
+import polars as pl
+import regex
+
+from prasanga.errors import InputError
+from prasanga.seeds import seed_of
+from prasanga_construction.building import Sentence
+from prasanga_construction.distance import find_terms
+from prasanga_construction.identities import Axis, Identities, Term
+from prasanga_construction.templates import Templates
+from prasanga_construction.tuples import POLARITIES, BiasTuple
+
+_LOG = logging.getLogger(__name__)
+_ATTRIBUTES, _SENTENCES, _TRIES = 10, 5, 4
+_PIECES = {"attributes": 200, "sentences": 400}
+_LOST = {"asked_for": pl.String, "tried": pl.Int64, "text": pl.String, "reason": pl.String}
+
+# A number in any script or a bullet, with a blank after it: "1. ", "(2) ", "৩। ", "- ", "• ".
+_MARKER = regex.compile(r"(?:\(?\p{Nd}{1,2}(?:[.):\]।]|\s+-)|[-*•–—‣◦])\s+")
+_INLINE = regex.compile(r"(?<=\S)\s+(?=\(?\p{Nd}{1,2}[.)\]।]\s+\S)")
+_EXPLANATION = regex.compile(r"\s*(?::|\s[-–—]\s|\(|\[|\.\s|।|;|=).*$")
+_SEPARATOR = regex.compile(r"\s*[,،/]\s*")
+_QUOTES = "\"'“”‘’«»`*_ \t"
+_ENDS = ".!?।॥…"
+_WORD = regex.compile(r"[\p{L}\p{M}\u200c\u200d]+(?:['’-][\p{L}\p{M}\u200c\u200d]+)*")
+_SCRIPTS = {"en": regex.compile(r"\p{Script=Latin}"), "hi": regex.compile(r"\p{Script=Devanagari}")}
+_SCRIPTS["bn"] = regex.compile(r"\p{Script=Bengali}")
+_LETTER = regex.compile(r"\p{L}")
+_EMPTY_WORDS = {
+    "en": regex.compile(r"(?:(?:they|are|is|being|very|the|a|an|seen|as|considered)\s+)+", regex.IGNORECASE)
+}
+_MOST_WORDS = 3
+_FEWEST_WORDS, _LONGEST_SENTENCE = 4, 40
+
+T = TypeVar("T")
+
+
+class WritesText(Protocol):
+    """What proposing needs of a model (`prasanga_construction.generation.Writer`)."""
+
+    @property
+    def is_chat(self) -> bool:
+        """Tell whether it answers questions."""
+
+    def room(self, texts: Sequence[str]) -> int | None:
+        """Return most pieces that an answer to the longest of `texts` can have; None for no limit."""
+
+    def generate(self, texts: Sequence[str], *, max_new_tokens: int, seed: int) -> list[list[str]]:
+        """Write answers."""
+
+
+@dataclass(frozen=True)
+class Proposals(Generic[T]):
+    """What a model proposed, and what could not be used.
+
+    Attributes:
+        found: tuples without votes, or sentences.
+        lost: what was asked for (axis, term, polarity; or a tuple), in which try, the text, and why it was lost:
+            `asked_for`, `tried`, `text`, `reason`.
+        short: by what was asked for, how many are missing.
+    """
+
+    found: list[T]
+    lost: pl.DataFrame
+    short: dict[str, int]
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """What was taken out of an answer, and what was not: (text, reason) each, in the order of the answer."""
+
+    found: list[str]
+    lost: list[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class _Request:
+    name: str
+    prompt: str
+    parse: Callable[..., Parsed]
+    found: tuple[str, ...] = ()
+
+
+def propose_attributes(
+    writer: WritesText,
+    identities: Identities,
+    templates: Templates,
+    *,
+    seed: int,
+    count: int = _ATTRIBUTES,
+    tries: int = _TRIES,
+) -> Proposals[BiasTuple]:
+    """Ask for `count` positive and `count` negative attributes of every identity term.
+
+    A model that has not given enough is asked again, with another seed, up to `tries` times.
+
+    Args:
+        writer: a decoder.
+        identities: the terms.
+        templates: have the prompts, of the same language.
+        seed: of the study.
+        count: of each polarity.
+        tries: how often a term is asked about at most.
+
+    Raises:
+        InputError: identities and templates of two languages; what the model refuses.
+    """
+    opening = _opening(writer, identities, templates)
+    about: dict[str, tuple[Axis, Term, str]] = {}
+    requests = []
+    for axis in identities.axes.values():
+        for term in filter(lambda term: term.proposed, axis.terms.values()):
+            for polarity in POLARITIES:
+                name = f"{axis.name}-{term.term_id}-{polarity}"
+                about[name] = axis, term, polarity
+                words = {**_words(axis, term, polarity, templates), "count": str(count)}
+                prompt = _filled(templates.prompts.attributes, words, opening)
+                parse = partial(parse_attributes, language=identities.language, identities=term.spellings)
+                requests.append(_Request(name, prompt, parse))
+    done, lost = _ask(writer, requests, opening, kind="attributes", seed=seed, count=count, tries=tries)
+    tuples = []
+    for request in done:
+        axis, term, polarity = about[request.name]
+        for number, attribute in enumerate(request.found, start=1):
+            of_term = (identities.language, axis.bias_type, term.people)
+            tuples.append(BiasTuple(f"{request.name}-{number}", *of_term, attribute, polarity))
+    return Proposals(tuples, lost, _short(done, count))
+
+
+def propose_sentences(
+    writer: WritesText, tuples: Sequence[BiasTuple], identities: Identities, templates: Templates, *, seed: int
+) -> Proposals[Sentence]:
+    """Ask for sentences about every tuple in which people of its identity are said to have its attribute.
+
+    Args:
+        writer: a decoder.
+        tuples: those that are kept.
+        identities: the terms.
+        templates: have the prompts, of the same language.
+        seed: of the study.
+
+    Raises:
+        InputError: as `propose_attributes`; an identity that is no term.
+    """
+    opening = _opening(writer, identities, templates)
+    requests = []
+    for each in tuples:
+        term = identities.find(each.bias_type, each.identity, each.place)
+        words = _words(identities.axes[term.axis], term, each.polarity, templates)
+        words |= {"attribute": each.attribute, "count": str(_SENTENCES)}
+        prompt = _filled(templates.prompts.sentences, words, opening)
+        parse = partial(parse_sentences, language=identities.language, identities=term.spellings)
+        requests.append(_Request(each.tuple_id, prompt, parse))
+    done, lost = _ask(writer, requests, opening, kind="sentences", seed=seed, count=_SENTENCES, tries=_TRIES)
+    sentences = [
+        Sentence(f"{request.name}-s{number}", request.name, sentence)
+        for request in done
+        for number, sentence in enumerate(request.found, start=1)
+    ]
+    return Proposals(sentences, lost, _short(done, _SENTENCES))
+
+
+def parse_attributes(
+    answer: str, *, language: str, identities: Collection[str] = (), known: Collection[str] = ()
+) -> Parsed:
+    """Find attributes in an answer: one to three words each, without explanation and repetition.
+
+    Args:
+        answer: the text, the opening of the list included.
+        language: bn, hi, en; an attribute is in its script.
+        identities: spellings of the identity term, which is no attribute of itself.
+        known: attributes that are not to be found again.
+
+    Returns:
+        Reasons of what was lost: `no-item` (a line beside the list), `too-long`, `no-word`, `other-script`, `identity`,
+        `repeated`.
+    """
+    found: list[str] = []
+    lost: list[tuple[str, str]] = []
+    seen = {_folded(one) for one in known}
+    names = {_folded(one) for one in identities}
+    for line, is_item in _items(answer, prose=False):
+        if not is_item:
+            lost.append((line, "no-item"))
+            continue
+        for part in _SEPARATOR.split(_EXPLANATION.sub("", line.strip(_QUOTES))):
+            attribute = _bare(part, language)
+            reason = _fault(attribute, language, names, seen)
+            if reason:
+                lost.append((part.strip() or line, reason))
+            else:
+                seen.add(_folded(attribute))
+                found.append(attribute)
+    return Parsed(found, lost)
+
+
+def parse_sentences(answer: str, *, language: str, identities: Collection[str], known: Collection[str] = ()) -> Parsed:
+    """Find sentences in an answer that speak of the identity.
+
+    Args:
+        answer: the text, the opening of the list included.
+        language: bn, hi, en.
+        identities: spellings of the identity term, one of which a sentence must have as whole words.
+        known: sentences that are not to be found again.
+
+    Returns:
+        Reasons of what was lost: `no-item` (a line beside a list), `no-identity`, `too-short`, `too-long`, `cut-off`
+            (no end of a sentence), `other-script`, `repeated`.
+    """
+    found: list[str] = []
+    lost: list[tuple[str, str]] = []
+    seen = {_folded(one) for one in known}
+    for line, is_item in _items(answer, prose=True):
+        sentence = " ".join(line.strip(_QUOTES).split())
+        words = len(_WORD.findall(sentence))
+        if not is_item:
+            reason = "no-item"
+        elif not _in_script(sentence, language):
+            reason = "other-script"
+        elif words < _FEWEST_WORDS or words > _LONGEST_SENTENCE:
+            reason = "too-short" if words < _FEWEST_WORDS else "too-long"
+        elif not sentence.rstrip("\"'”’").endswith(tuple(_ENDS)):
+            reason = "cut-off"
+        elif not find_terms(sentence, list(identities)):
+            reason = "no-identity"
+        else:
+            reason = "repeated" if _folded(sentence) in seen else ""
+        if reason:
+            lost.append((line, reason))
+        else:
+            seen.add(_folded(sentence))
+            found.append(sentence)
+    return Parsed(found, lost)
+
+
+def _opening(writer: WritesText, identities: Identities, templates: Templates) -> str:
+    """Return how an answer begins, for a model that only goes on; both files must be of one language."""
+    if identities.language != templates.language:
+        raise InputError(
+            f"{templates.path}: `language` is {templates.language!r}, but {identities.path} is in"
+            f" {identities.language!r}. Name files of one language under `construction`."
+        )
+    return "" if writer.is_chat else templates.prompts.opening
+
+
+def _words(axis: Axis, term: Term, polarity: str, templates: Templates) -> dict[str, str]:
+    return {"axis": axis.title, "identity": term.people, "polarity": templates.prompts.polarities[polarity]}
+
+
+def _filled(prompt: str, words: dict[str, str], opening: str) -> str:
+    for name, word in words.items():
+        prompt = prompt.replace(f"{{{name}}}", word)
+    return f"{prompt.strip()}\n{opening}".strip()
+
+
+def _ask(
+    writer: WritesText, requests: Sequence[_Request], opening: str, *, kind: str, seed: int, count: int, tries: int
+) -> tuple[list[_Request], pl.DataFrame]:
+    """Return the requests with what was found, and a table of what was lost."""
+    done = {request.name: request for request in requests}
+    lost: list[tuple[str, int, str, str]] = []
+    for number in range(1, tries + 1):
+        waiting = [request for request in done.values() if len(request.found) < count]
+        if not waiting:
+            break
+        prompts = [request.prompt for request in waiting]
+        room = writer.room(prompts)
+        pieces = _PIECES[kind] if room is None else max(1, min(_PIECES[kind], room))
+        answers = writer.generate(prompts, max_new_tokens=pieces, seed=seed_of(seed, "construction", kind, number) >> 1)
+        for request, (answer, *_) in zip(waiting, answers, strict=True):
+            parsed = request.parse(f"{opening} {answer}".strip(), known=request.found)
+            found = (*request.found, *parsed.found)
+            done[request.name] = replace(request, found=found[:count])
+            lost += [(request.name, number, text, reason) for text, reason in parsed.lost]
+            lost += [(request.name, number, text, "beyond-count") for text in found[count:]]
+    short = _short(list(done.values()), count)
+    if short:
+        _LOG.warning(
+            "%d of %d requests for %s came out short after %d tries, %d missing in all; what was lost is listed",
+            len(short),
+            len(done),
+            kind,
+            tries,
+            sum(short.values()),
+        )
+    return list(done.values()), pl.DataFrame(lost, schema=_LOST, orient="row")
+
+
+def _short(requests: Sequence[_Request], count: int) -> dict[str, int]:
+    return {request.name: count - len(request.found) for request in requests if len(request.found) < count}
+
+
+def _items(answer: str, *, prose: bool) -> list[tuple[str, bool]]:
+    """Return the lines of an answer without their markers, and whether each is an item.
+
+    Where some are marked, only those are. Where none is, each is, if `prose` is wanted; else a line of one word is,
+    or of words between commas, and "I cannot say" is none.
+    """
+    text = unicodedata.normalize("NFC", answer)
+    lines = [part.strip() for line in text.splitlines() for part in _INLINE.split(line) if part.strip()]
+    marked = [_MARKER.match(line) for line in lines]
+    bare = [line[match.end() :].strip() if match else line for line, match in zip(lines, marked, strict=True)]
+    listed = any(marked)
+
+    def is_item(line: str) -> bool:
+        return not listed and not line.endswith(":") and (prose or len(line.split()) == 1 or "," in line)
+
+    return [(line, bool(match) or is_item(line)) for line, match in zip(bare, marked, strict=True) if line]
+
+
+def _bare(part: str, language: str) -> str:
+    attribute = " ".join(part.strip(_QUOTES + _ENDS).split())
+    if language in _EMPTY_WORDS:
+        attribute = _EMPTY_WORDS[language].sub("", attribute, count=1) if " " in attribute else attribute
+    return attribute
+
+
+def _fault(attribute: str, language: str, names: Collection[str], seen: Collection[str]) -> str:
+    """Say why something is no attribute; "" if it is one."""
+    words = attribute.split()
+    if not words or not all(_WORD.fullmatch(word) for word in words):
+        return "no-word"
+    if len(words) > _MOST_WORDS:
+        return "too-long"
+    if not _in_script(attribute, language):
+        return "other-script"
+    if _folded(attribute) in names:
+        return "identity"
+    return "repeated" if _folded(attribute) in seen else ""
+
+
+def _in_script(text: str, language: str) -> bool:
+    """Tell whether the letters of a text, most of them at least, are of the language's script."""
+    letters = _LETTER.findall(text)
+    own = [letter for letter in letters if _SCRIPTS[language].match(letter)]
+    return bool(letters) and 2 * len(own) > len(letters)
+
+
+def _folded(text: str) -> str:
+    return " ".join(unicodedata.normalize("NFC", text).casefold().strip(_QUOTES + _ENDS).split())

@@ -1,0 +1,28 @@
+"""Adapter: annotated tuples, templates and sentences to pairs, and what was left out."""
+
+from typing import TYPE_CHECKING
+
+from prasanga.logs import log_to
+from prasanga.parquet import write_text
+from prasanga_construction.building import build_pairs, read_sentences, sentence_drafts, template_drafts, where_from
+from prasanga_construction.identities import load_identities
+from prasanga_construction.templates import load_templates
+from prasanga_construction.tuples import kept_tuples, read_tuples
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import snakemake
+
+log_to(snakemake.log[0])
+settings = snakemake.params.building
+identities, templates = load_identities(snakemake.input.identities), load_templates(snakemake.input.templates)
+read = read_tuples(snakemake.input.tuples, identities.language, annotators=settings["annotators"])
+tuples = kept_tuples(read, settings["votes"])
+drafts = template_drafts(tuples, identities, templates)
+for path in snakemake.input.sentences:
+    reviewed = path == settings["reviewed"]
+    sentences = read_sentences(path, tuples, reviewed=reviewed)
+    note = where_from(settings["proposer"], reviewed=reviewed)
+    drafts += sentence_drafts(sentences, tuples, identities, note=note)
+built = build_pairs(drafts)
+write_text(snakemake.output.pairs, built.pairs.write_csv())
+write_text(snakemake.output.left_out, built.left_out.write_csv())

@@ -1,0 +1,38 @@
+"""Adapter: the sheets that came back to the translated pairs, what became of each, and the engines' votes."""
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from prasanga.frames import read_frame
+from prasanga.logs import log_to
+from prasanga.parquet import write_text
+from prasanga_construction.choices import (
+    check_choices,
+    count_engines,
+    report_translation,
+    resolve_choices,
+    translated_pairs,
+    warn_of_losses,
+)
+from prasanga_construction.sheets import read_rows
+from prasanga_construction.translation import pairs_to_translate, translation_sheet
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import snakemake
+
+log_to(snakemake.log[0])
+settings = snakemake.params.choices
+into = settings["into"]
+pairs = pairs_to_translate(read_frame(snakemake.input.pairs), into)
+key = pl.read_csv(snakemake.input.key, infer_schema=False)
+blank = translation_sheet(pairs, key)
+given = zip(settings["annotators"], snakemake.input.sheets, strict=True)
+choices = [check_choices(read_rows(path, what="choices"), blank, annotator=name) for name, path in given]
+decided = [read_rows(path, what="decisions") for path in snakemake.input.decisions]
+decisions = [check_choices(rows, blank, annotator="decisions", partly=True) for rows in decided]
+report = report_translation(pairs, resolve_choices(choices, *decisions), key, into=into)
+warn_of_losses(report)
+write_text(snakemake.output.pairs, translated_pairs(pairs, report, into=into).write_csv())
+write_text(snakemake.output.report, report.write_csv())
+write_text(snakemake.output.engines, count_engines(choices, key).write_csv())

@@ -1,0 +1,22 @@
+"""Adapter: a local model to attributes of every identity term, and what could not be used of its answers."""
+
+from typing import TYPE_CHECKING
+
+from prasanga.logs import log_to
+from prasanga.parquet import write_text
+from prasanga_construction.generation import writer_of
+from prasanga_construction.identities import load_identities
+from prasanga_construction.proposals import propose_attributes
+from prasanga_construction.templates import load_templates
+from prasanga_construction.tuples import tuples_csv
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import snakemake
+
+log_to(snakemake.log[0])
+settings = snakemake.params.proposing
+identities, templates = load_identities(snakemake.input.identities), load_templates(snakemake.input.templates)
+writer = writer_of(settings, cards=snakemake.resources.cards, kind="decoder")
+proposals = propose_attributes(writer, identities, templates, seed=settings["seed"])
+write_text(snakemake.output.tuples, tuples_csv(proposals.found))
+write_text(snakemake.output.lost, proposals.lost.write_csv())

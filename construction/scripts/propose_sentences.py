@@ -1,0 +1,25 @@
+"""Adapter: a local model to sentences about the tuples that are kept, as a sheet to review."""
+
+from typing import TYPE_CHECKING
+
+from prasanga.logs import log_to
+from prasanga.parquet import write_text
+from prasanga_construction.building import sentences_csv
+from prasanga_construction.generation import writer_of
+from prasanga_construction.identities import load_identities
+from prasanga_construction.proposals import propose_sentences
+from prasanga_construction.templates import load_templates
+from prasanga_construction.tuples import kept_tuples, read_tuples
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import snakemake
+
+log_to(snakemake.log[0])
+settings = snakemake.params.proposing
+identities, templates = load_identities(snakemake.input.identities), load_templates(snakemake.input.templates)
+read = read_tuples(snakemake.input.tuples, identities.language, annotators=settings["annotators"])
+tuples = kept_tuples(read, settings["votes"])
+writer = writer_of(settings, cards=snakemake.resources.cards, kind="decoder")
+proposals = propose_sentences(writer, tuples, identities, templates, seed=settings["seed"])
+write_text(snakemake.output.sentences, sentences_csv(proposals.found, tuples))
+write_text(snakemake.output.lost, proposals.lost.write_csv())

@@ -1,0 +1,23 @@
+"""Adapter: the sheet of an adaptation, filled in, to the adapted pairs, what is to be looked at, and counts."""
+
+from typing import TYPE_CHECKING
+
+from prasanga.frames import read_frame
+from prasanga.logs import log_to
+from prasanga.parquet import write_text
+from prasanga_construction.adaptation import read_adaptation, warn_of_findings
+from prasanga_construction.names import read_names
+from prasanga_construction.sheets import read_rows
+from prasanga_construction.translation import pairs_to_translate
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import snakemake
+
+log_to(snakemake.log[0])
+settings = snakemake.params.adaptation
+pairs = pairs_to_translate(read_frame(snakemake.input.pairs), settings["into"])
+names = read_names(f"{settings['names']}/{pairs['language'][0]}")
+adapted = read_adaptation(read_rows(snakemake.input.sheet, what="decisions"), pairs, names)
+warn_of_findings(adapted)
+for name in ("pairs", "findings", "report", "summary"):
+    write_text(snakemake.output[name], getattr(adapted, name).write_csv())

@@ -1,0 +1,21 @@
+"""Adapter: the annotators' sheets to tuples with votes, and to how far the annotators agree."""
+
+from typing import TYPE_CHECKING
+
+from prasanga.logs import log_to
+from prasanga.parquet import write_text
+from prasanga_construction.annotation import add_votes, agreement_table, read_sheet
+from prasanga_construction.identities import load_identities
+from prasanga_construction.tuples import read_tuples, tuples_csv
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import snakemake
+
+log_to(snakemake.log[0])
+settings = snakemake.params.scoring
+language = load_identities(snakemake.input.identities).language
+tuples = read_tuples(snakemake.input.tuples, language, annotators=len(settings["annotators"]))
+sheets = zip(settings["annotators"], snakemake.input.sheets, strict=True)
+annotated = add_votes(tuples, {annotator: read_sheet(path, tuples) for annotator, path in sheets})
+write_text(snakemake.output.tuples, tuples_csv(annotated))
+write_text(snakemake.output.agreement, agreement_table(annotated, settings["votes"]).write_csv())

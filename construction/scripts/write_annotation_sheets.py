@@ -1,0 +1,18 @@
+"""Adapter: tuples to a sheet for each annotator, with instructions."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from prasanga.logs import log_to
+from prasanga_construction.annotation import write_sheets
+from prasanga_construction.identities import load_identities
+from prasanga_construction.tuples import read_tuples
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import snakemake
+
+log_to(snakemake.log[0])
+settings = snakemake.params.sheets
+language = load_identities(snakemake.input.identities).language
+tuples = read_tuples(snakemake.input.tuples, language, annotators=len(settings["annotators"]))
+write_sheets(tuples, Path(snakemake.output.instructions).parent, settings["annotators"], settings["seed"])

@@ -1,0 +1,31 @@
+"""Adapter: the translations of all engines to a sheet for each annotator, and the key to its letters."""
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from prasanga.frames import read_frame
+from prasanga.logs import log_to
+from prasanga.parquet import require_equal, write_text
+from prasanga_construction.sheets import sheet_text
+from prasanga_construction.translation import (
+    hide_engines,
+    pairs_to_translate,
+    translation_instructions,
+    translation_sheet,
+)
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import snakemake
+
+log_to(snakemake.log[0])
+settings = snakemake.params.sheets
+require_equal(snakemake.input.candidates, ["stage", "code", "inputs"])
+pairs = pairs_to_translate(read_frame(snakemake.input.pairs), settings["into"])
+candidates = pl.concat([read_frame(path) for path in snakemake.input.candidates])
+key = hide_engines(candidates, seed=settings["seed"])
+sheet = translation_sheet(pairs, key)
+write_text(snakemake.output.key, key.write_csv())
+for path in snakemake.output.sheets:
+    write_text(path, sheet_text(sheet))
+write_text(snakemake.output.instructions, translation_instructions(pairs.height, settings["into"]))
