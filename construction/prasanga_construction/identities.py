@@ -26,8 +26,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from prasanga.base.yaml import Entry, suggest
 from prasanga.errors import InputError
-from prasanga.lexicon.yaml_input import Entry, read_yaml, suggest
+from prasanga.lexicon.spelling import read_yaml
 from prasanga.pairs.layouts import canonical
 from prasanga.pairs.names import LANGUAGES
 from prasanga_construction.tuples import POLARITIES, BiasTuple

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from prasanga.errors import InputError
-from prasanga.lexicon.yaml_input import read_yaml
+from prasanga.lexicon.spelling import read_yaml
 from prasanga.pairs.words import words_of
 from prasanga.seeds import generator
 

@@ -24,10 +24,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from prasanga.base.yaml import Entry, read_distinct, suggest
 from prasanga.errors import InputError
 from prasanga.lexicon.inflection import capitalize
 from prasanga.lexicon.slots import INDEFINITE, SLOT, begins_sentence, with_article
-from prasanga.lexicon.yaml_input import Entry, read_distinct, read_yaml, suggest
+from prasanga.lexicon.spelling import read_yaml
 from prasanga.pairs.alignment import Span
 from prasanga.pairs.names import LABELS
 from prasanga_construction.identities import GENDERS, Term

@@ -18,15 +18,10 @@ from typing import Any
 import yaml
 from jsonschema import Draft202012Validator, ValidationError
 
+from prasanga.base.yaml import load_yaml
 from prasanga.config_paths import path_problems
 from prasanga.config_values import implausible_values
 from prasanga.errors import InputError
-
-try:
-    from yaml import CSafeLoader as _SafeLoader
-except ImportError:  # PyYAML built without libyaml: the same, slower
-    from yaml import SafeLoader as _SafeLoader  # type: ignore[assignment]
-
 
 _SHOWN = 20
 _NUMBER = r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?"
@@ -41,7 +36,7 @@ _BY_LANGUAGE = (
 
 def read_schema(path: str | Path) -> dict[str, Any]:
     """Read the schema."""
-    schema: dict[str, Any] = yaml.load(Path(path).read_text(encoding="utf-8"), Loader=_SafeLoader)
+    schema: dict[str, Any] = load_yaml(path, Path(path).read_text(encoding="utf-8"))
     return schema
 
 

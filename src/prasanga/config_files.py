@@ -12,8 +12,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from prasanga.base.yaml import load_yaml, require_regular
 from prasanga.errors import InputError, printable
-from prasanga.yaml_guard import load_plain
 
 TEMPLATE_KEY = "__use_yte__"
 # Of the checkout that this file lies in; a package that was installed elsewhere has none.
@@ -26,13 +26,13 @@ def read_config(path: str | Path) -> dict[str, Any]:
     Raises:
         InputError: with the file, and the line where there is one: a file that is absent, not UTF-8, or neither YAML
             nor JSON; a key that stands twice; a tag, an alias or a template that makes more than plain data
-            (`prasanga.yaml_guard`); no keys at top level.
+            (`prasanga.base.yaml`); no keys at top level.
     """
     path = Path(path)
     text = _text(path)
     content = _json(path, text) if text.lstrip().startswith("{") else None
     if content is None:
-        content = load_plain(path, text)
+        content = load_yaml(path, text)
     if not isinstance(content, dict):
         found = "nothing" if content is None else f"a {type(content).__name__}"
         raise InputError(f"{path}: found {found}, but a config holds keys. Write e.g. `study: mine`.")
@@ -47,6 +47,7 @@ def read_config(path: str | Path) -> dict[str, Any]:
 
 def _text(path: Path) -> str:
     try:
+        require_regular(path)
         return path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1

@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from prasanga.yaml_guard import DEEPEST, MOST_NODES
+from prasanga.base.yaml import DEEPEST, MOST_NODES
 
 LARGEST = 2**63 - 1
 LONGEST = 20_000

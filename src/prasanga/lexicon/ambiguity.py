@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from prasanga.base.yaml import Entry, suggest
 from prasanga.errors import InputError
 from prasanga.lexicon.model import SurfaceForm, claimants
-from prasanga.lexicon.yaml_input import Entry, suggest
 from prasanga.text import fold
 
 _SHOWN = 12

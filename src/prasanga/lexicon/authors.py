@@ -19,10 +19,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from prasanga.base.yaml import read_text, suggest
 from prasanga.errors import InputError, reason
 from prasanga.lexicon.model import Category, Lexicon, Stimulus, SurfaceForm, WordSet, claimants, first_readings
 from prasanga.lexicon.spelling import spelling_of
-from prasanga.lexicon.yaml_input import read_text, suggest
 
 LANGUAGE = "bn"
 SIDES = ("targ1", "targ2", "attr1", "attr2")

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from prasanga.base.yaml import Entry, suggest
 from prasanga.errors import InputError
 from prasanga.lexicon.endings import ANY, ENDING_CLASSES, is_written_out
 from prasanga.lexicon.inflection import Example, NumberBlock, SuffixGroup
 from prasanga.lexicon.model import CASES, NUMBERS
-from prasanga.lexicon.yaml_input import Entry, read_yaml, suggest
+from prasanga.lexicon.spelling import read_yaml
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import regex
 
+from prasanga.base.yaml import suggest
 from prasanga.errors import InputError
 from prasanga.lexicon.inflection import capitalize
 from prasanga.lexicon.model import CASES, NUMBERS, Lexicon
-from prasanga.lexicon.yaml_input import suggest
 from prasanga.text.words import WORD
 
 INDEFINITE = "indefinite"

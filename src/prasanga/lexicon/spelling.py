@@ -7,7 +7,9 @@ lexicon are in the same normalization as the text that they are looked for in, a
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
+from prasanga.base.yaml import Entry, read_entry
 from prasanga.text import normalizer
 
 #: What a corpus of the language goes through unless the config says otherwise (`normalization` there).
@@ -16,7 +18,7 @@ _OF_OTHER_LANGUAGES = "nfkc"
 
 
 def spelling_of(language: str, normalization: str | None = None) -> Callable[[str], str]:
-    """The function that gives a text of word lists the spelling that it has in the corpus.
+    """Return the function that gives a text of word lists the spelling that it has in the corpus.
 
     Args:
         language: bn, hi, en; another language's texts are brought into NFKC.
@@ -27,3 +29,17 @@ def spelling_of(language: str, normalization: str | None = None) -> Callable[[st
     """
     name = normalization or DEFAULT_NORMALIZATIONS.get(language, _OF_OTHER_LANGUAGES)
     return normalizer(name).one
+
+
+def read_yaml(path: Path, language: str | None = None, normalization: str | None = None) -> Entry:
+    """Read a YAML file of words, texts spelled as in the corpus.
+
+    Args:
+        path: the file, which holds one mapping.
+        language: of its words; by default what the file says under `language`.
+        normalization: the corpus's, if not the language's own.
+
+    Raises:
+        InputError: an unknown normalization; as `read_entry`.
+    """
+    return read_entry(path, lambda entry: spelling_of(language or str(entry.get("language", "")), normalization))

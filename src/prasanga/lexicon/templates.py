@@ -16,11 +16,11 @@ from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from prasanga.base.yaml import Entry, read_distinct, suggest
 from prasanga.errors import InputError
 from prasanga.lexicon.model import Lexicon
 from prasanga.lexicon.slots import SLOT, WordForm, read_word_form, whole_words
-from prasanga.lexicon.spelling import spelling_of
-from prasanga.lexicon.yaml_input import Entry, read_distinct, read_yaml, suggest
+from prasanga.lexicon.spelling import read_yaml, spelling_of
 
 
 @dataclass(frozen=True, slots=True)

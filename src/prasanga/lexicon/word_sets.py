@@ -10,13 +10,14 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from prasanga.base.yaml import Entry, suggest
 from prasanga.errors import InputError
 from prasanga.lexicon.ambiguity import resolve
 from prasanga.lexicon.endings import ending_class
 from prasanga.lexicon.groups import SuffixGroups, load_suffix_groups
 from prasanga.lexicon.inflection import capitalize, inflections
 from prasanga.lexicon.model import CASES, NUMBERS, Category, Lexicon, Stimulus, SurfaceForm, WordSet, first_readings
-from prasanga.lexicon.yaml_input import Entry, read_yaml, suggest
+from prasanga.lexicon.spelling import read_yaml
 
 CATEGORIES_FILE = "categories.yaml"
 _SHOWN = 12

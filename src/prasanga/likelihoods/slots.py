@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
+from prasanga.base.yaml import suggest
 from prasanga.errors import InputError
 from prasanga.lexicon.model import Lexicon
 from prasanga.lexicon.slots import SLOT, WordForm, read_word_form, whole_words
-from prasanga.lexicon.yaml_input import suggest
 from prasanga.models.pieces import Span
 
 TARGET, ATTRIBUTE = "target", "attribute"

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from prasanga.base.yaml import Entry, suggest
 from prasanga.errors import InputError
 from prasanga.lexicon.model import Lexicon
-from prasanga.lexicon.spelling import spelling_of
-from prasanga.lexicon.yaml_input import Entry, read_yaml, suggest
+from prasanga.lexicon.spelling import read_yaml, spelling_of
 from prasanga.likelihoods.slots import TARGET, SentenceTemplate, fill_sentence, form_for, read_sentence
 from prasanga.likelihoods.traits import (
     STRUCTURES,

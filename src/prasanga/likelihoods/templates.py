@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from prasanga.associations.categories import Category, category_of
+from prasanga.base.yaml import Entry, read_distinct
 from prasanga.errors import InputError
 from prasanga.lexicon.model import Lexicon
-from prasanga.lexicon.spelling import spelling_of
-from prasanga.lexicon.yaml_input import Entry, read_distinct, read_yaml
+from prasanga.lexicon.spelling import read_yaml, spelling_of
 from prasanga.likelihoods.slots import (
     ATTRIBUTE,
     TARGET,

@@ -15,8 +15,9 @@ from typing import NamedTuple
 import polars as pl
 import regex
 
+from prasanga.base.yaml import Entry, suggest
 from prasanga.errors import InputError
-from prasanga.lexicon.yaml_input import Entry, read_yaml, suggest
+from prasanga.lexicon.spelling import read_yaml
 from prasanga.likelihoods.slots import ATTRIBUTE, SentenceTemplate, read_sentence
 from prasanga.text.words import WORD, words
 

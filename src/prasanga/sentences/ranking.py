@@ -20,9 +20,10 @@ import polars as pl
 import pyarrow as pa
 import yaml
 
+from prasanga.base.yaml import Entry
 from prasanga.errors import InputError
+from prasanga.lexicon.spelling import read_yaml
 from prasanga.lexicon.word_sets import CATEGORIES_FILE
-from prasanga.lexicon.yaml_input import Entry, read_yaml
 from prasanga.parquet import read_table
 
 COUNT_SCHEMA = pa.schema(

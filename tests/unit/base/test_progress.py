@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
-import io
+import fcntl
 import logging
 import os
 import pty
 import re
+import struct
 import subprocess
 import sys
+import termios
+import textwrap
 import threading
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 
+import fake_clock
 import pytest
 from fake_clock import FakeClock, progress_lines
 
 from prasanga import progress as module
 from prasanga.progress import Progress, progress
+
+SOURCE = Path(module.__file__).parents[1]
 
 
 @pytest.fixture
@@ -36,11 +44,6 @@ def work(clock: FakeClock, done: Progress, seconds: float, rate: float = 1.0, ev
     for _ in range(round(seconds / every)):
         clock.now += every
         done.advance(rate * every)
-
-
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
 
 
 def test_lines_of_a_minute(clock: FakeClock, caplog: pytest.LogCaptureFixture) -> None:
@@ -218,123 +221,179 @@ def test_threads_count_together() -> None:
 def test_without_an_advance_a_thread_looks_after_it(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    said = threading.Event()
     caplog.set_level(logging.INFO, logger=module.__name__)
     monkeypatch.setattr(module, "clock", FakeClock(step=20))
-    monkeypatch.setattr(module, "_LOOK", 0.01)
-    monkeypatch.setattr(Progress, "_watcher", None)
-    monkeypatch.setattr(Progress, "_say", lambda *_: said.set())
     with progress("standing", 10):
-        assert said.wait(30)
+        time.sleep(1.5)
+    assert progress_lines(caplog, "standing")[0] == "standing: 10 steps, begun at 12:00:20"
 
 
-# On a terminal
+def test_what_cannot_be_said_fails_no_work(clock: FakeClock, caplog: pytest.LogCaptureFixture) -> None:
+    with progress("work", 1e15) as done:  # in a hundred million years
+        work(clock, done, 100, rate=0.1)
+    assert progress_lines(caplog, "work")[-1] == "work: 10 of 1,000,000,000,000,000 steps (0 %) in 100 s, 6.0 a minute"
+
+
+# On a terminal, in a process of its own
+
+BEGIN = """
+import fcntl, logging, os, signal, sys, termios, time
+fcntl.ioctl(2, termios.TIOCSCTTY, 0) if os.getpid() == os.getsid(0) else None
+from prasanga import progress as module
+from prasanga.progress import progress
+from fake_clock import FakeClock
+
+clock = module.clock = FakeClock()
+module.watched = False
+logging.basicConfig(format="%(message)s", level=logging.INFO)
+logging.root.addHandler(logging.FileHandler("log"))
+
+def work(done, seconds):
+    for _ in range(seconds):
+        clock.now += 1
+        done.advance()
+"""
 
 
 @pytest.fixture
-def plug_in(monkeypatch: pytest.MonkeyPatch, clock: FakeClock) -> Iterator[Callable[[], Terminal]]:
-    """Puts a terminal in the place of standard error; called in the test, after pytest's own capture."""
-    clock.step = 0.0
-    terminal = Terminal()
-    handler = logging.StreamHandler(terminal)
-    handler.setFormatter(logging.Formatter("%(message)s"))
+def on_a_terminal(tmp_path: Path) -> Callable[..., list[str]]:
+    """Run a program on a terminal of 80 columns; what it wrote there, in the pieces that begin at a line's front."""
 
-    def plug() -> Terminal:
-        monkeypatch.setenv("TERM", "xterm")
-        monkeypatch.setattr(module, "_in_foreground", lambda _: True)
-        monkeypatch.setattr(sys, "stderr", terminal)
-        logging.root.addHandler(handler)
-        return terminal
+    def run(program: str, command: str | None = None, **environment: str) -> list[str]:
+        (tmp_path / "program.py").write_text(BEGIN + textwrap.dedent(program), encoding="utf-8")
+        leader, follower = pty.openpty()
+        fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("4H", 24, 80, 0, 0))
+        job = f"{sys.executable} program.py"
+        path = os.pathsep.join([str(SOURCE), str(Path(fake_clock.__file__).parent)])
+        process = subprocess.Popen(
+            ["bash", "-c", command.format(job=job)] if command else job.split(),
+            **{"stdin": follower, "stdout": follower, "stderr": follower, "cwd": tmp_path, "start_new_session": True},
+            env={**os.environ, "PYTHONPATH": path, "TERM": "xterm", "PYTHONUTF8": "1", **environment},
+        )
+        os.close(follower)
+        written = bytearray()
+        with suppress(OSError), os.fdopen(leader, "rb", buffering=0) as stream:  # an error, when nobody writes any more
+            while piece := stream.read(1 << 16):
+                written += piece
+        assert process.wait(60) == 0, written.decode()
+        return re.split(r"[\r\n]+", written.decode())
 
-    yield plug
-    logging.root.removeHandler(handler)
+    return run
 
 
-def test_a_bar_stands_in_place_of_lines(
-    plug_in: Callable[[], Terminal], clock: FakeClock, caplog: pytest.LogCaptureFixture
+BAR = r"embedding  30 % \|[#█]+.? +\| 1.0 a second, 70 s left, done about 12:02 *"
+
+
+def test_a_bar_stands_in_place_of_lines(on_a_terminal: Callable[..., list[str]], tmp_path: Path) -> None:
+    shown = on_a_terminal("""
+        with progress("embedding", 100, "segments") as done:
+            work(done, 4)
+            done.look()
+            work(done, 26)
+            done.look()
+            logging.getLogger("prasanga.other").warning("something odd")
+            work(done, 70)
+    """)
+    drawn = [piece for piece in shown if "|" in piece]
+    assert drawn[0].startswith("embedding   5 % |")  # nothing before
+    assert any(re.fullmatch(BAR, piece) for piece in drawn), drawn
+    assert "something odd" in shown  # on a line of its own
+    assert shown[-2:] == ["embedding: 100 segments in 100 s, 1.0 a second", ""]
+    assert shown[-3].strip() == ""  # the bar is gone
+    assert not any("of 100 segments" in piece for piece in shown)
+    log = (tmp_path / "log").read_text(encoding="utf-8").splitlines()
+    assert "embedding: 40 of 100 segments (40 %), 1.0 a second, 60 s left, done about 12:02" in log
+
+
+def test_of_two_there_is_one_bar(on_a_terminal: Callable[..., list[str]]) -> None:
+    shown = on_a_terminal("""
+        with progress("outer", 1000) as outer, progress("inner", 1000) as inner:
+            for _ in range(80):
+                work(inner, 1)
+                outer.look()
+                inner.look()
+    """)
+    assert any(piece.startswith("outer   0 % |") for piece in shown)
+    assert not any(piece.startswith("inner") and "|" in piece for piece in shown)
+
+
+def test_names_with_braces_and_long_ones_are_shown(on_a_terminal: Callable[..., list[str]]) -> None:
+    shown = on_a_terminal("""
+        with progress("embedding {segments} of a folder with a very long name/00.parquet", 1000) as done:
+            work(done, 6)
+        with progress("{0} {x}", None) as done:
+            work(done, 6)
+            done.look()
+    """)
+    assert any(piece.startswith("…very long name/00.parquet   0 % |") for piece in shown), shown
+    assert "{0} {x}: 6 steps, 1.0 a second" in [piece.strip() for piece in shown]
+
+
+def test_a_terminal_that_goes_away_fails_no_work(on_a_terminal: Callable[..., list[str]], tmp_path: Path) -> None:
+    on_a_terminal("""
+        with progress("work", 100) as done:
+            work(done, 20)
+            os.close(2)
+            work(done, 50)
+    """)
+    assert "work: 40 of 100 steps (40 %)" in (tmp_path / "log").read_text(encoding="utf-8")
+
+
+def test_a_bar_goes_when_another_process_comes_and_comes_when_it_goes(on_a_terminal: Callable[..., list[str]]) -> None:
+    """The shell starts a process in the group at one signal and ends it at another."""
+    shown = on_a_terminal(
+        """
+        import psutil
+
+        shell = psutil.Process().parent()
+
+        def ask(number, others):
+            os.kill(shell.pid, number)
+            while len([c for c in shell.children() if c.status() != psutil.STATUS_ZOMBIE]) != others + 1:
+                time.sleep(0.01)
+
+        with progress("work", 1000) as done:
+            work(done, 6)
+            done.look()
+            ask(signal.SIGUSR1, 1)
+            done.look()
+            print("another", file=sys.stderr)
+            work(done, 40)
+            done.look()
+            print("none", file=sys.stderr)
+            ask(signal.SIGUSR2, 0)
+            done.look()
+            print("soon", file=sys.stderr)
+            work(done, 5)
+            done.look()
+        """,
+        "trap 'sleep 60 & other=$!' USR1; trap 'kill $other; wait $other' USR2;"
+        " {job} & job=$!; while kill -0 $job 2>/dev/null; do wait $job; found=$?; done; exit $found",
+    )
+    another, none, soon = (shown.index(said) for said in ("another", "none", "soon"))
+    assert any("0 % |" in piece for piece in shown[:another])
+    assert not any("|" in piece for piece in shown[another:soon])
+    assert any(piece.startswith("work: 40 of 1,000 steps (4 %), 1.0 a second") for piece in shown[another:none])
+    assert any("5 % |" in piece for piece in shown[soon:])
+
+
+@pytest.mark.parametrize("environment", [{"TERM": "dumb"}, {"TERM": ""}, {"background": "yes"}])
+def test_a_dumb_terminal_and_the_background_have_lines(
+    on_a_terminal: Callable[..., list[str]], environment: dict[str, str]
 ) -> None:
-    drawn = plug_in()
-    with Progress("embedding", 100, "segments", alone=lambda: True) as done:
-        work(clock, done, 4)
-        done.look()
-        assert drawn.getvalue() == ""
-        work(clock, done, 26)
-        done.look()
-        bar = drawn.getvalue().split("\r")[-1]
-        assert re.fullmatch(r"embedding  30 % \|[#█]+.? +\| 1.0 a second, 70 s left, done about 12:02 *", bar), bar
-        logging.getLogger("prasanga.other").warning("something odd")
-        work(clock, done, 70)
-    lines = drawn.getvalue().replace("\r", "\n").split("\n")
-    assert "something odd" in [line.strip() for line in lines]  # on a line of its own
-    assert lines[-3].strip() == ""  # the bar is gone
-    assert drawn.getvalue().endswith("embedding: 100 segments in 100 s, 1.0 a second\n")
-    assert "of 100 segments" not in drawn.getvalue().split("something odd")[1].split("100 segments in")[0]
-    # what the file of a log has: all lines
-    assert "embedding: 40 of 100 segments (40 %), 1.0 a second, 60 s left, done about 12:02" in caplog.messages
-
-
-def test_a_bar_goes_when_another_process_comes_and_comes_when_it_goes(
-    plug_in: Callable[[], Terminal], clock: FakeClock
-) -> None:
-    drawn = plug_in()
-    alone = True
-    with Progress("work", 1000, alone=lambda: alone) as done:
-        work(clock, done, 6)
-        done.look()
-        assert "0 % |" in drawn.getvalue()
-        alone = False
-        done.look()
-        before = drawn.getvalue()
-        assert before.endswith("\r")
-        work(clock, done, 40)
-        done.look()
-        added = drawn.getvalue()[len(before) :]
-        assert "|" not in added
-        assert "work: 40 of 1,000 steps (4 %), 1.0 a second" in added
-        alone = True
-        done.look()
-        assert "|" not in drawn.getvalue()[len(before) :]
-        work(clock, done, 5)
-        done.look()
-        assert "5 % |" in drawn.getvalue()[len(before) :]
-
-
-def test_of_two_there_is_one_bar(plug_in: Callable[[], Terminal], clock: FakeClock) -> None:
-    drawn = plug_in()
-    with Progress("outer", 1000, alone=lambda: True) as outer, Progress("inner", 1000, alone=lambda: True) as inner:
-        for _ in range(80):
-            work(clock, inner, 1)
-            outer.look()
-            inner.look()
-    assert "outer   0 % |" in drawn.getvalue()
-    assert "inner" not in drawn.getvalue().split("inner: stopped")[0].split("inner: 80 of")[0]
-
-
-def test_names_with_braces_and_long_ones_are_shown(plug_in: Callable[[], Terminal], clock: FakeClock) -> None:
-    drawn = plug_in()
-    name = "embedding {segments} of a folder with a very long name/00.parquet"
-    with Progress(name, 1000, alone=lambda: True) as done:
-        work(clock, done, 6)
-        done.look()
-    bars = [bar for bar in drawn.getvalue().split("\r") if "% |" in bar]
-    assert bars[-1].startswith("…very long name/00.parquet   1 % |")
-    with Progress("{0} {x}", None, alone=lambda: True) as done:
-        work(clock, done, 6)
-        done.look()
-        assert "{0} {x}: 6 steps, 1.0 a second" in drawn.getvalue()
-
-
-@pytest.mark.parametrize("term", ["dumb", None])
-def test_a_dumb_terminal_has_lines(
-    plug_in: Callable[[], Terminal], clock: FakeClock, monkeypatch: pytest.MonkeyPatch, term: str | None
-) -> None:
-    drawn = plug_in()
-    monkeypatch.delenv("TERM") if term is None else monkeypatch.setenv("TERM", term)
-    with Progress("work", 100, alone=lambda: True) as done:
-        work(clock, done, 12)
-        done.look()
-    assert "\r" not in drawn.getvalue()
-    assert "work: 10 of 100 steps (10 %)" in drawn.getvalue()
+    shown = on_a_terminal(
+        """
+        if os.environ.get("background"):
+            os.setpgid(0, 0)
+        with progress("work", 100) as done:
+            work(done, 12)
+            done.look()
+        """,
+        "{job}; true",
+        **environment,
+    )
+    assert not any("|" in piece for piece in shown)
+    assert any(piece.startswith("work: 10 of 100 steps (10 %)") for piece in shown)
 
 
 def test_progress_is_light_to_import() -> None:
@@ -343,35 +402,3 @@ def test_progress_is_light_to_import() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
-
-
-# With real processes
-
-
-ALONE = "from prasanga.progress import _is_alone; print(_is_alone())"
-
-
-def in_a_group(command: str) -> str:
-    """What a shell with a process group of its own prints."""
-    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, start_new_session=True, check=True)
-    return done.stdout.strip()
-
-
-def test_a_job_sees_the_others_of_its_run() -> None:
-    job = f'{sys.executable} -c "{ALONE}"'
-    assert in_a_group(f"{job}; true") == "True"
-    assert in_a_group(f"bash -c '{job}; true'; true") == "True"
-    assert in_a_group(f"sleep 30 & {job}; kill $!") == "False"
-    own = f"import subprocess; p = subprocess.Popen(['sleep', '30']); {ALONE}; p.kill()"
-    assert in_a_group(f'{sys.executable} -c "{own}"; true') == "True"
-
-
-def test_the_foreground_of_a_terminal(tmp_path: Path) -> None:
-    leader, follower = pty.openpty()
-    with os.fdopen(follower, "w") as terminal:
-        assert module._is_terminal(terminal) or os.environ.get("TERM", "dumb") == "dumb"
-        assert not module._in_foreground(terminal)  # it is a terminal, but not that of this process
-    os.close(leader)
-    with (tmp_path / "file").open("w") as file:
-        assert not module._is_terminal(file)
-        assert not module._in_foreground(file)
