@@ -17,7 +17,6 @@ import pytest
 from browser import OpenPage, find_browser, is_required
 from playwright.sync_api import Browser, sync_playwright
 
-
 FONTS = """<?xml version="1.0"?>
 <fontconfig>
   <dir>{folder}/fonts/ttf</dir>
