@@ -1,17 +1,17 @@
-# make demo : set up, run the demo study, say where the page lies      make test : set up, then all tests but the longest
+# make demo : set up, run the demo study, say where the page lies
+# make test : set up, then all tests but the long ones          make test-long : those
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 KUBERNETES := $(VENV)/kubernetes
 CORES ?= all
-# Tests that run at the same time, and tests with whole studies, each of which uses two cores where it can.
-WORKERS ?= 2
-STUDIES ?= 3
-# Faults of `make test-faults`, and inputs of each kind of `make fuzz`.
+# Tests that run at the same time; a study waits for Snakemake more than for a core.
+WORKERS ?= 3
+# Of `make test-long`: faults through the whole workflow (docs/reliability.md), and made-up inputs of each kind (docs/safety.md).
 FAULTS ?= 50
 FUZZ_INPUTS ?= 20000
 
-.PHONY: demo test test-slurm test-faults system check unit browser workflow faults fuzz site benchmarks docs lock clean
+.PHONY: demo test test-long system check suite slurm site benchmarks docs lock clean
 
 demo: $(VENV)/.installed
 	$(BIN)/snakemake --cores $(CORES) --resources gpu=1
@@ -20,34 +20,38 @@ demo: $(VENV)/.installed
 # The browser comes while the environment is made.
 test:
 	$(MAKE) --jobs=2 --output-sync=target $(KUBERNETES)/.installed system
-	$(MAKE) --jobs=2 --output-sync=target check unit
-	$(MAKE) browser
-	$(MAKE) workflow
+	$(MAKE) --jobs=2 --output-sync=target check suite
 
-# The study through a real Slurm of one node, which is started and stopped here; some ten minutes, as root (tests/slurm).
-test-slurm: $(VENV)/.installed system
+# What takes too long for every change: faults through the whole workflow and many on single stages, whole studies through
+# queues, a real Slurm of one node (as root), fuzzers with much input, benchmarks. Some hours; fuzzers are one process, whose
+# limits are its own.
+test-long: $(KUBERNETES)/.installed system slurm
+	FAULTS=$(FAULTS) $(BIN)/pytest --numprocesses $(WORKERS) --dist worksteal -m long --ignore=tests/slurm
 	$(BIN)/pytest tests/slurm
+	FUZZ_INPUTS=$(FUZZ_INPUTS) $(BIN)/pytest -k fuzz tests/hostile
+	$(MAKE) benchmarks
 
-# Faults through the whole workflow, as many as you say; FAULTS_SEED draws others (docs/reliability.md).
-test-faults: $(VENV)/.installed
-	FAULTS=$(FAULTS) $(BIN)/pytest --numprocesses $(WORKERS) --dist load tests/faults/test_workflow_faults.py
+# Debian's packages for tests, where they may be installed; elsewhere the tests that need them are skipped with a reason.
+define install
+if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends $(1) >/dev/null; \
+else \
+  echo "Some tests need more than Python. Install it as root: apt-get install $(1)"; \
+fi
+endef
 
-# A browser for tests/browser and a Slurm for tests/slurm, where they may be installed; elsewhere those tests are skipped
-# with a reason.
+# A browser for the tests of the page and of the site.
 system:
-	@browser=; \
-	for name in "$$PRASANGA_CHROMIUM" chromium chromium-browser google-chrome; do \
-	  if [ -n "$$name" ] && command -v "$$name" >/dev/null; then browser=$$name; fi; \
+	@for name in $$PRASANGA_CHROMIUM chromium chromium-browser google-chrome; do \
+	  command -v $$name >/dev/null && exit 0; \
 	done; \
-	missing=; \
-	for name in slurmctld slurmd sbatch munged; do command -v $$name >/dev/null || missing=$$name; done; \
-	if [ -n "$$browser" ] && [ -z "$$missing" ]; then exit 0; fi; \
-	packages=$$(grep -v '^#' tests/apt.txt | tr '\n' ' '); \
-	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends $$packages >/dev/null; \
-	else \
-	  echo "Some tests need a browser, or a Slurm. Install them as root: apt-get install $$packages"; \
-	fi
+	$(call install,chromium)
+
+# A Slurm for tests/slurm.
+slurm:
+	@for name in slurmctld slurmd sbatch munged; do command -v $$name >/dev/null || missing=$$name; done; \
+	if [ -z "$$missing" ]; then exit 0; fi; \
+	$(call install,slurmctld slurmd slurm-client munge)
 
 # What stands in the code, without running it.
 check: $(VENV)/.installed
@@ -57,26 +61,10 @@ check: $(VENV)/.installed
 	$(BIN)/snakefmt --check Snakefile rules construction
 	$(BIN)/snakemake build_pairs --lint  # with the rules of construction, which are there when asked for
 
-unit: $(KUBERNETES)/.installed
-	$(BIN)/pytest --numprocesses $(WORKERS) --dist worksteal tests/unit tests/hostile
-
-# The page in a browser.
-browser: $(VENV)/.installed
-	$(BIN)/pytest --numprocesses $(WORKERS) --dist worksteal tests/browser
-
-# The real Snakefile on small input, what makes it run again, and faults; the pages, and what stands in them as an example.
-# Studies wait for Snakemake more than for a core, so more of them run at a time.
-workflow: $(KUBERNETES)/.installed
-	$(BIN)/pytest --numprocesses $(STUDIES) --dist worksteal tests/faults tests/workflow tests/slurm/test_plans.py
-	$(BIN)/pytest --numprocesses $(WORKERS) --dist loadfile tests/docs
-
-# Forty-six faults on single stages, and ten through the whole workflow.
-faults: $(VENV)/.installed
-	$(BIN)/pytest --numprocesses $(WORKERS) --dist worksteal tests/faults
-
-# Made-up input of every kind, much of it; some hours for 20,000 (docs/safety.md). One process: its limits are its own.
-fuzz: $(VENV)/.installed
-	FUZZ_INPUTS=$(FUZZ_INPUTS) $(BIN)/pytest -k fuzz tests/hostile
+# Studies come first, so that the short tests fill what is left of the time.
+suite: $(KUBERNETES)/.installed
+	$(BIN)/pytest --numprocesses $(WORKERS) --dist worksteal -m "not long" \
+	  tests/workflow tests/faults tests/slurm tests/docs tests/browser tests/hostile tests/unit
 
 # The environment, from the pinned versions; made again when they change. pip would compile it on one core.
 $(VENV)/.installed: requirements.lock pyproject.toml

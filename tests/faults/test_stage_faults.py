@@ -1,8 +1,9 @@
-"""Forty-five faults on single stages: each job is disturbed in a process of its own, and then run again in peace.
+"""Forty-six faults on single stages: each job is disturbed in a process of its own, and then run again in peace.
 
 While it is disturbed, it may end with what an undisturbed run gives, or with a sentence for the user; never with
 another result, a traceback, or half a file under a name that is believed. Run again, it gives the undisturbed run's
-bytes, and nothing that was half-written is left. `FAULTS_SEED=<n>` draws other moments, places and sizes.
+bytes, and nothing that was half-written is left. `FAULTS_SEED=<n>` draws other moments, places and sizes. Of every
+kind of fault there is one at least that is not `long`.
 """
 
 from __future__ import annotations
@@ -101,9 +102,9 @@ def require_possible(*kinds: str) -> None:
             pytest.skip(f"{kind}: {reason}")
 
 
-def case(stage: str, kind: str, target: str, number: int, **more: object) -> object:
+def case(stage: str, kind: str, target: str, number: int, *, long: bool = False) -> object:
     name = "-".join(filter(None, [stage, kind.replace(" ", "_"), target.replace("/", ".") if "/" in target else ""]))
-    return pytest.param(stage, kind, target, SEED * 1000 + number, **more, id=name)
+    return pytest.param(stage, kind, target, SEED * 1000 + number, id=name, marks=[pytest.mark.long] if long else [])
 
 
 pytestmark = pytest.mark.fault
@@ -113,15 +114,15 @@ pytestmark = pytest.mark.fault
 @pytest.mark.parametrize(
     ("stage", "kind", "target", "seed"),
     [
-        case("lexicon", "at file", ANY_TEMPORARY, 1),
+        case("lexicon", "at file", ANY_TEMPORARY, 1, long=True),
         case("sentences", "at time", "1", 2),
-        case("sentences", "at file", ANY_TEMPORARY, 3),
-        case("samples", "at file", ANY_TEMPORARY, 4),
+        case("sentences", "at file", ANY_TEMPORARY, 3, long=True),
+        case("samples", "at file", ANY_TEMPORARY, 4, long=True),
         case("training", "at file", "results/models/.tiny.*/model.safetensors", 5),
         case("embeddings", "at file", "results/store/**/.*.tmp", 6),
-        case("associations", "at file", ANY_TEMPORARY, 7),
-        case("scores", "at file", ANY_TEMPORARY, 8),
-        case("static", "at time", "2", 9),
+        case("associations", "at file", ANY_TEMPORARY, 7, long=True),
+        case("scores", "at file", ANY_TEMPORARY, 8, long=True),
+        case("static", "at time", "2", 9, long=True),
     ],
 )
 def test_killed(
@@ -155,26 +156,26 @@ def test_killed(
 @pytest.mark.parametrize(
     ("stage", "kind", "target", "seed"),
     [
-        case("sentences", "flipped", FORMS, 1),
+        case("sentences", "flipped", FORMS, 1, long=True),
         case("sentences", "truncated", TEXT, 2),
-        case("samples", "flipped", SENTENCES, 3),
-        case("samples", "truncated", SENTENCES, 4),
+        case("samples", "flipped", SENTENCES, 3, long=True),
+        case("samples", "truncated", SENTENCES, 4, long=True),
         case("samples", "deleted", SENTENCES, 5),
-        case("embeddings", "flipped", SEGMENTS, 6),
+        case("embeddings", "flipped", SEGMENTS, 6, long=True),
         case("embeddings", "flipped", WEIGHTS, 7),
         case("embeddings", "emptied", "results/models/tiny.json", 8),
-        case("scores", "flipped", WEIGHTS, 9),
-        case("list", "truncated", VECTORS, 10),
+        case("scores", "flipped", WEIGHTS, 9, long=True),
+        case("list", "truncated", VECTORS, 10, long=True),
         case("associations", "flipped", VECTORS, 11),
-        case("associations", "flipped", LISTED, 12),
-        case("associations", "flipped", "results/lexicon/categories.json", 13),
-        case("gathering", "flipped", ESTIMATES, 14),
-        case("report", "flipped", CEAT, 15),
+        case("associations", "flipped", LISTED, 12, long=True),
+        case("associations", "flipped", "results/lexicon/categories.json", 13, long=True),
+        case("gathering", "flipped", ESTIMATES, 14, long=True),
+        case("report", "flipped", CEAT, 15, long=True),
         case("report", "folder", CEAT, 16),
-        case("lookup", "flipped", "results/static/glove.vectors.parquet", 17),
+        case("lookup", "flipped", "results/static/glove.vectors.parquet", 17, long=True),
         case("weat", "truncated", "results/static/glove.parquet", 18),
         case("likelihoods", "flipped", SCORES, 19),
-        case("pairs", "emptied", "corpus/pairs.csv", 20),
+        case("pairs", "emptied", "corpus/pairs.csv", 20, long=True),
     ],
 )
 def test_damaged_input(whole: Bench, bench: Bench, stage: str, kind: str, target: str, seed: int) -> None:
@@ -198,8 +199,8 @@ def test_damaged_input(whole: Bench, bench: Bench, stage: str, kind: str, target
     [
         case("lexicon", "small files", "", 1),
         case("samples", "small disk", "results/samples", 2),
-        case("training", "small disk", "results/models", 3),
-        case("embeddings", "small files", "", 4),
+        case("training", "small disk", "results/models", 3, long=True),
+        case("embeddings", "small files", "", 4, long=True),
         case("report", "folder", "results/report/tables/ceat.csv", 5),
         case("sentences", "read-only folder", SENTENCES, 6),
         case("associations", "full log", "logs/measure_ceat.log", 7),
@@ -270,7 +271,7 @@ def test_damaged_store(whole: Bench, bench: Bench, stage: str, kind: str, target
 
 
 # Two jobs that write the same files at once, and an input that goes away while it is read.
-@pytest.mark.parametrize("stage", ["embeddings", "gathering"])
+@pytest.mark.parametrize("stage", ["embeddings", pytest.param("gathering", marks=pytest.mark.long)])
 def test_two_at_once(whole: Bench, bench: Bench, stage: str) -> None:
     expected = whole.contents(stage)
     bench.forget(stage)

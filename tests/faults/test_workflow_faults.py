@@ -3,8 +3,8 @@
     pytest tests/faults/test_workflow_faults.py                     # ten faults
     FAULTS=50 FAULTS_SEED=3 pytest tests/faults/test_workflow_faults.py
 
-Each study is disturbed up to ten times on its way. A seed gives the same faults again; at which moment of a job a
-process dies is drawn as well, but how far the job is by then depends on the machine.
+These are long tests. Each study is disturbed up to ten times on its way. A seed gives the same faults again; at which
+moment of a job a process dies is drawn as well, but how far the job is by then depends on the machine.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import pytest
 import yaml
 from fault_plans import Chain, Run, draw, orphans_ended, why_skipped
 from faults import FileFault, Surroundings, why_not
-from shared_studies import shared_study
+from shared_studies import finished_study, shared_study
 from small_study import SMALL, Study, copy_code
 
 FAULTS = int(os.environ.get("FAULTS", "10"))
@@ -53,11 +53,17 @@ def undisturbed(project_root: Path, tmp_path_factory: pytest.TempPathFactory) ->
     return shared_study(tmp_path_factory, "undisturbed", finish)
 
 
-def test_a_folder_that_cannot_be_written_to_is_said_before_any_job(undisturbed: Study, tmp_path: Path) -> None:
+@pytest.fixture(scope="session")
+def finished(project_root: Path, tmp_path_factory: pytest.TempPathFactory) -> Study:
+    """The small study that the tests of the workflow share."""
+    return finished_study(project_root, tmp_path_factory)
+
+
+def test_a_folder_that_cannot_be_written_to_is_said_before_any_job(finished: Study, tmp_path: Path) -> None:
     """Snakemake removes what a job is to make, and would end with a traceback of its own."""
     if why := why_not("ordinary user"):
         pytest.skip(why)
-    study = undisturbed.copy(tmp_path / "study")
+    study = finished.copy(tmp_path / "study")
     folder = study.root / "results/report/tables"
     (study.root / "results/report/index.html").unlink()
     next(folder.glob("ceat.md")).unlink()
@@ -72,17 +78,18 @@ def test_a_folder_that_cannot_be_written_to_is_said_before_any_job(undisturbed: 
     assert "rule " not in printed
 
 
-def test_a_damaged_shard_and_its_list_are_made_again_as_the_check_says(undisturbed: Study, tmp_path: Path) -> None:
+def test_a_damaged_shard_and_its_list_are_made_again_as_the_check_says(finished: Study, tmp_path: Path) -> None:
     """Nothing needs the list any more: only by its name it is made again once it is deleted, as the check says."""
-    study = undisturbed.copy(tmp_path / "study")
-    chain = Chain(study, undisturbed.root, 1)
-    shard = "results/embeddings/tiny/templates/00.parquet"
+    study = finished.copy(tmp_path / "study")
+    chain = Chain(study, finished.root, 1)
+    shard = "results/embeddings/tiny-a/9/00.parquet"
     chain.damaged.add(shard)
     chain.told.append(FileFault("flipped", SEED, shard).apply(study.root))
     assert chain.differing([shard]) == [shard]
     chain.finish()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("first", range(0, FAULTS, A_STUDY))
 def test_a_disturbed_study_ends_as_an_undisturbed_one(
     first: int,

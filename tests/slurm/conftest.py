@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-import yaml
+from shared_studies import finished_study
 from slurm_node import SlurmNode, why_not
-from small_study import SMALL, Study, copy_code
+from small_study import Study
 
 
 @pytest.fixture(scope="session")
@@ -36,11 +36,7 @@ def node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SlurmNode]:
 @pytest.fixture(scope="session")
 def finished(project_root: Path, tmp_path_factory: pytest.TempPathFactory) -> Study:
     """The small study of the workflow tests, run to its end on this machine; what every disturbed run must equal."""
-    study = copy_code(project_root, tmp_path_factory.mktemp("finished") / "study", link_source=True)
-    config = {**study.config, **SMALL}
-    (study.root / "config.yaml").write_text(yaml.safe_dump(config, allow_unicode=True), encoding="utf-8")
-    study.run()
-    return study
+    return finished_study(project_root, tmp_path_factory)
 
 
 @pytest.fixture

@@ -19,6 +19,8 @@ from waiting import until
 
 STEPS = 40
 
+pytestmark = pytest.mark.long
+
 
 def shorter(study: Study) -> Study:
     """The demo with fewer steps of training, fewer lengths, and one format of figures."""

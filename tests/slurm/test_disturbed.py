@@ -11,10 +11,13 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from slurm_node import SlurmNode
 from slurm_runs import require_equal_tables, slurm_run
 from small_study import Study
 from waiting import until
+
+pytestmark = pytest.mark.long
 
 
 def test_interrupted_then_cancelled_and_out_of_memory(

@@ -1,27 +1,46 @@
 """One browser for all tests of a process; each test opens pages in it that share nothing.
 
+Of the machine's fonts it knows none, so that a page looks the same wherever it is tested: those that it has come with
+matplotlib, and have letters of neither Bangla nor Hindi.
+
 A test fails at its end if a page it opened wrote an error or a warning to the console, let one go uncaught, or asked
 for anything but files. A conftest.py takes the fixtures from here by name.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
+import matplotlib
 import pytest
 from browser import OpenPage, find_browser, is_required
 from playwright.sync_api import Browser, sync_playwright
 
+FONTS = """<?xml version="1.0"?>
+<fontconfig>
+  <dir>{folder}/fonts/ttf</dir>
+  <cachedir>{cache}</cachedir>
+  <selectfont><rejectfont><glob>*</glob></rejectfont><acceptfont><glob>*/DejaVu*</glob></acceptfont></selectfont>
+  <match target="pattern"><edit name="hintstyle" mode="append"><const>hintslight</const></edit></match>
+  <alias><family>sans-serif</family><prefer><family>DejaVu Sans</family></prefer></alias>
+  <alias><family>serif</family><prefer><family>DejaVu Serif</family></prefer></alias>
+  <alias><family>monospace</family><prefer><family>DejaVu Sans Mono</family></prefer></alias>
+</fontconfig>
+"""
+
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     """The browser, with nothing open; skips where none is installed and none can be."""
     path = find_browser()
     if path is None:
         reason = "no Chromium was found: install it (`make system` does where it may), or name one by PRASANGA_CHROMIUM"
         (pytest.fail if is_required() else pytest.skip)(reason)
+    fonts = tmp_path_factory.mktemp("fonts") / "fonts.conf"
+    fonts.write_text(FONTS.format(folder=matplotlib.get_data_path(), cache=fonts.parent), encoding="utf-8")
     with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=path)
+        started = playwright.chromium.launch(executable_path=path, env={**os.environ, "FONTCONFIG_FILE": str(fonts)})
         yield started
         started.close()
 

@@ -10,11 +10,25 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from small_study import Study
+import yaml
+from small_study import SMALL, Study, copy_code
+
+
+def finished_study(project_root: Path, factory: pytest.TempPathFactory) -> Study:
+    """Return the small study, run to its end: the demo with two categories and lengths and models hardly trained."""
+
+    def finish(destination: Path) -> Study:
+        study = copy_code(project_root, destination, keep_compiled=True)
+        config = {**study.config, **SMALL}
+        (study.root / "config.yaml").write_text(yaml.safe_dump(config, allow_unicode=True), encoding="utf-8")
+        study.run()
+        return study
+
+    return shared_study(factory, "finished", finish)
 
 
 def shared_study(factory: pytest.TempPathFactory, name: str, finish: Callable[[Path], Study]) -> Study:
-    """The study that `finish` runs to its end in the folder that it is given.
+    """Return the study that `finish` runs to its end in the folder that it is given.
 
     With pytest-xdist, the first process that needs it runs it, and the others wait; each has a copy of its own. (Marks
     that keep tests in one process, xdist_group, are without effect in some versions of pytest.)

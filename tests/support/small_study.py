@@ -67,8 +67,13 @@ class Study:
     def snakemake(
         self, *arguments: str, environment: Mapping[str, str] | None = None
     ) -> subprocess.CompletedProcess[str]:
-        """Run Snakemake as a user would, from the study's folder; in a fresh Python if the environment is another."""
-        python = sys.executable if environment else warm_python()
+        """Run Snakemake as a user would, from the study's folder.
+
+        Another path for modules is for a Python that has not imported torch; any other environment is for a fresh one.
+        """
+        python = sys.executable
+        if set(environment or ()) <= {"PYTHONPATH"}:
+            python = warm_python(torch=not environment)
         return subprocess.run(
             [python, "-m", "snakemake", "--cores", "2", *arguments],
             cwd=self.root,
@@ -98,17 +103,25 @@ class Study:
         return Study(destination)
 
 
-def copy_code(project_root: Path, destination: Path, *, link_source: bool = False) -> Study:
-    """The tree as a fresh clone has it: sources with new modification times, nothing made.
+def copy_code(
+    project_root: Path, destination: Path, *, link_source: bool = False, keep_compiled: bool = False
+) -> Study:
+    """Copy the tree as a fresh clone has it: sources with new modification times, nothing made.
 
-    With `link_source`, the package is that of the project and not a copy, so that what is compiled of it is not
-    compiled again; for studies that change no code.
+    Args:
+        project_root: the tree.
+        destination: where the copy is made.
+        link_source: whether the package is that of the project and not a copy; for studies that change no code.
+        keep_compiled: whether the package is copied with its times and with what was compiled of it, which then need
+            not be compiled again.
     """
     for name in CODE:
         source, target = project_root / name, destination / name
         target.parent.mkdir(parents=True, exist_ok=True)
         if name == "src" and link_source:
             target.symlink_to(source, target_is_directory=True)
+        elif name == "src" and keep_compiled:
+            shutil.copytree(source, target, ignore=shutil.ignore_patterns("*.egg-info"))
         elif source.is_dir():
             shutil.copytree(
                 source,

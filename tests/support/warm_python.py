@@ -1,4 +1,4 @@
-"""Python with torch, transformers and Snakemake imported already: what starts from it starts in a moment.
+"""Python with Snakemake, torch and the other libraries imported already: what starts from it starts in a moment.
 
 A study in the tests is some fifty processes, each of which would import for seconds what it needs for less than one.
 So a server imports it all once and forks for every process that is asked of it, as multiprocessing's forkserver does.
@@ -7,10 +7,11 @@ the package's source by PYTHONPATH, standard streams, exit status.
 
     subprocess.run([warm_python(), "-m", "snakemake", "--cores", "2"])
 
-Processes started there have the same command as their `sys.executable`, so Snakemake's jobs start warm as well. Two
+Processes started there have the same command as their `sys.executable`, so Snakemake's jobs start warm as well. Three
 things are not as in a fresh Python. Modules that a job does not ask for are imported already: a test that no job
-imports torch must start cold. And a job is no child of the process that asked for it, though it is killed with it: what
-Snakemake measures of its jobs is not to be tested here.
+imports torch asks for `warm_python(torch=False)`. A job is no child of the process that asked for it, though it is
+killed with it: what Snakemake measures of its jobs is not to be tested here. And a process that comes to its end runs
+what `atexit` knows and leaves without taking every module apart, which would take longer than most jobs.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from __future__ import annotations
 import atexit
 import functools
 import gc
+import importlib
 import json
 import os
 import runpy
@@ -29,12 +31,18 @@ import struct
 import subprocess
 import sys
 import tempfile
+import threading
 from contextlib import suppress
 from pathlib import Path
 
-_IMPORTED = (
-    *("torch", "transformers.modeling_utils", "transformers.models.bert.modeling_bert", "scipy.stats", "numba"),
-    *("polars", "pyarrow.parquet", "pandas", "snakemake.cli", "matplotlib.figure", "jinja2"),
+_TORCH = (
+    *("torch", "transformers.modeling_utils", "transformers.models.bert.modeling_bert"),
+    *("transformers.models.auto.tokenization_auto", "tokenizers.trainers", "sentencepiece"),
+)
+_LIBRARIES = (
+    *("polars", "pyarrow.parquet", "pyarrow.csv", "pandas", "scipy.stats", "numba", "jinja2", "jsonschema", "psutil"),
+    *("matplotlib.backends.backend_svg", "ftfy", "regex", "xxhash", "zstandard", "tqdm"),
+    *("snakemake.cli", "snakemake.report", "nbformat", "docutils.core", "requests", "yte", "smart_open"),
 )
 _LENGTH = struct.Struct("<I")
 
@@ -64,10 +72,13 @@ sys.exit(status)
 
 
 @functools.cache
-def warm_python() -> str:
-    """What to run in place of `sys.executable`; the server behind it starts at the first call and ends with us.
+def warm_python(*, torch: bool = True) -> str:
+    """Return what to run in place of `sys.executable`; the server behind it starts at the first call and ends with us.
 
     Where the system cannot wait for a process as for a stream (it is not Linux), a fresh Python it is.
+
+    Args:
+        torch: whether torch and what goes with it are imported already; a test that does without them says no.
     """
     if not hasattr(os, "pidfd_open"):
         return sys.executable
@@ -78,7 +89,7 @@ def warm_python() -> str:
     read_once = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMEXPR")}
     read_once["HF_HUB_OFFLINE"] = "1"
     server = subprocess.Popen(
-        [sys.executable, __file__, address, command],
+        [sys.executable, __file__, address, command, *_LIBRARIES, *(_TORCH if torch else ())],
         env={**os.environ, **read_once},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -96,15 +107,42 @@ def _end(server: subprocess.Popen[bytes], folder: Path) -> None:
 
 def main() -> None:
     """Serve until whoever started the server is gone; a forked process leaves the loop with what it is to run."""
-    address, command = sys.argv[1:]
-    for name in _IMPORTED:
-        __import__(name)
+    address, command, *modules = sys.argv[1:]
+    for name in modules:
+        importlib.import_module(name)
+    _load_types_of_numba()
     gc.freeze()  # what was imported is never garbage; otherwise each process would go through all of it at its end
     arguments = _serve(address)
     if arguments is None:
         return
     sys.executable = command
-    _run(arguments)
+    status: int | str | None = None
+    try:
+        _run(arguments)
+    except SystemExit as error:
+        status = error.code
+    _leave(status)
+
+
+def _load_types_of_numba() -> None:
+    """What numba imports when the first compiled function is called."""
+    from numba.core.registry import cpu_target
+
+    cpu_target.typing_context.refresh()
+    cpu_target.target_context.refresh()
+
+
+def _leave(status: int | str | None) -> None:
+    """End as `sys.exit(status)` does, but leave the memory to the system. Does not return."""
+    if isinstance(status, str):
+        print(status, file=sys.stderr)
+        status = 1
+    threading._shutdown()  # type: ignore[attr-defined]  # waits for threads, as the interpreter does at its end
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        if not stream.closed:
+            stream.flush()
+    os._exit((status or 0) & 0xFF)
 
 
 def _serve(address: str) -> list[str] | None:

@@ -1,9 +1,4 @@
-"""A finished small study in a copy of the tree.
-
-The study is the demo with everything made small: two categories and lengths, few contexts, models that are hardly
-trained. It runs once, also where several processes (pytest-xdist) share the tests. Every process has a copy of its own
-to plan in, and every test that changes the study another.
-"""
+"""A finished small study in a copy of the tree, for tests to plan in and to change."""
 
 from __future__ import annotations
 
@@ -12,23 +7,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import yaml
-from shared_studies import shared_study
-from small_study import SMALL, Study, copy_code
+from shared_studies import finished_study
+from small_study import Study
 
 
 @pytest.fixture(scope="session")
 def finished(project_root: Path, tmp_path_factory: pytest.TempPathFactory) -> Study:
     """The small study, run to its end. Tests must not change it; they take a copy (`study`)."""
-
-    def finish(destination: Path) -> Study:
-        study = copy_code(project_root, destination)
-        config = {**study.config, **SMALL}
-        (study.root / "config.yaml").write_text(yaml.safe_dump(config, allow_unicode=True), encoding="utf-8")
-        study.run()
-        return study
-
-    return shared_study(tmp_path_factory, "finished", finish)
+    return finished_study(project_root, tmp_path_factory)
 
 
 @pytest.fixture
