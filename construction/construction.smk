@@ -17,8 +17,6 @@ Defined when the config or the command line asks for them (`prasanga_constructio
 Sheets that came back are read from a folder that no rule writes (`construction.returned`).
 """
 
-from types import SimpleNamespace
-
 from prasanga_construction.planning import Plan
 
 CONSTRUCTION = Plan(config)
@@ -28,9 +26,9 @@ PROPOSER_CARDS = config["models"].get(PROPOSER, {}).get("cards", 1)
 PROPOSING = {}
 if PROPOSER in config["models"]:
     PROPOSING = {
-        **model_settings(PROPOSER),
+        **SETTINGS.model(PROPOSER),
         "dtype": config["models"][PROPOSER]["dtype"],
-        "files": replaceable_files(PROPOSER),
+        "files": SETTINGS.model_files(PROPOSER),
         "seed": config["seed"],
     }
 # What decides which pairs are on the sheet of an adaptation, and which names are suggested.
@@ -46,7 +44,7 @@ rule propose_attributes:
     input:
         identities=config["construction"]["identities"],
         templates=config["construction"]["templates"],
-        model=lambda wildcards: model_files(SimpleNamespace(family=readable(CONSTRUCTION.proposer))),
+        model=lambda wildcards: FILES.model(readable(CONSTRUCTION.proposer)),
     output:
         tuples="results/construction/attributes.csv",
         lost="results/construction/attributes_lost.csv",
@@ -107,7 +105,7 @@ rule propose_sentences:
         tuples=readable(CONSTRUCTION.annotated_tuples),
         identities=config["construction"]["identities"],
         templates=config["construction"]["templates"],
-        model=lambda wildcards: model_files(SimpleNamespace(family=readable(CONSTRUCTION.proposer))),
+        model=lambda wildcards: FILES.model(readable(CONSTRUCTION.proposer)),
     output:
         sentences="results/construction/sentences.csv",
         lost="results/construction/sentences_lost.csv",
@@ -203,22 +201,22 @@ rule propose_translations:
     """Translations of both sentences of each pair by one engine."""
     input:
         pairs=lambda wildcards: readable(CONSTRUCTION.pairs),
-        model=model_files,
+        model=lambda wildcards: FILES.model(wildcards.family),
     output:
         f"{CONSTRUCTION.translation}/candidates/{{family}}.parquet",
     log:
         "logs/construction/translations/{family}.log",
     benchmark:
         "benchmarks/construction/translations/{family}.tsv"
-    threads: lambda wildcards: cores_beside(cards_of_family(wildcards))
+    threads: lambda wildcards: cores_beside(config["models"][wildcards.family]["cards"])
     resources:
-        gpu=cards_of_family,
-        cards=cards_of_family,
+        gpu=lambda wildcards: config["models"][wildcards.family]["cards"],
+        cards=lambda wildcards: config["models"][wildcards.family]["cards"],
     params:
         translation=lambda wildcards: {
-            **model_settings(wildcards.family),
+            **SETTINGS.model(wildcards.family),
             "dtype": config["models"][wildcards.family]["dtype"],
-            "files": replaceable_files(wildcards.family),
+            "files": SETTINGS.model_files(wildcards.family),
             "into": config["construction"]["into"],
             "codes": config["models"][wildcards.family].get("language_codes", {}),
             "prefix": config["construction"]["prefixes"].get(wildcards.family),
@@ -285,7 +283,7 @@ rule find_shared_pieces:
     """The pieces that modified words of a set's pairs share, by one model's tokenizer."""
     input:
         pairs="results/pairs/{set}.parquet",
-        model=model_files,
+        model=lambda wildcards: FILES.model(wildcards.family),
     output:
         table="results/construction/shared_pieces/{set}/{family}.pieces.parquet",
         counts="results/construction/shared_pieces/{set}/{family}.counts.parquet",
@@ -297,8 +295,8 @@ rule find_shared_pieces:
         set=r"[A-Za-z0-9][A-Za-z0-9_.-]*",
     params:
         pieces=lambda wildcards: {
-            **model_settings(wildcards.family),
-            "files": replaceable_files(wildcards.family),
+            **SETTINGS.model(wildcards.family),
+            "files": SETTINGS.model_files(wildcards.family),
         },
     script:
         "scripts/find_shared_pieces.py"

@@ -34,7 +34,7 @@ GROUPS = {
     "static": ("train_static", "read_trained"),
     "associations": (
         *("measure_ceat", "measure_seat", "measure_weat"),
-        *("gather_ceat", "gather_seat", "gather_weat", "gather_log_probability"),
+        *("gather_estimates",),
         "compare_ceat",
     ),
     "report": (
@@ -45,18 +45,18 @@ GROUPS = {
     ),
 }
 
-if len(SHARDS) + len(SUPPLEMENT) <= FEW_PARTS:
+if len(STUDY.shards) + len(STUDY.supplement) <= FEW_PARTS:
     GROUPS["sentences"] += ("extract_sentences", "find_short_stimuli", "extract_supplement")
 
 if ALL_TRAINED:
     GROUPS["associations"] += (
-        *("embed_segments", "list_embeddings", "embed_templates", "list_templates"),
+        *("embed_segments", "list_embeddings", "embed_templates"),
         "score_log_probability",
     )
     GROUPS["likelihoods"] = ("score_pairs", "measure_bias_percentages", "score_structures", "gather_structures")
     GROUPS["report"] += ("compare_precision",)
 else:
-    GROUPS["embeddings"] = ("embed_segments", "list_embeddings", "embed_templates", "list_templates")
+    GROUPS["embeddings"] = ("embed_segments", "list_embeddings", "embed_templates")
     GROUPS["report"] += ("measure_bias_percentages", "gather_structures")
 
 DEFINED = {rule.name: rule for rule in workflow.rules}

@@ -5,7 +5,7 @@ A rule is there if the results that it draws are made by the run, or are there a
 
 from prasanga.report.figures.names import hexbins_figure, words_figure
 
-FIGURES, TABLES, PARTS = [], [*LAYOUTS, *PAIR_TABLES], RESULTS.keys()
+FIGURES, TABLES, PARTS = [], [*LAYOUTS, *PAIR_TABLES], FILES.results.keys()
 
 
 if "ceat" in PARTS:
@@ -15,7 +15,7 @@ if "ceat" in PARTS:
     rule draw_effect_by_length:
         """Effect size against context length, one panel a category."""
         input:
-            RESULTS["ceat"],
+            FILES.results["ceat"],
         output:
             drawn("effect_by_length", "effect_by_length"),
         log:
@@ -28,7 +28,7 @@ if "ceat" in PARTS:
     rule write_tables:
         """The table in the paper's layout."""
         input:
-            RESULTS["ceat"],
+            FILES.results["ceat"],
         output:
             tables_in_report(multiext("results/report/tables/ceat", ".csv", ".md", ".tex")),
         log:
@@ -45,7 +45,7 @@ if "ceat" in PARTS and {"fixed", "random"} <= set(config["associations"]["sample
     rule draw_sample_modes:
         """Fixed against random draws."""
         input:
-            RESULTS["ceat"],
+            FILES.results["ceat"],
         output:
             drawn("sample_modes", "sample_modes"),
         log:
@@ -56,15 +56,15 @@ if "ceat" in PARTS and {"fixed", "random"} <= set(config["associations"]["sample
             "../workflow/scripts/draw_sample_modes.py"
 
 
-if "ceat_words" in PARTS and config["categories"] and of_words()["categories"]:
+if "ceat_words" in PARTS and config["categories"] and FILES.of_words()["categories"]:
     # Not among the figures of the page, which shows the words themselves; `snakemake results/report/figures/words_C1.pdf`.
     WORDS = [words_figure(category) for category in config["categories"]]
 
     rule draw_words:
         """Associations of single words, a figure a category."""
         input:
-            words=RESULTS["ceat_words"],
-            categories=of_words()["categories"][0],
+            words=FILES.results["ceat_words"],
+            categories=FILES.of_words()["categories"][0],
         output:
             drawn("words", *WORDS),
         log:
@@ -81,10 +81,10 @@ if {"ceat", "differences", "settling", "convergence"} <= PARTS:
     rule draw_settling:
         """How far effects are from those at the longest length, and how they move as draws are added."""
         input:
-            estimates=RESULTS["ceat"],
-            differences=RESULTS["differences"],
-            settling=RESULTS["settling"],
-            convergence=RESULTS["convergence"],
+            estimates=FILES.results["ceat"],
+            differences=FILES.results["differences"],
+            settling=FILES.results["settling"],
+            convergence=FILES.results["convergence"],
         output:
             drawn("settling", "settling"),
             drawn("convergence", "convergence"),
@@ -104,7 +104,7 @@ if "pair_differences" in PARTS:
     rule draw_pairs:
         """Densities of the difference of scores of sentence pairs, by language and by bias type."""
         input:
-            RESULTS["pair_differences"],
+            FILES.results["pair_differences"],
         output:
             drawn("score_differences", "score_differences", "score_differences_by_type"),
         log:
@@ -121,7 +121,7 @@ if "structures" in PARTS:
     rule draw_structures:
         """How log-probability bias spreads over the traits in each sentence structure."""
         input:
-            RESULTS["structures"],
+            FILES.results["structures"],
         output:
             drawn("structures", "structures"),
         log:
@@ -133,13 +133,13 @@ if "structures" in PARTS:
 
 
 if "traits" in PARTS:
-    HEXBINS = [hexbins_figure(model) for model in models_of_traits()]
+    HEXBINS = [hexbins_figure(model) for model in FILES.models_of_traits()]
     FIGURES += HEXBINS
 
     rule draw_hexbins:
         """Prior against corrected scores of traits by sentence structure, a figure a model."""
         input:
-            RESULTS["traits"],
+            FILES.results["traits"],
         output:
             drawn("hexbins", *HEXBINS),
         log:
@@ -147,7 +147,7 @@ if "traits" in PARTS:
         benchmark:
             "benchmarks/report/hexbins.tsv"
         params:
-            models=models_of_traits(),
+            models=FILES.models_of_traits(),
         script:
             "../workflow/scripts/draw_hexbins.py"
 
@@ -170,20 +170,7 @@ if COMPARED:
 
 
 # Tables of earlier stages that go with the page, by their names beside it.
-DATA = {
-    **{f"{name}_estimates.csv": csv_of(name) for name in ("ceat", "seat", "weat", "log_probability") if name in PARTS},
-    **{
-        f"{name}_words.parquet": words_of(name) for name in ("ceat", "seat", "weat", "log_probability") if name in PARTS
-    },
-    **{f"ceat_{name}.parquet": RESULTS[name] for name in ("differences", "settling", "convergence") if name in PARTS},
-    **({"structures_spread.csv": csv_of("structures")} if "structures" in PARTS else {}),
-    **({"traits.parquet": RESULTS["traits"]} if "traits" in PARTS else {}),
-    **({"bias_percentages.csv": csv_of("bias_percentages")} if "bias_percentages" in PARTS else {}),
-    **({"pair_differences.parquet": RESULTS["pair_differences"]} if "pair_differences" in PARTS else {}),
-    **({"pair_statistics.csv": csv_of("pair_statistics")} if "pair_statistics" in PARTS else {}),
-    **{Path(path).name: path for path in data_of_texts()},
-}
-DATA = {name: path for name, path in DATA.items() if lies_beside(path)}
+DATA = FILES.data()
 
 
 rule collect_data:
@@ -208,8 +195,8 @@ BESIDE = [*figure_files(*FIGURES), *TABLES, *COMPARED, *expand("results/report/d
 rule describe_study:
     """What was measured on what, how, and what came out: for programs, for a paper's readers and for a data set's."""
     input:
-        **numbers_of_study(),
-        records=records_of_study(),
+        **FILES.numbers(),
+        records=FILES.records(),
     output:
         summary="results/summary.json",
         methods=in_report("results/report/methods_card.md", "cards", "Cards", card="methods"),
@@ -219,15 +206,15 @@ rule describe_study:
     benchmark:
         "benchmarks/report/study.tsv"
     params:
-        study=study_of_page(),
-        studied=STUDIED,
-        missing=MISSING,
+        study=SETTINGS.page(),
+        studied=STUDY.studied,
+        missing=FILES.missing,
         page="results/report/index.html",
         files=BESIDE,
         # functions of `input` are not compared: where vectors come from the cache, less is known of the corpus
-        corpus=lambda wildcards, input: corpus_of_study(),
+        corpus=lambda wildcards, input: FILES.corpus(),
         manifest=lambda wildcards, input: [
-            path for path in ["results/corpus.json"] if not COMPUTED and Path(path).exists()
+            path for path in ["results/corpus.json"] if not STUDY.computed and Path(path).exists()
         ],
     script:
         "../workflow/scripts/describe_study.py"
@@ -236,10 +223,10 @@ rule describe_study:
 rule write_page:
     """The page: what was measured, how, how sure it is, and from what."""
     input:
-        **RESULTS,
-        **of_texts(),
-        **of_words(),
-        **of_pairs(),
+        **FILES.results,
+        **FILES.of_texts(),
+        **FILES.of_words(),
+        **FILES.of_pairs(),
         comparison=COMPARED,
         figures=expand("results/report/figures/{name}.svg", name=FIGURES),
         files=BESIDE,
@@ -250,9 +237,9 @@ rule write_page:
     benchmark:
         "benchmarks/report/page.tsv"
     params:
-        study=study_of_page(),
-        studied=STUDIED,
-        missing=MISSING,
+        study=SETTINGS.page(),
+        studied=STUDY.studied,
+        missing=FILES.missing,
     script:
         "../workflow/scripts/write_page.py"
 
