@@ -6,7 +6,10 @@ import os
 from pathlib import Path
 
 import pytest
+from browser_fixtures import browser, open_page
 from hypothesis import settings
+
+__all__ = ["browser", "open_page", "project_root", "shared"]
 
 # What is tested is values, and the first call of compiled code takes its time.
 settings.register_profile("values", deadline=None)

@@ -1,14 +1,11 @@
-"""A browser, and the page of a small study. Pictures are kept in `tests/screenshots/`."""
+"""The page of a small study. Pictures of it are kept in `tests/screenshots/`."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
-from browser_fixtures import browser, open_page
 from report_pages import write_page
-
-__all__ = ["browser", "open_page", "page_file"]
 
 
 @pytest.fixture(scope="session")

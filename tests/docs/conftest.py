@@ -1,4 +1,4 @@
-"""Tiny models for the examples, the site, built once, and a browser."""
+"""Tiny models for the examples, and the site; both built once."""
 
 from __future__ import annotations
 
@@ -10,10 +10,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from browser_fixtures import browser, open_page
 from scoring_models import build
-
-__all__ = ["browser", "models", "open_page", "site"]
 
 torch.set_num_threads(1)
 

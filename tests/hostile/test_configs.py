@@ -353,9 +353,9 @@ def test_a_plan_ends_with_a_sentence(study: Study, change: Callable[[str], str],
     ("key", "targets"),
     [
         ("corpus.root", []),
-        ("lexicon.stimuli", []),
-        ("models.m.path", []),
-        ("pairs.sets.p.path", []),
+        pytest.param("lexicon.stimuli", [], marks=pytest.mark.long),
+        pytest.param("models.m.path", [], marks=pytest.mark.long),
+        pytest.param("pairs.sets.p.path", [], marks=pytest.mark.long),
         ("construction.returned", ["score_annotations"]),
     ],
 )

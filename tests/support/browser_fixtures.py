@@ -4,7 +4,7 @@ Of the machine's fonts it knows none, so that a page looks the same wherever it 
 matplotlib, and have letters of neither Bangla nor Hindi.
 
 A test fails at its end if a page it opened wrote an error or a warning to the console, let one go uncaught, or asked
-for anything but files. A conftest.py takes the fixtures from here by name.
+for anything but files. Playwright runs once in a process, so tests/conftest.py has the fixtures for all tests.
 """
 
 from __future__ import annotations

@@ -6,7 +6,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -69,11 +68,12 @@ class Study:
     ) -> subprocess.CompletedProcess[str]:
         """Run Snakemake as a user would, from the study's folder.
 
-        Another path for modules is for a Python that has not imported torch; any other environment is for a fresh one.
+        Another path for modules is for a Python that has not imported torch, any other environment for one of its own.
         """
-        python = sys.executable
-        if set(environment or ()) <= {"PYTHONPATH"}:
-            python = warm_python(torch=not environment)
+        started_in = {name: value for name, value in (environment or {}).items() if name != "PYTHONPATH"}
+        python = warm_python(
+            torch="PYTHONPATH" not in (environment or {}), started_in=tuple(sorted(started_in.items()))
+        )
         return subprocess.run(
             [python, "-m", "snakemake", "--cores", "2", *arguments],
             cwd=self.root,

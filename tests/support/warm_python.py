@@ -72,13 +72,14 @@ sys.exit(status)
 
 
 @functools.cache
-def warm_python(*, torch: bool = True) -> str:
+def warm_python(*, torch: bool = True, started_in: tuple[tuple[str, str], ...] = ()) -> str:
     """Return what to run in place of `sys.executable`; the server behind it starts at the first call and ends with us.
 
     Where the system cannot wait for a process as for a stream (it is not Linux), a fresh Python it is.
 
     Args:
         torch: whether torch and what goes with it are imported already; a test that does without them says no.
+        started_in: of the environment what a Python reads once, at its start, or while it imports.
     """
     if not hasattr(os, "pidfd_open"):
         return sys.executable
@@ -90,7 +91,7 @@ def warm_python(*, torch: bool = True) -> str:
     read_once["HF_HUB_OFFLINE"] = "1"
     server = subprocess.Popen(
         [sys.executable, __file__, address, command, *_LIBRARIES, *(_TORCH if torch else ())],
-        env={**os.environ, **read_once},
+        env={**os.environ, **read_once, **dict(started_in)},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
     )

@@ -113,6 +113,7 @@ def assert_same_tables(study: Study, local: Study, at_least: Sequence[str]) -> N
     assert [name for name in wanted if ours[name] != wanted[name]] == []
 
 
+@pytest.mark.long
 def test_a_study_survives_a_queue_that_refuses_kills_forgets_and_loses_jobs(
     local: Study, project_root: Path, tmp_path: Path
 ) -> None:
@@ -155,6 +156,7 @@ def test_a_study_survives_a_queue_that_refuses_kills_forgets_and_loses_jobs(
     assert len(by_job) < jobs
 
 
+@pytest.mark.long
 def test_statistics_and_page_through_a_pbs_without_history(local: Study, tmp_path: Path) -> None:
     """It forgets every job with its end, so that all is known from what the jobs leave; a seed says what goes wrong."""
     study = local.copy(tmp_path / "study")
@@ -188,6 +190,7 @@ def test_a_queue_that_takes_nothing_ends_the_run_with_its_own_words(local: Study
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.long
 def test_ctrl_c_takes_the_jobs_out_of_the_queue(local: Study, tmp_path: Path) -> None:
     """One job, which waits: there is no slot."""
     study = local.copy(tmp_path / "study")

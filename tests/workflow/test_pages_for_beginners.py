@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -14,6 +15,7 @@ from small_study import Study, copy_code
 pytestmark = pytest.mark.workflow
 
 FIRST, LANGUAGE = "docs/first_study.md", "docs/my_language.md"
+MINE = "config/my_first.yaml"
 
 
 @pytest.fixture
@@ -28,24 +30,35 @@ def arguments(page: str, config: str) -> list[list[str]]:
     return [each for each in typed if config in each]
 
 
-def test_the_first_study(tree: Study) -> None:
-    """With less training and fewer files of each figure than on the page, which changes no job."""
+@pytest.fixture
+def first(tree: Study) -> dict[str, Any]:
+    """The config of the page, written where the page has it, with less training and fewer files of each figure."""
     [written] = [yaml.safe_load(block.code) for block in blocks(FIRST) if block.code.startswith("study: my-first")]
-    name = "config/my_first.yaml"
-    look, run = arguments(FIRST, name)
-    assert "--dry-run" in look
-    assert "--dry-run" not in run
     written["models"]["tiny"]["train"] |= {"steps": 4, "hidden_size": 16}
     written |= {"report": {"formats": ["svg"], "widths": ["page"]}}
-    path = tree.root / name
-    path.write_text(yaml.safe_dump(written), encoding="utf-8")
-    assert tree.plan(*look)["measure_ceat"] == 4, "two lengths, the model and its twin"
+    (tree.root / MINE).write_text(yaml.safe_dump(written), encoding="utf-8")
+    return written
+
+
+@pytest.mark.usefixtures("first")
+def test_the_first_study_is_planned(tree: Study) -> None:
+    look, run = arguments(FIRST, MINE)
+    assert "--dry-run" in look
+    assert "--dry-run" not in run
+    planned = tree.plan(*look)
+    assert planned["measure_ceat"] == 4, "two lengths, the model and its twin"
+    assert planned["write_page"] == 1
+
+
+@pytest.mark.long
+def test_the_first_study_runs(tree: Study, first: dict[str, Any]) -> None:
+    look, run = arguments(FIRST, MINE)
     tree.run(*run)
     assert "My first study" in (tree.root / "results/report/index.html").read_text(encoding="utf-8")
     ceat = pl.read_parquet(tree.root / "results/associations/ceat.parquet")
     assert set(ceat["category"]) == {"C1", "C5"}
     assert set(ceat["segment_length"]) == {"9", "25"}
-    path.write_text(yaml.safe_dump(written | {"associations": {"n_samples": 2000}}), encoding="utf-8")
+    (tree.root / MINE).write_text(yaml.safe_dump(first | {"associations": {"n_samples": 2000}}), encoding="utf-8")
     again = tree.plan(*look)
     assert again["measure_ceat"] == 4
     assert again["write_page"] == 1

@@ -57,6 +57,7 @@ def test_the_authors_suffix_lists_on_their_sample(shared: Path) -> None:
     assert len({(number, match.stimulus, match.start) for number, match in hits}) == 512
 
 
+@pytest.mark.long
 def test_sentences_are_found_in_every_register(real: Study) -> None:
     counts = {path.stem: json.loads(path.read_text()) for path in (real.root / "results/sentences").glob("*.json")}
     assert len(counts) == 6
@@ -68,6 +69,7 @@ def test_sentences_are_found_in_every_register(real: Study) -> None:
     assert tatoeba["documents"] == tatoeba["lines"] == 4_596
 
 
+@pytest.mark.long
 def test_every_row_says_where_it_comes_from(real: Study, shared: Path) -> None:
     path = next((real.root / "results/sentences").glob("*porjotonlipi*.parquet"))
     rows = pq.read_table(path).to_pylist()
@@ -79,6 +81,7 @@ def test_every_row_says_where_it_comes_from(real: Study, shared: Path) -> None:
         assert row["form"] in normalize(line)
 
 
+@pytest.mark.long
 def test_segments_have_the_length_asked_for(real: Study) -> None:
     for name, fits in {"9": range(9, 10), "25": range(25, 26), "75": range(75, 76), "over75": range(76, 10**6)}.items():
         rows = pq.read_table(real.root / f"results/samples/{name}/00.parquet", columns=["n_words"])
@@ -87,6 +90,7 @@ def test_segments_have_the_length_asked_for(real: Study) -> None:
         assert numbers <= set(fits), name
 
 
+@pytest.mark.long
 def test_what_is_lost_is_said(real: Study) -> None:
     coverage = pq.read_table(real.root / "results/samples/coverage.parquet").to_pylist()
     lost = {row["stimulus"] for row in coverage if row["reason"]}
@@ -101,6 +105,7 @@ def test_what_is_lost_is_said(real: Study) -> None:
             assert -2 <= row["effect_size"] <= 2
 
 
+@pytest.mark.long
 def test_the_authors_words_have_static_vectors(real: Study) -> None:
     rows = pq.read_table(real.root / "results/associations/weat.parquet").to_pylist()
     assert [row["category"] for row in rows] == [f"C{number}" for number in range(1, 10)]
@@ -109,6 +114,7 @@ def test_the_authors_words_have_static_vectors(real: Study) -> None:
         assert (row["effect_size"] is None) == ("not computed" in row["dropped"])
 
 
+@pytest.mark.long
 def test_a_word_listed_twice_counts_twice(real: Study) -> None:
     """The authors list one pleasant and one unpleasant word twice; the table says 24, as their paper does."""
     row = next(
@@ -118,6 +124,7 @@ def test_a_word_listed_twice_counts_twice(real: Study) -> None:
     assert "it counts 2 times" in (real.root / "logs/lexicon/forms.log").read_text(encoding="utf-8")
 
 
+@pytest.mark.long
 def test_the_page_is_made(real: Study) -> None:
     page = (real.root / "results/report/index.html").read_text(encoding="utf-8")
     assert "Bangla on real text" in page

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow as pa
+import pytest
 
 from prasanga.parquet import write_table
 from prasanga.samples.segments import segment_id
@@ -70,6 +71,7 @@ def run(folder: Path, model: Path, *, kill_at: int | None = None) -> str:
     return printed
 
 
+@pytest.mark.long
 def test_killed_three_times_and_equal_bit_for_bit(tmp_path: Path, tiny_model: Callable[..., Path]) -> None:
     model = tiny_model("bert")
     disturbed, undisturbed = tmp_path / "disturbed", tmp_path / "undisturbed"
