@@ -289,13 +289,9 @@ onerror:
 
 
 def attach_fingerprints(workflow):
-    """Give every rule with a script the digests of the code that it reaches, so that an edit is a change of params.
-
-    One parameter a module: Snakemake prints those that differ, and so names the culprit.
-    """
+    """Give every rule the fingerprint of the code that its script reaches, so that an edit is a change of params."""
     with remembered(f"{CACHE}/code.json"):
         for each in workflow.rules:
             if each.script:
                 script = Path(each.basedir.get_path_or_uri(secret_free=True), str(each.script))
-                digests = fingerprint(script, SOURCE)
-                each.set_params(*(f"{name} {digest}" for name, digest in digests.items()))
+                each.set_params(f"{script.name} {fingerprint(script).fingerprint}")

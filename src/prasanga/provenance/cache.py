@@ -17,17 +17,16 @@ from prasanga.provenance.files import digest_of
 
 
 def read_cache(path: Path, key: str) -> Any:
-    """The value that was written with `key`; None if the file is absent, damaged, or of another key."""
+    """Return the value that was written with `key`; None if the file is absent, damaged, or of another key."""
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-        whole = content["digest"] == digest_of([content["key"], content["value"]])
-    except (OSError, ValueError, TypeError, KeyError):
+        head, text = path.read_text(encoding="utf-8").split("\n", 1)
+        return json.loads(text) if json.loads(head) == [key, digest_of(text)] else None
+    except (OSError, ValueError):
         return None
-    return content["value"] if whole and content["key"] == key else None
 
 
 def write_cache(path: Path, key: str, value: Any) -> None:
     """Keep plain values (what JSON gives back as it was) under `key`, in place of what the file held; whole or not."""
-    content = {"key": key, "digest": digest_of([key, value]), "value": value}
+    text = json.dumps(value, ensure_ascii=False) + "\n"
     with suppress(InputError, OSError):
-        write_text(path, json.dumps(content, ensure_ascii=False) + "\n")
+        write_text(path, f"{json.dumps([key, digest_of(text)])}\n{text}")

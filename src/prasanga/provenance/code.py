@@ -1,12 +1,21 @@
-"""The fingerprint of the code that a script reaches.
+"""Fingerprints of code: the functions, classes and constants that a script reaches, by name, directly or not.
 
-Snakemake looks at a script's modification time and not at all at the modules that the script imports, so a clone would
-rerun everything and an edit of the library nothing. Here the script and every module of this package that it imports,
-directly or not, gets a digest of its syntax tree. Passed to the rules as parameters, a changed digest is a changed
-parameter, and exactly the jobs that use the module rerun; comments, docstrings and layout do not count.
+Snakemake looks at a script's modification time and not at all at what the script imports, so a clone would rerun
+everything and an edit of the library nothing. Passed to a rule as a parameter, a changed fingerprint is a changed
+parameter, and exactly the jobs rerun that reach the edited definition.
 
-The tree is written out by `_canonical` and not by `ast.dump`, whose output differs between Python versions: an upgrade
-of Python must not recompute a night of embeddings.
+A definition counts with its code and with what the names in it lead to. Where it stands does not count, so it may move
+to another module. Left out is what changes no result: comments, docstrings, annotations (but those of a class, which
+make fields), and messages: what `raise` says, classes of errors, log calls, warnings, and text that is used in these
+alone. What names cannot tell falls back to the module:
+
+- a module that is used as a value (`getattr(module, name)`, passed on), that is asked for a name it does not have, or
+  that `globals()` or `eval` look into, counts with everything that it defines;
+- code at the level of a module that does more than bind names (registers something, sets an option) counts wherever the
+  module is imported, and so does a definition whose decorator is not known to do nothing but wrap it.
+
+Code is written out by `_Writer` and not by `ast.dump`, whose output differs between Python versions: an upgrade of
+Python must not recompute a night of embeddings.
 """
 
 from __future__ import annotations
@@ -14,161 +23,330 @@ from __future__ import annotations
 import ast
 import functools
 import hashlib
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple
 
 from prasanga.provenance.cache import read_cache, write_cache
 
-PACKAGE = "prasanga"
-# Packages that are followed, and where each lies from the folder `src`.
-_PACKAGES = {PACKAGE: ".", "prasanga_construction": "../construction"}
+_PACKAGES = {"prasanga": "src", "prasanga_construction": "construction"}
+"""The packages that are followed, and the folder of the project that each lies in."""
+_LEFT_OUT = {"logs", "progress", "provenance"}
+"""Modules that change no output: they tell how it was made, or are shown while it is made."""
+_WRAPPERS = {
+    *("cache", "cached_property", "classmethod", "compiled", "compiled_sums", "contextmanager", "dataclass"),
+    *("inference_mode", "lru_cache", "no_grad", "overload", "override", "property", "setter", "staticmethod"),
+    *("total_ordering", "wraps"),
+}
+"""Decorators that do nothing but wrap what they stand on."""
+_LOGGERS = {"log", "logger", "logging", "warnings"}
+_LEVELS = {"critical", "debug", "error", "exception", "info", "log", "warn", "warning"}
+_ERRORS = ("Error", "Exception", "Warning")
+_LOOK_AROUND = {"eval", "exec", "globals"}
+_IN_TEXT = {"chr", "len", "list", "max", "min", "repr", "reversed", "round", "set", "sorted", "str", "sum", "type"}
+"""Functions that a text may call and still be nothing but text."""
+_GIVING = {"append", "encode", "isascii", "items", "keys", "replace", "values"}
+"""Methods of constants that give something new and change nothing, where what they give is bound to a name."""
+_NO_CODE = {"ctx", "kind", "type_comment", "type_ignores", "type_params"}
+"""Fields of syntax trees that change nothing, or that some Python versions do not have."""
+_PARTLY = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef, ast.arg, ast.AnnAssign, ast.Assert, ast.Raise, ast.Call)
+"""Syntax of which a part does not count."""
+_WHOLE, _RUN = "*", ""
+"""In place of a name in a module: all that it defines; the code that runs when it is imported."""
 
-# What an output says of its making does not change the output, and neither does what is shown while it is made: else an
-# edit of how a bar looks would run every stage again.
-_LEFT_OUT = (f"{PACKAGE}.provenance", f"{PACKAGE}.progress")
 
-T = TypeVar("T")
+class Code(NamedTuple):
+    """What a script consists of.
+
+    Attributes:
+        fingerprint: 12 hexadecimal digits; equal ones mean the same code.
+        definitions: the digest of each definition by its full name; of the script by its file name, of code that runs
+            on import by the module's name, of the data files of a package (templates) as `<package> data`.
+    """
+
+    fingerprint: str
+    definitions: dict[str, str]
 
 
-class _Import(NamedTuple):
+class _Node(NamedTuple):
     module: str
-    name: str | None  # None for `import module`
-    bound_as: str
+    name: str  # of a definition, or `_WHOLE`, or `_RUN`
 
 
-class _Known(NamedTuple):
-    """What was learnt of a source file: the digests of its bytes and of its syntax tree, and what it imports."""
+class _Definition(NamedTuple):
+    """Some code.
+
+    Attributes:
+        digest: of the code itself.
+        reaches: what its names lead to: a module, and a dotted name in it.
+        runs: what it imports: a module, and a name in it, which may be a module as well.
+    """
+
+    digest: str
+    reaches: tuple[tuple[str, str], ...]
+    runs: tuple[tuple[str, str], ...]
+
+
+class _File(NamedTuple):
+    """What was learnt of a source file.
+
+    Attributes:
+        sha256: of its bytes.
+        definitions: by name; the code that runs when it is imported as `_RUN`.
+        imports: where the names come from that it imports from packages of ours.
+    """
 
     sha256: str
+    definitions: dict[str, _Definition]
+    imports: dict[str, tuple[tuple[str, str], ...]]
+
+
+class _Link(NamedTuple):
+    """A definition in a project: its digest, the definitions that it leads to, the modules that run for it."""
+
     digest: str
-    imports: tuple[_Import, ...]
+    leads: list[_Node]
+    runs: list[str]
+    package: str
 
 
-# By the name of the file within the source folder; for a script, its file name.
-_known: dict[str, _Known] = {}
-# What the files are in a block of `remembered`, in which each is looked at once; None outside of one.
-_seen: dict[tuple[str, Path], Any] | None = None
+_known: dict[str, _File] = {}
+_kept: dict[str, list[Any]] = {}
+"""What was learnt of source files by their module, in this process, and as an earlier one has kept it."""
+_trees: dict[Path, _Tree] | None = None
+"""What the source files of a project are in a block of `remembered`, in which each is looked at once; else None."""
+
+
+def fingerprint(script: str | Path) -> Code:
+    """Return what a script reaches, which lies two folders below the project (`workflow/scripts/measure_ceat.py`).
+
+    Raises:
+        ImportError: the script, or a module that it imports, imports a module of ours that does not exist.
+    """
+    script = Path(script).resolve()
+    tree = _tree_at(script.parents[2])
+    tree.paths[script.name] = script
+    return tree.code_of([_Node(script.name, _RUN)])
+
+
+def fingerprint_of(*functions: Callable[..., object] | str, without: Collection[str] = ()) -> Code:
+    """Return what functions or classes of this package reach.
+
+    What they are given they do not reach by name: a class whose methods they call must be among them.
+
+    Args:
+        functions: themselves, or their full names where an import would take long.
+        without: full names of modules, functions or classes that do not count, nor what they alone reach.
+
+    Raises:
+        LookupError: there is no such function or module.
+    """
+    tree = _tree_at(Path(__file__).resolve().parents[3])
+    names = [each if isinstance(each, str) else f"{each.__module__}.{each.__qualname__}" for each in functions]
+    entries = [node for name in names for node in tree.find(name)]
+    outside = [_full_name(node) for name in without for node in tree.find(name)]
+    return tree.code_of(entries, outside)
 
 
 @contextmanager
-def remembered(cache: str | Path) -> Iterator[None]:
-    """What is learnt of source files in the block is kept in the file `cache`, and found there the next time.
+def remembered(cache: str | Path, *, keep: bool = True) -> Iterator[None]:
+    """Keep what is learnt of source files in the block in the file `cache`, and find it there the next time.
 
-    Parsing the package takes half a second, and a plan asks for the fingerprints of all rules. A file is known by the
-    digest of its bytes, so an edit is seen whatever the times of files say. In the block each file is looked at once.
-    Without a cache that can be read or written, the same comes out.
+    Parsing the package takes a second, and a plan asks for the fingerprints of all rules. A file is known by the digest
+    of its bytes, so an edit is seen whatever the times of files say; in the block each file is looked at once. Without
+    a cache that can be read or written, the same comes out.
+
+    Args:
+        cache: the file.
+        keep: whether to write what is new; a job only reads what the plan has kept.
     """
-    global _seen
+    global _trees
     cache, key = Path(cache), _sha256(Path(__file__).read_bytes())
-    kept = {name: _from_plain(entry) for name, entry in (read_cache(cache, key) or {}).items()}
-    _known.update({name: entry for name, entry in kept.items() if name not in _known})
-    outer, _seen = _seen, {}
+    kept: dict[str, list[Any]] = read_cache(cache, key) or {}
+    _kept.update(kept)
+    outer, _trees = _trees, {}
     try:
         yield
     finally:
-        _seen = outer
-        if _known != kept:
-            write_cache(cache, key, _known)
+        _trees = outer
+        if keep and any(name not in kept or kept[name][0] != file.sha256 for name, file in _known.items()):
+            write_cache(cache, key, {**kept, **_known})
 
 
-def _from_plain(entry: list[Any]) -> _Known:
-    sha256, digest, imports = entry
-    return _Known(sha256, digest, tuple(_Import(*each) for each in imports))
+def _from_plain(entry: list[Any]) -> _File:
+    sha256, definitions, imports = entry
+    return _File(
+        sha256,
+        {
+            name: _Definition(digest, tuple(map(tuple, reaches)), tuple(map(tuple, runs)))
+            for name, (digest, reaches, runs) in definitions.items()
+        },
+        {name: tuple(map(tuple, places)) for name, places in imports.items()},
+    )
 
 
-def fingerprint(script: str | Path, source: str | Path) -> dict[str, str]:
-    """Digests of a script and of the modules of this package that it reaches.
-
-    Args:
-        script: a Python file outside the package.
-        source: the folder that holds the package (`src`).
-
-    Returns:
-        {name: 12 hexadecimal digits}, sorted by name: the script by its file name, modules by their dotted name, and
-        the data files of a package (templates, styles) as `<package> data`.
-
-    Raises:
-        ImportError: if the script or a module it reaches imports a module of the package that does not exist.
-    """
-    script, source = Path(script), Path(source)
-    whole = _learn(script, "__main__")
-    reached = _reach([(i.module, i.name) for i in whole.imports], source)
-    digests = {script.name: whole.digest}
-    for module in reached:
-        path = _locate(module, source)
-        digests[module] = _learn(path, module).digest
-        digest_of_data = functools.partial(_digest_of_data, path.parent)
-        if path.name == "__init__.py" and (data := _once("data", path.parent, digest_of_data)):
-            digests[f"{module} data"] = data
-    return dict(sorted(digests.items()))
+def _tree_at(root: Path) -> _Tree:
+    if _trees is None:
+        return _Tree(root)
+    if root not in _trees:
+        _trees[root] = _Tree(root)
+    return _trees[root]
 
 
-def fingerprint_of_module(module: str, source: str | Path, *, without: Collection[str] = ()) -> dict[str, str]:
-    """The same for a module of this package and everything that it reaches (itself included), but for `without`."""
-    source = Path(source)
-    reached = _reach([(module, None)], source) - set(without)
-    return {name: _learn(_locate(name, source), name).digest for name in sorted(reached)}
+def _sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
 
 
-def _reach(todo: list[tuple[str, str | None]], source: Path) -> set[str]:
-    """The modules of the package that the imports (module, name) lead to, and the packages that hold them."""
-    seen: set[tuple[str, str | None]] = set()
-    reached: set[str] = set()
-    while todo:
-        module, name = item = todo.pop()
-        if item in seen or module.split(".")[0] not in _PACKAGES or _is_left_out(module):
-            continue
-        seen.add(item)
-        if name and _find(f"{module}.{name}", source):
-            todo.append((f"{module}.{name}", None))
-            continue
-        path = _locate(module, source)
-        parts = module.split(".")
-        reached.update(".".join(parts[:n]) for n in range(1, len(parts) + 1))
-        imports = _learn(path, module).imports
-        if path.name == "__init__.py" and name and name != "*":
-            # A name taken from a package is followed to the module that defines it, not to all that the package offers.
-            imports = tuple(i for i in imports if i.bound_as == name) or imports
-        todo.extend((i.module, i.name) for i in imports)
-    return reached
+def _full_name(node: _Node) -> str:
+    return f"{node.module}.{node.name}" if node.name not in (_WHOLE, _RUN) else node.module
+
+
+def _is_ours(module: str) -> bool:
+    return module.split(".")[0] in _PACKAGES
 
 
 def _is_left_out(module: str) -> bool:
-    return any(module == name or module.startswith(f"{name}.") for name in _LEFT_OUT)
+    return not _LEFT_OUT.isdisjoint(module.split("."))
 
 
-def _once(what: str, path: Path, look: Callable[[], T]) -> T:
-    """What `look` says of a path, asked once in a block of `remembered`."""
-    if _seen is None:
-        return look()
-    if (what, path) not in _seen:
-        _seen[what, path] = look()
-    return cast(T, _seen[what, path])
+class _Tree:
+    """The source files of a project, and what leads from one definition to another.
+
+    Attributes:
+        paths: the file of each module.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self.paths: dict[str, Path] = {}
+        for package, folder in _PACKAGES.items():
+            for path in (root / folder / package).rglob("*.py"):
+                parts = path.relative_to(root / folder).with_suffix("").parts
+                self.paths[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+        self._files: dict[str, _File] = {}
+        self._links: dict[_Node, _Link] = {}
+        self._data: dict[str, str] = {}
+
+    def code_of(self, entries: Iterable[_Node], without: Collection[str] = ()) -> Code:
+        """Return what the entries reach, but for the definitions and modules `without`.
+
+        Definitions are numbered in the order in which names lead to them; what stands for each is its own digest and
+        the numbers of those that it leads to, and not where it stands.
+        """
+        numbers = {node: number for number, node in enumerate(dict.fromkeys(entries))}
+        queue, todo, ran = list(numbers), list[str](), set[str]()
+        lines, definitions, data = list[str](), dict[str, str](), dict[str, str]()
+        for node in queue:
+            link = self._link(node)
+            leads = [to for to in link.leads if not _is_within(_full_name(to), without)] if without else link.leads
+            for target in leads:
+                if target not in numbers:
+                    numbers[target] = len(numbers)
+                    queue.append(target)
+            lines.append(f"{link.digest} {[numbers[target] for target in leads]}")
+            if link.digest:
+                definitions[_full_name(node)] = link.digest
+            if found := self._data_of(link.package):
+                data[f"{link.package} data"] = found
+            todo += [module for module in link.runs if module not in ran]
+            if len(lines) == len(queue):
+                for effect in self._effects(todo, ran, without):
+                    if effect not in numbers:
+                        numbers[effect] = len(numbers)
+                        queue.append(effect)
+        lines += sorted(data.values())
+        return Code(_sha256("\n".join(lines).encode())[:12], dict(sorted((definitions | data).items())))
+
+    def find(self, name: str) -> list[_Node]:
+        """Return what a full name stands for; LookupError if it stands for nothing."""
+        module = name
+        while module and module not in self.paths:
+            module = module.rpartition(".")[0]
+        dotted = name.removeprefix(module).removeprefix(".")
+        found = list(self._resolve(module, dotted or _WHOLE, set())) if module else []
+        if not found or (dotted and any(node.name == _WHOLE for node in found)):
+            raise LookupError(f"there is no {name} in the packages {', '.join(_PACKAGES)}")
+        return found
+
+    def _file(self, module: str) -> _File:
+        if module not in self._files:
+            path = self.paths.get(module)
+            if path is None:
+                raise ImportError(f"there is no module {module} in the packages {', '.join(_PACKAGES)}")
+            self._files[module] = _learn(path, module)
+        return self._files[module]
+
+    def _link(self, node: _Node) -> _Link:
+        if node not in self._links:
+            file = self._file(node.module)
+            if node.name == _WHOLE:
+                names = sorted(file.definitions)
+                places = [place for name in sorted(file.imports) for place in file.imports[name]]
+                definition = _Definition("", (*((node.module, name) for name in names), *places), ())
+            else:
+                definition = file.definitions[node.name]
+            leads = [target for place in definition.reaches for target in self._resolve(*place, set())]
+            runs = [module for module, _ in definition.runs]
+            runs += [inner for place in definition.runs if (inner := ".".join(place)) in self.paths]
+            is_package = self.paths[node.module].name == "__init__.py"
+            package = node.module if is_package else node.module.rpartition(".")[0]
+            self._links[node] = _Link(definition.digest, leads, list(dict.fromkeys([node.module, *runs])), package)
+        return self._links[node]
+
+    def _resolve(self, module: str, dotted: str, seen: set[tuple[str, str]]) -> Iterator[_Node]:
+        """Yield the definitions that a dotted name in a module stands for; the whole module if that cannot be told."""
+        if _is_left_out(module) or (module, dotted) in seen:
+            return
+        seen.add((module, dotted))
+        file = self._file(module)
+        head, _, rest = dotted.partition(".")
+        is_defined, places = head in file.definitions, file.imports.get(head, ())
+        if head in (_WHOLE, _RUN):
+            yield _Node(module, head)
+        elif is_defined or any(place != (module, head) for place in places):
+            if is_defined:
+                yield _Node(module, head)
+            for other, name in places:
+                yield from self._resolve(other, ".".join(filter(None, [name, rest])) or _WHOLE, seen)
+        elif f"{module}.{head}" in self.paths:
+            yield from self._resolve(f"{module}.{head}", rest or _WHOLE, seen)
+        elif "__getattr__" in file.definitions:
+            yield _Node(module, "__getattr__")
+        else:
+            yield _Node(module, _WHOLE)
+
+    def _effects(self, todo: list[str], ran: set[str], without: Collection[str]) -> list[_Node]:
+        """Return the code that runs when the modules `todo` are imported; `ran` are those that were looked at."""
+        found = []
+        while todo:
+            module = todo.pop()
+            if module in ran or _is_left_out(module) or _is_within(module, without):
+                continue
+            ran.add(module)
+            link = self._link(code := _Node(module, _RUN))
+            todo += [other for other in link.runs if other not in ran]
+            if (parent := module.rpartition(".")[0]) in self.paths:
+                todo.append(parent)
+            if link.digest:
+                found.append(code)
+        return sorted(found, key=lambda node: self._link(node).digest)
+
+    def _data_of(self, package: str) -> str:
+        """Return a digest of the data files of a package; empty if it has none."""
+        if package not in self._data:
+            paths = _data_files(self.paths[package].parent) if package in self.paths else []
+            digests = [f"{path.name}\0{_sha256(path.read_bytes())}\n" for path in paths]
+            self._data[package] = _sha256("".join(digests).encode())[:12] if paths else ""
+        return self._data[package]
 
 
-def _find(module: str, source: Path) -> Path | None:
-    return _once(f"find {module}", source, lambda: _look_for(module, source))
-
-
-def _look_for(module: str, source: Path) -> Path | None:
-    base = source.joinpath(_PACKAGES[module.split(".")[0]], *module.split("."))
-    for path in (base / "__init__.py", base.with_suffix(".py")):
-        if path.is_file():
-            return path
-    return None
-
-
-def _locate(module: str, source: Path) -> Path:
-    path = _find(module, source)
-    if path is None:
-        raise ImportError(f"there is no module {module} under {source}")
-    return path
+def _is_within(name: str, modules: Collection[str]) -> bool:
+    return any(name == module or name.startswith(f"{module}.") for module in modules)
 
 
 def _data_files(folder: Path) -> list[Path]:
-    """Files of a package that are not Python, nor left by an editor, in folders that are no packages themselves."""
+    """Return the files of a package that are not Python, nor left by an editor, outside of packages within it."""
     found: list[Path] = []
     for path in sorted(folder.iterdir()):
         if path.name == "__pycache__" or path.name.startswith((".", "#")) or path.name.endswith("~"):
@@ -180,90 +358,374 @@ def _data_files(folder: Path) -> list[Path]:
     return found
 
 
-def _digest_of_data(package: Path) -> str | None:
-    """Of the data files of a package; None if it has none."""
-    whole, paths = hashlib.sha256(), _data_files(package)
-    for path in paths:
-        whole.update(f"{path.name}\0{hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
-    return whole.hexdigest()[:12] if paths else None
+def _learn(path: Path, module: str) -> _File:
+    """Return what a source file holds, by its bytes as they are now."""
+    is_package = path.name == "__init__.py"
+    name = f"{module}.__init__" if is_package else module
+    source = path.read_bytes()
+    known, kept, sha256 = _known.get(name), _kept.get(name), _sha256(source)
+    if known is None or known.sha256 != sha256:
+        if kept is not None and kept[0] == sha256:
+            known = _from_plain(kept)
+        else:
+            reader = _Reader(ast.parse(source), module, module if is_package else module.rpartition(".")[0])
+            known = _File(sha256, reader.definitions(), reader.imports)
+        _known[name] = known
+    return known
 
 
-def _only_offers(node: ast.stmt) -> bool:
-    """Whether a statement of a package's `__init__` only says what the package offers, or its version."""
-    if isinstance(node, ast.Assign):
-        return any(isinstance(target, ast.Name) and target.id in {"__all__", "__version__"} for target in node.targets)
-    if isinstance(node, ast.If):
-        return isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
-    if isinstance(node, ast.FunctionDef):
-        return node.name == "__getattr__"
-    return isinstance(node, ast.Import | ast.ImportFrom)
+class _Reader:
+    """What a source file defines and imports.
 
-
-def _canonical(node: object) -> str:
-    """A syntax tree as nested tuples, in writing: no positions, docstrings or empty fields, as every Python writes it.
-
-    The tuples are written as they are made; to make them first and write them afterwards takes four times as long.
+    Attributes:
+        imports: where the names come from that it imports from packages of ours, at whatever place.
+        others: the full names of what it imports from elsewhere.
+        names: what it binds at its own level.
     """
-    if isinstance(node, ast.AST):
-        items = [repr(type(node).__name__)]
-        for name in _in_order(node._fields):
-            value = getattr(node, name, None)
-            if value is not None and (text := _canonical(value)) != "()":
-                items.append(f"({name!r}, {text})")
-    elif isinstance(node, list):
-        items = [_canonical(item) for item in node if not _is_documentation(item)]
-    else:
-        return repr(repr(node))
-    return f"({items[0]},)" if len(items) == 1 else f"({', '.join(items)})"
+
+    def __init__(self, tree: ast.Module, module: str, package: str) -> None:
+        self._tree, self._module, self._package = tree, module, package
+        self.imports: dict[str, tuple[tuple[str, str], ...]] = {}
+        self.others: dict[str, set[str]] = defaultdict(set)
+        self._stars: list[tuple[str, str]] = []
+        for node in _statements(tree):
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                for bound_as, place in self._bindings(node):
+                    if not _is_ours(place[0]):
+                        self.others[bound_as].add(".".join(filter(None, place)))
+                    elif bound_as == "*":
+                        self._stars.append((place[0], _WHOLE))
+                    else:
+                        self.imports[bound_as] = (*self.imports.get(bound_as, ()), place)
+        self.names: dict[str, list[ast.stmt]] = defaultdict(list)
+        self._runs: list[tuple[str, str]] = []
+        self._effects: list[ast.stmt] = []
+        if _is_ours(module):
+            self._sort(tree.body)
+        else:  # a script: all of it runs
+            self._effects = tree.body
+
+    def definitions(self) -> dict[str, _Definition]:
+        """Return the definitions by name, and the code that runs on import."""
+        return {
+            **{name: self._define(nodes) for name, nodes in self.names.items()},
+            _RUN: self._define(self._effects, self._runs),
+        }
+
+    def modules_run(self, node: ast.Import | ast.ImportFrom) -> list[tuple[str, str]]:
+        """Return the modules of ours that an import statement runs, each with a name that may be a module in it."""
+        return [place for _, place in self._bindings(node, whole=True) if _is_ours(place[0])]
+
+    def is_shown(self, name: str) -> bool:
+        """Whether a name was imported from a module that is left out, such as `progress`."""
+        places = self.imports.get(name, ())
+        return any(_is_left_out(".".join(place)) for place in places)
+
+    def _bindings(
+        self, node: ast.Import | ast.ImportFrom, *, whole: bool = False
+    ) -> Iterator[tuple[str, tuple[str, str]]]:
+        """Yield each name that an import binds, and (module, name in it) that it stands for; `import a.b` binds a."""
+        if isinstance(node, ast.Import):
+            for each in node.names:
+                module = each.name if each.asname or whole else each.name.split(".")[0]
+                yield each.asname or module, (module, "")
+            return
+        base = node.module or ""
+        if node.level:
+            parts = self._package.split(".")
+            base = ".".join(filter(None, [*parts[: len(parts) - node.level + 1], base]))
+        yield from ((each.asname or each.name, (base, each.name)) for each in node.names)
+
+    def _sort(self, body: Iterable[ast.stmt]) -> None:
+        """Take statements at the level of a module as definitions of names, as code with effects, or both."""
+        for node in body:
+            if _is_documentation(node) or _is_of_type_checking(node) or _is_main(node):
+                continue
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                self._runs += self.modules_run(node)
+                continue
+            bound = _bound_by(node)
+            for name in bound - {"__all__", "__version__"}:
+                self.names[name].append(node)
+            if not self._only_binds(node):
+                self._effects.append(node)
+
+    def _only_binds(self, node: ast.stmt) -> bool:
+        """Whether a statement does nothing but bind names, as far as can be seen."""
+        match node:
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                return _is_wrapped(node)
+            case ast.ClassDef():
+                methods = [each for each in node.body if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef)]
+                return not node.keywords and all(_is_wrapped(each) for each in (node, *methods))
+            case ast.Assign() | ast.AnnAssign() | ast.AugAssign():
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                return all(map(_is_of_names, targets)) and not (node.value and self._calls_ours(node.value))
+            case ast.If() | ast.Try():
+                inner = [*node.body, *node.orelse, *getattr(node, "finalbody", ())]
+                inner += [each for handler in getattr(node, "handlers", ()) for each in handler.body]
+                return all(map(self._only_binds, inner))
+        return isinstance(node, ast.Import | ast.ImportFrom | ast.Pass) or _is_documentation(node)
+
+    def _calls_ours(self, value: ast.expr) -> bool:
+        """Whether a value calls a function of ours, which may do anything; a class makes a record."""
+        for node in ast.walk(value):
+            if isinstance(node, ast.Call) and (chain := _chain(node.func)):
+                root, last = chain.split(".")[0], chain.rpartition(".")[2]
+                is_ours = root in self.imports or root in self.names
+                if is_ours and not last.lstrip("_")[:1].isupper() and not (chain != last and last in _GIVING):
+                    return True
+        return False
+
+    def _define(self, nodes: Sequence[ast.stmt], runs: Iterable[tuple[str, str]] = ()) -> _Definition:
+        writer = _Writer(self)
+        code = [writer.write(node) for node in writer.kept(nodes)]
+        reaches: dict[tuple[str, str], None] = {}
+        for dotted in writer.names:
+            root, _, rest = dotted.partition(".")
+            for module, name in self.imports.get(root, ()):
+                reaches[module, ".".join(filter(None, [name, rest])) or _WHOLE] = None
+            if root in self.names:
+                reaches[self._module, root] = None
+            elif root in _LOOK_AROUND and _is_ours(self._module):
+                reaches[self._module, _WHOLE] = None
+            if root in self.others:
+                code.append(f"{root} is {sorted(self.others[root])}")
+        if code:
+            reaches |= dict.fromkeys(self._stars)
+        digest = _sha256("\n".join(code).encode())[:12] if code else ""
+        return _Definition(digest, tuple(reaches), tuple(dict.fromkeys([*runs, *writer.runs])))
+
+
+class _Writer:
+    """Writes code so that equal code is equal text: no positions, and nothing of what changes no result.
+
+    Attributes:
+        names: the names in what was written, each with the attributes that are taken of it.
+        runs: the modules of ours that it imports.
+    """
+
+    def __init__(self, reader: _Reader) -> None:
+        self.names: dict[str, None] = {}
+        self.runs: list[tuple[str, str]] = []
+        self._reader = reader
+        self._hidden: set[ast.stmt] = set()
+
+    def write(self, node: object) -> str:
+        """Return a syntax tree as nested tuples, in writing.
+
+        The tuples are written as they are made; to make them first and write them afterwards takes four times as long.
+        """
+        if isinstance(node, list):
+            items = [self.write(each) for each in self.kept(node)]
+        elif isinstance(node, ast.AST):
+            if isinstance(node, ast.Name | ast.Attribute) and (chain := _chain(node)):
+                self.names[chain] = None
+                return repr(chain)
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                self._hide_text(node)
+            items = [repr(type(node).__name__)]
+            for name, value in self._fields(node) if isinstance(node, _PARTLY) else _plain_fields(node):
+                if value is not None and (text := self.write(value)) != "()":
+                    items.append(f"({name!r}, {text})")
+        else:
+            return ascii(node)
+        return f"({items[0]},)" if len(items) == 1 else f"({', '.join(items)})"
+
+    def kept(self, nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
+        """Yield what counts of a list: no documentation, no messages, no imports from packages of ours."""
+        for node in nodes:
+            if isinstance(node, ast.Import | ast.ImportFrom) and (runs := self._reader.modules_run(node)):
+                self.runs += runs
+            elif not (
+                _is_documentation(node) or _is_of_type_checking(node) or _is_message(node) or node in self._hidden
+            ):
+                yield node
+
+    def _fields(self, node: ast.AST) -> Iterator[tuple[str, object]]:
+        """Yield what counts of a node: no annotations of functions, and nothing of what errors say."""
+        match node:
+            case ast.ClassDef() if node.name.endswith(_ERRORS):
+                yield from (("name", node.name), ("bases", node.bases))
+            case ast.ClassDef():
+                yield from _plain_fields(node)
+                fields = [each for each in node.body if isinstance(each, ast.AnnAssign)]
+                yield "annotations", [_parsed(each.annotation) for each in fields]
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                yield from ((name, value) for name, value in _plain_fields(node) if name != "returns")
+                if not _is_wrapped(node):
+                    arguments = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+                    yield "annotations", [_parsed(each.annotation) for each in arguments if each.annotation]
+            case ast.arg() | ast.AnnAssign():
+                yield from ((name, value) for name, value in _plain_fields(node) if name != "annotation")
+            case ast.Assert():
+                yield "test", node.test
+            case ast.Raise(exc=ast.Call(func=func)) if _makes_error(func, raised=True):
+                yield "exc", _last_name(func)
+            case ast.Raise():
+                yield "exc", node.exc
+            case ast.Call(func=func) if _makes_error(func):
+                yield "func", _last_name(func)
+            case ast.Call(func=func) if self._reader.is_shown((_chain(func) or "").split(".")[0]):
+                yield "func", func
+                yield "args", [each for each in node.args if not _is_literal_text(each)]
+                yield "keywords", [each for each in node.keywords if not _is_literal_text(each.value)]
+            case _:
+                yield from _plain_fields(node)
+
+    def _hide_text(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+        """Leave out the assignments of a function whose text goes into messages alone."""
+        texts = {
+            each: each.targets[0].id
+            for each in _statements(function)
+            if isinstance(each, ast.Assign) and isinstance(each.targets[0], ast.Name) and _is_text(each.value)
+        }
+        while texts:
+            used = self._loaded(function)
+            told = {each for each, name in texts.items() if name not in used and len(each.targets) == 1}
+            if told <= self._hidden:
+                return
+            self._hidden |= told
+
+    def _loaded(self, node: ast.AST) -> set[str]:
+        """Return the names that are used in what counts; all that stand in a class or outside of a function as well."""
+        found = set[str]()
+        todo: list[object] = [node]
+        while todo:
+            match each := todo.pop():
+                case ast.Name(id=name, ctx=ast.Load()):
+                    found.add(name)
+                case ast.Global(names=names) | ast.Nonlocal(names=names):
+                    found |= set(names)
+                case ast.ClassDef(body=body):
+                    found |= {name for statement in body for name in _bound_by(statement)}
+            if isinstance(each, ast.AST):
+                todo += [value for _, value in self._fields(each)]
+            elif isinstance(each, list):
+                todo += [
+                    inner
+                    for inner in each
+                    if not (isinstance(inner, ast.AST) and _is_message(inner)) and inner not in self._hidden
+                ]
+        return found
+
+
+def _plain_fields(node: ast.AST) -> Iterator[tuple[str, object]]:
+    return ((name, getattr(node, name, None)) for name in _in_order(node._fields))
 
 
 @functools.cache
 def _in_order(names: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(sorted(names))
+    return tuple(sorted(set(names) - _NO_CODE))
 
 
-def _is_documentation(node: object) -> bool:
+def _chain(node: ast.AST) -> str | None:
+    """Return a name with the attributes taken of it (`words.count.first`); None for anything else."""
+    parts = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else None
+
+
+def _last_name(node: ast.expr) -> str:
+    return (_chain(node) or "").rpartition(".")[2]
+
+
+def _statements(node: ast.AST) -> Iterator[ast.stmt]:
+    """Yield all statements within a node."""
+    for name in ("body", "orelse", "finalbody", "handlers", "cases"):
+        for inner in getattr(node, name, ()):
+            if isinstance(inner, ast.stmt):
+                yield inner
+            yield from _statements(inner)
+
+
+def _bound_by(node: ast.stmt) -> set[str]:
+    """Return the names that a statement binds at its own level."""
+    found, todo = set[str](), [node]
+    while todo:
+        match each := todo.pop():
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                found.add(name)
+                continue
+            case ast.Lambda():
+                continue
+            case ast.Name(id=name, ctx=ast.Store()) | ast.ExceptHandler(name=str(name)):
+                found.add(name)
+            case ast.alias():
+                found.add(each.asname or each.name.split(".")[0])
+        todo += ast.iter_child_nodes(each)  # type: ignore[arg-type]
+    return found
+
+
+def _is_documentation(node: ast.AST) -> bool:
     """Whether a node is a string that stands by itself: a docstring, also one below an attribute."""
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+
+
+def _is_of_type_checking(node: ast.AST) -> bool:
+    return isinstance(node, ast.If) and _chain(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING")
+
+
+def _is_main(node: ast.AST) -> bool:
     match node:
-        case ast.Expr(value=ast.Constant(value=str())):
+        case ast.If(test=ast.Compare(left=ast.Name(id="__name__"))):
             return True
     return False
 
 
-def _learn(path: Path, module: str) -> _Known:
-    """What a source file holds, by its bytes as they are now; `module` is `__main__` for a script."""
-    return _once(module, path, lambda: _read(path, module))
+def _is_of_names(target: ast.expr) -> bool:
+    inner = target.elts if isinstance(target, ast.Tuple | ast.List) else [target]
+    return all(isinstance(each, ast.Name | ast.Starred) for each in inner)
 
 
-def _read(path: Path, module: str) -> _Known:
-    is_package = path.name == "__init__.py"
-    name = path.name if module == "__main__" else f"{module}.__init__" if is_package else module
-    source = path.read_bytes()
-    known, sha256 = _known.get(name), _sha256(source)
-    if known is None or known.sha256 != sha256:
-        tree = ast.parse(source)
-        imports = tuple(_imports(tree.body, module if is_package else module.rpartition(".")[0]))
-        # what a package offers is followed name by name, so its list of imports is no code of its own
-        code = ast.Module([node for node in tree.body if not _only_offers(node)], []) if is_package else tree
-        known = _known[name] = _Known(sha256, _sha256(_canonical(code).encode())[:12], imports)
-    return known
+def _is_wrapped(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> bool:
+    """Whether the decorators of a definition are known to do nothing else."""
+    calls = [each.func if isinstance(each, ast.Call) else each for each in node.decorator_list]
+    return all(_last_name(each) in _WRAPPERS for each in calls)
 
 
-def _sha256(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
+def _is_message(node: ast.AST) -> bool:
+    """Whether a statement only tells something: `_LOG.info(...)`, `warnings.warn(...)`, `print(file=sys.stderr)`."""
+    match node:
+        case ast.Expr(value=ast.Call(func=ast.Name(id="print"), keywords=keywords)):
+            return any(each.arg == "file" and _chain(each.value) == "sys.stderr" for each in keywords)
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Call(func=maker), attr=level))):
+            return level in _LEVELS and _last_name(maker) == "getLogger"
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=logger, attr=level))):
+            return level in _LEVELS and _last_name(logger).strip("_").lower() in _LOGGERS
+    return False
 
 
-def _imports(body: Iterable[ast.AST], package: str) -> Iterator[_Import]:
-    """Every import statement, also inside functions and under TYPE_CHECKING."""
-    for node in body:
-        if isinstance(node, ast.Import):
-            yield from (_Import(a.name, None, a.asname or a.name) for a in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            base = node.module or ""
-            if node.level:
-                parts = package.split(".")
-                base = ".".join(filter(None, [*parts[: len(parts) - node.level + 1], base]))
-            yield from (_Import(base, a.name, a.asname or a.name) for a in node.names)
-        else:
-            for inner in ("body", "orelse", "finalbody", "handlers", "cases"):
-                yield from _imports(getattr(node, inner, ()), package)
+def _makes_error(function: ast.expr, *, raised: bool = False) -> bool:
+    """Whether a call makes an error: a class named so, or, where it is raised, whatever function."""
+    name = _last_name(function)
+    return name.endswith(_ERRORS) or (raised and name.lstrip("_")[:1].islower())
+
+
+def _is_literal_text(node: ast.expr) -> bool:
+    return isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str))
+
+
+def _is_text(value: ast.expr) -> bool:
+    """Whether a value is text that is written here, and making it changes nothing."""
+    nodes = list(ast.walk(value))
+    calls = [node.func for node in nodes if isinstance(node, ast.Call)]
+    harmless = all(
+        (isinstance(each, ast.Name) and each.id in _IN_TEXT)
+        or (isinstance(each, ast.Attribute) and each.attr == "join")
+        for each in calls
+    )
+    changes = any(isinstance(node, ast.NamedExpr | ast.Await | ast.Yield | ast.YieldFrom) for node in nodes)
+    return harmless and not changes and any(_is_literal_text(node) for node in nodes if isinstance(node, ast.expr))
+
+
+def _parsed(annotation: ast.expr) -> ast.expr:
+    """Return an annotation, parsed if it is a string."""
+    if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
+        try:
+            return ast.parse(annotation.value, mode="eval").body
+        except SyntaxError:
+            return annotation
+    return annotation

@@ -34,10 +34,9 @@ def describe(
         stage, code (digest of the fingerprint), inputs (JSON: {path: sha256}), settings (JSON), versions (JSON), and
         fingerprint (digest of all of these): equal fingerprints mean the same values.
     """
-    source = Path(script).resolve().parents[2] / "src"
     record = {
         "stage": stage,
-        "code": digest_of(fingerprint(script, source)),
+        "code": fingerprint(script).fingerprint,
         "inputs": _json(inputs if isinstance(inputs, Mapping) else digests_of_files(inputs)),
         "settings": _json(dict(settings or {})),
         "versions": _json({name: importlib.metadata.version(name) for name in libraries}),

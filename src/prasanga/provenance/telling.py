@@ -170,9 +170,9 @@ def leaves(settings: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str,
 def _code(entries: tuple[Entry, ...], *, whole: bool) -> Iterator[str]:
     own = params_of(entries[0]).code
     script = next((name for name in own if name.endswith(".py")), entries[0].rule)
-    yield f"workflow/scripts/{script} and the {len(own) - 1} modules that it reaches: fingerprint {digest_of(own)}"
+    yield f"workflow/scripts/{script} and what it reaches: fingerprint {own.get(script) or digest_of(own)}"
     others = {name: digest for entry in entries for name, digest in params_of(entry).code.items()}
-    yield f"all of the way: {len(others)} scripts and modules, fingerprint {digest_of(others)}"
+    yield f"all of the way: {len(others)} scripts, fingerprint {digest_of(others)}"
     if whole:
         yield from (f"{name} {digest}" for name, digest in sorted(others.items()))
 
