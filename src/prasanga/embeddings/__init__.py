@@ -22,8 +22,7 @@ if TYPE_CHECKING:
         start_encoder,
     )
     from prasanga.embeddings.shards import ShardReport, embed_shard
-    from prasanga.embeddings.store import Rows, VectorStore, vector_key
-    from prasanga.embeddings.stores import compact_stores, history_of
+    from prasanga.embeddings.store import Rows, VectorStore, compact_stores, history_of, vector_key
     from prasanga.embeddings.vectors import StoredEmbeddings, read_common_occurrences, read_embeddings
 
 __all__ = [
@@ -79,14 +78,10 @@ def __getattr__(name: str) -> Any:
         from prasanga.embeddings import shards
 
         return getattr(shards, name)
-    if name in ("Rows", "VectorStore", "vector_key"):
+    if name in ("Rows", "VectorStore", "compact_stores", "history_of", "vector_key"):
         from prasanga.embeddings import store
 
         return getattr(store, name)
-    if name in ("compact_stores", "history_of"):
-        from prasanga.embeddings import stores
-
-        return getattr(stores, name)
     if name == "shard_paths":
         from prasanga.embeddings import lists
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 from numpy.typing import NDArray
 
-from prasanga.embeddings.columns import StoredDtype
 from prasanga.errors import InputError
+
+StoredDtype = Literal["float16", "float32"]
 
 
 def rounded(vectors: NDArray[np.float32], dtype: StoredDtype) -> NDArray[np.floating]:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from prasanga.embeddings.decisions import decide_once
 from prasanga.embeddings.pooling import Pooling, Unknown, sentence_pooling
-from prasanga.embeddings.store import StoredDtype, VectorStore, vector_key
+from prasanga.embeddings.rounding import StoredDtype
+from prasanga.embeddings.store import VectorStore, vector_key
 from prasanga.errors import InputError
 from prasanga.models.layers import depth_of
 from prasanga.models.options import ModelOptions

@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from prasanga.embeddings.columns import embedding_field, vectors_to_arrow
 from prasanga.embeddings.filling import Filled, Item, fill, is_left_out
 from prasanga.embeddings.pooling import Pooling, Unknown, root_end
-from prasanga.embeddings.store import Rows, VectorStore
+from prasanga.embeddings.store import Rows, VectorStore, embedding_field, vectors_to_arrow
 from prasanga.errors import InputError
 from prasanga.parquet import open_parquet, read_table, write_row_groups, write_text
 from prasanga.spreadsheets import to_tsv

@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from prasanga.embeddings.columns import arrow_to_vectors
 from prasanga.embeddings.lists import fitting_shards, reading_shards
+from prasanga.embeddings.store import arrow_to_vectors
 from prasanga.errors import InputError
 from prasanga.parquet import read_table, read_where
 

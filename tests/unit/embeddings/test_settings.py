@@ -79,7 +79,6 @@ def test_the_code_that_makes_vectors_and_no_other() -> None:
         "prasanga",
         "prasanga.embeddings",
         "prasanga.embeddings.averaging",
-        "prasanga.embeddings.columns",
         "prasanga.embeddings.forward",
         "prasanga.embeddings.hidden",
         "prasanga.embeddings.inputs",

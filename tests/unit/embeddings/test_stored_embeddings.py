@@ -16,7 +16,7 @@ import pytest
 
 from prasanga.documents import read_document
 from prasanga.embeddings import StoredEmbeddings, list_shards, read_common_occurrences, read_embeddings
-from prasanga.embeddings.columns import vectors_to_arrow
+from prasanga.embeddings.store import vectors_to_arrow
 from prasanga.errors import InputError
 from prasanga.parquet import write_row_groups
 
