@@ -74,7 +74,7 @@ if COMPUTED:
             "../workflow/scripts/list_embeddings.py"
 
 else:
-    from prasanga.embeddings.lists import require_shards
+    from prasanga.embeddings.shards import require_shards
 
     readable(require_shards, cached_lists(), dispensable_lists())
 

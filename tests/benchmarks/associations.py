@@ -167,7 +167,7 @@ def make_grid(folder: Path, n_contexts: int, dimensions: int) -> dict[str, Any]:
 
 def measure_cell(folder: Path, model: str, length: str) -> None:
     """What one job of the workflow does, in a process of its own."""
-    from prasanga.embeddings.vectors import StoredEmbeddings, read_common_occurrences
+    from prasanga.embeddings.shards import StoredEmbeddings, read_common_occurrences
     from prasanga.lexicon import stimuli_of
 
     layout = json.loads((folder / "categories.json").read_text(encoding="utf-8"))

@@ -8,7 +8,7 @@ import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 import polars as pl
@@ -16,10 +16,11 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from prasanga.base.store import KEY, Store
-from prasanga.embeddings.rounding import StoredDtype
 from prasanga.errors import InputError
 
 _LOG = logging.getLogger(__name__)
+StoredDtype = Literal["float16", "float32"]
+"""Precision in which vectors are kept."""
 _SETTINGS = ("model", "layer", "pooling", "dtype")
 
 
@@ -151,6 +152,23 @@ def compact_stores(root: str | Path) -> int:
         _LOG.info("%s (%s): %d files put together", store.folder, described.get("model"), count)
         replaced += count
     return replaced
+
+
+def rounded(vectors: NDArray[np.float32], dtype: StoredDtype) -> NDArray[np.floating]:
+    """Vectors in `dtype`.
+
+    Raises:
+        InputError: if one has a number too large for it.
+    """
+    with np.errstate(over="ignore"):
+        kept = vectors.astype(dtype)
+    if not np.isfinite(kept).all():
+        largest = float(np.abs(vectors).max())
+        raise InputError(
+            f"a vector has a number of {largest:.4g}, too large for {dtype} (at most {np.finfo(dtype).max:.0f}). Write"
+            " embeddings: {stored_dtype: float32}."
+        )
+    return kept
 
 
 def embedding_field(dtype: StoredDtype, width: int) -> pa.Field:

@@ -67,7 +67,7 @@ def score_missing(pairs: pl.DataFrame, store: Store, score: Callable[[pl.DataFra
     scores = pl.DataFrame(_COLUMNS.empty_table() if known is None else known)
     missing = different.join(scores, on="id", how="anti", maintain_order="left")
     if len(missing):
-        computed = score(missing).select(scores.columns).cast(dict(scores.schema))
+        computed = score(missing).select(scores.columns).cast(scores.schema)
         store.add_table(computed.to_arrow().cast(_COLUMNS), _versions())
         scores = pl.concat([scores, computed])
     return pairs.join(scores, on="id", how="left", maintain_order="left", validate="m:1").drop("id")

@@ -22,8 +22,8 @@ from prasanga.associations import CeatSettings, TestSettings, differences, measu
 from prasanga.associations.permutation import permutation_test_of_scores
 from prasanga.associations.weat import measure_weat
 from prasanga.construction.generation import load_writer
-from prasanga.embeddings.filling import Item, fill
 from prasanga.embeddings.pooling import Pooling
+from prasanga.embeddings.stage import Item, fill
 from prasanga.likelihoods import load_scorer, parts, score_pairs
 from prasanga.likelihoods.log_probability import LogProbabilityItem, score_items
 from prasanga.likelihoods.parts import Answered

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from prasanga.embeddings import Rows, VectorStore, compact_stores, history_of
-from prasanga.embeddings.rounding import StoredDtype
+from prasanga.embeddings.store import StoredDtype
 
 
 def rows(*numbers: int, dtype: StoredDtype = "float16") -> Rows:

@@ -19,9 +19,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from prasanga.embeddings.rounding import StoredDtype
 from prasanga.embeddings.store import (
     Rows,
+    StoredDtype,
     VectorStore,
     arrow_to_vectors,
     embedding_field,
