@@ -136,7 +136,7 @@ def category(name: str, sides: Sequence[Sequence[str]]) -> dict[str, Any]:
 def make_grid(folder: Path, n_contexts: int, dimensions: int) -> dict[str, Any]:
     """Shards of random vectors as the embedding stage writes them, and categories over their words."""
     from prasanga.embeddings import list_shards
-    from prasanga.embeddings.columns import vectors_to_arrow
+    from prasanga.embeddings.store import vectors_to_arrow
     from prasanga.parquet import write_row_groups
 
     words = [f"w{i:03d}" for i in range(262)]
@@ -167,7 +167,7 @@ def make_grid(folder: Path, n_contexts: int, dimensions: int) -> dict[str, Any]:
 
 def measure_cell(folder: Path, model: str, length: str) -> None:
     """What one job of the workflow does, in a process of its own."""
-    from prasanga.embeddings.vectors import StoredEmbeddings, read_common_occurrences
+    from prasanga.embeddings.shards import StoredEmbeddings, read_common_occurrences
     from prasanga.lexicon import stimuli_of
 
     layout = json.loads((folder / "categories.json").read_text(encoding="utf-8"))

@@ -31,7 +31,7 @@ from tokenizers import models
 from transformers import BertConfig, BertForMaskedLM, PreTrainedTokenizerFast
 
 from prasanga.embeddings import load_encoder
-from prasanga.embeddings.columns import arrow_to_vectors, embedding_field, vectors_to_arrow
+from prasanga.embeddings.store import arrow_to_vectors, embedding_field, vectors_to_arrow
 from prasanga.models.quiet import quiet
 from prasanga.models.tokenizer import CLS, MASK, PAD, SEP, UNKNOWN, train_tokenizer
 from prasanga.parquet import read_where, write_row_groups

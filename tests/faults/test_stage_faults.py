@@ -253,7 +253,7 @@ def test_a_model_of_the_hub_without_network(whole: Bench, bench: Bench) -> None:
     ("stage", "kind", "target", "seed"),
     [
         case("embeddings", "flipped", "results/store/*/[!.]*.parquet", 1),
-        case("embeddings", "truncated", "results/store/*/index.arrow", 2),
+        case("embeddings", "truncated", "results/store/*/[!.]*.parquet", 2),
         case("scores", "flipped", "results/likelihoods/kept/*/*.parquet", 3),
         case("manifest", "flipped", MANIFEST, 4),
     ],

@@ -18,7 +18,7 @@ from report_pages import estimates
 from sentence_tables import context, write_sentences
 
 from prasanga.embeddings import list_shards
-from prasanga.embeddings.columns import vectors_to_arrow
+from prasanga.embeddings.store import vectors_to_arrow
 from prasanga.parquet import write_row_groups
 
 NOT_RUN = {

@@ -24,7 +24,7 @@ from shared_studies import shared_study
 from small_study import Study
 
 from prasanga.associations import benjamini_hochberg, holm, seat, weat
-from prasanga.embeddings.vectors import read_embeddings
+from prasanga.embeddings.shards import read_embeddings
 from prasanga.static import read_looked_up
 
 pytestmark = pytest.mark.workflow

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from prasanga.associations import CeatSettings, TestSettings, measure_ceat
-from prasanga.embeddings.vectors import StoredEmbeddings, read_common_occurrences
+from prasanga.embeddings.shards import StoredEmbeddings, read_common_occurrences
 from prasanga.lexicon.categories import chosen_categories, read_categories, stimuli_of
 from prasanga.logs import log_to
 from prasanga.parquet import write_table

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from prasanga.associations import TestSettings
 from prasanga.associations.seat import measure_seat
 from prasanga.documents import read_document
-from prasanga.embeddings.vectors import read_embeddings
+from prasanga.embeddings.shards import read_embeddings
 from prasanga.lexicon.categories import chosen_categories, read_categories, stimuli_of
 from prasanga.logs import log_to
 from prasanga.parquet import read_table, write_table

@@ -179,7 +179,7 @@ def measure_ceat(
     """CEAT of all `categories` and sample modes for one model and segment length.
 
     `categories` maps names to the layout of `categories.json`. `vectors` may be a mapping that reads them when asked
-    (`prasanga.embeddings.vectors.StoredEmbeddings`); then no more than some words are in memory at a time. `common`
+    (`prasanga.embeddings.shards.StoredEmbeddings`); then no more than some words are in memory at a time. `common`
     maps each stimulus to the ids of the occurrences that all models of the study have, needed for the mode `fixed` with
     several models; without it, all contexts count as common.
 

@@ -1,1 +1,1 @@
-"""What every stage stands on: plain files, and how they are read."""
+"""What every stage stands on."""

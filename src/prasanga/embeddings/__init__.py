@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from prasanga.embeddings.encoder import Encoder, EncoderReport, TargetVectors, load_encoder
-    from prasanga.embeddings.full_precision import compare_with_full_precision
-    from prasanga.embeddings.listing import list_shards
-    from prasanga.embeddings.lists import shard_paths
     from prasanga.embeddings.pooling import Pooling
+    from prasanga.embeddings.precision import compare_with_full_precision
     from prasanga.embeddings.settings import (
         VectorSettings,
         open_stores,
@@ -21,10 +19,15 @@ if TYPE_CHECKING:
         settle_sentence_vector,
         start_encoder,
     )
-    from prasanga.embeddings.shards import ShardReport, embed_shard
-    from prasanga.embeddings.store import Rows, VectorStore, vector_key
-    from prasanga.embeddings.stores import compact_stores, history_of
-    from prasanga.embeddings.vectors import StoredEmbeddings, read_common_occurrences, read_embeddings
+    from prasanga.embeddings.shards import (
+        StoredEmbeddings,
+        list_shards,
+        read_common_occurrences,
+        read_embeddings,
+        shard_paths,
+    )
+    from prasanga.embeddings.stage import ShardReport, embed_shard
+    from prasanga.embeddings.store import Rows, VectorStore, compact_stores, history_of, vector_key
 
 __all__ = [
     "Encoder",
@@ -59,40 +62,28 @@ def __getattr__(name: str) -> Any:
         from prasanga.embeddings import encoder
 
         return getattr(encoder, name)
-    if name == "list_shards":
-        from prasanga.embeddings import listing
-
-        return getattr(listing, name)
     if name == "Pooling":
         from prasanga.embeddings import pooling
 
         return getattr(pooling, name)
     if name == "compare_with_full_precision":
-        from prasanga.embeddings import full_precision
+        from prasanga.embeddings import precision
 
-        return getattr(full_precision, name)
+        return getattr(precision, name)
     if name in ("VectorSettings", "open_stores", "settle_dtype", "settle_sentence_vector", "start_encoder"):
         from prasanga.embeddings import settings
 
         return getattr(settings, name)
-    if name in ("ShardReport", "embed_shard"):
+    if name in ("StoredEmbeddings", "list_shards", "read_common_occurrences", "read_embeddings", "shard_paths"):
         from prasanga.embeddings import shards
 
         return getattr(shards, name)
-    if name in ("Rows", "VectorStore", "vector_key"):
+    if name in ("ShardReport", "embed_shard"):
+        from prasanga.embeddings import stage
+
+        return getattr(stage, name)
+    if name in ("Rows", "VectorStore", "compact_stores", "history_of", "vector_key"):
         from prasanga.embeddings import store
 
         return getattr(store, name)
-    if name in ("compact_stores", "history_of"):
-        from prasanga.embeddings import stores
-
-        return getattr(stores, name)
-    if name == "shard_paths":
-        from prasanga.embeddings import lists
-
-        return getattr(lists, name)
-    if name in ("StoredEmbeddings", "read_common_occurrences", "read_embeddings"):
-        from prasanga.embeddings import vectors
-
-        return getattr(vectors, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

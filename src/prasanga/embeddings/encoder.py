@@ -15,10 +15,17 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from prasanga.embeddings.inputs import Counts, Inputs, read_inputs, require_pieces
-from prasanga.embeddings.parts import ON_A_GPU, plan_parts, read_ahead
-from prasanga.embeddings.pooling import Pooling
-from prasanga.embeddings.running import Runner, Vectors
+from prasanga.embeddings.forward import Runner, Vectors
+from prasanga.embeddings.pooling import (
+    ON_A_GPU,
+    Counts,
+    Inputs,
+    Pooling,
+    plan_parts,
+    read_ahead,
+    read_inputs,
+    require_pieces,
+)
 from prasanga.errors import InputError
 from prasanga.models.budget import ON_A_CPU
 from prasanga.models.layers import depth_of

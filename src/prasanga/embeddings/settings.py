@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from prasanga.embeddings.decisions import decide_once
 from prasanga.embeddings.pooling import Pooling, Unknown, sentence_pooling
 from prasanga.embeddings.store import StoredDtype, VectorStore, vector_key
 from prasanga.errors import InputError
 from prasanga.models.layers import depth_of
 from prasanga.models.options import ModelOptions
+from prasanga.parquet import replacing
 from prasanga.provenance import digest_of
 from prasanga.provenance.code import Code, fingerprint_of
 
@@ -25,9 +28,9 @@ _MAKE_VECTORS = (
     "prasanga.models.loading.load_model",
     "prasanga.embeddings.pooling.Pooling",
     "prasanga.embeddings.pooling.root_end",
-    "prasanga.embeddings.inputs.read_inputs",
+    "prasanga.embeddings.pooling.read_inputs",
     "prasanga.embeddings.forward.vectors_of",
-    "prasanga.embeddings.rounding.rounded",
+    "prasanga.embeddings.store.rounded",
 )
 # ... but for what changes none: the choice of a card or of files (these are known by their content).
 _CHANGE_NO_VECTOR = (
@@ -41,9 +44,10 @@ _CHANGE_NO_VECTOR = (
     "prasanga.models.vocabulary_heads",
     "prasanga.models.weights",
 )
-
 _READS_NOTHING = "the first position of a decoder has read nothing that follows, and is the same for every sentence"
 _NO_PLACE = "its tokenizer puts no special piece such as [CLS] before a text, so that it is one piece of one word"
+Decision = TypeVar("Decision", bound=int | str)
+_SECONDS_TO_WRITE = 10.0
 
 
 @dataclass(frozen=True)
@@ -220,3 +224,59 @@ def start_encoder(settings: VectorSettings, report: Mapping[str, Any], root: str
         path = Path(root, "batches", f"{model}-{re.sub('[^A-Za-z0-9]+', '-', encoder.device_name)}.json")
         encoder.pieces_per_batch = decide_once(path, encoder.find_budget)
     return encoder
+
+
+def decide_once(path: str | Path, decide: Callable[[], Decision]) -> Decision:
+    """What `path` says; if it is not there, what `decide` says, kept in `path` for all who come later.
+
+    Of several processes that decide at once, one is heard, and all return what it said.
+
+    Raises:
+        InputError: the file holds something else than a decision, or cannot be written.
+    """
+    path = Path(path)
+    found: Decision | None = _read(path)
+    if found is not None:
+        return found
+    decision = decide()
+    try:
+        with replacing(path) as mine:
+            mine.write_text(json.dumps({"decision": decision}) + "\n", encoding="utf-8")
+            _claim(path, mine)  # who gets further than this is the only one to do so, and replaces nobody's file
+    except _TakenError:
+        pass
+    kept: Decision | None = _read(path)
+    return decision if kept is None else kept
+
+
+class _TakenError(Exception):
+    """Another process has decided before; no fault, so not one that `replacing` would explain."""
+
+
+def _claim(path: Path, mine: Path) -> None:
+    """Take the name `path` for the file `mine`; _TakenError if another process has it.
+
+    Where the file system has no hard links, an empty file stands there until `mine` replaces it.
+    """
+    try:
+        try:
+            path.hardlink_to(mine)
+        except FileExistsError:
+            raise
+        except OSError:
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+    except FileExistsError:
+        raise _TakenError from None
+
+
+def _read(path: Path) -> Any:
+    """The decision in a file, None if there is no file. One that is empty was taken just now, and is waited for."""
+    until = time.monotonic() + _SECONDS_TO_WRITE
+    try:
+        while not (text := path.read_text(encoding="utf-8")) and time.monotonic() < until:
+            time.sleep(0.02)
+        return json.loads(text)["decision"]
+    except FileNotFoundError:
+        return None
+    except (ValueError, KeyError, TypeError):
+        raise InputError(f"{path}: not a decision that was kept. Delete the file and run the workflow again.") from None

@@ -1,251 +1,458 @@
-"""From segments to a shard of vectors: a file for others, made of what the store has and of what it was short of."""
+"""The shards of vectors that belong together, and the lists that name them: written, compared and read. Without torch.
+
+A list is a small file beside a folder of shards that names each with its size and digest. Statistics take the list as
+their input, so equal shards rerun nothing; the price is that nobody else notices a shard that was deleted by hand. So
+every reader here compares what it finds with the list.
+"""
 
 from __future__ import annotations
 
-import hashlib
 import json
-import logging
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
+from collections import Counter, OrderedDict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from os.path import relpath
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
-from prasanga.embeddings.columns import embedding_field, vectors_to_arrow
-from prasanga.embeddings.filling import Filled, Item, fill, is_left_out
-from prasanga.embeddings.pooling import Pooling, Unknown, root_end
-from prasanga.embeddings.store import Rows, VectorStore
+from prasanga.documents import read_document, write_document
+from prasanga.embeddings.store import arrow_to_vectors
 from prasanga.errors import InputError
-from prasanga.parquet import open_parquet, read_table, write_row_groups, write_text
-from prasanga.spreadsheets import to_tsv
+from prasanga.parquet import (
+    DamagedFileError,
+    made_from,
+    open_parquet,
+    read_table,
+    read_where,
+    reading,
+    require_equal,
+    require_every_page,
+)
+from prasanga.provenance import sha256_of_file
 
-if TYPE_CHECKING:
-    from prasanga.embeddings.encoder import Encoder
-
-_LOG = logging.getLogger(__name__)
-_COPIED = ("segment_id", "occurrence_id", "stimulus", "segment_length")
-_LEFT_OUT = ("segment_id", "occurrence_id", "stimulus")
-_UNKNOWN, _POSITION = "unknown", "position"
-_ATTEMPTS = 3
-
-
-@dataclass(frozen=True)
-class ShardReport:
-    """What became of the segments of a shard.
-
-    Attributes:
-        reused: different (text, span) items found in the store.
-        embedded: those embedded now.
-        passes: texts run through the model for them.
-        cut: segments in the shard whose text was too long for the model and was cut around the target.
-        unknown: segments whose target (or sentence) has a piece that the tokenizer does not know.
-        dropped: segments left out of the shard.
-    """
-
-    reused: int
-    embedded: int
-    passes: int
-    cut: int
-    unknown: int
-    dropped: int
+RUN_KEYS = ("stage", "settings", "sampling", "key")
+"""What shards of one list have in common, of all that their metadata say of their making."""
+_READ = ("occurrence_id", "stimulus", "segment_length", "embedding")
+_SETTLED_LATER = (("dtype", "auto"), ("sentence_vector", "auto"))
+_REMEDY = (
+    "Restore the shard; or delete both, the shard and the list, and run the workflow again with embeddings: {source:"
+    " computed}: what the store has is not embedded again."
+)
 
 
-def embed_shard(
-    segments: str | Path,
-    output: str | Path,
-    *,
-    left_out: str | Path,
-    stores: Sequence[VectorStore],
-    load: Callable[[], Encoder],
-    dimension: Callable[[], int],
-    made_from: Mapping[str, str],
-    pooling: Pooling | None = None,
-    unknown: Unknown = "leave-out",
-    part: int | None = None,
-) -> ShardReport:
-    """Write the vectors of all segments of one file, in its order; embed only what the store lacks.
+def list_shards(paths: Sequence[str | Path], output: str | Path, *, keys: Sequence[str] = RUN_KEYS) -> None:
+    """Write the list of the shards of one model and length.
 
-    Equal (text, span) items are embedded once. The finished shard is at the same time a file of the store, so that the
-    vectors lie on the disk once.
-
-    Args:
-        segments: Parquet file with segment_id, occurrence_id, stimulus, segment_length, text, start, end.
-        output: Parquet file to write: the first four of these, n_pieces and n_unknown (int32; of the target, or of the
-            whole sentence, special pieces included), cut (bool), embedding (fixed-size list), a row group for each
-            stimulus.
-        left_out: table (TSV) of the segments that are not in `output`, each with the reason.
-        stores: of this vector key, and of the other layers that the encoder computes with it.
-        load: gives the encoder, its layers in the order of `stores`; called only if something is missing.
-        dimension: width of the vectors, asked for only if there is no segment.
-        made_from: metadata for `output`.
-        pooling: what the vectors are made of; by default all pieces of the target.
-        unknown: what becomes of a target with a piece that the tokenizer does not know.
-        part: see `prasanga.embeddings.filling.fill`.
+    The list is a JSON object: shards ({path relative to the list's folder: sha256}), sizes ({path: bytes}), bytes
+    (their sum), n_segments, segment_length (null without segments), dimension, stored_dtype, left_out ({stimulus:
+    {reason: segments}}), cut ({stimulus: segments}), unknown ({stimulus: segments with unknown pieces that were kept}),
+    made_from ({key: value}, equal in all shards).
 
     Raises:
-        InputError: a segments file without these columns; whatever the encoder refuses.
+        InputError: no shard; a damaged one; shards made by different models, settings or code, or of different widths
+            or lengths. The message names the one that does not fit.
     """
-    pooling = pooling or Pooling()
-    store = stores[0]
-    rows = _read_segments(segments)
-    items = _items(rows, pooling)
-    if items:
-        embed = partial(fill, stores, dict(items), load, pooling=pooling, unknown=unknown, part=part, where=segments)
-        filled, found = _fill_and_read(store, [name for name, _ in items], embed)
-    else:
-        filled, found = Filled(0, 0), _nothing(dimension(), store)
-
-    forgotten = is_left_out(found.n_pieces, found.n_unknown, unknown)
-    nowhere = found.n_pieces == 0
-    kept = np.flatnonzero(~forgotten)
-    stimuli: list[str] = rows.column("stimulus").to_pylist()
-    reasons = _reasons(stimuli, {_UNKNOWN: forgotten & ~nowhere, _POSITION: nowhere})
-    counts = {
-        "cut": _count(stimuli, found.cut & ~forgotten),
-        "unknown": _count(stimuli, (found.n_unknown > 0) & ~forgotten),
-    }
-    write_text(left_out, _table_of_left_out(rows, items, np.flatnonzero(forgotten).tolist(), found))
-    write_row_groups(
-        output,
-        _schema(rows, store, found.embedding.shape[1]),
-        _by_stimulus(rows, found, kept),
-        {
-            **made_from,
-            "key": store.key,
-            **{name: _json(count) for name, count in {"left_out": reasons, **counts}.items()},
-        },
-    )
-    if pooling.positions != "root":  # there the rows of the store have other names than the segments
-        store.adopt(Path(output), {"embedded": filled.embedded, "reused": filled.reused})
-    report = ShardReport(
-        reused=filled.reused,
-        embedded=filled.embedded,
-        passes=filled.passes,
-        cut=int(np.count_nonzero(found.cut & ~forgotten)),
-        unknown=int(np.count_nonzero(found.n_unknown)),
-        dropped=int(np.count_nonzero(forgotten)),
-    )
-    _LOG.info("%s: %d segments; %s", output, rows.num_rows, report)
-    if filled.passes:
-        rates = (filled.passes / filled.seconds, filled.pieces / filled.seconds)
-        _LOG.info("%d passes in %.1f s: %.0f a second, %.0f pieces a second", filled.passes, filled.seconds, *rates)
-    if report.cut:
-        _LOG.warning("%s: %d contexts are too long for the model and were cut around the target", output, report.cut)
-    if kept_unknown := sum(counts["unknown"].values()):
-        _LOG.warning("%s: %d targets have unknown pieces and are kept, as the config says", output, kept_unknown)
-    if lost := int(np.count_nonzero(nowhere)):
-        _LOG.warning("%s: %d targets have no piece at their position and are left out; see %s", output, lost, left_out)
-    if report.dropped > lost:
-        _LOG.warning(
-            "%s: %d targets have unknown pieces and are left out; see %s", output, report.dropped - lost, left_out
-        )
-    return report
-
-
-def _items(rows: pa.Table, pooling: Pooling) -> list[tuple[str, Item]]:
-    """What to embed for each row, under the name that the store knows it by.
-
-    A segment's name is a digest of text and span, all that a vector depends on; the mean over the root depends on
-    where the root ends as well.
-    """
-    items = []
-    rooted = pooling.positions == "root"
-    names = (*_COPIED[:1], "stimulus", "text", "start", "end")
-    for name, stimulus, text, start, end in zip(*(rows.column(column).to_pylist() for column in names), strict=True):
-        root = root_end(start, end, stimulus)
-        key = hashlib.blake2b(f"{name} {root}".encode(), digest_size=16).hexdigest() if rooted else name
-        items.append((key, Item(text, start, end, root)))
-    return items
-
-
-def _fill_and_read(store: VectorStore, names: Sequence[str], embed: Callable[[], Filled]) -> tuple[Filled, Rows]:
-    """Embed what the store lacks, and read the rows of `names`, in their order, repeated where they repeat.
-
-    That a file of the store is damaged shows when it is read; from then on its rows are lacking, and embedded again.
-    """
-    filled = Filled(0, 0)
-    for _ in range(_ATTEMPTS):
-        filled = embed().after(filled)
-        found = store.read(names)
-        if found is not None and len(found.ids) == len(names):
-            return filled, found
-    raise InputError(f"{store.folder}: vectors written to this store are gone. Has it been deleted? Run again.")
-
-
-def _nothing(width: int, store: VectorStore) -> Rows:
-    none = np.empty(0, dtype=np.int32)
-    return Rows([], none, none, np.empty(0, dtype=np.bool_), np.empty((0, width), dtype=store.dtype))
-
-
-def _read_segments(path: str | Path) -> pa.Table:
-    columns = [*_COPIED, "text", "start", "end"]
-    present = open_parquet(path).schema_arrow.names
-    for name in columns:
-        if name not in present:
+    if not paths:
+        raise InputError(f"{output}: no shard to list. Name at least one.")
+    for path in paths:  # what is listed is believed from here on
+        require_every_page(path)
+    common = require_equal(paths, keys)
+    first, *others = (open_parquet(path).schema_arrow.field("embedding").type for path in paths)
+    for path, kind in zip(paths[1:], others, strict=True):
+        if kind != first:
             raise InputError(
-                f"{path}: no column {name!r} (found: {', '.join(present)}). A file of segments has"
-                f" {', '.join(columns)}: delete this one and run the workflow again."
+                f"{path}: its vectors are {kind}, but those of {paths[0]} are {first}. These files do not belong to one"
+                " run: delete the one that does not fit and run the workflow again."
             )
-    return read_table(path, columns)
+    length = _common_length(paths)
+    folder = Path(output).parent
+    names = {Path(relpath(path, folder)).as_posix(): Path(path) for path in paths}
+    sizes = {name: path.stat().st_size for name, path in names.items()}
+    listed = {
+        "shards": {name: sha256_of_file(path) for name, path in names.items()},
+        "sizes": sizes,
+        "bytes": sum(sizes.values()),
+        "n_segments": sum(open_parquet(path).metadata.num_rows for path in paths),
+        "segment_length": length,
+        "dimension": first.list_size,
+        "stored_dtype": "float16" if first.value_type == pa.float16() else "float32",
+        "left_out": _left_out(paths),
+        "cut": _sum(paths, "cut"),
+        "unknown": _sum(paths, "unknown"),
+        "made_from": {key: value for key, value in common.items() if value},
+    }
+    write_document(output, dict(sorted(listed.items())))
 
 
-def _schema(rows: pa.Table, store: VectorStore, width: int) -> pa.Schema:
-    copied = [rows.schema.field(name) for name in _COPIED]
-    numbers = [pa.field(name, kind, nullable=False) for name, kind in _NUMBERS.items()]
-    return pa.schema([*copied, *numbers, embedding_field(store.dtype, width)])
+def shard_paths(list_path: str | Path, *, verify: bool = False) -> list[Path]:
+    """The shards that a list names, checked for being there and having the size listed.
+
+    Args:
+        list_path: written by `prasanga.embeddings.list_shards`; shards are named relative to its folder.
+        verify: compare the content's sha256 as well, which reads every byte.
+
+    Raises:
+        InputError: no list, or a shard that is missing or another file than the one listed.
+    """
+    listed = _read_list(Path(list_path))
+    paths = []
+    for name, sha256 in listed["shards"].items():
+        path = Path(list_path).parent / name
+        if not path.is_file():
+            raise _BadListError(f"{path}: no such file, but {list_path} lists it.", _REMEDY)
+        size, expected = path.stat().st_size, listed["sizes"][name]
+        if size != expected:
+            raise _BadListError(f"{path}: has {size} bytes, but {list_path} lists it with {expected}.", _REMEDY)
+        if verify and sha256_of_file(path) != sha256:
+            raise _BadListError(f"{path}: its content is not what {list_path} lists (sha256 {sha256}).", _REMEDY)
+        paths.append(path)
+    return paths
 
 
-_NUMBERS = {"n_pieces": pa.int32(), "n_unknown": pa.int32(), "cut": pa.bool_()}
+def fitting_shards(list_path: str | Path, *, verify: bool = False) -> list[Path]:
+    """The shards that a list names, as `shard_paths`, if all are of one model, one length and one run.
+
+    Raises:
+        InputError: a shard with vectors of another model, layer, precision, pooling or sampling than the list says (or,
+            where it says nothing, than the first shard), of another width, or with segments of another length. The
+            message names the file and the setting.
+    """
+    listed = _read_list(Path(list_path))
+    paths = shard_paths(list_path, verify=verify)
+    expected: dict[str, str] = {}
+    length: str | None = listed.get("segment_length")
+    width: int | None = listed.get("dimension")
+    for path in paths:
+        with reading_shards():
+            schema, said = open_parquet(path).schema_arrow, made_from(path)
+        if absent := [name for name in _READ if name not in schema.names]:
+            raise _misfit(path, list_path, f"has no column {absent[0]!r} and is no shard of vectors")
+        expected = expected or {key: listed.get("made_from", {}).get(key, said.get(key, "")) for key in RUN_KEYS}
+        for key, value in expected.items():
+            if said.get(key, "") != value:
+                raise _misfit(path, list_path, _difference(key, said.get(key, ""), value))
+        found = int(schema.field("embedding").type.list_size)
+        width = found if width is None else width
+        if found != width:
+            raise _misfit(path, list_path, f"has vectors of {found} numbers, not {width}")
+        for other in segment_lengths(path):
+            length = other if length is None else length
+            if other != length:
+                raise _misfit(path, list_path, f"has segments of length {other}, not {length}")
+    return paths
 
 
-def _by_stimulus(rows: pa.Table, found: Rows, kept: np.ndarray) -> Iterator[pa.Table]:
-    """The rows that are kept, those of one stimulus together where they stand together."""
-    stimuli = rows.column("stimulus").combine_chunks().take(pa.array(kept, pa.int64()))
-    changes = np.flatnonzero(np.array(stimuli.to_pylist()[1:]) != np.array(stimuli.to_pylist()[:-1])) + 1
-    for group in np.split(kept, changes) if len(kept) else []:
-        columns = {name: rows.column(name).take(pa.array(group, pa.int64())) for name in _COPIED}
-        numbers = {name: pa.array(getattr(found, name)[group], kind) for name, kind in _NUMBERS.items()}
-        yield pa.table({**columns, **numbers, "embedding": vectors_to_arrow(found.embedding[group])})
+def require_shards(
+    list_paths: Mapping[str, Mapping[str, Any]], without: Mapping[str, Collection[str]] | None = None
+) -> None:
+    """Refuse to begin if vectors from the cache are missing, or are others than the config asks for.
 
+    Said while planning, before any job runs.
 
-def _json(value: Any) -> str:
-    return json.dumps(value, sort_keys=True, ensure_ascii=False)
+    Args:
+        list_paths: the lists of the study, each with what the config says of its vectors: settings of the model (path,
+            revision, layer, dtype), of the sampling and of the sentences. A setting of which a list says nothing, and
+            one that is `auto`, are not compared.
+        without: lists that a study can go without, by a sentence that says whose they are and what to write then.
 
-
-def _count(stimuli: Sequence[str], chosen: np.ndarray) -> dict[str, int]:
-    """{stimulus: how many}."""
-    return dict(Counter(stimuli[row] for row in np.flatnonzero(chosen).tolist()))
-
-
-def _reasons(stimuli: Sequence[str], chosen: Mapping[str, np.ndarray]) -> dict[str, dict[str, int]]:
-    """{stimulus: {reason: how many}}, from which rows each reason concerns."""
-    counts: dict[str, dict[str, int]] = {}
-    for reason, rows in chosen.items():
-        for stimulus, count in _count(stimuli, rows).items():
-            counts.setdefault(stimulus, {})[reason] = count
-    return counts
-
-
-def _reason(n_pieces: int, n_unknown: int) -> str:
-    if not n_pieces:
-        return "no piece at the position that the target has among the words"
-    return f"{n_unknown} of {n_pieces} pieces unknown to the tokenizer"
-
-
-def _table_of_left_out(rows: pa.Table, items: Sequence[tuple[str, Item]], places: Sequence[int], found: Rows) -> str:
-    chosen = [items[place][1] for place in places]
-    columns = {name: rows.column(name).take(pa.array(places, pa.int64())) for name in _LEFT_OUT}
-    reasons = [_reason(int(found.n_pieces[i]), int(found.n_unknown[i])) for i in places]
-    return to_tsv(
-        pa.table(
-            {
-                **columns,
-                "form": pa.array([item.text[item.start : item.end] for item in chosen], pa.string()),
-                "reason": pa.array(reasons, pa.string()),
-            }
+    Raises:
+        InputError: with the number of lists that are missing or do not fit, the first of them, and what to do.
+    """
+    problems: dict[str, str] = {}
+    for list_path, expected in list_paths.items():
+        try:
+            shard_paths(list_path)
+        except _BadListError as error:
+            problems[list_path] = error.what
+        else:
+            if misfits := _misfits(Path(list_path), expected):
+                problems[list_path] = misfits[0]
+    if not problems:
+        return
+    more = f" (and {len(problems) - 1} more like this)" if len(problems) > 1 else ""
+    optional = {text: sum(path in paths for path in problems) for text, paths in (without or {}).items()}
+    raise InputError(
+        " ".join(
+            [
+                f"embeddings.source is 'cached', but vectors are missing or do not fit{more}:",
+                next(iter(problems.values())),
+                "Copy the right ones under results/embeddings, or let the models compute them: write `embeddings:"
+                " {source: computed}`.",
+                *(f"{_of_them(count, len(problems))} {text}" for text, count in optional.items() if count),
+            ]
         )
     )
+
+
+def read_embeddings(
+    list_path: str | Path, *, stimuli: Collection[str] | None = None, verify: bool = False
+) -> dict[str, tuple[list[str], NDArray[np.float32]]]:
+    """The vectors of each stimulus, from the shards that a list names, all in memory at once.
+
+    Args:
+        list_path: written by `prasanga.embeddings.list_shards`.
+        stimuli: read only these, and of the files only their part; those without a vector are absent from the result.
+        verify: see `prasanga.embeddings.shards.shard_paths`.
+
+    Returns:
+        {stimulus: (occurrence ids, (n, d) float32)}, n rows in the order of the shards. Float16 shards are widened.
+
+    Raises:
+        InputError: a shard is missing or does not belong to the list (`prasanga.embeddings.shards.fitting_shards`).
+    """
+    columns = ["occurrence_id", "stimulus", "embedding"]
+    paths = fitting_shards(list_path, verify=verify)
+    with reading_shards():
+        tables = [
+            read_table(path, columns) if stimuli is None else read_where(path, columns, "stimulus", stimuli)
+            for path in paths
+        ]
+    if not tables:
+        return {}
+    table = pa.concat_tables(tables)
+    ids = table.column("occurrence_id").to_pylist()
+    vectors = arrow_to_vectors(table.column("embedding")).astype(np.float32, copy=False)
+    rows: dict[str, list[int]] = {}
+    for row, stimulus in enumerate(table.column("stimulus").to_pylist()):
+        rows.setdefault(stimulus, []).append(row)
+    return {stimulus: ([ids[row] for row in mine], vectors[mine]) for stimulus, mine in sorted(rows.items())}
+
+
+class StoredEmbeddings(Mapping[str, tuple[list[str], NDArray[np.float32]]]):
+    """The vectors of each stimulus as `read_embeddings` gives them, read from the disk when they are asked for.
+
+    A study larger than the memory is measured word by word. What was used last stays in memory, up to a bound; names of
+    stimuli and of their occurrences are there from the start, and cost no vector. Vectors cannot be written to.
+    """
+
+    def __init__(
+        self,
+        list_path: str | Path,
+        stimuli: Collection[str] | None = None,
+        verify: bool = True,
+        cache_bytes: int = 2 * 2**30,
+    ) -> None:
+        """Look at the shards that a list names.
+
+        Args:
+            list_path: written by `prasanga.embeddings.list_shards`.
+            stimuli: offer only these; those without a vector are absent.
+            verify: compare each shard's sha256 now, which reads every byte once.
+            cache_bytes: most bytes of vectors to keep.
+
+        Raises:
+            InputError: as `read_embeddings`.
+        """
+        wanted = None if stimuli is None else set(stimuli)
+        found: dict[str, tuple[list[str], list[Path]]] = {}
+        for path in fitting_shards(list_path, verify=verify):
+            for stimulus, ids in _occurrences(path).items():
+                if wanted is None or stimulus in wanted:
+                    all_ids, paths = found.setdefault(stimulus, ([], []))
+                    all_ids += ids
+                    paths.append(path)
+        self._found = dict(sorted(found.items()))
+        self._cache_bytes = cache_bytes
+        self._kept: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
+
+    def __getitem__(self, stimulus: str) -> tuple[list[str], NDArray[np.float32]]:
+        """Occurrence ids and (n, d) float32 vectors of a stimulus, n rows in the order of the shards.
+
+        Raises:
+            KeyError: the stimulus has no vector.
+            InputError: a shard is damaged, or was replaced since.
+        """
+        ids, paths = self._found[stimulus]
+        if stimulus in self._kept:
+            self._kept.move_to_end(stimulus)
+            return list(ids), self._kept[stimulus]
+        with reading_shards():
+            tables = [read_where(path, ["occurrence_id", "embedding"], "stimulus", [stimulus]) for path in paths]
+        if [each for table in tables for each in table.column("occurrence_id").to_pylist()] != ids:
+            raise InputError(f"{paths[0]}: its rows of {stimulus!r} have changed since they were counted. Run again.")
+        parts = [arrow_to_vectors(table.column("embedding")) for table in tables]
+        vectors = np.concatenate(parts, dtype=np.float32) if len(parts) > 1 else parts[0].astype(np.float32)
+        vectors.flags.writeable = False  # the next one to ask gets the same array
+        self._keep(stimulus, vectors)
+        return list(ids), vectors
+
+    def __iter__(self) -> Iterator[str]:
+        """The stimuli that have a vector, sorted."""
+        return iter(self._found)
+
+    def __len__(self) -> int:
+        """How many stimuli have a vector."""
+        return len(self._found)
+
+    def __contains__(self, stimulus: object) -> bool:
+        """Whether a stimulus has a vector; none is read."""
+        return stimulus in self._found
+
+    def ids(self, stimulus: str) -> list[str]:
+        """The occurrence ids of a stimulus, in the order of its vectors; no vector is read. KeyError if it has none."""
+        return list(self._found[stimulus][0])
+
+    @property
+    def kept_bytes(self) -> int:
+        """Bytes of the vectors in memory."""
+        return sum(vectors.nbytes for vectors in self._kept.values())
+
+    def _keep(self, stimulus: str, vectors: NDArray[np.float32]) -> None:
+        """Keep the vectors of a stimulus, and let go of those not used for longest."""
+        if vectors.nbytes > self._cache_bytes:
+            return
+        while self._kept and self.kept_bytes + vectors.nbytes > self._cache_bytes:
+            self._kept.popitem(last=False)
+        self._kept[stimulus] = vectors
+
+
+def read_common_occurrences(list_paths: Sequence[str | Path]) -> dict[str, set[str]]:
+    """The occurrences of each stimulus that all of these lists have: what draws in the mode `fixed` may index.
+
+    Args:
+        list_paths: lists of the models of a study at one segment length.
+
+    Returns:
+        {stimulus: occurrence ids}; a stimulus that one of the models lacks has an empty set.
+
+    Raises:
+        InputError: as `read_embeddings`.
+    """
+    of_models = []
+    for list_path in list_paths:
+        mine: dict[str, set[str]] = {}
+        for path in fitting_shards(list_path):
+            for stimulus, ids in _occurrences(path).items():
+                mine.setdefault(stimulus, set()).update(ids)
+        of_models.append(mine)
+    stimuli = set().union(*of_models)
+    return {stimulus: set.intersection(*(mine.get(stimulus, set()) for mine in of_models)) for stimulus in stimuli}
+
+
+def _occurrences(path: Path) -> dict[str, list[str]]:
+    """The occurrence ids of each stimulus in one shard, in its order."""
+    with reading_shards():
+        table = read_table(path, ["occurrence_id", "stimulus"])
+    mine: dict[str, list[str]] = {}
+    for stimulus, occurrence in zip(
+        *(table.column(name).to_pylist() for name in ("stimulus", "occurrence_id")), strict=True
+    ):
+        mine.setdefault(stimulus, []).append(occurrence)
+    return mine
+
+
+class _BadListError(InputError):
+    """What is wrong with a list (`what`) and, apart from that, what to do about this list alone."""
+
+    def __init__(self, what: str, remedy: str) -> None:
+        super().__init__(f"{what} {remedy}")
+        self.what = what
+
+
+@contextmanager
+def reading_shards() -> Iterator[None]:
+    """Say of a damaged shard that its list is to be made again as well.
+
+    Raises:
+        InputError: in place of the one that speaks of the shard alone.
+    """
+    try:
+        yield
+    except DamagedFileError as error:
+        raise InputError(f"{error.what} {_REMEDY}") from error
+
+
+def segment_lengths(path: str | Path) -> list[str]:
+    """The segment lengths in a shard, told from its footer where that is enough; none in one without rows."""
+    file = open_parquet(path)
+    place = file.schema_arrow.names.index("segment_length")
+    chunks = [file.metadata.row_group(group).column(place).statistics for group in range(file.num_row_groups)]
+    if all(chunk is not None and chunk.has_min_max and chunk.min == chunk.max for chunk in chunks):
+        return sorted({chunk.min for chunk in chunks})
+    with reading(path):
+        return sorted(set(file.read(columns=["segment_length"]).column(0).to_pylist()))
+
+
+def _misfit(path: Path, list_path: str | Path, how: str) -> InputError:
+    return InputError(
+        f"{path}: {how}, but {list_path} lists it. Vectors of different models, settings or lengths are never mixed:"
+        " delete the shard and the list, and run the workflow again."
+    )
+
+
+def _difference(key: str, found: str, expected: str) -> str:
+    """What differs, named by the first setting that does where both sides are settings."""
+    try:
+        one, other = json.loads(found), json.loads(expected)
+        name = min(name for name in one.keys() | other.keys() if one.get(name) != other.get(name))
+        return f"was made with {name} {one.get(name)!r}, not {other.get(name)!r}"
+    except (ValueError, AttributeError):
+        return f"was made with {key} {found!r}, not {expected!r}"
+
+
+def _of_them(count: int, total: int) -> str:
+    if total == 1:
+        return "This one is"
+    return f"{'All' if count == total else count} of these {total} {'is' if count == 1 else 'are'}"
+
+
+def _misfits(list_path: Path, expected: Mapping[str, Any]) -> list[str]:
+    made_from = _read_list(list_path).get("made_from", {})
+    recorded = {**json.loads(made_from.get("settings", "{}")), **json.loads(made_from.get("sampling", "{}"))}
+    return [
+        f"{list_path}: its vectors were made with {key} {recorded[key]!r}, but the config says {value!r}."
+        for key, value in expected.items()
+        if key in recorded and recorded[key] != value and (key, value) not in _SETTLED_LATER
+    ]
+
+
+def _read_list(path: Path) -> dict[str, Any]:
+    try:
+        listed = read_document(path)
+        if listed["shards"].keys() == listed["sizes"].keys():
+            return listed
+    except (InputError, KeyError, AttributeError):
+        if not path.exists():
+            remedy = "Restore it, or let the workflow make it."
+            raise _BadListError(f"{path}: no such list of shards.", remedy) from None
+    raise _BadListError(f"{path}: not a list of shards.", "Delete it and run the workflow again.")
+
+
+def _common_length(paths: Sequence[str | Path]) -> str | None:
+    """The segment length of all shards; None if they have no segments."""
+    known: tuple[str, str | Path] | None = None
+    for path in paths:
+        for length in segment_lengths(path):
+            known = known or (length, path)
+            if length != known[0]:
+                raise InputError(
+                    f"{path}: has segments of length {length}, but those of {known[1]} have {known[0]}. These files do"
+                    " not belong to one run: delete the one that does not fit and run the workflow again."
+                )
+    return known[0] if known else None
+
+
+def _left_out(paths: Sequence[str | Path]) -> dict[str, dict[str, int]]:
+    total: dict[str, Counter[str]] = {}
+    for path in paths:
+        reasons: dict[str, int]
+        for stimulus, reasons in _counts(path, "left_out").items():
+            total.setdefault(stimulus, Counter()).update(reasons)
+    return {stimulus: dict(counts) for stimulus, counts in total.items()}
+
+
+def _sum(paths: Sequence[str | Path], name: str) -> dict[str, int]:
+    total: Counter[str] = Counter()
+    for path in paths:
+        total.update(_counts(path, name))
+    return dict(total)
+
+
+def _counts(path: str | Path, name: str) -> dict[str, Any]:
+    """What a shard's metadata counts by stimulus."""
+    counts: dict[str, Any] = json.loads(made_from(path).get(name, "{}"))
+    return counts

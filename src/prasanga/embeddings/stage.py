@@ -1,12 +1,36 @@
-"""The embedding stage: a file of segments, or of filled templates, to the vectors that a model gives them."""
+"""The embedding stage: a file of segments, or of filled templates, to a shard of the vectors that a model gives them.
+
+A shard is made of what the store has and of what it was short of. The store is filled part by part: a part that is
+written survives a kill, and the next run goes on there. Parts are planned over all items and not over the missing ones.
+So after a kill the remaining parts are run in the same batches as they would have been, and give the same bits. (Where
+two stimuli claim one form, as in the authors' lists, an item may stand in two buckets; whichever job comes first embeds
+it, and the other's batches are without it.) While the model works on one part, the next is tokenized and the one before
+is written.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import functools
+import hashlib
+import importlib.metadata
+import json
+import logging
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
 
 from prasanga.documents import read_document
+from prasanga.embeddings.pooling import ON_A_CPU, ON_A_GPU, Pooling, Unknown, plan_parts, read_ahead, root_end
 from prasanga.embeddings.settings import (
     VectorSettings,
     open_stores,
@@ -14,11 +38,25 @@ from prasanga.embeddings.settings import (
     settle_sentence_vector,
     start_encoder,
 )
-from prasanga.embeddings.shards import ShardReport, embed_shard
-from prasanga.parquet import made_from
+from prasanga.embeddings.store import Rows, VectorStore, embedding_field, rounded, vectors_to_arrow
+from prasanga.errors import InputError
+from prasanga.parquet import made_from, open_parquet, read_table, write_row_groups, write_text
+from prasanga.progress import progress
 from prasanga.provenance import describe
+from prasanga.spreadsheets import to_tsv
+
+if TYPE_CHECKING:
+    from prasanga.embeddings.encoder import Encoder
+    from prasanga.embeddings.pooling import Counts, Inputs
+
 
 _LIBRARIES = ("torch", "transformers", "tokenizers")
+_LOG = logging.getLogger(__name__)
+_COPIED = ("segment_id", "occurrence_id", "stimulus", "segment_length")
+_LEFT_OUT = ("segment_id", "occurrence_id", "stimulus")
+_UNKNOWN, _POSITION = "unknown", "position"
+_ATTEMPTS = 3
+_NUMBERS = {"n_pieces": pa.int32(), "n_unknown": pa.int32(), "cut": pa.bool_()}
 
 
 def embed_file(
@@ -71,3 +109,385 @@ def embed_file(
         pooling=settings.pooling,
         unknown=settings.unknown,
     )
+
+
+def embed_shard(
+    segments: str | Path,
+    output: str | Path,
+    *,
+    left_out: str | Path,
+    stores: Sequence[VectorStore],
+    load: Callable[[], Encoder],
+    dimension: Callable[[], int],
+    made_from: Mapping[str, str],
+    pooling: Pooling | None = None,
+    unknown: Unknown = "leave-out",
+    part: int | None = None,
+) -> ShardReport:
+    """Write the vectors of all segments of one file, in its order; embed only what the store lacks.
+
+    Equal (text, span) items are embedded once. The finished shard is at the same time a file of the store, so that the
+    vectors lie on the disk once.
+
+    Args:
+        segments: Parquet file with segment_id, occurrence_id, stimulus, segment_length, text, start, end.
+        output: Parquet file to write: the first four of these, n_pieces and n_unknown (int32; of the target, or of the
+            whole sentence, special pieces included), cut (bool), embedding (fixed-size list), a row group for each
+            stimulus.
+        left_out: table (TSV) of the segments that are not in `output`, each with the reason.
+        stores: of this vector key, and of the other layers that the encoder computes with it.
+        load: gives the encoder, its layers in the order of `stores`; called only if something is missing.
+        dimension: width of the vectors, asked for only if there is no segment.
+        made_from: metadata for `output`.
+        pooling: what the vectors are made of; by default all pieces of the target.
+        unknown: what becomes of a target with a piece that the tokenizer does not know.
+        part: see `prasanga.embeddings.stage.fill`.
+
+    Raises:
+        InputError: a segments file without these columns; whatever the encoder refuses.
+    """
+    pooling = pooling or Pooling()
+    store = stores[0]
+    rows = _read_segments(segments)
+    items = _items(rows, pooling)
+    if items:
+        embed = partial(fill, stores, dict(items), load, pooling=pooling, unknown=unknown, part=part, where=segments)
+        filled, found = _fill_and_read(store, [name for name, _ in items], embed)
+    else:
+        filled, found = Filled(0, 0), _nothing(dimension(), store)
+
+    forgotten = is_left_out(found.n_pieces, found.n_unknown, unknown)
+    nowhere = found.n_pieces == 0
+    kept = np.flatnonzero(~forgotten)
+    stimuli: list[str] = rows.column("stimulus").to_pylist()
+    reasons = _reasons(stimuli, {_UNKNOWN: forgotten & ~nowhere, _POSITION: nowhere})
+    counts = {
+        "cut": _count(stimuli, found.cut & ~forgotten),
+        "unknown": _count(stimuli, (found.n_unknown > 0) & ~forgotten),
+    }
+    write_text(left_out, _table_of_left_out(rows, items, np.flatnonzero(forgotten).tolist(), found))
+    write_row_groups(
+        output,
+        _schema(rows, store, found.embedding.shape[1]),
+        _by_stimulus(rows, found, kept),
+        {
+            **made_from,
+            "key": store.key,
+            **{name: _json(count) for name, count in {"left_out": reasons, **counts}.items()},
+        },
+    )
+    if pooling.positions != "root":  # there the rows of the store have other names than the segments
+        store.adopt(Path(output), {"embedded": filled.embedded, "reused": filled.reused})
+    report = ShardReport(
+        reused=filled.reused,
+        embedded=filled.embedded,
+        passes=filled.passes,
+        cut=int(np.count_nonzero(found.cut & ~forgotten)),
+        unknown=int(np.count_nonzero(found.n_unknown)),
+        dropped=int(np.count_nonzero(forgotten)),
+    )
+    _LOG.info("%s: %d segments; %s", output, rows.num_rows, report)
+    if filled.passes:
+        rates = (filled.passes / filled.seconds, filled.pieces / filled.seconds)
+        _LOG.info("%d passes in %.1f s: %.0f a second, %.0f pieces a second", filled.passes, filled.seconds, *rates)
+    if report.cut:
+        _LOG.warning("%s: %d contexts are too long for the model and were cut around the target", output, report.cut)
+    if kept_unknown := sum(counts["unknown"].values()):
+        _LOG.warning("%s: %d targets have unknown pieces and are kept, as the config says", output, kept_unknown)
+    if lost := int(np.count_nonzero(nowhere)):
+        _LOG.warning("%s: %d targets have no piece at their position and are left out; see %s", output, lost, left_out)
+    if report.dropped > lost:
+        _LOG.warning(
+            "%s: %d targets have unknown pieces and are left out; see %s", output, report.dropped - lost, left_out
+        )
+    return report
+
+
+def fill(
+    stores: Sequence[VectorStore],
+    items: Mapping[str, Item],
+    load: Callable[[], Encoder],
+    *,
+    pooling: Pooling | None = None,
+    unknown: Unknown = "leave-out",
+    part: int | None = None,
+    where: str | Path = "",
+) -> Filled:
+    """Embed the items that the first store lacks, and keep the vectors of every layer in its own store.
+
+    Args:
+        stores: one for each layer of the encoder, in its order; the first decides what is missing.
+        items: {segment id: what to embed}; equal ids are equal items.
+        load: gives the encoder; called only if something is missing.
+        pooling: what the vectors are made of; by default all pieces of the target.
+        unknown: what will become of targets with unknown pieces.
+        part: characters that are kept together; a kill loses the part at work and at most two that wait for the disk.
+            None for what suits the device.
+        where: the file that the items are from, for messages.
+
+    Raises:
+        InputError: what the encoder refuses, naming file and text; a vector too large for the stored precision.
+    """
+    ids = list(items)
+    has = [dict(zip(ids, store.find(ids).tolist(), strict=True)) for store in stores]
+    lacking = len(ids) - sum(has[0].values())
+    if not lacking:
+        return Filled(reused=len(ids), embedded=0)
+    encoder = load()
+    begin = time.perf_counter()
+    names = sorted(ids, key=lambda name: (len(items[name].text), *items[name]))
+    size = part or (ON_A_GPU if encoder.on_a_gpu else ON_A_CPU)
+    parts = plan_parts([items[name].text for name in names], range(len(names)), size)
+    missing = [lacked for places in parts if (lacked := [names[i] for i in places if not has[0][names[i]]])]
+    unit = "segments" if pooling is None or pooling.unit == "target" else "sentences"
+    embedding = progress(" ".join(filter(None, ["embedding", str(where), "by", encoder.loaded.name])), lacking, unit)
+    with _naming(where), ThreadPoolExecutor(1) as writer, embedding as done:
+        written: list[Future[None]] = []
+        for mine, inputs in read_ahead(missing, lambda mine: _read(encoder, items, mine, pooling or Pooling())):
+            vectors = encoder.run(inputs, done.advance)
+            if len(written) > 1:
+                written.pop(0).result()  # no more than two parts wait in memory for the disk
+            record = _record(encoder, inputs)
+            written.append(writer.submit(_keep, stores, has, mine, inputs, vectors, unknown, record))
+        for one in written:
+            one.result()
+    report = encoder.report
+    return Filled(
+        reused=len(ids) - lacking,
+        embedded=lacking,
+        passes=report.passes,
+        pieces=report.pieces,
+        seconds=time.perf_counter() - begin,
+    )
+
+
+@dataclass(frozen=True)
+class ShardReport:
+    """What became of the segments of a shard.
+
+    Attributes:
+        reused: different (text, span) items found in the store.
+        embedded: those embedded now.
+        passes: texts run through the model for them.
+        cut: segments in the shard whose text was too long for the model and was cut around the target.
+        unknown: segments whose target (or sentence) has a piece that the tokenizer does not know.
+        dropped: segments left out of the shard.
+    """
+
+    reused: int
+    embedded: int
+    passes: int
+    cut: int
+    unknown: int
+    dropped: int
+
+
+@dataclass(frozen=True)
+class Filled:
+    """What was done to fill a store.
+
+    Attributes:
+        reused: items that it had.
+        embedded: items that it lacked.
+        passes: texts run through the model; equal texts share one.
+        pieces: pieces run through the model.
+        seconds: from the first batch to the last written part, loading the model not counted.
+    """
+
+    reused: int
+    embedded: int
+    passes: int = 0
+    pieces: int = 0
+    seconds: float = 0.0
+
+    def after(self, earlier: Filled) -> Filled:
+        """Both together, where what was there at first turned out to be damaged."""
+        return Filled(
+            reused=max(self.reused - earlier.embedded, 0),
+            embedded=self.embedded + earlier.embedded,
+            passes=self.passes + earlier.passes,
+            pieces=self.pieces + earlier.pieces,
+            seconds=self.seconds + earlier.seconds,
+        )
+
+
+class Item(NamedTuple):
+    """What is embedded: a text, the characters of its target, and where the target's root ends."""
+
+    text: str
+    start: int
+    end: int
+    root: int
+
+
+def is_left_out(n_pieces: Counts, n_unknown: Counts, unknown: Unknown) -> NDArray[np.bool_]:
+    """Which of n items a shard does not have: (n,). Of those without a piece, not even the config can keep any."""
+    dropped: NDArray[np.bool_] = (n_pieces == 0) | ((n_unknown > 0) & (unknown == "leave-out"))
+    return dropped
+
+
+def _items(rows: pa.Table, pooling: Pooling) -> list[tuple[str, Item]]:
+    """What to embed for each row, under the name that the store knows it by.
+
+    A segment's name is a digest of text and span, all that a vector depends on; the mean over the root depends on
+    where the root ends as well.
+    """
+    items = []
+    rooted = pooling.positions == "root"
+    names = (*_COPIED[:1], "stimulus", "text", "start", "end")
+    for name, stimulus, text, start, end in zip(*(rows.column(column).to_pylist() for column in names), strict=True):
+        root = root_end(start, end, stimulus)
+        key = hashlib.blake2b(f"{name} {root}".encode(), digest_size=16).hexdigest() if rooted else name
+        items.append((key, Item(text, start, end, root)))
+    return items
+
+
+def _fill_and_read(store: VectorStore, names: Sequence[str], embed: Callable[[], Filled]) -> tuple[Filled, Rows]:
+    """Embed what the store lacks, and read the rows of `names`, in their order, repeated where they repeat.
+
+    That a file of the store is damaged shows when it is read; from then on its rows are lacking, and embedded again.
+    """
+    filled = Filled(0, 0)
+    for _ in range(_ATTEMPTS):
+        filled = embed().after(filled)
+        found = store.read(names)
+        if found is not None and len(found.ids) == len(names):
+            return filled, found
+    raise InputError(f"{store.folder}: vectors written to this store are gone. Has it been deleted? Run again.")
+
+
+def _nothing(width: int, store: VectorStore) -> Rows:
+    none = np.empty(0, dtype=np.int32)
+    return Rows([], none, none, np.empty(0, dtype=np.bool_), np.empty((0, width), dtype=store.dtype))
+
+
+def _read_segments(path: str | Path) -> pa.Table:
+    columns = [*_COPIED, "text", "start", "end"]
+    present = open_parquet(path).schema_arrow.names
+    for name in columns:
+        if name not in present:
+            raise InputError(
+                f"{path}: no column {name!r} (found: {', '.join(present)}). A file of segments has"
+                f" {', '.join(columns)}: delete this one and run the workflow again."
+            )
+    return read_table(path, columns)
+
+
+def _schema(rows: pa.Table, store: VectorStore, width: int) -> pa.Schema:
+    copied = [rows.schema.field(name) for name in _COPIED]
+    numbers = [pa.field(name, kind, nullable=False) for name, kind in _NUMBERS.items()]
+    return pa.schema([*copied, *numbers, embedding_field(store.dtype, width)])
+
+
+def _by_stimulus(rows: pa.Table, found: Rows, kept: np.ndarray) -> Iterator[pa.Table]:
+    """The rows that are kept, those of one stimulus together where they stand together."""
+    stimuli = rows.column("stimulus").combine_chunks().take(pa.array(kept, pa.int64()))
+    changes = np.flatnonzero(np.array(stimuli.to_pylist()[1:]) != np.array(stimuli.to_pylist()[:-1])) + 1
+    for group in np.split(kept, changes) if len(kept) else []:
+        columns = {name: rows.column(name).take(pa.array(group, pa.int64())) for name in _COPIED}
+        numbers = {name: pa.array(getattr(found, name)[group], kind) for name, kind in _NUMBERS.items()}
+        yield pa.table({**columns, **numbers, "embedding": vectors_to_arrow(found.embedding[group])})
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, ensure_ascii=False)
+
+
+def _count(stimuli: Sequence[str], chosen: np.ndarray) -> dict[str, int]:
+    """{stimulus: how many}."""
+    return dict(Counter(stimuli[row] for row in np.flatnonzero(chosen).tolist()))
+
+
+def _reasons(stimuli: Sequence[str], chosen: Mapping[str, np.ndarray]) -> dict[str, dict[str, int]]:
+    """{stimulus: {reason: how many}}, from which rows each reason concerns."""
+    counts: dict[str, dict[str, int]] = {}
+    for reason, rows in chosen.items():
+        for stimulus, count in _count(stimuli, rows).items():
+            counts.setdefault(stimulus, {})[reason] = count
+    return counts
+
+
+def _reason(n_pieces: int, n_unknown: int) -> str:
+    if not n_pieces:
+        return "no piece at the position that the target has among the words"
+    return f"{n_unknown} of {n_pieces} pieces unknown to the tokenizer"
+
+
+def _table_of_left_out(rows: pa.Table, items: Sequence[tuple[str, Item]], places: Sequence[int], found: Rows) -> str:
+    chosen = [items[place][1] for place in places]
+    columns = {name: rows.column(name).take(pa.array(places, pa.int64())) for name in _LEFT_OUT}
+    reasons = [_reason(int(found.n_pieces[i]), int(found.n_unknown[i])) for i in places]
+    return to_tsv(
+        pa.table(
+            {
+                **columns,
+                "form": pa.array([item.text[item.start : item.end] for item in chosen], pa.string()),
+                "reason": pa.array(reasons, pa.string()),
+            }
+        )
+    )
+
+
+@contextmanager
+def _naming(where: str | Path) -> Iterator[None]:
+    """Say in which file it was that something is wrong."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"{where}: {error}" if where else str(error)) from error
+
+
+def _read(encoder: Encoder, items: Mapping[str, Item], names: Sequence[str], pooling: Pooling) -> Inputs:
+    mine = [items[name] for name in names]
+    spans = [(item.start, item.end) for item in mine] if pooling.unit == "target" else None
+    roots = [item.root for item in mine] if pooling.positions == "root" else None
+    return encoder.read([item.text for item in mine], spans, pooling, roots)
+
+
+def _keep(
+    stores: Sequence[VectorStore],
+    has: Sequence[Mapping[str, bool]],
+    names: Sequence[str],
+    inputs: Inputs,
+    layers: Sequence[NDArray[np.float32]],
+    unknown: Unknown,
+    record: Mapping[str, Any],
+) -> None:
+    """Write the vectors of one part, of every layer to its store, without those that it has.
+
+    Targets that will be left out go into a file of their own: a shard without them replaces the others' file, and must
+    not leave theirs to be embedded again. Theirs comes second, so that a kill between the two leaves nothing lacking
+    but what no shard will hold.
+    """
+    left_out = is_left_out(inputs.n_pieces, inputs.n_unknown, unknown)
+    for store, had, vectors in zip(stores, has, layers, strict=True):
+        new = np.array([not had[name] for name in names])
+        for rows in (np.flatnonzero(new & ~left_out), np.flatnonzero(new & left_out)):
+            if len(rows):
+                store.add(
+                    Rows(
+                        [names[row] for row in rows.tolist()],
+                        inputs.n_pieces[rows],
+                        inputs.n_unknown[rows],
+                        inputs.cut[rows],
+                        rounded(vectors[rows], store.dtype),
+                    ),
+                    record,
+                )
+
+
+def _record(encoder: Encoder, inputs: Inputs) -> dict[str, Any]:
+    """What the store's history says of a part."""
+    return {
+        **_versions(),
+        "model": encoder.loaded.name,
+        "dtype": encoder.loaded.dtype,
+        "device": encoder.device_name,
+        "passes": len(inputs.ids),
+        "pieces": sum(map(len, inputs.ids)),
+    }
+
+
+@functools.cache
+def _versions() -> dict[str, str]:
+    return {name: importlib.metadata.version(name) for name in ("torch", "transformers", "tokenizers")}

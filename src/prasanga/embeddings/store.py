@@ -1,71 +1,62 @@
-"""Vectors that survive: kept beside the workflow's outputs, found again by what they were computed from.
-
-Snakemake removes the outputs of a rule before it reruns it. So whatever was embedded is also in a store, one folder for
-each vector key, and only what the store lacks is embedded: after a kill, for a larger sample, for a new category.
-
-A folder holds shards, Parquet files named by a digest of their bytes. A shard is there whole or not at all, and never
-changed. Parts are shards that a job writes on its way; its finished output becomes a shard by a second name for the
-same file (a hard link), and the parts whose rows it has are removed. Several processes may use one folder at once: at
-worst they compute the same rows twice.
-"""
+"""The stores of vectors: one for everything but text and span that a vector depends on."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Literal, get_args
 
 import numpy as np
+import polars as pl
+import pyarrow as pa
 from numpy.typing import NDArray
 
-from prasanga.embeddings.columns import StoredDtype
-from prasanga.embeddings.store_entries import Places, Shard
-from prasanga.embeddings.store_files import (
-    Kind,
-    PackedIds,
-    Rows,
-    UnusableShardError,
-    pack_ids,
-    read_ids,
-    read_rows,
-)
-from prasanga.embeddings.store_history import history
-from prasanga.embeddings.store_index import ShardIndex
-from prasanga.embeddings.store_upkeep import KEY, compact, keep, link, remove_covered
+from prasanga.base.store import KEY, Store
 from prasanga.errors import InputError
-from prasanga.parquet import write_text
-
-if TYPE_CHECKING:
-    import polars as pl
-
-__all__ = ["Rows", "StoredDtype", "VectorStore", "vector_key"]
 
 _LOG = logging.getLogger(__name__)
-_ATTEMPTS = 20
+StoredDtype = Literal["float16", "float32"]
+"""Precision in which vectors are kept."""
+_SETTINGS = ("model", "layer", "pooling", "dtype")
 
 
-def vector_key(
-    identity: Mapping[str, str], layer: int, pooling: str, dtype: str, code: str, **more: str | int | float | bool
-) -> str:
-    """The name of a store: a digest of everything but text and span that a vector depends on.
+@dataclass(frozen=True)
+class Rows:
+    """Rows of a store: n vectors with what is known of each.
 
-    Args:
-        identity: `prasanga.models.model_identity` of the model.
-        layer: hidden layer.
-        pooling: how pieces become one vector.
-        dtype: precision that the model runs in.
-        code: fingerprint of the modules that make vectors.
-        more: anything else that changes vectors, such as stored_dtype, pieces, quantization, options of the tokenizer.
+    Attributes:
+        ids: n segment ids (digests of text and span, 32 hexadecimal digits).
+        n_pieces: (n,) int32, pieces of the target.
+        n_unknown: (n,) int32, those that the tokenizer does not know.
+        cut: (n,) bool, whether the text was cut to fit the model.
+        embedding: (n, d), float16 or float32.
     """
-    parts = {"identity": dict(identity), "layer": layer, "pooling": pooling, "dtype": dtype, "code": code, "more": more}
-    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]
+
+    ids: list[str]
+    n_pieces: NDArray[np.int32]
+    n_unknown: NDArray[np.int32]
+    cut: NDArray[np.bool_]
+    embedding: NDArray[np.floating]
+
+    def to_table(self) -> pa.Table:
+        """Return an Arrow table with the columns named as the attributes, `ids` as segment_id; none has nulls."""
+        columns = [
+            pa.array(self.ids, pa.string()),
+            pa.array(self.n_pieces, pa.int32()),
+            pa.array(self.n_unknown, pa.int32()),
+            pa.array(self.cut, pa.bool_()),
+            vectors_to_arrow(self.embedding),
+        ]
+        schema = _columns(columns[-1].type)
+        return pa.Table.from_arrays(columns, schema=schema)
 
 
-class VectorStore:
-    """The vectors of one key: the shards of one folder."""
+class VectorStore(Store):
+    """The vectors of one key."""
 
     def __init__(
         self,
@@ -79,154 +70,31 @@ class VectorStore:
         Args:
             folder: the folder of this key alone.
             dtype: precision that vectors are kept in.
-            key: `vector_key`. Shards of another key, or in another dtype, count as absent.
-            describes: what the key is a digest of, for readers: written to key.json beside the key.
+            key: `vector_key`. Files of another key, or in another dtype, count as absent.
+            describes: what the key is a digest of, for readers.
 
         Raises:
-            InputError: if the folder's key.json is of another key.
+            InputError: if the folder is of another key.
         """
-        self.folder = Path(folder)
         self.dtype: StoredDtype = dtype
-        self.key = key
-        self._kind = Kind(key, dtype)
-        self._describes = dict(describes or {})
-        self._index = ShardIndex(self.folder, self._kind)
-        self._width: int | None = None
-        self._says_its_key()
-
-    def find(self, ids: Sequence[str]) -> NDArray[np.bool_]:
-        """Which of n ids the store has: (n,). That a shard is damaged inside is seen only when it is read."""
-        return self._index.refresh().locate(self._pack(ids))[0] >= 0
+        number = pa.from_numpy_dtype(np.dtype(dtype))
+        super().__init__(folder, key, _columns(pa.list_(pa.field("element", number, nullable=False))), describes)
 
     def read(self, ids: Sequence[str]) -> Rows | None:
-        """The rows of `ids`, in their order, without those that the store lacks; None if it has none.
-
-        A shard that turns out to be damaged counts as absent from then on, with a warning that names it.
-        """
-        packed = self._pack(ids)
-        found = np.zeros(len(ids), dtype=np.bool_)
-        rows: Rows | None = None
-        for _ in range(_ATTEMPTS):  # again where a shard was merged into another, or found damaged, meanwhile
-            listing = self._index.refresh()
-            shard, row = listing.locate(packed)
-            wanted = np.flatnonzero((shard >= 0) & ~found)
-            if not len(wanted) or listing.width is None:
-                break
-            if rows is None:
-                rows = _empty(len(ids), listing.width, self.dtype)
-            wanted = wanted[np.lexsort((row[wanted], shard[wanted]))]
-            for places in np.split(wanted, np.flatnonzero(np.diff(shard[wanted])) + 1):
-                self._fill(rows, found, places, listing.shards[shard[places[0]]], row, packed)
-            if found[wanted].all():
-                break
-        if rows is None or not found.any():
+        """Return the rows of `ids`, in their order, without those that the store lacks; None if it has none."""
+        table = self.read_table(ids)
+        if table is None:
             return None
-        return Rows(list(ids), rows.n_pieces, rows.n_unknown, rows.cut, rows.embedding).only(found)
+        n_pieces, n_unknown, cut = (table.column(name).to_numpy() for name in ("n_pieces", "n_unknown", "cut"))
+        vectors = arrow_to_vectors(table.column("embedding"))
+        return Rows(table.column("segment_id").to_pylist(), n_pieces, n_unknown, cut, vectors)
 
     def add(self, rows: Rows, record: Mapping[str, Any]) -> Path:
-        """Keep `rows` as a shard of their own: after this returns, they survive a kill.
-
-        Args:
-            rows: of this store's dtype and width.
-            record: what `history` is to say of their making: plain values; numbers are amounts, which add up.
-
-        Returns:
-            The shard that they are in.
+        """Keep `rows` (`Store.add_table`).
 
         Raises:
             InputError: rows that this store cannot hold; a folder that cannot be written to.
         """
-        self._check_rows(rows)
-        self._prepare()
-        return keep(self.folder, self._kind, rows, record)
-
-    def adopt(self, path: str | Path, record: Mapping[str, Any]) -> None:
-        """Make a finished output of the workflow a shard, as a second name of the same file.
-
-        Shards whose rows are all in it are removed; what their records say is added to its own. Where the file system
-        does not allow a second name, or the folder cannot be written to, everything stays as it is.
-
-        Args:
-            path: Parquet file with the columns of a shard, others beside them, and this store's key in its metadata.
-            record: as in `add`.
-
-        Raises:
-            InputError: if the file is not of this store, which is a mistake in the program.
-        """
-        path = Path(path)
-        try:
-            width, ids = read_ids(path, self._kind)
-        except (UnusableShardError, FileNotFoundError) as error:
-            raise InputError(f"{path} cannot be kept in {self.folder}: it {error}.") from error
-        self._check_width(width, path)
-        try:
-            self._prepare()
-            kept = link(path, self.folder, len(ids), record)
-        except (OSError, InputError) as error:
-            _LOG.info("%s is not linked into the store, whose parts stay instead: %s", path, error)
-            return
-        remove_covered(kept, self._kind, self._index)
-
-    def compact(self, max_bytes: int = 256 << 20) -> int:
-        """Put small shards together that are nobody else's, and remove what lies on the disk twice.
-
-        A shard whose rows outputs of the workflow have too, one or several together, keeps only what these lack. What
-        killed processes left is removed as well.
-
-        Args:
-            max_bytes: of a new shard, about; shards of more than half of it are left alone, unless outputs have rows of
-                theirs. Takes about three times as much memory, and room for the largest of those.
-
-        Returns:
-            How many shards were put into others, or had all their rows in outputs.
-
-        Raises:
-            InputError: a folder that cannot be written to.
-        """
-        if not self._index.refresh().shards:
-            return 0
-        self._prepare()
-        return compact(self.folder, self._kind, self._index, max_bytes)
-
-    def history(self) -> pl.DataFrame:
-        """What was embedded, when, and with what: see `prasanga.embeddings.store_history.history`."""
-        return history({self.folder / shard.name: shard.rows for shard in self._index.refresh().shards})
-
-    def _pack(self, ids: Sequence[str]) -> PackedIds:
-        try:
-            return pack_ids(ids)
-        except ValueError as error:
-            raise InputError(f"{self.folder}: {error}.") from error
-
-    def _fill(
-        self,
-        rows: Rows,
-        found: NDArray[np.bool_],
-        places: NDArray[np.int64],
-        shard: Shard,
-        row: Places,
-        packed: PackedIds,
-    ) -> None:
-        """Put into `rows`, at `places`, what `shard` has in `row` of each, and mark it as found."""
-        try:
-            for part, ids, values in read_rows(self.folder / shard.name, self._kind, row[places].astype(np.int64)):
-                mine = places[part]
-                if values.embedding.shape[1] != rows.embedding.shape[1]:
-                    raise UnusableShardError(f"has vectors of {values.embedding.shape[1]} numbers")
-                if (ids != packed[mine]).any():  # an index is believed only as far as the shards agree
-                    self._index.forget()
-                    return
-                rows.n_pieces[mine] = values.n_pieces
-                rows.n_unknown[mine] = values.n_unknown
-                rows.cut[mine] = values.cut
-                rows.embedding[mine] = values.embedding
-                found[mine] = True
-        except FileNotFoundError:
-            _LOG.debug("%s was put into another shard while it was read", shard.name)
-        except UnusableShardError as error:
-            self._index.set_aside(shard, error)
-
-    def _check_rows(self, rows: Rows) -> None:
         n = len(rows.ids)
         lengths = {len(column) for column in (rows.n_pieces, rows.n_unknown, rows.cut, rows.embedding)}
         if lengths != {n} or rows.embedding.ndim != 2:
@@ -235,8 +103,6 @@ class VectorStore:
             )
         if rows.embedding.dtype != self.dtype:
             raise InputError(f"{self.folder}: vectors in {rows.embedding.dtype} cannot be kept, only in {self.dtype}.")
-        self._pack(rows.ids)
-        self._check_width(rows.embedding.shape[1], self.folder)
         whole = np.isfinite(rows.embedding).all(axis=1)
         if not whole.all():
             name = rows.ids[int(np.argmin(whole))]
@@ -244,45 +110,130 @@ class VectorStore:
                 f"{self.folder}: the vector of segment {name} has a number that is not finite in {self.dtype}. If it is"
                 " only too large, write embeddings: {stored_dtype: float32}."
             )
+        return self.add_table(rows.to_table(), record)
 
-    def _check_width(self, width: int, named: Path) -> None:
-        if self._width is None:
-            self._width = self._index.refresh().width
-        if self._width not in (None, width):
-            raise InputError(
-                f"{named}: vectors of {width} numbers, but those in {self.folder} have {self._width}. They are not of"
-                " one model: delete the folder that is wrong, and run again."
-            )
-        self._width = width
 
-    def _prepare(self) -> None:
-        """Make the folder, and the file that says what it is of."""
+def vector_key(
+    identity: Mapping[str, str], layer: int, pooling: str, dtype: str, code: str, **more: str | int | float | bool
+) -> str:
+    """Return the name of a store: a digest of everything but text and span that a vector depends on.
+
+    Args:
+        identity: `prasanga.models.model_identity` of the model.
+        layer: hidden layer.
+        pooling: how pieces become one vector.
+        dtype: precision that the model runs in.
+        code: fingerprint of the code that makes vectors.
+        more: anything else that changes vectors, such as stored_dtype, pieces, quantization, options of the tokenizer.
+    """
+    parts = {"identity": dict(identity), "layer": layer, "pooling": pooling, "dtype": dtype, "code": code, "more": more}
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]
+
+
+def history_of(root: str | Path) -> pl.DataFrame:
+    """Return a row for each file of every store under `root`, oldest first: the store, its model, `Store.history`.
+
+    A table with these columns and no rows if there is no store. A store whose key.json is damaged is left out, with a
+    warning that names the file.
+    """
+    tables = [_beside(VectorStore(Path(root, "none")).history(), "", {})]
+    tables += [_beside(store.history(), store.folder.name, described) for store, described in _stores(Path(root))]
+    return pl.concat(tables, how="diagonal_relaxed").sort("written", "store", "shard")
+
+
+def compact_stores(root: str | Path) -> int:
+    """Put the small files of every store under `root` together; return how many files were replaced.
+
+    A store whose key.json is damaged is left as it is, with a warning that names the file.
+    """
+    replaced = 0
+    for store, described in _stores(Path(root)):
+        count = store.compact()
+        _LOG.info("%s (%s): %d files put together", store.folder, described.get("model"), count)
+        replaced += count
+    return replaced
+
+
+def rounded(vectors: NDArray[np.float32], dtype: StoredDtype) -> NDArray[np.floating]:
+    """Vectors in `dtype`.
+
+    Raises:
+        InputError: if one has a number too large for it.
+    """
+    with np.errstate(over="ignore"):
+        kept = vectors.astype(dtype)
+    if not np.isfinite(kept).all():
+        largest = float(np.abs(vectors).max())
+        raise InputError(
+            f"a vector has a number of {largest:.4g}, too large for {dtype} (at most {np.finfo(dtype).max:.0f}). Write"
+            " embeddings: {stored_dtype: float32}."
+        )
+    return kept
+
+
+def embedding_field(dtype: StoredDtype, width: int) -> pa.Field:
+    """Return the schema's field for vectors of `width` numbers: named embedding, without nulls.
+
+    Neither a row nor a number in it may be null, and the schema says so: Parquet then has no levels to decode per
+    number, and a file is read several times faster.
+    """
+    return pa.field("embedding", _list_type(pa.from_numpy_dtype(np.dtype(dtype)), width), nullable=False)
+
+
+def vectors_to_arrow(vectors: NDArray[np.floating]) -> pa.FixedSizeListArray:
+    """Return (n, d) vectors as an Arrow column of fixed-size lists of non-null numbers."""
+    flat = pa.array(np.ascontiguousarray(vectors).reshape(-1))
+    return pa.FixedSizeListArray.from_arrays(flat, type=_list_type(flat.type, vectors.shape[1]))
+
+
+def arrow_to_vectors(column: pa.ChunkedArray) -> NDArray[np.floating]:
+    """Return a column of fixed-size lists as (n, d) vectors; no copy is made of a column in one chunk."""
+    width = column.type.list_size
+    chunks: list[NDArray[np.floating]] = [
+        chunk.flatten().to_numpy(zero_copy_only=False).reshape(-1, width) for chunk in column.chunks
+    ]
+    if len(chunks) == 1:
+        return chunks[0]
+    return np.concatenate(chunks) if chunks else np.empty((0, width), column.type.value_type.to_pandas_dtype())
+
+
+def _list_type(number: pa.DataType, width: int) -> pa.DataType:
+    return pa.list_(pa.field("element", number, nullable=False), width)
+
+
+def _columns(vectors: pa.DataType) -> pa.Schema:
+    kinds = {"segment_id": pa.string(), "n_pieces": pa.int32(), "n_unknown": pa.int32(), "cut": pa.bool_()}
+    return pa.schema([pa.field(name, kind, nullable=False) for name, kind in {**kinds, "embedding": vectors}.items()])
+
+
+def _beside(table: pl.DataFrame, store: str, described: Mapping[str, Any]) -> pl.DataFrame:
+    settings = {name: str(described.get(name, "")) for name in _SETTINGS}
+    first = [pl.lit(value, pl.String).alias(name) for name, value in {"store": store, **settings}.items()]
+    return table.select(*first, pl.exclude("store", *_SETTINGS))
+
+
+def _stores(root: Path) -> Iterator[tuple[VectorStore, dict[str, Any]]]:
+    for path in sorted(root.glob(f"*/{KEY}")):
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise InputError(f"{self.folder}: this folder cannot be made ({error.strerror}). Make it.") from error
-        if not self._says_its_key():
-            content = {**self._describes, "key": self.key}
-            write_text(self.folder / KEY, json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False) + "\n")
-
-    def _says_its_key(self) -> bool:
-        """Whether the folder says which key it is of; an InputError if it is another one."""
-        path = self.folder / KEY
-        try:
-            found = json.loads(path.read_text(encoding="utf-8"))["key"]
-        except (FileNotFoundError, NotADirectoryError):
-            return False
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            _LOG.warning("%s cannot be read, and is written anew: %s", path, error)
-            return False
-        if found != self.key:
-            raise InputError(
-                f"{path}: this folder has the vectors of the key {found!r}, not of {self.key!r}. Use another folder, or"
-                " delete this one."
+            described = _read_key(path)
+            store = VectorStore(path.parent, described["stored_dtype"], described["key"])
+        except (OSError, ValueError) as error:
+            _LOG.warning(
+                "%s: does not say of what the vectors beside it are (%s); they are passed over. Delete the file, and"
+                " the next job that adds vectors there writes it anew; or delete the folder, if nobody needs them.",
+                path,
+                error,
             )
-        return True
+            continue
+        yield store, described
 
 
-def _empty(n: int, width: int, dtype: StoredDtype) -> Rows:
-    numbers = np.zeros(n, np.int32), np.zeros(n, np.int32), np.zeros(n, np.bool_)
-    return Rows([], *numbers, np.empty((n, width), dtype))
+def _read_key(path: Path) -> dict[str, Any]:
+    """Read what the file says of a store; OSError or ValueError if it does not say which vectors are in it."""
+    described = json.loads(path.read_text(encoding="utf-8"))
+    if not isinstance(described, dict) or not isinstance(described.get("key"), str):
+        raise ValueError("it has no key")
+    described.setdefault("stored_dtype", "float16")
+    if described["stored_dtype"] not in get_args(StoredDtype):
+        raise ValueError(f"stored_dtype is {described['stored_dtype']!r}, not {' or '.join(get_args(StoredDtype))}")
+    return described

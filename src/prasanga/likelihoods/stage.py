@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from prasanga.documents import read_document
-from prasanga.likelihoods.kept import key_of, score_missing
+from prasanga.likelihoods.kept import open_scores, score_missing
 from prasanga.likelihoods.opening import open_scorer
 from prasanga.models.options import ModelOptions
 
@@ -73,8 +73,7 @@ def score_set(
 
         dtype = resolve_dtype(dtype, ModelOptions(cards=cards).device)
     identity = read_document(model)["identity"]
-    folder = Path(kept, key_of(settings, identity, dtype))
-    scores = score_missing(pairs, folder, name, score)
+    scores = score_missing(pairs, open_scores(kept, settings, identity, dtype), score)
     counts = scores["left_out"].drop_nulls().value_counts(sort=True).rows()
     left_out = ", ".join(f"{reason} {count}" for reason, count in counts) or "none"
     kept_before = len(pairs) - sum(asked)

@@ -231,7 +231,7 @@ def _changed_source(path: str, made: Collection[str], *, is_wrong: bool) -> Find
 
 def _lists(results: Results, digests: Mapping[str, str]) -> Iterator[Finding]:
     """Lists of shards that name others than those that are there; shards of one list that were made differently."""
-    from prasanga.embeddings.lists import fitting_shards
+    from prasanga.embeddings.shards import fitting_shards
 
     for place in sorted(results.folder.glob("embeddings/*/*.json")):
         try:

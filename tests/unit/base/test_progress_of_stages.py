@@ -21,8 +21,8 @@ from sentence_tables import SCHEMA, occurrence
 from prasanga.associations import CeatSettings, TestSettings, differences, measure_ceat
 from prasanga.associations.permutation import permutation_test_of_scores
 from prasanga.associations.weat import measure_weat
-from prasanga.embeddings.filling import Item, fill
 from prasanga.embeddings.pooling import Pooling
+from prasanga.embeddings.stage import Item, fill
 from prasanga.likelihoods import load_scorer, parts, score_pairs
 from prasanga.likelihoods.log_probability import LogProbabilityItem, score_items
 from prasanga.likelihoods.parts import Answered

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from prasanga.embeddings import decisions
-from prasanga.embeddings.decisions import decide_once
+from prasanga.embeddings import settings
+from prasanga.embeddings.settings import decide_once
 from prasanga.errors import InputError
 
 
@@ -63,7 +63,7 @@ def test_a_decision_that_is_being_written_is_waited_for(tmp_path: Path) -> None:
 
 
 def test_a_decision_that_never_comes_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(decisions, "_SECONDS_TO_WRITE", 0.05)
+    monkeypatch.setattr(settings, "_SECONDS_TO_WRITE", 0.05)
     path = tmp_path / "dtype.json"
     path.touch()
     began = time.monotonic()

@@ -24,9 +24,8 @@ from prasanga.embeddings import (
     load_encoder,
     settle_sentence_vector,
 )
-from prasanga.embeddings.inputs import read_inputs
-from prasanga.embeddings.lists import require_shards
-from prasanga.embeddings.pooling import sentence_pooling
+from prasanga.embeddings.pooling import read_inputs, sentence_pooling
+from prasanga.embeddings.shards import require_shards
 from prasanga.errors import InputError
 from prasanga.models import ModelOptions, check_model
 from prasanga.parquet import made_from, write_table

@@ -28,8 +28,8 @@ from prasanga.embeddings import (
     read_embeddings,
     shard_paths,
 )
-from prasanga.embeddings.inputs import Inputs
-from prasanga.embeddings.lists import require_shards
+from prasanga.embeddings.pooling import Inputs
+from prasanga.embeddings.shards import require_shards
 from prasanga.errors import InputError
 from prasanga.parquet import made_from, write_table
 from prasanga.samples.segments import segment_id

@@ -16,7 +16,7 @@ import pytest
 
 from prasanga.documents import read_document
 from prasanga.embeddings import StoredEmbeddings, list_shards, read_common_occurrences, read_embeddings
-from prasanga.embeddings.columns import vectors_to_arrow
+from prasanga.embeddings.store import vectors_to_arrow
 from prasanga.errors import InputError
 from prasanga.parquet import write_row_groups
 
@@ -106,14 +106,14 @@ def test_half_precision_is_widened(tmp_path: Path) -> None:
 
 def test_names_and_ids_cost_no_vectors(listed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     stored = StoredEmbeddings(listed)
-    monkeypatch.setattr("prasanga.embeddings.vectors.read_where", None)
+    monkeypatch.setattr("prasanga.embeddings.shards.read_where", None)
     assert (list(stored), len(stored), "মা" in stored) == (["চাঁদ", "ফুল", "মা"], 3, True)
     assert stored.ids("ফুল") == ["a1", "a2", "a3"]
     assert stored.kept_bytes == 0
 
 
 def test_a_stimulus_is_read_alone_and_once(listed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import prasanga.embeddings.vectors as module
+    import prasanga.embeddings.shards as module
 
     read: list[tuple[str, list[str]]] = []
     original = module.read_where

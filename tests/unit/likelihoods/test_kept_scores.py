@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import importlib.metadata
-import json
 from pathlib import Path
 
 import polars as pl
 import pytest
 
+from prasanga.base.store import Store
 from prasanga.likelihoods import kept
-from prasanga.likelihoods.kept import key_of, score_missing
+from prasanga.likelihoods.kept import open_scores, score_missing
 from prasanga.likelihoods.measures import SCORES
 
 
@@ -43,56 +43,61 @@ def table(*rows: tuple[str, str, str]) -> pl.DataFrame:
     return texts.with_row_index("pair_id")
 
 
+def opened(root: Path, reduction: str = "mean") -> Store:
+    return open_scores(root, {"reduction": reduction}, {"sha256": "a"}, "float32")
+
+
 def test_only_new_pairs_are_scored_and_the_order_is_that_of_the_set(tmp_path: Path) -> None:
     score = Counting()
     first = table(("en", "a", "bb"), ("en", "ccc", "d"), ("en", "a", "bb"))
-    found = score_missing(first, tmp_path / "key", "mine", score)
+    found = score_missing(first, opened(tmp_path), score)
     assert score.asked == [["a", "ccc"]]  # the third is the first once more
     assert found.columns == [*first.columns, *SCORES]
     assert found["pair_id"].to_list() == [0, 1, 2]
     assert found["score_first"].to_list() == [-1.0, -3.0, -1.0]
 
     second = table(("en", "eeee", "f"), ("en", "ccc", "d"), ("hi", "a", "bb"), ("en", "g", "g"))
-    found = score_missing(second, tmp_path / "key", "mine", score)
+    found = score_missing(second, opened(tmp_path), score)
     assert score.asked[1:] == [["eeee", "a", "g"]]  # in another language it is another pair
     assert found["score_first"].to_list() == [-4.0, -3.0, -1.0, -1.0]
     assert found["left_out"].to_list() == [None, None, None, "identical"]
 
-    score_missing(second, tmp_path / "key", "mine", score)
+    score_missing(second, opened(tmp_path), score)
     assert len(score.asked) == 2
 
 
 def test_sets_of_one_key_share_scores_and_keys_do_not(tmp_path: Path) -> None:
     score, pairs = Counting(), table(("en", "a", "bb"))
-    score_missing(pairs, tmp_path / "key", "mine", score)
-    score_missing(pairs, tmp_path / "key", "yours", score)
+    score_missing(pairs, opened(tmp_path), score)
+    score_missing(pairs, opened(tmp_path), score)
     assert len(score.asked) == 1
-    score_missing(pairs, tmp_path / "other", "mine", score)
+    score_missing(pairs, opened(tmp_path, "sum"), score)
     assert len(score.asked) == 2
 
 
-def test_the_versions_that_computed_a_score_stand_beside_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_versions_that_computed_scores_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     score, libraries = Counting(), ("tokenizers", "torch", "transformers")
-    monkeypatch.setattr(kept, "_versions", lambda: "earlier")
-    score_missing(table(("en", "a", "bb")), tmp_path, "mine", score)
+    monkeypatch.setattr(kept, "_versions", lambda: dict.fromkeys(libraries, "earlier"))
+    score_missing(table(("en", "a", "bb")), opened(tmp_path), score)
     monkeypatch.undo()
-    found = score_missing(table(("en", "a", "bb"), ("en", "c", "d")), tmp_path, "mine", score)
-    assert "versions" not in found.columns
-    versions = pl.read_parquet(tmp_path / "mine.parquet").sort("first")["versions"].to_list()
-    assert versions[0] == "earlier"  # a new library computes nothing anew
-    assert json.loads(versions[1]) == {name: importlib.metadata.version(name) for name in libraries}
+    found = score_missing(table(("en", "a", "bb"), ("en", "c", "d")), opened(tmp_path), score)
+    assert found["score_first"].to_list() == [-1.0, -1.0]
+    assert score.asked == [["a"], ["c"]]  # a new library computes nothing anew
+    told = sorted(opened(tmp_path).history().select(libraries).rows())
+    now = tuple(importlib.metadata.version(name) for name in libraries)
+    assert told == sorted([("earlier",) * 3, now])
 
 
 def test_scores_that_a_table_has_are_replaced(tmp_path: Path) -> None:
     pairs = table(("en", "a", "bb")).with_columns(score_first=pl.lit(7.0), model=pl.lit("other"))
-    found = score_missing(pairs, tmp_path, "mine", Counting())
+    found = score_missing(pairs, opened(tmp_path), Counting())
     assert found.columns == ["pair_id", "language", "first", "second", *SCORES]
     assert found["score_first"].to_list() == [-1.0]
     assert found["model"].to_list() == ["m"]
 
 
 def test_a_set_without_pairs_keeps_its_columns(tmp_path: Path) -> None:
-    found = score_missing(table(("en", "a", "b"))[:0], tmp_path / "key", "mine", Counting())
+    found = score_missing(table(("en", "a", "b"))[:0], opened(tmp_path), Counting())
     assert found.columns == ["pair_id", "language", "first", "second", *SCORES]
     assert found.height == 0
 
@@ -106,27 +111,27 @@ def test_a_set_without_pairs_keeps_its_columns(tmp_path: Path) -> None:
     ],
 )
 def test_another_model_or_choice_has_another_key(
-    settings: dict[str, str], identity: dict[str, str], dtype: str
+    tmp_path: Path, settings: dict[str, str], identity: dict[str, str], dtype: str
 ) -> None:
-    known = key_of({"reduction": "mean"}, {"sha256": "a"}, "float32")
-    assert known == key_of({"reduction": "mean"}, {"sha256": "a"}, "float32")
-    assert key_of(settings, identity, dtype) != known
+    known = opened(tmp_path).key
+    assert known == opened(tmp_path).key
+    assert open_scores(tmp_path, settings, identity, dtype).key != known
 
 
 @pytest.mark.parametrize("damage", ["flipped", "cut", "another table"])
 def test_a_damaged_file_counts_as_absent(tmp_path: Path, caplog: pytest.LogCaptureFixture, damage: str) -> None:
     pairs, score = table(("en", "a", "bb"), ("en", "ccc", "d")), Counting()
-    whole = score_missing(pairs, tmp_path / "key", "mine", score)
-    path = tmp_path / "key/mine.parquet"
+    whole = score_missing(pairs, opened(tmp_path), score)
+    (path,) = tmp_path.glob("*/*.parquet")
     data = bytearray(path.read_bytes())
     if damage == "another table":
         pairs.write_parquet(path)
     else:
         data[len(data) // 3] ^= 1
         path.write_bytes(data if damage == "flipped" else data[: len(data) // 2])
-    assert score_missing(pairs, tmp_path / "key", "mine", score).equals(whole)
+    assert score_missing(pairs, opened(tmp_path), score).equals(whole)
     assert score.asked == [["a", "ccc"], ["a", "ccc"]]
-    assert "mine.parquet" in caplog.text
-    assert "computed again" in caplog.text
-    assert score_missing(pairs, tmp_path / "key", "mine", score).equals(whole)
+    assert path.name in caplog.text
+    assert "computed anew" in caplog.text
+    assert score_missing(pairs, opened(tmp_path), score).equals(whole)
     assert len(score.asked) == 2

@@ -1,23 +1,20 @@
-"""Vectors lie on the disk once: what outputs have, several of them together, needs no shard of its own."""
+"""Whatever is removed, nothing is lost, and vectors lie on the disk once: what outputs have needs no other shard."""
 
 from __future__ import annotations
 
-import errno
-import fcntl
 import hashlib
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import random
+import shutil
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from prasanga.embeddings import store_upkeep
-from prasanga.embeddings.store import Rows, VectorStore
-from prasanga.parquet import write_row_groups
+from prasanga.embeddings import Rows, VectorStore
+from prasanga.parquet import require_every_page, write_row_groups
 
 
 def rows(*numbers: int) -> Rows:
@@ -113,13 +110,9 @@ def test_an_output_stays_for_a_shard_that_is_none(tmp_path: Path, monkeypatch: p
     store = VectorStore(tmp_path / "store", key="k")
     for group in ((1, 2, 20), (3, 21)):
         store.add(rows(*group), {})
-    give_out(store, tmp_path / "outputs", (1, 2, 3))
-    monkeypatch.setattr(
-        store_upkeep, "_outputs_that_share", lambda *_: {}
-    )  # it was linked in after they were looked at
+    meanwhile(monkeypatch, 1, lambda: give_out(store, tmp_path / "outputs", (1, 2, 3)))
     assert store.compact() == 2
     assert shards(store.folder, linked=True) == [[1, 2, 3]]
-    monkeypatch.undo()
     assert store.compact() == 1
     assert shards(store.folder, linked=True) == [[1, 2, 3]]
     assert shards(store.folder, linked=False) == [[20, 21]]
@@ -137,16 +130,18 @@ def test_an_output_that_cannot_be_read_back_stands_in_for_nothing(tmp_path: Path
     assert content(store.folder) == list(range(1, 10))
 
 
-def before_the_lock(monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) -> None:
-    """Let another process act once, after this one has looked at everything and before it removes anything."""
-    remove = store_upkeep._remove_held
+def meanwhile(monkeypatch: pytest.MonkeyPatch, files: int, act: Callable[[], object]) -> None:
+    """Let another process act once, when this one has read so many files back and before it removes anything."""
+    seen: list[str | Path] = []
 
-    def late(*given: Any) -> int:
-        monkeypatch.undo()
-        act()
-        return remove(*given)
+    def late(path: str | Path) -> None:
+        require_every_page(path)
+        seen.append(path)
+        if len(seen) == files:
+            monkeypatch.undo()
+            act()
 
-    monkeypatch.setattr(store_upkeep, "_remove_held", late)
+    monkeypatch.setattr("prasanga.base.store.require_every_page", late)
 
 
 def test_a_shard_stays_if_one_that_held_its_rows_has_gone_meanwhile(
@@ -155,7 +150,7 @@ def test_a_shard_stays_if_one_that_held_its_rows_has_gone_meanwhile(
     store = fill(tmp_path, *GROUPS)
     give_out(store, tmp_path / "again", *GROUPS)
     gone = next(path for path in store.folder.glob("*.parquet") if numbers_of(path) == [4, 5])
-    before_the_lock(monkeypatch, gone.unlink)
+    meanwhile(monkeypatch, len(GROUPS), gone.unlink)
     assert store.compact() == 0
     assert content(store.folder) == list(range(1, 10))
 
@@ -164,7 +159,7 @@ def test_a_shard_that_became_an_output_meanwhile_stays(tmp_path: Path, monkeypat
     store = fill(tmp_path, *GROUPS)
     (together,) = store.folder.glob("*.parquet")
     give_out(store, tmp_path / "again", *GROUPS)
-    before_the_lock(monkeypatch, lambda: os.link(together, tmp_path / "output.parquet"))
+    meanwhile(monkeypatch, len(GROUPS), lambda: os.link(together, tmp_path / "output.parquet"))
     assert store.compact() == 0
     assert together.exists()
 
@@ -178,39 +173,87 @@ def test_two_that_compact_at_once_lose_nothing(tmp_path: Path, monkeypatch: pyte
             path.unlink()
         VectorStore(store.folder, key="k").compact()
 
-    before_the_lock(monkeypatch, other)
+    meanwhile(monkeypatch, len(GROUPS), other)
     store.compact()
     assert content(store.folder) == list(range(1, 10))
 
 
-@contextmanager
-def held_by_another(folder: Path) -> Iterator[None]:
-    with (folder / "key.json").open("r+b") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
-
-
-def test_nothing_is_removed_while_another_process_removes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_deleted_store_is_empty_and_stays_deleted(tmp_path: Path) -> None:
     store = fill(tmp_path, *GROUPS)
-    monkeypatch.setattr(store_upkeep, "_LOCK_SECONDS", 0.05)
-    with held_by_another(store.folder):
-        give_out(store, tmp_path / "again", *GROUPS, tuple(range(1, 10)))
+    assert store.find(rows(1, 20).ids).tolist() == [True, False]
+    shutil.rmtree(store.folder)
+    assert store.find(rows(1, 20).ids).tolist() == [False, False]
+    assert store.read(rows(1).ids) is None
+    assert not store.folder.exists()
+
+
+def test_a_folder_is_read_again_if_files_went_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a folder that changes while it is read, both the old file and the new one may be missed."""
+    fill(tmp_path, *GROUPS)
+    store = VectorStore(tmp_path / "store", key="k")
+    glob, calls = Path.glob, []
+
+    def missing(folder: Path, pattern: str) -> Iterable[Path]:
+        calls.append(pattern)
+        return [] if len(calls) == 2 else glob(folder, pattern)
+
+    monkeypatch.setattr(Path, "glob", missing)
+    assert store.find(rows(1, 2, 3).ids).all()
+    assert len(calls) > 2
+
+
+def test_a_store_of_an_earlier_version_is_read_without_its_index(tmp_path: Path) -> None:
+    store = fill(tmp_path, *GROUPS)
+    index = store.folder / "index.arrow"
+    index.write_bytes(b"ARROW1")
+    assert content(store.folder) == list(range(1, 10))
+    store.compact()
+    assert index.exists()  # an earlier version may be at work
+    os.utime(index, (0, 0))
+    store.compact()
+    assert not index.exists()
+
+
+def require_once(folder: Path) -> None:
+    """No row of an output is in a shard that is none as well."""
+    of_outputs, others = ({n for one in shards(folder, linked=linked) for n in one} for linked in (True, False))
+    assert not of_outputs & others
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_whatever_is_done_in_whatever_order_the_store_is_a_dictionary(tmp_path: Path, seed: int) -> None:
+    """Values depend on the id alone here, as they do in real life up to the last bits."""
+    chance = random.Random(seed)
+    expected: set[int] = set()
+    folder = tmp_path / "store"
+    stores = [VectorStore(folder, key="k") for _ in range(2)]
+    outputs: list[Path] = []
+    for step in range(40):
+        store = chance.choice(stores)
+        numbers = chance.sample(range(30), chance.randrange(1, 8))
+        match chance.choice(["add", "add", "adopt", "adopt grown", "remove output", "compact", "reopen"]):
+            case "add":
+                store.add(rows(*numbers), {"step": 1})
+                expected |= set(numbers)
+            case "adopt" | "adopt grown" as how:
+                known = sorted(expected) if how == "adopt grown" else []
+                numbers = [*chance.sample(known, len(known) * 2 // 3), *numbers]
+                outputs += give_out(store, tmp_path / str(step), tuple(numbers))
+                expected |= set(numbers)
+            case "remove output" if outputs:
+                outputs.pop(chance.randrange(len(outputs))).unlink()
+            case "compact":
+                store.compact(chance.choice([2_000, 5_000, 1 << 20]))
+                require_once(folder)
+            case "reopen":
+                stores[chance.randrange(2)] = VectorStore(folder, key="k")
+        if step % 3 == 0:
+            assert content(folder) == sorted(expected)
+            assert store.find(rows(*range(30)).ids).tolist() == [number in expected for number in range(30)]
+    for output in outputs:
+        output.unlink()
+    for store in stores:
         store.compact()
-        assert shards(store.folder, linked=False) == [list(range(1, 10))]
-        assert len(shards(store.folder, linked=True)) == 4
-    store.compact()
-    assert shards(store.folder, linked=False) == []
-    assert content(store.folder) == list(range(1, 10))
-
-
-def test_without_locks_only_what_one_shard_covers_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*_: object) -> None:
-        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
-
-    monkeypatch.setattr(fcntl, "flock", refuse)
-    store = fill(tmp_path, *GROUPS)
-    give_out(store, tmp_path / "again", *GROUPS)
-    assert store.compact() == 0
-    assert shards(store.folder, linked=False) == [list(range(1, 10))]
-    give_out(store, tmp_path / "all", tuple(range(10)))
-    assert [*shards(store.folder, linked=False), *shards(store.folder, linked=True)] == [list(range(10))]
+    assert content(folder) == sorted(expected)
+    assert len(list(folder.glob("*.parquet"))) == 1
+    assert list(folder.glob(".*")) == []

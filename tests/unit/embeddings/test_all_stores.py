@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from prasanga.embeddings.columns import StoredDtype
-from prasanga.embeddings.store import Rows, VectorStore
-from prasanga.embeddings.stores import compact_stores, history_of
+from prasanga.embeddings import Rows, VectorStore, compact_stores, history_of
+from prasanga.embeddings.store import StoredDtype
 
 
 def rows(*numbers: int, dtype: StoredDtype = "float16") -> Rows:
