@@ -5,7 +5,7 @@ Every mistake that can be told from the config, the word lists, the templates an
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -140,10 +140,7 @@ class Study:
     @property
     def looked_at(self) -> list[str]:
         """Return the models that `check_model` looks at in this study."""
-        if self.models:
-            return sorted(self.config["models"])
-        of_words = self.traits or self.log_probability_chosen
-        return sorted(self.scored if self.sets else self.masked if of_words else [])
+        return sorted(self.config["models"] if self.models else self._asked_for_probabilities())
 
     def asks_for(self, method: str) -> bool:
         """Return whether the study asks for estimates of a method."""
@@ -154,6 +151,24 @@ class Study:
             "log_probability": self.masked and self.config["log_probability"]["categories"],
         }
         return bool(asked[method])
+
+    def checkpoints_of(self, targets: Iterable[str]) -> tuple[bool, tuple[str, ...]] | None:
+        """Return the checkpoints that a run passes: whether samples are drawn, and which models are checked.
+
+        Args:
+            targets: what Snakemake is asked for.
+
+        Returns:
+            None where something else than whole stages is asked for.
+        """
+        asked = set(targets)
+        if not asked <= {"all", "figures", "embeddings", "associations", "likelihoods"}:
+            return None
+        if not self.computed:
+            return False, ()
+        if asked == {"likelihoods"}:
+            return False, tuple(sorted(self._asked_for_probabilities()))
+        return bool(self.models), tuple(self.looked_at)
 
     def first_layer(self, model: str) -> str:
         """Return the first studied layer of a model (or twin); its job embeds the other layers in the same pass."""
@@ -181,6 +196,10 @@ class Study:
         )
         require_language(candidates.language, self.config["language"])
         return candidates, read_candidates(settings["candidates"], self.normalization)
+
+    def _asked_for_probabilities(self) -> Iterable[str]:
+        of_words = self.traits or self.log_probability_chosen
+        return self.scored if self.sets else self.masked if of_words else ()
 
     def _choose_models(self) -> None:
         config, log_probability = self.config, self.config["log_probability"]
