@@ -128,24 +128,24 @@ wildcard_constraints:
 
 
 @cache
-def unfinished(samples, families, known):
-    """Return what Snakemake raises for the first checkpoint that is not done, of these; None once all are.
+def unfinished(families, known):
+    """Return what Snakemake raises for the first checkpoint that is not done; None once all are.
 
     It looks through all lengths and buckets for it, and its answer depends on the outputs of checkpoints that are known
     by then, of which there are only ever more: `known` is their number.
     """
     try:
-        if samples:
+        if STUDY.computed and STUDY.models:
             checkpoints.draw_samples.get()
-        for family in families:
+        for family in families if STUDY.computed else ():
             checkpoints.check_model.get(family=family)
     except IncompleteCheckpointException as error:
         return error
 
 
-def once_done(paths, samples=True, families=()):
+def once_done(paths, families=()):
     """Return paths once samples are drawn and these models are checked; until then, tell Snakemake to come back."""
-    if error := unfinished(samples, families, len(checkpoints.created_output)):
+    if error := unfinished(tuple(families), len(checkpoints.created_output)):
         raise error.with_traceback(None)
     return paths
 
