@@ -54,29 +54,33 @@ if not workflow.overwrite_configfiles:
     configfile: "config.yaml"
 
 
+@cache
 def arguments_of_snakemake():
-    """What stands on Snakemake's own command line; None if it was not started from there."""
+    """Return what stands on Snakemake's own command line; None if it was not started from there."""
     try:
         return get_argument_parser().parse_known_args(sys.argv[1:])[0]
     except SystemExit:
         return None
 
 
+def asked_for():
+    """Return what Snakemake is asked for; the rules are read before it says so itself."""
+    return getattr(arguments_of_snakemake(), "targets", None) or ["all"]
+
+
 def asked_for_figures():
-    """Whether Snakemake was asked for figures and nothing else; the rules are read before it says so itself."""
-    if not any("figures" in argument for argument in sys.argv):
-        return False
-    names = getattr(arguments_of_snakemake(), "targets", None)
-    return bool(names) and all(name == "figures" or name.startswith("results/report/figures/") for name in names)
+    """Return whether figures are asked for, and nothing else."""
+    named = any("figures" in argument for argument in sys.argv)  # the parser of Snakemake is slow to make
+    return named and all(name == "figures" or name.startswith("results/report/figures/") for name in asked_for())
 
 
 def asked_for_check():
-    """Whether results are to be looked at and nothing is to be made; sources and vectors need not be there."""
-    return "check_results" in sys.argv and set(getattr(arguments_of_snakemake(), "targets", [])) == {"check_results"}
+    """Return whether results are to be looked at and nothing is to be made; sources and vectors need not be there."""
+    return "check_results" in sys.argv and set(asked_for()) == {"check_results"}
 
 
 def vectors_at_hand():
-    """Whether statistics are to be made from cached vectors, and there are any."""
+    """Return whether statistics are to be made from cached vectors, and there are any."""
     return config["embeddings"]["source"] == "cached" and any(Path("results/embeddings").glob("*/*.json"))
 
 
@@ -125,21 +129,24 @@ wildcard_constraints:
 
 
 @cache
-def first_unfinished(known):
-    """Return what Snakemake raises for the samples until they are drawn, None from then on.
+def unfinished(families, known):
+    """Return what Snakemake raises for the first checkpoint that is not done; None once all are.
 
     It looks through all lengths and buckets for it, and its answer depends on the outputs of checkpoints that are known
     by then, of which there are only ever more: `known` is their number.
     """
     try:
-        checkpoints.draw_samples.get()
+        if STUDY.computed and STUDY.models:
+            checkpoints.draw_samples.get()
+        for family in families if STUDY.computed else ():
+            checkpoints.check_model.get(family=family)
     except IncompleteCheckpointException as error:
         return error
 
 
-def once_drawn(paths):
-    """Return paths of segments once samples are drawn; until then, tell Snakemake to come back."""
-    if error := first_unfinished(len(checkpoints.created_output)):
+def once_done(paths, families=()):
+    """Return paths once samples are drawn and these models are checked; until then, tell Snakemake to come back."""
+    if error := unfinished(tuple(families), len(checkpoints.created_output)):
         raise error.with_traceback(None)
     return paths
 

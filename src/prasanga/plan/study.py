@@ -5,7 +5,7 @@ Every mistake that can be told from the config, the word lists, the templates an
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -140,10 +140,7 @@ class Study:
     @property
     def looked_at(self) -> list[str]:
         """Return the models that `check_model` looks at in this study."""
-        if self.models:
-            return sorted(self.config["models"])
-        of_words = self.traits or self.log_probability_chosen
-        return sorted(self.scored if self.sets else self.masked if of_words else [])
+        return sorted(self.config["models"] if self.models else self._asked_for_probabilities())
 
     def asks_for(self, method: str) -> bool:
         """Return whether the study asks for estimates of a method."""
@@ -154,6 +151,13 @@ class Study:
             "log_probability": self.masked and self.config["log_probability"]["categories"],
         }
         return bool(asked[method])
+
+    def needs_all_checkpoints(self, targets: Iterable[str]) -> bool:
+        """Return whether targets of Snakemake surely need the samples, if there are any, and every model's check."""
+        whole = {"all", "figures", "embeddings", "associations", "results/report/index.html", "results/summary.json"}
+        if self.asks_for("log_probability") or not self.models:  # its p is corrected for CEAT's tests as well
+            whole.add("likelihoods")
+        return any(target in whole or Path(target).parent == Path("results/associations") for target in targets)
 
     def first_layer(self, model: str) -> str:
         """Return the first studied layer of a model (or twin); its job embeds the other layers in the same pass."""
@@ -181,6 +185,10 @@ class Study:
         )
         require_language(candidates.language, self.config["language"])
         return candidates, read_candidates(settings["candidates"], self.normalization)
+
+    def _asked_for_probabilities(self) -> Iterable[str]:
+        of_words = self.traits or self.log_probability_chosen
+        return self.scored if self.sets else self.masked if of_words else ()
 
     def _choose_models(self) -> None:
         config, log_probability = self.config, self.config["log_probability"]
