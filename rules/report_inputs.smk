@@ -220,31 +220,14 @@ def tables_in_report(paths):
     ]
 
 
-def formats_of_figures():
-    """The formats of figures as wide as a page, of which the page needs the SVG, and in print as wide as one column."""
-    asked, widths = config["report"]["formats"], config["report"]["widths"]
-    others = [format for format in asked if format != "svg"]
-    return {
-        "": ["svg", *(others if "page" in widths else [])],
-        "column/": others if "column" in widths else [],
-    }
+def figures_in_report(paths):
+    """Figures as a rule's output; the SVG of each goes into Snakemake's own report, under its caption."""
+    labels = lambda wildcards: {"figure": name_of(wildcards.figure)}
+    under = {"caption": "../workflow/report/figure.rst", "category": "Figures", "labels": labels}
+    return [(report(path, **under) if path.endswith(".svg") else path) for path in paths]
 
 
-def figure_files(*names):
-    """The files of figures, at both widths."""
-    return [
-        f"results/report/figures/{width}{name}.{format}"
-        for width, formats in formats_of_figures().items()
-        for name in names
-        for format in formats
-    ]
-
-
-def drawn(caption, *names):
-    """The same as a rule's output; the picture as wide as a page goes into Snakemake's own report, under a caption."""
-    files = figure_files(*names)
-    pictures = {f"results/report/figures/{name}.svg": name for name in names}
-    return [
-        (in_report(path, caption, "Figures", figure=name_of(pictures[path])) if path in pictures else path)
-        for path in files
-    ]
+def code_of_figure(figure):
+    """The digest of the code that a figure's function reaches."""
+    name, _, _ = figure.plot.partition(".")
+    return digest_of(fingerprint(Path(SOURCE, f"prasanga/report/figures/{name}.py"), SOURCE))

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
+from prasanga.report.figures.registry import COLUMN, FIGURES
 from prasanga.report.grid import natural_order
 
 FORMATS = {
@@ -15,17 +16,8 @@ FORMATS = {
 }
 """Names of the endings, in the order in which they are offered."""
 
-_COLUMN = "column"
 _FOLDERS = {"figures": "Figures", "tables": "Tables", "data": "Data", "": "About the study"}
 _NAMES = {
-    "effect_by_length": "effect size against context length",
-    "settling": "where effects settle",
-    "convergence": "effects as draws are added",
-    "sample_modes": "fixed against random draws",
-    "structures": "traits in sentence structures",
-    "score_differences": "sentence pairs, differences of scores by language",
-    "score_differences_by_type": "sentence pairs, differences of scores by bias type",
-    "published": "this study beside a paper's numbers",
     "comparison": "this study beside a paper's numbers",
     "ceat": "CEAT in the layout of the paper",
     "ceat_estimates": "CEAT, every estimate with all its columns",
@@ -52,8 +44,6 @@ _NAMES = {
     "data_card": "data card: what it was measured on",
 }
 _FAMILIES = (
-    (re.compile(r"words_(.+)"), "associations of single words, {}"),
-    (re.compile(r"hexbins_(.+)"), "prior and corrected scores by sentence structure, {}"),
     (re.compile(r"sadhu_table(\d+)"), "in the layout of Table {} of Sadhu et al."),
     (re.compile(r"sahoo_table(\d+)"), "in the layout of Table {} of Sahoo et al."),
     (re.compile(r"(.+)\.oddities"), "oddities of the pairs of {}"),
@@ -83,7 +73,7 @@ def downloads_of(files: Iterable[str]) -> list[DownloadGroup]:
     """
     found: dict[str, dict[str, list[tuple[str, str]]]] = {}
     for path in map(PurePosixPath, files):
-        top, column = path.parts[0] if len(path.parts) > 1 else "", path.parent.name == _COLUMN
+        top, column = path.parts[0] if len(path.parts) > 1 else "", path.parent.name == COLUMN
         ending = path.suffix[1:]
         label = f"{FORMATS.get(ending, ending.upper())}{', one column wide' if column else ''}"
         found.setdefault(top, {}).setdefault(path.stem, []).append((label, str(path)))
@@ -103,6 +93,9 @@ def downloads_of(files: Iterable[str]) -> list[DownloadGroup]:
 
 def name_of(stem: str) -> str:
     """What a file shows, by its name without the ending."""
+    for figure in FIGURES:
+        if label := figure.label_of(stem):
+            return label
     for pattern, name in _FAMILIES:
         if match := pattern.fullmatch(stem):
             return name.format(match.group(1))
@@ -112,4 +105,4 @@ def name_of(stem: str) -> str:
 def _place(path: str, order: list[str]) -> tuple[bool, int, str]:
     file = PurePosixPath(path)
     ending = file.suffix[1:]
-    return file.parent.name == _COLUMN, order.index(ending) if ending in order else len(order), path
+    return file.parent.name == COLUMN, order.index(ending) if ending in order else len(order), path
