@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
+from prasanga.methods import TABLES
 from prasanga.report.figures.registry import COLUMN, FIGURES
 from prasanga.report.grid import natural_order
 
@@ -18,24 +19,9 @@ FORMATS = {
 
 _FOLDERS = {"figures": "Figures", "tables": "Tables", "data": "Data", "": "About the study"}
 _NAMES = {
+    **{PurePosixPath(table.beside).stem: table.label for table in TABLES.values() if table.beside},
     "comparison": "this study beside a paper's numbers",
     "ceat": "CEAT in the layout of the paper",
-    "ceat_estimates": "CEAT, every estimate with all its columns",
-    "ceat_words": "CEAT, associations of each word",
-    "ceat_differences": "CEAT, differences between lengths and between models",
-    "ceat_settling": "CEAT, where effects settle",
-    "ceat_convergence": "CEAT, effects as draws are added",
-    "seat_estimates": "SEAT, every estimate with all its columns",
-    "seat_words": "SEAT, associations of each word",
-    "weat_estimates": "WEAT, every estimate with all its columns",
-    "weat_words": "WEAT, associations of each word",
-    "log_probability_estimates": "log-probability bias, every estimate with all its columns",
-    "log_probability_words": "log-probability bias, associations of each word",
-    "structures_spread": "traits in sentence structures, their spread",
-    "traits": "traits in sentence structures, every score",
-    "bias_percentages": "sentence pairs, every bias percentage with all its columns",
-    "pair_differences": "sentence pairs, the difference of scores of each",
-    "pair_statistics": "sentence pairs, lengths, labels and bias types of each set",
     "concordance": "concordance with sources",
     "suffixes": "all suffixes with their hits",
     "forms": "all forms by stimulus and file",

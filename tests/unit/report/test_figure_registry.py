@@ -75,9 +75,7 @@ def test_a_figure_is_drawn_from_the_files_of_its_tables(tmp_path: Path) -> None:
     assert b"f00d" in path.read_bytes()
     rows = {"method": ["ceat"], "measured": [None]}
     pl.DataFrame(rows).write_csv(tmp_path / "comparison.csv")
-    with pytest.raises(
-        InputError, match=r"has no column .*; it has method, measured\."
-    ):
+    with pytest.raises(InputError, match=r"has no column .*; it has method, measured\."):
         draw_figure("agreement.plot_published", [tmp_path / "comparison.csv"], {}, [path])
 
 
