@@ -5,16 +5,6 @@ from snakemake.utils import min_version
 min_version("9.19")
 
 
-# The files of the config are looked at before anything is made of them.
-include: "rules/config_files.smk"
-
-
-# A study is one file: with --configfile another one, complete by its own keys and the defaults of the schema.
-if not workflow.overwrite_configfiles:
-
-    configfile: "config.yaml"
-
-
 # What stands at the head of Snakemake's own report.
 report: "workflow/report/workflow.rst"
 
@@ -23,13 +13,8 @@ report: "workflow/report/workflow.rst"
 container: "containers/prasanga.sif"
 
 
+# The config, completed and checked, and the plan of the study: STUDY, SETTINGS, FILES.
 include: "rules/common.smk"
-# What the jobs of each stage take in, and which settings change what they write; other stages ask for it, too.
-include: "rules/sentences_inputs.smk"
-include: "rules/embeddings_inputs.smk"
-include: "rules/associations_inputs.smk"
-include: "rules/likelihoods_inputs.smk"
-include: "rules/report_inputs.smk"
 
 
 localrules:
@@ -44,13 +29,11 @@ rule all:
         lambda wildcards: REPORT,
 
 
-if LEXICON:
-
-    # Word lists and suffix groups to the table of surface forms.
-    include: "rules/lexicon.smk"
+# Word lists and suffix groups to the table of surface forms; candidate words, only when asked for.
+include: "rules/lexicon.smk"
 
 
-if COMPUTED:
+if STUDY.computed:
 
     localrules:
         sentences,
@@ -59,12 +42,8 @@ if COMPUTED:
 
     # Corpus files to sentences with located stimuli.
     include: "rules/sentences.smk"
-    # Candidate words ranked by their frequency in the corpus; only when asked for.
-    include: "rules/candidates.smk"
-    # Sentences to segments of an exact length, the same for all models.
+    # Sentences to segments of an exact length, the same for all models; a data set of them, only when asked for.
     include: "rules/samples.smk"
-    # The sampled contexts as a data set for others; only when asked for.
-    include: "rules/release.smk"
     # Tiny models, trained by the workflow where the config asks for them.
     include: "rules/models.smk"
     # Pairs from annotated tuples; only when asked for.
@@ -73,12 +52,7 @@ if COMPUTED:
     include: "rules/adaptation.smk"
 
 
-if FROM_RESULTS:
-
-    # Tables of what is done so far, where a study is not finished.
-    include: "rules/unfinished.smk"
-
-else:
+if not FROM_RESULTS:
 
     localrules:
         embeddings,
@@ -87,18 +61,16 @@ else:
 
     # Segments to vectors of their target words; the stage that wants a GPU.
     include: "rules/embeddings.smk"
-    # Vectors to CEAT effect sizes.
-    include: "rules/associations.smk"
-    # Words in templates, and their associations as sentences.
-    include: "rules/seat.smk"
-    # Static vectors of words, trained or read, and their associations.
+    # Static vectors of words, trained or read.
     include: "rules/static.smk"
     # Sentence pairs as tables.
     include: "rules/pairs.smk"
-    # Pairs and templates to probabilities; wants a GPU as well.
-    include: "rules/likelihoods.smk"
 
 
+# Vectors to effect sizes: CEAT, SEAT and WEAT.
+include: "rules/associations.smk"
+# Pairs and templates to probabilities; wants a GPU as well.
+include: "rules/likelihoods.smk"
 # The papers' tables, and the study beside them.
 include: "rules/comparison.smk"
 # Tables to figures and the page; never starts a model.

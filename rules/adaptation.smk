@@ -66,22 +66,22 @@ rule propose_translations:
     """Translations of both sentences of each pair by one engine."""
     input:
         pairs=pairs_to_construct,
-        model=model_files,
+        model=lambda wildcards: FILES.model(wildcards.family),
     output:
         f"{TRANSLATION}/candidates/{{family}}.parquet",
     log:
         "logs/construction/translations/{family}.log",
     benchmark:
         "benchmarks/construction/translations/{family}.tsv"
-    threads: lambda wildcards: cores_beside(cards_of_family(wildcards))
+    threads: lambda wildcards: cores_beside(config["models"][wildcards.family]["cards"])
     resources:
-        gpu=cards_of_family,
-        cards=cards_of_family,
+        gpu=lambda wildcards: config["models"][wildcards.family]["cards"],
+        cards=lambda wildcards: config["models"][wildcards.family]["cards"],
     params:
         translation=lambda wildcards: {
-            **model_settings(wildcards.family),
+            **SETTINGS.model(wildcards.family),
             "dtype": config["models"][wildcards.family]["dtype"],
-            "files": replaceable_files(wildcards.family),
+            "files": SETTINGS.model_files(wildcards.family),
             "into": config["construction"]["into"],
             "codes": config["models"][wildcards.family].get("language_codes", {}),
             "prefix": config["construction"].get("prefixes", {}).get(wildcards.family),
@@ -148,7 +148,7 @@ rule find_shared_pieces:
     """The pieces that modified words of a set's pairs share, by one model's tokenizer."""
     input:
         pairs="results/pairs/{set}.parquet",
-        model=model_files,
+        model=lambda wildcards: FILES.model(wildcards.family),
     output:
         table="results/construction/shared_pieces/{set}/{family}.pieces.parquet",
         counts="results/construction/shared_pieces/{set}/{family}.counts.parquet",
@@ -160,8 +160,8 @@ rule find_shared_pieces:
         set=r"[A-Za-z0-9][A-Za-z0-9_.-]*",
     params:
         pieces=lambda wildcards: {
-            **model_settings(wildcards.family),
-            "files": replaceable_files(wildcards.family),
+            **SETTINGS.model(wildcards.family),
+            "files": SETTINGS.model_files(wildcards.family),
         },
     script:
         "../workflow/scripts/find_shared_pieces.py"

@@ -1,78 +1,114 @@
-"""Vectors to CEAT effect sizes; one job a model and length does all categories and sample modes."""
+"""Vectors to effect sizes: CEAT of contexts, SEAT of filled templates, WEAT of static vectors.
+
+One job a model (and length, or set of vectors) does all categories; what jobs write is gathered in one table a method. Of
+an unfinished study, tables are gathered of what is done, apart from its results.
+"""
+
+if not FROM_RESULTS:
+
+    rule measure_ceat:
+        """CEAT of every category in one model, or in its twin with random weights, at one length."""
+        input:
+            embeddings="results/embeddings/{model}/{length}.json",
+            # fixed draws index the contexts that all models have
+            all_embeddings=lambda wildcards: FILES.lists(wildcards.length),
+            # their digests count, and not the file with all categories and glosses
+            categories=ancient("results/lexicon/categories.json"),
+        output:
+            estimates="results/associations/ceat/{model}/{length}.parquet",
+            words="results/associations/ceat/{model}/{length}.words.parquet",
+            resamples="results/associations/ceat/{model}/{length}.resamples.parquet",
+            convergence="results/associations/ceat/{model}/{length}.convergence.parquet",
+        log:
+            "logs/associations/ceat/{model}/{length}.log",
+        benchmark:
+            "benchmarks/associations/ceat/{model}/{length}.tsv"
+        params:
+            *digests_of(STUDY.chosen),
+            ceat=lambda wildcards: SETTINGS.ceat(wildcards.model, wildcards.length),
+        script:
+            "../workflow/scripts/measure_ceat.py"
+
+    rule compare_ceat:
+        """How effects differ between lengths and between models, from which length and number of draws on they stay."""
+        input:
+            estimates="results/associations/ceat.parquet",
+            resamples=FILES.ceat("resamples.parquet"),
+            convergence=FILES.ceat("convergence.parquet"),
+        output:
+            differences="results/associations/ceat_differences.parquet",
+            settling="results/associations/ceat_settling.parquet",
+            convergence="results/associations/ceat_convergence.parquet",
+        log:
+            "logs/associations/compare.log",
+        benchmark:
+            "benchmarks/associations/compare.tsv"
+        params:
+            comparison=SETTINGS.comparison_of_ceat(),
+        script:
+            "../workflow/scripts/compare_ceat.py"
+
+    rule measure_seat:
+        """SEAT of every category in one model, or in its twin with random weights."""
+        input:
+            embeddings="results/embeddings/{model}/templates.json",
+            sentences="results/samples/templates.parquet",
+            categories=ancient("results/lexicon/categories.json"),
+        output:
+            estimates="results/associations/seat/{model}.parquet",
+            words="results/associations/seat/{model}.words.parquet",
+        log:
+            "logs/associations/seat/{model}.log",
+        benchmark:
+            "benchmarks/associations/seat/{model}.tsv"
+        wildcard_constraints:
+            # a name may hold full stops, and that of the second table is none of a model
+            model=name_in(STUDY.embedded),
+        params:
+            *digests_of(STUDY.seat_chosen),
+            seat=lambda wildcards: SETTINGS.seat(wildcards.model),
+        script:
+            "../workflow/scripts/measure_seat.py"
+
+    rule measure_weat:
+        """WEAT of every category by one set of static vectors."""
+        input:
+            "results/static/{vectors}.parquet",
+            categories=ancient("results/lexicon/categories.json"),
+        output:
+            estimates="results/associations/weat/{vectors}.parquet",
+            words="results/associations/weat/{vectors}.words.parquet",
+        log:
+            "logs/associations/weat/{vectors}.log",
+        benchmark:
+            "benchmarks/associations/weat/{vectors}.tsv"
+        params:
+            *digests_of(STUDY.weat_chosen),
+            weat=lambda wildcards: SETTINGS.weat(wildcards.vectors),
+        script:
+            "../workflow/scripts/measure_weat.py"
+
+    rule associations:
+        """The tables of all estimates of associations."""
+        input:
+            FILES.associations(),
 
 
-rule measure_ceat:
-    """CEAT of every category in one model, or in its twin with random weights, at one length."""
+rule gather_estimates:
+    """All estimates of a method in one table, with their twins and corrected for the study's tests; and all words."""
     input:
-        embeddings="results/embeddings/{model}/{length}.json",
-        # fixed draws index the contexts that all models have
-        all_embeddings=all_lists,
-        # their digests count, and not the file with all categories and glosses
-        categories=ancient("results/lexicon/categories.json"),
+        unpack(lambda wildcards: FILES.gathered(wildcards.method)),
     output:
-        estimates="results/associations/ceat/{model}/{length}.parquet",
-        words="results/associations/ceat/{model}/{length}.words.parquet",
-        resamples="results/associations/ceat/{model}/{length}.resamples.parquet",
-        convergence="results/associations/ceat/{model}/{length}.convergence.parquet",
+        parquet="results/{stage}/{method}.parquet",
+        csv="results/{stage}/{method}.csv",
+        words="results/{stage}/{method}_words.parquet",
     log:
-        "logs/associations/ceat/{model}/{length}.log",
+        "logs/{stage}/gather.{method}.log",
     benchmark:
-        "benchmarks/associations/ceat/{model}/{length}.tsv"
+        "benchmarks/{stage}/gather.{method}.tsv"
+    wildcard_constraints:
+        stage="unfinished" if FROM_RESULTS else "associations|likelihoods",
     params:
-        *digests_of(CHOSEN),
-        ceat=lambda wildcards: {
-            **ceat_settings(wildcards.model),
-            "categories": config["categories"],
-            "segment_length": LABELS[wildcards.length],
-        },
-    script:
-        "../workflow/scripts/measure_ceat.py"
-
-
-rule gather_ceat:
-    """All estimates of the study in one table, with their twins and corrected for their number; and all words."""
-    input:
-        estimates=ceat_tables("parquet"),
-        twins=ceat_tables("parquet", TWINS),
-        words=ceat_tables("words.parquet"),
-        others=other_tests("ceat"),
-    output:
-        parquet="results/associations/ceat.parquet",
-        csv="results/associations/ceat.csv",
-        words="results/associations/ceat_words.parquet",
-    log:
-        "logs/associations/gather.ceat.log",
-    benchmark:
-        "benchmarks/associations/gather.ceat.tsv"
-    params:
-        twin_of=[TWIN_OF[twin] for twin in TWINS for _ in LENGTH_FILES],
+        twin_of=lambda wildcards: FILES.models_of_twins(wildcards.method),
     script:
         "../workflow/scripts/gather_estimates.py"
-
-
-rule compare_ceat:
-    """How effects differ between lengths and between models, and from which length and number of draws on they stay."""
-    input:
-        estimates="results/associations/ceat.parquet",
-        resamples=ceat_tables("resamples.parquet"),
-        convergence=ceat_tables("convergence.parquet"),
-    output:
-        differences="results/associations/ceat_differences.parquet",
-        settling="results/associations/ceat_settling.parquet",
-        convergence="results/associations/ceat_convergence.parquet",
-    log:
-        "logs/associations/compare.log",
-    benchmark:
-        "benchmarks/associations/compare.tsv"
-    params:
-        comparison={"band": config["associations"]["band"], "models": MODELS},
-    script:
-        "../workflow/scripts/compare_ceat.py"
-
-
-rule associations:
-    """The tables of all estimates."""
-    input:
-        "results/associations/ceat.parquet",
-        "results/associations/ceat_differences.parquet",
-        estimates_beside_ceat(),

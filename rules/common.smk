@@ -1,67 +1,97 @@
-"""What all rules share: the config, what the study consists of, and how results are noted and code is fingerprinted."""
+"""What all rules share: the config and what is planned from it, and how results are noted and code is fingerprinted."""
 
 import os
 import re
 import sys
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 from snakemake.cli import get_argument_parser
+from snakemake.exceptions import IncompleteCheckpointException
 
-from prasanga.config import complete, read_schema, require_names_apart
+# The code that is fingerprinted is the code that runs: that of this checkout, wherever else the package is installed.
+SOURCE = Path(workflow.basedir, "src").resolve()
+sys.path.insert(0, str(SOURCE))
+os.environ |= {"PYTHONPATH": os.pathsep.join([str(SOURCE), os.getenv("PYTHONPATH", "")]).rstrip(os.pathsep)}
+
+from prasanga.config import complete, read_schema
+from prasanga.config_files import read_config
+from prasanga.embeddings.lists import require_shards
 from prasanga.errors import InputError
-from prasanga.lexicon.categories import (
-    chosen_categories,
-    read_categories,
-    require_language,
-    require_searched,
-    require_words,
-    stimuli_of,
-)
-from prasanga.lexicon.planning import plan_lexicon
-from prasanga.likelihoods.planning import digest_of_set
-from prasanga.models.studied import (
-    kind_at_hand,
-    require_encoder,
-    require_places,
-    require_stage,
-    scored_models,
-    studied_models,
-    twins_of,
-)
+from prasanga.likelihoods.planning import require_scores
+from prasanga.logs import said_of_failure
+from prasanga.plan import CACHE, METHODS, Files, Settings, Study, digests_of, require_results
 from prasanga.provenance import digest_of
 from prasanga.provenance.circumstances import here, note_job
 from prasanga.provenance.code import fingerprint, remembered
-from prasanga.provenance.ledger import MANIFEST, synchronize
-from prasanga.samples import bucket_names, parse_length, require_longest
-from prasanga.sentences.manifest import update_manifest
-from prasanga.sentences.shards import find_shards, require_apart
+from prasanga.provenance.ledger import synchronize
+from prasanga.report.downloads import name_of
 
 
+def readable(function, *arguments):
+    """Call `function`; an InputError of ours ends the run as a message, not as a traceback of Snakemake's.
+
+    So does any other error: what the system refuses, with its file; what is our mistake, with where its traceback lies.
+    """
+    try:
+        return function(*arguments)
+    except InputError as error:
+        raise WorkflowError(str(error)) from None
+    except Exception as error:
+        raise WorkflowError(said_of_failure(error, "logs/planning.log")) from None
+
+
+# The files of the config are looked at before anything is made of them.
+if workflow.is_main_process:
+    for file in workflow.overwrite_configfiles or ["config.yaml"]:
+        readable(read_config, file)
+
+
+# A study is one file: with --configfile another one, complete by its own keys and the defaults of the schema.
+if not workflow.overwrite_configfiles:
+
+    configfile: "config.yaml"
+
+
+@cache
 def arguments_of_snakemake():
-    """What stands on Snakemake's own command line; None if it was not started from there."""
+    """Return what stands on Snakemake's own command line; None if it was not started from there."""
     try:
         return get_argument_parser().parse_known_args(sys.argv[1:])[0]
     except SystemExit:
         return None
 
 
+def asked_for():
+    """Return what Snakemake is asked for; the rules are read before it says so itself."""
+    return getattr(arguments_of_snakemake(), "targets", None) or ["all"]
+
+
 def asked_for_figures():
-    """Whether Snakemake was asked for figures and nothing else; the rules are read before it says so itself."""
-    if not any("figures" in argument for argument in sys.argv):
-        return False
-    names = getattr(arguments_of_snakemake(), "targets", None)
-    return bool(names) and all(name == "figures" or name.startswith("results/report/figures/") for name in names)
+    """Return whether figures are asked for, and nothing else."""
+    named = any("figures" in argument for argument in sys.argv)  # the parser of Snakemake is slow to make
+    return named and all(name == "figures" or name.startswith("results/report/figures/") for name in asked_for())
 
 
 def asked_for_check():
-    """Whether results are to be looked at and nothing is to be made; sources and vectors need not be there."""
-    return "check_results" in sys.argv and set(getattr(arguments_of_snakemake(), "targets", [])) == {"check_results"}
+    """Return whether results are to be looked at and nothing is to be made; sources and vectors need not be there."""
+    return "check_results" in sys.argv and set(asked_for()) == {"check_results"}
 
 
 def vectors_at_hand():
-    """Whether statistics are to be made from cached vectors, and there are any."""
+    """Return whether statistics are to be made from cached vectors, and there are any."""
     return config["embeddings"]["source"] == "cached" and any(Path("results/embeddings").glob("*/*.json"))
+
+
+def warn(sentence):
+    """Say something at the start of a run, once, that is no reason to stop."""
+    if sentence and workflow.is_main_process:
+        print(f"Warning: {sentence}", file=sys.stderr)
+
+
+def name_in(names):
+    """Return a pattern of these names and no other."""
+    return "|".join(map(re.escape, names)) or "(?!)"
 
 
 config = readable(
@@ -73,109 +103,97 @@ config = readable(
 # Whoever asks for the figures alone gets them from the results that are there; nothing else is looked at, or made.
 CHECKED = asked_for_check()
 FROM_RESULTS = CHECKED or (asked_for_figures() and not vectors_at_hand())
-COMPUTED = config["embeddings"]["source"] == "computed" and not FROM_RESULTS
-STUDIED = readable(studied_models, config["models"])
-MODELS = sorted(STUDIED)
-# Null controls: they are measured as the models are, and stand beside them in tables, never among them.
-TWINS = readable(twins_of, STUDIED, config["seed"]) if config["associations"]["random_twin"] else {}
-TWIN_OF = dict(zip(TWINS, STUDIED))
-# The models that are asked for probabilities, and their null controls; a layer is no question there.
-SCORED = readable(scored_models, config["models"])
-SCORED_TWINS = readable(twins_of, SCORED, config["seed"]) if config["associations"]["random_twin"] else {}
-SCORED_TWIN_OF = dict(zip(SCORED_TWINS, SCORED))
-KINDS = {model: kind_at_hand(settings) for model, settings in SCORED.items()}
-# Log-probability bias is asked of models with a mask; one of the hub whose kind is not written down is taken for one,
-# and refused by check_model if it is none.
-MASKED = [model for model in SCORED if KINDS[model] in ("encoder", "auto")]
-MASKED_TWINS = [twin for twin, model in SCORED_TWIN_OF.items() if model in MASKED]
-PAIRS, LOG_PROBABILITY = config["pairs"], config["log_probability"]
-SETS, TRAITS = PAIRS["sets"], LOG_PROBABILITY["traits"]
-OF_WORDS = [f"log_probability.{key}" for key in ("categories", "traits") if LOG_PROBABILITY[key]]
-readable(require_stage, config["models"], "likelihoods", [*(["pairs.sets"] if SETS else []), *OF_WORDS])
-readable(require_encoder, KINDS, OF_WORDS)
-readable(require_names_apart, config["static"]["vectors"], {**STUDIED, **SCORED})
-LENGTHS = [parse_length(length) for length in config["samples"]["lengths"]]
-readable(require_longest, LENGTHS, config["samples"]["longest"])
-LENGTH_FILES = [length.file_name for length in LENGTHS]
-DRAWN = f"results/samples/{'-'.join(LENGTH_FILES)}.of{config['embeddings']['buckets']}.json"
-LABELS = {length.file_name: length.label for length in LENGTHS}
-BUCKETS = bucket_names(config["embeddings"]["buckets"])
-TRAINED = sorted(model for model, settings in config["models"].items() if "train" in settings)
-NORMALIZATION = config["normalization"][config["language"]]
-# What plans need to know again and again, kept beside Snakemake's own notes; deleting it costs a second.
-CACHE = ".snakemake/prasanga"
-
-
-# The lexicon is read while planning: a mistake in it is told before any job, and the jobs depend on what it comes to and
-# not on the files. Without the files (cached vectors on another machine) the categories are those of the results.
-if FROM_RESULTS:
-    LEXICON, SET_FILES, CATEGORIES = None, {}, {}
-elif COMPUTED or Path(config["lexicon"]["stimuli"]).exists():
-    LEXICON = readable(
-        partial(plan_lexicon, normalization=NORMALIZATION, cache=CACHE),
-        config["lexicon"]["stimuli"],
-        config["lexicon"]["suffix_groups"],
-    )
-    readable(require_language, LEXICON.language, config["language"])
-    FORMS, CATEGORIES, SET_FILES = LEXICON.forms, LEXICON.categories, LEXICON.files
-else:
-    LEXICON, SET_FILES = None, {}
-    CATEGORIES = readable(read_categories, "results/lexicon/categories.json")
-SEAT = config["seat"]
-SENTENCES = "results/samples/templates.parquet"
-CHOSEN, SEAT_CHOSEN, LOG_PROBABILITY_CHOSEN = (
-    {} if FROM_RESULTS else readable(partial(chosen_categories, key=key), CATEGORIES, names)
-    for key, names in (
-        ("categories", config["categories"]),
-        ("seat.categories", SEAT["categories"]),
-        ("log_probability.categories", LOG_PROBABILITY["categories"]),
-    )
-)
-if CHOSEN:
-    readable(require_searched, CATEGORIES, config["categories"])
-if LOG_PROBABILITY_CHOSEN:  # a name with a slip in it would be passed over
-    readable(partial(chosen_categories, key="log_probability.exchanged"), CATEGORIES, LOG_PROBABILITY["exchanged"])
-for chosen, key in (
-    (CHOSEN, "categories"),
-    (SEAT_CHOSEN, "seat.categories"),
-    (LOG_PROBABILITY_CHOSEN, "log_probability.categories"),
-):
-    readable(partial(require_words, key=key, files=SET_FILES), CATEGORIES, chosen)
-
-
-# Corpus files enter as digests of their content, which the manifest remembers: their times say nothing.
-SHARDS, SUPPLEMENT, CORPUS = {}, {}, {}
-if COMPUTED:
-    readable(require_places, config["models"], Path.cwd())
-    for name, settings in SETS.items():  # else results of an earlier run would stand in for pairs that are not there
-        readable(digest_of_set, name, settings["path"])
-    SHARDS, SUPPLEMENT = (
-        readable(
-            find_shards,
-            config["corpus"]["root"],
-            config["corpus"][key],
-            config["corpus"]["shard_megabytes"] * 10**6,
-            f"corpus.{key}",
-            [".", *config["outside"]],
-        )
-        for key in ("texts", "supplement")
-    )
-    readable(require_apart, SHARDS, SUPPLEMENT)
-    CORPUS = readable(
-        update_manifest,
-        f"results/{MANIFEST}",
-        [shard.path for shard in (*SHARDS.values(), *SUPPLEMENT.values())],
-    )
+STUDY = readable(partial(Study, from_results=FROM_RESULTS), config)
+SETTINGS = Settings(STUDY)
+FILES = readable(Files, STUDY)
+if FROM_RESULTS and not CHECKED:
+    readable(require_results, FILES)
+if not (STUDY.computed or FROM_RESULTS):
+    readable(require_shards, SETTINGS.cached_lists(), SETTINGS.dispensable_lists())
+    readable(require_scores, SETTINGS.cached_scores())
+for sentence in FILES.missing:
+    warn(sentence)
 
 
 # The same patterns stand in workflow/schemas/config.schema.yaml (names of models, lengths).
 wildcard_constraints:
     shard=r"[A-Za-z0-9_.-]+",
     model=r"[A-Za-z0-9][A-Za-z0-9_.-]*",
-    family="|".join(map(re.escape, config["models"])),
+    family=name_in(config["models"]),
     length=r"\d+|over\d+",
     bucket=r"\d\d",
-    set="|".join(map(re.escape, SETS)) or "(?!)",
+    method=name_in(METHODS),
+    set=name_in(STUDY.sets),
+    vectors=name_in(config["static"]["vectors"]),
+
+
+@cache
+def unfinished(samples, families, known):
+    """Return what Snakemake raises for the first checkpoint that is not done, of these; None once all are.
+
+    It looks through all lengths and buckets for it, and its answer depends on the outputs of checkpoints that are known
+    by then, of which there are only ever more: `known` is their number.
+    """
+    try:
+        if samples:
+            checkpoints.draw_samples.get()
+        for family in families:
+            checkpoints.check_model.get(family=family)
+    except IncompleteCheckpointException as error:
+        return error
+
+
+def once_done(paths, samples=True, families=()):
+    """Return paths once samples are drawn and these models are checked; until then, tell Snakemake to come back."""
+    if error := unfinished(samples, families, len(checkpoints.created_output)):
+        raise error.with_traceback(None)
+    return paths
+
+
+def machine_for(models):
+    """Return what jobs ask of a machine or a cluster that run one of `models`, which has the settings of each."""
+
+    def cards(wildcards):
+        return models[wildcards.model]["cards"]
+
+    return {
+        "gpu": cards,
+        "cards": cards,
+        # of the jobs with cards that share a job of a cluster, one runs at a time
+        "on_card": lambda wildcards: min(cards(wildcards), 1),
+        "mem_mb": lambda wildcards, attempt: attempt * STUDY.memory(models[wildcards.model]["family"]),
+    }
+
+
+def cores_beside(cards):
+    """Return the cores of a job that runs a model on so many cards; without any, several models run, on a core each."""
+    return 2 if cards else 1
+
+
+def in_report(path, caption, category, **labels):
+    """Return a file that goes into Snakemake's own report, under a caption."""
+    return report(path, caption=f"../workflow/report/{caption}.rst", category=category, labels=labels)
+
+
+def tables_in_report(paths):
+    """Return tables as a rule's output; the CSV file of each goes into Snakemake's own report."""
+    return [
+        in_report(path, "tables", "Tables", table=name_of(Path(path).stem)) if path.endswith(".csv") else path
+        for path in paths
+    ]
+
+
+def figures_in_report(paths):
+    """Return figures as a rule's output; the SVG of each goes into Snakemake's own report, under its caption."""
+    labels = lambda wildcards: {"figure": name_of(wildcards.figure)}
+    under = {"caption": "../workflow/report/figure.rst", "category": "Figures", "labels": labels}
+    return [(report(path, **under) if path.endswith(".svg") else path) for path in paths]
+
+
+def code_of_figure(figure):
+    """Return the digest of the code that a figure's function reaches."""
+    name, _, _ = figure.plot.partition(".")
+    return digest_of(fingerprint(Path(SOURCE, f"prasanga/report/figures/{name}.py"), SOURCE))
 
 
 def circumstances(study):
@@ -270,42 +288,3 @@ def attach_fingerprints(workflow):
                 script = Path(workflow.basedir, "workflow/scripts", Path(str(each.script)).name)
                 digests = fingerprint(script, SOURCE)
                 each.set_params(*(f"{name} {digest}" for name, digest in digests.items()))
-
-
-def warn(sentence):
-    """Say something at the start of a run, once, that is no reason to stop."""
-    if sentence and workflow.is_main_process:
-        print(f"Warning: {sentence}", file=sys.stderr)
-
-
-def digests_of(categories):
-    """A parameter for each category, its name and a digest of its words: Snakemake prints those that differ, and no more."""
-    return [f"category {name} {digest_of(category)[:12]}" for name, category in categories.items()]
-
-
-def files_of(folder_or_file):
-    """A file itself, or the YAML and JSON files of a folder: what the lexicon is read from."""
-    path = Path(folder_or_file)
-    if path.is_dir():
-        return sorted(str(p) for p in path.iterdir() if p.suffix in {".yaml", ".json", ".jsonl"})
-    return [str(path)]
-
-
-def lexicon_files(wildcards):
-    """The word sets, categories and suffix groups that the lexicon is compiled from."""
-    settings = config["lexicon"]
-    groups = settings["suffix_groups"]
-    return files_of(settings["stimuli"]) + ([groups] if groups else [])
-
-
-def lexicon_settings():
-    """Where the words of the study are read from, and in which spelling."""
-    return {
-        **{key: config["lexicon"][key] for key in ("stimuli", "suffix_groups")},
-        "normalization": NORMALIZATION,
-    }
-
-
-def made_by_the_workflow(path):
-    """A file of an earlier stage: made if vectors are computed, used if it is there when they come from the cache."""
-    return [path] if COMPUTED or Path(path).exists() else []

@@ -1,17 +1,41 @@
-"""Segments to vectors of their target words.
+"""Segments, and SEAT's sentences, to vectors of their target words.
 
-The only rules that ask for a GPU. Their parameters hold what changes vectors and nothing else, so that a batch size or a
-device never makes them anew; vectors made once are kept in results/store and used again (prasanga.embeddings.store).
+With rules/likelihoods.smk the only ones that ask for a GPU. Their parameters hold what changes vectors and nothing else,
+so that a batch size or a device never makes them anew; vectors made once are kept in results/store and used again.
 """
 
-if COMPUTED:
+EMBEDDER = machine_for(STUDY.embedded)
+
+if STUDY.lexicon:
+
+    rule fill_templates:
+        """The sentences of all words of SEAT's categories, each word in every template of its class."""
+        input:
+            ancient(FILES.word_lists()),
+            templates=ancient(config["seat"]["templates"]),
+        output:
+            "results/samples/templates.parquet",
+        log:
+            "logs/samples/templates.log",
+        benchmark:
+            "benchmarks/samples/templates.tsv"
+        priority: 100  # a word that lacks a form is told before any model runs
+        params:
+            filling=SETTINGS.templates(),
+        script:
+            "../workflow/scripts/fill_templates.py"
+
+
+if STUDY.computed:
 
     rule embed_segments:
         """The vectors of one bucket of segments by a model or a twin; only those that the store lacks are computed."""
         input:
-            segments=drawn_segments,
-            model=checked_model,
-            first=first_layer,
+            segments=lambda wildcards: once_done(f"results/samples/{wildcards.length}/{wildcards.bucket}.parquet"),
+            model=lambda wildcards: checkpoints.check_model.get(
+                family=STUDY.embedded[wildcards.model]["family"]
+            ).output.report,
+            first=lambda wildcards: FILES.first_layer(wildcards.model, wildcards.length, wildcards.bucket),
         output:
             vectors="results/embeddings/{model}/{length}/{bucket}.parquet",
             left_out="results/embeddings/{model}/{length}/{bucket}.left_out.tsv",
@@ -19,64 +43,73 @@ if COMPUTED:
             "logs/embeddings/{model}/{length}/{bucket}.log",
         benchmark:
             "benchmarks/embeddings/{model}/{length}/{bucket}.tsv"
-        threads: threads_of
+        threads: lambda wildcards: cores_beside(STUDY.embedded[wildcards.model]["cards"])
         resources:
-            gpu=cards_of,
-            cards=cards_of,
-            on_card=on_card,
-            mem_mb=memory_of,
+            **EMBEDDER,
         params:
-            embedding=lambda wildcards: embedding_settings(wildcards.model),
+            embedding=lambda wildcards: SETTINGS.embedding(wildcards.model),
         script:
             "../workflow/scripts/embed_segments.py"
+
+    rule embed_templates:
+        """The vectors of all sentences of SEAT by one model; only those that the store lacks are computed."""
+        input:
+            sentences="results/samples/templates.parquet",
+            model=lambda wildcards: checkpoints.check_model.get(
+                family=STUDY.embedded[wildcards.model]["family"]
+            ).output.report,
+        output:
+            vectors="results/embeddings/{model}/templates/00.parquet",
+            left_out="results/embeddings/{model}/templates/00.left_out.tsv",
+        log:
+            "logs/embeddings/{model}/templates/00.log",
+        benchmark:
+            "benchmarks/embeddings/{model}/templates/00.tsv"
+        threads: lambda wildcards: cores_beside(STUDY.embedded[wildcards.model]["cards"])
+        resources:
+            **EMBEDDER,
+        params:
+            embedding=lambda wildcards: SETTINGS.sentence_embedding(wildcards.model),
+        script:
+            "../workflow/scripts/embed_templates.py"
 
     rule compare_precision:
         """How far the vectors are from those in full precision, on a few segments of the shortest length."""
         input:
-            segments=drawn_short_segments,
-            model=checked_model,
+            segments=lambda wildcards: once_done(f"results/samples/{STUDY.shortest}/{STUDY.buckets[0]}.parquet"),
+            model=lambda wildcards: checkpoints.check_model.get(
+                family=STUDY.embedded[wildcards.model]["family"]
+            ).output.report,
         output:
             "results/embeddings/{model}/precision.json",
         log:
             "logs/embeddings/{model}/precision.log",
         benchmark:
             "benchmarks/embeddings/{model}/precision.tsv"
-        threads: threads_of
+        threads: lambda wildcards: cores_beside(STUDY.embedded[wildcards.model]["cards"])
         resources:
-            gpu=cards_of,
-            cards=cards_of,
-            on_card=on_card,
-            mem_mb=memory_of,
+            **EMBEDDER,
         params:
-            embedding=lambda wildcards: embedding_settings(wildcards.model),
+            embedding=lambda wildcards: SETTINGS.embedding(wildcards.model),
         script:
             "../workflow/scripts/compare_precision.py"
 
     rule list_embeddings:
-        """The shards of one model and length with their digests: equal shards rerun no statistics."""
+        """The shards of one model and length (or of SEAT's sentences) with their digests: equal ones rerun no statistics."""
         input:
-            vectors=expand(
-                "results/embeddings/{{model}}/{{length}}/{bucket}.parquet",
-                bucket=BUCKETS,
-            ),
+            vectors=lambda wildcards: FILES.shards(wildcards.model, wildcards.length),
             # not read, but a table that was lost is made again
-            left_out=expand(
-                "results/embeddings/{{model}}/{{length}}/{bucket}.left_out.tsv",
-                bucket=BUCKETS,
-            ),
+            left_out=lambda wildcards: FILES.shards(wildcards.model, wildcards.length, "left_out.tsv"),
         output:
             "results/embeddings/{model}/{length}.json",
         log:
             "logs/embeddings/{model}/{length}.log",
         benchmark:
             "benchmarks/embeddings/{model}/{length}.tsv"
+        wildcard_constraints:
+            length=r"\d+|over\d+|templates",
         script:
             "../workflow/scripts/list_embeddings.py"
-
-else:
-    from prasanga.embeddings.lists import require_shards
-
-    readable(require_shards, cached_lists(), dispensable_lists())
 
 
 rule list_store:
@@ -88,7 +121,7 @@ rule list_store:
     benchmark:
         "benchmarks/store/list.tsv"
     params:
-        files=lambda wildcards: stored_files(),
+        files=lambda wildcards: FILES.stored(),
     script:
         "../workflow/scripts/list_store.py"
 
@@ -102,7 +135,7 @@ rule compact_store:
     benchmark:
         "benchmarks/store/compact.tsv"
     params:
-        files=lambda wildcards: stored_files(),
+        files=lambda wildcards: FILES.stored(),
     script:
         "../workflow/scripts/compact_store.py"
 
@@ -110,10 +143,6 @@ rule compact_store:
 rule embeddings:
     """The vectors of all models, and of their twins with random weights, at all lengths."""
     input:
-        embedding_lists(),
-        expand(
-            "results/embeddings/{model}/{length}.json",
-            model=TWINS,
-            length=LENGTH_FILES,
-        ),
-        model_reports(),
+        FILES.lists(),
+        FILES.lists(twins=True),
+        FILES.model_reports(),

@@ -7,6 +7,9 @@ core; most of our jobs take less. So those that hang together go as one. On this
   member, one after the other, inside the job.
 - Members are connected by files. `group-components`, which would put together what is not, is not to be used here: when a
   checkpoint is done, Snakemake deals such groups anew, the running ones among them.
+- A group that a checkpoint changes loses members: Snakemake (9.27.1) keeps the groups of the plan before and adds jobs to
+  them, and the study ends with a KeyError (its issue 4202, open). So a group lies before the checkpoints, or all of its
+  members wait until every checkpoint of the study is done: then all are planned anew, and the plan changes no more.
 - If one member fails, the files of all are removed, and the group is tried again: so what takes hours on a card is not put
   together with what may fail behind it. Vectors stay in the store in any case.
 - A model on a card has a job for each length: its shards one after the other on the same card. That is what the resource
@@ -25,38 +28,32 @@ HERE = (
 
 # As one only as long as the corpus has few parts: a core reads one in seconds, and a job may run some of them at a time.
 FEW_PARTS = 64
-# Whether the models are small ones of our own, all of them, and none is to have a card.
-ALL_TRAINED = all("train" in settings and not settings["cards"] for settings in config["models"].values())
 
-GROUPS = {
+# Groups of jobs that no checkpoint changes.
+BEFORE = {
     "sentences": ("draw_samples", "audit_sentences"),
     "models": ("train_model", "check_model"),
     "static": ("train_static", "read_trained"),
-    "associations": (
-        *("measure_ceat", "measure_seat", "measure_weat"),
-        *("gather_ceat", "gather_seat", "gather_weat", "gather_log_probability"),
-        "compare_ceat",
-    ),
+}
+if len(STUDY.shards) + len(STUDY.supplement) <= FEW_PARTS:
+    BEFORE["sentences"] += ("extract_sentences", "find_short_stimuli", "extract_supplement")
+
+# Groups of jobs that wait for all checkpoints.
+BEHIND = {
+    "associations": ("measure_ceat", "measure_seat", "measure_weat", "gather_estimates", "compare_ceat"),
     "report": (
         "draw_figure",
         *("write_tables", "write_paper_tables", "write_pair_table", "compare_with_papers"),
         *("collect_data", "describe_study", "write_page"),
     ),
 }
-
-if len(SHARDS) + len(SUPPLEMENT) <= FEW_PARTS:
-    GROUPS["sentences"] += ("extract_sentences", "find_short_stimuli", "extract_supplement")
-
-if ALL_TRAINED:
-    GROUPS["associations"] += (
-        *("embed_segments", "list_embeddings", "embed_templates", "list_templates"),
-        "score_log_probability",
-    )
-    GROUPS["likelihoods"] = ("score_pairs", "measure_bias_percentages", "score_structures", "gather_structures")
-    GROUPS["report"] += ("compare_precision",)
+if STUDY.small:
+    BEHIND["associations"] += ("embed_segments", "list_embeddings", "embed_templates", "score_log_probability")
+    BEHIND["likelihoods"] = ("score_pairs", "measure_bias_percentages", "score_structures", "gather_structures")
+    BEHIND["report"] += ("compare_precision",)
 else:
-    GROUPS["embeddings"] = ("embed_segments", "list_embeddings", "embed_templates", "list_templates")
-    GROUPS["report"] += ("measure_bias_percentages", "gather_structures")
+    BEHIND["embeddings"] = ("embed_segments", "list_embeddings", "embed_templates")
+    BEHIND["report"] += ("measure_bias_percentages", "gather_structures")
 
 DEFINED = {rule.name: rule for rule in workflow.rules}
 
@@ -71,16 +68,17 @@ resource_scopes:
 if workflow.resource_settings.nodes or not workflow.is_main_process:
     workflow.register_resource("on_card", 1)
 
-if workflow.resource_settings.nodes:
-
-    # Where jobs are put together again whenever a checkpoint is done.
-    include: "joined_groups.smk"
-
 
 if workflow.resource_settings.nodes and not FROM_RESULTS:
     workflow.localrules(*(name for name in HERE if name in DEFINED))
     # A profile with groups of its own has thought of all of them: two ways of grouping would wait for each other.
-    for group, names in ({} if workflow.group_settings.overwrite_groups else GROUPS).items():
-        for name in names:
-            if name in DEFINED:
+    if not workflow.group_settings.overwrite_groups:
+        for group, names in BEFORE.items():
+            for name in filter(DEFINED.get, names):
                 DEFINED[name].group = group
+        # Whoever asks for a single file has its jobs one by one: the checkpoints of the whole study are not its own.
+        awaited = STUDY.checkpoints_of(asked_for())
+        for group, names in BEHIND.items() if awaited else ():
+            for name in filter(DEFINED.get, names):
+                DEFINED[name].group = group
+                DEFINED[name].set_input(lambda wildcards: once_done([], *awaited))

@@ -1,34 +1,23 @@
 """Probabilities: sentence pairs by models of every kind, words in templates by those that have a mask.
 
 Their parameters hold what changes scores and nothing else, as those of the embedding stage; results of models that are
-not at hand are used as they are where vectors come from the cache.
+not at hand are used as they are where vectors come from the cache. Of an unfinished study, tables are made of what is done,
+apart from its results.
 """
 
-from prasanga.likelihoods.planning import plan_sentences, require_scores
+SCORER = machine_for(STUDY.scorers)
+LOG_PROBABILITY = config["log_probability"]
+GATHERED = "unfinished" if FROM_RESULTS else "likelihoods"
 
-# A mistake in the templates, and a word without a form that they ask for, is told while planning.
-SENTENCES_OF = {}
-if LEXICON is not None and (TRAITS or LOG_PROBABILITY["categories"]):
-    SENTENCES_OF = readable(
-        partial(plan_sentences, cache=CACHE),
-        LOG_PROBABILITY,
-        lexicon_settings(),
-        LEXICON.words,
-        LOG_PROBABILITY_CHOSEN,
-    )
-
-
-# Of all names of models only these, so that tables beside `<model>.parquet` are no models.
-SCORER_NAMES = "|".join(map(re.escape, [*SCORED, *SCORED_TWINS])) or "(?!)"
-
-
-if COMPUTED:
+if STUDY.computed:
 
     rule score_pairs:
         """Scores of both sentences of each pair of a set, by a model or its twin with random weights."""
         input:
             pairs="results/pairs/{set}.parquet",
-            model=checked_scorer,
+            model=lambda wildcards: checkpoints.check_model.get(
+                family=STUDY.scorers[wildcards.model]["family"]
+            ).output.report,
         output:
             "results/likelihoods/pairs/{set}/{model}.parquet",
         log:
@@ -36,23 +25,23 @@ if COMPUTED:
         benchmark:
             "benchmarks/likelihoods/pairs/{set}/{model}.tsv"
         wildcard_constraints:
-            model=SCORER_NAMES,
-        threads: threads_of_scorer
+            # of all names of models only these, so that tables beside `<model>.parquet` are no models
+            model=name_in(STUDY.scorers),
+        threads: lambda wildcards: cores_beside(STUDY.scorers[wildcards.model]["cards"])
         resources:
-            gpu=cards_of_scorer,
-            cards=cards_of_scorer,
-            on_card=scorer_on_card,
-            mem_mb=memory_of_scorer,
+            **SCORER,
         params:
-            scoring=lambda wildcards: pair_settings(wildcards.model),
+            scoring=lambda wildcards: SETTINGS.pair_scores(wildcards.model),
         script:
             "../workflow/scripts/score_pairs.py"
 
     rule score_structures:
         """Log-probability bias of every trait in the sentence structures S1 to S5, by a model or its twin."""
         input:
-            model=checked_scorer,
-            texts=[ancient(path) for path in [*TRAITS, LOG_PROBABILITY["structures"]] if TRAITS],
+            model=lambda wildcards: checkpoints.check_model.get(
+                family=STUDY.scorers[wildcards.model]["family"]
+            ).output.report,
+            texts=[ancient(path) for path in [*STUDY.traits, LOG_PROBABILITY["structures"]] if STUDY.traits],
         output:
             traits="results/likelihoods/structures/{model}.parquet",
             terms="results/likelihoods/structures/{model}.terms.parquet",
@@ -61,22 +50,21 @@ if COMPUTED:
         benchmark:
             "benchmarks/likelihoods/structures/{model}.tsv"
         wildcard_constraints:
-            model=SCORER_NAMES,
-        threads: threads_of_scorer
+            model=name_in(STUDY.scorers),
+        threads: lambda wildcards: cores_beside(STUDY.scorers[wildcards.model]["cards"])
         resources:
-            gpu=cards_of_scorer,
-            cards=cards_of_scorer,
-            on_card=scorer_on_card,
-            mem_mb=memory_of_scorer,
+            **SCORER,
         params:
-            structures=lambda wildcards: structure_settings(wildcards.model),
+            structures=lambda wildcards: SETTINGS.structures(wildcards.model),
         script:
             "../workflow/scripts/score_structures.py"
 
     rule score_log_probability:
         """Log-probability bias of every category, by a model or its twin."""
         input:
-            model=checked_scorer,
+            model=lambda wildcards: checkpoints.check_model.get(
+                family=STUDY.scorers[wildcards.model]["family"]
+            ).output.report,
             templates=ancient(LOG_PROBABILITY["templates"]),
             categories=ancient("results/lexicon/categories.json"),
         output:
@@ -88,39 +76,32 @@ if COMPUTED:
         benchmark:
             "benchmarks/likelihoods/log_probability/{model}.tsv"
         wildcard_constraints:
-            model=SCORER_NAMES,
-        threads: threads_of_scorer
+            model=name_in(STUDY.scorers),
+        threads: lambda wildcards: cores_beside(STUDY.scorers[wildcards.model]["cards"])
         resources:
-            gpu=cards_of_scorer,
-            cards=cards_of_scorer,
-            on_card=scorer_on_card,
-            mem_mb=memory_of_scorer,
+            **SCORER,
         params:
-            *digests_of(LOG_PROBABILITY_CHOSEN),
-            log_probability=lambda wildcards: category_settings(wildcards.model),
+            *digests_of(STUDY.log_probability_chosen),
+            log_probability=lambda wildcards: SETTINGS.log_probability(wildcards.model),
         script:
             "../workflow/scripts/score_log_probability.py"
-
-else:
-    readable(require_scores, cached_scores())
 
 
 rule measure_bias_percentages:
     """How often models prefer the stereotypical sentence, by type, with intervals and tests; and by how much."""
     input:
-        scores=pair_scores(SCORED),
-        twins=pair_scores(SCORED_TWINS),
+        **FILES.gathered_pairs(),
     output:
-        percentages="results/likelihoods/bias_percentages.parquet",
-        csv="results/likelihoods/bias_percentages.csv",
-        differences="results/likelihoods/pair_differences.parquet",
+        percentages=f"results/{GATHERED}/bias_percentages.parquet",
+        csv=f"results/{GATHERED}/bias_percentages.csv",
+        differences=f"results/{GATHERED}/pair_differences.parquet",
     log:
-        "logs/likelihoods/bias_percentages.log",
+        f"logs/{GATHERED}/bias_percentages.log",
     benchmark:
-        "benchmarks/likelihoods/bias_percentages.tsv"
+        f"benchmarks/{GATHERED}/bias_percentages.tsv"
     params:
-        bias=bias_settings(),
-        twin_of=SCORED_TWIN_OF,
+        bias=SETTINGS.bias(),
+        twin_of=STUDY.scored_twin_of,
     script:
         "../workflow/scripts/measure_bias_percentages.py"
 
@@ -128,46 +109,26 @@ rule measure_bias_percentages:
 rule gather_structures:
     """How the scores of traits spread in each structure, and structures compared."""
     input:
-        traits=expand("results/likelihoods/structures/{model}.parquet", model=MASKED),
-        twins=expand("results/likelihoods/structures/{model}.parquet", model=MASKED_TWINS),
+        **FILES.gathered_structures(),
     output:
-        spread="results/likelihoods/structures.parquet",
-        csv="results/likelihoods/structures.csv",
-        differences="results/likelihoods/structure_differences.parquet",
-        traits="results/likelihoods/traits.parquet",
-        oddities="results/likelihoods/trait_oddities.parquet",
+        spread=f"results/{GATHERED}/structures.parquet",
+        csv=f"results/{GATHERED}/structures.csv",
+        differences=f"results/{GATHERED}/structure_differences.parquet",
+        traits=f"results/{GATHERED}/traits.parquet",
+        oddities=f"results/{GATHERED}/trait_oddities.parquet",
     log:
-        "logs/likelihoods/structures.log",
+        f"logs/{GATHERED}/structures.log",
     benchmark:
-        "benchmarks/likelihoods/structures.tsv"
+        f"benchmarks/{GATHERED}/structures.tsv"
     params:
-        gathering=gathering_settings([SCORED_TWIN_OF[twin] for twin in MASKED_TWINS]),
+        gathering=SETTINGS.gathering_structures(FILES.models_of_structures()),
     script:
         "../workflow/scripts/gather_structures.py"
 
 
-rule gather_log_probability:
-    """All estimates of log-probability bias, beside their twins and corrected for the number of the study's tests."""
-    input:
-        estimates=estimates_of_jobs("log_probability"),
-        twins=expand("results/likelihoods/log_probability/{model}.parquet", model=MASKED_TWINS),
-        words=expand("results/likelihoods/log_probability/{model}.words.parquet", model=MASKED),
-        others=other_tests("log_probability"),
-    output:
-        parquet="results/likelihoods/log_probability.parquet",
-        csv="results/likelihoods/log_probability.csv",
-        words="results/likelihoods/log_probability_words.parquet",
-    log:
-        "logs/likelihoods/log_probability.log",
-    benchmark:
-        "benchmarks/likelihoods/log_probability.tsv"
-    params:
-        twin_of=[SCORED_TWIN_OF[twin] for twin in MASKED_TWINS],
-    script:
-        "../workflow/scripts/gather_estimates.py"
+if not FROM_RESULTS:
 
-
-rule likelihoods:
-    """The tables of everything that models were asked about probabilities."""
-    input:
-        likelihood_tables(),
+    rule likelihoods:
+        """The tables of everything that models were asked about probabilities."""
+        input:
+            FILES.likelihoods(),

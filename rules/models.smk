@@ -1,12 +1,10 @@
 """Models: tiny ones are trained where the config asks for them; every one is looked at before it runs."""
 
-from prasanga.models.studied import asked_of_model, kind_at_hand
-
 
 rule train_model:
     """A language model of the kind asked for with its tokenizer, trained from nothing in about a minute."""
     input:
-        corpus=[ancient(shard.path) for shard in whole_files()],
+        corpus=[ancient(shard.path) for shard in STUDY.whole_files()],
     output:
         multiext(
             "results/models/{family}/",
@@ -21,16 +19,9 @@ rule train_model:
     benchmark:
         "benchmarks/models/{family}.tsv"
     wildcard_constraints:
-        family="|".join(TRAINED) or "(?!)",
+        family=name_in(STUDY.trained),
     params:
-        training=lambda wildcards: {
-            **config["models"][wildcards.family]["train"],
-            "kind": kind_at_hand(config["models"][wildcards.family]),
-            **{key: extraction_settings()[key] for key in ("normalization", "replacements")},
-            "errors": config["corpus"]["errors"],
-            "shards": [shard_settings(shard)["shard"] for shard in whole_files()],
-            "digests": [CORPUS[shard.path] for shard in whole_files()],
-        },
+        training=lambda wildcards: SETTINGS.training(wildcards.family),
     script:
         "../workflow/scripts/train_model.py"
 
@@ -43,10 +34,10 @@ checkpoint check_model:
     """
     input:
         forms="results/lexicon/forms.parquet",
-        model=model_files,
+        model=lambda wildcards: FILES.model(wildcards.family),
         # says whether the others are as they were written
         training=lambda wildcards: (
-            [f"results/models/{wildcards.family}/training.json"] if wildcards.family in TRAINED else []
+            [f"results/models/{wildcards.family}/training.json"] if wildcards.family in STUDY.trained else []
         ),
     output:
         report="results/models/{family}.json",
@@ -58,15 +49,6 @@ checkpoint check_model:
         "benchmarks/models/{family}.check.tsv"
     priority: 100
     params:
-        check=lambda wildcards: {
-            **model_settings(wildcards.family),
-            "dtype": config["models"][wildcards.family]["dtype"],
-            "layers": [each["layer"] for each in STUDIED.values() if each["family"] == wildcards.family],
-            "audit": config["embeddings"]["audit"],
-            "language_codes": config["models"][wildcards.family]["language_codes"],
-            **asked_of_model(config["models"][wildcards.family], config["pairs"], config["log_probability"]),
-            # older files in place of newer ones are other files as well
-            "files": replaceable_files(wildcards.family),
-        },
+        check=lambda wildcards: SETTINGS.check(wildcards.family),
     script:
         "../workflow/scripts/check_model.py"

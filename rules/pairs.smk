@@ -5,7 +5,7 @@ rule read_pairs:
     """One set of pairs as a table, and every oddity of its file."""
     input:
         # its digest counts, not its time
-        ancient(lambda wildcards: SETS[wildcards.set]["path"]),
+        ancient(lambda wildcards: STUDY.sets[wildcards.set]["path"]),
     output:
         pairs="results/pairs/{set}.parquet",
         oddities="results/pairs/{set}.oddities.parquet",
@@ -16,7 +16,7 @@ rule read_pairs:
         "benchmarks/pairs/{set}.tsv"
     priority: 100  # a mistake in a file is told before any model runs
     params:
-        pairs=lambda wildcards: set_settings(wildcards.set),
+        pairs=lambda wildcards: readable(SETTINGS.set_of_pairs, wildcards.set),
     script:
         "../workflow/scripts/read_pairs.py"
 
@@ -24,7 +24,7 @@ rule read_pairs:
 rule describe_pairs:
     """Lengths, labels and bias types of all sets, as in Table 6 of Sahoo et al."""
     input:
-        expand("results/pairs/{set}.parquet", set=SETS),
+        expand("results/pairs/{set}.parquet", set=STUDY.sets),
     output:
         parquet="results/pairs/statistics.parquet",
         csv="results/pairs/statistics.csv",
@@ -33,6 +33,6 @@ rule describe_pairs:
     benchmark:
         "benchmarks/pairs/statistics.tsv"
     params:
-        sets=list(SETS),
+        sets=list(STUDY.sets),
     script:
         "../workflow/scripts/describe_pairs.py"

@@ -22,6 +22,6 @@ rule check_results:
         "logs/provenance/check.log",
     params:
         table="logs/provenance/check.tsv",
-        planned=[path for path in lexicon_files(None) if Path(path).is_file()],
+        planned=[path for path in FILES.word_lists() if Path(path).is_file()],
     script:
         "../workflow/scripts/check_results.py"

@@ -3,16 +3,16 @@
 A rule is there if the results that it draws are made by the run, or are there already.
 """
 
-from prasanga.report.figures.registry import Study, drawings_of, figure_files
+from prasanga.report.figures.registry import Measured, drawings_of, figure_files
 
-TABLES, PARTS = [*LAYOUTS, *PAIR_TABLES], RESULTS.keys()
+TABLES, PARTS = [*LAYOUTS, *PAIR_TABLES], FILES.results.keys()
 
 # The figures of the study by the name of their files, each with what it is drawn from.
 DRAWINGS = drawings_of(
-    Study(config, models_of_traits() if "traits" in PARTS else []),
+    Measured(config, FILES.models_of_traits() if "traits" in PARTS else []),
     {
-        **RESULTS,
-        **{"categories": path for path in of_words().get("categories", [])},
+        **FILES.results,
+        **{"categories": path for path in FILES.of_words().get("categories", [])},
         **{"comparison": path for path in COMPARED[:1]},
     },
 )
@@ -30,7 +30,7 @@ rule draw_figure:
     benchmark:
         "benchmarks/report/figures/{figure}.tsv"
     wildcard_constraints:
-        figure="|".join(map(re.escape, DRAWINGS)) or "(?!)",
+        figure=name_in(DRAWINGS),
     params:
         plot=lambda wildcards: DRAWINGS[wildcards.figure].figure.plot,
         options=lambda wildcards: DRAWINGS[wildcards.figure].options,
@@ -48,7 +48,7 @@ if "ceat" in PARTS:
     rule write_tables:
         """The table in the paper's layout."""
         input:
-            RESULTS["ceat"],
+            FILES.results["ceat"],
         output:
             tables_in_report(multiext("results/report/tables/ceat", ".csv", ".md", ".tex")),
         log:
@@ -60,20 +60,7 @@ if "ceat" in PARTS:
 
 
 # Tables of earlier stages that go with the page, by their names beside it.
-DATA = {
-    **{f"{name}_estimates.csv": csv_of(name) for name in ("ceat", "seat", "weat", "log_probability") if name in PARTS},
-    **{
-        f"{name}_words.parquet": words_of(name) for name in ("ceat", "seat", "weat", "log_probability") if name in PARTS
-    },
-    **{f"ceat_{name}.parquet": RESULTS[name] for name in ("differences", "settling", "convergence") if name in PARTS},
-    **({"structures_spread.csv": csv_of("structures")} if "structures" in PARTS else {}),
-    **({"traits.parquet": RESULTS["traits"]} if "traits" in PARTS else {}),
-    **({"bias_percentages.csv": csv_of("bias_percentages")} if "bias_percentages" in PARTS else {}),
-    **({"pair_differences.parquet": RESULTS["pair_differences"]} if "pair_differences" in PARTS else {}),
-    **({"pair_statistics.csv": csv_of("pair_statistics")} if "pair_statistics" in PARTS else {}),
-    **{Path(path).name: path for path in data_of_texts()},
-}
-DATA = {name: path for name, path in DATA.items() if lies_beside(path)}
+DATA = FILES.data()
 
 
 rule collect_data:
@@ -104,8 +91,8 @@ BESIDE = [
 rule describe_study:
     """What was measured on what, how, and what came out: for programs, for a paper's readers and for a data set's."""
     input:
-        **numbers_of_study(),
-        records=records_of_study(),
+        **FILES.numbers(),
+        records=FILES.records(),
     output:
         summary="results/summary.json",
         methods=in_report("results/report/methods_card.md", "cards", "Cards", card="methods"),
@@ -115,15 +102,15 @@ rule describe_study:
     benchmark:
         "benchmarks/report/study.tsv"
     params:
-        study=study_of_page(),
-        studied=STUDIED,
-        missing=MISSING,
+        study=SETTINGS.page(),
+        studied=STUDY.studied,
+        missing=FILES.missing,
         page="results/report/index.html",
         files=BESIDE,
         # functions of `input` are not compared: where vectors come from the cache, less is known of the corpus
-        corpus=lambda wildcards, input: corpus_of_study(),
+        corpus=lambda wildcards, input: FILES.corpus(),
         manifest=lambda wildcards, input: [
-            path for path in ["results/corpus.json"] if not COMPUTED and Path(path).exists()
+            path for path in ["results/corpus.json"] if not STUDY.computed and Path(path).exists()
         ],
     script:
         "../workflow/scripts/describe_study.py"
@@ -132,10 +119,10 @@ rule describe_study:
 rule write_page:
     """The page: what was measured, how, how sure it is, and from what."""
     input:
-        **RESULTS,
-        **of_texts(),
-        **of_words(),
-        **of_pairs(),
+        **FILES.results,
+        **FILES.of_texts(),
+        **FILES.of_words(),
+        **FILES.of_pairs(),
         comparison=COMPARED,
         figures=expand("results/report/figures/{name}.svg", name=FIGURES),
         files=BESIDE,
@@ -146,9 +133,9 @@ rule write_page:
     benchmark:
         "benchmarks/report/page.tsv"
     params:
-        study=study_of_page(),
-        studied=STUDIED,
-        missing=MISSING,
+        study=SETTINGS.page(),
+        studied=STUDY.studied,
+        missing=FILES.missing,
     script:
         "../workflow/scripts/write_page.py"
 

@@ -1,4 +1,4 @@
-"""Sentences to segments of a length, per stimulus.
+"""Sentences to segments of a length, per stimulus; and the sampled contexts as a data set for others.
 
 A checkpoint, because what is embedded depends on what is drawn: a bucket that comes out as it was is not embedded again.
 Whoever waits for a checkpoint waits for its first output alone, so that one is named after all others: for another
@@ -6,12 +6,12 @@ length or another number of buckets it is missing, and the samples are drawn ane
 the new ones, and hand out the first output in their place.
 """
 
-if SUPPLEMENT:
+if STUDY.supplement:
 
     rule find_short_stimuli:
         """The stimuli with too few contexts at some length; the supplement is searched for these alone."""
         input:
-            expand("results/sentences/{shard}.parquet", shard=sorted(SHARDS)),
+            FILES.sentences(),
         output:
             "results/samples/short.json",
         log:
@@ -19,10 +19,7 @@ if SUPPLEMENT:
         benchmark:
             "benchmarks/samples/short.tsv"
         params:
-            sampling={
-                **{key: config["samples"][key] for key in ("lengths", "pool", "minimum", "window", "longest")},
-                "stimuli": stimuli_of(CHOSEN),
-            },
+            sampling=SETTINGS.short_stimuli(),
         script:
             "../workflow/scripts/find_short_stimuli.py"
 
@@ -30,18 +27,11 @@ if SUPPLEMENT:
 checkpoint draw_samples:
     """The contexts of every stimulus, cut to every length; buckets by stimulus, so that a new category touches few."""
     input:
-        sentences=expand("results/sentences/{shard}.parquet", shard=sorted(SHARDS)),
-        supplement=expand(
-            "results/sentences/supplement/{shard}.parquet",
-            shard=sorted(SUPPLEMENT),
-        ),
+        sentences=FILES.sentences(),
+        supplement=FILES.supplement(),
     output:
-        drawn=DRAWN,
-        segments=expand(
-            "results/samples/{length}/{bucket}.parquet",
-            length=LENGTH_FILES,
-            bucket=BUCKETS,
-        ),
+        drawn=STUDY.drawn,
+        segments=FILES.segments(),
         coverage="results/samples/coverage.parquet",
         forms="results/samples/forms.parquet",
     log:
@@ -49,11 +39,32 @@ checkpoint draw_samples:
     benchmark:
         "benchmarks/samples/draw.tsv"
     params:
-        sampling={
-            **config["samples"],
-            "seed": config["seed"],
-            "stimuli": stimuli_of(CHOSEN),
-            "buckets": len(BUCKETS),
-        },
+        sampling=SETTINGS.sampling(),
     script:
         "../workflow/scripts/draw_samples.py"
+
+
+rule export_release:
+    """The CSV in the layout of the authors, where its sentences come from and under which terms, and a datasheet."""
+    input:
+        sentences=FILES.sentences(),
+        supplement=FILES.supplement(),
+        segments=FILES.segments(),
+    output:
+        sentences="results/release/sentences.csv",
+        sources="results/release/SOURCES.md",
+        datasheet="results/release/README.md",
+    log:
+        "logs/release/export.log",
+    benchmark:
+        "benchmarks/release/export.tsv"
+    params:
+        release=SETTINGS.release(),
+    script:
+        "../workflow/scripts/export_release.py"
+
+
+rule release:
+    """The data set to pass on, in results/release; runs when asked for."""
+    input:
+        rules.export_release.output,

@@ -4,7 +4,7 @@
 rule extract_sentences:
     """The sentences of one corpus file, or part of it, in which a stimulus stands, with the sentences around them."""
     input:
-        corpus=ancient(lambda wildcards: SHARDS[wildcards.shard].path),
+        corpus=ancient(lambda wildcards: STUDY.shards[wildcards.shard].path),
         forms="results/lexicon/forms.parquet",
     output:
         sentences="results/sentences/{shard}.parquet",
@@ -14,7 +14,7 @@ rule extract_sentences:
     benchmark:
         "benchmarks/sentences/{shard}.tsv"
     params:
-        extraction=lambda wildcards: shard_settings(SHARDS[wildcards.shard]),
+        extraction=lambda wildcards: SETTINGS.shard(STUDY.shards[wildcards.shard]),
     script:
         "../workflow/scripts/extract_sentences.py"
 
@@ -22,7 +22,7 @@ rule extract_sentences:
 use rule extract_sentences as extract_supplement with:
     # The same for the texts that are read only for stimuli with too few contexts.
     input:
-        corpus=ancient(lambda wildcards: SUPPLEMENT[wildcards.shard].path),
+        corpus=ancient(lambda wildcards: STUDY.supplement[wildcards.shard].path),
         forms="results/lexicon/forms.parquet",
         short="results/samples/short.json",
     output:
@@ -33,20 +33,20 @@ use rule extract_sentences as extract_supplement with:
     benchmark:
         "benchmarks/sentences/supplement/{shard}.tsv"
     params:
-        extraction=lambda wildcards: shard_settings(SUPPLEMENT[wildcards.shard]),
+        extraction=lambda wildcards: SETTINGS.shard(STUDY.supplement[wildcards.shard]),
 
 
 rule sentences:
     """All sentences with a stimulus."""
     input:
-        expand("results/sentences/{shard}.parquet", shard=sorted(SHARDS)),
+        FILES.sentences(),
 
 
 rule audit_sentences:
     """Forms and suffixes with their hits, lengths of contexts, a concordance: what a reader judges the lexicon by."""
     input:
-        sentences=expand("results/sentences/{shard}.parquet", shard=sorted(SHARDS)),
-        supplement=expand("results/sentences/supplement/{shard}.parquet", shard=sorted(SUPPLEMENT)),
+        sentences=FILES.sentences(),
+        supplement=FILES.supplement(),
         forms="results/lexicon/forms.parquet",
     output:
         forms="results/sentences/audit/forms.parquet",
@@ -62,10 +62,7 @@ rule audit_sentences:
     benchmark:
         "benchmarks/sentences/audit/tables.tsv"
     params:
-        audit={
-            "concordance": config["sentences"]["concordance"],
-            "seed": config["seed"],
-        },
+        audit=SETTINGS.audit(),
     script:
         "../workflow/scripts/audit_sentences.py"
 

@@ -1,7 +1,5 @@
 """What the rules from tuples to pairs read: names of files, and what to write where something is missing."""
 
-from types import SimpleNamespace
-
 from prasanga.construction.planning import require_proposer
 from prasanga.construction.sheets import check_annotators
 
@@ -41,7 +39,7 @@ def filled_sheets(wildcards):
 
 def proposer_files(wildcards):
     """The files of the model that proposes; without one, what to write."""
-    return model_files(SimpleNamespace(family=readable(require_proposer, CONSTRUCTION, config["models"])))
+    return FILES.model(readable(require_proposer, CONSTRUCTION, config["models"]))
 
 
 def proposer_settings():
@@ -49,8 +47,8 @@ def proposer_settings():
     name = CONSTRUCTION["proposer"]
     if name not in config["models"]:
         return {}
-    which = {"dtype": config["models"][name]["dtype"], "files": replaceable_files(name), "seed": config["seed"]}
-    return {**model_settings(name), **which}
+    which = {"dtype": config["models"][name]["dtype"], "files": SETTINGS.model_files(name), "seed": config["seed"]}
+    return {**SETTINGS.model(name), **which}
 
 
 def proposer_cards():

@@ -14,7 +14,7 @@ import pytest
 from drawn_studies import drawn_study
 
 from prasanga.errors import InputError
-from prasanga.report.figures.registry import FIGURES, Study, drawings_of, figure_files
+from prasanga.report.figures.registry import FIGURES, Measured, drawings_of, figure_files
 from prasanga.report.figures.saving import draw_figure
 
 RESULTS = (
@@ -29,7 +29,7 @@ CONFIG: dict[str, Any] = {
 
 
 def test_a_study_has_the_figures_of_its_results() -> None:
-    drawings = drawings_of(Study(CONFIG, ["bert", "gpt 2"]), PATHS)
+    drawings = drawings_of(Measured(CONFIG, ["bert", "gpt 2"]), PATHS)
     assert list(drawings) == [
         *("effect_by_length", "sample_modes", "words_C1", "words_a_b", "settling", "convergence"),
         *("score_differences", "score_differences_by_type", "structures", "hexbins_bert", "hexbins_gpt_2", "published"),
@@ -39,8 +39,8 @@ def test_a_study_has_the_figures_of_its_results() -> None:
     assert drawings["settling"].options == {"band": 0.1}
     assert drawings["settling"].tables == {name: PATHS[name] for name in ("ceat", "differences", "settling")}
     one_mode = {**CONFIG, "associations": {"band": 0.1, "sample_modes": ["random"]}}
-    assert list(drawings_of(Study(one_mode), {"ceat": "a", "traits": "b"})) == ["effect_by_length"]
-    assert drawings_of(Study(CONFIG), {}) == {}
+    assert list(drawings_of(Measured(one_mode), {"ceat": "a", "traits": "b"})) == ["effect_by_length"]
+    assert drawings_of(Measured(CONFIG), {}) == {}
 
 
 def test_files_follow_formats_and_widths() -> None:
@@ -60,7 +60,7 @@ def test_files_follow_formats_and_widths() -> None:
 def test_an_entry_fits_its_function(figure: Any) -> None:
     module, _, function = figure.plot.rpartition(".")
     parameters = inspect.signature(getattr(import_module(f"prasanga.report.figures.{module}"), function)).parameters
-    for options in figure.variants(Study(CONFIG, ["bert"])):
+    for options in figure.variants(Measured(CONFIG, ["bert"])):
         given = {**dict.fromkeys(list(parameters)[: len(figure.tables)]), **options, "width": "page"}
         needed = {name for name, each in parameters.items() if each.default is inspect.Parameter.empty}
         assert needed <= given.keys() <= parameters.keys()

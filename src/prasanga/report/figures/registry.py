@@ -21,14 +21,14 @@ Options: TypeAlias = Mapping[str, Any]
 """Arguments of the function that draws a figure, by name."""
 
 
-class Study(NamedTuple):
+class Measured(NamedTuple):
     """What decides which figures a study has, besides its results: the config, and the models that score traits."""
 
     config: Mapping[str, Any]
     models_of_traits: Sequence[str] = ()
 
 
-def _once(_: Study) -> list[Options]:
+def _once(_: Measured) -> list[Options]:
     return [{}]
 
 
@@ -37,12 +37,13 @@ class Figure:
     """A figure, or a family of figures that one function draws.
 
     Attributes:
-        file: name of the files, without ending; `{option}` stands for an option that tells the members of a family
-        apart. label: what it shows, for the list of downloads; with `{option}` as in `file`. plot: the function as
-        `module.function` of this package. tables: results that it is drawn from, in the order of the function's
-        arguments. caption: text below it in Snakemake's report, as reStructuredText. variants: options of each figure
-        that a study has; none where the study has no such figure. on_page: whether the page shows it. A figure that it
-        does not show is drawn when its file is asked for.
+        file: name of the files, without ending; `{option}` stands for an option that tells members of a family apart.
+        label: what it shows, for the list of downloads; with `{option}` as in `file`.
+        plot: the function as `module.function` of this package.
+        tables: results that it is drawn from, in the order of the function's arguments.
+        caption: text below it in Snakemake's report, as reStructuredText.
+        variants: options of each figure that a study has; none where the study has no such figure.
+        on_page: whether the page shows it. A figure that it does not show is drawn when its file is asked for.
     """
 
     file: str
@@ -50,7 +51,7 @@ class Figure:
     plot: str
     tables: tuple[str, ...]
     caption: str
-    variants: Callable[[Study], Sequence[Options]] = _once
+    variants: Callable[[Measured], Sequence[Options]] = _once
     on_page: bool = True
 
     def name(self, options: Options) -> str:
@@ -72,12 +73,12 @@ class Drawing(NamedTuple):
     tables: Mapping[str, str]
 
 
-def _band(study: Study) -> list[Options]:
-    return [{"band": study.config["associations"]["band"]}]
+def _band(measured: Measured) -> list[Options]:
+    return [{"band": measured.config["associations"]["band"]}]
 
 
-def _both_modes(study: Study) -> list[Options]:
-    return [{}] if {"fixed", "random"} <= set(study.config["associations"]["sample_modes"]) else []
+def _both_modes(measured: Measured) -> list[Options]:
+    return [{}] if {"fixed", "random"} <= set(measured.config["associations"]["sample_modes"]) else []
 
 
 WORDS = Figure(
@@ -86,7 +87,7 @@ WORDS = Figure(
     "words.plot_words",
     ("ceat_words", "categories"),
     "Associations s(w, A, B) of single words in one category, by model: which words carry its effect.",
-    lambda study: [{"category": name} for name in study.config["categories"]],
+    lambda measured: [{"category": name} for name in measured.config["categories"]],
     on_page=False,  # it shows the words themselves
 )
 """The words of a category, whose file the page names."""
@@ -159,7 +160,7 @@ FIGURES = (
         ("traits",),
         "Prior against corrected association of each trait, by sentence structure (after Figures 2 and 11 of Sadhu et"
         " al. 2024).",
-        lambda study: [{"model": name} for name in study.models_of_traits],
+        lambda measured: [{"model": name} for name in measured.models_of_traits],
     ),
     Figure(
         "published",
@@ -173,18 +174,18 @@ FIGURES = (
 """All figures, in the order of the page."""
 
 
-def drawings_of(study: Study, tables: Mapping[str, str]) -> dict[str, Drawing]:
+def drawings_of(measured: Measured, tables: Mapping[str, str]) -> dict[str, Drawing]:
     """Return the figures that a study has, by the name of their files.
 
     Args:
-        study: its config and models.
+        measured: its config and models.
         tables: paths of the results that are there, by name.
     """
     return {
         figure.name(options): Drawing(figure, options, {name: tables[name] for name in figure.tables})
         for figure in FIGURES
         if tables.keys() >= set(figure.tables)
-        for options in figure.variants(study)
+        for options in figure.variants(measured)
     }
 
 

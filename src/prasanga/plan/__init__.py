@@ -1,0 +1,10 @@
+"""What Snakemake asks before any job runs: what a study measures, what each job depends on, which files come out.
+
+The rules ask three objects: a `Study`, and the `Settings` and `Files` that are built from it.
+"""
+
+from prasanga.plan.files import METHODS, UNFINISHED, Files, require_results
+from prasanga.plan.settings import Settings, digests_of
+from prasanga.plan.study import CACHE, Study
+
+__all__ = ["CACHE", "METHODS", "UNFINISHED", "Files", "Settings", "Study", "digests_of", "require_results"]

@@ -1,0 +1,457 @@
+"""Which files a study makes, stage by stage, and which of them stand in tables, figures and the page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from prasanga.errors import InputError
+from prasanga.plan.study import Study
+from prasanga.report.layouts import ENDINGS, layouts_of, methods_of
+from prasanga.report.published import percentage_files, why_nothing_to_compare
+from prasanga.report.unfinished import missing_results, said_of_parts
+from prasanga.samples import counts_of
+
+METHODS = ("ceat", "seat", "weat", "log_probability")
+"""The methods with a table of estimates; their tests together are the family for which p is corrected."""
+
+UNFINISHED = "results/unfinished"
+"""Where tables are gathered of an unfinished study, for its page; never among its results."""
+
+_CEAT_TABLES = ("differences", "settling", "convergence")
+_OF_TRAITS = ("structures", "structure_differences", "traits")
+_OF_PAIRS = ("bias_percentages", "pair_differences")
+
+
+class Files:
+    """The files of a study, as paths from its folder.
+
+    Attributes:
+        results: the tables that the report is made from, by the fields of `prasanga.report.results.Results`: all that
+            the study makes or, where figures are drawn from what is there, those.
+        missing: a sentence for each table that is not there, or in part.
+    """
+
+    def __init__(self, study: Study) -> None:
+        self._study = study
+        self._config = study.config
+        self.results, self.missing = self._results_at_hand() if study.from_results else (self.finished(), [])
+
+    # ---- words, texts, models
+
+    def word_lists(self) -> list[str]:
+        """Return the word sets, categories and suffix groups that the lexicon is compiled from."""
+        settings = self._config["lexicon"]
+        return _files_of(settings["stimuli"]) + ([settings["suffix_groups"]] if settings["suffix_groups"] else [])
+
+    def candidates(self) -> list[str]:
+        """Return the files that the forms of the candidates are compiled from.
+
+        Raises:
+            InputError: the config names none.
+        """
+        settings = self._config["lexicon"]
+        if not settings["candidates"]:
+            raise InputError(
+                "lexicon.candidates is null, so there is nothing to rank. Name a folder with candidate word sets there,"
+                f" such as resources/candidates/{self._config['language']} (docs/candidates.md)."
+            )
+        return [*_files_of(settings["candidates"]), settings["suffix_groups"]]
+
+    def sentences(self) -> list[str]:
+        """Return the tables of sentences of the corpus."""
+        return [f"results/sentences/{shard}.parquet" for shard in sorted(self._study.shards)]
+
+    def supplement(self) -> list[str]:
+        """Return the tables of sentences of the texts that are read for rare stimuli only."""
+        return [f"results/sentences/supplement/{shard}.parquet" for shard in sorted(self._study.supplement)]
+
+    def segments(self) -> list[str]:
+        """Return the segments of all lengths, bucket by bucket."""
+        buckets = product(self._study.labels, self._study.buckets)
+        return [f"results/samples/{length}/{bucket}.parquet" for length, bucket in buckets]
+
+    def model(self, family: str) -> list[str]:
+        """Return the files of a model that lies on this machine; none for one that comes from the hub."""
+        settings = self._config["models"][family]
+        if "train" in settings:
+            names = ("config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json")
+            return [f"results/models/{family}/{name}" for name in names]
+        folder = Path(settings["path"])
+        return sorted(str(path) for path in folder.iterdir() if path.is_file()) if folder.is_dir() else []
+
+    def first_layer(self, model: str, length: str, bucket: str) -> list[str]:
+        """Return the same shard of the model's first layer, whose job embeds the others too; none for that one."""
+        first = self._study.first_layer(model)
+        return [] if first == model else [f"results/embeddings/{first}/{length}/{bucket}.parquet"]
+
+    def shards(self, model: str, length: str, ending: str = "parquet") -> list[str]:
+        """Return the vectors of a model at one length, or what was left out; SEAT's sentences are one shard."""
+        buckets = ["00"] if length == "templates" else self._study.buckets
+        return [f"results/embeddings/{model}/{length}/{bucket}.{ending}" for bucket in buckets]
+
+    def lists(self, length: str | None = None, *, twins: bool = False) -> list[str]:
+        """Return the lists of vectors of all models at all lengths, or at one, or those of their twins."""
+        models = self._study.twins if twins else self._study.models
+        lengths = [length] if length else self._study.labels
+        return [f"results/embeddings/{model}/{each}.json" for model, each in product(models, lengths)]
+
+    def model_reports(self) -> list[str]:
+        """Return what is known of the models, of their tokenizers and of the precision of their vectors."""
+        endings = (".json", ".tokenizer.json", ".tokenizer.parquet")
+        paths = [
+            *(f"results/models/{family}{ending}" for ending in endings for family in sorted(self._config["models"])),
+            *(f"results/embeddings/{model}/precision.json" for model in self._study.models),
+        ]
+        return self._of_earlier_stages(paths)
+
+    def stored(self) -> list[str]:
+        """Return the files of all stores as they are now: what is asked about them is asked anew when they change."""
+        return sorted(str(path) for path in Path("results/store").rglob("*.parquet"))
+
+    # ---- estimates
+
+    def ceat(self, ending: str) -> list[str]:
+        """Return the tables with this ending of all models at all lengths."""
+        lengths = product(self._study.models, self._study.labels)
+        return [f"results/associations/ceat/{model}/{length}.{ending}" for model, length in lengths]
+
+    def estimates(self, method: str) -> list[str]:
+        """Return the tables that the jobs of a method write; none of a method that the study does not ask for."""
+        if method == "ceat":
+            return self.ceat("parquet")
+        study = self._study
+        names = {
+            "seat": study.models if self._config["seat"]["categories"] else [],
+            "weat": sorted(self._config["static"]["vectors"]),
+            "log_probability": study.masked if self._config["log_probability"]["categories"] else [],
+        }
+        return [f"results/{_stage(method)}/{method}/{name}.parquet" for name in names[method]]
+
+    def twins(self, method: str) -> dict[str, str]:
+        """Return the tables of a method's null controls, each with the model that it stands beside."""
+        study = self._study
+        if method == "ceat":
+            return {
+                f"results/associations/ceat/{twin}/{length}.parquet": model
+                for twin, model in study.twin_of.items()
+                for length in study.labels
+            }
+        names = {
+            "seat": study.twin_of if self._config["seat"]["categories"] else {},
+            "log_probability": {twin: study.scored_twin_of[twin] for twin in study.masked_twins},
+        }
+        of_method = names.get(method, {})
+        return {f"results/{_stage(method)}/{method}/{twin}.parquet": model for twin, model in of_method.items()}
+
+    def gathered(self, method: str) -> dict[str, list[str]]:
+        """Return what the table of a method is gathered from: of an unfinished study, as far as it is there.
+
+        Returns:
+            `estimates`, `twins`, `words`, and `others`, the estimates of the other methods, whose tests count where p
+            is corrected.
+        """
+        estimates = self._made(self.estimates(method))
+        return {
+            "estimates": estimates,
+            "twins": self._made(self.twins(method)),
+            "words": self._made(str(Path(path).with_suffix(".words.parquet")) for path in estimates),
+            "others": self._made(path for other in METHODS if other != method for path in self.estimates(other)),
+        }
+
+    def models_of_twins(self, method: str) -> list[str]:
+        """Return the model of each of the twins of `gathered`."""
+        twins = self.twins(method)
+        return [twins[path] for path in self._made(twins)]
+
+    def associations(self) -> list[str]:
+        """Return the tables of all estimates of associations."""
+        beside = [
+            f"results/associations/{method}.parquet" for method in ("seat", "weat") if self._study.asks_for(method)
+        ]
+        return ["results/associations/ceat.parquet", "results/associations/ceat_differences.parquet", *beside]
+
+    def pair_scores(self, *, twins: bool = False) -> list[str]:
+        """Return the scores of all sets of pairs by the models, or by their twins."""
+        models = self._study.scored_twins if twins else self._study.scored
+        return [
+            f"results/likelihoods/pairs/{name}/{model}.parquet" for name, model in product(self._study.sets, models)
+        ]
+
+    def gathered_pairs(self) -> dict[str, list[str]]:
+        """Return the scores that bias percentages are made from: of an unfinished study, as far as they are there."""
+        return {"scores": self._made(self.pair_scores()), "twins": self._made(self.pair_scores(twins=True))}
+
+    def structures(self, *, twins: bool = False) -> list[str]:
+        """Return the scores of traits by the models with a mask, or by their twins."""
+        models = self._study.masked_twins if twins else self._study.masked
+        return [f"results/likelihoods/structures/{model}.parquet" for model in models]
+
+    def gathered_structures(self) -> dict[str, list[str]]:
+        """Return what the table of structures is gathered from: of an unfinished study, as far as it is there."""
+        return {"traits": self._made(self.structures()), "twins": self._made(self.structures(twins=True))}
+
+    def models_of_structures(self) -> list[str]:
+        """Return the model of each of the twins of `gathered_structures`."""
+        return [self._study.scored_twin_of[Path(path).stem] for path in self.gathered_structures()["twins"]]
+
+    def models_of_traits(self) -> list[str]:
+        """Return the models that the table of traits has: all of the study, or those that are done."""
+        if not self.results["traits"].startswith(f"{UNFINISHED}/"):
+            return self._study.masked
+        return [Path(path).stem for path in _there(self.structures())]
+
+    def likelihoods(self) -> list[str]:
+        """Return the tables of pairs, structures and categories, where the study asks for them."""
+        study = self._study
+        asked = {
+            "bias_percentages": study.sets and study.scored,
+            "structures": study.traits and study.masked,
+            "log_probability": study.asks_for("log_probability"),
+        }
+        tables = [f"results/likelihoods/{name}.parquet" for name, wanted in asked.items() if wanted]
+        return tables + (["results/pairs/statistics.parquet"] if study.sets else [])
+
+    # ---- results
+
+    def finished(self) -> dict[str, str]:
+        """Return the tables of a finished study by the fields of `prasanga.report.results.Results`."""
+        study, associations, likelihoods = self._study, "results/associations", "results/likelihoods"
+        names = {
+            "ceat": f"{associations}/ceat.parquet",
+            "ceat_words": f"{associations}/ceat_words.parquet",
+            **{name: f"{associations}/ceat_{name}.parquet" for name in _CEAT_TABLES},
+            **{name: f"{associations}/{name}.parquet" for name in ("seat", "weat")},
+            **{name: f"{likelihoods}/{name}.parquet" for name in ("log_probability", *_OF_TRAITS, *_OF_PAIRS)},
+            "pair_statistics": "results/pairs/statistics.parquet",
+        }
+        asked = {
+            **dict.fromkeys(("ceat", "ceat_words", *_CEAT_TABLES), study.asks_for("ceat")),
+            **{method: study.asks_for(method) for method in ("seat", "weat", "log_probability")},
+            **dict.fromkeys(_OF_TRAITS, study.traits and study.masked),
+            **dict.fromkeys(_OF_PAIRS, study.sets and study.scored),
+            "pair_statistics": study.sets,
+        }
+        return {name: path for name, path in names.items() if asked[name]}
+
+    def shown(self) -> dict[str, Any]:
+        """Return the config without the methods that have no results to be shown."""
+        config = self._config
+        without: dict[str, dict[str, Any]] = {
+            "ceat": {"categories": []},
+            "seat": {"seat": {**config["seat"], "categories": []}},
+            "weat": {"static": {**config["static"], "vectors": {}}},
+            "log_probability": {"log_probability": {**config["log_probability"], "categories": []}},
+        }
+        parts = [part for method, part in without.items() if method not in self.results]
+        return {**config, **{key: value for part in parts for key, value in part.items()}}
+
+    def paper_tables(self) -> list[str]:
+        """Return the tables in the papers' layouts."""
+        return [f"results/report/tables/{name}.{ending}" for name in layouts_of(self.shown()) for ending in ENDINGS]
+
+    def pair_table(self) -> list[str]:
+        """Return the table of bias percentages in a paper's layout, where there are any."""
+        return [f"results/report/tables/sahoo_table2.{ending}" for ending in ENDINGS if self.has_percentages]
+
+    @property
+    def has_percentages(self) -> bool:
+        """Return whether there are bias percentages of sentence pairs."""
+        return "bias_percentages" in self.results
+
+    def estimates_shown(self) -> dict[str, str]:
+        """Return the tables of estimates by method, as the papers' tables and the comparison call them."""
+        return {method: self.results[method.removesuffix("_bias")] for method in methods_of(self.shown())}
+
+    def compared(self) -> dict[str, list[str]]:
+        """Return the tables that stand beside those of a paper, by method."""
+        pairs = {"pairs": [self.results["bias_percentages"]]} if self.has_percentages else {}
+        return {**{method: [path] for method, path in self.estimates_shown().items()}, **pairs}
+
+    def compared_alone(self, method: str) -> list[str]:
+        """Return the tables of one method by itself, before p is corrected over all."""
+        return self.compared()["pairs"] if method == "pairs" else self.estimates(method.removesuffix("_bias"))
+
+    def nothing_to_compare(self, published: str | Path) -> str:
+        """Return why nothing will stand beside a paper's numbers, as far as the config tells; empty if something may.
+
+        Raises:
+            InputError: the config names a model that the study or the paper does not have.
+        """
+        comparison = self._config["comparison"]
+        return why_nothing_to_compare(
+            published,
+            **comparison,
+            language=self._config["language"],
+            studied=list(dict.fromkeys([*self._study.models, *self._study.scored, *self._config["static"]["vectors"]])),
+            pairs=self.has_percentages and bool(percentage_files(published, comparison["paper"])),
+        )
+
+    # ---- the page
+
+    def csv_of(self, name: str) -> str:
+        """Return the CSV file beside a table, of a method that has one."""
+        return str(Path(self.results[name]).with_suffix(".csv"))
+
+    def words_of(self, name: str) -> str:
+        """Return the table of words beside the estimates of a method."""
+        return self.results.get(f"{name}_words") or self.results[name].replace(".parquet", "_words.parquet")
+
+    def of_texts(self) -> dict[str, list[str]]:
+        """Return what page and cards say of texts and words: made, or used as far as it is there."""
+        if not self._study.models:
+            return {}
+        audit = [f"results/sentences/audit/{name}.parquet" for name in ("forms", "concordance", "suffixes", "lengths")]
+        return {
+            "coverage": self._of_earlier_stages(["results/samples/coverage.parquet"]),
+            "corpus": self._counts(),
+            "audit": self._of_earlier_stages(audit),
+            "embeddings": self._made(self.lists()) + self.model_reports(),
+        }
+
+    def of_words(self) -> dict[str, list[str]]:
+        """Return the word sets and their forms, where a method of the study has any."""
+        if not {"ceat_words", *METHODS} & set(self.results):
+            return {}
+        return {
+            "categories": self._made(["results/lexicon/categories.json"]),
+            "forms": self._made(["results/lexicon/forms.parquet"]),
+        }
+
+    def of_pairs(self) -> dict[str, list[str]]:
+        """Return what is known of each sentence pair."""
+        return {
+            "pair_scores": self._made(self._scores_of_all()),
+            "pair_oddities": self._made(self._oddities()),
+        }
+
+    def data(self) -> dict[str, str]:
+        """Return the tables of earlier stages that go with the page, by their names beside it."""
+        results = self.results
+        tables = {
+            **{f"{name}_estimates.csv": self.csv_of(name) for name in METHODS if name in results},
+            **{f"{name}_words.parquet": self.words_of(name) for name in METHODS if name in results},
+            **{f"ceat_{name}.parquet": results[name] for name in _CEAT_TABLES if name in results},
+            **({"structures_spread.csv": self.csv_of("structures")} if "structures" in results else {}),
+            **({"traits.parquet": results["traits"]} if "traits" in results else {}),
+            **({"bias_percentages.csv": self.csv_of("bias_percentages")} if self.has_percentages else {}),
+            **({"pair_differences.parquet": results["pair_differences"]} if "pair_differences" in results else {}),
+            **({"pair_statistics.csv": self.csv_of("pair_statistics")} if "pair_statistics" in results else {}),
+            **{Path(path).name: path for path in self._data_of_texts()},
+        }
+        return {name: path for name, path in tables.items() if path.startswith(f"{UNFINISHED}/") or self._made([path])}
+
+    def numbers(self) -> dict[str, Any]:
+        """Return what summary and cards are made from: tables and counts, and no text of the corpus."""
+        texts = {name: paths for name, paths in self.of_texts().items() if name != "audit"}
+        return {**self.results, **texts, **self.of_words(), "pair_oddities": self.of_pairs()["pair_oddities"]}
+
+    def records(self) -> list[str]:
+        """Return files whose record of their making names libraries, templates, traits and pairs; no more is read."""
+        study = self._study
+        first = f"{next(iter(study.labels))}/{study.buckets[0]}"
+        paths = [
+            *(["results/samples/templates.parquet"] if study.asks_for("seat") else []),
+            *(f"results/embeddings/{model}/{first}.parquet" for model in study.models),
+            *(f"results/static/{name}.parquet" for name in self._config["static"]["vectors"]),
+            *(path for parts in self._parts().values() for path in parts),
+            *(f"results/pairs/{name}.parquet" for name in study.sets),
+        ]
+        return self._made(dict.fromkeys(paths))
+
+    def corpus(self) -> list[list[Any]]:
+        """Return path, digest and the names of the parts of each corpus file."""
+        parts: dict[str, list[str]] = {}
+        for name, shard in (*self._study.shards.items(), *self._study.supplement.items()):
+            parts.setdefault(shard.path, []).append(name)
+        return [[path, self._study.corpus.get(path, ""), names] for path, names in parts.items()]
+
+    # ---- parts of the above
+
+    def _made(self, paths: Iterable[str]) -> list[str]:
+        """Return files that this run makes or has or, where it only draws, those that are there."""
+        return _there(paths) if self._study.from_results else list(paths)
+
+    def _of_earlier_stages(self, paths: Iterable[str]) -> list[str]:
+        """Return files that are made if models run, and used as far as they are there if results come from before."""
+        return list(paths) if self._study.computed else _there(paths)
+
+    def _counts(self) -> list[str]:
+        """Return what was read of each corpus file: of those that were sampled, if results come from before."""
+        if self._study.computed:
+            return [f"results/sentences/{shard}.json" for shard in sorted(self._study.shards)]
+        return counts_of("results/samples/coverage.parquet")
+
+    def _scores_of_all(self) -> list[str]:
+        models = [*self._study.scored, *self._study.scored_twins] if self._study.scored else []
+        return [
+            f"results/likelihoods/pairs/{name}/{model}.parquet" for name, model in product(self._study.sets, models)
+        ]
+
+    def _oddities(self) -> list[str]:
+        return [f"results/pairs/{name}.oddities.parquet" for name in self._study.sets]
+
+    def _data_of_texts(self) -> list[str]:
+        """Return what lies beside the page for judging lexicon and pairs; hidden texts are not among it."""
+        hidden = self._config["report"]["texts"] == "hidden"
+        names = ["suffixes", "forms", "lengths", *([] if hidden else ["concordance"])]
+        audit = [f"results/sentences/audit/{name}.tsv" for name in names] if self._study.models else []
+        return self._of_earlier_stages(audit) + self._made([] if hidden else self._oddities())
+
+    def _parts(self) -> dict[str, list[str]]:
+        """Return what each table is gathered from, where that is a table a job: some of them may be there already."""
+        return {
+            **{method: self.estimates(method) for method in METHODS},
+            "ceat_words": self.estimates("ceat"),
+            **dict.fromkeys(_OF_TRAITS, self.structures() if self._study.traits else []),
+            **dict.fromkeys(_OF_PAIRS, self.pair_scores()),
+        }
+
+    def _results_at_hand(self) -> tuple[dict[str, str], list[str]]:
+        """Return the tables that are there, of an unfinished study gathered from what is done; and what is missing."""
+        finished, parts = self.finished(), self._parts()
+        found, said = {}, {}
+        for name, path in finished.items():
+            wanted = parts.get(name, [])
+            there = _there(wanted)
+            if Path(path).exists():
+                found[name] = path
+            elif there and (name not in _OF_TRAITS or len(_there(self._study.traits)) == len(self._study.traits)):
+                found[name] = f"{UNFINISHED}/{name}.parquet"
+                said[name] = said_of_parts([part for part in wanted if part not in there], len(wanted))
+            else:
+                said[name] = ""
+        return found, missing_results(said, finished)
+
+
+def require_results(files: Files) -> None:
+    """Refuse to draw figures where there is nothing to draw from.
+
+    Raises:
+        InputError: with the first results that are missing, and what to do.
+    """
+    if not files.results:
+        raise InputError(
+            "`snakemake figures` draws from results that are there, and there are none of this study: no"
+            f" {' or '.join(list(files.finished().values())[:3]) or 'method in the config'}. Run `snakemake` first, or"
+            " bring the folder results/ of a finished run here. With cached vectors alone write `embeddings: {source:"
+            " cached}`."
+        )
+
+
+def _there(paths: Iterable[str]) -> list[str]:
+    return [path for path in paths if Path(path).exists()]
+
+
+def _stage(method: str) -> str:
+    return "likelihoods" if method == "log_probability" else "associations"
+
+
+def _files_of(folder_or_file: str) -> list[str]:
+    """Return a file itself, or the YAML and JSON files of a folder: what a lexicon is read from."""
+    path = Path(folder_or_file)
+    if path.is_dir():
+        return sorted(str(p) for p in path.iterdir() if p.suffix in {".yaml", ".json", ".jsonl"})
+    return [str(path)]

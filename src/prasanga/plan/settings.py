@@ -1,0 +1,457 @@
+"""What changes the results of each job: the parameters that Snakemake compares with those of the last run.
+
+Values are plain (numbers, text, lists, dictionaries), since Snakemake passes over all others without a word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from prasanga.lexicon.categories import stimuli_of
+from prasanga.likelihoods.planning import digest_of_set
+from prasanga.models.studied import asked_of_model, files_of_model, kind_at_hand
+from prasanga.plan.study import Study
+from prasanga.provenance import digest_of
+from prasanga.provenance.ledger import MANIFEST
+from prasanga.report.published import percentage_files, published_files
+from prasanga.samples.release import texts_of
+from prasanga.sentences.shards import Shard
+from prasanga.static.planning import training_options
+
+Values = dict[str, Any]
+
+
+def digests_of(categories: Mapping[str, Any]) -> list[str]:
+    """Return a parameter for each category, its name and a digest of its words: Snakemake prints those that differ."""
+    return [f"category {name} {digest_of(category)[:12]}" for name, category in categories.items()]
+
+
+class Settings:
+    """What changes the results of the jobs of a study; a method for each kind of job."""
+
+    def __init__(self, study: Study) -> None:
+        self._study = study
+        self._config = study.config
+
+    # ---- words and texts
+
+    def forms(self) -> Values:
+        """Return what changes the table of surface forms; the lexicon is read while planning."""
+        return {**self._study.words_from, "forms": self._study.lexicon.forms if self._study.lexicon else ""}
+
+    def categories(self) -> Values:
+        """Return what changes the file of categories, glosses included."""
+        return {**self._study.words_from, "categories": digest_of(self._study.categories)}
+
+    def candidates(self) -> Values:
+        """Return where the candidates for new words are read from."""
+        settings = self._config["lexicon"]
+        return {
+            "stimuli": settings["candidates"],
+            "suffix_groups": settings["suffix_groups"],
+            "normalization": self._study.normalization,
+        }
+
+    def ranking(self, entries: object) -> Values:
+        """Return what changes the ranking of the candidates, besides the counts; `entries` are their sets."""
+        settings = self._config["lexicon"]
+        return {
+            "candidates": settings["candidates"],
+            "normalization": self._study.normalization,
+            "top": settings["top"],
+            "entries": digest_of(entries),
+        }
+
+    def shard(self, shard: Shard) -> Values:
+        """Return what one job reads: a file or a part of it, known by its content, and what it looks for there."""
+        return {
+            **self._extraction(),
+            "errors": self._config["corpus"]["errors"],
+            "shard": _numberless(shard),
+            "digest": self._study.corpus[shard.path],
+            "manifest": f"results/{MANIFEST}",
+        }
+
+    def counting(self, shard: Shard) -> Values:
+        """Return what counts candidates in a shard: they are looked for as stimuli are, without contexts."""
+        return {**self.shard(shard), "before": 0, "after": 0}
+
+    def audit(self) -> Values:
+        """Return what changes the tables by which a reader judges the lexicon."""
+        return {"concordance": self._config["sentences"]["concordance"], "seed": self._config["seed"]}
+
+    def short_stimuli(self) -> Values:
+        """Return what decides which stimuli have too few contexts."""
+        keys = ("lengths", "pool", "minimum", "window", "longest")
+        return {**{key: self._config["samples"][key] for key in keys}, "stimuli": self._stimuli()}
+
+    def sampling(self) -> Values:
+        """Return what decides which contexts are drawn."""
+        return {
+            **self._config["samples"],
+            "seed": self._config["seed"],
+            "stimuli": self._stimuli(),
+            "buckets": len(self._study.buckets),
+        }
+
+    def release(self) -> Values:
+        """Return what changes the data set of sampled contexts that is made for others."""
+        config, corpus = self._config, self._config["corpus"]
+        shards, supplement = self._study.shards, self._study.supplement
+        return {
+            "study": config["study"],
+            "title": config["title"],
+            "texts": [list(text) for text in texts_of(corpus)],
+            "of_table": [
+                *(shards[name].text for name in sorted(shards)),
+                *(len(corpus["texts"]) + supplement[name].text for name in sorted(supplement)),
+            ],
+            # what of the config decides which sentences there are, and how they are written
+            "settings": {
+                **{key: config[key] for key in ("language", "seed", "replacements", "categories", "samples")},
+                "normalization": self._study.normalization,
+                "sentences": {key: config["sentences"][key] for key in ("match", "before", "after")},
+                "corpus": [text["files"] for key in ("texts", "supplement") for text in corpus[key]],
+                "forms": self._study.lexicon.forms if self._study.lexicon else "",
+            },
+        }
+
+    def templates(self) -> Values:
+        """Return what decides which sentences SEAT has: the words, their classes and forms, and the templates."""
+        study = self._study
+        return {
+            **study.words_from,
+            "words": study.lexicon.words if study.lexicon else "",
+            "categories": self._config["seat"]["categories"],
+            "sets": digest_of(study.seat_chosen),
+            # what the file says; a gloss in it is in no sentence
+            "templates": digest_of(study.template_texts),
+        }
+
+    # ---- models
+
+    def model(self, family: str) -> Values:
+        """Return which model it is and how it is read. On how many cards it runs changes none of its results."""
+        settings = self._config["models"][family]
+        options = ("kind", "tokenizer", "weights_sha256", "remote_code", "quantization")
+        return {
+            "model": settings.get("path", f"results/models/{family}"),
+            "revision": settings["revision"],
+            "options": {key: settings[key] for key in options},
+        }
+
+    def model_files(self, family: str) -> dict[str, list[int]]:
+        """Return the files of a model that a user may replace by others, as they are now."""
+        settings = self._config["models"][family]
+        return files_of_model(settings["path"]) if "path" in settings else {}
+
+    def training(self, family: str) -> Values:
+        """Return what changes a model that the workflow trains."""
+        settings = self._config["models"][family]
+        extraction = self._extraction()
+        return {
+            **settings["train"],
+            "kind": kind_at_hand(settings),
+            **{key: extraction[key] for key in ("normalization", "replacements")},
+            **self._whole_corpus(),
+        }
+
+    def check(self, family: str) -> Values:
+        """Return what a model is checked for: what the study asks of it, and its files."""
+        settings = self._config["models"][family]
+        return {
+            **self.model(family),
+            "dtype": settings["dtype"],
+            "layers": [each["layer"] for each in self._study.studied.values() if each["family"] == family],
+            "audit": self._config["embeddings"]["audit"],
+            "language_codes": settings["language_codes"],
+            **asked_of_model(settings, self._config["pairs"], self._config["log_probability"]),
+            # older files in place of newer ones are other files as well
+            "files": self.model_files(family),
+        }
+
+    # ---- vectors
+
+    def embedding(self, model: str) -> Values:
+        """Return what changes the vectors of a model or twin, and where it comes from."""
+        settings = self._study.embedded[model]
+        return {
+            **self._weights(settings),
+            **{key: settings[key] for key in ("layer", "layers", "dtype", "pieces")},
+            **{key: self._config["embeddings"][key] for key in ("stored_dtype", "unknown")},
+        }
+
+    def sentence_embedding(self, model: str) -> Values:
+        """Return what changes the vectors that a model gives to sentences; each layer is a job of its own."""
+        settings = self.embedding(model)
+        sentence_vector = self._study.embedded[model]["sentence_vector"]
+        return {**settings, "layers": [settings["layer"]], "sentence_vector": sentence_vector}
+
+    def cached_lists(self) -> dict[str, Values]:
+        """Return the lists of vectors of the study, each with what the config says of its vectors."""
+        sampling = {key: self._config["samples"][key] for key in ("pool", "contexts_per_stimulus", "window", "longest")}
+        text = {**self._extraction(), "seed": self._config["seed"]}
+        measured = (*self._study.models, *self._study.twins)
+        of_contexts = {
+            f"results/embeddings/{model}/{length}.json": {**self.embedding(model), **sampling, **text}
+            for model in measured
+            for length in self._study.labels
+        }
+        # the list of sentences says which vector `auto` came to
+        of_sentences = {
+            f"results/embeddings/{model}/templates.json": {
+                key: value
+                for key, value in self.sentence_embedding(model).items()
+                if (key, value) != ("sentence_vector", "auto")
+            }
+            for model in (measured if self._config["seat"]["categories"] else ())
+        }
+        return of_contexts | of_sentences
+
+    def dispensable_lists(self) -> dict[str, list[str]]:
+        """Return the lists of vectors that a study can go without, by what to write then."""
+        lists = list(self.cached_lists())
+        return {
+            "of twins with random weights (associations.random_twin); without them: `associations: {random_twin:"
+            " false}`.": [path for path in lists if Path(path).parent.name in self._study.twins],
+            "of sentences for SEAT; without it: `seat: {categories: []}`.": [
+                path for path in lists if Path(path).name == "templates.json"
+            ],
+        }
+
+    def static_training(self, vectors: str) -> Values:
+        """Return what changes trained static vectors: the options, and the text as words."""
+        extraction = self._extraction()
+        return {
+            **training_options(self._config["static"]["vectors"][vectors]["train"]),
+            **{key: extraction[key] for key in ("language", "normalization", "replacements")},
+            **self._whole_corpus(),
+            "manifest": f"results/{MANIFEST}",
+        }
+
+    def static_reading(self, vectors: str) -> Values:
+        """Return what decides which static vectors the words get: the words with their spellings, and the file."""
+        study, settings = self._study, self._config["static"]
+        return {
+            **study.words_from,
+            "words": [study.lexicon.forms, study.lexicon.words] if study.lexicon else [],
+            "pooling": settings["forms"],
+            "format": settings["vectors"][vectors].get("format", "auto"),
+            "digest": study.vector_digests.get(study.vectors.files.get(vectors, "")),
+            "manifest": f"results/{MANIFEST}",
+        }
+
+    # ---- associations
+
+    def ceat(self, model: str, length: str) -> Values:
+        """Return what changes the CEAT of a model or twin at a length."""
+        keys = ("n_samples", "sample_modes", "variance", "tau2", "draws", "band")
+        return {
+            **{key: self._config["associations"][key] for key in keys},
+            "test": self._test(twin=model in self._study.twins),
+            **{key: self._config["samples"][key] for key in ("pool", "window")},
+            "match": self._config["sentences"]["match"],
+            "pieces": self._study.embedded[model]["pieces"],
+            "seed": self._config["seed"],
+            "categories": self._config["categories"],
+            "segment_length": self._study.labels[length],
+        }
+
+    def comparison_of_ceat(self) -> Values:
+        """Return what changes how effects are compared between lengths and models."""
+        return {"band": self._config["associations"]["band"], "models": self._study.models}
+
+    def seat(self, model: str) -> Values:
+        """Return what changes the SEAT of a model or twin, besides the words."""
+        settings = self._config["seat"]
+        return {
+            "categories": settings["categories"],
+            "test": self._test(twin=model in self._study.twins),
+            "unit": settings["unit"],
+            "average": settings["average"],
+            "seed": self._config["seed"],
+        }
+
+    def weat(self, vectors: str) -> Values:
+        """Return what changes the WEAT of static vectors, besides the words."""
+        settings = self._config["static"]
+        return {
+            "categories": list(self._study.weat_chosen),
+            "test": self._test(),
+            "forms": settings["forms"],
+            "source": settings["vectors"][vectors].get("path", "the study's corpus"),
+            "seed": self._config["seed"],
+        }
+
+    # ---- pairs and probabilities
+
+    def set_of_pairs(self, name: str) -> Values:
+        """Return what decides which pairs are in a set, the content of its file among it.
+
+        Raises:
+            InputError: the file cannot be read.
+        """
+        settings = self._study.sets[name]
+        digest = digest_of_set(name, settings["path"])
+        return {**{key: settings[key] for key in ("layout", "languages")}, "digest": digest}
+
+    def pair_scores(self, model: str) -> Values:
+        """Return what changes the scores of pairs: of the measures only those that a model of its kind has."""
+        pairs, kind = self._config["pairs"], self._study.kinds[self._study.scored_twin_of.get(model, model)]
+        measures = {"encoder": pairs["encoder"], "encoder-decoder": pairs["encoder_decoder"]}
+        return {
+            "which": self._scorer(model),
+            "measures": {key: measure for key, measure in measures.items() if kind in (key, "auto")},
+            **{key: pairs[key] for key in ("reduction", "pieces", "punctuation", "unknown")},
+            "normalization": self._config["normalization"],
+            "language_codes": self._study.scorers[model]["language_codes"],
+            "name": model,
+        }
+
+    def structures(self, model: str) -> Values:
+        """Return what changes the scores of traits in sentence structures."""
+        settings = self._config["log_probability"]
+        return {
+            "which": self._scorer(model),
+            "lexicon": self._study.words_from,
+            **{key: settings[key] for key in ("traits", "structures", "pieces", "terms")},
+            **self._sentences("structures"),
+        }
+
+    def log_probability(self, model: str) -> Values:
+        """Return what changes the log-probability bias of categories."""
+        settings = self._config["log_probability"]
+        return {
+            "which": self._scorer(model),
+            "lexicon": self._study.words_from,
+            "test": self._test(twin=model in self._study.scored_twins),
+            **{key: settings[key] for key in ("categories", "templates", "exchanged", "pieces", "terms")},
+            **self._sentences("categories"),
+            "seed": self._config["seed"],
+        }
+
+    def cached_scores(self) -> dict[str, dict[str, Values]]:
+        """Return the scores of the study by what to write to go without them, each with what the config says of it.
+
+        Files of a model are not compared: the model need not be on this machine.
+        """
+        study = self._study
+        masked, folder = [*study.masked, *study.masked_twins], "results/likelihoods"
+        return {
+            "`pairs: {sets: {}}`": {
+                f"{folder}/pairs/{name}/{model}.parquet": _without_files(self.pair_scores(model))
+                for name in study.sets
+                for model in (*study.scored, *study.scored_twins)
+            },
+            "`log_probability: {traits: []}`": {
+                f"{folder}/structures/{model}.parquet": _without_files(self.structures(model))
+                for model in (masked if study.traits else [])
+            },
+            "`log_probability: {categories: []}`": {
+                f"{folder}/log_probability/{model}.parquet": _without_files(self.log_probability(model))
+                for model in (masked if self._config["log_probability"]["categories"] else [])
+            },
+        }
+
+    def bias(self) -> Values:
+        """Return what changes bias percentages, besides the scores."""
+        keys = ("n_runs", "share", "n_resamples", "ties")
+        return {**{key: self._config["pairs"][key] for key in keys}, "seed": self._config["seed"]}
+
+    def gathering_structures(self, twin_of: Iterable[str]) -> Values:
+        """Return what changes the table of structures, besides the scores; `twin_of` names the models of the twins."""
+        return {
+            "twin_of": list(twin_of),
+            "traits": self._study.traits,
+            "normalization": self._study.normalization,
+            "n_resamples": self._config["associations"]["n_resamples"],
+            "seed": self._config["seed"],
+        }
+
+    # ---- the page
+
+    def paper_tables(self) -> Values:
+        """Return what changes the tables in the papers' layouts, besides the estimates."""
+        return {"preset": self._config["preset"], "language": self._config["language"]}
+
+    def comparison(self, folder: str | Path, *, pairs: bool) -> Values:
+        """Return what changes the comparison with a paper: published files come with the workflow, so content counts.
+
+        Args:
+            folder: where they are, from the working directory.
+            pairs: whether the study has bias percentages to compare.
+        """
+        paper = self._config["comparison"]["paper"]
+        files = [*published_files(folder, paper), *(percentage_files(folder, paper) if pairs else [])]
+        return {
+            **self._config["comparison"],
+            "language": self._config["language"],
+            "preset": self._config["preset"],
+            "folder": str(folder),
+            "published": {path.name: digest_of(path.read_text(encoding="utf-8")) for path in files},
+        }
+
+    def page(self) -> Values:
+        """Return what the page says of the config; where vectors come from, and into how many files, is no part."""
+        return {
+            **self._config,
+            "embeddings": {key: self._config["embeddings"][key] for key in ("stored_dtype", "unknown", "audit")},
+            "normalization": self._study.normalization,
+        }
+
+    # ---- parts of the above
+
+    def _stimuli(self) -> list[str]:
+        return stimuli_of(self._study.chosen)
+
+    def _extraction(self) -> Values:
+        """Return what decides which sentences are found in a text, and what stands in them."""
+        replacements = self._config["replacements"].items()
+        return {
+            **{key: self._config["sentences"][key] for key in ("match", "before", "after")},
+            "language": self._config["language"],
+            "normalization": self._study.normalization,
+            "replacements": {key: text for key, text in replacements if text is not None},
+        }
+
+    def _whole_corpus(self) -> Values:
+        files = self._study.whole_files()
+        return {
+            "errors": self._config["corpus"]["errors"],
+            "shards": [_numberless(shard) for shard in files],
+            "digests": [self._study.corpus[shard.path] for shard in files],
+        }
+
+    def _weights(self, settings: Mapping[str, Any]) -> Values:
+        """Return which model it is, and of a twin the seed of its random weights; its kind changes nothing then."""
+        which = self.model(settings["family"])
+        options = {key: value for key, value in which["options"].items() if key != "kind"}
+        return {**which, "options": options | {key: settings[key] for key in ("random_weights",) if key in settings}}
+
+    def _scorer(self, model: str) -> Values:
+        settings = self._study.scorers[model]
+        return {
+            **self._weights(settings),
+            "dtype": settings["dtype"],
+            "files": self.model_files(settings["family"]),
+        }
+
+    def _test(self, *, twin: bool = False) -> Values:
+        """Return how effects are tested; of twins the effect and its p are all that is shown."""
+        names = ("std", "alternative", "n_permutations", "interval", "n_resamples", "resample_attributes", "n_shuffles")
+        test = {name: self._config["associations"][name] for name in names}
+        return {**test, "n_resamples": 0, "n_shuffles": 0} if twin else test
+
+    def _sentences(self, name: str) -> Values:
+        return {"sentences": self._study.sentences[name]} if self._study.sentences else {}
+
+
+def _numberless(shard: Shard) -> Values:
+    """Return a shard without the number of its entry: which entry of the config names a file changes nothing in it."""
+    return {**shard._asdict(), "columns": list(shard.columns), "text": 0}
+
+
+def _without_files(settings: Mapping[str, Any]) -> Values:
+    return {**settings, "which": {key: value for key, value in settings["which"].items() if key != "files"}}

@@ -1,0 +1,324 @@
+"""What a study measures on what, worked out from its config before any job runs.
+
+Every mistake that can be told from the config, the word lists, the templates and the names of files is told here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from prasanga.config import require_names_apart
+from prasanga.lexicon.categories import (
+    chosen_categories,
+    read_categories,
+    require_language,
+    require_searched,
+    require_words,
+    stimuli_of,
+)
+from prasanga.lexicon.planning import LexiconPlan, plan_lexicon
+from prasanga.lexicon.templates import load_templates, require_classes, texts_of
+from prasanga.likelihoods.planning import digest_of_set, plan_sentences
+from prasanga.models.job_memory import megabytes_of
+from prasanga.models.studied import (
+    kind_at_hand,
+    require_encoder,
+    require_places,
+    require_stage,
+    scored_models,
+    studied_models,
+    twins_of,
+)
+from prasanga.provenance.ledger import MANIFEST
+from prasanga.samples import bucket_names, parse_length, require_longest
+from prasanga.sentences.manifest import update_manifest
+from prasanga.sentences.ranking import Candidates, read_candidates
+from prasanga.sentences.shards import Shard, find_shards, require_apart
+from prasanga.static.planning import VectorsPlan, plan_vectors
+
+CACHE = ".snakemake/prasanga"
+"""Where plans keep what they need again, beside Snakemake's own notes; deleting it costs a second."""
+
+Models = dict[str, dict[str, Any]]
+Categories = dict[str, Any]
+
+
+class Study:
+    """What is measured: models and their null controls, lengths, words, texts, pairs.
+
+    Attributes:
+        config: complete, as `prasanga.config.complete` returns it.
+        from_results: whether figures are drawn from the results that are there, and nothing else is looked at.
+        computed: whether models run; else their vectors and scores are taken as they are.
+        normalization: how texts of the study's language are normalized.
+        studied: the models whose vectors are measured, a layer each, with their settings.
+        twins: their null controls, in the same order.
+        twin_of: the model of each of these.
+        embedded: both together.
+        scored: the models that are asked for probabilities; a layer is no question there.
+        scored_twins: their null controls.
+        scored_twin_of: the model of each of these.
+        scorers: both together.
+        kinds: of each scored model its kind, as far as it is at hand.
+        masked: the scored models that have a mask. A model of the hub of unknown kind is taken for one, and refused by
+            `check_model` if it has none.
+        masked_twins: their null controls.
+        models: names of `studied`, sorted.
+        trained: names of the models that the workflow trains.
+        labels: the lengths, as tables name them, by their names in paths.
+        shortest: the shortest length, as paths name it.
+        buckets: names of the files into which the vectors of a length go.
+        lexicon: what the word lists come to; None where they are not there, and results are used as they are.
+        categories: all categories of the lexicon.
+        chosen, seat_chosen, log_probability_chosen, weat_chosen: the categories of each method, reduced to what its
+            estimates depend on.
+        shards, supplement: the parts of the corpus, and of the texts that are read for rare stimuli only.
+        corpus: a digest of each of their files.
+        template_texts: what SEAT's sentences depend on, of the templates.
+        vectors: where static vectors come from.
+        vector_digests: a digest of each file of them.
+        sentences: digests of the sentences of structures and categories (`plan_sentences`).
+    """
+
+    def __init__(self, config: Mapping[str, Any], *, from_results: bool = False, cache: str | Path = CACHE) -> None:
+        """Work out a study; paths are those from the working directory.
+
+        Args:
+            config: complete.
+            from_results: whether only results that are there are used.
+            cache: a folder for what plans need again.
+
+        Raises:
+            InputError: a mistake in the config, or in a file that it names.
+        """
+        self.config = config
+        self.from_results = from_results
+        self.computed = config["embeddings"]["source"] == "computed" and not from_results
+        self.normalization: str = config["normalization"][config["language"]]
+        self._cache = cache
+        self._choose_models()
+        self._choose_lengths()
+        self._choose_words()
+        self.shards: dict[str, Shard] = {}
+        self.supplement: dict[str, Shard] = {}
+        self.corpus: dict[str, str] = {}
+        if self.computed:
+            self._find_texts()
+        self.template_texts: dict[str, Any] = {}
+        self.weat_chosen: Categories = {}
+        self.vectors = VectorsPlan([], {}, [])
+        self.vector_digests: dict[str, str] = {}
+        self.sentences: dict[str, str] = {}
+        if not from_results:
+            self._read_templates()
+            self._find_vectors()
+
+    @property
+    def sets(self) -> dict[str, Any]:
+        """Return the sets of sentence pairs by name, as the config has them."""
+        sets: dict[str, Any] = self.config["pairs"]["sets"]
+        return sets
+
+    @property
+    def traits(self) -> list[str]:
+        """Return the lists of traits for the sentence structures."""
+        traits: list[str] = self.config["log_probability"]["traits"]
+        return traits
+
+    @property
+    def drawn(self) -> str:
+        """Return the first output of `draw_samples`: another one for other lengths or another number of buckets."""
+        return f"results/samples/{'-'.join(self.labels)}.of{len(self.buckets)}.json"
+
+    @property
+    def small(self) -> bool:
+        """Return whether all models are small ones that the workflow trains, and none is to have a card."""
+        return all("train" in settings and not settings["cards"] for settings in self.config["models"].values())
+
+    @property
+    def looked_at(self) -> list[str]:
+        """Return the models that `check_model` looks at in this study."""
+        return sorted(self.config["models"] if self.models else self._asked_for_probabilities())
+
+    def asks_for(self, method: str) -> bool:
+        """Return whether the study asks for estimates of a method."""
+        asked = {
+            "ceat": self.models,
+            "seat": self.models and self.config["seat"]["categories"],
+            "weat": self.config["static"]["vectors"],
+            "log_probability": self.masked and self.config["log_probability"]["categories"],
+        }
+        return bool(asked[method])
+
+    def checkpoints_of(self, targets: Iterable[str]) -> tuple[bool, tuple[str, ...]] | None:
+        """Return the checkpoints that a run passes: whether samples are drawn, and which models are checked.
+
+        Args:
+            targets: what Snakemake is asked for.
+
+        Returns:
+            None where something else than whole stages is asked for.
+        """
+        asked = set(targets)
+        if not asked <= {"all", "figures", "embeddings", "associations", "likelihoods"}:
+            return None
+        if not self.computed:
+            return False, ()
+        if asked == {"likelihoods"}:
+            return False, tuple(sorted(self._asked_for_probabilities()))
+        return bool(self.models), tuple(self.looked_at)
+
+    def first_layer(self, model: str) -> str:
+        """Return the first studied layer of a model (or twin); its job embeds the other layers in the same pass."""
+        alike = self.studied if model in self.studied else self.twins
+        return next(name for name, each in alike.items() if each["family"] == alike[model]["family"])
+
+    def memory(self, family: str) -> int:
+        """Return the megabytes of memory that a job of a model asks for."""
+        return megabytes_of(self.config["models"][family])
+
+    def whole_files(self) -> list[Shard]:
+        """Return the files of the corpus, not in parts."""
+        files = {shard.path: shard._replace(start=0, end=None) for shard in self.shards.values()}
+        return [files[path] for path in sorted(files)]
+
+    def read_candidates(self) -> tuple[LexiconPlan, list[Candidates]]:
+        """Return what the candidates for new words come to, and their sets; only where the config names some.
+
+        Raises:
+            InputError: a mistake in their files, or another language.
+        """
+        settings = self.config["lexicon"]
+        candidates = plan_lexicon(
+            settings["candidates"], settings["suffix_groups"], normalization=self.normalization, cache=self._cache
+        )
+        require_language(candidates.language, self.config["language"])
+        return candidates, read_candidates(settings["candidates"], self.normalization)
+
+    def _asked_for_probabilities(self) -> Iterable[str]:
+        of_words = self.traits or self.log_probability_chosen
+        return self.scored if self.sets else self.masked if of_words else ()
+
+    def _choose_models(self) -> None:
+        config, log_probability = self.config, self.config["log_probability"]
+        with_twins = config["associations"]["random_twin"]
+        self.studied: Models = studied_models(config["models"])
+        self.twins: Models = twins_of(self.studied, config["seed"]) if with_twins else {}
+        self.twin_of = dict(zip(self.twins, self.studied, strict=False))
+        self.embedded: Models = self.twins | self.studied
+        self.models = sorted(self.studied)
+        self.scored: Models = scored_models(config["models"])
+        self.scored_twins: Models = twins_of(self.scored, config["seed"]) if with_twins else {}
+        self.scored_twin_of = dict(zip(self.scored_twins, self.scored, strict=False))
+        self.scorers: Models = self.scored_twins | self.scored
+        self.kinds = {model: kind_at_hand(settings) for model, settings in self.scored.items()}
+        self.masked = [model for model in self.scored if self.kinds[model] in ("encoder", "auto")]
+        self.masked_twins = [twin for twin, model in self.scored_twin_of.items() if model in self.masked]
+        self.trained = sorted(model for model, settings in config["models"].items() if "train" in settings)
+        of_words = [f"log_probability.{key}" for key in ("categories", "traits") if log_probability[key]]
+        require_stage(config["models"], "likelihoods", [*(["pairs.sets"] if self.sets else []), *of_words])
+        require_encoder(self.kinds, of_words)
+        require_names_apart(config["static"]["vectors"], {**self.studied, **self.scored})
+
+    def _choose_lengths(self) -> None:
+        lengths = [parse_length(length) for length in self.config["samples"]["lengths"]]
+        require_longest(lengths, self.config["samples"]["longest"])
+        self.labels = {length.file_name: length.label for length in lengths}
+        self.shortest = min(lengths, key=lambda length: length.words).file_name
+        self.buckets = bucket_names(self.config["embeddings"]["buckets"])
+
+    def _choose_words(self) -> None:
+        """Read the lexicon and choose the categories.
+
+        A mistake in the word lists is told before any job, and jobs depend on what the lists come to and not on the
+        files. Without the files (cached vectors on another machine) the categories are those of the results.
+        """
+        config, settings = self.config, self.config["lexicon"]
+        self.lexicon: LexiconPlan | None = None
+        self.categories: Categories = {}
+        if self.computed or (not self.from_results and Path(settings["stimuli"]).exists()):
+            self.lexicon = plan_lexicon(
+                settings["stimuli"], settings["suffix_groups"], normalization=self.normalization, cache=self._cache
+            )
+            require_language(self.lexicon.language, config["language"])
+            self.categories = self.lexicon.categories
+        elif not self.from_results:
+            self.categories = read_categories("results/lexicon/categories.json")
+        asked, log_probability = config["categories"], config["log_probability"]
+        self.chosen = self._chosen("categories", asked)
+        self.seat_chosen = self._chosen("seat.categories", config["seat"]["categories"])
+        self.log_probability_chosen = self._chosen("log_probability.categories", log_probability["categories"])
+        if self.chosen:
+            require_searched(self.categories, asked)
+        if self.log_probability_chosen:  # a name with a slip in it would be passed over
+            self._chosen("log_probability.exchanged", log_probability["exchanged"])
+        self._require_words("categories", self.chosen)
+        self._require_words("seat.categories", self.seat_chosen)
+        self._require_words("log_probability.categories", self.log_probability_chosen)
+
+    def _chosen(self, key: str, names: Sequence[str]) -> Categories:
+        return {} if self.from_results else chosen_categories(self.categories, names, key=key)
+
+    def _require_words(self, key: str, chosen: Categories) -> None:
+        files = self.lexicon.files if self.lexicon else {}
+        require_words(self.categories, chosen, key=key, files=files)
+
+    def _find_texts(self) -> None:
+        """Find the corpus. Its files enter as digests of their content, which the manifest remembers."""
+        config, corpus = self.config, self.config["corpus"]
+        require_places(config["models"], Path.cwd())
+        for name, settings in self.sets.items():  # else results of an earlier run would stand in for absent pairs
+            digest_of_set(name, settings["path"])
+        self.shards, self.supplement = (
+            find_shards(
+                corpus["root"],
+                corpus[key],
+                corpus["shard_megabytes"] * 10**6,
+                f"corpus.{key}",
+                [".", *config["outside"]],
+            )
+            for key in ("texts", "supplement")
+        )
+        require_apart(self.shards, self.supplement)
+        files = [shard.path for shard in (*self.shards.values(), *self.supplement.values())]
+        self.corpus = update_manifest(f"results/{MANIFEST}", files)
+
+    def _read_templates(self) -> None:
+        """Read the templates of SEAT and of log-probability bias: a word that no template takes is told here."""
+        if self.lexicon is None:
+            return
+        config, settings = self.config, self.config["seat"]
+        if settings["categories"]:
+            templates = load_templates(settings["templates"], normalization=self.normalization)
+            require_language(templates.language, config["language"], key="seat.templates")
+            stimuli = stimuli_of(self.seat_chosen)
+            require_classes(self.lexicon.classes, stimuli, templates)
+            classes = (self.lexicon.classes[name][0] for name in stimuli)
+            self.template_texts = texts_of(templates, classes)
+        if self.traits or config["log_probability"]["categories"]:
+            self.sentences = plan_sentences(
+                config["log_probability"],
+                self.words_from,
+                self.lexicon.words,
+                self.log_probability_chosen,
+                cache=self._cache,
+            )
+
+    @property
+    def words_from(self) -> dict[str, Any]:
+        """Return where the words of the study are read from, and in which spelling."""
+        settings = self.config["lexicon"]
+        return {**{key: settings[key] for key in ("stimuli", "suffix_groups")}, "normalization": self.normalization}
+
+    def _find_vectors(self) -> None:
+        """Find the files of static vectors, which are known by their content as well, and choose WEAT's categories."""
+        settings = self.config["static"]
+        self.vectors = plan_vectors(settings["vectors"], cached=not self.computed)
+        asked = self.config["categories"] if settings["categories"] is None else settings["categories"]
+        self.weat_chosen = self._chosen("static.categories", asked)
+        if settings["vectors"]:
+            self._require_words("static.categories", self.weat_chosen)
+        if self.vectors.files:
+            self.vector_digests = update_manifest(f"results/{MANIFEST}", self.vectors.files.values())
