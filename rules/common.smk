@@ -20,7 +20,8 @@ from prasanga.embeddings.lists import require_shards
 from prasanga.errors import InputError
 from prasanga.likelihoods.planning import require_scores
 from prasanga.logs import said_of_failure
-from prasanga.plan import CACHE, METHODS, Files, Settings, Study, digests_of, require_results
+from prasanga.methods import FAMILY, names_of
+from prasanga.plan import CACHE, Files, Settings, Study, digests_of, require_results
 from prasanga.provenance import digest_of
 from prasanga.provenance.circumstances import here, note_job
 from prasanga.provenance.code import fingerprint, remembered
@@ -122,7 +123,7 @@ wildcard_constraints:
     family=name_in(config["models"]),
     length=r"\d+|over\d+",
     bucket=r"\d\d",
-    method=name_in(METHODS),
+    method=name_in(names_of(FAMILY)),
     set=name_in(STUDY.sets),
     vectors=name_in(config["static"]["vectors"]),
 

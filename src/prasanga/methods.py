@@ -239,6 +239,11 @@ TABLES = {table.name: table for method in METHODS for table in method.tables}
 """All tables, by name."""
 
 
+def method_named(name: str) -> Method:
+    """Return the method of this name."""
+    return next(method for method in METHODS if method.name == name)
+
+
 def names_of(methods: Iterable[Method]) -> tuple[str, ...]:
     """Return the names of methods, in their order."""
     return tuple(method.name for method in methods)
