@@ -32,6 +32,7 @@ from prasanga.models.studied import (
     studied_models,
     twins_of,
 )
+from prasanga.pairs.layouts import require_layout
 from prasanga.provenance.ledger import MANIFEST
 from prasanga.samples import bucket_names, parse_length, require_longest
 from prasanga.sentences.manifest import update_manifest
@@ -102,6 +103,8 @@ class Study:
         self._choose_models()
         self._choose_lengths()
         self._choose_words()
+        for name, settings in self.sets.items():
+            require_layout(settings["layout"], f"pairs.sets.{name}.layout")
         self.shards: dict[str, Shard] = {}
         self.supplement: dict[str, Shard] = {}
         self.corpus: dict[str, str] = {}
