@@ -21,7 +21,8 @@ from prasanga.embeddings.lists import require_shards
 from prasanga.errors import InputError
 from prasanga.likelihoods.planning import require_scores
 from prasanga.logs import said_of_failure
-from prasanga.plan import CACHE, METHODS, Files, Settings, Study, digests_of, require_results
+from prasanga.methods import FAMILY, names_of
+from prasanga.plan import CACHE, Files, Settings, Study, digests_of, require_results
 from prasanga.provenance import digest_of
 from prasanga.provenance.circumstances import here, note_job
 from prasanga.provenance.code import fingerprint, remembered
@@ -123,7 +124,7 @@ wildcard_constraints:
     family=name_in(config["models"]),
     length=r"\d+|over\d+",
     bucket=r"\d\d",
-    method=name_in(METHODS),
+    method=name_in(names_of(FAMILY)),
     set=name_in(STUDY.sets),
     vectors=name_in(config["static"]["vectors"]),
 
@@ -184,34 +185,17 @@ def tables_in_report(paths):
     ]
 
 
-def formats_of_figures():
-    """The formats of figures as wide as a page, of which the page needs the SVG, and in print as wide as one column."""
-    asked, widths = config["report"]["formats"], config["report"]["widths"]
-    others = [format for format in asked if format != "svg"]
-    return {
-        "": ["svg", *(others if "page" in widths else [])],
-        "column/": others if "column" in widths else [],
-    }
+def figures_in_report(paths):
+    """Return figures as a rule's output; the SVG of each goes into Snakemake's own report, under its caption."""
+    labels = lambda wildcards: {"figure": name_of(wildcards.figure)}
+    under = {"caption": "../workflow/report/figure.rst", "category": "Figures", "labels": labels}
+    return [(report(path, **under) if path.endswith(".svg") else path) for path in paths]
 
 
-def figure_files(*names):
-    """The files of figures, at both widths."""
-    return [
-        f"results/report/figures/{width}{name}.{format}"
-        for width, formats in formats_of_figures().items()
-        for name in names
-        for format in formats
-    ]
-
-
-def drawn(caption, *names):
-    """The same as a rule's output; the picture as wide as a page goes into Snakemake's own report, under a caption."""
-    files = figure_files(*names)
-    pictures = {f"results/report/figures/{name}.svg": name for name in names}
-    return [
-        (in_report(path, caption, "Figures", figure=name_of(pictures[path])) if path in pictures else path)
-        for path in files
-    ]
+def code_of_figure(figure):
+    """Return the digest of the code that a figure's function reaches."""
+    name, _, _ = figure.plot.partition(".")
+    return digest_of(fingerprint(Path(SOURCE, f"prasanga/report/figures/{name}.py"), SOURCE))
 
 
 def circumstances(study):

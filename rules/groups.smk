@@ -42,8 +42,7 @@ if len(STUDY.shards) + len(STUDY.supplement) <= FEW_PARTS:
 BEHIND = {
     "associations": ("measure_ceat", "measure_seat", "measure_weat", "gather_estimates", "compare_ceat"),
     "report": (
-        *("draw_effect_by_length", "draw_sample_modes", "draw_settling", "draw_pairs", "draw_structures"),
-        *("draw_hexbins", "draw_published"),
+        "draw_figure",
         *("write_tables", "write_paper_tables", "write_pair_table", "compare_with_papers"),
         *("collect_data", "describe_study", "write_page"),
     ),

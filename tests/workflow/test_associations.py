@@ -270,9 +270,8 @@ def test_the_page_shows_every_method(measured: Study) -> None:
 # A test of one method counts in the corrected p of all.
 GATHERED = {"gather_ceat": 1, "gather_seat": 1, "gather_weat": 1, "compare_ceat": 1}
 REPORT = {
-    **{"draw_effect_by_length": 1, "draw_sample_modes": 1},
-    **{"draw_settling": 1, "write_tables": 1},
-    **{"write_paper_tables": 1, "compare_with_papers": 1, "draw_published": 1},
+    **{"draw_figure": 5, "write_tables": 1},
+    **{"write_paper_tables": 1, "compare_with_papers": 1},
     **{"collect_data": 1, "describe_study": 1, "write_page": 1},
 }
 TEMPLATES = {"fill_templates": 1, "embed_templates": 2, "list_templates": 2, "measure_seat": 2}

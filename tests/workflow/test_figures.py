@@ -48,8 +48,8 @@ def test_tables_alone_are_enough(brought: Study, no_torch: dict[str, str]) -> No
             assert (figures / f"{width}effect_by_length.{ending}").stat().st_size > 1000
     assert brought.plan("figures") == {}
     # another style of one figure draws that figure, and the page that holds it
-    brought.append("src/prasanga/report/figures/effect_by_length.py", "\n_ADDED_BY_A_TEST = 1\n")
-    assert brought.plan("figures") == {"draw_effect_by_length": 1, "write_page": 1}
+    brought.append("src/prasanga/report/figures/agreement.py", "\n_ADDED_BY_A_TEST = 1\n")
+    assert brought.plan("figures") == {"draw_figure": 1, "write_page": 1}
 
 
 def test_a_run_writes_the_page_with_what_lies_beside_it(finished: Study, project_root: Path) -> None:

@@ -16,7 +16,7 @@ STATISTICS = {"measure_ceat": 4, "gather_ceat": 1, "compare_ceat": 1}
 # What lies beside the page, and the page.
 SHOWN = {"collect_data": 1, "describe_study": 1, "write_page": 1}
 REPORT = {
-    **{"draw_effect_by_length": 1, "draw_sample_modes": 1, "draw_settling": 1},
+    "draw_figure": 4,
     **{"write_tables": 1, "write_paper_tables": 1, **SHOWN},
 }
 EMBEDDINGS = {"embed_segments": 4, "list_embeddings": 4}
@@ -130,11 +130,11 @@ def test_vectors_survive_the_loss_of_the_shards(study: Study) -> None:
     ("module", "expected"),
     [
         pytest.param("report/page.py", {"write_page": 1}, id="page"),
-        pytest.param("report/figures/effect_by_length.py", {"draw_effect_by_length": 1, "write_page": 1}, id="figure"),
+        pytest.param("report/figures/agreement.py", {"draw_figure": 1, "write_page": 1}, id="figure"),
         pytest.param(
             "report/layouts.py", {"write_paper_tables": 1, "describe_study": 1, "write_page": 1}, id="layouts"
         ),
-        pytest.param("associations/settling.py", {"compare_ceat": 1, "draw_settling": 1, **SHOWN}, id="differences"),
+        pytest.param("associations/settling.py", {"compare_ceat": 1, "draw_figure": 2, **SHOWN}, id="differences"),
         pytest.param("associations/random_effects.py", STATISTICS | REPORT, id="statistics"),
         pytest.param("config.py", {}, id="config"),
         pytest.param("report/templates/style.css", {"write_page": 1}, id="style"),

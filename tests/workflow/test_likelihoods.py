@@ -303,16 +303,15 @@ def keep_models(study: Study, *names: str) -> None:
 # What lies beside the page, and the page.
 SHOWN = {"collect_data": 1, "describe_study": 1, "write_page": 1}
 PERCENTAGES = {
-    **{"measure_bias_percentages": 1, "draw_pairs": 1, "write_pair_table": 1},
-    **{"compare_with_papers": 1, "draw_published": 1, **SHOWN},
+    **{"measure_bias_percentages": 1, "draw_figure": 3, "write_pair_table": 1},
+    **{"compare_with_papers": 1, **SHOWN},
 }
-STRUCTURES = {"score_structures": 1, "gather_structures": 1, "draw_structures": 1, "draw_hexbins": 1, **SHOWN}
+STRUCTURES = {"score_structures": 1, "gather_structures": 1, "draw_figure": 2, **SHOWN}
 # A test of one method counts in the corrected p of all.
 EFFECTS = {
-    **{"gather_ceat": 1, "compare_ceat": 1, "draw_effect_by_length": 1, "draw_sample_modes": 1},
-    **{"draw_settling": 1, "write_tables": 1},
+    **{"gather_ceat": 1, "compare_ceat": 1, "draw_figure": 5, "write_tables": 1},
     **{"gather_log_probability": 1, "write_paper_tables": 1, "compare_with_papers": 1},
-    **{"draw_published": 1, **SHOWN},
+    **SHOWN,
 }
 
 
@@ -366,6 +365,7 @@ CHANGES: dict[str, tuple[Callable[[Study], object], dict[str, int]]] = {
             **PERCENTAGES,
             **STRUCTURES,
             **EFFECTS,
+            "draw_figure": 9,  # the comparison with a paper shows percentages and effects
         },
     ),
     "two models more": (
@@ -377,6 +377,7 @@ CHANGES: dict[str, tuple[Callable[[Study], object], dict[str, int]]] = {
             "score_pairs": 2,
             **PERCENTAGES,
             **EFFECTS,
+            "draw_figure": 7,
         },
     ),
 }
@@ -393,7 +394,7 @@ def test_a_study_of_probabilities_alone_has_a_page_without_vectors(study: Study)
     keep_models(study, "writes", "rewrites")
     study.configure({"log_probability": {"categories": [], "traits": []}, "pairs": {"n_resamples": 51}})
     # no scores either: resamples are of the percentages
-    assert study.plan() == {"measure_bias_percentages": 1, "draw_pairs": 1, "write_pair_table": 1, **SHOWN}
+    assert study.plan() == {"measure_bias_percentages": 1, "draw_figure": 2, "write_pair_table": 1, **SHOWN}
 
 
 # Scores that are at hand.

@@ -7,15 +7,17 @@ second is (IndiBias 6.1.1 and Figure 9).
 - `indibias`: Sahoo et al. 2024. A row is a pair in English and in Hindi; S1 is the first sentence under either label.
 - `crows-pairs`: Nangia et al. 2020. `sent_more` is the more stereotypical sentence under either label, so that in an
   antistereo row it is our second sentence.
+
+A CSV layout is a function that makes pairs of the cells of a record, and an entry of `CSV_LAYOUTS`.
 """
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
 
-LayoutName: TypeAlias = Literal["prasanga", "indibias", "crows-pairs", "stereoset"]
+from prasanga.errors import InputError
 
 # IndiBias 4.2: the pairs inherited from CrowS-Pairs and those made from tuples have no bias type in common.
 _FROM_TUPLES = ("religion", "caste")
@@ -54,7 +56,7 @@ class CsvLayout:
         pairs: cells of a record, its number and the file's language (where it is one) -> its pairs.
     """
 
-    name: LayoutName
+    name: str
     columns: tuple[str, ...]
     type_and_label: tuple[str, str]
     one_language: bool
@@ -151,6 +153,26 @@ CSV_LAYOUTS = (
         _crows_pairs,
     ),
 )
+
+"""All CSV layouts; `prasanga.pairs.stereoset` reads the one in JSON."""
+
+STEREOSET = "stereoset"
+
+LAYOUTS = ("auto", *(layout.name for layout in CSV_LAYOUTS), STEREOSET)
+"""Values of `layout`; auto goes by the names of the columns."""
+
+
+def require_layout(layout: str, key: str) -> None:
+    """Refuse a layout that is none of `LAYOUTS`, as the value of a key of the config.
+
+    Raises:
+        InputError: with the layouts there are.
+    """
+    if layout not in LAYOUTS:
+        near = difflib.get_close_matches(layout, LAYOUTS, n=1)
+        raise InputError(
+            f"`{key}` is {layout!r}; allowed: {', '.join(LAYOUTS)}. Write e.g. `layout: {(near or LAYOUTS)[0]}`."
+        )
 
 
 def canonical(name: str) -> str:

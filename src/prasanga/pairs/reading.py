@@ -5,20 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, TypeAlias, get_args
 
 import polars as pl
 
 from prasanga.errors import InputError
 from prasanga.pairs.alignment import align_words
-from prasanga.pairs.layouts import CSV_LAYOUTS, CsvLayout, LayoutName, RawPair, canonical
+from prasanga.pairs.layouts import CSV_LAYOUTS, LAYOUTS, STEREOSET, CsvLayout, RawPair, canonical
 from prasanga.pairs.marks import check_marks
 from prasanga.pairs.names import LABELS, LANGUAGES, OVERALL
 from prasanga.pairs.oddities import oddities, readable
 from prasanga.pairs.records import Records, read_csv
 from prasanga.pairs.stereoset import stereoset_pairs
-
-Layout: TypeAlias = Literal["auto"] | LayoutName
 
 #: Columns of the table of pairs.
 SCHEMA = pl.Schema(
@@ -49,20 +46,18 @@ class PairFile:
     pairs: pl.DataFrame
     oddities: pl.DataFrame
     agreeing: pl.DataFrame
-    layout: LayoutName
+    layout: str
     ignored: Mapping[str, int] = field(default_factory=dict)
 
 
-def read_pairs(
-    path: str | Path, language: str | Sequence[str] | None = None, *, layout: Layout = "auto"
-) -> pl.DataFrame:
+def read_pairs(path: str | Path, language: str | Sequence[str] | None = None, *, layout: str = "auto") -> pl.DataFrame:
     """The pairs of a file, one row a pair and language, in the file's order within a language.
 
     Args:
-        path: a CSV file of our own layout, of IndiBias or of CrowS-Pairs, or StereoSet's JSON.
+        path: a CSV file in one of `prasanga.pairs.layouts.CSV_LAYOUTS`, or StereoSet's JSON.
         language: bn, hi or en, or several of them; None for all that the file has. The layouts of CrowS-Pairs and
             StereoSet do not say their language: it is the one given here, English if none is.
-        layout: auto goes by the names of the columns.
+        layout: one of `prasanga.pairs.layouts.LAYOUTS`; auto goes by the names of the columns.
 
     Returns:
         Columns `SCHEMA`. `first` and `second` are as in the file but for line breaks and blanks at the ends. `label` is
@@ -77,9 +72,7 @@ def read_pairs(
     return read_pair_file(path, language, layout=layout).pairs
 
 
-def read_pair_file(
-    path: str | Path, language: str | Sequence[str] | None = None, *, layout: Layout = "auto"
-) -> PairFile:
+def read_pair_file(path: str | Path, language: str | Sequence[str] | None = None, *, layout: str = "auto") -> PairFile:
     """`read_pairs`, together with what is odd about the pairs, their marks, and what was ignored."""
     path = Path(path)
     wanted = _languages(language)
@@ -119,14 +112,14 @@ def _languages(language: str | Sequence[str] | None) -> tuple[str, ...] | None:
 
 
 def _raw_pairs(
-    path: Path, languages: Sequence[str] | None, layout: Layout
-) -> tuple[list[RawPair], LayoutName, tuple[str, str], Mapping[str, int]]:
+    path: Path, languages: Sequence[str] | None, layout: str
+) -> tuple[list[RawPair], str, tuple[str, str], Mapping[str, int]]:
     """Pairs, layout, the columns of bias type and label, and what was ignored."""
-    if layout not in get_args(LayoutName) and layout != "auto":
-        raise InputError(f"layout: {layout!r} is not known. Allowed: auto, {', '.join(get_args(LayoutName))}.")
-    if layout == "stereoset" or (layout == "auto" and path.suffix.lower() == ".json"):
-        pairs, unrelated = stereoset_pairs(path, _one_language(path, "stereoset", languages))
-        return pairs, "stereoset", ("bias_type", "label"), {"unrelated sentences": unrelated}
+    if layout not in LAYOUTS:
+        raise InputError(f"layout: {layout!r} is not known. Allowed: {', '.join(LAYOUTS)}.")
+    if layout == STEREOSET or (layout == "auto" and path.suffix.lower() == ".json"):
+        pairs, unrelated = stereoset_pairs(path, _one_language(path, STEREOSET, languages))
+        return pairs, STEREOSET, ("bias_type", "label"), {"unrelated sentences": unrelated}
     records = read_csv(path)
     chosen = _csv_layout(path, records, layout)
     spoken = _one_language(path, chosen.name, languages) if chosen.one_language else ""
@@ -145,7 +138,7 @@ def _one_language(path: Path, layout: str, languages: Sequence[str] | None) -> s
     return languages[0]
 
 
-def _csv_layout(path: Path, records: Records, layout: Layout) -> CsvLayout:
+def _csv_layout(path: Path, records: Records, layout: str) -> CsvLayout:
     candidates = [one for one in CSV_LAYOUTS if layout in ("auto", one.name)]
     # The layout that fits best is the one that was meant, if a column is missing.
     nearest = max(candidates, key=lambda one: len(set(one.columns) & set(records.columns)) / len(one.columns))

@@ -8,21 +8,18 @@ from pathlib import Path
 from typing import Any
 
 from prasanga.errors import InputError
+from prasanga.methods import CEAT, FAMILY, METHODS, PAIRS, STRUCTURES, Method, Table, method_named, names_of
 from prasanga.plan.study import Study
 from prasanga.report.layouts import ENDINGS, layouts_of, methods_of
 from prasanga.report.published import percentage_files, why_nothing_to_compare
 from prasanga.report.unfinished import missing_results, said_of_parts
 from prasanga.samples import counts_of
 
-METHODS = ("ceat", "seat", "weat", "log_probability")
-"""The methods with a table of estimates; their tests together are the family for which p is corrected."""
-
 UNFINISHED = "results/unfinished"
 """Where tables are gathered of an unfinished study, for its page; never among its results."""
 
-_CEAT_TABLES = ("differences", "settling", "convergence")
-_OF_TRAITS = ("structures", "structure_differences", "traits")
-_OF_PAIRS = ("bias_percentages", "pair_differences")
+_OF_TRAITS = tuple(table.name for table in STRUCTURES.tables)
+_OF_PAIRS = tuple(table.name for table in PAIRS.tables if table.name != "pair_statistics")
 
 
 class Files:
@@ -120,31 +117,21 @@ class Files:
 
     def estimates(self, method: str) -> list[str]:
         """Return the tables that the jobs of a method write; none of a method that the study does not ask for."""
-        if method == "ceat":
+        measured = method_named(method)
+        if measured == CEAT:
             return self.ceat("parquet")
-        study = self._study
-        names = {
-            "seat": study.models if self._config["seat"]["categories"] else [],
-            "weat": sorted(self._config["static"]["vectors"]),
-            "log_probability": study.masked if self._config["log_probability"]["categories"] else [],
-        }
-        return [f"results/{_stage(method)}/{method}/{name}.parquet" for name in names[method]]
+        names = self._study.units(measured) if measured.is_asked_for(self._config) else []
+        return [f"results/{measured.stage}/{method}/{name}.parquet" for name in names]
 
     def twins(self, method: str) -> dict[str, str]:
         """Return the tables of a method's null controls, each with the model that it stands beside."""
-        study = self._study
-        if method == "ceat":
-            return {
-                f"results/associations/ceat/{twin}/{length}.parquet": model
-                for twin, model in study.twin_of.items()
-                for length in study.labels
-            }
-        names = {
-            "seat": study.twin_of if self._config["seat"]["categories"] else {},
-            "log_probability": {twin: study.scored_twin_of[twin] for twin in study.masked_twins},
-        }
-        of_method = names.get(method, {})
-        return {f"results/{_stage(method)}/{method}/{twin}.parquet": model for twin, model in of_method.items()}
+        study, measured = self._study, method_named(method)
+        twins = study.twins_measured(measured) if measured.is_asked_for(self._config) else {}
+        folder = f"results/{measured.stage}/{method}"
+        if measured == CEAT:
+            lengths = product(twins.items(), study.labels)
+            return {f"{folder}/{twin}/{length}.parquet": model for (twin, model), length in lengths}
+        return {f"{folder}/{twin}.parquet": model for twin, model in twins.items()}
 
     def gathered(self, method: str) -> dict[str, list[str]]:
         """Return what the table of a method is gathered from: of an unfinished study, as far as it is there.
@@ -154,11 +141,12 @@ class Files:
             is corrected.
         """
         estimates = self._made(self.estimates(method))
+        others = [other for other in names_of(FAMILY) if other != method]
         return {
             "estimates": estimates,
             "twins": self._made(self.twins(method)),
             "words": self._made(str(Path(path).with_suffix(".words.parquet")) for path in estimates),
-            "others": self._made(path for other in METHODS if other != method for path in self.estimates(other)),
+            "others": self._made(path for other in others for path in self.estimates(other)),
         }
 
     def models_of_twins(self, method: str) -> list[str]:
@@ -168,10 +156,13 @@ class Files:
 
     def associations(self) -> list[str]:
         """Return the tables of all estimates of associations."""
-        beside = [
-            f"results/associations/{method}.parquet" for method in ("seat", "weat") if self._study.asks_for(method)
+        others = [
+            each for each in FAMILY if each.stage == CEAT.stage and each != CEAT and self._study.asks_for(each.name)
         ]
-        return ["results/associations/ceat.parquet", "results/associations/ceat_differences.parquet", *beside]
+        return [
+            *("results/associations/ceat.parquet", "results/associations/ceat_differences.parquet"),
+            *(f"results/{each.tables[0].path}.parquet" for each in others),
+        ]
 
     def pair_scores(self, *, twins: bool = False) -> list[str]:
         """Return the scores of all sets of pairs by the models, or by their twins."""
@@ -218,35 +209,20 @@ class Files:
 
     def finished(self) -> dict[str, str]:
         """Return the tables of a finished study by the fields of `prasanga.report.results.Results`."""
-        study, associations, likelihoods = self._study, "results/associations", "results/likelihoods"
-        names = {
-            "ceat": f"{associations}/ceat.parquet",
-            "ceat_words": f"{associations}/ceat_words.parquet",
-            **{name: f"{associations}/ceat_{name}.parquet" for name in _CEAT_TABLES},
-            **{name: f"{associations}/{name}.parquet" for name in ("seat", "weat")},
-            **{name: f"{likelihoods}/{name}.parquet" for name in ("log_probability", *_OF_TRAITS, *_OF_PAIRS)},
-            "pair_statistics": "results/pairs/statistics.parquet",
+        return {
+            table.name: f"results/{table.path}.parquet"
+            for method in METHODS
+            for table in method.tables
+            if table.on_page and self._is_made(table, method)
         }
-        asked = {
-            **dict.fromkeys(("ceat", "ceat_words", *_CEAT_TABLES), study.asks_for("ceat")),
-            **{method: study.asks_for(method) for method in ("seat", "weat", "log_probability")},
-            **dict.fromkeys(_OF_TRAITS, study.traits and study.masked),
-            **dict.fromkeys(_OF_PAIRS, study.sets and study.scored),
-            "pair_statistics": study.sets,
-        }
-        return {name: path for name, path in names.items() if asked[name]}
 
     def shown(self) -> dict[str, Any]:
         """Return the config without the methods that have no results to be shown."""
-        config = self._config
-        without: dict[str, dict[str, Any]] = {
-            "ceat": {"categories": []},
-            "seat": {"seat": {**config["seat"], "categories": []}},
-            "weat": {"static": {**config["static"], "vectors": {}}},
-            "log_probability": {"log_probability": {**config["log_probability"], "categories": []}},
-        }
-        parts = [part for method, part in without.items() if method not in self.results]
-        return {**config, **{key: value for part in parts for key, value in part.items()}}
+        config: dict[str, Any] = dict(self._config)
+        for method in FAMILY:
+            if method.name not in self.results:
+                config = method.without(config)
+        return config
 
     def paper_tables(self) -> list[str]:
         """Return the tables in the papers' layouts."""
@@ -291,14 +267,6 @@ class Files:
 
     # ---- the page
 
-    def csv_of(self, name: str) -> str:
-        """Return the CSV file beside a table, of a method that has one."""
-        return str(Path(self.results[name]).with_suffix(".csv"))
-
-    def words_of(self, name: str) -> str:
-        """Return the table of words beside the estimates of a method."""
-        return self.results.get(f"{name}_words") or self.results[name].replace(".parquet", "_words.parquet")
-
     def of_texts(self) -> dict[str, list[str]]:
         """Return what page and cards say of texts and words: made, or used as far as it is there."""
         if not self._study.models:
@@ -313,7 +281,7 @@ class Files:
 
     def of_words(self) -> dict[str, list[str]]:
         """Return the word sets and their forms, where a method of the study has any."""
-        if not {"ceat_words", *METHODS} & set(self.results):
+        if not {"ceat_words", *names_of(FAMILY)} & set(self.results):
             return {}
         return {
             "categories": self._made(["results/lexicon/categories.json"]),
@@ -329,16 +297,13 @@ class Files:
 
     def data(self) -> dict[str, str]:
         """Return the tables of earlier stages that go with the page, by their names beside it."""
-        results = self.results
         tables = {
-            **{f"{name}_estimates.csv": self.csv_of(name) for name in METHODS if name in results},
-            **{f"{name}_words.parquet": self.words_of(name) for name in METHODS if name in results},
-            **{f"ceat_{name}.parquet": results[name] for name in _CEAT_TABLES if name in results},
-            **({"structures_spread.csv": self.csv_of("structures")} if "structures" in results else {}),
-            **({"traits.parquet": results["traits"]} if "traits" in results else {}),
-            **({"bias_percentages.csv": self.csv_of("bias_percentages")} if self.has_percentages else {}),
-            **({"pair_differences.parquet": results["pair_differences"]} if "pair_differences" in results else {}),
-            **({"pair_statistics.csv": self.csv_of("pair_statistics")} if "pair_statistics" in results else {}),
+            **{
+                table.beside: path
+                for method in METHODS
+                for table in method.tables
+                if table.beside and (path := self._copied(table, method))
+            },
             **{Path(path).name: path for path in self._data_of_texts()},
         }
         return {name: path for name, path in tables.items() if path.startswith(f"{UNFINISHED}/") or self._made([path])}
@@ -369,6 +334,18 @@ class Files:
         return [[path, self._study.corpus.get(path, ""), names] for path, names in parts.items()]
 
     # ---- parts of the above
+
+    def _is_made(self, table: Table, method: Method) -> bool:
+        """Return whether a study makes a table: one that describes pairs needs no model."""
+        return self._study.asks_for(method.name) or (table.name == "pair_statistics" and bool(self._study.sets))
+
+    def _copied(self, table: Table, method: Method) -> str:
+        """Return the file whose copy lies beside the page, "" where there is none: of estimates with those of words."""
+        path = self.results.get(table.name, "")
+        if table.name == f"{method.name}_words":
+            estimates = self.results.get(method.name, "")
+            path = estimates and (path or estimates.replace(".parquet", "_words.parquet"))
+        return str(Path(path).with_suffix(Path(table.beside).suffix)) if path else ""
 
     def _made(self, paths: Iterable[str]) -> list[str]:
         """Return files that this run makes or has or, where it only draws, those that are there."""
@@ -403,7 +380,7 @@ class Files:
     def _parts(self) -> dict[str, list[str]]:
         """Return what each table is gathered from, where that is a table a job: some of them may be there already."""
         return {
-            **{method: self.estimates(method) for method in METHODS},
+            **{method: self.estimates(method) for method in names_of(FAMILY)},
             "ceat_words": self.estimates("ceat"),
             **dict.fromkeys(_OF_TRAITS, self.structures() if self._study.traits else []),
             **dict.fromkeys(_OF_PAIRS, self.pair_scores()),
@@ -443,10 +420,6 @@ def require_results(files: Files) -> None:
 
 def _there(paths: Iterable[str]) -> list[str]:
     return [path for path in paths if Path(path).exists()]
-
-
-def _stage(method: str) -> str:
-    return "likelihoods" if method == "log_probability" else "associations"
 
 
 def _files_of(folder_or_file: str) -> list[str]:

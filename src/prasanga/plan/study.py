@@ -21,6 +21,7 @@ from prasanga.lexicon.categories import (
 from prasanga.lexicon.planning import LexiconPlan, plan_lexicon
 from prasanga.lexicon.templates import load_templates, require_classes, texts_of
 from prasanga.likelihoods.planning import digest_of_set, plan_sentences
+from prasanga.methods import CEAT, Method, Unit, method_named
 from prasanga.models.job_memory import megabytes_of
 from prasanga.models.studied import (
     kind_at_hand,
@@ -31,6 +32,7 @@ from prasanga.models.studied import (
     studied_models,
     twins_of,
 )
+from prasanga.pairs.layouts import require_layout
 from prasanga.provenance.ledger import MANIFEST
 from prasanga.samples import bucket_names, parse_length, require_longest
 from prasanga.sentences.manifest import update_manifest
@@ -101,6 +103,8 @@ class Study:
         self._choose_models()
         self._choose_lengths()
         self._choose_words()
+        for name, settings in self.sets.items():
+            require_layout(settings["layout"], f"pairs.sets.{name}.layout")
         self.shards: dict[str, Shard] = {}
         self.supplement: dict[str, Shard] = {}
         self.corpus: dict[str, str] = {}
@@ -144,13 +148,27 @@ class Study:
 
     def asks_for(self, method: str) -> bool:
         """Return whether the study asks for estimates of a method."""
-        asked = {
-            "ceat": self.models,
-            "seat": self.models and self.config["seat"]["categories"],
-            "weat": self.config["static"]["vectors"],
-            "log_probability": self.masked and self.config["log_probability"]["categories"],
+        measured = method_named(method)
+        # where there are vectors, there is CEAT: of no category, an empty table
+        return bool(self.units(measured)) and (measured == CEAT or measured.is_asked_for(self.config))
+
+    def units(self, method: Method) -> list[str]:
+        """Return the models or static vectors that the jobs of a method measure, if it is asked for."""
+        of_unit: dict[Unit, Iterable[str]] = {
+            "encoders": self.models,
+            "masked models": self.masked,
+            "scored models": self.scored,
+            "vectors": sorted(self.config["static"]["vectors"]),
         }
-        return bool(asked[method])
+        return list(of_unit[method.unit])
+
+    def twins_measured(self, method: Method) -> dict[str, str]:
+        """Return the twins with random weights that the jobs of a method measure, each with its model."""
+        if not method.has_twins:
+            return {}
+        if method.unit == "masked models":
+            return {twin: self.scored_twin_of[twin] for twin in self.masked_twins}
+        return dict(self.twin_of if method.unit == "encoders" else self.scored_twin_of)
 
     def needs_all_checkpoints(self, targets: Iterable[str]) -> bool:
         """Return whether targets of Snakemake surely need the samples, if there are any, and every model's check."""

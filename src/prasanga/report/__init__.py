@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from prasanga.report.figures.effect_by_length import plot_effect_by_length
+    from prasanga.report.figures.effects import plot_effect_by_length
     from prasanga.report.figures.saving import save_figure
     from prasanga.report.findings import headline_findings
     from prasanga.report.page import render_page
@@ -29,7 +29,7 @@ def __getattr__(name: str) -> Any:
     if name == "headline_findings":
         from prasanga.report import findings as found
     elif name == "plot_effect_by_length":
-        from prasanga.report.figures import effect_by_length as found
+        from prasanga.report.figures import effects as found
     elif name == "render_page":
         from prasanga.report import page as found
     elif name == "save_figure":

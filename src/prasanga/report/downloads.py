@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
+from prasanga.methods import TABLES
+from prasanga.report.figures.registry import COLUMN, FIGURES
 from prasanga.report.grid import natural_order
 
 FORMATS = {
@@ -15,35 +17,11 @@ FORMATS = {
 }
 """Names of the endings, in the order in which they are offered."""
 
-_COLUMN = "column"
 _FOLDERS = {"figures": "Figures", "tables": "Tables", "data": "Data", "": "About the study"}
 _NAMES = {
-    "effect_by_length": "effect size against context length",
-    "settling": "where effects settle",
-    "convergence": "effects as draws are added",
-    "sample_modes": "fixed against random draws",
-    "structures": "traits in sentence structures",
-    "score_differences": "sentence pairs, differences of scores by language",
-    "score_differences_by_type": "sentence pairs, differences of scores by bias type",
-    "published": "this study beside a paper's numbers",
+    **{PurePosixPath(table.beside).stem: table.label for table in TABLES.values() if table.beside},
     "comparison": "this study beside a paper's numbers",
     "ceat": "CEAT in the layout of the paper",
-    "ceat_estimates": "CEAT, every estimate with all its columns",
-    "ceat_words": "CEAT, associations of each word",
-    "ceat_differences": "CEAT, differences between lengths and between models",
-    "ceat_settling": "CEAT, where effects settle",
-    "ceat_convergence": "CEAT, effects as draws are added",
-    "seat_estimates": "SEAT, every estimate with all its columns",
-    "seat_words": "SEAT, associations of each word",
-    "weat_estimates": "WEAT, every estimate with all its columns",
-    "weat_words": "WEAT, associations of each word",
-    "log_probability_estimates": "log-probability bias, every estimate with all its columns",
-    "log_probability_words": "log-probability bias, associations of each word",
-    "structures_spread": "traits in sentence structures, their spread",
-    "traits": "traits in sentence structures, every score",
-    "bias_percentages": "sentence pairs, every bias percentage with all its columns",
-    "pair_differences": "sentence pairs, the difference of scores of each",
-    "pair_statistics": "sentence pairs, lengths, labels and bias types of each set",
     "concordance": "concordance with sources",
     "suffixes": "all suffixes with their hits",
     "forms": "all forms by stimulus and file",
@@ -52,8 +30,6 @@ _NAMES = {
     "data_card": "data card: what it was measured on",
 }
 _FAMILIES = (
-    (re.compile(r"words_(.+)"), "associations of single words, {}"),
-    (re.compile(r"hexbins_(.+)"), "prior and corrected scores by sentence structure, {}"),
     (re.compile(r"sadhu_table(\d+)"), "in the layout of Table {} of Sadhu et al."),
     (re.compile(r"sahoo_table(\d+)"), "in the layout of Table {} of Sahoo et al."),
     (re.compile(r"(.+)\.oddities"), "oddities of the pairs of {}"),
@@ -83,7 +59,7 @@ def downloads_of(files: Iterable[str]) -> list[DownloadGroup]:
     """
     found: dict[str, dict[str, list[tuple[str, str]]]] = {}
     for path in map(PurePosixPath, files):
-        top, column = path.parts[0] if len(path.parts) > 1 else "", path.parent.name == _COLUMN
+        top, column = path.parts[0] if len(path.parts) > 1 else "", path.parent.name == COLUMN
         ending = path.suffix[1:]
         label = f"{FORMATS.get(ending, ending.upper())}{', one column wide' if column else ''}"
         found.setdefault(top, {}).setdefault(path.stem, []).append((label, str(path)))
@@ -103,6 +79,9 @@ def downloads_of(files: Iterable[str]) -> list[DownloadGroup]:
 
 def name_of(stem: str) -> str:
     """What a file shows, by its name without the ending."""
+    for figure in FIGURES:
+        if label := figure.label_of(stem):
+            return label
     for pattern, name in _FAMILIES:
         if match := pattern.fullmatch(stem):
             return name.format(match.group(1))
@@ -112,4 +91,4 @@ def name_of(stem: str) -> str:
 def _place(path: str, order: list[str]) -> tuple[bool, int, str]:
     file = PurePosixPath(path)
     ending = file.suffix[1:]
-    return file.parent.name == _COLUMN, order.index(ending) if ending in order else len(order), path
+    return file.parent.name == COLUMN, order.index(ending) if ending in order else len(order), path

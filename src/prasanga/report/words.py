@@ -17,8 +17,8 @@ import polars as pl
 
 from prasanga.columns import remade_by, require_columns
 from prasanga.errors import InputError
-from prasanga.report.figures.names import words_figure
 from prasanga.report.figures.palette import MARKERS, MODELS
+from prasanga.report.figures.registry import WORDS
 from prasanga.report.grid import is_number, natural_order, sort_lengths
 from prasanga.report.numbers import MINUS, signed
 from prasanga.report.word_sets import glosses_of
@@ -308,7 +308,7 @@ def _category(
         name=name,
         title=str(about.get("title") or ""),
         language=language,
-        figure=words_figure(name),
+        figure=WORDS.name({"category": name}),
         length=measured.length,
         mode=measured.mode,
         a=title_of_set(about["attributes"][0]),

@@ -12,6 +12,7 @@ import pytest
 
 from prasanga.errors import InputError
 from prasanga.pairs import align_words, read_pair_file, read_pairs
+from prasanga.pairs.layouts import require_layout
 from prasanga.pairs.marks import read_mark
 from prasanga.pairs.reading import SCHEMA
 
@@ -320,3 +321,14 @@ def test_columns_that_are_not_parted_by_commas_are_told(tmp_path: Path, mark: st
     path.write_text(f"{mark.join(columns)}\n{mark.join('abcdef')}\n", encoding="utf-8")
     with pytest.raises(InputError, match=f"Its columns are parted by {name}: save it with commas"):
         read_pairs(path)
+
+
+def test_a_layout_of_the_config_that_is_not_known_is_told_with_the_nearest() -> None:
+    for layout in ("auto", "prasanga", "indibias", "crows-pairs", "stereoset"):
+        require_layout(layout, "pairs.sets.mine.layout")
+    with pytest.raises(InputError) as refused:
+        require_layout("crowspairs", "pairs.sets.mine.layout")
+    assert str(refused.value) == (
+        "`pairs.sets.mine.layout` is 'crowspairs'; allowed: auto, prasanga, indibias, crows-pairs, stereoset."
+        " Write e.g. `layout: crows-pairs`."
+    )

@@ -22,8 +22,8 @@ from prasanga.report.beside_paper import (
     reason_in,
 )
 from prasanga.report.comparison import COMPARISON_SCHEMA, Comparison, comparison_to_csv, comparison_to_markdown
-from prasanga.report.figures.panels import WIDTHS
-from prasanga.report.figures.published import plot_published
+from prasanga.report.figures.agreement import plot_published
+from prasanga.report.figures.canvas import WIDTHS
 
 Width = Literal["column", "page"]
 HOSTILE = "<script>alert(1)</script> $x_1$ " + "long" * 40

@@ -11,9 +11,9 @@ import polars as pl
 import pytest
 
 from prasanga.errors import InputError
-from prasanga.report.figures.effect_by_length import plot_effect_by_length
+from prasanga.report.figures.canvas import WIDTHS
+from prasanga.report.figures.effects import plot_effect_by_length
 from prasanga.report.figures.palette import MODELS
-from prasanga.report.figures.panels import WIDTHS
 from prasanga.report.figures.saving import save_figure
 
 

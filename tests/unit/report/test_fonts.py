@@ -26,8 +26,8 @@ from matplotlib.path import Path as Outline
 from matplotlib.textpath import TextPath
 
 from prasanga.report.figures import fonts
+from prasanga.report.figures.canvas import house_style
 from prasanga.report.figures.fonts import SCRIPTS, can_show, family_of, font_families, which_font_to_install
-from prasanga.report.figures.panels import house_style
 from prasanga.report.figures.saving import save_figure
 from prasanga.report.vendor import place_of
 

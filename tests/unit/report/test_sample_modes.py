@@ -11,8 +11,8 @@ import pytest
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from prasanga.errors import InputError
+from prasanga.report.figures.agreement import plot_sample_modes
 from prasanga.report.figures.palette import MODELS, MUTED
-from prasanga.report.figures.sample_modes import plot_sample_modes
 from prasanga.report.sample_modes import sample_mode_section
 
 Table = Callable[..., pl.DataFrame]

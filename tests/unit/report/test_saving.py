@@ -13,8 +13,8 @@ from matplotlib.text import Text
 from PIL import Image
 
 from prasanga.errors import InputError
-from prasanga.report.figures.panels import WIDTHS, house_style
-from prasanga.report.figures.saving import save_each, save_figure, save_widths
+from prasanga.report.figures.canvas import WIDTHS, house_style
+from prasanga.report.figures.saving import save_figure, save_widths
 
 ENDINGS = (".svg", ".pdf", ".png")
 
@@ -45,14 +45,9 @@ def test_each_width_is_drawn_once_and_goes_to_its_folder(tmp_path: Path) -> None
     assert len(drawn) == 3
 
 
-def test_several_figures_go_by_name(tmp_path: Path) -> None:
-    plots = {name: lambda width, name=name: plot(width, name) for name in ("one", "bert.v2")}
-    save_each(plots, [tmp_path / "one.svg", tmp_path / "bert.v2.svg"])
-    assert (tmp_path / "one.svg").read_bytes() != (tmp_path / "bert.v2.svg").read_bytes()
-    with pytest.raises(InputError, match=r"two\.svg: no figure is called 'two'\. Write one of: one, bert\.v2\."):
-        save_each(plots, [tmp_path / "two.svg"])
+def test_another_ending_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"cannot be saved as '\.gif'"):
-        save_widths(plots["one"], [tmp_path / "one.gif"])
+        save_widths(plot, [tmp_path / "one.gif"])
 
 
 def test_a_pdf_needs_no_font(tmp_path: Path) -> None:

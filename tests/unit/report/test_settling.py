@@ -11,10 +11,10 @@ import polars as pl
 import pytest
 
 from prasanga.errors import InputError
+from prasanga.report.figures.canvas import WIDTHS
+from prasanga.report.figures.effects import plot_convergence, plot_settling
 from prasanga.report.figures.palette import MODELS, PAPER
-from prasanga.report.figures.panels import WIDTHS
 from prasanga.report.figures.saving import save_figure
-from prasanga.report.figures.settling import plot_convergence, plot_settling
 
 Table = Callable[..., pl.DataFrame]
 LENGTHS = ("9", "25", ">75")

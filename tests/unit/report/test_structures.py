@@ -15,7 +15,7 @@ from prasanga.errors import InputError
 from prasanga.likelihoods.spread import compare_structures, spread_by_structure
 from prasanga.likelihoods.structure_scores import TRAITS_SCHEMA
 from prasanga.report.figures.saving import save_figure
-from prasanga.report.figures.structures import plot_structures
+from prasanga.report.figures.traits import plot_structures
 from prasanga.report.log_probability import (
     COLUMNS,
     DIFFERENCE_COLUMNS,

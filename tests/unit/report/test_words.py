@@ -14,9 +14,9 @@ from matplotlib.figure import Figure
 from prasanga.associations import effect_size
 from prasanga.errors import InputError
 from prasanga.report.figures import fonts, words
-from prasanga.report.figures.names import words_figure
+from prasanga.report.figures.canvas import WIDTHS
 from prasanga.report.figures.palette import MODELS, MUTED
-from prasanga.report.figures.panels import WIDTHS
+from prasanga.report.figures.registry import WORDS
 from prasanga.report.figures.saving import save_figure
 from prasanga.report.figures.words import MOST, plot_words
 
@@ -238,9 +238,9 @@ def test_the_ends_of_the_axis_are_named() -> None:
 
 
 def test_names_of_files_hold_what_a_file_name_may() -> None:
-    assert words_figure("C1") == "words_C1"
-    assert words_figure("GR1.a-b_c") == "words_GR1.a-b_c"
-    assert words_figure("../a b/ফুল") == "words_.._a_b____"
+    assert WORDS.name({"category": "C1"}) == "words_C1"
+    assert WORDS.name({"category": "GR1.a-b_c"}) == "words_GR1.a-b_c"
+    assert WORDS.name({"category": "../a b/ফুল"}) == "words_.._a_b____"
 
 
 def test_what_is_not_there_is_named() -> None:

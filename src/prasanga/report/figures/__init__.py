@@ -1,4 +1,4 @@
-"""Figures for papers and the page: one module a figure, over `panels` (frame, style, saving) and `palette` (colours).
+"""Figures for papers and the page: `registry` lists them, `canvas` is what they are drawn on.
 
 Nothing is imported here: whoever wants a colour does not wait for matplotlib.
 """

@@ -19,10 +19,21 @@ from matplotlib.ticker import MaxNLocator
 
 from prasanga.columns import remade_by, require_columns
 from prasanga.errors import InputError
-from prasanga.report.figures.fitting import shortened, wrapped
-from prasanga.report.figures.frame import NOTE, lay_out, left_of, panel_width
+from prasanga.report.figures.canvas import (
+    COLUMNS,
+    NOTE,
+    SIZES,
+    WIDTHS,
+    Width,
+    check_width,
+    house_style,
+    lay_out,
+    left_of,
+    panel_width,
+    shortened,
+    wrapped,
+)
 from prasanga.report.figures.palette import INK, MODELS, MUTED
-from prasanga.report.figures.panels import COLUMNS, SIZES, WIDTHS, Width, check_width, house_style
 from prasanga.report.pair_grid import groups_of, name_of_type, sort_types
 
 Lines = Literal["language", "bias_type"]

@@ -4,30 +4,58 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
+from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any, get_args
 
+import polars as pl
 from matplotlib.figure import Figure
 from matplotlib.patheffects import Normal
 from matplotlib.style import context as style_context
 from matplotlib.text import Text
 
+from prasanga.documents import read_document
 from prasanga.errors import InputError
+from prasanga.frames import read_frame
 from prasanga.parquet import replacing
-from prasanga.report.figures.panels import STYLE, Width
-
-COLUMN = "column"
-"""Figures in a folder of this name are as wide as one column of a two-column page, all others as the page."""
+from prasanga.report.figures.canvas import STYLE, Width
+from prasanga.report.figures.registry import COLUMN
 
 _COMPRESSION = 3
 """Of PNG, 0 to 9: quicker than the usual 6, for files that are a little larger."""
 
 
-def save_widths(plot: Callable[[Width], Figure], paths: Iterable[str | Path], *, made_from: str = "") -> None:
+def draw_figure(
+    plot: str,
+    tables: Iterable[str | Path],
+    options: Mapping[str, Any],
+    paths: Iterable[str | Path],
+    *,
+    made_from: str = "",
+) -> None:
+    """Draw one figure of the registry to each path, as wide as `save_widths` says.
+
+    Args:
+        plot: the function that draws it, as `module.function` of this package.
+        tables: files of its tables, in the order of its arguments.
+        options: its other arguments, by name.
+        paths: as for `save_widths`.
+        made_from: as for `save_figure`.
+
+    Raises:
+        InputError: another ending, or what the function raises.
+    """
+    module, _, function = plot.rpartition(".")
+    drawn = getattr(import_module(f"{__package__}.{module}"), function)
+    save_widths(partial(drawn, *map(_read, tables), **options), paths, made_from=made_from)
+
+
+def save_widths(plot: Callable[..., Figure], paths: Iterable[str | Path], *, made_from: str = "") -> None:
     """Write a figure to each path: at column width in a folder `column`, at page width in any other.
 
     Args:
-        plot: draws the figure at a width; called once for each width that the paths ask for.
+        plot: draws the figure at a `width`; called once for each width that the paths ask for.
         paths: files that end with .svg, .pdf or .png.
         made_from: as for `save_figure`.
 
@@ -38,31 +66,9 @@ def save_widths(plot: Callable[[Width], Figure], paths: Iterable[str | Path], *,
     for width in get_args(Width):
         of_width = [path for path in files if (path.parent.name == COLUMN) == (width == "column")]
         if of_width:
-            figure = plot(width)
+            figure = plot(width=width)
             for path in of_width:
                 save_figure(figure, path, made_from=made_from)
-
-
-def save_each(
-    plots: Mapping[str, Callable[[Width], Figure]], paths: Iterable[str | Path], *, made_from: str = ""
-) -> None:
-    """Write several figures, each to the paths that are called as it is, and as wide as `save_widths` says.
-
-    Args:
-        plots: by the name of the files without ending, what draws the figure at a width.
-        paths: files that end with .svg, .pdf or .png.
-        made_from: as for `save_figure`.
-
-    Raises:
-        InputError: a path that no figure is called as, another ending, or what a plot raises.
-    """
-    of_figure: dict[str, list[Path]] = {}
-    for path in map(Path, paths):
-        if path.stem not in plots:
-            raise InputError(f"{path}: no figure is called {path.stem!r}. Write one of: {', '.join(plots) or 'none'}.")
-        of_figure.setdefault(path.stem, []).append(path)
-    for name, its_paths in of_figure.items():
-        save_widths(plots[name], its_paths, made_from=made_from)
 
 
 def save_figure(figure: Figure, path: str | Path, *, made_from: str = "") -> None:
@@ -95,11 +101,22 @@ def save_figure(figure: Figure, path: str | Path, *, made_from: str = "") -> Non
         )
 
 
+def _read(path: str | Path) -> Any:
+    """Return the content of a result: a table from Parquet or CSV, a mapping from JSON."""
+    match Path(path).suffix:
+        case ".json":
+            return read_document(path)
+        case ".csv":  # every column by all its rows: in one without a number at first a later one would be refused
+            return pl.read_csv(path, infer_schema_length=None)
+    return read_frame(path)
+
+
 @contextmanager
 def _as_paths(figure: Figure) -> Iterator[None]:
     """Draw text as paths in PDF, as it is in SVG: fonts need not be cut, and a figure looks the same in all formats.
 
-    With its font embedded, matplotlib 3.11 misplaces what follows a joiner (বাঙ্‌লা), and takes half a second to cut it.
+    With its font embedded, matplotlib 3.11 misplaces what follows a joiner (বাঙ্‌লা), and takes half a second to cut
+    it.
     """
     for axes in figure.axes:  # labels of ticks have their text once they are asked for
         axes.get_xticklabels()

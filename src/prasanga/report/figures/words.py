@@ -24,11 +24,21 @@ from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import Affine2D
 
 from prasanga.errors import InputError
-from prasanga.report.figures.fitting import shortened, wrapped
+from prasanga.report.figures.canvas import (
+    SIZES,
+    WIDTHS,
+    Width,
+    check_width,
+    house_style,
+    lay_out,
+    left_of,
+    look,
+    panel_width,
+    shortened,
+    wrapped,
+)
 from prasanga.report.figures.fonts import can_show, which_font_to_install
-from prasanga.report.figures.frame import lay_out, left_of, panel_width
 from prasanga.report.figures.palette import INK, LINE, MUTED
-from prasanga.report.figures.panels import SIZES, WIDTHS, Width, check_width, house_style, look
 from prasanga.report.word_sets import glosses_of
 from prasanga.report.words import MeasuredSet, gloss_of, measured_sets, measured_words, title_of_set
 

@@ -1,7 +1,9 @@
-"""Prior against corrected association of traits by sentence structure, after Figures 2 and 11 of Sadhu et al. (2024).
+"""Figures of traits in the sentence structures of Sadhu et al. (2024).
 
-One panel a structure and polarity, with the same axes in all; hexagons tell by their colour how many traits they hold.
-Other than the paper's, the figure has its correlation in each panel, with an interval.
+`plot_structures`: what their Figure 2 shows as clouds, as boxes; one panel a model, colour tells the quantity and shade
+the polarity. `plot_hexbins`: prior against corrected association (Figures 2 and 11); one panel a structure and
+polarity, with the same axes in all, hexagons tell by their colour how many traits they hold, and each panel has its
+correlation.
 """
 
 from __future__ import annotations
@@ -13,30 +15,58 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import polars as pl
+from matplotlib.collections import LineCollection, PatchCollection
 from matplotlib.colors import BoundaryNorm, ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.patches import Patch, Rectangle
 from matplotlib.ticker import MaxNLocator
 
 from prasanga.columns import remade_by, require_columns
-from prasanga.report.figures.fitting import shortened, wrapped
-from prasanga.report.figures.frame import NOTE, finish_axes, lay_out, left_of, only_a_note, panel_width
-from prasanga.report.figures.palette import COUNTS, INK, MODELS, MUTED, PAPER
-from prasanga.report.figures.panels import SIZES, WIDTHS, Width, check_width, house_style
-from prasanga.report.grid import natural_order
+from prasanga.errors import InputError
+from prasanga.report.figures.canvas import (
+    SIZES,
+    WIDTHS,
+    Head,
+    Width,
+    add_head,
+    check_width,
+    finish_axes,
+    head_of,
+    height_of_heads,
+    house_style,
+    lay_out,
+    left_of,
+    only_a_note,
+    panel_width,
+    shortened,
+    thinned,
+    width_of,
+)
+from prasanga.report.figures.palette import COUNTS, MODELS, MUTED, PAPER
+from prasanga.report.grid import is_number, natural_order
+from prasanga.report.log_probability import SPREAD_COLUMNS
 from prasanga.report.numbers import MINUS, signed
+
+_BOXES = (("prior", "positive"), ("prior", "negative"), ("corrected", "positive"), ("corrected", "negative"))
+_COLOURS = {"prior": MODELS[0], "corrected": MODELS[1]}
+_MODELS_ACROSS = {"column": 1, "page": 2}
+_NOTE_ON_BOXES = (
+    "Association: log-probability of the male terms minus that of the female ones. The box holds the middle half of the"
+    " traits, its line is the median, the whiskers reach the smallest and the largest. Filled: positive traits."
+)
 
 FEWEST = 40
 """Where no panel has so many traits, each is drawn as a point: hexagons of one trait or two count nothing."""
 
 _NEEDED = ("model", "polarity", "structure", "prior", "corrected")
 _POLARITIES = ("positive", "negative")
-_ACROSS = {"column": 2, "page": 5}
+_STRUCTURES_ACROSS = {"column": 2, "page": 5}
 _NORMAL = 1.959963984540054
 """Quantile of the normal distribution for a 95 % interval."""
 
 _FIXED = "\N{NO-BREAK SPACE}"
-_NOTE = (
+_NOTE_ON_HEXAGONS = (
     "Association: log-probability of the male terms minus that of the female ones. Prior: in the sentence without the"
     " trait. Corrected: what the trait adds, that is fill minus prior. r: Pearson's correlation over traits with its"
     " 95 % interval (Fisher's z); where fill does not depend on prior, r is below 0."
@@ -61,6 +91,58 @@ class _Cloud(NamedTuple):
     structure: str
     prior: Numbers
     corrected: Numbers
+
+
+def plot_structures(spread: pl.DataFrame, *, width: Width = "page") -> Figure:
+    """Boxes of the associations of traits by structure.
+
+    Args:
+        spread: `prasanga.likelihoods.spread.spread_by_structure`.
+        width: "column" (3.3 in) or "page" (6.8 in).
+
+    Raises:
+        InputError: a column is missing, no row has a number, or another width.
+    """
+    check_width(width)
+    require_columns("spread by structure", spread, SPREAD_COLUMNS, remade_by("likelihoods"))
+    drawn = [row for row in spread.iter_rows(named=True) if (row["quantity"], row["polarity"]) in _BOXES]
+    drawn = [row for row in drawn if is_number(row["median"])]
+    if not drawn:
+        raise InputError("spread by structure: no row has a number, so there is nothing to draw.")
+    models = list(dict.fromkeys(row["model"] for row in drawn))
+    structures = sorted({row["structure"] for row in drawn})
+    boxes = [box for box in _BOXES if any((row["quantity"], row["polarity"]) == box for row in drawn)]
+    sizes, inches, across = SIZES[width], WIDTHS[width], min(_MODELS_ACROSS[width], len(models))
+    with house_style(width):
+        frame = lay_out(
+            inches,
+            sizes,
+            len(models),
+            across=across,
+            panel=sizes["panel"] * 1.25,
+            top=sizes["title"] * 2.2 / 72,
+            labels=("", "association (log)"),
+            keys=[_keys_of_boxes(boxes, sizes["line"])],
+            note=_NOTE_ON_BOXES,
+            gap=0.06,
+        )
+        room = panel_width(inches, across, left=left_of(sizes, "y"), gap=0.06)
+        for axes, model in zip(frame.panels, models, strict=False):
+            rows = [row for row in drawn if row["model"] == model]
+            _draw_boxes(axes, rows, structures, boxes, sizes["line"] * 0.8)
+            axes.axhline(0, color=MUTED, linewidth=0.8, zorder=1)
+            title = shortened(model, sizes["title"], room, bold=True)
+            axes.set_title(title, loc="left", fontsize=sizes["title"], fontweight="bold", pad=3)
+        ends = [0.0, *(row[end] for row in drawn for end in ("min", "max") if is_number(row[end]))]
+        margin = 0.05 * (max(ends) - min(ends)) or 1.0
+        step = room / (len(structures) + 0.1)
+        ticks = [shortened(name, sizes["font"], max(step - 3, sizes["font"] * 3)) for name in structures]
+        widest = max(width_of(tick, sizes["font"]) for tick in ticks) + 2
+        frame.panels[0].set_xticks(range(len(ticks)), thinned(ticks, [i * step for i in range(len(ticks))], widest))
+        frame.panels[0].set_xlim(-0.55, len(structures) - 0.45)
+        frame.panels[0].set_ylim(min(ends) - margin, max(ends) + margin)
+        finish_axes(frame.panels, grid=True)
+    return frame.figure
 
 
 def correlation(x: Numbers, y: Numbers) -> Correlation:
@@ -104,9 +186,9 @@ def plot_hexbins(traits: pl.DataFrame, *, model: str, width: Width = "page") -> 
             return only_a_note(inches, sizes, f"Not drawn: {model} has no trait with a prior and a corrected score.")
         clouds = _clouds(of_model, known, by_structure=width == "column")
         n_structures = len({cloud.structure for cloud in clouds})
-        across = min(_ACROSS[width], len(clouds) if width == "column" else n_structures)
+        across = min(_STRUCTURES_ACROSS[width], len(clouds) if width == "column" else n_structures)
         room = panel_width(inches, across, left=left_of(sizes, "y"))
-        heads = [_head(cloud, sizes, room) for cloud in clouds]
+        heads = [_head_of_cloud(cloud, sizes, room) for cloud in clouds]
         most = max(cloud.prior.size for cloud in clouds)
         x, y = (_limits(known[name].to_numpy()) for name in ("prior", "corrected"))
         height = sizes["panel"] * 0.8 if width == "column" else room / 72
@@ -121,10 +203,10 @@ def plot_hexbins(traits: pl.DataFrame, *, model: str, width: Width = "page") -> 
             len(clouds),
             across=across,
             panel=height,
-            top=(sizes["title"] * 1.5 + max(len(lines) for _, lines in heads) * sizes["title"] * NOTE * 1.15 + 3) / 72,
+            top=height_of_heads(heads, sizes),
             labels=("prior association (log)", "corrected association (log)"),
-            keys=[_keys(edges, sizes)],
-            note=_note(model, bool(edges), of_model.height - known.height, of_model.height),
+            keys=[_keys_of_counts(edges, sizes)],
+            note=_note_on_traits(model, bool(edges), of_model.height - known.height, of_model.height),
         )
         for panel, cloud, head in zip(frame.panels, clouds, heads, strict=False):
             if edges:
@@ -142,6 +224,45 @@ def plot_hexbins(traits: pl.DataFrame, *, model: str, width: Width = "page") -> 
             axis.set_major_locator(MaxNLocator(4, steps=[1, 2, 2.5, 5, 10]))
         finish_axes(frame.panels)
     return frame.figure
+
+
+def _draw_boxes(
+    axes: Any, rows: list[dict[str, Any]], structures: list[str], boxes: list[tuple[str, str]], line: float
+) -> None:
+    room = 0.8 / len(boxes)
+    half = room * 0.39
+    for place, (quantity, polarity) in enumerate(boxes):
+        colour, filled = _COLOURS[quantity], polarity == "positive"
+        middle = PAPER if filled else colour
+        whiskers, rectangles, medians, colours = [], [], [], []
+        for row in rows:
+            if (row["quantity"], row["polarity"]) != (quantity, polarity):
+                continue
+            x = structures.index(row["structure"]) - 0.4 + (place + 0.5) * room
+            height = row["q75"] - row["q25"]
+            whiskers.append([(x, row["min"]), (x, row["max"])])
+            rectangles.append(Rectangle((x - half, row["q25"]), 2 * half, height))
+            medians.append([(x - half, row["median"]), (x + half, row["median"])])
+            # a box of no height would vanish under a line in the colour of the paper
+            colours.append(colour if height < 0.01 * (row["max"] - row["min"]) else middle)
+        axes.add_collection(LineCollection(whiskers, colors=colour, linewidths=line * 0.7, zorder=2), autolim=False)
+        face = colour if filled else PAPER
+        axes.add_collection(
+            PatchCollection(rectangles, facecolor=face, edgecolor=colour, linewidth=line, zorder=3), autolim=False
+        )
+        axes.add_collection(LineCollection(medians, colors=colours, linewidths=line * 1.3, zorder=4), autolim=False)
+
+
+def _keys_of_boxes(boxes: list[tuple[str, str]], line: float) -> list[Patch]:
+    return [
+        Patch(
+            facecolor=_COLOURS[quantity] if polarity == "positive" else PAPER,
+            edgecolor=_COLOURS[quantity],
+            linewidth=line,
+            label=f"{quantity}, {polarity} traits",
+        )
+        for quantity, polarity in boxes
+    ]
 
 
 def _clouds(of_model: pl.DataFrame, known: pl.DataFrame, *, by_structure: bool) -> list[_Cloud]:
@@ -205,35 +326,28 @@ def _draw_hexagons(
                      linewidths=0.25, zorder=2, **scale)  # fmt: skip
 
 
-def _head(cloud: _Cloud, sizes: dict[str, float], room: float) -> tuple[str, list[str]]:
+def _head_of_cloud(cloud: _Cloud, sizes: dict[str, float], room: float) -> Head:
     """Title of a panel and the lines below it, no wider than `room`."""
     found = correlation(cloud.prior, cloud.corrected)
     said = "" if math.isnan(found.r) else f"r{_FIXED}={_FIXED}{_number(found.r)}"
     if not math.isnan(found.low):
         said += f" ({_number(found.low)}{_FIXED}to{_FIXED}{_number(found.high)})"
-    title = shortened(f"{cloud.structure}, {found.n} {cloud.polarity}", sizes["title"], room, bold=True)
-    return title, wrapped(said, sizes["title"] * NOTE, room)
+    return head_of(f"{cloud.structure}, {found.n} {cloud.polarity}", said, sizes, room)
 
 
 def _number(r: float) -> str:
     return signed(r, 2, minus=MINUS).replace("+", "")
 
 
-def _finish(panel: Any, head: tuple[str, list[str]], sizes: dict[str, float], *, empty: bool) -> None:
+def _finish(panel: Any, head: Head, sizes: dict[str, float], *, empty: bool) -> None:
     if empty:
         panel.text(0.5, 0.6, "no scores", transform=panel.transAxes, ha="center", color=MUTED)
     for line in (panel.axhline, panel.axvline):
         line(0, color=MUTED, linewidth=0.6, zorder=1)
-    title, lines = head
-    size = sizes["title"]
-    step = size * NOTE * 1.15
-    anchor: dict[str, Any] = {"textcoords": "offset points", "xycoords": "axes fraction"}
-    panel.annotate(title, (0, 1), (0, 3 + step * len(lines) + 1), fontsize=size, fontweight="bold", **anchor)
-    for number, line in enumerate(reversed(lines)):
-        panel.annotate(line, (0, 1), (0, 3 + step * number), fontsize=size * NOTE, color=INK, **anchor)
+    add_head(panel, head, sizes)
 
 
-def _keys(edges: list[int], sizes: dict[str, float]) -> list[Line2D]:
+def _keys_of_counts(edges: list[int], sizes: dict[str, float]) -> list[Line2D]:
     """A hexagon of each colour, and how many traits it means."""
     if not edges:
         return []
@@ -250,8 +364,8 @@ def _range(first: int, last: int) -> str:
     return f"{first}\N{EN DASH}{last} traits"
 
 
-def _note(model: str, binned: bool, left_out: int, total: int) -> str:
-    said = [f"{model}. {_NOTE}"]
+def _note_on_traits(model: str, binned: bool, left_out: int, total: int) -> str:
+    said = [f"{model}. {_NOTE_ON_HEXAGONS}"]
     if not binned:
         said.append(f"Each point is a trait: panels of fewer than {FEWEST} are not counted in hexagons.")
     if left_out:

@@ -1,0 +1,249 @@
+"""The methods that a study can measure, one record each: what asks for a method, what its jobs run on, its tables.
+
+Rules, downloads, page and cards take names, labels, paths and families of tests from here. To add a method, write the
+function that measures it, a rule, and a record here. This module imports nothing of ours, and is quick to import.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+Unit: TypeAlias = Literal["encoders", "masked models", "vectors", "scored models"]
+"""What a job measures: a model by its vectors, a model with a mask, static vectors, a model by its probabilities."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of results.
+
+    Attributes:
+        name: what rules, page and summary call it.
+        path: its Parquet file below `results/`, without ending; `<path>.csv` lies beside it if `beside` is a CSV file.
+        holds: what it has, as part of a sentence.
+        beside: name of its copy in the folder of the page, "" if it has none.
+        label: what that copy shows, for the list of downloads.
+        is_one: whether `holds` is singular.
+        on_page: whether the page is made from it.
+    """
+
+    name: str
+    path: str
+    holds: str
+    beside: str = ""
+    label: str = ""
+    is_one: bool = False
+    on_page: bool = True
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method of measuring bias.
+
+    Attributes:
+        name: of its table, its folder in `results/<stage>/`, and its section of the page.
+        label: what it is called in a sentence, a caption or a menu.
+        stage: the stage that measures it.
+        key: the entry of the config that asks for it, as `section.entry`; it is not asked for where that is empty.
+        unit: what a job measures.
+        docs: its page in `docs/`.
+        tables: its tables, the table of estimates or scores first.
+        in_family: whether its tests count where p of word associations is corrected by Holm's method.
+        has_twins: whether each model is measured a second time with random weights.
+        published_as: its name in tables of published numbers.
+    """
+
+    name: str
+    label: str
+    stage: Literal["associations", "likelihoods"]
+    key: str
+    unit: Unit
+    docs: str
+    tables: tuple[Table, ...]
+    in_family: bool = False
+    has_twins: bool = True
+    published_as: str = ""
+
+    def is_asked_for(self, config: Mapping[str, Any]) -> bool:
+        """Return whether a config asks for this method."""
+        found: Any = config
+        for part in self.key.split("."):
+            found = found[part]
+        return bool(found)
+
+    def without(self, config: Mapping[str, Any]) -> dict[str, Any]:
+        """Return a config that does not ask for this method, and is otherwise the same."""
+        section, _, entry = self.key.rpartition(".")
+        part = config[section] if section else config
+        emptied = {**part, entry: type(part[entry])()}
+        return {**config, section: emptied} if section else emptied
+
+
+def _estimates(name: str, label: str, stage: str) -> tuple[Table, ...]:
+    """Return the tables of a method that measures word associations: its estimates, and each word."""
+    path = f"{stage}/{name}"
+    return (
+        Table(name, path, label, f"{name}_estimates.csv", f"{label}, every estimate with all its columns", is_one=True),
+        Table(
+            f"{name}_words",
+            f"{path}_words",
+            f"the associations of single words in {label}",
+            f"{name}_words.parquet",
+            f"{label}, associations of each word",
+            on_page=name == "ceat",
+        ),
+    )
+
+
+CEAT = Method(
+    "ceat",
+    "CEAT",
+    "associations",
+    "categories",
+    "encoders",
+    "statistics.md",
+    (
+        *_estimates("ceat", "CEAT", "associations"),
+        Table(
+            "differences",
+            "associations/ceat_differences",
+            "the differences between lengths and between models",
+            "ceat_differences.parquet",
+            "CEAT, differences between lengths and between models",
+        ),
+        Table(
+            "settling",
+            "associations/ceat_settling",
+            "where effects settle",
+            "ceat_settling.parquet",
+            "CEAT, where effects settle",
+            is_one=True,
+        ),
+        Table(
+            "convergence",
+            "associations/ceat_convergence",
+            "the effects as draws are added",
+            "ceat_convergence.parquet",
+            "CEAT, effects as draws are added",
+        ),
+    ),
+    in_family=True,
+    published_as="ceat",
+)
+
+SEAT = Method(
+    "seat",
+    "SEAT",
+    "associations",
+    "seat.categories",
+    "encoders",
+    "seat.md",
+    _estimates("seat", "SEAT", "associations"),
+    in_family=True,
+    published_as="seat",
+)
+
+WEAT = Method(
+    "weat",
+    "WEAT",
+    "associations",
+    "static.vectors",
+    "vectors",
+    "static.md",
+    _estimates("weat", "WEAT", "associations"),
+    in_family=True,
+    has_twins=False,
+    published_as="weat",
+)
+
+LOG_PROBABILITY = Method(
+    "log_probability",
+    "Log-probability bias",
+    "likelihoods",
+    "log_probability.categories",
+    "masked models",
+    "log_probability.md",
+    _estimates("log_probability", "log-probability bias", "likelihoods"),
+    in_family=True,
+    published_as="log_probability_bias",
+)
+
+STRUCTURES = Method(
+    "structures",
+    "Sentence structures",
+    "likelihoods",
+    "log_probability.traits",
+    "masked models",
+    "log_probability.md",
+    (
+        Table(
+            "structures",
+            "likelihoods/structures",
+            "the traits in sentence structures",
+            "structures_spread.csv",
+            "traits in sentence structures, their spread",
+        ),
+        Table("structure_differences", "likelihoods/structure_differences", "the comparison of sentence structures",
+              is_one=True),
+        Table(
+            "traits",
+            "likelihoods/traits",
+            "the scores of single traits",
+            "traits.parquet",
+            "traits in sentence structures, every score",
+        ),
+    ),
+)  # fmt: skip
+
+PAIRS = Method(
+    "pairs",
+    "Sentence pairs",
+    "likelihoods",
+    "pairs.sets",
+    "scored models",
+    "bias_percentage.md",
+    (
+        Table(
+            "bias_percentages",
+            "likelihoods/bias_percentages",
+            "the bias percentages of sentence pairs",
+            "bias_percentages.csv",
+            "sentence pairs, every bias percentage with all its columns",
+        ),
+        Table(
+            "pair_differences",
+            "likelihoods/pair_differences",
+            "the differences of scores of sentence pairs",
+            "pair_differences.parquet",
+            "sentence pairs, the difference of scores of each",
+        ),
+        Table(
+            "pair_statistics",
+            "pairs/statistics",
+            "the statistics of the sets of pairs",
+            "pair_statistics.csv",
+            "sentence pairs, lengths, labels and bias types of each set",
+        ),
+    ),
+    published_as="pairs",
+)
+
+METHODS = (CEAT, SEAT, WEAT, LOG_PROBABILITY, STRUCTURES, PAIRS)
+"""All methods, in the order of the page."""
+
+FAMILY = tuple(method for method in METHODS if method.in_family)
+"""The methods of word associations, whose tests together are the family for which p is corrected."""
+
+TABLES = {table.name: table for method in METHODS for table in method.tables}
+"""All tables, by name."""
+
+
+def method_named(name: str) -> Method:
+    """Return the method of this name."""
+    return next(method for method in METHODS if method.name == name)
+
+
+def names_of(methods: Iterable[Method]) -> tuple[str, ...]:
+    """Return the names of methods, in their order."""
+    return tuple(method.name for method in methods)

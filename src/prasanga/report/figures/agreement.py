@@ -1,0 +1,325 @@
+"""Figures of two numbers for the same thing, on the line where both are equal.
+
+`plot_sample_modes`: estimates by fixed and by random draws of contexts, one panel a segment length, one point a
+category and model. `plot_published`: what a study measured against what a paper prints, one panel a method, each with a
+scale of its own, one point a row of the comparison.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import median
+from typing import Any, NamedTuple
+
+import polars as pl
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
+
+from prasanga.errors import InputError
+from prasanga.pairs.names import OVERALL
+from prasanga.report.comparison import comparison_rows
+from prasanga.report.figures.canvas import (
+    SIZES,
+    WIDTHS,
+    Head,
+    Width,
+    add_head,
+    check_width,
+    draw_bars,
+    finish_axes,
+    head_of,
+    height_of_heads,
+    house_style,
+    lay_out,
+    left_of,
+    look,
+    only_a_note,
+    panel_width,
+)
+from prasanga.report.figures.palette import LINE, MUTED
+from prasanga.report.grid import Grid, grid_of, is_number
+from prasanga.report.layouts import method_name
+from prasanga.report.pair_comparison import METHOD as PAIRS
+
+MODES = ("fixed", "random")
+
+_LENGTHS_ACROSS = {"column": 3, "page": 4}
+
+_METHODS_ACROSS = {"column": (1, 2), "page": (1, 2, 3, 4, 3)}
+"""Panels side by side, by how many there are; the last also for more."""
+
+_GAP = 0.24
+_EVEN = 50.0
+"""No preference, of sentence pairs."""
+
+
+class _Draws(NamedTuple):
+    category: str
+    model: str
+    length: str
+    fixed: float
+    random: float
+
+    @property
+    def apart(self) -> float:
+        return abs(self.random - self.fixed)
+
+
+class _Published(NamedTuple):
+    method: str
+    model: str
+    published: float
+    measured: float
+    low: float | None
+    high: float | None
+    doubtful: bool
+    same_sign: bool | None
+
+
+def plot_sample_modes(ceat: pl.DataFrame, *, width: Width = "page") -> Figure:
+    """Effect sizes by random against fixed draws, each estimate a point, with the line on which both are the same.
+
+    Args:
+        ceat: the table of estimates.
+        width: "column" (3.3 in) or "page" (6.8 in).
+
+    Raises:
+        InputError: a table without estimates or with one of the modes alone, or another width.
+    """
+    check_width(width)
+    grid = grid_of(ceat)
+    absent = [mode for mode in MODES if mode not in grid.modes]
+    if absent:
+        raise InputError(
+            f"the table of estimates has no {absent[0]} draws, so there is nothing to compare. Measure both: write"
+            " `sample_modes: [fixed, random]` under associations."
+        )
+    points = _estimates_by_both(grid)
+    sizes, inches = SIZES[width], WIDTHS[width]
+    with house_style(width):
+        if not points:
+            return only_a_note(inches, sizes, "Not drawn: no estimate has a number by fixed and by random draws.")
+        lengths = [length for length in grid.lengths if any(point.length == length for point in points)]
+        models = [model for model in grid.models if any(point.model == model for point in points)]
+        across = min(_LENGTHS_ACROSS[width], len(lengths))
+        room = panel_width(inches, across, left=left_of(sizes, "y"))
+        heads = [_head_of_length(length, [p for p in points if p.length == length], sizes, room) for length in lengths]
+        frame = lay_out(
+            inches,
+            sizes,
+            len(lengths),
+            across=across,
+            # square, but no larger than the figure of many lengths has them
+            panel=min(room / 72, sizes["panel"] * 1.2),
+            top=height_of_heads(heads, sizes),
+            labels=("effect size, fixed draws", "random draws"),
+            keys=[[_key(grid.models, model, sizes) for model in models]],
+            note=_note_on_draws(points, _unpaired(grid, points)),
+        )
+        low, high = _limits_of_draws(points)
+        for panel, length, head in zip(frame.panels, lengths, heads, strict=False):
+            panel.axhline(0, color=LINE, linewidth=0.6, zorder=1)
+            panel.axvline(0, color=LINE, linewidth=0.6, zorder=1)
+            panel.plot([low, high], [low, high], color=MUTED, linewidth=0.7, zorder=1.5)
+            for model in models:
+                shown = [p for p in points if (p.length, p.model) == (length, model)]
+                style = {**look(grid.models.index(model), 0, sizes), "linestyle": "none", "alpha": 0.75}
+                style["markersize"] = sizes["marker"] * 0.9
+                panel.plot([p.fixed for p in shown], [p.random for p in shown], **style)
+            add_head(panel, head, sizes)
+        first = frame.panels[0]
+        first.set_xlim(low, high)
+        first.set_ylim(low, high)
+        for axis in (first.xaxis, first.yaxis):
+            axis.set_major_locator(MaxNLocator(4, steps=[1, 2, 2.5, 5, 10]))
+        finish_axes(frame.panels)
+    return frame.figure
+
+
+def plot_published(table: pl.DataFrame, *, width: Width = "page") -> Figure:
+    """Measured against published numbers with the intervals of the measured ones.
+
+    Args:
+        table: rows of `prasanga.report.comparison`, also as read from CSV. A row without a measured number, or of which
+            the paper prints a bound only, is not drawn and counted in the note.
+        width: "column" (3.3 in) or "page" (6.8 in).
+
+    Raises:
+        InputError: a column is missing, or another width.
+    """
+    check_width(width)
+    rows = comparison_rows(table)
+    of_types = rows.filter((pl.col("method") != PAIRS) | (pl.col("category") != OVERALL))
+    # the row over all pairs repeats those of the bias types, and is left out of their agreement as well
+    rows = of_types if len(of_types) else rows
+    points = _published(rows)
+    sizes, inches = SIZES[width], WIDTHS[width]
+    with house_style(width):
+        if not points:
+            why = "no row of the comparison has a number of both" if len(rows) else "the comparison has no rows"
+            return only_a_note(inches, sizes, f"Not drawn: {why}.")
+        methods = list(dict.fromkeys(point.method for point in points))
+        models = list(dict.fromkeys(point.model for point in points))
+        across = _METHODS_ACROSS[width][min(len(methods), len(_METHODS_ACROSS[width])) - 1]
+        room = panel_width(inches, across, left=left_of(sizes, "y"), gap=_GAP)
+        heads = [_head_of_method(method, [p for p in points if p.method == method], sizes, room) for method in methods]
+        limits = [_limits_of_method([p for p in points if p.method == method]) for method in methods]
+        frame = lay_out(
+            inches,
+            sizes,
+            len(methods),
+            across=across,
+            # square where there are several, and no larger than two of them side by side
+            panel=min(room, panel_width(inches, 2, left=left_of(sizes, "y"), gap=_GAP)) / 72,
+            top=height_of_heads(heads, sizes),
+            labels=("published", "measured"),
+            keys=[_keys_of_doubt(points, sizes), [_key(models, model, sizes) for model in models]],
+            note=_note_on_rows(points, len(rows), limits, methods),
+            gap=_GAP,
+            sharex=False,
+            sharey=False,
+        )
+        for panel, method, head, (low, high) in zip(frame.panels, methods, heads, limits, strict=False):
+            shown = [point for point in points if point.method == method]
+            middle = _EVEN if method == PAIRS else 0.0
+            panel.axhline(middle, color=LINE, linewidth=0.6, zorder=1)
+            panel.axvline(middle, color=LINE, linewidth=0.6, zorder=1)
+            panel.plot([low, high], [low, high], color=MUTED, linewidth=0.7, zorder=1.5)
+            for number, model in enumerate(models):
+                _draw_published(panel, [point for point in shown if point.model == model], number, sizes)
+            panel.set_xlim(low, high)
+            panel.set_ylim(low, high)
+            for axis in (panel.xaxis, panel.yaxis):
+                axis.set_major_locator(MaxNLocator(4, steps=[1, 2, 2.5, 5, 10]))
+            add_head(panel, head, sizes)
+    return frame.figure
+
+
+def _estimates_by_both(grid: Grid) -> list[_Draws]:
+    """Every estimate that has a number by both modes."""
+    points = []
+    for category in grid.categories:
+        for model in grid.models:
+            for length in grid.lengths:
+                found = [grid.at(category.name, model, length, mode) for mode in MODES]
+                effects = [float(row["effect_size"]) for row in found if row and is_number(row["effect_size"])]
+                if len(effects) == len(MODES):
+                    points.append(_Draws(category.name, model, length, *effects))
+    return points
+
+
+def _unpaired(grid: Grid, points: list[_Draws]) -> int:
+    """Estimates with a number by one of the modes alone."""
+    known = {
+        (category, model, length)
+        for (category, model, length, mode), row in grid.estimates.items()
+        if mode in MODES and is_number(row["effect_size"])
+    }
+    return len(known) - len(points)
+
+
+def _limits_of_draws(points: list[_Draws]) -> tuple[float, float]:
+    ends = [0.0, *(value for point in points for value in (point.fixed, point.random))]
+    margin = 0.06 * (max(ends) - min(ends)) or 1.0
+    return min(ends) - margin, max(ends) + margin
+
+
+def _head_of_length(length: str, points: list[_Draws], sizes: dict[str, float], room: float) -> Head:
+    apart = [point.apart for point in points]
+    space = "\N{NO-BREAK SPACE}"
+    said = f"median{space}{_distance(median(apart))}, max{space}{_distance(max(apart))}"
+    return head_of(f"{length} words", said, sizes, room)
+
+
+def _distance(value: float) -> str:
+    return f"{value:.3f}" if value < 10 else f"{value:.3g}"
+
+
+def _key(models: Sequence[str], model: str, sizes: dict[str, float]) -> Line2D:
+    return Line2D([], [], label=model, **{**look(models.index(model), 0, sizes), "linestyle": "none"})
+
+
+def _note_on_draws(points: list[_Draws], unpaired: int) -> str:
+    apart = [point.apart for point in points]
+    farthest = max(points, key=lambda point: point.apart)
+    said = (
+        f"Each point is a category; on the line both draws give the same. Distance of random from fixed draws over"
+        f" {len(points)} estimate{'' if len(points) == 1 else 's'}: median {_distance(median(apart))}, at most"
+        f" {_distance(farthest.apart)} ({farthest.category}, {farthest.model}, {farthest.length} words)."
+    )
+    if unpaired:
+        said += f" Left out: {unpaired} with a number by one kind of draws alone."
+    return said
+
+
+def _published(rows: pl.DataFrame) -> list[_Published]:
+    points = []
+    for row in rows.iter_rows(named=True):
+        if row["bound"] or not (is_number(row["measured"]) and is_number(row["published"])):
+            continue
+        low, high = row["ci_low"], row["ci_high"]
+        has_interval = is_number(low) and is_number(high)
+        points.append(
+            _Published(
+                row["method"],
+                row["model"],
+                row["published"],
+                row["measured"],
+                low if has_interval else None,
+                high if has_interval else None,
+                row["doubt"] is not None,
+                row["same_sign"],
+            )
+        )
+    return points
+
+
+def _draw_published(panel: Any, points: Sequence[_Published], model: int, sizes: dict[str, float]) -> None:
+    sure = [point for point in points if not point.doubtful]
+    for of_kind, doubtful in ((sure, 0), ([point for point in points if point.doubtful], 1)):
+        style = {**look(model, doubtful, sizes), "linestyle": "none", "markersize": sizes["marker"] * 0.9}
+        panel.plot([point.published for point in of_kind], [point.measured for point in of_kind], **style)
+    bars = [
+        (point.published, point.low, point.high) for point in points if point.low is not None and point.high is not None
+    ]
+    draw_bars(panel, bars, color=look(model, 0, sizes)["color"], linewidth=sizes["line"] * 0.6, alpha=0.35)
+
+
+def _limits_of_method(points: Sequence[_Published]) -> tuple[float, float]:
+    """Of both axes of a panel: all points are inside, intervals may leave it."""
+    ends = [end for point in points for end in (point.published, point.measured)]
+    middle = _EVEN if points[0].method == PAIRS else 0.0
+    low, high = min(*ends, middle), max(*ends, middle)
+    margin = 0.08 * (high - low) or 1.0
+    return low - margin, high + margin
+
+
+def _head_of_method(method: str, points: Sequence[_Published], sizes: dict[str, float], room: float) -> Head:
+    name = "Sentence pairs" if method == PAIRS else method_name(method)
+    signs = [point.same_sign for point in points if point.same_sign is not None]
+    said = f"{'side' if method == PAIRS else 'sign'} agrees in {sum(signs)} of {len(signs)}"
+    return head_of(name, said, sizes, room)
+
+
+def _keys_of_doubt(points: Sequence[_Published], sizes: dict[str, float]) -> list[Line2D]:
+    """What open markers mean, where there are any."""
+    if not any(point.doubtful for point in points):
+        return []
+    style = {**look(0, 1, sizes), "linestyle": "none", "color": MUTED}
+    return [Line2D([], [], label="the published number is in doubt", **style)]
+
+
+def _note_on_rows(
+    points: Sequence[_Published], n_rows: int, limits: Sequence[tuple[float, float]], methods: Sequence[str]
+) -> str:
+    said = "On the line both are equal."
+    barred = [point for point in points if point.low is not None]
+    if barred:
+        said += " Bars: 95 % interval of what was measured"
+        of = dict(zip(methods, limits, strict=True))
+        beyond = [p for p in barred if (p.low or 0) < of[p.method][0] or (p.high or 0) > of[p.method][1]]
+        said += "; some go on beyond the panel." if beyond else "."
+    if missing := n_rows - len(points):
+        said += f" Not drawn: {missing} of {n_rows} rows, without a number of both."
+    return said

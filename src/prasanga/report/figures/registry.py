@@ -1,0 +1,212 @@
+"""The figures of a study, one entry each: rule, files, caption and name among the downloads follow from it.
+
+A figure is a function of this package that takes tables, options and `width`, and returns a matplotlib figure. To add
+one, write the function and an entry here. The rules read this module while they plan, so it imports neither matplotlib
+nor the functions.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeAlias
+
+FOLDER = "results/report/figures"
+"""Where figures lie; those in its folder `column` are as wide as one column of two, others as the page."""
+
+COLUMN = "column"
+
+Options: TypeAlias = Mapping[str, Any]
+"""Arguments of the function that draws a figure, by name."""
+
+
+class Measured(NamedTuple):
+    """What decides which figures a study has, besides its results: the config, and the models that score traits."""
+
+    config: Mapping[str, Any]
+    models_of_traits: Sequence[str] = ()
+
+
+def _once(_: Measured) -> list[Options]:
+    return [{}]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure, or a family of figures that one function draws.
+
+    Attributes:
+        file: name of the files, without ending; `{option}` stands for an option that tells members of a family apart.
+        label: what it shows, for the list of downloads; with `{option}` as in `file`.
+        plot: the function as `module.function` of this package.
+        tables: results that it is drawn from, in the order of the function's arguments.
+        caption: text below it in Snakemake's report, as reStructuredText.
+        variants: options of each figure that a study has; none where the study has no such figure.
+        on_page: whether the page shows it. A figure that it does not show is drawn when its file is asked for.
+    """
+
+    file: str
+    label: str
+    plot: str
+    tables: tuple[str, ...]
+    caption: str
+    variants: Callable[[Measured], Sequence[Options]] = _once
+    on_page: bool = True
+
+    def name(self, options: Options) -> str:
+        """Return the name of the files with these options; what a file name should not hold becomes _."""
+        return self.file.format_map({key: _safe(str(value)) for key, value in options.items()})
+
+    def label_of(self, name: str) -> str | None:
+        """Return the label of the figure whose files have this name, None for a name of other files."""
+        pattern = re.sub(r"\\{(\w+)\\}", r"(?P<\1>.+)", re.escape(self.file))
+        found = re.fullmatch(pattern, name)
+        return self.label.format_map(found.groupdict()) if found else None
+
+
+class Drawing(NamedTuple):
+    """One figure of a study: its entry, its options, and the paths of its tables by name."""
+
+    figure: Figure
+    options: Options
+    tables: Mapping[str, str]
+
+
+def _band(measured: Measured) -> list[Options]:
+    return [{"band": measured.config["associations"]["band"]}]
+
+
+def _both_modes(measured: Measured) -> list[Options]:
+    return [{}] if {"fixed", "random"} <= set(measured.config["associations"]["sample_modes"]) else []
+
+
+WORDS = Figure(
+    "words_{category}",
+    "associations of single words, {category}",
+    "words.plot_words",
+    ("ceat_words", "categories"),
+    "Associations s(w, A, B) of single words in one category, by model: which words carry its effect.",
+    lambda measured: [{"category": name} for name in measured.config["categories"]],
+    on_page=False,  # it shows the words themselves
+)
+"""The words of a category, whose file the page names."""
+
+FIGURES = (
+    Figure(
+        "effect_by_length",
+        "effect size against context length",
+        "effects.plot_effect_by_length",
+        ("ceat",),
+        "Combined effect size of CEAT against segment length in words, one panel a category, one line a model (after"
+        " Figure 1 of Sadhu et al. 2024). Every estimate is drawn, whatever its p. Bars: 95 % interval over words and"
+        " contexts, where every resampled set has at least eight words.",
+    ),
+    Figure(
+        "sample_modes",
+        "fixed against random draws",
+        "agreement.plot_sample_modes",
+        ("ceat",),
+        "Each estimate with the same draws for all models (fixed) against the one with draws of its own (random). What"
+        " lies off the line is what drawing alone can do.",
+        _both_modes,
+    ),
+    WORDS,
+    Figure(
+        "settling",
+        "where effects settle",
+        "effects.plot_settling",
+        ("ceat", "differences", "settling"),
+        "How far the effect at each length is from the one at the longest, with paired 95 % intervals; the shaded band"
+        " is what counts as settled.",
+        _band,
+    ),
+    Figure(
+        "convergence",
+        "effects as draws are added",
+        "effects.plot_convergence",
+        ("ceat", "convergence"),
+        "The effect of the first draws against their number, at the longest segment length; around that of all draws"
+        " the band is shaded.",
+        _band,
+    ),
+    *(
+        Figure(
+            file,
+            f"sentence pairs, differences of scores by {by}",
+            "pair_differences.plot_differences",
+            ("pair_differences",),
+            "Score of the stereotypical sentence minus that of the other, density over all pairs, one panel a model"
+            " (after Figures 4 and 5 of Sahoo et al. 2024). Right of the line the stereotype is preferred.",
+            variants,
+        )
+        for file, by, variants in (
+            ("score_differences", "language", _once),
+            ("score_differences_by_type", "bias type", lambda _: [{"lines": "bias_type"}]),
+        )
+    ),
+    Figure(
+        "structures",
+        "traits in sentence structures",
+        "traits.plot_structures",
+        ("structures",),
+        "Associations of traits in the sentence structures S1 to S5: the box holds the middle half of the traits, the"
+        " whiskers reach the smallest and the largest.",
+    ),
+    Figure(
+        "hexbins_{model}",
+        "prior and corrected scores by sentence structure, {model}",
+        "traits.plot_hexbins",
+        ("traits",),
+        "Prior against corrected association of each trait, by sentence structure (after Figures 2 and 11 of Sadhu et"
+        " al. 2024).",
+        lambda measured: [{"model": name} for name in measured.models_of_traits],
+    ),
+    Figure(
+        "published",
+        "this study beside a paper's numbers",
+        "agreement.plot_published",
+        ("comparison",),
+        "Effects of this study against those that a paper prints, with the line of equal values. The published numbers"
+        " come from other texts and partly other words; docs/published.md says what is doubtful about them.",
+    ),
+)
+"""All figures, in the order of the page."""
+
+
+def drawings_of(measured: Measured, tables: Mapping[str, str]) -> dict[str, Drawing]:
+    """Return the figures that a study has, by the name of their files.
+
+    Args:
+        measured: its config and models.
+        tables: paths of the results that are there, by name.
+    """
+    return {
+        figure.name(options): Drawing(figure, options, {name: tables[name] for name in figure.tables})
+        for figure in FIGURES
+        if tables.keys() >= set(figure.tables)
+        for options in figure.variants(measured)
+    }
+
+
+def figure_files(names: Iterable[str], report: Mapping[str, Any]) -> list[str]:
+    """Return the files of figures: SVG for the page, other formats at the widths that are asked for.
+
+    Args:
+        names: of the figures; also a pattern of Snakemake's.
+        report: the section `report` of the config.
+    """
+    names, widths = list(names), report["widths"]
+    others = [ending for ending in report["formats"] if ending != "svg"]
+    of_page = ["svg", *(others if "page" in widths else [])]
+    of_column = others if COLUMN in widths else []
+    return [
+        f"{folder}/{name}.{ending}"
+        for folder, endings in ((FOLDER, of_page), (f"{FOLDER}/{COLUMN}", of_column))
+        for name in names
+        for ending in endings
+    ]
+
+
+def _safe(name: str) -> str:
+    return re.sub(r"[^A-Za-z0-9_.-]", "_", name)

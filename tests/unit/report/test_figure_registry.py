@@ -1,0 +1,84 @@
+"""The registry of figures: which figures a study has, how their files are called, and that each entry can be drawn."""
+
+from __future__ import annotations
+
+import inspect
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from drawn_studies import drawn_study
+
+from prasanga.errors import InputError
+from prasanga.report.figures.registry import FIGURES, Measured, drawings_of, figure_files
+from prasanga.report.figures.saving import draw_figure
+
+RESULTS = (
+    *("ceat", "ceat_words", "categories", "differences", "settling", "convergence"),
+    *("pair_differences", "structures", "traits", "comparison"),
+)
+PATHS = {name: f"results/{name}.parquet" for name in RESULTS}
+CONFIG: dict[str, Any] = {
+    "categories": ["C1", "a/b"],
+    "associations": {"band": 0.1, "sample_modes": ["fixed", "random"]},
+}
+
+
+def test_a_study_has_the_figures_of_its_results() -> None:
+    drawings = drawings_of(Measured(CONFIG, ["bert", "gpt 2"]), PATHS)
+    assert list(drawings) == [
+        *("effect_by_length", "sample_modes", "words_C1", "words_a_b", "settling", "convergence"),
+        *("score_differences", "score_differences_by_type", "structures", "hexbins_bert", "hexbins_gpt_2", "published"),
+    ]
+    assert [name for name, drawing in drawings.items() if not drawing.figure.on_page] == ["words_C1", "words_a_b"]
+    assert drawings["words_a_b"].options == {"category": "a/b"}
+    assert drawings["settling"].options == {"band": 0.1}
+    assert drawings["settling"].tables == {name: PATHS[name] for name in ("ceat", "differences", "settling")}
+    one_mode = {**CONFIG, "associations": {"band": 0.1, "sample_modes": ["random"]}}
+    assert list(drawings_of(Measured(one_mode), {"ceat": "a", "traits": "b"})) == ["effect_by_length"]
+    assert drawings_of(Measured(CONFIG), {}) == {}
+
+
+def test_files_follow_formats_and_widths() -> None:
+    folder = "results/report/figures"
+    assert figure_files(["a", "b"], {"formats": ["svg", "pdf"], "widths": ["page", "column"]}) == [
+        *(f"{folder}/{name}.{ending}" for name in "ab" for ending in ("svg", "pdf")),
+        *(f"{folder}/column/{name}.pdf" for name in "ab"),
+    ]
+    # the page needs the SVG whatever is asked for
+    assert figure_files(["a"], {"formats": ["png"], "widths": ["column"]}) == [
+        f"{folder}/a.svg",
+        f"{folder}/column/a.png",
+    ]
+
+
+@pytest.mark.parametrize("figure", FIGURES, ids=lambda figure: figure.file)
+def test_an_entry_fits_its_function(figure: Any) -> None:
+    module, _, function = figure.plot.rpartition(".")
+    parameters = inspect.signature(getattr(import_module(f"prasanga.report.figures.{module}"), function)).parameters
+    for options in figure.variants(Measured(CONFIG, ["bert"])):
+        given = {**dict.fromkeys(list(parameters)[: len(figure.tables)]), **options, "width": "page"}
+        needed = {name for name, each in parameters.items() if each.default is inspect.Parameter.empty}
+        assert needed <= given.keys() <= parameters.keys()
+    assert figure.caption.endswith(".")
+
+
+def test_a_figure_is_drawn_from_the_files_of_its_tables(tmp_path: Path) -> None:
+    study = drawn_study(categories=("C1",), models=("a",), lengths=("9", "25"), n_traits=3)
+    study.traits.write_parquet(tmp_path / "traits.parquet")
+    path = tmp_path / "hexbins_a.svg"
+    draw_figure("traits.plot_hexbins", [tmp_path / "traits.parquet"], {"model": "a"}, [path], made_from="f00d")
+    assert b"f00d" in path.read_bytes()
+    rows = {"method": ["ceat"], "measured": [None]}
+    pl.DataFrame(rows).write_csv(tmp_path / "comparison.csv")
+    with pytest.raises(InputError, match=r"has no column .*; it has method, measured\."):
+        draw_figure("agreement.plot_published", [tmp_path / "comparison.csv"], {}, [path])
+
+
+def test_the_rules_read_the_registry_without_waiting_for_a_drawing_library() -> None:
+    code = "import sys, prasanga.report.figures.registry; print({'matplotlib', 'numpy', 'polars'} & set(sys.modules))"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "set()\n"

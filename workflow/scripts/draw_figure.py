@@ -1,0 +1,19 @@
+"""Adapter: tables to one figure, in all its formats and widths."""
+
+from typing import TYPE_CHECKING
+
+from prasanga.logs import log_to
+from prasanga.provenance import describe
+from prasanga.report.figures.saving import draw_figure
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import snakemake
+
+log_to(snakemake.log[0])
+plot, options = snakemake.params.plot, dict(snakemake.params.options)
+# the function that draws is known by name alone, so its code is a setting
+settings = {"plot": plot, "options": options, "code": snakemake.params.code}
+made_from = describe(
+    "report", script=__file__, inputs=snakemake.input, settings=settings, libraries=["matplotlib", "numpy"]
+)["fingerprint"]
+draw_figure(plot, snakemake.input, options, snakemake.output, made_from=made_from)
