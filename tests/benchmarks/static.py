@@ -25,8 +25,7 @@ from typing import Any
 
 from measured import write_measured
 
-from prasanga.static import sentences_of, spool, train_glove, train_word2vec
-from prasanga.static.tokens import Tokens
+from prasanga.static import Tokens, sentences_of, spool, train_glove, train_word2vec
 from prasanga.text import normalizer
 
 PROJECT = Path(__file__).parents[2]

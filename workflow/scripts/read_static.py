@@ -7,7 +7,7 @@ from prasanga.logs import log_to
 from prasanga.parquet import write_table
 from prasanga.provenance import describe
 from prasanga.static import spellings_of
-from prasanga.static.reading import source_of, vectors_of_words
+from prasanga.static.stage import Source, vectors_of_words
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import snakemake
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 log_to(snakemake.log[0])
 settings = dict(snakemake.params.reading)
 of_file = {key: settings[key] for key in ("format", "normalization", "digest", "manifest")}
-source = source_of(snakemake.input.get("trained"), snakemake.input.get("file"), **of_file)
+source = Source(snakemake.input.get("trained"), snakemake.input.get("file"), **of_file)
 libraries = ["ftfy", "numpy", "regex"]
 made_from = describe("static", script=__file__, inputs=source.digests(), settings=settings, libraries=libraries)
 lexicon = load_lexicon(settings["stimuli"], settings["suffix_groups"], normalization=settings["normalization"])

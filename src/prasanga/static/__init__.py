@@ -3,9 +3,15 @@
 from prasanga.static.files import FORMATS, WordVectors, read_vectors
 from prasanga.static.glove import train_glove
 from prasanga.static.lookup import Spellings, look_up, read_looked_up, spellings_of, wanted_spellings
-from prasanga.static.tokens import Tokens, sentences_of, spool
-from prasanga.static.trained import Trained, read_trained, trained_table
-from prasanga.static.word2vec import train_word2vec
+from prasanga.static.training import (
+    Tokens,
+    Trained,
+    read_trained,
+    sentences_of,
+    spool,
+    train_word2vec,
+    trained_table,
+)
 
 __all__ = [
     "FORMATS",

@@ -1,16 +1,21 @@
 """Files of word vectors: word2vec text and binary, GloVe, fastText.
 
 A file is read once from the front, and only the vectors of the words that are asked for are kept; a file of many
-gigabytes takes time and no memory. Words are compared after `spelling`, so that a file that writes য় as one character
-and a study that writes it as two meet. Where several of a file's words come to the same, the first one counts: files
-are sorted by frequency.
+gigabytes takes time and no memory, which is why gensim's readers are not used: they hold the whole file. Words are
+compared after `spelling`, so that a file that writes য় as one character and a study that writes it as two meet. Where
+several of a file's words come to the same, the first one counts: files are sorted by frequency.
+
+fastText's binary files (.bin) have words with their counts, and vectors of pieces of words (Bojanowski et al. 2017).
+The vector of a word is the mean of its own row and of the rows of its pieces: the runs of so many to so many characters
+of <word>, each in the row that a hash gives it. A word that the file does not have is the mean of its pieces alone.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
@@ -19,19 +24,32 @@ import numpy.typing as npt
 
 from prasanga.errors import InputError
 from prasanga.progress import BYTES, progress
-from prasanga.static.opening import open_vectors
+from prasanga.static.streams import ByteStream, byte_stream, open_vectors
 
 _LOG = logging.getLogger(__name__)
 
 FORMATS = ("auto", "word2vec", "word2vec-binary", "glove", "fasttext")
-FASTTEXT_BINARY = (793712314).to_bytes(4, "little")
+
+_NAMES = {
+    "word2vec": "a word2vec text or fastText .vec file: a line with the numbers of words and dimensions, then words",
+    "word2vec-binary": "a word2vec binary file",
+    "glove": "a GloVe file: a word and its numbers on the first line",
+    "fasttext-binary": "a fastText .bin file",
+}
 _HEAD = 1 << 18
+_AT_A_TIME = 1000  # words or lines that are looked at together
 _DIGITS = 18  # of a number that 64 bits hold in any case
+_MOST_DIMENSIONS = 1 << 20  # of a binary file, whose vectors are read whole
 _CUT_WORDS = 58
 """The word2vec program cuts words after 98 bytes, its program for phrases after 58: shorter words are never cut."""
+_LONGEST_WORD, _LONGEST_FASTTEXT_WORD = 2000, 1 << 16  # bytes
+_FASTTEXT_BINARY = (793712314).to_bytes(4, "little")
+_FASTTEXT_VERSIONS = (11, 12)
+_SUPERVISED = 3
 
 Vector: TypeAlias = npt.NDArray[np.float32]
 Spelling: TypeAlias = Callable[[Sequence[str]], list[str]]
+_Read: TypeAlias = Callable[[int], object]
 
 
 class Found(NamedTuple):
@@ -65,20 +83,15 @@ class WordVectors:
     subwords: Mapping[str, Vector] = field(default_factory=dict)
 
 
-def as_written(words: Sequence[str]) -> list[str]:
-    """The spelling that changes nothing."""
-    return list(words)
-
-
 def read_vectors(
     path: str | Path,
     wanted: Collection[str],
     *,
     format: str = "auto",
-    spelling: Spelling = as_written,
+    spelling: Spelling = list,
     from_subwords: Collection[str] = (),
 ) -> WordVectors:
-    """The vectors of some words.
+    """Return the vectors of some words.
 
     Args:
         path: the file, plain or compressed (.gz, .zst, .xz; gzip also by another name).
@@ -93,20 +106,16 @@ def read_vectors(
         InputError: the file is absent, empty, truncated, damaged or of another format, or a vector that is asked for
             holds something else than finite numbers; with the file, the line, and what was found.
     """
-    from prasanga.static.fasttext_binary import read_fasttext_binary
-    from prasanga.static.vector_texts import read_text
-    from prasanga.static.word2vec_binary import read_word2vec_binary
-
     path = Path(path)
-    kind = kind_of(path, format)
-    spellings = Wanted(wanted, spelling)
+    kind = _kind_of(path, format)
+    spellings = _Wanted(wanted, spelling)
     with progress(f"reading {path}", path.stat().st_size, BYTES) as done:
         if kind == "fasttext-binary":
-            result = read_fasttext_binary(path, spellings, from_subwords, done.advance)
+            result = _read_fasttext_binary(path, spellings, from_subwords, done.advance)
         elif kind == "word2vec-binary":
-            result = read_word2vec_binary(path, spellings, done.advance)
+            result = _read_word2vec_binary(path, spellings, done.advance)
         else:
-            result = read_text(path, spellings, kind, done.advance)
+            result = _read_text(path, spellings, kind, done.advance)
     _LOG.info(
         "%s: %s, %d words of %d dimensions, %d of the %d spellings found, %d repeated, %d cut off",
         path,
@@ -121,63 +130,8 @@ def read_vectors(
     return result
 
 
-class Wanted:
-    """The words that are asked for, and what is found of them while a file is read."""
-
-    def __init__(self, words: Collection[str], spelling: Spelling) -> None:
-        self.words = frozenset(words)
-        self.found: dict[str, Found] = {}
-        self.repeated = 0
-        self.cut_off = 0
-        self._spelling = spelling
-
-    def among(self, words: Sequence[str | None]) -> dict[int, str]:
-        """Which of a file's next words are asked for and new: place among `words` -> spelling. None is left out."""
-        known = [word or "" for word in words]
-        chosen: dict[int, str] = {}
-        taken: set[str] = set()
-        for place, spelled in enumerate(self._spelling(known)):
-            if spelled in self.words:
-                if spelled in taken or spelled in self.found:
-                    self.repeated += 1
-                else:
-                    taken.add(spelled)
-                    chosen[place] = spelled
-        return chosen
-
-    def decode(self, raw: bytes, where: str, *, may_be_cut: bool) -> str | None:
-        """A file's word, or None for one whose last character is cut off.
-
-        Args:
-            raw: the word.
-            where: its place, for the message.
-            may_be_cut: whether the format is one of the word2vec program's, which cuts long words.
-
-        Raises:
-            InputError: it is not UTF-8.
-        """
-        try:
-            return raw.decode()
-        except UnicodeDecodeError as error:
-            if may_be_cut and error.reason == "unexpected end of data" and len(raw) >= _CUT_WORDS:
-                self.cut_off += 1
-                return None
-            raise InputError(
-                f"{where}: the word is not UTF-8: found the bytes {raw[error.start : error.start + 8].hex(' ')}."
-                " Convert the file to UTF-8, or fetch one that is."
-            ) from None
-
-    def result(
-        self, method: str, dimensions: int, n_words: int, subwords: Mapping[str, Vector] | None = None
-    ) -> WordVectors:
-        """What was found."""
-        return WordVectors(
-            self.found, method, dimensions, n_words, self.repeated, self.cut_off, subwords if subwords else {}
-        )
-
-
-def kind_of(path: Path, format: str = "auto") -> str:
-    """How a file is to be read: word2vec, word2vec-binary, glove, or fasttext-binary.
+def _kind_of(path: Path, format: str) -> str:
+    """Return how a file is to be read: word2vec, word2vec-binary, glove, or fasttext-binary.
 
     Raises:
         InputError: the file is absent or empty, the format unknown, or the file begins like one of another format.
@@ -202,22 +156,14 @@ def kind_of(path: Path, format: str = "auto") -> str:
     )
 
 
-_NAMES = {
-    "word2vec": "a word2vec text or fastText .vec file: a line with the numbers of words and dimensions, then words",
-    "word2vec-binary": "a word2vec binary file",
-    "glove": "a GloVe file: a word and its numbers on the first line",
-    "fasttext-binary": "a fastText .bin file",
-}
-
-
 def _look(path: Path, head: bytes) -> str:
-    if head.startswith(FASTTEXT_BINARY):
+    if head.startswith(_FASTTEXT_BINARY):
         return "fasttext-binary"
     first, _, rest = head.partition(b"\n")
-    header = header_of(first)
+    header = _header_of(first)
     if header is None:
-        fields = numbers_apart(first).split(b" ")
-        if len(fields) > 2 and all(map(is_number, fields[1:])):
+        fields = _numbers_apart(first).split(b" ")
+        if len(fields) > 2 and all(map(_is_number, fields[1:])):
             return "glove"
         raise InputError(
             f"{path}: line 1 begins with {first[:60]!r}, which is neither a header (words and dimensions, such as"
@@ -225,33 +171,322 @@ def _look(path: Path, head: bytes) -> str:
             " text and binary, GloVe, fastText .vec and .bin."
         )
     _, dimensions = header
-    fields = numbers_apart(rest.partition(b"\n")[0]).split(b" ")
-    is_text = len(fields) > dimensions and all(map(is_number, fields[-dimensions:]))
-    return "word2vec" if is_text or not rest.strip() else _text_or_binary(rest)
+    fields = _numbers_apart(rest.partition(b"\n")[0]).split(b" ")
+    if (len(fields) > dimensions and all(map(_is_number, fields[-dimensions:]))) or not rest.strip():
+        return "word2vec"
+    # no line as there should be: damaged text, or numbers as bytes
+    is_binary = any(byte < 32 and byte not in b"\t\r\n" for byte in rest[:4096])
+    return "word2vec-binary" if is_binary else "word2vec"
 
 
-def _text_or_binary(rest: bytes) -> str:
-    """What a file is that has a header and then no line as there should be: damaged text, or numbers as bytes."""
-    begin = rest[:4096]
-    binary = sum(byte < 32 and byte not in b"\t\r\n" for byte in begin)
-    return "word2vec-binary" if binary else "word2vec"
+class _Wanted:
+    """The words that are asked for, and what is found of them while a file is read."""
+
+    def __init__(self, words: Collection[str], spelling: Spelling) -> None:
+        self.words = frozenset(words)
+        self.found: dict[str, Found] = {}
+        self.repeated = 0
+        self.cut_off = 0
+        self._spelling = spelling
+
+    def among(self, words: Sequence[str | None]) -> dict[int, str]:
+        """Return which of a file's next words are asked for and new, spellings by their place; None is left out."""
+        known = [word or "" for word in words]
+        chosen: dict[int, str] = {}
+        taken: set[str] = set()
+        for place, spelled in enumerate(self._spelling(known)):
+            if spelled in self.words:
+                if spelled in taken or spelled in self.found:
+                    self.repeated += 1
+                else:
+                    taken.add(spelled)
+                    chosen[place] = spelled
+        return chosen
+
+    def decode(self, raw: bytes, where: str, *, may_be_cut: bool) -> str | None:
+        """Return a file's word, or None for one whose last character is cut off.
+
+        Args:
+            raw: the word.
+            where: its place, for the message.
+            may_be_cut: whether the format is one of the word2vec program's, which cuts long words.
+
+        Raises:
+            InputError: it is not UTF-8.
+        """
+        try:
+            return raw.decode()
+        except UnicodeDecodeError as error:
+            if may_be_cut and error.reason == "unexpected end of data" and len(raw) >= _CUT_WORDS:
+                self.cut_off += 1
+                return None
+            raise InputError(
+                f"{where}: the word is not UTF-8: found the bytes {raw[error.start : error.start + 8].hex(' ')}."
+                " Convert the file to UTF-8, or fetch one that is."
+            ) from None
+
+    def result(self, method: str, dimensions: int, n_words: int, subwords: Mapping[str, Vector]) -> WordVectors:
+        """Return what was found."""
+        return WordVectors(self.found, method, dimensions, n_words, self.repeated, self.cut_off, subwords)
 
 
-def numbers_apart(line: bytes) -> bytes:
-    """A line of a text file without its end, with a space wherever it has a tab."""
+def _read_text(path: Path, wanted: _Wanted, kind: str, read: _Read) -> WordVectors:
+    """Read the vectors of the wanted words.
+
+    Numbers have spaces or tabs between them. A word may have spaces in it (some files of GloVe have such words): the
+    last numbers of a line are its vector. Every line is held to the number of numbers, those of wanted words to being
+    finite numbers. `read` as in `open_vectors`.
+
+    Raises:
+        InputError: with the file, the line, what was found and what there should be.
+    """
+    with open_vectors(path, read) as stream:
+        first = stream.readline()
+        header = _header_of(first) if kind == "word2vec" else None
+        dimensions = header[1] if header else _numbers_apart(first).count(b" ")
+        n_words = 0
+        for number, lines in _batches(stream if header else chain([first], stream), 2 if header else 1):
+            split = [_word_of(path, number + i, line, dimensions) for i, line in enumerate(lines)]
+            words = [
+                wanted.decode(word, f"{path}: line {number + i}", may_be_cut=kind == "word2vec")
+                for i, word in enumerate(split)
+            ]
+            for place, spelled in wanted.among(words).items():
+                numbers = lines[place][len(split[place]) + 1 :].split(b" ")
+                wanted.found[spelled] = Found(words[place] or "", _vector(numbers, f"{path}: line {number + place}"))
+            n_words += len(lines)
+    if header and n_words != header[0]:
+        raise InputError(
+            f"{path}: the first line says {header[0]} words, but {n_words} follow. The file is truncated or damaged:"
+            " fetch it again, or correct the first line."
+        )
+    return wanted.result(kind, dimensions, n_words, {})
+
+
+def _batches(stream: Iterable[bytes], first: int) -> Iterator[tuple[int, list[bytes]]]:
+    """Yield the number of the first of some lines, and these without ends and tabs; no blank ones at the file's end."""
+    blank, number, rest = 0, first, iter(stream)
+    while lines := [line.replace(b"\t", b" ").rstrip(b" \r\n") for line in islice(rest, _AT_A_TIME)]:
+        kept = [b""] * blank + lines
+        blank = 0
+        while kept and not kept[-1]:
+            kept.pop()
+            blank += 1
+        if kept:
+            yield number, kept
+        number += len(kept)
+
+
+def _word_of(path: Path, number: int, line: bytes, dimensions: int) -> bytes:
+    """Return a line's word, if so many numbers follow it as they should."""
+    found = line.count(b" ")
+    if found == dimensions:
+        return line.partition(b" ")[0]
+    if found > dimensions:
+        # A word with spaces; but not if its last part is a number like those of the vector.
+        word = line.rsplit(b" ", dimensions)[0]
+        part = word.rpartition(b" ")[2]
+        if word.strip() and not (b"." in part and _is_number(part)):
+            return word
+    first, *numbers = line.split(b" ")
+    raise InputError(
+        f"{path}: line {number} has {len(numbers)} numbers after {first[:60].decode(errors='replace')!r}, where"
+        f" {dimensions} are wanted. The file is truncated or damaged: fetch it again."
+    )
+
+
+def _vector(numbers: list[bytes], where: str) -> Vector:
+    shown = [number.decode(errors="replace")[:40] for number in numbers]
+    try:
+        vector = np.array(numbers).astype(np.float32)
+    except ValueError:
+        place = next((i for i, number in enumerate(numbers) if not _is_number(number)), 0)
+        raise InputError(
+            f"{where}: number {place + 1} of {len(numbers)} is {shown[place]!r}, where a number such as -0.25 is"
+            " wanted. Fetch the file again."
+        ) from None
+    return _finite(vector, where, shown)
+
+
+def _read_word2vec_binary(path: Path, wanted: _Wanted, read: _Read) -> WordVectors:
+    """Read the vectors of the wanted words; `read` as in `open_vectors`.
+
+    Raises:
+        InputError: the file is truncated or damaged, or something follows its last word.
+    """
+    with byte_stream(path, read) as stream:
+        header = _header_of(stream.until(b"\n", 100, "the first line"))
+        if header is None or header[1] > _MOST_DIMENSIONS:
+            raise InputError(f"{path}: the first line is no header such as `400000 300`. Write the file's `format`.")
+        n_words, dimensions = header
+        for first in range(0, n_words, _AT_A_TIME):
+            words, numbers = [], []
+            for number in range(first + 1, min(first + _AT_A_TIME, n_words) + 1):
+                what = f"word {number} of the {n_words} that the first line says"
+                # some programs end an entry with a line feed, others do not
+                word = stream.until(b" ", _LONGEST_WORD, what).lstrip(b"\n")
+                words.append(wanted.decode(word, f"{path}: word {number}", may_be_cut=True))
+                numbers.append(stream.take(4 * dimensions, what))
+            for place, spelled in wanted.among(words).items():
+                vector = np.frombuffer(numbers[place], "<f4").astype(np.float32)
+                _finite(vector, f"{path}: word {first + place + 1} ({words[place]})", vector.tolist())
+                wanted.found[spelled] = Found(words[place] or "", vector)
+        if stream.next_byte() == b"\n":
+            stream.take(1, "the end")
+        if stream.next_byte():
+            raise InputError(
+                f"{path}: something follows word {n_words}, the last that the first line says, at byte {stream.place}."
+                " The file is damaged, or of another format: fetch it again, or write its `format`."
+            )
+    return wanted.result("word2vec-binary", dimensions, n_words, {})
+
+
+class _Settings(NamedTuple):
+    """What a file says of its training, as far as its vectors depend on it."""
+
+    dimensions: int
+    buckets: int
+    shortest: int
+    longest: int
+
+
+class _Entry(NamedTuple):
+    """A wanted word: as the file writes it, its row, how often it occurred."""
+
+    word: str
+    row: int
+    occurrences: int
+
+
+def _read_fasttext_binary(path: Path, wanted: _Wanted, from_subwords: Collection[str], read: _Read) -> WordVectors:
+    """Read the vectors of the wanted words, and of those among `from_subwords` that the file does not have.
+
+    `read` as in `open_vectors`.
+
+    Raises:
+        InputError: the file is truncated, damaged, quantized, or of another version.
+    """
+    with byte_stream(path, read) as stream:
+        settings = _settings(path, stream)
+        entries, n_words = _entries(path, stream, wanted)
+        pieces = {spelled: _rows_of_pieces(entry.word, n_words, settings) for spelled, entry in entries.items()}
+        missing = {
+            word: _rows_of_pieces(word, n_words, settings) for word in sorted(set(from_subwords)) if word not in entries
+        }
+        needed = {row for rows in (*pieces.values(), *missing.values()) for row in rows}
+        needed |= {entry.row for entry in entries.values()}
+        rows = _rows(path, stream, sorted(needed), n_words + settings.buckets, settings.dimensions)
+    for spelled, entry in entries.items():
+        whole = [entry.row, *pieces[spelled]]
+        vector = _mean([rows[row] for row in whole])
+        _finite(vector, f"{path}: the word {entry.word!r}", vector.tolist())
+        wanted.found[spelled] = Found(entry.word, vector, entry.occurrences)
+    subwords: dict[str, Vector] = {}
+    for word, of_word in missing.items():
+        if of_word:
+            vector = _mean([rows[row] for row in of_word])
+            subwords[word] = _finite(vector, f"{path}: the pieces of {word!r}", vector.tolist())
+    return wanted.result("fasttext", settings.dimensions, n_words, subwords)
+
+
+def _settings(path: Path, stream: ByteStream) -> _Settings:
+    what = "the file's settings"
+    if stream.take(4, what) != _FASTTEXT_BINARY:
+        raise InputError(f"{path}: does not begin as fastText's .bin files do. Write the file's `format`.")
+    (version,) = stream.unpack("<i", what)
+    dimensions, _, _, _, _, _, _, model, buckets, shortest, longest, _ = stream.unpack("<12i", what)
+    stream.unpack("<d", what)
+    if version not in _FASTTEXT_VERSIONS or not 0 < dimensions <= _MOST_DIMENSIONS or buckets < 0:
+        raise InputError(
+            f"{path}: version {version}, {dimensions} dimensions, {buckets} buckets. Only versions 11 and 12 of"
+            " fastText's .bin files can be read; fetch the .vec file in its place."
+        )
+    if version == 11 and model == _SUPERVISED:
+        longest = 0  # these files say that there are pieces, and have none
+    return _Settings(dimensions, buckets if longest > 0 else 0, shortest, longest)
+
+
+def _entries(path: Path, stream: ByteStream, wanted: _Wanted) -> tuple[dict[str, _Entry], int]:
+    """Return the wanted words that the file has, and how many words it has in all."""
+    what = "the list of words"
+    size, n_words, _ = stream.unpack("<3i", what)
+    _, pruned = stream.unpack("<2q", what)
+    entries: dict[str, _Entry] = {}
+    taken = 0
+    for first in range(0, size, _AT_A_TIME):
+        words: list[str | None] = []
+        counts: list[int] = []
+        for number in range(first, min(first + _AT_A_TIME, size)):
+            raw = stream.until(b"\0", _LONGEST_FASTTEXT_WORD, f"word {number + 1} of {size}")
+            count, label = stream.unpack("<qb", f"word {number + 1} of {size}")
+            words.append(None if label else wanted.decode(raw, f"{path}: word {number + 1}", may_be_cut=False))
+            counts.append(count)
+            taken += not label
+        for place, spelled in wanted.among(words).items():
+            if spelled in entries:
+                wanted.repeated += 1
+            else:
+                entries[spelled] = _Entry(words[place] or "", first + place, counts[place])
+    if taken != n_words:
+        raise InputError(f"{path}: says that it has {n_words} words, and has {taken}. It is damaged: fetch it again.")
+    if pruned > 0:
+        stream.skip(8 * pruned, "the list of pieces")
+    return entries, n_words
+
+
+def _rows(path: Path, stream: ByteStream, needed: list[int], expected: int, dimensions: int) -> dict[int, Vector]:
+    what = "the vectors"
+    (quantized,) = stream.unpack("<b", what)
+    if quantized:
+        raise InputError(
+            f"{path}: its vectors are quantized (.ftz), which cannot be read. Fetch the .bin or the .vec file."
+        )
+    n_rows, n_columns = stream.unpack("<2q", what)
+    if (n_rows, n_columns) != (expected, dimensions):
+        raise InputError(
+            f"{path}: has {n_rows} vectors of {n_columns} numbers, where its settings say {expected} of {dimensions}."
+            " It is damaged: fetch it again."
+        )
+    rows: dict[int, Vector] = {}
+    row = 0
+    for wanted_row in needed:
+        stream.skip(4 * dimensions * (wanted_row - row), what)
+        rows[wanted_row] = np.frombuffer(stream.take(4 * dimensions, what), "<f4").astype(np.float32)
+        row = wanted_row + 1
+    stream.skip(4 * dimensions * (n_rows - row), what)
+    return rows
+
+
+def _mean(vectors: list[Vector]) -> Vector:
+    mean: Vector = np.stack(vectors).astype(np.float64).mean(axis=0).astype(np.float32)
+    return mean
+
+
+def _rows_of_pieces(word: str, n_words: int, settings: _Settings) -> list[int]:
+    """Return the rows of a word's pieces, which gensim cuts and hashes as fastText's program does."""
+    if not settings.buckets or word == "</s>":
+        return []
+    from gensim.models.fasttext import ft_ngram_hashes
+
+    hashes = ft_ngram_hashes(word, max(settings.shortest, 1), settings.longest, settings.buckets)
+    return [n_words + value for value in hashes]
+
+
+def _numbers_apart(line: bytes) -> bytes:
+    """Return a line of a text file without its end, with a space wherever it has a tab."""
     return line.replace(b"\t", b" ").strip(b" \r\n")
 
 
-def header_of(line: bytes) -> tuple[int, int] | None:
-    """Numbers of words and dimensions, if the line is a header."""
+def _header_of(line: bytes) -> tuple[int, int] | None:
+    """Return the numbers of words and dimensions, if the line is a header."""
     fields = line.split()
     if len(fields) == 2 and all(part.isdigit() and len(part) <= _DIGITS for part in fields) and int(fields[1]) > 0:
         return int(fields[0]), int(fields[1])
     return None
 
 
-def is_number(text: bytes) -> bool:
-    """Whether this is a number in writing (NaN and infinity too)."""
+def _is_number(text: bytes) -> bool:
+    """Return whether this is a number in writing (NaN and infinity too)."""
     try:
         float(text)
     except ValueError:
@@ -259,8 +494,8 @@ def is_number(text: bytes) -> bool:
     return True
 
 
-def finite(vector: Vector, where: str, shown: Sequence[object]) -> Vector:
-    """The vector.
+def _finite(vector: Vector, where: str, shown: Sequence[object]) -> Vector:
+    """Return the vector.
 
     Raises:
         InputError: a number in it is NaN or infinite; `shown` are the numbers as the file has them.

@@ -8,7 +8,7 @@ often each occurred in training, that is its weight. A word of several words has
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
@@ -22,7 +22,7 @@ from prasanga.errors import InputError
 from prasanga.lexicon.model import Lexicon
 from prasanga.parquet import read_table
 from prasanga.static.files import Found, WordVectors
-from prasanga.text import fold
+from prasanga.text import fold, normalizer
 
 Pooling: TypeAlias = Literal["dictionary", "pooled"]
 
@@ -45,7 +45,7 @@ class Spellings:
 
 
 def spellings_of(lexicon: Lexicon) -> list[Spellings]:
-    """The spellings of every stimulus of a study, in the lexicon's order.
+    """Return the spellings of every stimulus of a study, in the lexicon's order.
 
     Spellings whose hits in text go to another stimulus, or to none, are no variants and no forms here; the stimulus's
     own name is looked up in any case.
@@ -66,8 +66,21 @@ def spellings_of(lexicon: Lexicon) -> list[Spellings]:
     ]
 
 
+def spelling_like(normalization: str) -> Callable[[Sequence[str]], list[str]]:
+    """Return the function that gives many words the spelling of the study's: normalized, without the non-joiner.
+
+    Args:
+        normalization: its name in the config (`prasanga.text.normalizer`).
+
+    Raises:
+        InputError: an unknown normalization.
+    """
+    normalize = normalizer(normalization)
+    return lambda words: [fold(word) for word in normalize(words)]
+
+
 def wanted_spellings(stimuli: Sequence[Spellings], forms: str) -> list[str]:
-    """All spellings that `look_up` will ask for, each once.
+    """Return all spellings that `look_up` will ask for, each once.
 
     Raises:
         InputError: another `forms` than dictionary or pooled.
@@ -81,12 +94,12 @@ def wanted_spellings(stimuli: Sequence[Spellings], forms: str) -> list[str]:
 
 
 def single_words(stimuli: Sequence[Spellings]) -> list[str]:
-    """The stimuli that are one word: those for which a vector may be made of pieces (`files.read_vectors`)."""
+    """Return the stimuli that are one word: those for which a vector may be made of pieces (`files.read_vectors`)."""
     return [fold(each.stimulus) for each in stimuli if not _BETWEEN.search(each.stimulus)]
 
 
 def look_up(stimuli: Sequence[Spellings], vectors: WordVectors, forms: str = "dictionary") -> pa.Table:
-    """One row a stimulus, in order: its vector, or why there is none.
+    """Return one row a stimulus, in order: its vector, or why there is none.
 
     Columns: stimulus; forms, the words found, as the file writes them; count, how often they occurred in training (null
     if the file does not say); n_forms; source, `word`, `variant`, `forms` (pooled) or `subwords`; vector, a fixed-size
@@ -117,7 +130,7 @@ def look_up(stimuli: Sequence[Spellings], vectors: WordVectors, forms: str = "di
 
 
 def read_looked_up(path: str | Path) -> tuple[dict[str, npt.NDArray[np.float32]], dict[str, str]]:
-    """The vector of each stimulus that has one, and the reason of each that has none, from a table of `look_up`.
+    """Read the vector of each stimulus that has one, and the reason of each that has none, from a table of `look_up`.
 
     Raises:
         InputError: the table is absent or damaged.
@@ -164,7 +177,7 @@ def _first(each: Spellings, vectors: WordVectors) -> tuple[list[Found], str]:
 
 
 def _pooled(each: Spellings, vectors: WordVectors) -> list[Found]:
-    """What is found of the forms, each of the file's words once, whichever form leads to it."""
+    """Return what is found of the forms, each of the file's words once, whichever form leads to it."""
     found = [_in_file(spelling, vectors.found) for spelling in (each.stimulus, *each.variants, *each.forms)]
     return list(dict(hit for hit in found if hit is not None).values())
 
@@ -174,7 +187,7 @@ def _in_file(spelling: str, found: Mapping[str, Found]) -> tuple[str, Found] | N
 
 
 def _as_in_files(spelling: str) -> Iterator[str]:
-    """How files may write a word: as it is, lower-cased, and its parts joined."""
+    """Yield how files may write a word: as it is, lower-cased, and its parts joined."""
     folded = fold(spelling)
     joined = _BETWEEN.sub("_", folded)
     yield from dict.fromkeys([folded, folded.lower(), joined, joined.lower()])

@@ -6,6 +6,7 @@ import bz2
 import gzip
 import lzma
 import struct
+import time
 from pathlib import Path
 
 import numpy as np
@@ -14,8 +15,7 @@ import zstandard
 
 from prasanga.errors import InputError
 from prasanga.static import read_vectors
-from prasanga.static.fasttext_binary import piece_hash, pieces_of
-from prasanga.static.spelling import spelling_like
+from prasanga.static.lookup import spelling_like
 
 VECTORS = {"ফুল": [0.5, -1.0, 2.25], "পোকা": [1.0, 0.0, -0.125], "rose": [3.0, 1e-3, -4.0], "মা": [0.25, 0.5, 0.75]}
 WANTED = ["ফুল", "rose", "নেই"]
@@ -213,26 +213,57 @@ def test_a_wrong_format_or_path_says_what_to_write(tmp_path: Path) -> None:
         read_vectors(truncated, WANTED)
 
 
-def test_the_pieces_of_a_word_and_their_hash() -> None:
-    assert pieces_of("ab", 1, 3) == ["<a", "<ab", "a", "ab", "ab>", "b", "b>"]
-    assert pieces_of("মা", 3, 3) == ["<মা", "মা>"]
-    assert pieces_of("a", 4, 5) == []
-    # FNV-1a of 32 bits: of no byte, of "a"; a byte above 127 is a negative number
-    assert piece_hash("") == 2166136261
-    assert piece_hash("a") == 0xE40C292C
-    assert piece_hash("\u0080") == ((((2166136261 ^ 0xFFFFFFC2) * 16777619 % 2**32) ^ 0xFFFFFF80) * 16777619) % 2**32
+def write_fasttext(path: Path, shortest: int, longest: int) -> Path:
+    from gensim.models import FastText
+    from gensim.models.fasttext import save_facebook_model
+
+    sentences = [["ফুল", "ফোটে", "বাগানে"], ["ফুল", "দেখি"], ["rose", "garden"]] * 3
+    lengths = {"min_n": shortest, "max_n": longest}
+    model = FastText(sentences, vector_size=6, min_count=1, bucket=50, epochs=1, workers=1, seed=1, **lengths)
+    save_facebook_model(model, str(path))
+    return path
 
 
 @pytest.fixture(scope="module")
 def fasttext_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    from gensim.models import FastText
-    from gensim.models.fasttext import save_facebook_model
+    return write_fasttext(tmp_path_factory.mktemp("fasttext") / "v.bin", 2, 4)
 
-    path = tmp_path_factory.mktemp("fasttext") / "v.bin"
-    sentences = [["ফুল", "ফোটে", "বাগানে"], ["ফুল", "দেখি"], ["rose", "garden"]] * 3
-    model = FastText(sentences, vector_size=6, min_count=1, bucket=50, min_n=2, max_n=4, epochs=1, workers=1, seed=1)
-    save_facebook_model(model, str(path))
-    return path
+
+@pytest.mark.parametrize(("shortest", "longest"), [(1, 3), (3, 3), (4, 5)])
+def test_pieces_of_every_length_give_what_gensim_makes_of_them(tmp_path: Path, shortest: int, longest: int) -> None:
+    from gensim.models.fasttext import load_facebook_vectors
+
+    path = write_fasttext(tmp_path / "v.bin", shortest, longest)
+    gensim = load_facebook_vectors(str(path))
+    missing = ["ab", "মা", "é", "roses"]
+    found = read_vectors(path, missing, from_subwords=[*missing, "a"]).subwords
+    assert ("a" in found) == (shortest < 4)  # <a> has three characters
+    for word in missing if shortest < 4 else ["ab", "roses", "মা"]:
+        np.testing.assert_allclose(found[word], gensim[word], rtol=1e-6, atol=1e-9)
+
+
+def test_a_fasttext_binary_with_absurd_settings_is_read_or_refused_at_once(fasttext_file: Path, tmp_path: Path) -> None:
+    whole = fasttext_file.read_bytes()
+    most = 2**31 - 1
+
+    def changed(place: int, format: str, value: int) -> Path:
+        content = whole[:place] + struct.pack(format, value) + whole[place + struct.calcsize(format) :]
+        return written(tmp_path / f"{place}.bin", content)
+
+    begin = time.process_time()
+    longest = read_vectors(changed(48, "<i", most), ["roses"], from_subwords=["roses"])  # longest
+    assert longest.subwords["roses"].shape == (6,)
+    for place, format, value, message in (
+        (8, "<i", most, rf"{most} dimensions"),
+        (40, "<i", -5, "-5 buckets"),
+        *((84, "<q", 2**power, "the file ends at byte .*within the list of pieces") for power in (40, 60, 62)),
+    ):
+        with pytest.raises(InputError, match=message):
+            read_vectors(changed(place, format, value), ["roses"], from_subwords=["roses"])
+    binary = written(tmp_path / "v.bin", f"3 {10**17}\n".encode() + b"rose \x00\x01")
+    with pytest.raises(InputError, match="the first line is no header"):
+        read_vectors(binary, ["rose"])
+    assert time.process_time() - begin < 5
 
 
 def test_a_fasttext_binary_gives_what_gensim_reads(fasttext_file: Path) -> None:

@@ -33,7 +33,7 @@ from prasanga.static import (
 from prasanga.static.files import Found
 from prasanga.static.lookup import single_words
 from prasanga.static.planning import EPOCHS, plan_vectors, training_options, training_resources
-from prasanga.static.reading import source_of, vectors_of_words
+from prasanga.static.stage import Source, vectors_of_words
 
 
 def vectors(
@@ -202,8 +202,8 @@ def test_words_come_out_of_a_training_or_out_of_a_file(tmp_path: Path) -> None:
     digest = update_manifest(manifest, [file])[file]
     of_file = {"format": "auto", "normalization": "bangla", "digest": digest, "manifest": manifest}
     for source, names, counts, repeated in (
-        (source_of(str(tmp_path / "t.parquet"), None, **of_file), str(tmp_path / "t.parquet"), [3, 9], 0),
-        (source_of(None, file, **of_file), file, [None, None], 1),
+        (Source(str(tmp_path / "t.parquet"), None, **of_file), str(tmp_path / "t.parquet"), [3, 9], 0),
+        (Source(None, file, **of_file), file, [None, None], 1),
     ):
         assert list(source.digests()) == [names]
         table, about = vectors_of_words([FLOWER, LILY, Spellings("নেই")], source, "dictionary")
@@ -220,4 +220,4 @@ def test_words_come_out_of_a_training_or_out_of_a_file(tmp_path: Path) -> None:
         }
     (tmp_path / "v.txt").write_text("ফুল 1.0 2.0\n", encoding="utf-8")
     with pytest.raises(InputError, match="another file than when the run was planned"):
-        vectors_of_words([FLOWER], source_of(None, file, **of_file), "dictionary")
+        vectors_of_words([FLOWER], Source(None, file, **of_file), "dictionary")
