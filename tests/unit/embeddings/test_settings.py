@@ -82,7 +82,6 @@ def test_the_code_that_makes_vectors_and_no_other() -> None:
         "prasanga.embeddings.forward",
         "prasanga.embeddings.pooling",
         "prasanga.embeddings.store",
-        "prasanga.embeddings.store",
         "prasanga.models",
         "prasanga.models.drawing",
         "prasanga.models.loading",
