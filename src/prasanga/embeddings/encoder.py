@@ -141,7 +141,7 @@ class Encoder:
         pieces: str = "all",
         roots: Sequence[int] | None = None,
     ) -> Vectors:
-        """Vectors of the targets at the character `spans` (start, end) of `texts`: (n, d) float32, in order.
+        """Return vectors of the targets at the character `spans` (start, end) of `texts`: (n, d) float32, in order.
 
         Args:
             texts: n texts.
@@ -165,7 +165,7 @@ class Encoder:
         pieces: str = "all",
         roots: Sequence[int] | None = None,
     ) -> dict[int, Vectors]:
-        """As `embed`, at every layer that the encoder was loaded with, by its number as given; one pass for all."""
+        """Embed targets at every layer that the encoder was loaded with, by its number as given; one pass for all."""
         vectors, _ = self._read_and_run(texts, spans, Pooling("target", pieces), roots)
         return dict(zip(self.layers, vectors, strict=True))
 
@@ -177,12 +177,12 @@ class Encoder:
         pieces: str = "all",
         roots: Sequence[int] | None = None,
     ) -> TargetVectors:
-        """As `embed`, with all that is known of each target."""
+        """Embed targets, and return all that is known of each with its vector."""
         vectors, counts = self._read_and_run(texts, spans, Pooling("target", pieces), roots)
         return TargetVectors(vectors[0], *counts)
 
     def encode(self, texts: Sequence[str], pooling: str = "cls") -> Vectors:
-        """Sentence vectors, (n, d) float32, in order, at the first layer that the encoder was loaded with.
+        """Return sentence vectors, (n, d) float32, in order, at the first layer that the encoder was loaded with.
 
         Args:
             texts: sentences; one too long for the model loses its end.
@@ -229,7 +229,7 @@ class Encoder:
         pooling: Pooling,
         roots: Sequence[int] | None = None,
     ) -> tuple[list[Vectors], tuple[Counts, Counts, NDArray[np.bool_]]]:
-        """Vectors at each layer, pieces, unknown pieces and cuts; on a card, texts are read while it is at work."""
+        """Return vectors at each layer, pieces, unknown pieces and cuts; texts are read while the card is at work."""
         self._check_arguments(texts, spans, pooling, roots)
 
         def read(places: list[int]) -> Inputs:
@@ -253,7 +253,7 @@ class Encoder:
         return vectors, (n_pieces, n_unknown, cut)
 
     def run(self, inputs: Inputs, done: Callable[[int], object] | None = None) -> list[Vectors]:
-        """The vectors of all items at each layer, (n, d) float32; the same inputs make the same batches.
+        """Return the vectors of all items at each layer, (n, d) float32; the same inputs make the same batches.
 
         Args:
             inputs: from `read`.

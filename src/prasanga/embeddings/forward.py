@@ -43,7 +43,7 @@ class Runner:
     def run(
         self, inputs: Inputs, dimension: int, limit: int | None, done: Callable[[int], object] | None = None
     ) -> list[Vectors]:
-        """The vectors of all items at each layer, (n, d) float32; the same inputs make the same batches.
+        """Return the vectors of all items at each layer, (n, d) float32; the same inputs make the same batches.
 
         Args:
             inputs: from `read_inputs`.
@@ -106,7 +106,7 @@ class Runner:
         return vectors_of(self._loaded, self._depths, inputs.ids[batch], rows, positions)
 
     def _time(self, pieces: int, limit: int | None) -> float:
-        """Seconds for a batch of so many pieces; the first run of a size warms the device up and does not count."""
+        """Return the seconds for a batch of so many pieces; a first run warms the device up and does not count."""
         length = min(_TRIAL_LENGTH, limit or _TRIAL_LENGTH, pieces)
         known = int(self._loaded.encoder.get_input_embeddings().num_embeddings)
         rng = np.random.default_rng(pieces)
@@ -126,7 +126,7 @@ def vectors_of(
     rows: Sequence[int],
     positions: Sequence[Sequence[int]],
 ) -> list[torch.Tensor]:
-    """The vectors of n items in a batch, (n, d) in float32, after each of the layers at `depths`.
+    """Return the vectors of n items in a batch, (n, d) in float32, after each of the layers at `depths`.
 
     Args:
         loaded: the model.
@@ -147,7 +147,7 @@ def vectors_of(
 def hidden_states(
     loaded: LoadedModel, layers: Sequence[int], ids: torch.Tensor, mask: torch.Tensor | None
 ) -> list[torch.Tensor]:
-    """States (rows, length, d) after each of `layers`, from one pass over ids and mask of shape (rows, length).
+    """Return states (rows, length, d) after each of `layers`, from one pass over ids and mask (rows, length).
 
     The last layer is the model's output, with its final normalization where it has one; an earlier one is what the
     next block reads. Blocks above the highest layer asked for do not run.
@@ -226,7 +226,7 @@ class _Reached(Exception):  # noqa: N818
 
 
 def _blocks(encoder: torch.nn.Module, count: int) -> torch.nn.ModuleList | None:
-    """The list of transformer blocks: the outermost list with as many members as the model has blocks."""
+    """Return the list of transformer blocks: the outermost list with as many members as the model has blocks."""
     for module in encoder.modules():
         if isinstance(module, torch.nn.ModuleList) and len(module) == count:
             return module
@@ -256,7 +256,7 @@ class Places:
 
 
 def place(rows: Sequence[int], positions: Sequence[Sequence[int]], device: torch.device) -> Places:
-    """The places of n items: of each its row, and its positions in that row, of which there is at least one."""
+    """Return the places of n items: the row of each, and its positions in that row, at least one."""
     counts = np.fromiter(map(len, positions), dtype=np.int64, count=len(positions))
     wanted = np.arange(counts.max()) < counts[:, None]
     table = np.zeros(wanted.shape, dtype=np.int64)
@@ -266,7 +266,7 @@ def place(rows: Sequence[int], positions: Sequence[Sequence[int]], device: torch
 
 
 def mean_of(states: torch.Tensor, places: Places) -> torch.Tensor:
-    """The mean over each item's places in `states` (rows, length, d), in float32: (n, d) on the same device.
+    """Return the mean over each item's places in `states` (rows, length, d), in float32: (n, d), same device.
 
     States are gathered and summed in the order of their positions; adding them up in place (`index_add_`) would give
     other bits every time on a card.

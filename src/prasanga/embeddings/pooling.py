@@ -57,12 +57,12 @@ class Pooling:
             raise InputError(f"{key} is {self.positions!r}; write one of {', '.join(allowed)}.")
 
     def __str__(self) -> str:
-        """As it stands in the key of a vector."""
+        """Return the name in the key of a vector."""
         return f"{self.unit}-{self.positions}"
 
 
 def sentence_pooling(asked: str, kind: str) -> str:
-    """What `auto` stands for as the vector of a sentence; anything else stays as it is.
+    """Return what `auto` stands for as the vector of a sentence; anything else stays as it is.
 
     An encoder's first position is there to stand for the whole text; a decoder's last one alone has read all of it; an
     encoder-decoder has neither, and its encoder's states are averaged.
@@ -75,7 +75,7 @@ def sentence_pooling(asked: str, kind: str) -> str:
 
 
 def root_end(start: int, end: int, stimulus: str) -> int:
-    """Where the root of a target at `start` to `end` ends.
+    """Return where the root of a target at `start` to `end` ends.
 
     It has as many characters as the stimulus, as in the program of Sadhu et al.
     """
@@ -169,7 +169,7 @@ def require_pieces(inputs: Inputs, texts: Sequence[str]) -> None:
 
 
 def plan_parts(texts: Sequence[str], order: Sequence[int], size: int) -> list[list[int]]:
-    """Places of `texts` in parts of about `size` characters, in the given order; equal neighbours stay together."""
+    """Divide `texts` into parts of about `size` characters, in the given order; equal neighbours stay together."""
     parts: list[list[int]] = [[]]
     before, held = None, 0
     for place in order:
@@ -183,7 +183,7 @@ def plan_parts(texts: Sequence[str], order: Sequence[int], size: int) -> list[li
 
 
 def read_ahead(parts: Sequence[Part], read: Callable[[Part], Read]) -> Iterator[tuple[Part, Read]]:
-    """Each part with what `read` makes of it; the next one is read in a thread meanwhile."""
+    """Yield each part with what `read` makes of it; the next one is read in a thread meanwhile."""
     with ThreadPoolExecutor(1) as reader:
         ahead = [reader.submit(read, part) for part in parts[:1]]
         for number, part in enumerate(parts):
@@ -193,7 +193,7 @@ def read_ahead(parts: Sequence[Part], read: Callable[[Part], Read]) -> Iterator[
 
 
 def _target(text: str, start: int, end: int, pieces: Pieces) -> list[int]:
-    """Positions of the pieces that overlap the span."""
+    """Return the positions of the pieces that overlap the span."""
     if not 0 <= start < end <= len(text):
         raise InputError(f"span {start}-{end} does not lie in its text of {len(text)} characters: {shorten(text)!r}.")
     target = overlapping(pieces, start, end)
@@ -213,7 +213,7 @@ def _sentence(text: str, pieces: Pieces) -> list[int]:
 
 
 def _fit(loaded: LoadedModel, limit: int | None, text: str, pieces: Pieces, target: list[int]) -> list[int]:
-    """Positions of the pieces to read; all of the target is among them."""
+    """Return the positions of the pieces to read; all of the target is among them."""
     begin, end = (target[0], target[-1] + 1) if target else (0, 0)
     kept = cut_around(pieces, begin, end, limit)
     if not set(target) <= set(kept):
@@ -225,7 +225,7 @@ def _fit(loaded: LoadedModel, limit: int | None, text: str, pieces: Pieces, targ
 
 
 def _choose(pooling: Pooling, pieces: Pieces, kept: list[int], whole: list[int], root: int | None) -> list[int]:
-    """Positions in the whole text that the vector is made of; any one where there is nothing to make it of."""
+    """Choose the positions in the whole text that the vector is made of; any one where nothing can make it."""
     if pooling.unit == "sentence":
         return {"cls": kept[:1], "last": kept[-1:], "mean": kept}[pooling.positions]
     if pooling.positions in ("all", "position"):
@@ -239,7 +239,7 @@ def _choose(pooling: Pooling, pieces: Pieces, kept: list[int], whole: list[int],
 
 
 def _at_position(text: str, start: int, pieces: Pieces) -> list[int]:
-    """The position of the piece that stands where the target would if every word were one piece; none if none does.
+    """Return the position of the piece that would be the target's if every word were one piece; none if none would.
 
     Words are what stands between white space; special pieces before the text are counted on top.
     """
@@ -249,5 +249,5 @@ def _at_position(text: str, start: int, pieces: Pieces) -> list[int]:
 
 
 def shorten(text: str) -> str:
-    """A text for a message."""
+    """Shorten a text for a message."""
     return text if len(text) <= 200 else f"{text[:200]}..."

@@ -38,7 +38,7 @@ def compare_with_full_precision(
     *,
     threads: int,
 ) -> dict[str, Any]:
-    """What the precision of the model and of the disk does to vectors, as plain values for JSON.
+    """Return what the precision of the model and of the disk does to vectors, as plain values for JSON.
 
     The twin in float32 runs on the same device if it has room, else on the processor.
 
@@ -81,7 +81,7 @@ class PrecisionReport:
     reason: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """The report as plain values for JSON."""
+        """Return the report as plain values for JSON."""
         return asdict(self)
 
 
@@ -109,7 +109,7 @@ def compare_vectors(
 
 
 def choose(texts: Sequence[str], count: int) -> list[int]:
-    """Places of up to `count` texts, spread evenly from the shortest to the longest.
+    """Choose the places of up to `count` texts, spread evenly from the shortest to the longest.
 
     The same texts are chosen in whatever order they come; texts of one length go by their characters.
     """
@@ -122,7 +122,7 @@ def choose(texts: Sequence[str], count: int) -> list[int]:
 
 
 def cosines(one: NDArray[np.floating], other: NDArray[np.floating]) -> NDArray[np.float64]:
-    """The cosine of each row of `one` with the same row of `other`, (n,) from (n, d) each.
+    """Return the cosine of each row of `one` with the same row of `other`, (n,) from (n, d) each.
 
     Two rows of zeros are the same vector (1); a row of zeros, or one that is not finite, has nothing in common with
     another (0).
@@ -169,7 +169,7 @@ def _embed(encoder: Encoder, chosen: pl.DataFrame, pieces: str) -> NDArray[np.fl
 def _embed_exactly(
     settings: VectorSettings, report: Mapping[str, Any], chosen: pl.DataFrame, device: str, threads: int
 ) -> NDArray[np.float32]:
-    """The vectors in float32, on `device` if it has room for the model and its batches, else on the processor."""
+    """Embed in float32, on `device` if it has room for the model and its batches, else on the processor."""
     from prasanga.embeddings.encoder import load_encoder
 
     for place in dict.fromkeys([device, "cpu"]):
@@ -192,7 +192,7 @@ def _embed_exactly(
 
 
 def not_compared(reason: str) -> PrecisionReport:
-    """The report where there is nothing to compare, or no way to."""
+    """Return the report where there is nothing to compare, or no way to."""
     return PrecisionReport(0, None, None, None, reason)
 
 

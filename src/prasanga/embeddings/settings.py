@@ -81,14 +81,14 @@ class VectorSettings:
 
     @classmethod
     def of(cls, settings: Mapping[str, Any], **options: Any) -> VectorSettings:
-        """From the parameters of a job, whose `options` are given as a mapping; more options beside them."""
+        """Make settings of the parameters of a job, whose `options` are a mapping; more options beside them."""
         plain = {key: value for key, value in settings.items() if key not in ("options", "layers")}
         return cls(
             **plain, layers=tuple(settings["layers"]), options=ModelOptions(**{**settings["options"], **options})
         )
 
     def as_plain(self) -> dict[str, Any]:
-        """For the metadata of the vectors, without what does not change them."""
+        """Return plain values for the metadata of the vectors, without what does not change them."""
         plain = asdict(self)
         del plain["layers"], plain["options"]["cards"], plain["options"]["kind"]
         if self.options.random_weights is None:
@@ -111,7 +111,7 @@ class VectorSettings:
         return Pooling("sentence", str(self.sentence_vector))
 
     def pass_layers(self) -> list[int]:
-        """This layer, and then the others that come out of the same pass."""
+        """Return this layer, and then the others that come out of the same pass."""
         return [self.layer, *(layer for layer in self.layers if layer != self.layer)]
 
 
@@ -121,7 +121,7 @@ def code_of_vectors() -> Code:
 
 
 def settle_dtype(settings: VectorSettings, report: Mapping[str, Any], root: str | Path) -> VectorSettings:
-    """The settings with a precision in place of `auto`: that of the vectors that are there, else what suits the device.
+    """Settle the precision where it is `auto`: that of the vectors that are there, else what suits the device.
 
     Args:
         settings: of a study.
@@ -141,7 +141,7 @@ def settle_dtype(settings: VectorSettings, report: Mapping[str, Any], root: str 
 
 
 def settle_sentence_vector(settings: VectorSettings, report: Mapping[str, Any]) -> VectorSettings:
-    """The settings with a vector of the sentence in place of `auto`, if the model has what was asked for.
+    """Settle the vector of a sentence where it is `auto`, and refuse one that the model lacks.
 
     Args:
         settings: of a study; unchanged where they are for target words in segments.
@@ -163,7 +163,7 @@ def settle_sentence_vector(settings: VectorSettings, report: Mapping[str, Any]) 
 
 
 def open_stores(settings: VectorSettings, report: Mapping[str, Any], root: str | Path) -> list[VectorStore]:
-    """The store of these vectors, and those of the other layers of the same pass.
+    """Open the store of these vectors, and those of the other layers of the same pass.
 
     Args:
         settings: with a settled precision.
@@ -227,7 +227,7 @@ def start_encoder(settings: VectorSettings, report: Mapping[str, Any], root: str
 
 
 def decide_once(path: str | Path, decide: Callable[[], Decision]) -> Decision:
-    """What `path` says; if it is not there, what `decide` says, kept in `path` for all who come later.
+    """Return what `path` says; if it is not there, what `decide` says, kept in `path` for all who come later.
 
     Of several processes that decide at once, one is heard, and all return what it said.
 
@@ -270,7 +270,7 @@ def _claim(path: Path, mine: Path) -> None:
 
 
 def _read(path: Path) -> Any:
-    """The decision in a file, None if there is no file. One that is empty was taken just now, and is waited for."""
+    """Read the decision in a file, None if there is no file. An empty one was taken just now, and is waited for."""
     until = time.monotonic() + _SECONDS_TO_WRITE
     try:
         while not (text := path.read_text(encoding="utf-8")) and time.monotonic() < until:

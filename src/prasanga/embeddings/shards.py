@@ -89,7 +89,7 @@ def list_shards(paths: Sequence[str | Path], output: str | Path, *, keys: Sequen
 
 
 def shard_paths(list_path: str | Path, *, verify: bool = False) -> list[Path]:
-    """The shards that a list names, checked for being there and having the size listed.
+    """Return the shards that a list names, checked for being there and having the size listed.
 
     Args:
         list_path: written by `prasanga.embeddings.list_shards`; shards are named relative to its folder.
@@ -114,7 +114,7 @@ def shard_paths(list_path: str | Path, *, verify: bool = False) -> list[Path]:
 
 
 def fitting_shards(list_path: str | Path, *, verify: bool = False) -> list[Path]:
-    """The shards that a list names, as `shard_paths`, if all are of one model, one length and one run.
+    """Return the shards that a list names, as `shard_paths`, if all are of one model, one length and one run.
 
     Raises:
         InputError: a shard with vectors of another model, layer, precision, pooling or sampling than the list says (or,
@@ -191,7 +191,7 @@ def require_shards(
 def read_embeddings(
     list_path: str | Path, *, stimuli: Collection[str] | None = None, verify: bool = False
 ) -> dict[str, tuple[list[str], NDArray[np.float32]]]:
-    """The vectors of each stimulus, from the shards that a list names, all in memory at once.
+    """Read the vectors of each stimulus, from the shards that a list names, all into memory at once.
 
     Args:
         list_path: written by `prasanga.embeddings.list_shards`.
@@ -260,7 +260,7 @@ class StoredEmbeddings(Mapping[str, tuple[list[str], NDArray[np.float32]]]):
         self._kept: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
 
     def __getitem__(self, stimulus: str) -> tuple[list[str], NDArray[np.float32]]:
-        """Occurrence ids and (n, d) float32 vectors of a stimulus, n rows in the order of the shards.
+        """Return occurrence ids and (n, d) float32 vectors of a stimulus, n rows in the order of the shards.
 
         Raises:
             KeyError: the stimulus has no vector.
@@ -281,19 +281,19 @@ class StoredEmbeddings(Mapping[str, tuple[list[str], NDArray[np.float32]]]):
         return list(ids), vectors
 
     def __iter__(self) -> Iterator[str]:
-        """The stimuli that have a vector, sorted."""
+        """Iterate over the stimuli that have a vector, sorted."""
         return iter(self._found)
 
     def __len__(self) -> int:
-        """How many stimuli have a vector."""
+        """Return how many stimuli have a vector."""
         return len(self._found)
 
     def __contains__(self, stimulus: object) -> bool:
-        """Whether a stimulus has a vector; none is read."""
+        """Return whether a stimulus has a vector; none is read."""
         return stimulus in self._found
 
     def ids(self, stimulus: str) -> list[str]:
-        """The occurrence ids of a stimulus, in the order of its vectors; no vector is read. KeyError if it has none."""
+        """Return the occurrence ids of a stimulus, in the order of its vectors; no vector is read. KeyError if none."""
         return list(self._found[stimulus][0])
 
     @property
@@ -311,7 +311,7 @@ class StoredEmbeddings(Mapping[str, tuple[list[str], NDArray[np.float32]]]):
 
 
 def read_common_occurrences(list_paths: Sequence[str | Path]) -> dict[str, set[str]]:
-    """The occurrences of each stimulus that all of these lists have: what draws in the mode `fixed` may index.
+    """Read the occurrences of each stimulus that all these lists have: what draws in the mode `fixed` may index.
 
     Args:
         list_paths: lists of the models of a study at one segment length.
@@ -334,7 +334,7 @@ def read_common_occurrences(list_paths: Sequence[str | Path]) -> dict[str, set[s
 
 
 def _occurrences(path: Path) -> dict[str, list[str]]:
-    """The occurrence ids of each stimulus in one shard, in its order."""
+    """Read the occurrence ids of each stimulus in one shard, in its order."""
     with reading_shards():
         table = read_table(path, ["occurrence_id", "stimulus"])
     mine: dict[str, list[str]] = {}
@@ -367,7 +367,7 @@ def reading_shards() -> Iterator[None]:
 
 
 def segment_lengths(path: str | Path) -> list[str]:
-    """The segment lengths in a shard, told from its footer where that is enough; none in one without rows."""
+    """Read the segment lengths in a shard, from its footer where that is enough; none in one without rows."""
     file = open_parquet(path)
     place = file.schema_arrow.names.index("segment_length")
     chunks = [file.metadata.row_group(group).column(place).statistics for group in range(file.num_row_groups)]
@@ -385,7 +385,7 @@ def _misfit(path: Path, list_path: str | Path, how: str) -> InputError:
 
 
 def _difference(key: str, found: str, expected: str) -> str:
-    """What differs, named by the first setting that does where both sides are settings."""
+    """Name what differs, by the first setting that does where both sides are settings."""
     try:
         one, other = json.loads(found), json.loads(expected)
         name = min(name for name in one.keys() | other.keys() if one.get(name) != other.get(name))
@@ -423,7 +423,7 @@ def _read_list(path: Path) -> dict[str, Any]:
 
 
 def _common_length(paths: Sequence[str | Path]) -> str | None:
-    """The segment length of all shards; None if they have no segments."""
+    """Return the segment length of all shards; None if they have no segments."""
     known: tuple[str, str | Path] | None = None
     for path in paths:
         for length in segment_lengths(path):
@@ -453,6 +453,6 @@ def _sum(paths: Sequence[str | Path], name: str) -> dict[str, int]:
 
 
 def _counts(path: str | Path, name: str) -> dict[str, Any]:
-    """What a shard's metadata counts by stimulus."""
+    """Read what a shard's metadata counts by stimulus."""
     counts: dict[str, Any] = json.loads(made_from(path).get(name, "{}"))
     return counts

@@ -301,7 +301,7 @@ class Filled:
     seconds: float = 0.0
 
     def after(self, earlier: Filled) -> Filled:
-        """Both together, where what was there at first turned out to be damaged."""
+        """Add up both, where what was there at first turned out to be damaged."""
         return Filled(
             reused=max(self.reused - earlier.embedded, 0),
             embedded=self.embedded + earlier.embedded,
@@ -321,13 +321,13 @@ class Item(NamedTuple):
 
 
 def is_left_out(n_pieces: Counts, n_unknown: Counts, unknown: Unknown) -> NDArray[np.bool_]:
-    """Which of n items a shard does not have: (n,). Of those without a piece, not even the config can keep any."""
+    """Return which of n items a shard lacks: (n,). Items without a piece not even the config can keep."""
     dropped: NDArray[np.bool_] = (n_pieces == 0) | ((n_unknown > 0) & (unknown == "leave-out"))
     return dropped
 
 
 def _items(rows: pa.Table, pooling: Pooling) -> list[tuple[str, Item]]:
-    """What to embed for each row, under the name that the store knows it by.
+    """Return what to embed for each row, under the name that the store knows it by.
 
     A segment's name is a digest of text and span, all that a vector depends on; the mean over the root depends on
     where the root ends as well.
@@ -380,7 +380,7 @@ def _schema(rows: pa.Table, store: VectorStore, width: int) -> pa.Schema:
 
 
 def _by_stimulus(rows: pa.Table, found: Rows, kept: np.ndarray) -> Iterator[pa.Table]:
-    """The rows that are kept, those of one stimulus together where they stand together."""
+    """Yield the rows that are kept, those of one stimulus together where they stand together."""
     stimuli = rows.column("stimulus").combine_chunks().take(pa.array(kept, pa.int64()))
     changes = np.flatnonzero(np.array(stimuli.to_pylist()[1:]) != np.array(stimuli.to_pylist()[:-1])) + 1
     for group in np.split(kept, changes) if len(kept) else []:
@@ -394,12 +394,12 @@ def _json(value: Any) -> str:
 
 
 def _count(stimuli: Sequence[str], chosen: np.ndarray) -> dict[str, int]:
-    """{stimulus: how many}."""
+    """Return {stimulus: how many}."""
     return dict(Counter(stimuli[row] for row in np.flatnonzero(chosen).tolist()))
 
 
 def _reasons(stimuli: Sequence[str], chosen: Mapping[str, np.ndarray]) -> dict[str, dict[str, int]]:
-    """{stimulus: {reason: how many}}, from which rows each reason concerns."""
+    """Return {stimulus: {reason: how many}}, from which rows each reason concerns."""
     counts: dict[str, dict[str, int]] = {}
     for reason, rows in chosen.items():
         for stimulus, count in _count(stimuli, rows).items():
@@ -477,7 +477,7 @@ def _keep(
 
 
 def _record(encoder: Encoder, inputs: Inputs) -> dict[str, Any]:
-    """What the store's history says of a part."""
+    """Return what the store's history says of a part."""
     return {
         **_versions(),
         "model": encoder.loaded.name,

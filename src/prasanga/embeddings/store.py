@@ -155,7 +155,7 @@ def compact_stores(root: str | Path) -> int:
 
 
 def rounded(vectors: NDArray[np.float32], dtype: StoredDtype) -> NDArray[np.floating]:
-    """Vectors in `dtype`.
+    """Return vectors in `dtype`.
 
     Raises:
         InputError: if one has a number too large for it.

@@ -27,7 +27,7 @@ def score_set(
     threads: int,
     cards: int = 1,
 ) -> pl.DataFrame:
-    """The scores of a set of pairs by one model.
+    """Return the scores of a set of pairs by one model.
 
     Args:
         pairs: the set (`prasanga.pairs.read_pairs`).

@@ -11,7 +11,7 @@ import pytest
 import torch
 from plain_embedding import Span
 
-from prasanga.embeddings import load_encoder, running
+from prasanga.embeddings import forward, load_encoder
 from prasanga.embeddings.forward import vectors_of
 from prasanga.errors import InputError
 
@@ -147,7 +147,7 @@ def test_too_little_memory_halves_the_batch(
             raise torch.OutOfMemoryError
         return vectors_of(loaded, depths, ids, *places)
 
-    monkeypatch.setattr(running, "vectors_of", small)
+    monkeypatch.setattr(forward, "vectors_of", small)
     np.testing.assert_allclose(encoder.embed(*targets), expected, atol=1e-5, rtol=1e-5)
     assert sizes == [7, 3, 1, 2, 2, 2]  # four are not tried where three did not fit
 
@@ -158,7 +158,7 @@ def test_too_little_memory_for_one_text_is_said(tiny_model: TinyModel, monkeypat
     def full(*_: Any) -> list[torch.Tensor]:
         raise torch.OutOfMemoryError
 
-    monkeypatch.setattr(running, "vectors_of", full)
+    monkeypatch.setattr(forward, "vectors_of", full)
     with pytest.raises(InputError, match=r"device cpu has no memory for one text of \d+ pieces"):
         encoder.embed([FLOWER], [(0, 5)])
 
