@@ -28,7 +28,7 @@ from prasanga.models.pieces import Pieces, Span, overlapping
 from prasanga.pairs import align_spans
 from prasanga.pairs.words import Punctuation, check_punctuation
 from prasanga.progress import progress
-from prasanga.text.batches import normalizer
+from prasanga.text import normalizer
 
 UNKNOWN = ("leave-out", "keep")
 PIECES = ("all", "left-to-right")

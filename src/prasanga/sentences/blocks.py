@@ -18,9 +18,9 @@ from prasanga.errors import InputError
 from prasanga.sentences.corpus import Documents
 from prasanga.sentences.decompression import INFLATION, LONGEST_LINE, open_decompressed, too_long
 from prasanga.sentences.records import Record
-from prasanga.text.characters import IS_SPACE, character_flags
 from prasanga.text.compiled import compiled
-from prasanga.text.rewriting import Bytes, Lines, Positions, decode
+from prasanga.text.lines import Bytes, Lines, Positions, decode
+from prasanga.text.words import IS_SPACE, character_flags
 
 BLOCK = 1 << 20
 

@@ -20,7 +20,7 @@ from prasanga.text import fold
 
 if TYPE_CHECKING:
     from prasanga.sentences.scanning import Hits, Sentences
-    from prasanga.text.rewriting import Bytes, Positions
+    from prasanga.text.lines import Bytes, Positions
 
 Position = Literal["anywhere", "sentence-initial"]
 

@@ -21,8 +21,7 @@ from prasanga.sentences.decompression import open_decompressed
 from prasanga.sentences.matcher import Matcher
 from prasanga.sentences.windows import ANY, LONGEST_SENTENCE, NONE, Passage, Stimuli
 from prasanga.text import Normalizer
-from prasanga.text.line_splitting import Spans, split_lines
-from prasanga.text.rewriting import Lines
+from prasanga.text.lines import Lines, Spans, split_lines
 
 _MARGIN = 1 << 16
 

@@ -13,9 +13,9 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from prasanga.text.characters import IS_WORD, character_flags
 from prasanga.text.compiled import compiled
-from prasanga.text.rewriting import Bytes, Positions, decode_valid
+from prasanga.text.lines import Bytes, Positions, decode_valid
+from prasanga.text.words import IS_WORD, character_flags
 
 _NON_JOINER: Final = 0x200C
 _HYPHEN: Final = 0x2010

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from prasanga.sentences.identity import context_id, occurrence_id, text_id
 from prasanga.sentences.scanning import Hits, Sentences
 from prasanga.text.compiled import compiled
-from prasanga.text.rewriting import Bytes, Positions
+from prasanga.text.lines import Bytes, Positions
 
 SENTENCE_SCHEMA = pa.schema(
     [

@@ -1,7 +1,6 @@
 """Text: normalization, words and sentences, for every stage that reads or counts text."""
 
-from prasanga.text.batches import Normalizer, normalize_batch, normalizer
-from prasanga.text.normalization import Replacement, normalize
+from prasanga.text.normalization import Normalizer, Replacement, normalize, normalize_batch, normalizer
 from prasanga.text.splitting import split_sentences
 from prasanga.text.words import WORD, count_words, fold, words
 

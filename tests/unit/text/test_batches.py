@@ -14,9 +14,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from prasanga.errors import InputError
-from prasanga.text import batches, normalize, normalize_batch, normalizer
-from prasanga.text.normalization import Form
-from prasanga.text.rewriting import Lines
+from prasanga.text import normalize, normalize_batch, normalizer
+from prasanga.text.lines import Lines
+from prasanga.text.normalization import ORDINARY, Form
 
 # Pieces that do something together; st.text() alone would hardly ever put them side by side.
 TRIGGERS = [
@@ -30,7 +30,7 @@ TRIGGERS = [
 ]
 texts = st.one_of(
     st.text(st.characters(exclude_categories=())),
-    st.text(st.sampled_from(batches.ORDINARY)),
+    st.text(st.sampled_from(ORDINARY)),
     st.text(st.characters(min_codepoint=0x0900, max_codepoint=0x09FF)),
     st.lists(st.sampled_from(TRIGGERS), max_size=12).map("".join),
 )
@@ -100,7 +100,7 @@ def test_a_nukta_is_folded_where_it_is_often_left_out() -> None:
 
 def test_every_pair_of_ordinary_characters() -> None:
     """Exhaustive, where it matters most: what two neighbours do to each other."""
-    pairs = ["".join(pair) for pair in itertools.product(batches.ORDINARY, repeat=2)]
+    pairs = ["".join(pair) for pair in itertools.product(ORDINARY, repeat=2)]
     # Letters of one kind behave alike; those with a property that matters to a neighbour are all kept.
     kept = set("\t\n\r <;#'\"`aZ0\u00a0—…’“•")
     kept |= set("\u0995\u09ac\u0985\u09df\u09dc\u0981\u0982\u09be\u09bc\u09c7\u09cb\u09cd\u09f7")
@@ -113,14 +113,14 @@ def test_every_pair_of_ordinary_characters() -> None:
 
 
 @settings(max_examples=300, deadline=None)
-@given(st.text(st.sampled_from([*batches.ORDINARY, *"–—…’‘“”\u00a0•" * 10])))
+@given(st.text(st.sampled_from([*ORDINARY, *"–—…’‘“”\u00a0•" * 10])))
 def test_ordinary_text_never_looks_like_mojibake(text: str) -> None:
     assert not is_bad(text)
 
 
 def test_ordinary_characters_are_never_deleted_and_never_reordered_but_by_a_nukta() -> None:
-    assert all(normalize(f"ক{character}ক") != "কক" for character in batches.ORDINARY)
-    classes = {character: unicodedata.combining(character) for character in batches.ORDINARY}
+    assert all(normalize(f"ক{character}ক") != "কক" for character in ORDINARY)
+    classes = {character: unicodedata.combining(character) for character in ORDINARY}
     assert {character for character, order in classes.items() if order} == set("\u093c\u094d\u09bc\u09cd")
 
 
@@ -137,7 +137,7 @@ def test_a_long_run_of_spaces_and_a_long_line() -> None:
 
 
 def test_a_batch_of_long_lines_is_divided(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batches, "_CHARACTERS_AT_A_TIME", 10)
+    monkeypatch.setattr("prasanga.text.normalization._CHARACTERS_AT_A_TIME", 10)
     batch = ["বড় “লাইন” " * number for number in range(20)] + ["é", ""]
     assert normalize_batch(batch) == [normalize(text) for text in batch]
 

@@ -9,8 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from prasanga.text import normalize_batch, split_sentences
-from prasanga.text.line_splitting import split_lines
-from prasanga.text.rewriting import Lines
+from prasanga.text.lines import Lines, split_lines
 
 PIECES = [
     *"কখািয়্ही।॥?!.|  \"')]}»”’›‘“([aAbz19=/&_ঃ\u200c\u3000\x1c\t\xa0é😀",
