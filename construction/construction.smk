@@ -210,10 +210,10 @@ rule propose_translations:
         "logs/construction/translations/{family}.log",
     benchmark:
         "benchmarks/construction/translations/{family}.tsv"
-    threads: lambda wildcards: cores_beside(cards_of_family(wildcards))
+    threads: lambda wildcards: cores_beside(config["models"][wildcards.family]["cards"])
     resources:
-        gpu=cards_of_family,
-        cards=cards_of_family,
+        gpu=lambda wildcards: config["models"][wildcards.family]["cards"],
+        cards=lambda wildcards: config["models"][wildcards.family]["cards"],
     params:
         translation=lambda wildcards: {
             **model_settings(wildcards.family),

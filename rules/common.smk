@@ -267,7 +267,7 @@ def attach_fingerprints(workflow):
     with remembered(f"{CACHE}/code.json"):
         for each in workflow.rules:
             if each.script:
-                script = Path(each.basedir.get_path_or_uri(secret_free=True), str(each.script))
+                script = Path(each.basedir.get_path_or_uri(secret_free=True), str(each.script)).resolve()
                 digests = fingerprint(script, SOURCE)
                 each.set_params(*(f"{name} {digest}" for name, digest in digests.items()))
 
