@@ -148,8 +148,8 @@ rule build_pairs:
         "scripts/build_pairs.py"
 
 
-rule write_adaptation_sheet:
-    """A sheet with a row for each pair, and the page that goes with it."""
+rule adapt_pairs:
+    """The sheet by which pairs are kept, modified or removed, and the page that goes with it."""
     input:
         pairs=lambda wildcards: readable(CONSTRUCTION.pairs),
     output:
@@ -162,16 +162,10 @@ rule write_adaptation_sheet:
     params:
         adaptation=ADAPTING,
     script:
-        "scripts/write_adaptation_sheet.py"
+        "scripts/adapt_pairs.py"
 
 
-rule adapt_pairs:
-    """The sheet by which pairs are kept, modified or removed."""
-    input:
-        rules.write_adaptation_sheet.output,
-
-
-rule check_adaptation:
+rule read_adaptation:
     """The adapted pairs of the sheet that came back, what is to be looked at, and counts."""
     input:
         pairs=lambda wildcards: readable(CONSTRUCTION.pairs),
@@ -189,12 +183,6 @@ rule check_adaptation:
         adaptation=ADAPTING,
     script:
         "scripts/read_adaptation.py"
-
-
-rule read_adaptation:
-    """The adapted pairs, in our own layout."""
-    input:
-        rules.check_adaptation.output,
 
 
 rule propose_translations:
@@ -226,7 +214,7 @@ rule propose_translations:
         "scripts/propose_translations.py"
 
 
-rule write_translation_sheets:
+rule translate_pairs:
     """A sheet for each annotator that names no engine, and the key to its letters, which is no part of the sheets."""
     input:
         pairs=lambda wildcards: readable(CONSTRUCTION.pairs),
@@ -242,17 +230,11 @@ rule write_translation_sheets:
     params:
         sheets={"into": config["construction"]["into"], "seed": config["seed"]},
     script:
-        "scripts/write_translation_sheets.py"
+        "scripts/translate_pairs.py"
 
 
-rule translate_pairs:
-    """The sheets on which annotators choose a translation of each pair."""
-    input:
-        rules.write_translation_sheets.output,
-
-
-rule resolve_translations:
-    """The translated pairs, what became of each pair, and how often each engine was chosen."""
+rule choose_translations:
+    """The translated pairs in our own layout, what became of each pair, and how often each engine was chosen."""
     input:
         pairs=lambda wildcards: readable(CONSTRUCTION.pairs),
         # what was given out, kept with what came back: translating anew must not change what a letter meant
@@ -271,12 +253,6 @@ rule resolve_translations:
         choices={"into": config["construction"]["into"], "annotators": CONSTRUCTION.annotators},
     script:
         "scripts/choose_translations.py"
-
-
-rule choose_translations:
-    """The translated pairs, in our own layout."""
-    input:
-        rules.resolve_translations.output,
 
 
 rule find_shared_pieces:

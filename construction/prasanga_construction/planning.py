@@ -43,15 +43,15 @@ class Plan:
         self._settings = config["construction"]
         self._models = config["models"]
         self._sets = config["pairs"]["sets"]
+        into, returned = self._settings["into"], self._settings["returned"]
+        name = self._settings["pairs"] or "none"
         self.annotators: list[str] = self._settings["annotators"]
-        into, name, returned = (self._settings[key] for key in ("into", "pairs", "returned"))
-        name = name or "none"
         self.adaptation = f"{_OUT}/{name}/adaptation"
         self.translation = f"{_OUT}/{name}/translation/{into}"
-        self._annotations = returned
-        self._of_set = f"{returned}/{name}"
-        self._translated = f"{self._of_set}/translation/{into}"
         self.reviewed_sentences = f"{returned}/sentences.csv"
+        self._vote_sheets = [f"{returned}/tuples/{annotator}.csv" for annotator in self.annotators]
+        self._adapted = f"{returned}/{name}/adaptation.csv"
+        self._translated = f"{returned}/{name}/translation/{into}"
 
     def tuples_to_annotate(self) -> str:
         """Return the tuples of the study, or those that a model proposes."""
@@ -59,20 +59,20 @@ class Plan:
 
     def annotated_tuples(self) -> str:
         """Return the tuples with the votes of sheets that came back; where none did, the study's with their own."""
-        if self._settings["tuples"] and not any(Path(sheet).exists() for sheet in self._vote_sheets()):
+        if self._settings["tuples"] and not any(Path(sheet).exists() for sheet in self._vote_sheets):
             return str(self._settings["tuples"])
         return f"{_OUT}/tuples.csv"
 
     def filled_sheets(self) -> list[str]:
         """Return the sheets of all annotators with votes on tuples, as they came back."""
         check_annotators(self.annotators)
-        for sheet in self._vote_sheets():
+        for sheet in self._vote_sheets:
             if not Path(sheet).exists():
                 raise InputError(
                     f"{sheet} is not there. Put the sheet that this annotator has filled in there, as CSV in UTF-8;"
                     f" empty ones are written by `snakemake write_annotation_sheets` {_HOW}."
                 )
-        return self._vote_sheets()
+        return self._vote_sheets
 
     def sentences(self) -> list[str]:
         """Return the file of sentences that people have reviewed; else that of the model, if there is one."""
@@ -132,7 +132,7 @@ class Plan:
 
     def adapted_sheet(self) -> str:
         """Return the sheet of the adaptation that came back."""
-        return _returned(f"{self._of_set}/adaptation.csv")
+        return _returned(self._adapted)
 
     def translation_key(self) -> str:
         """Return the key to the sheets that were given out, kept beside those that came back."""
@@ -159,9 +159,6 @@ class Plan:
             raise InputError(f"pairs.sets is empty, so there are no pairs to look at. Add a set {_HOW}.")
         found = f"{_OUT}/shared_pieces"
         return [f"{found}/{name}/{model}.{ending}" for name in sorted(self._sets) for model in sorted(self._models)]
-
-    def _vote_sheets(self) -> list[str]:
-        return [f"{self._annotations}/tuples/{name}.csv" for name in self.annotators]
 
 
 def check_annotators(annotators: Sequence[str]) -> None:

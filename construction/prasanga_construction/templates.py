@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -110,7 +111,10 @@ def load_templates(path: str | Path) -> Templates:
     content.require("a file of templates", required=["language", "prompts", "templates"])
     by_class = content.entry_of("templates")
     by_class.require("templates by class of the attribute", required=(), optional=WORD_CLASSES)
-    classes = {name: _read_class(name, by_class.entries_of(name)) for name in by_class}
+    classes = {
+        name: read_distinct(f"the class `{name}`", by_class.entries_of(name), partial(_read_template, name))
+        for name in by_class
+    }
     if not any(classes.values()):
         raise InputError(
             f"{path}: `templates` is empty. Write under it `adjective: [{{id: ..., label: ..., text: ...}}]`."
@@ -174,10 +178,6 @@ def _of_gender(words: Sequence[str], term: Term, template: Template) -> str:
             " the template."
         )
     return by_gender[term.gender]
-
-
-def _read_class(name: str, entries: Sequence[Entry]) -> tuple[Template, ...]:
-    return read_distinct(f"the class `{name}`", entries, lambda entry: _read_template(name, entry))
 
 
 def _read_template(word_class: str, entry: Entry) -> Template:

@@ -162,7 +162,7 @@ def translate_pairs(
         reads=asking.reads,
         writes=asking.writes,
     )
-    answers = dict(zip(sentences, ([_one_line(text) for text in texts] for texts in written), strict=True))
+    answers = dict(zip(sentences, ([" ".join(text.split()) for text in texts] for texts in written), strict=True))
     rows = [
         {"pair_id": pair["pair_id"], "engine": engine, "rank": rank, "first": first, "second": second}
         for pair in pairs.iter_rows(named=True)
@@ -294,10 +294,6 @@ def _piece_of(vocabulary: Mapping[str, int], language: str, codes: Mapping[str, 
             " up in the model's documentation (mBART: hi_IN, NLLB: hin_Deva)."
         )
     return given or next((piece for piece in _PIECES[language] if piece in vocabulary), None)
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
 
 
 def _same_letters(key: pl.DataFrame) -> dict[str, list[str]]:

@@ -93,6 +93,17 @@ def fill_in(study: Study, path: str, into: str, key: str, answers: Mapping[str, 
         writer.writerows(sheet)
 
 
+def test_a_study_that_asks_for_nothing_has_no_rules_of_construction(project_root: Path, tmp_path: Path) -> None:
+    study = copy_code(project_root, tmp_path / "tree", link_source=True)
+    study.configure(SMALL)
+    listed = study.run("--list-rules").split()
+    assert "read_pairs" in listed
+    assert not {"build_pairs", "adapt_pairs", "find_shared_pieces"} & set(listed)
+    named = study.snakemake("--dry-run", "propose_attributes")
+    assert named.returncode != 0
+    assert "construction.proposer is null, so no model can propose anything" in named.stdout + named.stderr
+
+
 def test_what_is_handed_out(handed_out: Study) -> None:
     for annotator in ANNOTATORS:
         sheet = rows(handed_out, f"{OUT}/sheets/{annotator}.csv")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from prasanga.errors import InputError
-from prasanga_construction.names import has_name, possible_names, read_names, suggest_names
+from prasanga_construction.adaptation import has_name, possible_names, read_names, suggest_names
 
 CANDIDATES = Path(__file__).parents[3] / "resources/candidates"
 

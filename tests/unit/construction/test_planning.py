@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from prasanga.errors import InputError
+from prasanga.provenance.code import fingerprint
 from prasanga_construction.annotation import write_sheets
 from prasanga_construction.planning import Plan, is_asked_for
 
 NOTHING: dict[str, Any] = {"tuples": None, "proposer": None, "pairs": None, "translators": [], "votes": 3}
 MODELS = {"mt5": {"kind": "encoder-decoder"}, "gpt": {"kind": "decoder"}, "new": {}}
-RULES = Path(__file__).parents[3] / "construction/construction.smk"
+ROOT = Path(__file__).parents[3]
+RULES = ROOT / "construction/construction.smk"
 
 
 def plan(sets: tuple[str, ...] = (), **settings: Any) -> Plan:
@@ -116,6 +119,22 @@ def test_shared_pieces_of_every_set_by_every_model() -> None:
     assert paths[0] == "results/construction/shared_pieces/a/gpt.pieces.parquet"
     with pytest.raises(InputError, match=r"pairs.sets is empty"):
         plan().shared_pieces("pieces.parquet")
+
+
+def test_an_edit_of_this_package_is_an_edit_of_its_scripts(tmp_path: Path) -> None:
+    """The fingerprint of a script follows its imports into this package, too."""
+    for name in ("src", "construction"):
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__", "vendor"))
+    script, source = tmp_path / "construction/scripts/build_pairs.py", tmp_path / "src"
+    before = fingerprint(script, source)
+    edited = tmp_path / "construction/prasanga_construction/distance.py"
+    text = edited.read_text(encoding="utf-8")
+    edited.write_text(text.replace('len(one["rest"]) == len(other["rest"])', "True"), encoding="utf-8")
+    assert edited.read_text(encoding="utf-8") != text
+    assert fingerprint(script, source) != before
+    assert fingerprint(tmp_path / "construction/scripts/gather_shared_pieces.py", source) == fingerprint(
+        ROOT / "construction/scripts/gather_shared_pieces.py", ROOT / "src"
+    )
 
 
 @pytest.mark.parametrize("names", [["one"], ["a/b", "c"], ["instructions", "c"], ["A", "a"]])
