@@ -17,7 +17,7 @@ os.environ |= {"PYTHONPATH": os.pathsep.join([*PACKAGES, os.getenv("PYTHONPATH",
 
 from prasanga.config import complete, read_schema
 from prasanga.config_files import read_config
-from prasanga.embeddings.lists import require_shards
+from prasanga.embeddings.shards import require_shards
 from prasanga.errors import InputError
 from prasanga.likelihoods.planning import require_scores
 from prasanga.logs import said_of_failure

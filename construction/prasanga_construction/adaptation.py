@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from prasanga.errors import InputError
-from prasanga.lexicon.yaml_input import read_yaml
+from prasanga.lexicon.spelling import read_yaml
 from prasanga.pairs.alignment import align_words
 from prasanga.pairs.marks import write_mark
 from prasanga.pairs.words import words_of
