@@ -79,7 +79,7 @@ def warm_python(*, torch: bool = True, started_in: tuple[tuple[str, str], ...] =
 
     Args:
         torch: whether torch and what goes with it are imported already; a test that does without them says no.
-        started_in: of the environment what a Python reads once, at its start, or while it imports.
+        started_in: what the environment has besides, of which a Python reads some at its start or while it imports.
     """
     if not hasattr(os, "pidfd_open"):
         return sys.executable

@@ -25,10 +25,10 @@ def study(finished: Study, tmp_path: Path) -> Iterator[Study]:
     shutil.rmtree(copy.root, ignore_errors=True)
 
 
-@pytest.fixture
-def no_torch(tmp_path: Path) -> dict[str, str]:
-    """An environment in which importing torch or transformers fails."""
-    for name in ("torch", "transformers"):
-        (tmp_path / "none" / name).mkdir(parents=True)
-        (tmp_path / "none" / name / "__init__.py").write_text(f"raise ImportError('{name} was imported')\n")
-    return {"PYTHONPATH": str(tmp_path / "none")}
+@pytest.fixture(scope="session")
+def no_torch(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """An environment in which importing torch, transformers or gensim fails."""
+    folder = tmp_path_factory.mktemp("none")
+    for name in ("torch", "transformers", "gensim"):
+        (folder / f"{name}.py").write_text(f"raise ImportError('{name} was imported')\n", encoding="utf-8")
+    return {"PYTHONPATH": str(folder)}
