@@ -1,4 +1,4 @@
-"""A finished small study in a copy of the tree, for tests to plan in and to change."""
+"""Copies of the finished study, for tests to change, and an environment without torch."""
 
 from __future__ import annotations
 
@@ -7,14 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from shared_studies import finished_study
 from small_study import Study
-
-
-@pytest.fixture(scope="session")
-def finished(project_root: Path, tmp_path_factory: pytest.TempPathFactory) -> Study:
-    """The small study, run to its end. Tests must not change it; they take a copy (`study`)."""
-    return finished_study(project_root, tmp_path_factory)
 
 
 @pytest.fixture
