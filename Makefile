@@ -20,7 +20,7 @@ demo: $(VENV)/.installed
 # The browser comes while the environment is made.
 test:
 	$(MAKE) --jobs=2 --output-sync=target $(KUBERNETES)/.installed system
-	$(MAKE) --jobs=2 --output-sync=target check suite
+	$(MAKE) --jobs=2 --output-sync=line check suite
 
 # What takes too long for every change: faults through the whole workflow and many on single stages, whole studies through
 # queues, a real Slurm of one node (as root), fuzzers with much input, benchmarks. Some hours; fuzzers are one process, whose
@@ -49,7 +49,7 @@ system:
 
 # A Slurm for tests/slurm.
 slurm:
-	@for name in slurmctld slurmd sbatch munged; do command -v $$name >/dev/null || missing=$$name; done; \
+	@missing=; for name in slurmctld slurmd sbatch munged; do command -v $$name >/dev/null || missing=$$name; done; \
 	if [ -z "$$missing" ]; then exit 0; fi; \
 	$(call install,slurmctld slurmd slurm-client munge)
 

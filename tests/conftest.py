@@ -1,4 +1,4 @@
-"""Where the tests find the project, and the data beside it that may not be copied into it."""
+"""What tests of several folders share: the project, data that may not be copied into it, a browser, a study."""
 
 from __future__ import annotations
 
@@ -8,12 +8,21 @@ from pathlib import Path
 import pytest
 from browser_fixtures import browser, open_page
 from hypothesis import settings
+from shared_studies import finished_study
+from small_study import Study
+from warm_python import share_warm_python
 
-__all__ = ["browser", "open_page", "project_root", "shared"]
+__all__ = ["browser", "finished", "open_page", "project_root", "shared"]
 
 # What is tested is values, and the first call of compiled code takes its time.
 settings.register_profile("values", deadline=None)
 settings.load_profile("values")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Where tests run in several processes, these share what starts their studies."""
+    if config.getoption("numprocesses", None):
+        share_warm_python()
 
 
 @pytest.fixture(scope="session")
@@ -29,3 +38,9 @@ def shared(project_root: Path) -> Path:
     if not folder.is_dir():
         pytest.skip(f"needs reference data that may not be shipped: no folder {folder} (PRASANGA_SHARED names another)")
     return folder
+
+
+@pytest.fixture(scope="session")
+def finished(project_root: Path, tmp_path_factory: pytest.TempPathFactory) -> Study:
+    """The small study, run to its end; tests must not change it, but take a copy."""
+    return finished_study(project_root, tmp_path_factory)

@@ -17,7 +17,7 @@ import pytest
 import yaml
 from fault_plans import Chain, Run, draw, orphans_ended, why_skipped
 from faults import FileFault, Surroundings, why_not
-from shared_studies import finished_study, shared_study
+from shared_studies import shared_study
 from small_study import SMALL, Study, copy_code
 
 FAULTS = int(os.environ.get("FAULTS", "10"))
@@ -51,12 +51,6 @@ def undisturbed(project_root: Path, tmp_path_factory: pytest.TempPathFactory) ->
         return study
 
     return shared_study(tmp_path_factory, "undisturbed", finish)
-
-
-@pytest.fixture(scope="session")
-def finished(project_root: Path, tmp_path_factory: pytest.TempPathFactory) -> Study:
-    """The small study that the tests of the workflow share."""
-    return finished_study(project_root, tmp_path_factory)
 
 
 def test_a_folder_that_cannot_be_written_to_is_said_before_any_job(finished: Study, tmp_path: Path) -> None:

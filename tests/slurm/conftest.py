@@ -1,4 +1,4 @@
-"""A real Slurm of one node, and a small study that was finished without it.
+"""A real Slurm of one node, and the small study half done.
 
     pytest tests/slurm            # needs root and Debian's slurmctld, slurmd, slurm-client and munge; not with -n
 
@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from shared_studies import finished_study
 from slurm_node import SlurmNode, why_not
 from small_study import Study
 
@@ -31,12 +30,6 @@ def node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SlurmNode]:
         yield one.start()
     finally:
         one.stop()
-
-
-@pytest.fixture(scope="session")
-def finished(project_root: Path, tmp_path_factory: pytest.TempPathFactory) -> Study:
-    """The small study of the workflow tests, run to its end on this machine; what every disturbed run must equal."""
-    return finished_study(project_root, tmp_path_factory)
 
 
 @pytest.fixture

@@ -26,6 +26,7 @@ from pathlib import Path
 import psutil
 from faults import Around, FaultMissedError, FileFault, Surroundings, kill, small_disk, start, temporary_files, why_not
 from small_study import Study
+from warm_python import warm_python
 
 from prasanga.errors import InputError
 from prasanga.parquet import read_table, require_every_page
@@ -107,7 +108,7 @@ class Chain:
         """Run to the end as the messages say, and compare everything."""
         said: list[str] = []
         for _ in range(8):
-            run = Run(self.study)
+            run = Run(self.study, python=warm_python())
             printed = run.wait()
             if run.code == 0:
                 break
@@ -218,12 +219,12 @@ class Chain:
 class Run:
     """A run of Snakemake in the study's folder, watched while it goes on."""
 
-    def __init__(self, study: Study, *arguments: str, around: Around | None = None) -> None:
+    def __init__(self, study: Study, *arguments: str, around: Around | None = None, python: str | None = None) -> None:
         self.study = study
         self.log = study.root / "run.log"
         with self.log.open("w") as log:
             self.process = start(
-                [sys.executable, "-m", "snakemake", "--cores", str(RUN_ON), *arguments],
+                [python or sys.executable, "-m", "snakemake", "--cores", str(RUN_ON), *arguments],
                 around=around,
                 cwd=study.root,
                 env={"HF_HUB_OFFLINE": "1"},

@@ -68,16 +68,15 @@ class Study:
     ) -> subprocess.CompletedProcess[str]:
         """Run Snakemake as a user would, from the study's folder.
 
-        Another path for modules is for a Python that has not imported torch, any other environment for one of its own.
+        Another environment is for a Python of its own, which has not imported torch if it has other paths for modules.
+        Jobs are started greedily: Snakemake's other way asks a solver, in a process of its own, each time a job ends.
         """
-        started_in = {name: value for name, value in (environment or {}).items() if name != "PYTHONPATH"}
-        python = warm_python(
-            torch="PYTHONPATH" not in (environment or {}), started_in=tuple(sorted(started_in.items()))
-        )
+        environment = environment or {}
+        python = warm_python(torch="PYTHONPATH" not in environment, started_in=tuple(sorted(environment.items())))
         return subprocess.run(
-            [python, "-m", "snakemake", "--cores", "2", *arguments],
+            [python, "-m", "snakemake", "--cores", "2", "--scheduler", "greedy", *arguments],
             cwd=self.root,
-            env={**os.environ, "HF_HUB_OFFLINE": "1", **(environment or {})},
+            env={**os.environ, "HF_HUB_OFFLINE": "1", **environment},
             capture_output=True,
             text=True,
             check=False,

@@ -1,9 +1,9 @@
 """Python with Snakemake, torch and the other libraries imported already: what starts from it starts in a moment.
 
 A study in the tests is some fifty processes, each of which would import for seconds what it needs for less than one.
-So a server imports it all once and forks for every process that is asked of it, as multiprocessing's forkserver does.
-It runs nothing else, and no line of our own package. What a process sees is its own: arguments, folder, environment,
-the package's source by PYTHONPATH, standard streams, exit status.
+So a server imports it all once, when it is first asked, and forks for every process, as multiprocessing's forkserver
+does. It runs nothing else, and no line of our own package. What a process sees is its own: arguments, folder,
+environment, the package's source by PYTHONPATH, standard streams, exit status.
 
     subprocess.run([warm_python(), "-m", "snakemake", "--cores", "2"])
 
@@ -45,6 +45,7 @@ _LIBRARIES = (
     *("snakemake.cli", "snakemake.report", "nbformat", "docutils.core", "requests", "yte", "smart_open"),
 )
 _LENGTH = struct.Struct("<I")
+_SHARED = "WARM_PYTHON"
 
 # The command: hands its arguments, folder, environment and streams to the server, and ends as the process there does.
 _COMMAND = """#!{python} -IS
@@ -71,6 +72,11 @@ sys.exit(status)
 """
 
 
+def share_warm_python() -> None:
+    """Have the processes that this one starts, as pytest-xdist does, use one server together."""
+    os.environ[_SHARED] = warm_python()
+
+
 @functools.cache
 def warm_python(*, torch: bool = True, started_in: tuple[tuple[str, str], ...] = ()) -> str:
     """Return what to run in place of `sys.executable`; the server behind it starts at the first call and ends with us.
@@ -79,10 +85,12 @@ def warm_python(*, torch: bool = True, started_in: tuple[tuple[str, str], ...] =
 
     Args:
         torch: whether torch and what goes with it are imported already; a test that does without them says no.
-        started_in: of the environment what a Python reads once, at its start, or while it imports.
+        started_in: what the environment has besides, of which a Python reads some at its start or while it imports.
     """
     if not hasattr(os, "pidfd_open"):
         return sys.executable
+    if torch and not started_in and _SHARED in os.environ:
+        return os.environ[_SHARED]
     folder = Path(tempfile.mkdtemp(prefix="warm-python-"))
     address, command = folder / "socket", folder / "python"
     command.write_text(_COMMAND.format(python=sys.executable, address=str(address)), encoding="utf-8")
@@ -109,11 +117,7 @@ def _end(server: subprocess.Popen[bytes], folder: Path) -> None:
 def main() -> None:
     """Serve until whoever started the server is gone; a forked process leaves the loop with what it is to run."""
     address, command, *modules = sys.argv[1:]
-    for name in modules:
-        importlib.import_module(name)
-    _load_types_of_numba()
-    gc.freeze()  # what was imported is never garbage; otherwise each process would go through all of it at its end
-    arguments = _serve(address)
+    arguments = _serve(address, modules)
     if arguments is None:
         return
     sys.executable = command
@@ -123,14 +127,6 @@ def main() -> None:
     except SystemExit as error:
         status = error.code
     _leave(status)
-
-
-def _load_types_of_numba() -> None:
-    """What numba imports when the first compiled function is called."""
-    from numba.core.registry import cpu_target
-
-    cpu_target.typing_context.refresh()
-    cpu_target.target_context.refresh()
 
 
 def _leave(status: int | str | None) -> None:
@@ -146,8 +142,9 @@ def _leave(status: int | str | None) -> None:
     os._exit((status or 0) & 0xFF)
 
 
-def _serve(address: str) -> list[str] | None:
+def _serve(address: str, modules: list[str]) -> list[str] | None:
     """Fork for every process that is asked for; in the fork, its arguments. None at the end."""
+    imported = False
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for them here
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(address)
@@ -157,11 +154,25 @@ def _serve(address: str) -> list[str] | None:
             ready, _, _ = select.select([listening, sys.stdin], [], [])
             if sys.stdin in ready:
                 return None
+            if not imported:
+                _import(modules)
+                imported = True
             asking, _ = listening.accept()
             with asking:
                 if not os.fork():
                     listening.close()
                     return _attend(asking)
+
+
+def _import(modules: list[str]) -> None:
+    """Import them, and what numba imports when a compiled function is first called."""
+    for name in modules:
+        importlib.import_module(name)
+    from numba.core.registry import cpu_target
+
+    cpu_target.typing_context.refresh()
+    cpu_target.target_context.refresh()
+    gc.freeze()  # what was imported is never garbage; otherwise each process would go through all of it
 
 
 def _attend(asking: socket.socket) -> list[str]:

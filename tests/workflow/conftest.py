@@ -1,4 +1,4 @@
-"""A finished small study in a copy of the tree, for tests to plan in and to change."""
+"""Copies of the finished study, for tests to change, and an environment without torch."""
 
 from __future__ import annotations
 
@@ -7,14 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from shared_studies import finished_study
 from small_study import Study
-
-
-@pytest.fixture(scope="session")
-def finished(project_root: Path, tmp_path_factory: pytest.TempPathFactory) -> Study:
-    """The small study, run to its end. Tests must not change it; they take a copy (`study`)."""
-    return finished_study(project_root, tmp_path_factory)
 
 
 @pytest.fixture
@@ -25,10 +18,10 @@ def study(finished: Study, tmp_path: Path) -> Iterator[Study]:
     shutil.rmtree(copy.root, ignore_errors=True)
 
 
-@pytest.fixture
-def no_torch(tmp_path: Path) -> dict[str, str]:
-    """An environment in which importing torch or transformers fails."""
-    for name in ("torch", "transformers"):
-        (tmp_path / "none" / name).mkdir(parents=True)
-        (tmp_path / "none" / name / "__init__.py").write_text(f"raise ImportError('{name} was imported')\n")
-    return {"PYTHONPATH": str(tmp_path / "none")}
+@pytest.fixture(scope="session")
+def no_torch(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """An environment in which importing torch, transformers or gensim fails."""
+    folder = tmp_path_factory.mktemp("none")
+    for name in ("torch", "transformers", "gensim"):
+        (folder / f"{name}.py").write_text(f"raise ImportError('{name} was imported')\n", encoding="utf-8")
+    return {"PYTHONPATH": str(folder)}

@@ -339,7 +339,7 @@ def test_a_change_runs_what_depends_on_it(study: Study, change: str) -> None:
     assert study.plan() == expected
 
 
-def test_everything_is_redrawn_from_the_cache(study: Study, tmp_path: Path) -> None:
+def test_everything_is_redrawn_from_the_cache(study: Study, no_torch: dict[str, str]) -> None:
     before = {method: table(study, method) for method in ("ceat", "seat", "weat")}
     gone = (
         "texts",
@@ -356,14 +356,10 @@ def test_everything_is_redrawn_from_the_cache(study: Study, tmp_path: Path) -> N
     for path in (*associations.glob("*.*"), *static.glob("*.vectors.parquet"), study.root / "given.txt"):
         path.unlink()
     study.configure({"embeddings": {"source": "cached"}})
-    for name in ("torch", "transformers", "gensim"):
-        (tmp_path / "none" / name).mkdir(parents=True)
-        (tmp_path / "none" / name / "__init__.py").write_text(f"raise ImportError('{name} was imported')\n")
-    environment = {"PYTHONPATH": str(tmp_path / "none")}
-    plan = study.plan("figures", environment=environment)
+    plan = study.plan("figures", environment=no_torch)
     # CEAT of models and twins is there
     assert plan == {"fill_templates": 1, "measure_seat": 2, "measure_weat": 3, **GATHERED, **REPORT}
-    study.run("figures", environment=environment)
+    study.run("figures", environment=no_torch)
     assert {method: table(study, method) for method in before} == before
     assert "SEAT: words in bleached sentences" in (study.root / "results/report/index.html").read_text(encoding="utf-8")
 
