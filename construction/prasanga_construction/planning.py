@@ -59,9 +59,9 @@ class Plan:
 
     def annotated_tuples(self) -> str:
         """Return the tuples with the votes of sheets that came back; where none did, the study's with their own."""
-        if self._settings["tuples"] and not any(Path(sheet).exists() for sheet in self._vote_sheets):
-            return str(self._settings["tuples"])
-        return f"{_OUT}/tuples.csv"
+        if any(Path(sheet).exists() for sheet in self._vote_sheets) or not self._settings["tuples"]:
+            return f"{_OUT}/tuples.csv"
+        return str(self._settings["tuples"])
 
     def filled_sheets(self) -> list[str]:
         """Return the sheets of all annotators with votes on tuples, as they came back."""
