@@ -82,7 +82,7 @@ def test_of_an_unfinished_study_is_shown_what_is_there(study: Study, no_torch: d
     assert "9 of 12" not in page
     # what is there in part is never taken for whole
     assert not (associations / "ceat.parquet").exists()
-    assert study.plan()["gather_ceat"] == 1
+    assert study.plan()["gather_estimates"] == 1
     study.run()
     assert "This study is not finished" not in page_of(study)
 

@@ -12,7 +12,7 @@ from small_study import Study, copy_code
 
 pytestmark = pytest.mark.workflow
 
-STATISTICS = {"measure_ceat": 4, "gather_ceat": 1, "compare_ceat": 1}
+STATISTICS = {"measure_ceat": 4, "gather_estimates": 1, "compare_ceat": 1}
 # What lies beside the page, and the page.
 SHOWN = {"collect_data": 1, "describe_study": 1, "write_page": 1}
 REPORT = {
@@ -96,7 +96,7 @@ def test_another_model_embeds_that_model_alone(study: Study) -> None:
         "compare_precision": 1,
         "list_embeddings": 2,
         "measure_ceat": 6,  # fixed draws index the contexts that all models have
-        "gather_ceat": 1,
+        "gather_estimates": 1,
         "compare_ceat": 1,
         **REPORT,
     }

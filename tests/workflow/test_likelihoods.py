@@ -309,9 +309,9 @@ PERCENTAGES = {
 STRUCTURES = {"score_structures": 1, "gather_structures": 1, "draw_structures": 1, "draw_hexbins": 1, **SHOWN}
 # A test of one method counts in the corrected p of all.
 EFFECTS = {
-    **{"gather_ceat": 1, "compare_ceat": 1, "draw_effect_by_length": 1, "draw_sample_modes": 1},
+    **{"gather_estimates": 2, "compare_ceat": 1, "draw_effect_by_length": 1, "draw_sample_modes": 1},
     **{"draw_settling": 1, "write_tables": 1},
-    **{"gather_log_probability": 1, "write_paper_tables": 1, "compare_with_papers": 1},
+    **{"write_paper_tables": 1, "compare_with_papers": 1},
     **{"draw_published": 1, **SHOWN},
 }
 
