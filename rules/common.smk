@@ -30,8 +30,8 @@ from prasanga.models.studied import (
     twins_of,
 )
 from prasanga.provenance import digest_of
-from prasanga.provenance.circumstances import here, note_job
-from prasanga.provenance.code import fingerprint, remembered
+from prasanga.provenance.ledger import here, note_job
+from prasanga.provenance.code import fingerprint, remembered, say_edits
 from prasanga.provenance.ledger import MANIFEST, synchronize
 from prasanga.samples import bucket_names, parse_length, require_longest
 from prasanga.sentences.manifest import update_manifest
@@ -198,13 +198,15 @@ def note_host(workflow):
 def note_results():
     """Keep Snakemake's notes on this run beside the results; a full disk must not make a failure of a success."""
     try:
-        synchronize(Path.cwd(), own_run=True, circumstances=circumstances(config))
+        synchronize(Path.cwd(), own_run=True, circumstances=circumstances(config), code=CODE)
     except (InputError, OSError) as error:
         print(f"The results are as they should be, but not noted: {error}", file=sys.stderr)
 
 
+# Of each script, what the newest of its results was made with, and what it is now.
+MADE_WITH, CODE = {}, {}
 if workflow.is_main_process:
-    readable(partial(synchronize, circumstances=circumstances(config)), Path.cwd())
+    MADE_WITH = readable(partial(synchronize, circumstances=circumstances(config)), Path.cwd()).code
 
 
 SUMMARY, PAGE = Path("results/summary.json"), Path("results/report/index.html")
@@ -265,7 +267,9 @@ def attach_fingerprints(workflow):
         for each in workflow.rules:
             if each.script:
                 script = Path(workflow.basedir, "workflow/scripts", Path(str(each.script)).name)
-                each.set_params(f"{script.name} {fingerprint(script).fingerprint}")
+                CODE[script.name] = fingerprint(script)
+                each.set_params(f"{script.name} {CODE[script.name].fingerprint}")
+    warn(say_edits(MADE_WITH, CODE))
 
 
 def warn(sentence):

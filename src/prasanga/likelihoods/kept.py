@@ -18,12 +18,12 @@ from typing import Any
 
 import polars as pl
 
+from prasanga.digests import digest_of
 from prasanga.errors import InputError
 from prasanga.frames import read_frame
 from prasanga.likelihoods.measures import SCORES
 from prasanga.parquet import write_table
 from prasanga.provenance.code import fingerprint_of
-from prasanga.provenance.files import digest_of
 
 _LOG = logging.getLogger(__name__)
 _COMPUTING = "prasanga.likelihoods.pair_scores.score_pairs"
