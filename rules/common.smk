@@ -22,9 +22,8 @@ from prasanga.likelihoods.planning import require_scores
 from prasanga.logs import said_of_failure
 from prasanga.plan import CACHE, METHODS, Files, Settings, Study, digests_of, require_results
 from prasanga.provenance import digest_of
-from prasanga.provenance.circumstances import here, note_job
-from prasanga.provenance.code import fingerprint, remembered
-from prasanga.provenance.ledger import synchronize
+from prasanga.provenance.code import fingerprint, remembered, say_edits
+from prasanga.provenance.ledger import here, note_job, synchronize
 from prasanga.report.downloads import name_of
 
 
@@ -233,13 +232,15 @@ def note_host(workflow):
 def note_results():
     """Keep Snakemake's notes on this run beside the results; a full disk must not make a failure of a success."""
     try:
-        synchronize(Path.cwd(), own_run=True, circumstances=circumstances(config))
+        synchronize(Path.cwd(), own_run=True, circumstances=circumstances(config), code=CODE)
     except (InputError, OSError) as error:
         print(f"The results are as they should be, but not noted: {error}", file=sys.stderr)
 
 
+# Of each script, what the newest of its results was made with, and what it is now.
+MADE_WITH, CODE = {}, {}
 if workflow.is_main_process:
-    readable(partial(synchronize, circumstances=circumstances(config)), Path.cwd())
+    MADE_WITH = readable(partial(synchronize, circumstances=circumstances(config)), Path.cwd()).code
 
 
 SUMMARY, PAGE = Path("results/summary.json"), Path("results/report/index.html")
@@ -295,13 +296,11 @@ onerror:
 
 
 def attach_fingerprints(workflow):
-    """Give every rule with a script the digests of the code that it reaches, so that an edit is a change of params.
-
-    One parameter a module: Snakemake prints those that differ, and so names the culprit.
-    """
+    """Give every rule the fingerprint of the code that its script reaches, so that an edit is a change of params."""
     with remembered(f"{CACHE}/code.json"):
         for each in workflow.rules:
             if each.script:
                 script = Path(workflow.basedir, "workflow/scripts", Path(str(each.script)).name)
-                digests = fingerprint(script, SOURCE)
-                each.set_params(*(f"{name} {digest}" for name, digest in digests.items()))
+                CODE[script.name] = fingerprint(script)
+                each.set_params(f"{script.name} {CODE[script.name].fingerprint}")
+    warn(say_edits(MADE_WITH, CODE))
