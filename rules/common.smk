@@ -24,9 +24,8 @@ from prasanga.logs import said_of_failure
 from prasanga.methods import FAMILY, names_of
 from prasanga.plan import CACHE, Files, Settings, Study, digests_of, require_results
 from prasanga.provenance import digest_of
-from prasanga.provenance.circumstances import here, note_job
-from prasanga.provenance.code import fingerprint, remembered
-from prasanga.provenance.ledger import synchronize
+from prasanga.provenance.code import fingerprint, remembered, say_edits
+from prasanga.provenance.ledger import here, note_job, synchronize
 from prasanga.report.downloads import name_of
 
 
@@ -218,13 +217,15 @@ def note_host(workflow):
 def note_results():
     """Keep Snakemake's notes on this run beside the results; a full disk must not make a failure of a success."""
     try:
-        synchronize(Path.cwd(), own_run=True, circumstances=circumstances(config))
+        synchronize(Path.cwd(), own_run=True, circumstances=circumstances(config), code=CODE)
     except (InputError, OSError) as error:
         print(f"The results are as they should be, but not noted: {error}", file=sys.stderr)
 
 
+# Of each script, what the newest of its results was made with, and what it is now.
+MADE_WITH, CODE = {}, {}
 if workflow.is_main_process:
-    readable(partial(synchronize, circumstances=circumstances(config)), Path.cwd())
+    MADE_WITH = readable(partial(synchronize, circumstances=circumstances(config)), Path.cwd()).code
 
 
 SUMMARY, PAGE = Path("results/summary.json"), Path("results/report/index.html")
@@ -285,4 +286,6 @@ def attach_fingerprints(workflow):
         for each in workflow.rules:
             if each.script:
                 script = Path(each.basedir.get_path_or_uri(secret_free=True), str(each.script))
-                each.set_params(f"{script.name} {fingerprint(script).fingerprint}")
+                CODE[script.name] = fingerprint(script)
+                each.set_params(f"{script.name} {CODE[script.name].fingerprint}")
+    warn(say_edits(MADE_WITH, CODE))

@@ -13,9 +13,8 @@ import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from prasanga.provenance.cache import read_cache, write_cache
+from prasanga.digests import digest_of, read_cache, sha256_of_file, write_cache
 from prasanga.provenance.code import fingerprint_of, remembered
-from prasanga.provenance.files import digest_of, sha256_of_file
 
 # What YAML means, and what normalization makes of a word (with Python's tables of Unicode).
 _LIBRARIES = ("ftfy", "PyYAML", "regex")

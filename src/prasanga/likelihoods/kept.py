@@ -20,9 +20,9 @@ import polars as pl
 import pyarrow as pa
 
 from prasanga.base.store import Store
+from prasanga.digests import digest_of
 from prasanga.likelihoods.measures import SCORES
 from prasanga.provenance.code import fingerprint_of
-from prasanga.provenance.files import digest_of
 
 _COMPUTING = "prasanga.likelihoods.pair_scores.score_pairs"
 PAIR = ("language", "first", "second")

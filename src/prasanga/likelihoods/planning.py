@@ -12,11 +12,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from prasanga.digests import digest_of, read_cache, sha256_of_file, write_cache
 from prasanga.errors import InputError
 from prasanga.parquet import made_from
-from prasanga.provenance.cache import read_cache, write_cache
 from prasanga.provenance.code import fingerprint_of, remembered
-from prasanga.provenance.files import digest_of, sha256_of_file
 
 
 def plan_sentences(

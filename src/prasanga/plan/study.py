@@ -175,7 +175,12 @@ class Study:
         whole = {"all", "figures", "embeddings", "associations", "results/report/index.html", "results/summary.json"}
         if self.asks_for("log_probability") or not self.models:  # its p is corrected for CEAT's tests as well
             whole.add("likelihoods")
-        return any(target in whole or Path(target).parent == Path("results/associations") for target in targets)
+        return any(
+            target in whole
+            or Path(target).parent == Path("results/associations")
+            or (target.startswith("results/embeddings/") and "templates" not in target)
+            for target in targets
+        )
 
     def first_layer(self, model: str) -> str:
         """Return the first studied layer of a model (or twin); its job embeds the other layers in the same pass."""

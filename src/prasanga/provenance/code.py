@@ -14,47 +14,27 @@ alone. What names cannot tell falls back to the module:
 - code at the level of a module that does more than bind names (registers something, sets an option) counts wherever the
   module is imported, and so does a definition whose decorator is not known to do nothing but wrap it.
 
-Code is written out by `_Writer` and not by `ast.dump`, whose output differs between Python versions: an upgrade of
-Python must not recompute a night of embeddings.
+What a source file says of this is learnt in `prasanga.provenance.definitions`.
 """
 
 from __future__ import annotations
 
-import ast
-import functools
 import hashlib
+import importlib.metadata
+import json
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from prasanga.provenance.cache import read_cache, write_cache
+from prasanga.digests import digest_of, digests_of_files, read_cache, write_cache
+from prasanga.provenance import definitions
+from prasanga.provenance.definitions import PACKAGES, RUN, WHOLE, Definition, is_left_out, read_definitions
 
-_PACKAGES = {"prasanga": "src", "prasanga_construction": "construction"}
-"""The packages that are followed, and the folder of the project that each lies in."""
-_LEFT_OUT = {"logs", "progress", "provenance"}
-"""Modules that change no output: they tell how it was made, or are shown while it is made."""
-_WRAPPERS = {
-    *("cache", "cached_property", "classmethod", "compiled", "compiled_sums", "contextmanager", "dataclass"),
-    *("inference_mode", "lru_cache", "no_grad", "overload", "override", "property", "setter", "staticmethod"),
-    *("total_ordering", "wraps"),
-}
-"""Decorators that do nothing but wrap what they stand on."""
-_LOGGERS = {"log", "logger", "logging", "warnings"}
-_LEVELS = {"critical", "debug", "error", "exception", "info", "log", "warn", "warning"}
-_ERRORS = ("Error", "Exception", "Warning")
-_LOOK_AROUND = {"eval", "exec", "globals"}
-_IN_TEXT = {"chr", "len", "list", "max", "min", "repr", "reversed", "round", "set", "sorted", "str", "sum", "type"}
-"""Functions that a text may call and still be nothing but text."""
-_GIVING = {"append", "encode", "isascii", "items", "keys", "replace", "values"}
-"""Methods of constants that give something new and change nothing, where what they give is bound to a name."""
-_NO_CODE = {"ctx", "kind", "type_comment", "type_ignores", "type_params"}
-"""Fields of syntax trees that change nothing, or that some Python versions do not have."""
-_PARTLY = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef, ast.arg, ast.AnnAssign, ast.Assert, ast.Raise, ast.Call)
-"""Syntax of which a part does not count."""
-_WHOLE, _RUN = "*", ""
-"""In place of a name in a module: all that it defines; the code that runs when it is imported."""
+CACHE = Path(".snakemake/prasanga/code.json")
+"""What is remembered of source files, in the folder of a study."""
+_NAMED = 5
 
 
 class Code(NamedTuple):
@@ -72,21 +52,7 @@ class Code(NamedTuple):
 
 class _Node(NamedTuple):
     module: str
-    name: str  # of a definition, or `_WHOLE`, or `_RUN`
-
-
-class _Definition(NamedTuple):
-    """Some code.
-
-    Attributes:
-        digest: of the code itself.
-        reaches: what its names lead to: a module, and a dotted name in it.
-        runs: what it imports: a module, and a name in it, which may be a module as well.
-    """
-
-    digest: str
-    reaches: tuple[tuple[str, str], ...]
-    runs: tuple[tuple[str, str], ...]
+    name: str  # of a definition, or `WHOLE`, or `RUN`
 
 
 class _File(NamedTuple):
@@ -94,12 +60,12 @@ class _File(NamedTuple):
 
     Attributes:
         sha256: of its bytes.
-        definitions: by name; the code that runs when it is imported as `_RUN`.
+        definitions: by name; the code that runs when it is imported as `RUN`.
         imports: where the names come from that it imports from packages of ours.
     """
 
     sha256: str
-    definitions: dict[str, _Definition]
+    definitions: dict[str, Definition]
     imports: dict[str, tuple[tuple[str, str], ...]]
 
 
@@ -128,7 +94,7 @@ def fingerprint(script: str | Path) -> Code:
     script = Path(script).resolve()
     tree = _tree_at(script.parents[2])
     tree.paths[script.name] = script
-    return tree.code_of([_Node(script.name, _RUN)])
+    return tree.code_of([_Node(script.name, RUN)])
 
 
 def fingerprint_of(*functions: Callable[..., object] | str, without: Collection[str] = ()) -> Code:
@@ -150,6 +116,71 @@ def fingerprint_of(*functions: Callable[..., object] | str, without: Collection[
     return tree.code_of(entries, outside)
 
 
+def describe(
+    stage: str,
+    *,
+    script: str | Path,
+    inputs: Iterable[str | Path] | Mapping[str, str] = (),
+    settings: Mapping[str, Any] | None = None,
+    libraries: Sequence[str] = (),
+) -> dict[str, str]:
+    """Return what an output of `script` is made from, as plain strings for a file's metadata.
+
+    Args:
+        stage: name of the stage (lexicon, sentences, ...).
+        script: the adapter that runs.
+        inputs: files whose content went in, each named with its sha256; or a mapping of these, from `digests_of_files`,
+            where several outputs are made from the same files.
+        settings: the parameters that the stage was given (plain values).
+        libraries: distributions whose version matters to the values.
+
+    Returns:
+        stage, code (the fingerprint), inputs (JSON: {path: sha256}), settings (JSON), versions (JSON), and
+        fingerprint (digest of all of these): equal fingerprints mean the same values.
+    """
+    with remembered(CACHE, keep=False):
+        code = fingerprint(script).fingerprint
+    record = {
+        "stage": stage,
+        "code": code,
+        "inputs": _plain(inputs if isinstance(inputs, Mapping) else digests_of_files(inputs)),
+        "settings": _plain(dict(settings or {})),
+        "versions": _plain({name: importlib.metadata.version(name) for name in libraries}),
+    }
+    return {**record, "fingerprint": digest_of(record)}
+
+
+def edits(before: Mapping[str, Code], now: Mapping[str, Code]) -> dict[str, list[str]]:
+    """Return what was edited of the code of scripts, each with the scripts that it changes.
+
+    Args:
+        before: what results were made with (`Synchronization.code`).
+        now: the same scripts as they are now; others do not matter.
+    """
+    found: dict[str, list[str]] = defaultdict(list)
+    for script in sorted(before.keys() & now.keys()):
+        old, new = before[script], now[script]
+        if old.fingerprint != new.fingerprint:
+            moved = set(old.definitions.values()) & set(new.definitions.values())
+            both = old.definitions.items() ^ new.definitions.items()
+            names = {name for name, digest in both if digest not in moved} if script in old.definitions else set()
+            for name in sorted(names) or [script]:
+                found[name].append(script)
+    return dict(found)
+
+
+def say_edits(before: Mapping[str, Code], now: Mapping[str, Code]) -> str:
+    """Return a sentence on what was edited since results were made; none if nothing was (see `edits`)."""
+    found = [
+        f"{name} ({', '.join(scripts[:_NAMED])}{' and others' if len(scripts) > _NAMED else ''})"
+        for name, scripts in edits(before, now).items()
+    ]
+    if not found:
+        return ""
+    more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
+    return f"code was edited since results were made, and what needs it runs again: {', '.join(found[:_NAMED])}{more}."
+
+
 @contextmanager
 def remembered(cache: str | Path, *, keep: bool = True) -> Iterator[None]:
     """Keep what is learnt of source files in the block in the file `cache`, and find it there the next time.
@@ -163,7 +194,7 @@ def remembered(cache: str | Path, *, keep: bool = True) -> Iterator[None]:
         keep: whether to write what is new; a job only reads what the plan has kept.
     """
     global _trees
-    cache, key = Path(cache), _sha256(Path(__file__).read_bytes())
+    cache, key = Path(cache), _sha256(Path(definitions.__file__).read_bytes())
     kept: dict[str, list[Any]] = read_cache(cache, key) or {}
     _kept.update(kept)
     outer, _trees = _trees, {}
@@ -175,12 +206,16 @@ def remembered(cache: str | Path, *, keep: bool = True) -> Iterator[None]:
             write_cache(cache, key, {**kept, **_known})
 
 
+def _plain(value: object) -> str:
+    return json.dumps(value, sort_keys=True, ensure_ascii=False)
+
+
 def _from_plain(entry: list[Any]) -> _File:
     sha256, definitions, imports = entry
     return _File(
         sha256,
         {
-            name: _Definition(digest, tuple(map(tuple, reaches)), tuple(map(tuple, runs)))
+            name: Definition(digest, tuple(map(tuple, reaches)), tuple(map(tuple, runs)))
             for name, (digest, reaches, runs) in definitions.items()
         },
         {name: tuple(map(tuple, places)) for name, places in imports.items()},
@@ -200,15 +235,7 @@ def _sha256(data: bytes) -> str:
 
 
 def _full_name(node: _Node) -> str:
-    return f"{node.module}.{node.name}" if node.name not in (_WHOLE, _RUN) else node.module
-
-
-def _is_ours(module: str) -> bool:
-    return module.split(".")[0] in _PACKAGES
-
-
-def _is_left_out(module: str) -> bool:
-    return not _LEFT_OUT.isdisjoint(module.split("."))
+    return f"{node.module}.{node.name}" if node.name not in (WHOLE, RUN) else node.module
 
 
 class _Tree:
@@ -220,7 +247,7 @@ class _Tree:
 
     def __init__(self, root: Path) -> None:
         self.paths: dict[str, Path] = {}
-        for package, folder in _PACKAGES.items():
+        for package, folder in PACKAGES.items():
             for path in (root / folder / package).rglob("*.py"):
                 parts = path.relative_to(root / folder).with_suffix("").parts
                 self.paths[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
@@ -264,26 +291,26 @@ class _Tree:
         while module and module not in self.paths:
             module = module.rpartition(".")[0]
         dotted = name.removeprefix(module).removeprefix(".")
-        found = list(self._resolve(module, dotted or _WHOLE, set())) if module else []
-        if not found or (dotted and any(node.name == _WHOLE for node in found)):
-            raise LookupError(f"there is no {name} in the packages {', '.join(_PACKAGES)}")
+        found = list(self._resolve(module, dotted or WHOLE, set())) if module else []
+        if not found or (dotted and any(node.name == WHOLE for node in found)):
+            raise LookupError(f"there is no {name} in the packages {', '.join(PACKAGES)}")
         return found
 
     def _file(self, module: str) -> _File:
         if module not in self._files:
             path = self.paths.get(module)
             if path is None:
-                raise ImportError(f"there is no module {module} in the packages {', '.join(_PACKAGES)}")
+                raise ImportError(f"there is no module {module} in the packages {', '.join(PACKAGES)}")
             self._files[module] = _learn(path, module)
         return self._files[module]
 
     def _link(self, node: _Node) -> _Link:
         if node not in self._links:
             file = self._file(node.module)
-            if node.name == _WHOLE:
+            if node.name == WHOLE:
                 names = sorted(file.definitions)
                 places = [place for name in sorted(file.imports) for place in file.imports[name]]
-                definition = _Definition("", (*((node.module, name) for name in names), *places), ())
+                definition = Definition("", (*((node.module, name) for name in names), *places), ())
             else:
                 definition = file.definitions[node.name]
             leads = [target for place in definition.reaches for target in self._resolve(*place, set())]
@@ -296,35 +323,35 @@ class _Tree:
 
     def _resolve(self, module: str, dotted: str, seen: set[tuple[str, str]]) -> Iterator[_Node]:
         """Yield the definitions that a dotted name in a module stands for; the whole module if that cannot be told."""
-        if _is_left_out(module) or (module, dotted) in seen:
+        if is_left_out(module) or (module, dotted) in seen:
             return
         seen.add((module, dotted))
         file = self._file(module)
         head, _, rest = dotted.partition(".")
         is_defined, places = head in file.definitions, file.imports.get(head, ())
-        if head in (_WHOLE, _RUN):
+        if head in (WHOLE, RUN):
             yield _Node(module, head)
         elif is_defined or any(place != (module, head) for place in places):
             if is_defined:
                 yield _Node(module, head)
             for other, name in places:
-                yield from self._resolve(other, ".".join(filter(None, [name, rest])) or _WHOLE, seen)
+                yield from self._resolve(other, ".".join(filter(None, [name, rest])) or WHOLE, seen)
         elif f"{module}.{head}" in self.paths:
-            yield from self._resolve(f"{module}.{head}", rest or _WHOLE, seen)
+            yield from self._resolve(f"{module}.{head}", rest or WHOLE, seen)
         elif "__getattr__" in file.definitions:
             yield _Node(module, "__getattr__")
         else:
-            yield _Node(module, _WHOLE)
+            yield _Node(module, WHOLE)
 
     def _effects(self, todo: list[str], ran: set[str], without: Collection[str]) -> list[_Node]:
         """Return the code that runs when the modules `todo` are imported; `ran` are those that were looked at."""
         found = []
         while todo:
             module = todo.pop()
-            if module in ran or _is_left_out(module) or _is_within(module, without):
+            if module in ran or is_left_out(module) or _is_within(module, without):
                 continue
             ran.add(module)
-            link = self._link(code := _Node(module, _RUN))
+            link = self._link(code := _Node(module, RUN))
             todo += [other for other in link.runs if other not in ran]
             if (parent := module.rpartition(".")[0]) in self.paths:
                 todo.append(parent)
@@ -368,364 +395,6 @@ def _learn(path: Path, module: str) -> _File:
         if kept is not None and kept[0] == sha256:
             known = _from_plain(kept)
         else:
-            reader = _Reader(ast.parse(source), module, module if is_package else module.rpartition(".")[0])
-            known = _File(sha256, reader.definitions(), reader.imports)
+            known = _File(sha256, *read_definitions(source, module, is_package=is_package))
         _known[name] = known
     return known
-
-
-class _Reader:
-    """What a source file defines and imports.
-
-    Attributes:
-        imports: where the names come from that it imports from packages of ours, at whatever place.
-        others: the full names of what it imports from elsewhere.
-        names: what it binds at its own level.
-    """
-
-    def __init__(self, tree: ast.Module, module: str, package: str) -> None:
-        self._tree, self._module, self._package = tree, module, package
-        self.imports: dict[str, tuple[tuple[str, str], ...]] = {}
-        self.others: dict[str, set[str]] = defaultdict(set)
-        self._stars: list[tuple[str, str]] = []
-        for node in _statements(tree):
-            if isinstance(node, ast.Import | ast.ImportFrom):
-                for bound_as, place in self._bindings(node):
-                    if not _is_ours(place[0]):
-                        self.others[bound_as].add(".".join(filter(None, place)))
-                    elif bound_as == "*":
-                        self._stars.append((place[0], _WHOLE))
-                    else:
-                        self.imports[bound_as] = (*self.imports.get(bound_as, ()), place)
-        self.names: dict[str, list[ast.stmt]] = defaultdict(list)
-        self._runs: list[tuple[str, str]] = []
-        self._effects: list[ast.stmt] = []
-        if _is_ours(module):
-            self._sort(tree.body)
-        else:  # a script: all of it runs
-            self._effects = tree.body
-
-    def definitions(self) -> dict[str, _Definition]:
-        """Return the definitions by name, and the code that runs on import."""
-        return {
-            **{name: self._define(nodes) for name, nodes in self.names.items()},
-            _RUN: self._define(self._effects, self._runs),
-        }
-
-    def modules_run(self, node: ast.Import | ast.ImportFrom) -> list[tuple[str, str]]:
-        """Return the modules of ours that an import statement runs, each with a name that may be a module in it."""
-        return [place for _, place in self._bindings(node, whole=True) if _is_ours(place[0])]
-
-    def is_shown(self, name: str) -> bool:
-        """Whether a name was imported from a module that is left out, such as `progress`."""
-        places = self.imports.get(name, ())
-        return any(_is_left_out(".".join(place)) for place in places)
-
-    def _bindings(
-        self, node: ast.Import | ast.ImportFrom, *, whole: bool = False
-    ) -> Iterator[tuple[str, tuple[str, str]]]:
-        """Yield each name that an import binds, and (module, name in it) that it stands for; `import a.b` binds a."""
-        if isinstance(node, ast.Import):
-            for each in node.names:
-                module = each.name if each.asname or whole else each.name.split(".")[0]
-                yield each.asname or module, (module, "")
-            return
-        base = node.module or ""
-        if node.level:
-            parts = self._package.split(".")
-            base = ".".join(filter(None, [*parts[: len(parts) - node.level + 1], base]))
-        yield from ((each.asname or each.name, (base, each.name)) for each in node.names)
-
-    def _sort(self, body: Iterable[ast.stmt]) -> None:
-        """Take statements at the level of a module as definitions of names, as code with effects, or both."""
-        for node in body:
-            if _is_documentation(node) or _is_of_type_checking(node) or _is_main(node):
-                continue
-            if isinstance(node, ast.Import | ast.ImportFrom):
-                self._runs += self.modules_run(node)
-                continue
-            bound = _bound_by(node)
-            for name in bound - {"__all__", "__version__"}:
-                self.names[name].append(node)
-            if not self._only_binds(node):
-                self._effects.append(node)
-
-    def _only_binds(self, node: ast.stmt) -> bool:
-        """Whether a statement does nothing but bind names, as far as can be seen."""
-        match node:
-            case ast.FunctionDef() | ast.AsyncFunctionDef():
-                return _is_wrapped(node)
-            case ast.ClassDef():
-                methods = [each for each in node.body if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef)]
-                return not node.keywords and all(_is_wrapped(each) for each in (node, *methods))
-            case ast.Assign() | ast.AnnAssign() | ast.AugAssign():
-                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-                return all(map(_is_of_names, targets)) and not (node.value and self._calls_ours(node.value))
-            case ast.If() | ast.Try():
-                inner = [*node.body, *node.orelse, *getattr(node, "finalbody", ())]
-                inner += [each for handler in getattr(node, "handlers", ()) for each in handler.body]
-                return all(map(self._only_binds, inner))
-        return isinstance(node, ast.Import | ast.ImportFrom | ast.Pass) or _is_documentation(node)
-
-    def _calls_ours(self, value: ast.expr) -> bool:
-        """Whether a value calls a function of ours, which may do anything; a class makes a record."""
-        for node in ast.walk(value):
-            if isinstance(node, ast.Call) and (chain := _chain(node.func)):
-                root, last = chain.split(".")[0], chain.rpartition(".")[2]
-                is_ours = root in self.imports or root in self.names
-                if is_ours and not last.lstrip("_")[:1].isupper() and not (chain != last and last in _GIVING):
-                    return True
-        return False
-
-    def _define(self, nodes: Sequence[ast.stmt], runs: Iterable[tuple[str, str]] = ()) -> _Definition:
-        writer = _Writer(self)
-        code = [writer.write(node) for node in writer.kept(nodes)]
-        reaches: dict[tuple[str, str], None] = {}
-        for dotted in writer.names:
-            root, _, rest = dotted.partition(".")
-            for module, name in self.imports.get(root, ()):
-                reaches[module, ".".join(filter(None, [name, rest])) or _WHOLE] = None
-            if root in self.names:
-                reaches[self._module, root] = None
-            elif root in _LOOK_AROUND and _is_ours(self._module):
-                reaches[self._module, _WHOLE] = None
-            if root in self.others:
-                code.append(f"{root} is {sorted(self.others[root])}")
-        if code:
-            reaches |= dict.fromkeys(self._stars)
-        digest = _sha256("\n".join(code).encode())[:12] if code else ""
-        return _Definition(digest, tuple(reaches), tuple(dict.fromkeys([*runs, *writer.runs])))
-
-
-class _Writer:
-    """Writes code so that equal code is equal text: no positions, and nothing of what changes no result.
-
-    Attributes:
-        names: the names in what was written, each with the attributes that are taken of it.
-        runs: the modules of ours that it imports.
-    """
-
-    def __init__(self, reader: _Reader) -> None:
-        self.names: dict[str, None] = {}
-        self.runs: list[tuple[str, str]] = []
-        self._reader = reader
-        self._hidden: set[ast.stmt] = set()
-
-    def write(self, node: object) -> str:
-        """Return a syntax tree as nested tuples, in writing.
-
-        The tuples are written as they are made; to make them first and write them afterwards takes four times as long.
-        """
-        if isinstance(node, list):
-            items = [self.write(each) for each in self.kept(node)]
-        elif isinstance(node, ast.AST):
-            if isinstance(node, ast.Name | ast.Attribute) and (chain := _chain(node)):
-                self.names[chain] = None
-                return repr(chain)
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                self._hide_text(node)
-            items = [repr(type(node).__name__)]
-            for name, value in self._fields(node) if isinstance(node, _PARTLY) else _plain_fields(node):
-                if value is not None and (text := self.write(value)) != "()":
-                    items.append(f"({name!r}, {text})")
-        else:
-            return ascii(node)
-        return f"({items[0]},)" if len(items) == 1 else f"({', '.join(items)})"
-
-    def kept(self, nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
-        """Yield what counts of a list: no documentation, no messages, no imports from packages of ours."""
-        for node in nodes:
-            if isinstance(node, ast.Import | ast.ImportFrom) and (runs := self._reader.modules_run(node)):
-                self.runs += runs
-            elif not (
-                _is_documentation(node) or _is_of_type_checking(node) or _is_message(node) or node in self._hidden
-            ):
-                yield node
-
-    def _fields(self, node: ast.AST) -> Iterator[tuple[str, object]]:
-        """Yield what counts of a node: no annotations of functions, and nothing of what errors say."""
-        match node:
-            case ast.ClassDef() if node.name.endswith(_ERRORS):
-                yield from (("name", node.name), ("bases", node.bases))
-            case ast.ClassDef():
-                yield from _plain_fields(node)
-                fields = [each for each in node.body if isinstance(each, ast.AnnAssign)]
-                yield "annotations", [_parsed(each.annotation) for each in fields]
-            case ast.FunctionDef() | ast.AsyncFunctionDef():
-                yield from ((name, value) for name, value in _plain_fields(node) if name != "returns")
-                if not _is_wrapped(node):
-                    arguments = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
-                    yield "annotations", [_parsed(each.annotation) for each in arguments if each.annotation]
-            case ast.arg() | ast.AnnAssign():
-                yield from ((name, value) for name, value in _plain_fields(node) if name != "annotation")
-            case ast.Assert():
-                yield "test", node.test
-            case ast.Raise(exc=ast.Call(func=func)) if _makes_error(func, raised=True):
-                yield "exc", _last_name(func)
-            case ast.Raise():
-                yield "exc", node.exc
-            case ast.Call(func=func) if _makes_error(func):
-                yield "func", _last_name(func)
-            case ast.Call(func=func) if self._reader.is_shown((_chain(func) or "").split(".")[0]):
-                yield "func", func
-                yield "args", [each for each in node.args if not _is_literal_text(each)]
-                yield "keywords", [each for each in node.keywords if not _is_literal_text(each.value)]
-            case _:
-                yield from _plain_fields(node)
-
-    def _hide_text(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
-        """Leave out the assignments of a function whose text goes into messages alone."""
-        texts = {
-            each: each.targets[0].id
-            for each in _statements(function)
-            if isinstance(each, ast.Assign) and isinstance(each.targets[0], ast.Name) and _is_text(each.value)
-        }
-        while texts:
-            used = self._loaded(function)
-            told = {each for each, name in texts.items() if name not in used and len(each.targets) == 1}
-            if told <= self._hidden:
-                return
-            self._hidden |= told
-
-    def _loaded(self, node: ast.AST) -> set[str]:
-        """Return the names that are used in what counts; all that stand in a class or outside of a function as well."""
-        found = set[str]()
-        todo: list[object] = [node]
-        while todo:
-            match each := todo.pop():
-                case ast.Name(id=name, ctx=ast.Load()):
-                    found.add(name)
-                case ast.Global(names=names) | ast.Nonlocal(names=names):
-                    found |= set(names)
-                case ast.ClassDef(body=body):
-                    found |= {name for statement in body for name in _bound_by(statement)}
-            if isinstance(each, ast.AST):
-                todo += [value for _, value in self._fields(each)]
-            elif isinstance(each, list):
-                todo += [
-                    inner
-                    for inner in each
-                    if not (isinstance(inner, ast.AST) and _is_message(inner)) and inner not in self._hidden
-                ]
-        return found
-
-
-def _plain_fields(node: ast.AST) -> Iterator[tuple[str, object]]:
-    return ((name, getattr(node, name, None)) for name in _in_order(node._fields))
-
-
-@functools.cache
-def _in_order(names: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(sorted(set(names) - _NO_CODE))
-
-
-def _chain(node: ast.AST) -> str | None:
-    """Return a name with the attributes taken of it (`words.count.first`); None for anything else."""
-    parts = []
-    while isinstance(node, ast.Attribute):
-        parts.append(node.attr)
-        node = node.value
-    return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else None
-
-
-def _last_name(node: ast.expr) -> str:
-    return (_chain(node) or "").rpartition(".")[2]
-
-
-def _statements(node: ast.AST) -> Iterator[ast.stmt]:
-    """Yield all statements within a node."""
-    for name in ("body", "orelse", "finalbody", "handlers", "cases"):
-        for inner in getattr(node, name, ()):
-            if isinstance(inner, ast.stmt):
-                yield inner
-            yield from _statements(inner)
-
-
-def _bound_by(node: ast.stmt) -> set[str]:
-    """Return the names that a statement binds at its own level."""
-    found, todo = set[str](), [node]
-    while todo:
-        match each := todo.pop():
-            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-                found.add(name)
-                continue
-            case ast.Lambda():
-                continue
-            case ast.Name(id=name, ctx=ast.Store()) | ast.ExceptHandler(name=str(name)):
-                found.add(name)
-            case ast.alias():
-                found.add(each.asname or each.name.split(".")[0])
-        todo += ast.iter_child_nodes(each)  # type: ignore[arg-type]
-    return found
-
-
-def _is_documentation(node: ast.AST) -> bool:
-    """Whether a node is a string that stands by itself: a docstring, also one below an attribute."""
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
-
-
-def _is_of_type_checking(node: ast.AST) -> bool:
-    return isinstance(node, ast.If) and _chain(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING")
-
-
-def _is_main(node: ast.AST) -> bool:
-    match node:
-        case ast.If(test=ast.Compare(left=ast.Name(id="__name__"))):
-            return True
-    return False
-
-
-def _is_of_names(target: ast.expr) -> bool:
-    inner = target.elts if isinstance(target, ast.Tuple | ast.List) else [target]
-    return all(isinstance(each, ast.Name | ast.Starred) for each in inner)
-
-
-def _is_wrapped(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> bool:
-    """Whether the decorators of a definition are known to do nothing else."""
-    calls = [each.func if isinstance(each, ast.Call) else each for each in node.decorator_list]
-    return all(_last_name(each) in _WRAPPERS for each in calls)
-
-
-def _is_message(node: ast.AST) -> bool:
-    """Whether a statement only tells something: `_LOG.info(...)`, `warnings.warn(...)`, `print(file=sys.stderr)`."""
-    match node:
-        case ast.Expr(value=ast.Call(func=ast.Name(id="print"), keywords=keywords)):
-            return any(each.arg == "file" and _chain(each.value) == "sys.stderr" for each in keywords)
-        case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Call(func=maker), attr=level))):
-            return level in _LEVELS and _last_name(maker) == "getLogger"
-        case ast.Expr(value=ast.Call(func=ast.Attribute(value=logger, attr=level))):
-            return level in _LEVELS and _last_name(logger).strip("_").lower() in _LOGGERS
-    return False
-
-
-def _makes_error(function: ast.expr, *, raised: bool = False) -> bool:
-    """Whether a call makes an error: a class named so, or, where it is raised, whatever function."""
-    name = _last_name(function)
-    return name.endswith(_ERRORS) or (raised and name.lstrip("_")[:1].islower())
-
-
-def _is_literal_text(node: ast.expr) -> bool:
-    return isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str))
-
-
-def _is_text(value: ast.expr) -> bool:
-    """Whether a value is text that is written here, and making it changes nothing."""
-    nodes = list(ast.walk(value))
-    calls = [node.func for node in nodes if isinstance(node, ast.Call)]
-    harmless = all(
-        (isinstance(each, ast.Name) and each.id in _IN_TEXT)
-        or (isinstance(each, ast.Attribute) and each.attr == "join")
-        for each in calls
-    )
-    changes = any(isinstance(node, ast.NamedExpr | ast.Await | ast.Yield | ast.YieldFrom) for node in nodes)
-    return harmless and not changes and any(_is_literal_text(node) for node in nodes if isinstance(node, ast.expr))
-
-
-def _parsed(annotation: ast.expr) -> ast.expr:
-    """Return an annotation, parsed if it is a string."""
-    if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
-        try:
-            return ast.parse(annotation.value, mode="eval").body
-        except SyntaxError:
-            return annotation
-    return annotation

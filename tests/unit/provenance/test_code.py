@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from prasanga.digests import read_cache, write_cache
 from prasanga.parquet import replacing
 from prasanga.provenance import fingerprint
-from prasanga.provenance.cache import read_cache, write_cache
-from prasanga.provenance.code import fingerprint_of, remembered
+from prasanga.provenance.code import Code, edits, fingerprint_of, remembered, say_edits
 
 
 class Project:
@@ -472,3 +472,28 @@ def test_what_is_kept_is_of_one_key_and_whole(tmp_path: Path) -> None:
         assert read_cache(path, "first") is None
     assert read_cache(tmp_path / "absent.json", "first") is None
     assert [found.name for found in path.parent.iterdir()] == ["cache.json"]
+
+
+def test_what_was_edited_is_named() -> None:
+    before = {
+        "a.py": Code("1", {"a.py": "a", "x.mean": "m", "x.old": "o", "y.moved": "v"}),
+        "b.py": Code("2", {"b.py": "b", "x.mean": "m"}),
+        "c.py": Code("3", {"c.py": "c"}),
+        "d.py": Code("4", {}),
+        "gone.py": Code("5", {}),
+    }
+    now = {
+        "a.py": Code("6", {"a.py": "a", "x.mean": "n", "z.moved": "v"}),
+        "b.py": Code("7", {"b.py": "b", "x.mean": "n"}),
+        "c.py": before["c.py"],
+        "d.py": Code("8", {"d.py": "d"}),
+        "new.py": Code("9", {}),
+    }
+    assert edits(before, now) == {"x.mean": ["a.py", "b.py"], "x.old": ["a.py"], "d.py": ["d.py"]}
+    assert say_edits(before, now) == (
+        "code was edited since results were made, and what needs it runs again: x.mean (a.py, b.py), x.old (a.py),"
+        " d.py (d.py)."
+    )
+    assert say_edits(now, now) == ""
+    many = {f"{number}.py": Code("0", {}) for number in range(7)}
+    assert say_edits(many, dict.fromkeys(many, Code("1", {}))).endswith("4.py (4.py) and 2 more.")
