@@ -132,7 +132,7 @@ def test_vectors_survive_the_loss_of_the_shards(study: Study) -> None:
     [
         pytest.param("render_page", {"write_page": 1}, id="page"),
         pytest.param("plot_effect_by_length", {"draw_figure": 1, "write_page": 1}, id="figure"),
-        pytest.param("render_layout", {"write_paper_tables": 1}, id="layouts"),
+        pytest.param("render_layout", {"write_paper_tables": 1, "write_page": 1}, id="layouts"),
         pytest.param("settling", {"compare_ceat": 1, "draw_figure": 2, **SHOWN}, id="differences"),
         pytest.param("combine", STATISTICS | REPORT, id="statistics"),
         pytest.param("complete", {}, id="config"),

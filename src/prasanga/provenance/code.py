@@ -194,7 +194,7 @@ def remembered(cache: str | Path, *, keep: bool = True) -> Iterator[None]:
         keep: whether to write what is new; a job only reads what the plan has kept.
     """
     global _trees
-    cache, key = Path(cache), _sha256(Path(definitions.__file__).read_bytes())
+    cache, key = Path(cache), _sha256(Path(__file__).read_bytes() + Path(definitions.__file__).read_bytes())
     kept: dict[str, list[Any]] = read_cache(cache, key) or {}
     _kept.update(kept)
     outer, _trees = _trees, {}

@@ -147,9 +147,11 @@ class _Reader:
             if isinstance(node, ast.Import | ast.ImportFrom):
                 self._runs += self.modules_run(node)
                 continue
-            bound = _bound_by(node)
-            for name in bound - {"__all__", "__version__"}:
+            for name in _bound_by(node) - {"__all__", "__version__"}:
                 self.names[name].append(node)
+            if isinstance(node, ast.If | ast.Try):
+                inner = [each for each in _statements(node) if isinstance(each, ast.Import | ast.ImportFrom)]
+                self._runs += [place for each in inner for place in self.modules_run(each)]
             if not self._only_binds(node):
                 self._effects.append(node)
 
@@ -352,7 +354,7 @@ def _bound_by(node: ast.stmt) -> set[str]:
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
                 found.add(name)
                 continue
-            case ast.Lambda():
+            case ast.Lambda() | ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
                 continue
             case ast.Name(id=name, ctx=ast.Store()) | ast.ExceptHandler(name=str(name)):
                 found.add(name)
@@ -368,7 +370,8 @@ def _is_documentation(node: ast.AST) -> bool:
 
 
 def _is_of_type_checking(node: ast.AST) -> bool:
-    return isinstance(node, ast.If) and _chain(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING")
+    is_checked = isinstance(node, ast.If) and _chain(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING")
+    return is_checked and not node.orelse
 
 
 def _is_main(node: ast.AST) -> bool:
