@@ -359,7 +359,7 @@ class Store:
         merged, tables = [], []
         for shard in group:
             try:
-                if lacking[shard]:
+                if lacking[shard] or not held:
                     tables.append(self._rows(shard, np.arange(len(shard.ids))))
                 merged.append(shard)
             except FileNotFoundError:

@@ -253,6 +253,16 @@ def test_foreign_shards_count_as_absent(tmp_path: Path, caplog: pytest.LogCaptur
     assert all(copy.exists() for copy in copies)
 
 
+def test_a_shard_with_a_gap_counts_as_absent_once_it_is_read(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    table = rows(1, 2).to_table()
+    table = table.set_column(1, "n_pieces", pa.array([1, None], pa.int32()))
+    store = open_store(tmp_path)
+    write_row_groups(tmp_path / "gap.parquet", table.schema, [table], {"key": KEY})
+    assert store.find(rows(1, 2).ids).all()
+    assert content(store) == {}
+    assert f"{tmp_path / 'gap.parquet'}: has a row without n_pieces." in caplog.text
+
+
 def test_adopting_is_a_second_name_for_the_same_file(tmp_path: Path) -> None:
     store = open_store(tmp_path / "store")
     for number in range(5):

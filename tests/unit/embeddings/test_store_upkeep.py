@@ -106,6 +106,21 @@ def test_a_shard_too_large_to_merge_gives_up_what_outputs_have(tmp_path: Path) -
     assert content(store.folder) == [*range(1, 10), 21]
 
 
+def test_shards_without_rows_become_one(tmp_path: Path) -> None:
+    """As buckets without segments leave them, when their outputs have gone."""
+    store = VectorStore(tmp_path / "store", key="k")
+    for number in range(3):
+        output, table = tmp_path / f"{number}.parquet", rows().to_table()
+        write_row_groups(output, table.schema, [], {"key": "k", "inputs": str(number)})
+        store.adopt(output, {})
+        output.unlink()
+    store.compact()
+    assert shards(store.folder, linked=False) == [[]]
+    store.add(rows(1), {})
+    store.compact()
+    assert shards(store.folder, linked=False) == [[1]]
+
+
 def test_an_output_stays_for_a_shard_that_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = VectorStore(tmp_path / "store", key="k")
     for group in ((1, 2, 20), (3, 21)):
