@@ -219,8 +219,9 @@ class Files:
     def shown(self) -> dict[str, Any]:
         """Return the config without the methods that have no results to be shown."""
         config: dict[str, Any] = dict(self._config)
+        keys = {method.key for method in FAMILY if method.name in self.results}
         for method in FAMILY:
-            if method.name not in self.results:
+            if method.key not in keys:
                 config = method.without(config)
         return config
 

@@ -12,7 +12,7 @@ import pytest
 
 from prasanga.errors import InputError
 from prasanga.pairs import align_words, read_pair_file, read_pairs
-from prasanga.pairs.layouts import require_layout
+from prasanga.pairs.layouts import LAYOUTS, require_layout
 from prasanga.pairs.marks import read_mark
 from prasanga.pairs.reading import SCHEMA
 
@@ -329,6 +329,5 @@ def test_a_layout_of_the_config_that_is_not_known_is_told_with_the_nearest() -> 
     with pytest.raises(InputError) as refused:
         require_layout("crowspairs", "pairs.sets.mine.layout")
     assert str(refused.value) == (
-        "`pairs.sets.mine.layout` is 'crowspairs'; allowed: auto, prasanga, indibias, crows-pairs, stereoset."
-        " Write e.g. `layout: crows-pairs`."
+        f"`pairs.sets.mine.layout` is 'crowspairs'; allowed: {', '.join(LAYOUTS)}. Write e.g. `layout: crows-pairs`."
     )
