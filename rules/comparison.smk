@@ -1,6 +1,6 @@
 """Results in the layouts of the papers' tables, and beside the numbers that a paper prints."""
 
-from prasanga.report.layouts import ENDINGS, layouts_of, methods_of
+from prasanga.report.paper_tables import ENDINGS, layouts_of, methods_of
 from prasanga.report.published import percentage_files, published_files, why_nothing_to_compare
 
 PUBLISHED = Path(workflow.basedir, "resources/published")

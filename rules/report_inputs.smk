@@ -1,8 +1,8 @@
 """What tables, figures and page are made from: the results that a finished study has, and those that there are."""
 
 from prasanga.report.downloads import name_of
-from prasanga.report.layouts import methods_of
-from prasanga.report.unfinished import missing_results, said_of_parts
+from prasanga.report.paper_tables import methods_of
+from prasanga.report.study import missing_results, said_of_parts
 
 BIAS = bool(SETS and SCORED)
 # What is gathered from the scores of traits, and from the lists of traits besides.

@@ -15,8 +15,8 @@ from browser import OpenPage, contrast, keep_screenshot, overflow
 from page_parts import render_part
 from playwright.sync_api import Page, expect
 
+from prasanga.report.assets import page_assets
 from prasanga.report.pair_browser import pair_browser
-from prasanga.report.scripts import page_assets
 
 PAIRS = [
     ("g1", "bn", "gender", "stereo", "মেয়েটি রোজ রাঁধে।", "ছেলেটি রোজ রাঁধে।"),

@@ -10,15 +10,14 @@ import polars as pl
 
 from prasanga.pairs.names import OVERALL
 from prasanga.report.comparison import HOW_TO_READ, comparison_rows, summarize
-from prasanga.report.grid import is_number
+from prasanga.report.grid import is_number, name_of_type
 from prasanga.report.heat import order_of
-from prasanga.report.layouts import method_name
-from prasanga.report.numbers import MINUS, MISSING, plain, signed
 from prasanga.report.pair_comparison import HOW_TO_READ as HOW_TO_READ_PAIRS
 from prasanga.report.pair_comparison import METHOD as PAIRS
 from prasanga.report.pair_comparison import groups_in, summarize_pairs
-from prasanga.report.pair_grid import name_of_type
+from prasanga.report.paper_tables import method_name
 from prasanga.report.published import PAPERS
+from prasanga.report.sheet import MINUS, MISSING, plain, signed
 
 LABEL = (
     "Scatter plots of measured against published numbers, one panel for each method, with the line on which they are"

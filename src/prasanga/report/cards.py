@@ -1,8 +1,8 @@
 """The methods card and the data card of a study: what was measured on what, how, and how far it goes, as Markdown.
 
 What the cards say of numbers comes from the summary (`prasanga.report.summary`), of conventions from
-`prasanga.report.methods`, which the page reads as well. No text of the corpus and of no pair is in them. Whatever comes
-from a study is escaped as the template writes it, so that no name makes a heading, a link or a tag.
+`prasanga.report.methods_text`, which the page reads as well. No text of the corpus and of no pair is in them. Whatever
+comes from a study is escaped as the template writes it, so that no name makes a heading, a link or a tag.
 """
 
 from __future__ import annotations
@@ -20,15 +20,18 @@ from markupsafe import Markup
 from prasanga.errors import InputError
 from prasanga.pairs.names import OVERALL
 from prasanga.report import card_templates
-from prasanga.report.languages import name_of_language
+from prasanga.report.grid import METHODS, name_of_language
 from prasanga.report.losses import Losses, losses
-from prasanga.report.method_names import METHODS
-from prasanga.report.methods import choices, fixed_choices, vector_conventions
-from prasanga.report.numbers import MINUS, MISSING, equals_probability, signed
-from prasanga.report.quantities import QUANTITIES, no_model_of_a_language
-from prasanga.report.references import references_of
-from prasanga.report.results import Results
-from prasanga.report.sheets import escape_markdown
+from prasanga.report.methods_text import (
+    QUANTITIES,
+    choices,
+    fixed_choices,
+    no_model_of_a_language,
+    references_of,
+    vector_conventions,
+)
+from prasanga.report.sheet import MINUS, MISSING, equals_probability, escape_markdown, signed
+from prasanga.report.study import Results
 
 NOT_STATED = "not stated"
 

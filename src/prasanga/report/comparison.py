@@ -17,9 +17,8 @@ import polars as pl
 
 from prasanga.errors import InputError
 from prasanga.report.grid import Estimate, is_number, why_missing
-from prasanga.report.numbers import MISSING, plain, signed
 from prasanga.report.published import EXCHANGED, PAPERS, REPEATED, PublishedModel, match_models
-from prasanga.report.sheets import escape_markdown
+from prasanga.report.sheet import MISSING, escape_markdown, plain, signed
 
 COMPARISON_SCHEMA: Mapping[str, type[pl.DataType]] = {
     **dict.fromkeys(("paper", "table", "method", "category", "language", "model", "published_model"), pl.String),

@@ -10,9 +10,9 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from prasanga.report.embedding_files import EmbeddingFiles, Report, families_of, family_of
 from prasanga.report.grid import sort_lengths
-from prasanga.report.numbers import MINUS, MISSING
+from prasanga.report.sheet import MINUS, MISSING
+from prasanga.report.study import EmbeddingFiles, Report, families_of, family_of
 from prasanga.report.tokenizers import Tokenizer, describe_tokenizer
 
 NOT_KNOWN = "not known"

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from prasanga.report.grid import Category, Estimate, Grid, grid_of, is_number, why_missing
-from prasanga.report.numbers import MINUS, equals_probability, signed
+from prasanga.report.sheet import MINUS, equals_probability, signed
 
 ALPHA = 0.05
 

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from prasanga.report.ceat_table import NOT_BY_DRAWS
 from prasanga.report.findings import ALPHA
 from prasanga.report.grid import Category, Estimate, Grid, is_number, why_missing
-from prasanga.report.marking import NOT_BY_DRAWS
-from prasanga.report.numbers import MINUS, MISSING, from_log, plain, probability, signed
+from prasanga.report.sheet import MINUS, MISSING, from_log, plain, probability, signed
 
 THRESHOLDS = (0.1, 0.2, 0.5, 0.8, 1.2)
 """Where the shades of the heat table begin: 0.2, 0.5 and 0.8 are what is called small, medium and large."""

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
-from prasanga.report.method_names import METHODS
+from prasanga.report.grid import METHODS
 
 WIDTH = 100
 """A line has at most so many characters, where the path of the page allows."""

@@ -9,7 +9,7 @@ import polars as pl
 
 from prasanga.columns import remade_by, require_columns
 from prasanga.report.grid import Estimate, is_number
-from prasanga.report.numbers import MINUS, MISSING, plain, signed
+from prasanga.report.sheet import MINUS, MISSING, plain, signed
 
 QUANTITIES = ("prior", "corrected", "fill")
 """What the tables show, in this order: language's own bias, what the trait adds, and both together."""

@@ -18,10 +18,8 @@ from prasanga.pairs.reasons import REASONS as PAIR_REASONS
 from prasanga.report.coverage import REASONS as COVERAGE_REASONS
 from prasanga.report.coverage import totals
 from prasanga.report.embedded import REASONS as VECTOR_REASONS
-from prasanga.report.embedding_files import EmbeddingFiles, families_of
-from prasanga.report.grid import Estimate, is_number, why_missing, words_left_out
-from prasanga.report.method_names import METHODS
-from prasanga.report.pair_grid import pair_grid_of
+from prasanga.report.grid import METHODS, Estimate, is_number, pair_grid_of, why_missing, words_left_out
+from prasanga.report.study import EmbeddingFiles, families_of
 
 NEEDED = (
     *("category", "model", "effect_size", "dropped", "ci_low"),

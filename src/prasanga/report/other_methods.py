@@ -11,6 +11,7 @@ import polars as pl
 from prasanga.columns import remade_by, require_columns
 from prasanga.report.findings import ALPHA, by_chance
 from prasanga.report.grid import (
+    LABELS,
     Category,
     Estimate,
     is_number,
@@ -20,8 +21,7 @@ from prasanga.report.grid import (
     words_left_out,
 )
 from prasanga.report.heat import HeatCell, conventions_of, interval_of, shade_of, used_of
-from prasanga.report.method_names import LABELS
-from prasanga.report.numbers import MINUS, MISSING, plain, probability, signed
+from prasanga.report.sheet import MINUS, MISSING, plain, probability, signed
 
 ESTIMATE_COLUMNS = (
     "effect size",

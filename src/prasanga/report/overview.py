@@ -8,11 +8,9 @@ import polars as pl
 
 from prasanga.pairs.names import OVERALL
 from prasanga.report.findings import ALPHA
-from prasanga.report.grid import is_number, sort_lengths
-from prasanga.report.languages import name_of_language
+from prasanga.report.grid import LABELS, is_number, name_of_language, sort_lengths
 from prasanga.report.log_probability import scored_traits
-from prasanga.report.method_names import LABELS
-from prasanga.report.results import Results
+from prasanga.report.study import Results
 
 
 class Measured(NamedTuple):

@@ -17,21 +17,30 @@ from markupsafe import Markup, escape
 
 from prasanga.columns import remade_by, require_columns
 from prasanga.report import heat, templates
+from prasanga.report.assets import inline, pack, page_assets
 from prasanga.report.audit import view
 from prasanga.report.beside_paper import LABEL as PUBLISHED_LABEL
 from prasanga.report.beside_paper import beside_paper
 from prasanga.report.coverage import summarize, totals
 from prasanga.report.downloads import downloads_of
 from prasanga.report.embedded import embedded_section
-from prasanga.report.embedding_files import left_out_of
 from prasanga.report.findings import headline_findings, other_method
-from prasanga.report.grid import Grid, grid_of, natural_order
+from prasanga.report.grid import LABELS, Grid, grid_of, natural_order
 from prasanga.report.log_probability import COLUMNS as STRUCTURE_COLUMNS
 from prasanga.report.log_probability import LABEL as STRUCTURES_LABEL
 from prasanga.report.log_probability import findings_of_structures, structure_section
 from prasanga.report.losses import losses
-from prasanga.report.method_names import LABELS
-from prasanga.report.methods import choices, describe_models, fixed_choices, vector_conventions
+from prasanga.report.methods_text import (
+    PAPERS,
+    QUANTITIES,
+    REFERENCES,
+    choices,
+    describe_models,
+    fixed_choices,
+    no_model_of_a_language,
+    references_of,
+    vector_conventions,
+)
 from prasanga.report.other_methods import (
     CONVERGENCE_LABEL,
     FIRST_DRAWS,
@@ -42,18 +51,13 @@ from prasanga.report.other_methods import (
     settling_rows,
 )
 from prasanga.report.overview import overview_of
-from prasanga.report.packing import pack
 from prasanga.report.pair_browser import pair_browser
 from prasanga.report.pair_section import DENSITIES_LABEL, findings_of_pairs, pair_section
 from prasanga.report.pair_sets import pair_sets
-from prasanga.report.paper_tables import paper_tables
-from prasanga.report.quantities import QUANTITIES, no_model_of_a_language
-from prasanga.report.references import PAPERS, REFERENCES, references_of
-from prasanga.report.results import Results
 from prasanga.report.sample_modes import LABEL as SAMPLE_MODES_LABEL
 from prasanga.report.sample_modes import sample_mode_section
-from prasanga.report.scripts import page_assets
-from prasanga.report.svg import inline
+from prasanga.report.shown_paper_tables import paper_tables
+from prasanga.report.study import Results, left_out_of
 from prasanga.report.word_sets import glosses_of, word_sets
 from prasanga.report.words import NOTABLE, STRIP_WIDTH, words_section
 

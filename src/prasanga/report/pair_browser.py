@@ -24,8 +24,7 @@ from prasanga.pairs.names import LABELS, OVERALL
 from prasanga.pairs.preferences import PREFERENCES, add_differences
 from prasanga.pairs.reasons import REASONS
 from prasanga.pairs.words import Punctuation
-from prasanga.report.languages import LANGUAGES, name_of_language
-from prasanga.report.pair_grid import name_of_type, sort_types
+from prasanga.report.grid import LANGUAGES, name_of_language, name_of_type, sort_types
 from prasanga.report.pair_marks import common_beginning, modified_spans, utf16_length
 
 DECIMALS = 3

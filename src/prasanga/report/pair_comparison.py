@@ -22,13 +22,10 @@ from prasanga.report.comparison import (
     doubt_of,
     summarize,
 )
-from prasanga.report.grid import Estimate, is_number
-from prasanga.report.languages import LANGUAGES
-from prasanga.report.numbers import MISSING, plain, signed
-from prasanga.report.pair_grid import Group, PairGrid, groups_of, name_of_type, pair_grid_of
-from prasanga.report.pair_tables import value_of, why_no_percentage
+from prasanga.report.grid import LANGUAGES, Estimate, Group, PairGrid, groups_of, is_number, name_of_type, pair_grid_of
+from prasanga.report.pair_table import value_of, why_no_percentage
 from prasanga.report.published import PAPERS, PublishedModel, match_models, percentage_files
-from prasanga.report.sheets import Cell, Row, Sheet, sheets_to_markdown
+from prasanga.report.sheet import MISSING, Cell, Row, Sheet, plain, sheets_to_markdown, signed
 
 METHOD = "pairs"
 """The method of these rows in a comparison."""
@@ -92,7 +89,7 @@ def compare_pairs(
         published: `read_percentages`.
         paper: its name (sadhu2024 or sahoo2024).
         models: `comparison.models` of the config; models of the same name match by themselves.
-        preset: recommended or paper; decides what the numbers are of, as in `prasanga.report.pair_tables`.
+        preset: recommended or paper; decides what the numbers are of, as in `prasanga.report.pair_table`.
         about: the paper's models (`read_models`), for what is not sure about them.
 
     Returns:

@@ -10,11 +10,10 @@ import polars as pl
 
 from prasanga.pairs.names import FEWEST_PAIRS, OVERALL
 from prasanga.pairs.reasons import REASONS
-from prasanga.report.grid import Estimate, is_number
+from prasanga.report.grid import Estimate, Group, PairGrid, is_number, name_of_type, pair_grid_of
 from prasanga.report.heat import HeatCell
-from prasanga.report.numbers import MINUS, MISSING, equals_probability, probability, signed
-from prasanga.report.pair_grid import Group, PairGrid, name_of_type, pair_grid_of
-from prasanga.report.pair_tables import is_significant, tests_of, why_no_percentage
+from prasanga.report.pair_table import is_significant, tests_of, why_no_percentage
+from prasanga.report.sheet import MINUS, MISSING, equals_probability, probability, signed
 
 COLUMNS = (
     "bias percentage",

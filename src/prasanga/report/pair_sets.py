@@ -10,10 +10,8 @@ import polars as pl
 from prasanga.columns import remade_by, require_columns
 from prasanga.pairs.names import OVERALL
 from prasanga.pairs.oddity_kinds import KINDS
-from prasanga.report.grid import is_number
-from prasanga.report.languages import name_of_language
-from prasanga.report.numbers import MISSING
-from prasanga.report.pair_grid import Group, groups_of, name_of_type
+from prasanga.report.grid import Group, groups_of, is_number, name_of_language, name_of_type
+from prasanga.report.sheet import MISSING
 
 STATISTICS = ("set", "language", "subset", "statistic", "category", "value", "n_pairs")
 """The columns of the table of statistics that the page needs."""

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import polars as pl
 
 from prasanga.errors import InputError
-from prasanga.report.languages import LANGUAGES
+from prasanga.report.grid import LANGUAGES
 
 PAPERS: Mapping[str, str] = {
     "sadhu2024": "Sadhu et al. (2024)",

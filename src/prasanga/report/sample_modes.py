@@ -8,7 +8,7 @@ from typing import NamedTuple
 import polars as pl
 
 from prasanga.report.grid import Estimate, grid_of, is_number
-from prasanga.report.numbers import MINUS, MISSING, plain, probability, signed
+from prasanga.report.sheet import MINUS, MISSING, plain, probability, signed
 
 MODES = ("fixed", "random")
 

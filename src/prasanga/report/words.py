@@ -20,7 +20,7 @@ from prasanga.errors import InputError
 from prasanga.report.figures.names import words_figure
 from prasanga.report.figures.palette import MARKERS, MODELS
 from prasanga.report.grid import is_number, natural_order, sort_lengths
-from prasanga.report.numbers import MINUS, signed
+from prasanga.report.sheet import MINUS, signed
 from prasanga.report.word_sets import glosses_of
 
 NEEDED = ("category", "model", "segment_length", "sample_mode", "role", "stimulus", "association")

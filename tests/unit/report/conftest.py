@@ -11,9 +11,8 @@ import pytest
 from report_tables import SCHEMA, estimate
 
 from prasanga.report.audit import AuditTables
-from prasanga.report.embedding_files import EmbeddingFiles
 from prasanga.report.page import render_page
-from prasanga.report.results import Results
+from prasanga.report.study import EmbeddingFiles, Results
 
 
 @pytest.fixture

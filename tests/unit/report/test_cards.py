@@ -24,11 +24,9 @@ from prasanga.report.cards import (
     origin,
 )
 from prasanga.report.losses import losses
-from prasanga.report.methods import choices, fixed_choices
+from prasanga.report.methods_text import QUANTITIES, REFERENCES, choices, fixed_choices, no_model_of_a_language
 from prasanga.report.overview import overview_of
-from prasanga.report.quantities import QUANTITIES, no_model_of_a_language
-from prasanga.report.references import REFERENCES
-from prasanga.report.results import Results
+from prasanga.report.study import Results
 from prasanga.report.summary import study_summary
 
 TEXT = {"files": "corpus/*.txt", "title": None, "licence": None}

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from prasanga.report.embedded import Count, Embedded, Loss, Precision, embedded_section
-from prasanga.report.embedding_files import EmbeddingFiles, left_out_of, read_files
+from prasanga.report.study import EmbeddingFiles, left_out_of, read_embedding_files
 from prasanga.report.tokenizers import describe_tokenizer
 
 GLOSSES = {"গোলাপ": "rose", "মশা": "mosquito"}
@@ -174,10 +174,10 @@ def test_files_are_told_apart_by_their_names(tmp_path: Path, embedding_files: Em
         for name in names:
             (tmp_path / folder / name).write_text(json.dumps({"is": name}))
     table.write_parquet(tmp_path / "models/v.1.tokenizer.parquet")
-    found = read_files({}, [str(path) for path in tmp_path.rglob("*.*") if path.is_file()])
+    found = read_embedding_files({}, [str(path) for path in tmp_path.rglob("*.*") if path.is_file()])
     assert found.lists == {("v.1", "9"): {"is": "9.json"}, ("v.1", ">75"): {"is": "over75.json"}}
     assert found.precisions == {"v.1": {"is": "precision.json"}}
     assert found.reports == {"v.1": {"is": "v.1.json"}}
     assert found.audits == {"v.1": {"is": "v.1.tokenizer.json"}}
     assert found.audit_tables["v.1"].equals(table)
-    assert read_files({}, []) == EmbeddingFiles({}, {}, {}, {}, {}, {})
+    assert read_embedding_files({}, []) == EmbeddingFiles({}, {}, {}, {}, {}, {})

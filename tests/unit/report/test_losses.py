@@ -13,9 +13,9 @@ from planted_pairs import planted_scores
 from prasanga.errors import InputError
 from prasanga.likelihoods.bias import bias_percentage
 from prasanga.pairs.reasons import REASONS
-from prasanga.report.embedding_files import EmbeddingFiles
 from prasanga.report.grid import words_left_out
 from prasanga.report.losses import Loss, losses
+from prasanga.report.study import EmbeddingFiles
 
 CORPUS = [
     {"lines": 100, "skipped_lines": 3, "sentences": 70, "cut_sentences": 1, "shorter_matches": 2, "occurrences": 40},

@@ -10,7 +10,7 @@ from planted_pairs import planted_scores
 
 from prasanga.likelihoods import bias_percentage
 from prasanga.report.overview import Measured, overview_of
-from prasanga.report.results import Results
+from prasanga.report.study import Results
 
 
 def test_estimates_are_counted(small: pl.DataFrame) -> None:

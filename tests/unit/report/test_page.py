@@ -20,13 +20,10 @@ import prasanga.report
 from prasanga.errors import InputError
 from prasanga.report.audit import AuditTables
 from prasanga.report.comparison import COMPARISON_SCHEMA
-from prasanga.report.embedding_files import EmbeddingFiles
 from prasanga.report.heat import shade_of
-from prasanga.report.methods import fixed_choices
+from prasanga.report.methods_text import PAPERS, QUANTITIES, REFERENCES, fixed_choices
 from prasanga.report.page import render_page
-from prasanga.report.quantities import QUANTITIES
-from prasanga.report.references import PAPERS, REFERENCES
-from prasanga.report.results import Results
+from prasanga.report.study import EmbeddingFiles, Results
 
 VOID = {"meta", "link", "br", "hr", "img", "input", "col"}
 SVG = (

@@ -18,7 +18,7 @@ from prasanga.report.pair_comparison import (
     read_percentages,
     with_pairs,
 )
-from prasanga.report.pair_tables import pair_table
+from prasanga.report.pair_table import pair_table
 from prasanga.report.published import (
     PublishedModel,
     percentage_files,

@@ -13,9 +13,9 @@ from planted_pairs import planted_scores
 from prasanga.errors import InputError
 from prasanga.likelihoods.bias import bias_percentage
 from prasanga.pairs.reasons import REASONS
-from prasanga.report.pair_grid import Group, groups_of, name_of_type, pair_grid_of, sort_types
+from prasanga.report.grid import Group, groups_of, name_of_type, pair_grid_of, sort_types
 from prasanga.report.pair_section import COLUMNS, findings_of_pairs, pair_section, shade_of_percentage
-from prasanga.report.pair_tables import render_pair_table
+from prasanga.report.pair_table import render_pair_table
 
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><path d="M 0 0"/></svg>'
 

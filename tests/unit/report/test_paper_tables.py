@@ -15,10 +15,10 @@ from planted_pairs import planted_scores
 from prasanga.config import complete, read_schema
 from prasanga.errors import InputError
 from prasanga.likelihoods.bias import bias_percentage
-from prasanga.report.layouts import layouts_of, paper_table
-from prasanga.report.numbers import MINUS, MISSING
-from prasanga.report.pair_tables import pair_table
-from prasanga.report.paper_tables import ShownTable, paper_tables, shown_table
+from prasanga.report.pair_table import pair_table
+from prasanga.report.paper_tables import layouts_of, paper_table
+from prasanga.report.sheet import MINUS, MISSING
+from prasanga.report.shown_paper_tables import ShownTable, paper_tables, shown_table
 
 LONG = "a-model-with-a-very-long-name" * 8
 HOSTILE = "<script>alert(1)</script> & 'x'"

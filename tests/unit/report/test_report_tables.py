@@ -11,9 +11,9 @@ import polars as pl
 import pytest
 
 from prasanga.errors import InputError
+from prasanga.report.ceat_table import to_csv, to_latex, to_markdown, to_tidy_csv
 from prasanga.report.grid import grid_of, sort_lengths, why_missing
-from prasanga.report.numbers import from_log, plain, probability, signed
-from prasanga.report.tables import to_csv, to_latex, to_markdown, to_tidy_csv
+from prasanga.report.sheet import from_log, plain, probability, signed
 
 
 def test_grid_is_in_reading_order(small: pl.DataFrame) -> None:

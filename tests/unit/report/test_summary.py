@@ -14,13 +14,11 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from prasanga.errors import InputError
-from prasanga.report.embedding_files import EmbeddingFiles
+from prasanga.report.grid import NEEDED_OF_PAIRS
 from prasanga.report.log_probability import DIFFERENCE_COLUMNS, SPREAD_COLUMNS
 from prasanga.report.overview import overview_of
-from prasanga.report.pair_grid import NEEDED
-from prasanga.report.results import Results
-from prasanga.report.summary import SCHEMA, digests_of_sources, study_summary, to_json, versions_by_stage
-from prasanga.report.summary_numbers import known
+from prasanga.report.study import EmbeddingFiles, Results
+from prasanga.report.summary import SCHEMA, digests_of_sources, known, study_summary, to_json, versions_by_stage
 
 ROOT = Path(__file__).parents[3]
 LAYOUT = json.loads((ROOT / "workflow/schemas/summary.schema.json").read_text(encoding="utf-8"))
@@ -40,7 +38,7 @@ CONFIG: dict[str, Any] = {
 
 
 def percentage(model: str, bias_type: str, value: float | None, **changes: Any) -> dict[str, Any]:
-    row: dict[str, Any] = dict.fromkeys(NEEDED)
+    row: dict[str, Any] = dict.fromkeys(NEEDED_OF_PAIRS)
     return row | {
         "set": "demo",
         "model": model,

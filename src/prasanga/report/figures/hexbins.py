@@ -24,7 +24,7 @@ from prasanga.report.figures.frame import NOTE, finish_axes, lay_out, left_of, o
 from prasanga.report.figures.palette import COUNTS, INK, MODELS, MUTED, PAPER
 from prasanga.report.figures.panels import SIZES, WIDTHS, Width, check_width, house_style
 from prasanga.report.grid import natural_order
-from prasanga.report.numbers import MINUS, signed
+from prasanga.report.sheet import MINUS, signed
 
 FEWEST = 40
 """Where no panel has so many traits, each is drawn as a point: hexagons of one trait or two count nothing."""

@@ -23,7 +23,7 @@ from prasanga.report.figures.fitting import shortened, wrapped
 from prasanga.report.figures.frame import NOTE, lay_out, left_of, panel_width
 from prasanga.report.figures.palette import INK, MODELS, MUTED
 from prasanga.report.figures.panels import COLUMNS, SIZES, WIDTHS, Width, check_width, house_style
-from prasanga.report.pair_grid import groups_of, name_of_type, sort_types
+from prasanga.report.grid import groups_of, name_of_type, sort_types
 
 Lines = Literal["language", "bias_type"]
 

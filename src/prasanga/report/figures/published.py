@@ -20,8 +20,8 @@ from prasanga.report.figures.frame import NOTE, lay_out, left_of, only_a_note, p
 from prasanga.report.figures.palette import INK, LINE, MUTED
 from prasanga.report.figures.panels import SIZES, WIDTHS, Width, check_width, draw_bars, house_style, look
 from prasanga.report.grid import is_number
-from prasanga.report.layouts import method_name
 from prasanga.report.pair_comparison import METHOD as PAIRS
+from prasanga.report.paper_tables import method_name
 
 _ACROSS = {"column": (1, 2), "page": (1, 2, 3, 4, 3)}
 """Panels side by side, by how many there are; the last also for more."""

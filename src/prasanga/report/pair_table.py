@@ -11,12 +11,11 @@ import polars as pl
 
 from prasanga.pairs.names import OVERALL
 from prasanga.report.findings import ALPHA
-from prasanga.report.grid import Estimate, is_number
-from prasanga.report.layouts import Layout, PaperTable
-from prasanga.report.numbers import MISSING
-from prasanga.report.pair_grid import Group, PairGrid, name_of_type, pair_grid_of
-from prasanga.report.sheets import (
+from prasanga.report.grid import Estimate, Group, PairGrid, is_number, name_of_type, pair_grid_of
+from prasanga.report.paper_tables import Layout, PaperTable
+from prasanga.report.sheet import (
     MARK,
+    MISSING,
     Cell,
     Row,
     Sheet,

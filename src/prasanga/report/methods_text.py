@@ -1,11 +1,11 @@
-"""The methods as the page tells them: every choice of the config by name, with what it means, and the models."""
+"""The methods in words: every choice of the config and what it means, what numbers say, and whom to cite."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from prasanga.report.method_names import METHODS
+from prasanga.report.grid import METHODS
 
 
 class Choice(NamedTuple):
@@ -236,7 +236,7 @@ def fixed_choices(measured: Iterable[str]) -> list[str]:
 
 def choices(config: Mapping[str, Any]) -> list[Choice]:
     """All keys of a study's config with their values, and in words what is meant."""
-    return [Choice(key, _text(value), _meaning(key, value)) for key, value in _flatten(config)]
+    return [Choice(key, _value_text(value), _meaning(key, value)) for key, value in _flatten(config)]
 
 
 def vector_conventions(models: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -249,7 +249,7 @@ def vector_conventions(models: Sequence[Mapping[str, Any]]) -> list[str]:
         named: dict[str, list[str]] = {}
         for model in models:
             if key in model:
-                value = _text(model[key])
+                value = _value_text(model[key])
                 named.setdefault(meanings.get(value, value), []).append(str(model["name"]))
         said = [*named] if len(named) == 1 else [f"{value} ({', '.join(names)})" for value, names in named.items()]
         sentences += [f"{title}: {'; '.join(said)}."] if said else []
@@ -276,7 +276,7 @@ def _model(model: Mapping[str, Any]) -> Model:
         source = f"{model.get('path', 'not stated')}{f' at {revision}' if revision else ''}"
         details = {key: value for key, value in model.items() if key not in {"name", "path", "revision", "dimensions"}}
     stated = {key.replace("_", " "): value for key, value in details.items() if value not in (None, {})}
-    listed = ", ".join(f"{key} {_text(value)}" for key, value in stated.items())
+    listed = ", ".join(f"{key} {_value_text(value)}" for key, value in stated.items())
     return Model(str(model["name"]), source, listed, "not known" if dimensions is None else str(dimensions))
 
 
@@ -295,12 +295,217 @@ def _meaning(key: str, value: Any) -> str:
     return meaning if isinstance(meaning, str) else meaning.get(str(value), "")
 
 
-def _text(value: Any) -> str:
+def _value_text(value: Any) -> str:
     """Parts with commas between them, entries of several parts with semicolons; "none" for nothing."""
     if isinstance(value, Mapping):
-        parts = {key: f"({_text(part)})" if isinstance(part, Mapping) else _text(part) for key, part in value.items()}
+        parts = {
+            key: f"({_value_text(part)})" if isinstance(part, Mapping) else _value_text(part)
+            for key, part in value.items()
+        }
         return ", ".join(f"{key}: {part}" for key, part in parts.items()) or "none"
     if isinstance(value, list | tuple):
         between = "; " if any(isinstance(part, Mapping) for part in value) else ", "
-        return between.join(map(_text, value)) or "none"
+        return between.join(map(_value_text, value)) or "none"
     return "none" if value is None or value == "" else str(value)
+
+
+_OF_WORDS = tuple(METHODS)
+
+
+class Quantity(NamedTuple):
+    """A number that the study reports: the methods that have it, what it says, and what it does not say."""
+
+    name: str
+    methods: tuple[str, ...]
+    meaning: str
+    limit: str
+
+
+QUANTITIES = (
+    Quantity(
+        "Effect size",
+        _OF_WORDS,
+        "The difference of two target sets in their association with two attribute sets, in standard deviations.",
+        "Effects of different methods are no measurements of the same thing. The largest of many is likely to be"
+        " overestimated.",
+    ),
+    Quantity(
+        "p_draws",
+        ("ceat",),
+        "Whether other draws from the same contexts of the same words would agree; the p that Sadhu et al. report.",
+        "No test of bias: it falls as the number of draws grows, and with no effect at all it is below .05 most of the"
+        " time.",
+    ),
+    Quantity(
+        "p_stimuli",
+        _OF_WORDS,
+        "Whether other words would do: permutation of the words. This is the p to call an effect significant by.",
+        "The words were chosen, not drawn at random, and with few of them p cannot be small: four and four have 70"
+        " partitions.",
+    ),
+    Quantity(
+        "Interval over words",
+        _OF_WORDS,
+        "How large the effect might be with other words of the same kind, and other contexts of them.",
+        "In simulated studies BCa intervals held their level of 95 % in 95 to 99 % of cases, studentized ones in 93 to"
+        " 99 %; with other seeds and skewed words BCa fell to 92 %, and near the largest effect there is to 91 %. Sets"
+        " of fewer than eight words have none.",
+    ),
+    Quantity(
+        "Random twin",
+        (*_OF_WORDS[:2], "log_probability", "structures", "pairs"),
+        "The same model with random weights on the same texts: what comes from spelling, tokenizer and texts alone.",
+        "A control by one set of random weights, and no test: that an effect is larger than its twin's does not make it"
+        " significant.",
+    ),
+    Quantity(
+        "Attributes dealt anew",
+        _OF_WORDS,
+        "The range of effects when the words of both attribute sets are shuffled and dealt into two sets. Where the"
+        " test moves attribute words (log-probability bias), the targets are dealt.",
+        "An effect outside of it is about the division of these words; it is no test over other words.",
+    ),
+    Quantity(
+        "Corrections",
+        (*_OF_WORDS, "pairs"),
+        "Holm: no false find among all tests of the family. Benjamini-Hochberg: few false ones among those found.",
+        "There are two families: all tests of words (CEAT, SEAT, WEAT, log-probability bias) together, and all bias"
+        " percentages. Intervals of differences and comparisons of structures are not corrected.",
+    ),
+    Quantity(
+        "Differences and settling",
+        ("ceat",),
+        "Paired differences between lengths and between models, and the length from which an effect stays.",
+        "The contexts of more words than the longest fixed length are others, so that part of such a difference may"
+        " come from other texts; with a pool for each length this holds of all differences.",
+    ),
+    Quantity(
+        "Spread of traits",
+        ("structures",),
+        "How far the log-probability bias of traits spreads in a sentence structure, and paired comparisons of two.",
+        "A structure is one frame or a context of each trait's own: what holds of it may not hold of other sentences of"
+        " that length.",
+    ),
+    Quantity(
+        "Bias percentage",
+        ("pairs",),
+        "The share of the pairs whose stereotypical sentence the model finds more likely; 50 is no preference.",
+        "Below 20 pairs only the exact interval can be relied on. The deviation over runs on samples of the pairs is no"
+        " standard error. A percentage says nothing of how a model behaves in use.",
+    ),
+)
+"""What is reported, and how far it goes. The studies behind these numbers: docs/statistics.md, docs/uncertainty.md,
+docs/bias_percentage.md."""
+
+
+def no_model_of_a_language(trained: Sequence[str]) -> str:
+    """What is to be known of tiny models that a study trains itself, as a sentence; empty for none."""
+    if not trained:
+        return ""
+    *first, last = trained
+    names = f"{', '.join(first)} and {last}" if first else last
+    were, models = ("were", "models") if first else ("was", "model")
+    return (
+        f"{names} {were} trained in this study on its own text: no {models} of a language, and no ground for a"
+        " statement about one."
+    )
+
+
+_ARXIV = "https://arxiv.org/abs/"
+_DOI = "https://doi.org/"
+
+
+class Reference(NamedTuple):
+    """A publication, the methods that it is to be cited for, and what of it is used."""
+
+    methods: tuple[str, ...]
+    authors: str
+    year: int
+    title: str
+    venue: str
+    url: str
+    used: str
+
+    @property
+    def link(self) -> str:
+        """The address as a reader knows it, arXiv:<number> or doi:<name>; empty where there is none."""
+        return self.url.replace(_ARXIV, "arXiv:").replace(_DOI, "doi:")
+
+
+REFERENCES = (
+    Reference(
+        (*_OF_WORDS, "structures"),
+        "Jayanta Sadhu, Ayan Antik Khan, Abhik Bhattacharjee and Rifat Shahriyar",
+        2024,
+        "An Empirical Study on the Characteristics of Bias upon Context Length Variation for Bangla",
+        "Findings of ACL 2024",
+        "https://arxiv.org/abs/2406.17375",
+        "The categories, the segment lengths, CEAT for Bangla, sentence structures.",
+    ),
+    Reference(
+        ("seat", "pairs"),
+        "Nihar Ranjan Sahoo, Pranamya Prashant Kulkarni, Narjis Asad, Arif Ahmad, Tanu Goyal, Aparna Garimella and"
+        " Pushpak Bhattacharyya",
+        2024,
+        "IndiBias: A Benchmark Dataset to Measure Social Biases in Language Models for Indian Context",
+        "NAACL 2024",
+        "https://arxiv.org/abs/2403.20147",
+        "Sentence pairs and intersectional tests for the Indian context.",
+    ),
+    Reference(
+        _OF_WORDS,
+        "Aylin Caliskan, Joanna J. Bryson and Arvind Narayanan",
+        2017,
+        "Semantics derived automatically from language corpora contain human-like biases",
+        "Science 356",
+        "https://doi.org/10.1126/science.aal4230",
+        "WEAT, and the design of the word lists.",
+    ),
+    Reference(
+        ("ceat",),
+        "Wei Guo and Aylin Caliskan",
+        2021,
+        "Detecting Emergent Intersectional Biases: Contextualized Word Embeddings Contain a Distribution of Human-like"
+        " Biases",
+        "AIES 2021",
+        "",
+        "CEAT.",
+    ),
+    Reference(
+        ("seat",),
+        "Chandler May, Alex Wang, Shikha Bordia, Samuel R. Bowman and Rachel Rudinger",
+        2019,
+        "On Measuring Social Biases in Sentence Encoders",
+        "NAACL 2019",
+        "https://arxiv.org/abs/1903.10561",
+        "SEAT.",
+    ),
+    Reference(
+        ("log_probability", "structures"),
+        "Keita Kurita, Nidhi Vyas, Ayush Pareek, Alan W. Black and Yulia Tsvetkov",
+        2019,
+        "Measuring Bias in Contextualized Word Representations",
+        "First Workshop on Gender Bias in Natural Language Processing",
+        "",
+        "Log-probability bias.",
+    ),
+    Reference(
+        ("pairs",),
+        "Nikita Nangia, Clara Vania, Rasika Bhalerao and Samuel R. Bowman",
+        2020,
+        "CrowS-Pairs: A Challenge Dataset for Measuring Social Biases in Masked Language Models",
+        "EMNLP 2020",
+        "",
+        "Scores of sentence pairs.",
+    ),
+)
+"""What whoever publishes numbers made this way should cite."""
+
+PAPERS = REFERENCES[:2]
+"""The two papers whose tests, tables and figures these are."""
+
+
+def references_of(measured: Iterable[str]) -> list[Reference]:
+    """What a study that measured these methods should cite."""
+    found = set(measured)
+    return [each for each in REFERENCES if found & set(each.methods)]

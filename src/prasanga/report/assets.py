@@ -9,17 +9,20 @@ attributes, which digests do not cover. A style can load nothing here either.
 from __future__ import annotations
 
 import base64
+import gzip
 import hashlib
 import re
 from collections.abc import Iterable
 from importlib.resources import files
 from typing import NamedTuple
+from xml.etree import ElementTree
 
 from markupsafe import Markup
 
-from prasanga.errors import InputError
+from prasanga.errors import InputError, reason
 from prasanga.report import templates, vendor
-from prasanga.report.page_fonts import font_faces
+from prasanga.report.figures.palette import VARIABLES
+from prasanga.report.vendor import place_of
 
 LIBRARIES = (
     *("floating-ui-core.js", "floating-ui-dom.js"),
@@ -127,3 +130,90 @@ def _notice(name: str) -> str:
         return f"/*! {entry.package} {entry.version}, {entry.licence} */\n"
     licence = vendor.text_of(entry.licence_file).strip().replace("*/", "* /")
     return f"/*! {entry.package} {entry.version}, {entry.licence}\n\n{licence}\n*/\n"
+
+
+class _Family(NamedTuple):
+    """A family as the style sheet calls it, its file without weight and ending, and the characters it is for."""
+
+    name: str
+    file: str
+    characters: str
+
+
+_FAMILIES = {
+    "bn": _Family(
+        "Noto Sans Bengali",
+        "fonts/noto-sans-bengali",
+        "U+0951-0952,U+0964-0965,U+0980-09FE,U+1CD0,U+1CD2,U+1CD5-1CD6,U+1CD8,U+1CE1,U+1CEA,U+1CED,U+1CF2,U+1CF5-1CF7,"
+        "U+200C-200D,U+20B9,U+25CC,U+A8F1",
+    ),
+    "hi": _Family(
+        "Noto Sans Devanagari",
+        "fonts/noto-sans-devanagari",
+        "U+0900-097F,U+1CD0-1CF9,U+200C-200D,U+20A8,U+20B9,U+20F0,U+25CC,U+A830-A839,U+A8E0-A8FF,U+11B00-11B09",
+    ),
+}
+"""By language; the ranges are those of the npm packages that the files come from."""
+
+_WEIGHTS = (400, 700)
+
+
+def font_faces(languages: Iterable[str]) -> str:
+    """`@font-face` rules for a style sheet, with the fonts in them: a page looks the same on every machine.
+
+    Args:
+        languages: codes of those on the page (bn, hi, en ...); one without a font of its own adds nothing.
+    """
+    used = set(languages)
+    return "\n".join(_rule(family, weight) for code, family in _FAMILIES.items() if code in used for weight in _WEIGHTS)
+
+
+def _rule(family: _Family, weight: int) -> str:
+    data = base64.b64encode(place_of(f"{family.file}-{weight}.woff2").read_bytes()).decode("ascii")
+    return (
+        f'@font-face {{ font-family: "{family.name}"; font-style: normal; font-weight: {weight}; font-display: block;'
+        f' src: url("data:font/woff2;base64,{data}") format("woff2"); unicode-range: {family.characters}; }}'
+    )
+
+
+def pack(html: str) -> Markup:
+    """HTML as gzip in base64, to stand in an attribute.
+
+    Args:
+        html: a part of the page, escaped as it is to be shown: it is put into the page as it is.
+    """
+    # no time goes in, so that the same page comes out
+    return Markup(base64.b64encode(gzip.compress(html.encode(), compresslevel=9, mtime=0)).decode())
+
+
+_ACTIVE = {"script", "foreignobject", "iframe", "image"}
+
+
+def inline(svg: str, *, label: str) -> Markup:
+    """The `<svg>` element for a page, named `label` for those who do not see it.
+
+    Prolog, comments and metadata go; colours of the palette become variables of the page's style, with the colour
+    itself as a fallback.
+
+    Raises:
+        InputError: what is given is not SVG, or holds a script or anything from outside.
+    """
+    try:
+        root = ElementTree.fromstring(svg)
+    except ElementTree.ParseError as error:
+        raise InputError(f"the figure is not SVG ({reason(error)}). Draw it again.") from error
+    for element in root.iter():
+        name = element.tag.rpartition("}")[2].lower()
+        runs = name in _ACTIVE or any(key.startswith("on") for key in element.attrib)
+        loads = any(key.rpartition("}")[2] == "href" and value[:1] != "#" for key, value in element.attrib.items())
+        if runs or loads:
+            raise InputError(f"the figure holds <{name}> with something that runs or loads. Draw it again.")
+    body = re.sub(r"<!--.*?-->|<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
+    _, start, body = body.partition("<svg")
+    attributes, _, body = body.partition(">")
+    box = re.search(r'viewBox="[\d. -]+"', attributes)
+    if not start or box is None:
+        raise InputError("the figure has no <svg> element with a viewBox. Draw it again.")
+    for colour, variable in VARIABLES.items():
+        body = re.sub(re.escape(colour), f"var({variable}, {colour})", body, flags=re.IGNORECASE)
+    return Markup('<svg {} role="img" aria-label="{}">{}').format(Markup(box.group()), label, Markup(body.strip()))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
+from pathlib import Path, PurePosixPath
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -13,7 +13,6 @@ from prasanga.documents import read_document
 from prasanga.frames import read_frame
 from prasanga.report.audit import AuditTables
 from prasanga.report.beside_paper import reason_in
-from prasanga.report.embedding_files import EmbeddingFiles, read_files
 
 TABLES = (
     *("ceat", "ceat_words", "differences", "settling", "convergence"),
@@ -126,7 +125,7 @@ def read_results(
         categories=read_document(paths["categories"][0]) if of("categories") else {},
         corpus=[read_document(path) for path in of("corpus", [])],
         audit=AuditTables(**audit) if audit.keys() == set(AuditTables._fields) else None,
-        embeddings=read_files(studied, of("embeddings", [])) if of("embeddings") else None,
+        embeddings=read_embedding_files(studied, of("embeddings", [])) if of("embeddings") else None,
         comparison=_comparison(paths["comparison"][0]) if of("comparison") else None,
         why_no_comparison=reason_in(Path(paths["comparison"][1]).read_text(encoding="utf-8"))
         if of("comparison")
@@ -140,3 +139,147 @@ def read_results(
 def _comparison(path: str) -> pl.DataFrame:
     # every column by all its rows: in one without a number at first a later one would be refused
     return pl.read_csv(path, infer_schema_length=None)
+
+
+Report = Mapping[str, Any]
+
+
+class EmbeddingFiles(NamedTuple):
+    """What the embeddings stage says of the vectors of a study, as plain values.
+
+    Attributes:
+        studied: settings of each model by its name in the results, with `family` (its name in the config) and one
+            `layer`.
+        lists: the list of shards, by model and segment length.
+        reports: what the check of a model found, by family.
+        audits: summary of the audit of its tokenizer, by family.
+        audit_tables: the same audit with one row per stimulus, by family.
+        precisions: the comparison with float32, by name in the results.
+    """
+
+    studied: Mapping[str, Report]
+    lists: Mapping[tuple[str, str], Report]
+    reports: Mapping[str, Report]
+    audits: Mapping[str, Report]
+    audit_tables: Mapping[str, pl.DataFrame]
+    precisions: Mapping[str, Report]
+
+
+def read_embedding_files(studied: Mapping[str, Report], paths: Iterable[str]) -> EmbeddingFiles:
+    """Read the files of the embeddings stage that are there, told apart by their places.
+
+    Args:
+        studied: see `EmbeddingFiles`.
+        paths: any of `embeddings/<model>/<length>.json`, `embeddings/<model>/precision.json`, `models/<family>.json`,
+            `models/<family>.tokenizer.json` and `models/<family>.tokenizer.parquet`, in any order.
+    """
+    lists: dict[tuple[str, str], Report] = {}
+    reports: dict[str, Report] = {}
+    audits: dict[str, Report] = {}
+    tables: dict[str, pl.DataFrame] = {}
+    precisions: dict[str, Report] = {}
+    for path in map(Path, paths):
+        if path.suffix == ".parquet":
+            tables[path.name.removesuffix(".tokenizer.parquet")] = read_frame(path)
+            continue
+        found = read_document(path)
+        if path.parent.parent.name != "embeddings":
+            of_tokenizer = path.name.endswith(".tokenizer.json")
+            (audits if of_tokenizer else reports)[path.name.removesuffix(".json").removesuffix(".tokenizer")] = found
+        elif path.name == "precision.json":
+            precisions[path.parent.name] = found
+        else:
+            lists[path.parent.name, path.stem.replace("over", ">")] = found
+    return EmbeddingFiles(studied, lists, reports, audits, tables, precisions)
+
+
+def families_of(files: EmbeddingFiles) -> dict[str, str]:
+    """The models of the config, each with one of its names in the results.
+
+    Layers of one model come from one pass, so that what was cut or left out is the same for all of them, and told once.
+    """
+    names: dict[str, str] = {}
+    for name, settings in files.studied.items():
+        names.setdefault(family_of(settings, name), name)
+    return names
+
+
+def family_of(settings: Report, name: str) -> str:
+    """The name in the config of the model that is called `name` in the results."""
+    return str(settings.get("family", name))
+
+
+def left_out_of(files: EmbeddingFiles) -> dict[tuple[str, str], dict[str, int]]:
+    """How many targets each model left out, by stimulus and segment length; nothing where none was."""
+    found: dict[tuple[str, str], dict[str, int]] = {}
+    for family, name in families_of(files).items():
+        for (model, length), listed in files.lists.items():
+            for stimulus, reasons in listed.get("left_out", {}).items() if model == name else ():
+                found.setdefault((stimulus, length), {})[family] = sum(reasons.values())
+    return found
+
+
+NAMES = {
+    "ceat": "CEAT",
+    "ceat_words": "the associations of single words in CEAT",
+    "differences": "the differences between lengths and between models",
+    "settling": "where effects settle",
+    "convergence": "the effects as draws are added",
+    "seat": "SEAT",
+    "weat": "WEAT",
+    "log_probability": "log-probability bias",
+    "structures": "the traits in sentence structures",
+    "structure_differences": "the comparison of sentence structures",
+    "traits": "the scores of single traits",
+    "bias_percentages": "the bias percentages of sentence pairs",
+    "pair_differences": "the differences of scores of sentence pairs",
+    "pair_statistics": "the statistics of the sets of pairs",
+}
+"""What each table of results has to say, as a part of a sentence."""
+
+_WITH_P = ("ceat", "seat", "weat", "log_probability", "bias_percentages")
+"""Results with a p that is corrected for all of its family."""
+
+_NAMED = 4
+
+
+def said_of_parts(missing: Sequence[str], total: int) -> str:
+    """How much of a table is there that is gathered from one file a job.
+
+    Args:
+        missing: paths of the files that are not there.
+        total: how many there are to be.
+    """
+    if not missing:
+        return f"{'its one part is' if total == 1 else f'all {total} parts are'} there, not yet gathered"
+    parts = [f"{PurePosixPath(path).parent.name}/{PurePosixPath(path).stem}" for path in missing]
+    more = f" and {len(parts) - _NAMED} more" if len(parts) > _NAMED else ""
+    return f"{total - len(missing)} of {total} parts are there; {', '.join(parts[:_NAMED])}{more} not yet"
+
+
+def missing_results(said: Mapping[str, str], paths: Mapping[str, str]) -> list[str]:
+    """A sentence for each result that is missing, or there in part.
+
+    Args:
+        said: by name of the result, what is there of it (`said_of_parts`); empty if nothing is.
+        paths: where each result of a finished study is.
+    """
+    return [
+        f"{_capitalized(NAMES.get(name, name))} {_is(name)} "
+        + (f"not complete: {part}{_only_so_far(name)}." if part else "not there.")
+        + f" `snakemake {paths[name]}` makes {'them' if _is(name) == 'are' else 'it'}."
+        for name, part in said.items()
+    ]
+
+
+def _only_so_far(name: str) -> str:
+    return "; p is corrected for what is there alone" if name in _WITH_P else ""
+
+
+def _capitalized(name: str) -> str:
+    return name[:1].upper() + name[1:]
+
+
+def _is(name: str) -> str:
+    plural = ("differences", "convergence", "ceat_words", "structures", "traits", "bias_percentages")
+    return "are" if name in (*plural, "pair_differences", "pair_statistics") else "is"
