@@ -20,8 +20,8 @@ from markupsafe import Markup
 from prasanga.errors import InputError
 from prasanga.pairs.names import OVERALL
 from prasanga.report import card_templates
+from prasanga.report.coverage import losses_of
 from prasanga.report.grid import METHODS, name_of_language
-from prasanga.report.losses import Losses, losses
 from prasanga.report.methods_text import (
     QUANTITIES,
     choices,
@@ -193,7 +193,7 @@ def data_card(
         files=[file._replace(counts=[file.counts[n] for n in known]) for file in listed],
         n_files=len(files),
         corpus=_totals(summary["corpus"]),
-        losses=_losses(results),
+        losses=losses_of(results),
         sets=_sets(results.categories),
         sources=_sources(config, summary["sources"]),
         pairs=_pairs(config, summary["sources"], results),
@@ -331,19 +331,6 @@ def _totals(corpus: Mapping[str, int] | None) -> str:
         return ""
     parts = f"{corpus['files']:,} part{'' if corpus['files'] == 1 else 's'}"
     return ", ".join([parts, *(f"{corpus[name]:,} {name.replace('_', ' ')}" for name in COUNTS if name in corpus)])
-
-
-def _losses(results: Results) -> Losses | None:
-    """What the section of the page on losses says."""
-    tables = {"ceat": results.ceat, **dict(results.methods)}
-    return losses(
-        corpus=results.corpus,
-        coverage=results.coverage,
-        embeddings=results.embeddings,
-        estimates={name: table for name, table in tables.items() if table is not None},
-        traits=results.traits,
-        pairs=results.bias_percentages,
-    )
 
 
 def _sets(categories: Mapping[str, Any]) -> list[_Set]:

@@ -12,10 +12,46 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from prasanga.report.grid import Category, Estimate, Grid, grid_of, is_number, why_missing
-from prasanga.report.sheet import MINUS, equals_probability, signed
+from prasanga.columns import remade_by, require_columns
+from prasanga.pairs.names import FEWEST_PAIRS, OVERALL
+from prasanga.report.grid import (
+    ALPHA,
+    Category,
+    Estimate,
+    Grid,
+    PairGrid,
+    grid_of,
+    is_number,
+    is_significant,
+    name_of_type,
+    pair_grid_of,
+    pairs_counted,
+    why_missing,
+)
+from prasanga.report.sheet import MINUS, MISSING, equals_probability, one_decimal, plain, signed
 
-ALPHA = 0.05
+NEEDED_OF_SETTLING = (
+    *("category", "model", "sample_mode", "band", "settled_length", "longest", "largest_distance", "sure"),
+)
+"""The columns without which a table of settling says nothing."""
+
+QUANTITIES = ("prior", "corrected", "fill")
+"""What is measured of traits, in this order: language's own bias, what the trait adds, and both together."""
+
+ALL = "all"
+"""Name of the rows over both polarities."""
+
+SPREAD_COLUMNS = (
+    *("model", "polarity", "structure", "quantity", "n", "n_left_out", "mean_words", "mean", "mean_low", "mean_high"),
+    *("sd", "min", "q25", "median", "q75", "max", "mean_size", "twin_mean", "twin_sd", "pieces", "terms"),
+)
+"""The columns without which a table of spreads says nothing."""
+
+DIFFERENCE_COLUMNS = (
+    *("model", "polarity", "quantity", "structure_1", "structure_2", "n", "sd_1", "sd_2"),
+    *("ratio", "ratio_low", "ratio_high", "difference", "difference_low", "difference_high", "note"),
+)
+"""The same of a table of structures compared."""
 
 
 class _Cell(NamedTuple):
@@ -253,6 +289,140 @@ def not_computed(ceat: pl.DataFrame) -> str | None:
     return f"{count} of {len(grid.estimates)} estimates could not be computed. {listed}."
 
 
+def findings_of_differences(differences: pl.DataFrame, settling: pl.DataFrame) -> Iterator[str]:
+    """How many differences between lengths and between models are larger than chance, and where effects settle.
+
+    Raises:
+        InputError: a column is missing.
+    """
+    require_columns("differences", differences, ("kind", "ci_low", "ci_high"), remade_by("associations"))
+    require_columns("settling", settling, NEEDED_OF_SETTLING, remade_by("associations"))
+    for kind, what in (("length", "between two lengths of a model"), ("model", "between two models at a length")):
+        known = differences.filter((pl.col("kind") == kind) & pl.col("ci_low").is_not_null())
+        if len(known):
+            apart = known.filter((pl.col("ci_low") > 0) | (pl.col("ci_high") < 0))
+            yield (
+                f"Of {len(known)} difference{'' if len(known) == 1 else 's'} {what}, {len(apart)}"
+                f" {'has' if len(apart) == 1 else 'have'} a paired 95 % interval that leaves out zero;"
+                f" {by_chance(len(known))} would without any difference."
+            )
+    known = settling.filter(pl.col("largest_distance").is_not_null())
+    if len(known):
+        settled = known.filter(pl.col("settled_length").is_not_null())
+        yield (
+            f"In {len(settled)} of {len(known)} rows of category, model and draws{_not_among(settling)} the effect"
+            f" settles before the longest length: from there on it stays within {known['band'][0]:g} of the last one."
+            f"{_how_sure(len(settled), len(settled.filter(pl.col('sure'))))}"
+        )
+
+
+def findings_of_structures(spread: pl.DataFrame, differences: pl.DataFrame) -> Iterator[str]:
+    """For each model where associations spread most and least, and how many differences are more than chance.
+
+    Raises:
+        InputError: a column is missing.
+    """
+    require_columns("spread by structure", spread, SPREAD_COLUMNS, remade_by("likelihoods"))
+    require_columns("structures compared", differences, DIFFERENCE_COLUMNS, remade_by("likelihoods"))
+    for model in spread["model"].unique(maintain_order=True):
+        of_model = spread.filter(pl.col("model") == model)
+        polarity = _polarity_of(of_model)
+        said = []
+        for quantity in QUANTITIES[:2]:
+            known = of_model.filter(
+                (pl.col("polarity") == polarity) & (pl.col("quantity") == quantity) & (pl.col("sd") > 0)
+            ).sort("sd")
+            if len(known) > 1:
+                least, most = known.row(0, named=True), known.row(-1, named=True)
+                said.append(
+                    f"{quantity} associations spread least in {least['structure']} (standard deviation"
+                    f" {plain(least['sd'], 2)}) and most in {most['structure']} ({plain(most['sd'], 2)})"
+                )
+        if not said:
+            continue
+        compared, apart = comparisons_of_model(of_model, differences)
+        more = ""
+        if compared:
+            more = (
+                f" Of {compared} comparisons of two structures, the spreads differ by more than chance in"
+                f" {apart} (paired 95 % intervals)."
+            )
+        yield f"Log-probability bias of traits, {model}: {'; '.join(said)}.{more}"
+
+
+def comparisons_of_model(of_model: pl.DataFrame, differences: pl.DataFrame) -> tuple[int, int]:
+    """How many comparisons of two structures of a model have an interval, and in how many of them the spreads differ.
+
+    Those of prior and corrected associations over all traits: the same traits by polarity would count twice.
+
+    Args:
+        of_model: the rows of one model in the table of spreads; at least one.
+        differences: structures compared, of any models.
+    """
+    compared = differences.filter(
+        (pl.col("model") == of_model["model"][0])
+        & (pl.col("polarity") == _polarity_of(of_model))
+        & pl.col("quantity").is_in(QUANTITIES[:2])
+        & pl.col("ratio_low").is_finite()
+        & pl.col("ratio_high").is_finite()
+    )
+    return len(compared), len(compared.filter((pl.col("ratio_low") > 1) | (pl.col("ratio_high") < 1)))
+
+
+def scored_traits(spread: pl.DataFrame) -> tuple[int, int]:
+    """How many traits have a score, and how many were asked for, each counted for every model and structure."""
+    # every polarity has its traits; a row over all of them counts them again
+    of_one = spread.filter((pl.col("quantity") == "fill") & (pl.col("polarity") != ALL))
+    scored = int(of_one["n"].sum())
+    return scored, scored + int(of_one["n_left_out"].sum())
+
+
+def findings_of_pairs(bias: pl.DataFrame) -> Iterator[str]:
+    """How many percentages differ from 50, one that is far from it, and how many pairs said nothing.
+
+    Of a few pairs a percentage is easily far from 50. So the one that is named is the farthest of those that differ
+    after correction, or, where none does, of those with at least `FEWEST_PAIRS` pairs.
+
+    Raises:
+        InputError: as `pair_section`.
+    """
+    grid = pair_grid_of(bias)
+    known = {key: row for key, row in grid.rows.items() if is_number(row["bias_percentage"])}
+    if not known:
+        yield f"Sentence pairs: none of {len(grid.rows)} percentages could be computed."
+        return
+    found = [row for row in known.values() if is_significant(row)]
+    yield (
+        f"Sentence pairs: {len(found)} of {len(known)} bias percentages {'differs' if len(found) == 1 else 'differ'}"
+        f" from 50 (exact test, p < .05 after Holm's correction); {_farthest(grid)}."
+    )
+    overall = [row for key, row in grid.rows.items() if key[3] == OVERALL]
+    ties, left_out, pairs = (sum(row[name] for row in overall) for name in ("n_ties", "n_left_out", "n_pairs"))
+    if ties or left_out:
+        yield (
+            f"Sentence pairs, each counted once a model: of {pairs}, {left_out} {'was' if left_out == 1 else 'were'}"
+            f" left out, and {ties} {'has' if ties == 1 else 'have'} equal scores."
+        )
+
+
+def farthest_percentage(grid: PairGrid) -> tuple[str, str, str, str] | None:
+    """Set, language, model and type of the percentage farthest from 50, of many pairs before of few.
+
+    Of those that differ from 50 after correction, or, where none does, of those with at least `FEWEST_PAIRS` pairs;
+    None if there is neither.
+    """
+    known = {key: row for key, row in grid.rows.items() if is_number(row["bias_percentage"])}
+    found = {key: row for key, row in known.items() if is_significant(row)}
+    rows = found or {key: row for key, row in known.items() if pairs_counted(row) >= FEWEST_PAIRS}
+    return max(rows, key=lambda key: (abs(rows[key]["bias_percentage"] - 50), pairs_counted(rows[key])), default=None)
+
+
+def interval_of_percentage(row: Estimate, which: str) -> str:
+    """Return the interval of a bias percentage: that of the bootstrap ("ci") or the exact one ("exact")."""
+    low, high = row[f"{which}_low"], row[f"{which}_high"]
+    return f"{low:.1f} to {high:.1f}" if is_number(low) and is_number(high) else MISSING
+
+
 def _computed(ceat: pl.DataFrame) -> Iterator[_Cell]:
     return _cells(grid_of(ceat))
 
@@ -343,3 +513,55 @@ def _verb(count: int, one: str, many: str) -> str:
 
 def _two(value: float) -> str:
     return signed(value, 2, minus=MINUS)
+
+
+def _not_among(settling: pl.DataFrame) -> str:
+    """Which rows can say nothing of settling."""
+    missing = settling["longest"].null_count()
+    alone = settling["largest_distance"].null_count() - missing
+    said = [f"{missing} not computed"] * bool(missing) + [f"{alone} at one length only"] * bool(alone)
+    return f" ({', '.join(said)})" if said else ""
+
+
+def _how_sure(settled: int, sure: int) -> str:
+    """In how many of the rows that settled the intervals say so, too; empty where none settled."""
+    if not settled:
+        return ""
+    if settled == 1:
+        where, not_there = "There", "do not lie within that band"
+    else:
+        where, not_there = f"In {'all' if sure == settled else sure or 'none'} of them", "lie within that band"
+    they = f" {where} the intervals of the differences"
+    if not sure:
+        return f"{they} {not_there}, so it may be luck."
+    return f"{they} lie within that band as well, so that it is more than luck."
+
+
+def _polarity_of(of_model: pl.DataFrame) -> str:
+    """The polarity that findings are of: all traits where there is more than one."""
+    return ALL if ALL in set(of_model["polarity"]) else str(of_model["polarity"][0])
+
+
+def _farthest(grid: PairGrid) -> str:
+    """The percentage farthest from 50; or that there are too few pairs for any."""
+    key = farthest_percentage(grid)
+    if key is None:
+        return f"none is of {FEWEST_PAIRS} pairs or more, too few to say which is far from it"
+    (name, language, model, bias_type), row = key, grid.rows[key]
+    (title,) = [group.title for group in grid.groups if (group.set, group.language) == (name, language)]
+    twin = f"; random twin {one_decimal(row['twin_bias_percentage'])}" if is_number(row["twin_bias_percentage"]) else ""
+    among = (
+        "of these the farthest from it"
+        if is_significant(row)
+        else f"the farthest from it, of those of {FEWEST_PAIRS} pairs or more,"
+    )
+    return (
+        f"{among} is {one_decimal(row['bias_percentage'])} % ({name_of_type(bias_type).lower()}, {title}, {model};"
+        f" {_pairs(row)}; exact 95 % interval {interval_of_percentage(row, 'exact')}, p"
+        f" {equals_probability(row['p_binomial_holm'])} after correction{twin})"
+    )
+
+
+def _pairs(row: Estimate) -> str:
+    counted = pairs_counted(row)
+    return f"{counted} pair{'' if counted == 1 else 's'}"

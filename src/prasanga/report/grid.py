@@ -18,6 +18,12 @@ from prasanga.columns import remade_by, require_columns
 from prasanga.errors import InputError
 from prasanga.pairs.names import OVERALL
 
+ALPHA = 0.05
+"""The level of all tests."""
+
+FIRST_DRAWS = 100
+"""The first number of draws of which the effect is known besides that of all."""
+
 LABELS = {"seat": "SEAT", "weat": "WEAT", "log_probability": "Log-probability bias"}
 """How a method besides CEAT is called in a sentence, a caption or a menu, by the name of its table."""
 
@@ -180,6 +186,9 @@ def natural_order(text: str) -> list[tuple[int, str]]:
     return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", text) if part]
 
 
+NO_PAIRS = "no pairs of this type"
+"""Why a group has no percentage of a bias type."""
+
 TYPES = ("age", "disability", "gender", "physical-appearance", "socioeconomic", "religion", "caste")
 """Bias types in the order of Table 2 of Sahoo et al. (2024); others come after them."""
 
@@ -266,3 +275,30 @@ def sort_types(found: Iterable[str]) -> list[str]:
 def name_of_type(bias_type: str) -> str:
     """As a reader sees it: "Physical appearance", "All pairs"."""
     return "All pairs" if bias_type == OVERALL else bias_type.replace("-", " ").capitalize()
+
+
+def is_significant(row: Estimate) -> bool:
+    """Whether the percentage differs from 50 by the exact test, after Holm's correction."""
+    return is_number(row["p_binomial_holm"]) and row["p_binomial_holm"] < ALPHA
+
+
+def tests_of(grid: PairGrid) -> int:
+    """Of how many tests the family of the correction is; a row without a test says nothing of it."""
+    return max(row["n_tests"] or 0 for row in grid.rows.values())
+
+
+def why_no_percentage(row: Estimate | None) -> str:
+    """Why a cell has no number; empty if it has one."""
+    if row is None:
+        return NO_PAIRS
+    if is_number(row["bias_percentage"]):
+        return ""
+    if row["n_left_out"] == row["n_pairs"]:
+        return "all pairs were left out"
+    return "all scored pairs tie"
+
+
+def pairs_counted(row: Estimate) -> int:
+    """Return how many pairs the percentage is of."""
+    ties = row["n_ties"] if row["ties"] == "against" else 0
+    return int(row["n_stereotypical"] + row["n_other"] + ties)

@@ -10,8 +10,18 @@ from collections.abc import Iterable, Iterator, Sequence
 import polars as pl
 
 from prasanga.pairs.names import OVERALL
-from prasanga.report.findings import ALPHA
-from prasanga.report.grid import Estimate, Group, PairGrid, is_number, name_of_type, pair_grid_of
+from prasanga.report.grid import (
+    NO_PAIRS,
+    Estimate,
+    Group,
+    PairGrid,
+    is_number,
+    is_significant,
+    name_of_type,
+    pair_grid_of,
+    tests_of,
+    why_no_percentage,
+)
 from prasanga.report.paper_tables import Layout, PaperTable
 from prasanga.report.sheet import (
     MARK,
@@ -31,7 +41,6 @@ CAPTION = (
 )
 
 _WIDTH = 8
-_NO_PAIRS = "no pairs of this type"
 _RUNS = ("mean of runs", "deviation over runs")
 
 
@@ -111,27 +120,6 @@ def value_of(bias: pl.DataFrame, preset: str) -> str:
     return "runs_mean" if by_runs else "bias_percentage"
 
 
-def is_significant(row: Estimate) -> bool:
-    """Whether the percentage differs from 50 by the exact test, after Holm's correction."""
-    return is_number(row["p_binomial_holm"]) and row["p_binomial_holm"] < ALPHA
-
-
-def tests_of(grid: PairGrid) -> int:
-    """Of how many tests the family of the correction is; a row without a test says nothing of it."""
-    return max(row["n_tests"] or 0 for row in grid.rows.values())
-
-
-def why_no_percentage(row: Estimate | None) -> str:
-    """Why a cell has no number; empty if it has one."""
-    if row is None:
-        return _NO_PAIRS
-    if is_number(row["bias_percentage"]):
-        return ""
-    if row["n_left_out"] == row["n_pairs"]:
-        return "all pairs were left out"
-    return "all scored pairs tie"
-
-
 def _why(grid: PairGrid, columns: Iterable[tuple[Group, str]], bias_type: str) -> str:
     if bias_type in _RUNS:
         return ""
@@ -179,7 +167,7 @@ def _notes(grid: PairGrid, by_runs: bool, has_bold: bool) -> Iterator[str]:
             yield f"{MISSING} {name_of_type(name)}: {reasons}."
     for group in grid.groups:
         if types := _without_pairs(grid, group):
-            yield f"{MISSING} {group.title}: {_NO_PAIRS}: {types}."
+            yield f"{MISSING} {group.title}: {NO_PAIRS}: {types}."
 
 
 def _counted(what: str, column: str, overall: Sequence[tuple[Group, str, Estimate]], more: str = "") -> Iterator[str]:

@@ -43,6 +43,12 @@ PUBLISHED_SCHEMA: Mapping[str, type[pl.DataType]] = {
 }
 """Columns of `read_published`. Empty cells are null; `doubts` has the codes, the last two the reasons in words."""
 
+PERCENTAGES_SCHEMA: Mapping[str, type[pl.DataType]] = {
+    **dict.fromkeys(("paper", "table", "language", "model", "bias_type"), pl.String),
+    **dict.fromkeys(("percentage", "spread"), pl.Float64),
+}
+"""Columns of `read_percentages`. `spread` is the deviation over five runs, printed for all pairs only."""
+
 _COLUMNS = tuple(name for name in PUBLISHED_SCHEMA if name not in ("doubt", "mark_doubt"))
 _MODES = ("", "fixed", "random")
 _KEY = ("table", "method", "category", "language", "model", "sample_mode", "segment_length")
@@ -87,6 +93,31 @@ def read_published(folder: str | Path, paper: str) -> pl.DataFrame:
         cell = ", ".join(str(value) for value in twice.select(_KEY).row(0) if value is not None)
         raise InputError(f"{path}: two rows for the same cell of the paper ({cell}). Leave one of them.")
     return table
+
+
+def read_percentages(folder: str | Path, paper: str) -> pl.DataFrame:
+    """The bias percentages that a paper prints, bias types in lower case; no rows of a paper that has none.
+
+    Raises:
+        InputError: the paper is unknown, a column is missing, or a cell holds what it may not; the message names the
+            file.
+    """
+    for path in percentage_files(folder, paper):
+        table = pl.read_csv(path, schema_overrides=dict.fromkeys(PERCENTAGES_SCHEMA, pl.String))
+        missing = [name for name in PERCENTAGES_SCHEMA if name not in table.columns]
+        if missing:
+            raise InputError(f"{path} has no column {', '.join(missing)}; it has {', '.join(table.columns)}.")
+        for line, row in enumerate(table.iter_rows(named=True), start=2):
+            if row["language"] not in LANGUAGES:
+                raise InputError(
+                    f"{path}, line {line}: language is {row['language']!r}; allowed: {', '.join(LANGUAGES)}."
+                )
+            for name in ("percentage", *(["spread"] if row["spread"] else [])):
+                if not _is_percentage(row[name]):
+                    raise InputError(f"{path}, line {line}: {name} is {row[name]!r}; write a number from 0 to 100.")
+        table = table.select(*PERCENTAGES_SCHEMA).cast(pl.Schema(PERCENTAGES_SCHEMA))
+        return table.with_columns(pl.col("bias_type").str.to_lowercase())
+    return pl.DataFrame(schema=dict(PERCENTAGES_SCHEMA))
 
 
 def read_models(folder: str | Path, paper: str) -> list[PublishedModel]:
@@ -192,7 +223,7 @@ def published_files(folder: str | Path, paper: str) -> list[Path]:
 
 
 def percentage_files(folder: str | Path, paper: str) -> list[Path]:
-    """The file of bias percentages (`prasanga.report.pair_comparison`); none of a paper that prints none."""
+    """The file of bias percentages (`read_percentages`); none of a paper that prints none."""
     path = Path(folder, f"{require_paper(paper)}_bias_percentages.csv")
     return [path] if path.exists() else []
 
@@ -279,3 +310,10 @@ def _read_csv(path: Path, columns: Iterable[str]) -> list[tuple[int, dict[str, s
         if None in row or None in row.values():
             raise InputError(f"{path}, line {line}: not as many cells as the first line has columns. Check the commas.")
     return rows
+
+
+def _is_percentage(text: str | None) -> bool:
+    try:
+        return text is not None and 0 <= float(text) <= 100
+    except ValueError:
+        return False

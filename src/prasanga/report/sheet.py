@@ -1,4 +1,4 @@
-"""A table for readers, and how it is written as CSV, Markdown and LaTeX: labels in front, numbers, notes below.
+"""A table for readers, and how it is written as HTML, CSV, Markdown and LaTeX: labels in front, numbers, notes below.
 
 What a table shows is decided where it is made (`ceat_table`, `paper_tables`, `pair_table`, `sections`).
 """
@@ -10,9 +10,11 @@ import io
 import math
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import groupby
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate, groupby
+
+from markupsafe import Markup, escape
 
 from prasanga.errors import printable
 from prasanga.report.grid import is_number
@@ -42,6 +44,11 @@ def plain(value: float | None, decimals: int = 3) -> str:
     if float(text) == 0:
         return "0" if value == 0 else f"{value:.1e}".replace("-", MINUS)
     return text.replace("-", MINUS)
+
+
+def one_decimal(value: float | None) -> str:
+    """Return a percentage with one decimal; a dash where there is none."""
+    return f"{value:.1f}" if value is not None and is_number(value) else MISSING
 
 
 def probability(p: float | None) -> str:
@@ -82,30 +89,81 @@ _LINES, _HEAD, _NOTE = 54, 5, 125
 
 @dataclass(frozen=True)
 class Cell:
-    """A number as text, and how it is set off. `mark` is written behind it, in CSV as well."""
+    """A number as text, and how it is set off.
+
+    Attributes:
+        text: what stands in the cell. On the page, `Markup` is HTML, and any other text is escaped.
+        mark: written behind the text, in CSV as well.
+        bold: whether it is in bold.
+        underlined: whether it is underlined.
+        shade: of the heat scale: `zero`, `plus-1` to `plus-5`, `minus-1` to `minus-5`, or `missing`.
+        order: what a table of the page sorts by in place of the text; empty for nothing, None for the text.
+        hover: what the cell tells when pointed at.
+    """
 
     text: str = MISSING
     mark: str = ""
     bold: bool = False
     underlined: bool = False
+    shade: str = ""
+    order: str | None = None
+    hover: str = ""
 
 
 @dataclass(frozen=True)
 class Row:
-    """A line: the text in front of the numbers, the numbers, and why some are missing (for CSV)."""
+    """A line: the text in front of the numbers, the numbers, and why some are missing (for CSV).
+
+    Attributes:
+        labels: one for each head of the sheet.
+        cells: one for each column.
+        note: why cells are missing; CSV alone has it, the page says it below the table.
+        block: the head of the block of rows that begins here; empty for a block without a head, None for no new block.
+        look: class of the row on the page.
+        anchor: what a link of the page leads to it by.
+        hover: what the first label tells when pointed at.
+        search: what the row is found and filtered by in place of its first label.
+        order: what the row is sorted by in place of its first label.
+    """
 
     labels: tuple[str, ...]
     cells: tuple[Cell, ...]
     note: str = ""
+    block: str | None = None
+    look: str = ""
+    anchor: str = ""
+    hover: str = ""
+    search: str = ""
+    order: str = ""
 
 
 @dataclass(frozen=True)
 class Sheet:
-    """A table: heads of the labels, columns as (group, name), and the rows. A group may be empty."""
+    """A table: heads of the labels, columns as (group, name), and the rows. A group may be empty.
+
+    Attributes:
+        heads: of the labels.
+        columns: of the cells.
+        rows: the lines.
+        caption: what the table shows, on the page.
+        look: classes of the table on the page; one that is `explorable` sorts and filters there.
+        kinds: of heads and columns by name, on the page: `list` (few values, chosen from a list), `text`, or the name
+            of a style. A column is a `number` where nothing else is said.
+        hidden: columns that an explorable table shows only when they are chosen.
+    """
 
     heads: tuple[str, ...]
     columns: tuple[tuple[str, str], ...]
     rows: tuple[Row, ...]
+    caption: str = ""
+    look: str = ""
+    kinds: Mapping[str, str] = field(default_factory=dict)
+    hidden: Collection[str] = ()
+
+
+def numbers(*names: str) -> tuple[tuple[str, str], ...]:
+    """Return columns of these names without a group."""
+    return tuple(("", name) for name in names)
 
 
 def sheet_to_csv(sheet: Sheet) -> str:
@@ -158,6 +216,123 @@ def sheets_to_latex(sheets: Sequence[Sheet], notes: Sequence[str], *, caption: s
             lines += [rf"\caption{{{escape_latex(caption)}}}", rf"\label{{{label}}}"]
         lines += [r"\end{table*}", ""]
     return "\n".join(lines)
+
+
+def sheet_to_html(sheet: Sheet) -> Markup:
+    """Write a table of the page, in a region that scrolls sideways on a narrow screen."""
+    kinds = {**{name: "number" for _, name in sheet.columns}, **sheet.kinds}
+    width = len(sheet.heads) + len(sheet.columns)
+    firsts = {0} if _has_groups(sheet) else set[int]()
+    if firsts:
+        ends = accumulate(n_columns for _, n_columns in group_heads(sheet))
+        firsts |= set(ends)
+    bodies = [""]
+    for row in sheet.rows:
+        if row.block is not None:
+            bodies.append("")
+        if row.block:
+            bodies[-1] += _element(
+                "tr",
+                _element("th", html("<span>{}</span>", row.block), scope="rowgroup", colspan=width),
+                class_="block",
+            )
+        first, *others = row.labels
+        cells = [
+            _element("th", shown(first), scope="row", title=row.hover, data_search=row.search, data_order=row.order),
+            *(_element("td", shown(label), class_="label") for label in others),
+            *(
+                _html_cell(cell, kinds[name], starts_group=n in firsts)
+                for n, ((_, name), cell) in enumerate(zip(sheet.columns, row.cells, strict=True))
+            ),
+        ]
+        bodies[-1] += _element("tr", Markup("").join(cells), id=row.anchor, class_=row.look) + "\n"
+    table = _element(
+        "table",
+        _element("caption", shown(sheet.caption))
+        + _element("thead", _html_heads(sheet, kinds, firsts))
+        + Markup("").join(_element("tbody", Markup(body)) for body in bodies if body),
+        class_=sheet.look,
+    )
+    label = Markup(shown(sheet.caption)).striptags()
+    return Markup('<div class="scroll" role="region" aria-label="{}" tabindex="0">{}</div>\n').format(label, table)
+
+
+def html(template: str, *values: object) -> Markup:
+    """Return HTML with these values in its places, text among them escaped (`shown`)."""
+    return Markup(template).format(*(shown(value) if isinstance(value, str) else value for value in values))
+
+
+def shown(text: str) -> Markup:
+    """Return text as it stands in the page: Bangla and Hindi words marked as such for fonts and screen readers.
+
+    What is HTML already (`Markup`) stays as it is.
+    """
+    if isinstance(text, Markup):
+        return text
+    if text.isascii():
+        return escape(text)
+    parts = [
+        Markup('<span lang="{}">{}</span>').format(language_of(part), part) if n % 2 else escape(part)
+        for n, part in enumerate(_INDIC.split(text))
+    ]
+    return Markup("").join(parts)
+
+
+def language_of(text: str) -> str:
+    """Return bn or hi by the script of a text: Bangla, or Devanagari."""
+    return "bn" if _BANGLA.search(text) else "hi"
+
+
+def _html_heads(sheet: Sheet, kinds: Mapping[str, str], firsts: Collection[int]) -> Markup:
+    labels = [
+        _element("th", shown(head), scope="col", class_=kinds.get(head, ""), rowspan="2" if firsts else "")
+        for head in sheet.heads
+    ]
+    names = [
+        _element(
+            "th",
+            shown(name),
+            scope="col",
+            class_=f"{kinds[name]}{' first' if n in firsts else ''}",
+            data_visible="false" if name in sheet.hidden else "",
+        )
+        for n, (_, name) in enumerate(sheet.columns)
+    ]
+    if not firsts:
+        return _element("tr", Markup("").join([*labels, *names]))
+    groups = [
+        _element("th", shown(group), scope="colgroup", colspan=n_columns, class_="group first")
+        for group, n_columns in group_heads(sheet)
+    ]
+    return _element("tr", Markup("").join([*labels, *groups])) + _element("tr", Markup("").join(names))
+
+
+def _html_cell(cell: Cell, kind: str, *, starts_group: bool) -> Markup:
+    text = cell.text
+    if text.startswith("-") and text[1:2].isdigit():
+        text = f"{MINUS}{text[1:]}"
+    written = shown(text)
+    if cell.underlined:
+        written = html('<u>{}</u><span class="unseen">{}</span>', written, cell.mark or MARK)
+    elif cell.mark:
+        written += escape(cell.mark)
+    looks = (kind, cell.shade, "bold" if cell.bold else "", "first" if starts_group else "")
+    order = {} if cell.order is None else {"data_order": Markup(cell.order)}
+    return _element("td", written, class_=" ".join(filter(None, looks)), title=cell.hover, **order)
+
+
+def _element(name: str, content: Markup, **attributes: object) -> Markup:
+    """Return an element of HTML; attributes that are empty texts are left out, but for `data_order` as `Markup`."""
+    written = Markup("").join(
+        Markup(' {}="{}"').format(key.rstrip("_").replace("_", "-"), value)
+        for key, value in attributes.items()
+        if value != "" or isinstance(value, Markup)
+    )
+    return Markup("<{0}{1}>{2}</{0}>").format(name, written, content)
+
+
+def _has_groups(sheet: Sheet) -> bool:
+    return any(group for group, _ in sheet.columns)
 
 
 def _pages(sheets: Sequence[Sheet], notes: Sequence[str]) -> list[list[Sheet]]:
@@ -334,6 +509,9 @@ _LATEX = {
 }
 
 _OTHER = f"[^\x00-\x7f{re.escape(''.join(sign for sign in _LATEX if not sign.isascii()))}]"
+_INDIC_WORD = "[\u0900-\u09ff\u200c\u200d]+"
+_INDIC = re.compile(f"({_INDIC_WORD}(?:[ ,]+{_INDIC_WORD})*)")
+_BANGLA = re.compile("[\u0980-\u09ff]")
 _UNPRINTED = re.compile("[\0-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 # a word, or several with spaces and hyphens between them
 _OTHER_SCRIPTS = re.compile(rf"{_OTHER}+(?:[ \-]+{_OTHER}+)*")
@@ -357,7 +535,7 @@ def _tabular(sheet: Sheet) -> str:
     n_labels = len(sheet.heads)
     lines = [rf"\begin{{tabular}}{{{'l' * n_labels}{'r' * len(sheet.columns)}}}", r"\toprule"]
     names = [_stacked(name) for _, name in sheet.columns]
-    if any(group for group, _ in sheet.columns):
+    if _has_groups(sheet):
         heads, rules = zip(*_group_heads(sheet), strict=True)
         lines += [" & ".join([*map(escape_latex, sheet.heads), *heads]) + r" \\", " ".join(filter(None, rules))]
         lines += [" & ".join([*("" for _ in sheet.heads), *names]) + r" \\"]

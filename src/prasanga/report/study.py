@@ -11,8 +11,7 @@ import polars as pl
 
 from prasanga.documents import read_document
 from prasanga.frames import read_frame
-from prasanga.report.audit import AuditTables
-from prasanga.report.beside_paper import reason_in
+from prasanga.report.comparison import reason_in
 
 TABLES = (
     *("ceat", "ceat_words", "differences", "settling", "convergence"),
@@ -22,6 +21,15 @@ TABLES = (
     *("coverage", "forms"),
 )
 """Results that are one Parquet table each."""
+
+
+class AuditTables(NamedTuple):
+    """The tables that `prasanga.sentences.audit` makes."""
+
+    forms: pl.DataFrame
+    concordance: pl.DataFrame
+    suffixes: pl.DataFrame
+    lengths: pl.DataFrame
 
 
 @dataclass(frozen=True)

@@ -21,13 +21,30 @@ import polars as pl
 from prasanga import __version__
 from prasanga.columns import remade_by, require_columns
 from prasanga.pairs.names import FEWEST_PAIRS, OVERALL
-from prasanga.report.coverage import summarize, totals
-from prasanga.report.findings import ALPHA, headline_findings, other_method
-from prasanga.report.grid import LABELS, Estimate, is_number, natural_order, pair_grid_of, sort_lengths, why_missing
-from prasanga.report.log_probability import comparisons_of_model, findings_of_structures, scored_traits
-from prasanga.report.other_methods import findings_of_differences
-from prasanga.report.pair_section import farthest_percentage, findings_of_pairs, pairs_counted
-from prasanga.report.pair_table import is_significant, why_no_percentage
+from prasanga.report.coverage import coverage_by_length, stimuli_without_contexts, totals
+from prasanga.report.findings import (
+    comparisons_of_model,
+    farthest_percentage,
+    findings_of_differences,
+    findings_of_pairs,
+    findings_of_structures,
+    headline_findings,
+    other_method,
+    scored_traits,
+)
+from prasanga.report.grid import (
+    ALPHA,
+    LABELS,
+    Estimate,
+    is_number,
+    is_significant,
+    natural_order,
+    pair_grid_of,
+    pairs_counted,
+    sort_lengths,
+    why_missing,
+    why_no_percentage,
+)
 from prasanga.report.study import EmbeddingFiles, Results, family_of
 
 SCHEMA = 1
@@ -220,11 +237,11 @@ def _findings(results: Results) -> list[tuple[str, str]]:
 
 def _coverage(coverage: pl.DataFrame) -> dict[str, Any]:
     """Contexts by length, and how many stimuli have none, by reason."""
-    found = summarize(coverage, {})
+    missing = stimuli_without_contexts(coverage)
     return {
-        "n_stimuli": len(found.stimuli),
-        "n_without_contexts": len({each.stimulus for each in found.missing}),
-        "without_contexts": by_reason(Counter(each.reason for each in found.missing)),
+        "n_stimuli": coverage["stimulus"].n_unique(),
+        "n_without_contexts": len({each.stimulus for each in missing}),
+        "without_contexts": by_reason(Counter(each.reason for each in missing)),
         "lengths": [
             known(
                 {
@@ -239,7 +256,7 @@ def _coverage(coverage: pl.DataFrame) -> dict[str, Any]:
                 },
                 "the table of coverage does not say it",
             )
-            for each in found.lengths
+            for each in coverage_by_length(coverage)
         ],
     }
 

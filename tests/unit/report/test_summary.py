@@ -14,9 +14,9 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from prasanga.errors import InputError
+from prasanga.report.findings import DIFFERENCE_COLUMNS, SPREAD_COLUMNS
 from prasanga.report.grid import NEEDED_OF_PAIRS
-from prasanga.report.log_probability import DIFFERENCE_COLUMNS, SPREAD_COLUMNS
-from prasanga.report.overview import overview_of
+from prasanga.report.sections.study import overview_sheet
 from prasanga.report.study import EmbeddingFiles, Results
 from prasanga.report.summary import SCHEMA, digests_of_sources, known, study_summary, to_json, versions_by_stage
 
@@ -198,7 +198,7 @@ def test_structures_have_the_numbers_of_overview_and_findings(summarized: Callab
     found = summary["methods"]["structures"]
 
     assert (found["n_traits_scored"], found["n_traits"]) == (60, 64)  # two models, two structures, 15 of 16 traits
-    assert overview_of(Results(structures=spread))[0].computed == "60 of 64"
+    assert overview_sheet(Results(structures=spread)).rows[0].cells[2].text == "60 of 64"
     assert (found["n_comparisons_apart"], found["n_comparisons"]) == (3, 4)
     assert [text for each in summary["findings"] for text in re.findall(r"Of .* in \d", each["text"])] == [
         f"Of 2 comparisons of two structures, the spreads differ by more than chance in {n}" for n in (2, 1)

@@ -14,13 +14,12 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from prasanga.pairs.names import OVERALL
-from prasanga.report.comparison import comparison_rows
+from prasanga.report.comparison import PAIRS, comparison_rows
 from prasanga.report.figures.fitting import shortened, wrapped
 from prasanga.report.figures.frame import NOTE, lay_out, left_of, only_a_note, panel_width
 from prasanga.report.figures.palette import INK, LINE, MUTED
 from prasanga.report.figures.panels import SIZES, WIDTHS, Width, check_width, draw_bars, house_style, look
 from prasanga.report.grid import is_number
-from prasanga.report.pair_comparison import METHOD as PAIRS
 from prasanga.report.paper_tables import method_name
 
 _ACROSS = {"column": (1, 2), "page": (1, 2, 3, 4, 3)}

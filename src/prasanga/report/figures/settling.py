@@ -21,8 +21,7 @@ from prasanga.errors import InputError
 from prasanga.report.figures.frame import finish_axes, only_a_note
 from prasanga.report.figures.palette import LINE, MUTED, PAPER
 from prasanga.report.figures.panels import SIZES, WIDTHS, Panels, Width, check_width, draw_bars, house_style
-from prasanga.report.grid import Grid, grid_of, is_number
-from prasanga.report.other_methods import FIRST_DRAWS
+from prasanga.report.grid import FIRST_DRAWS, Grid, grid_of, is_number
 
 FARTHEST = 2.0
 """Bars are cut here, unless an effect lies beyond: intervals of the bootstrap-t may be of any width."""

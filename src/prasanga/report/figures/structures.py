@@ -18,8 +18,8 @@ from prasanga.report.figures.fitting import shortened, thinned, width_of
 from prasanga.report.figures.frame import finish_axes, lay_out, left_of, panel_width
 from prasanga.report.figures.palette import MODELS, MUTED, PAPER
 from prasanga.report.figures.panels import SIZES, WIDTHS, Width, check_width, house_style
+from prasanga.report.findings import SPREAD_COLUMNS
 from prasanga.report.grid import is_number
-from prasanga.report.log_probability import SPREAD_COLUMNS
 
 _BOXES = (("prior", "positive"), ("prior", "negative"), ("corrected", "positive"), ("corrected", "negative"))
 _COLOURS = {"prior": MODELS[0], "corrected": MODELS[1]}

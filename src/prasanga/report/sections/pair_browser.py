@@ -8,6 +8,7 @@ difference as what rounding adds to that of the two. So 100,000 pairs by ten mod
 from __future__ import annotations
 
 import base64
+import functools
 import gzip
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,17 +16,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
+import regex
 from markupsafe import Markup
 from numpy.typing import NDArray
 
 from prasanga.columns import remade_by, require_columns
 from prasanga.errors import InputError
+from prasanga.pairs.alignment import Span, match_words
 from prasanga.pairs.names import LABELS, OVERALL
 from prasanga.pairs.preferences import PREFERENCES, add_differences
 from prasanga.pairs.reasons import REASONS
-from prasanga.pairs.words import Punctuation
+from prasanga.pairs.words import Punctuation, comparable, words_of
 from prasanga.report.grid import LANGUAGES, name_of_language, name_of_type, sort_types
-from prasanga.report.pair_marks import common_beginning, modified_spans, utf16_length
+from prasanga.report.section import Section, count, render, with_code
+from prasanga.report.sheet import html
 
 DECIMALS = 3
 """Of scores and differences, shown and kept."""
@@ -49,6 +53,8 @@ _TWIN = "-random"
 _ESCAPED = {
     ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 }
+
+_CHUNK = regex.compile(r"\S+")
 
 
 class PairBrowser(NamedTuple):
@@ -119,6 +125,63 @@ def pair_browser(
         kind,
         payload,
     )
+
+
+def browser_part(browser: PairBrowser | None, *, scored: bool) -> Section:
+    """Return the part of the page in which every pair can be looked through.
+
+    Args:
+        browser: what `pair_browser` returns.
+        scored: whether there are percentages, though the scores behind them may be missing.
+    """
+    if browser is None:
+        nothing = "No model has scored a pair yet: once one has, all pairs can be looked through here."
+        if scored:
+            nothing = "The scores of single pairs are not there, so they cannot be looked through here."
+        return Section("Every pair and its scores", "pair-browser-title", text=[nothing])
+    text = (
+        f"{count(browser.n_pairs, 'pair')} of the set{'' if len(browser.sets) == 1 else 's'} {', '.join(browser.sets)},"
+        f" scored by {count(browser.n_models, 'model')}{' and their twins with random weights' * browser.has_twins}: to"
+        " be sorted, filtered and searched."
+    )
+    if not browser.texts:
+        hidden = "The sentences are not in this file (`report: {texts: hidden}`); ids, types, labels and scores are."
+        text = html("{} {}", text, with_code(hidden))
+    widget = render("pair_browser", pair_browser=browser)
+    return Section("Every pair and its scores", "pair-browser-title", text=[text], widget=widget)
+
+
+def modified_spans(first: str, second: str, punctuation: Punctuation = "apart") -> tuple[list[Span], list[Span]]:
+    """The modified words of both sentences as spans of characters, those that `align_spans` finds."""
+    begin = first.rfind(" ", 0, common_beginning(first, second)) + 1  # what is before it are the same words
+    words = _words_from(first, begin, punctuation), _words_from(second, begin, punctuation)
+    kept = _unmatched([word for word, _ in words[0]], [word for word, _ in words[1]])
+    return [words[0][place][1] for place in kept[0]], [words[1][place][1] for place in kept[1]]
+
+
+def common_beginning(first: str, second: str) -> int:
+    """How many characters both texts begin with."""
+    low, high = 0, min(len(first), len(second))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if first[low:middle] == second[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def utf16_length(text: str) -> int:
+    """The length of a text in UTF-16 units, as a browser counts it: a character beyond U+FFFF is two."""
+    return len(text) if text.isascii() else len(text.encode("utf-16-le")) // 2
+
+
+class _Piece(NamedTuple):
+    """A word as it is compared, and its place in what stands between blanks."""
+
+    compared: str
+    start: int
+    end: int
 
 
 def _prepared(table: pl.DataFrame, *, texts: bool) -> pl.DataFrame:
@@ -292,3 +355,33 @@ def _inline(data: Mapping[str, Any], plain_bytes: int) -> tuple[str, Markup]:
     if len(packed) <= plain_bytes:
         return "json", Markup(text.translate(_ESCAPED))
     return "gzip", Markup(base64.b64encode(gzip.compress(packed, compresslevel=6, mtime=0)).decode())
+
+
+def _words_from(text: str, begin: int, punctuation: Punctuation) -> list[tuple[str, Span]]:
+    """The words from `begin` on, as they are compared, with their spans."""
+    found = []
+    for chunk in _CHUNK.finditer(text, begin):
+        piece = _piece(chunk[0], punctuation)
+        if piece is not None:
+            found.append((piece.compared, (chunk.start() + piece.start, chunk.start() + piece.end)))
+    return found
+
+
+@functools.lru_cache(maxsize=1 << 16)
+def _piece(chunk: str, punctuation: Punctuation) -> _Piece | None:
+    """The word in what stands between blanks; None if that is nothing but punctuation."""
+    words = words_of(chunk, punctuation)
+    return _Piece(comparable(words[0].text), words[0].start, words[0].end) if words else None
+
+
+def _unmatched(first: list[str], second: list[str]) -> tuple[list[int], list[int]]:
+    """Places of the words that are not matched, in both lists."""
+    shorter = min(len(first), len(second))
+    begin = next((i for i in range(shorter) if first[i] != second[i]), shorter)
+    end = next((i for i in range(shorter - begin) if first[-1 - i] != second[-1 - i]), shorter - begin)
+    inner = range(begin, len(first) - end), range(begin, len(second) - end)
+    if set(first[begin : len(first) - end]).isdisjoint(second[begin : len(second) - end]):
+        return list(inner[0]), list(inner[1])
+    matches = match_words(first, second)
+    left, right = {place for place, _ in matches}, {place for _, place in matches}
+    return [i for i in inner[0] if i not in left], [i for i in inner[1] if i not in right]

@@ -8,14 +8,19 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from page_parts import cells_of, lines_of, names_of, numbers_of, part_of, plain, said_in, sheet_of
 from planted_pairs import planted_scores
 
 from prasanga.errors import InputError
 from prasanga.likelihoods.bias import bias_percentage
 from prasanga.pairs.reasons import REASONS
+from prasanga.report.findings import findings_of_pairs
 from prasanga.report.grid import Group, groups_of, name_of_type, pair_grid_of, sort_types
-from prasanga.report.pair_section import COLUMNS, findings_of_pairs, pair_section, shade_of_percentage
 from prasanga.report.pair_table import render_pair_table
+from prasanga.report.section import Section
+from prasanga.report.sections.estimates import shade_of
+from prasanga.report.sections.likelihoods import THRESHOLDS, pairs
+from prasanga.report.study import Results
 
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><path d="M 0 0"/></svg>'
 
@@ -34,6 +39,12 @@ def scores() -> pl.DataFrame:
 @pytest.fixture(scope="module")
 def bias(scores: pl.DataFrame) -> pl.DataFrame:
     return bias_percentage(scores, twins={"bert": planted_scores("x", "hi", 0.6)}, n_resamples=200)
+
+
+def section_of(bias: pl.DataFrame) -> Section:
+    section = pairs({}, Results(bias_percentages=bias))
+    assert section is not None
+    return section
 
 
 def cells(table: str, name: str) -> list[str]:
@@ -122,46 +133,59 @@ def test_tables_that_cannot_be_shown_are_refused(bias: pl.DataFrame) -> None:
     with pytest.raises(InputError, match=r"no column p_binomial_holm, ties;.*likelihoods stage"):
         render_pair_table(bias.drop("ties", "p_binomial_holm"))
     with pytest.raises(InputError, match="has no rows"):
-        pair_section(bias.clear())
+        section_of(bias.clear())
     with pytest.raises(InputError, match="two rows for demo, hi, bert, caste"):
         pair_grid_of(pl.concat([bias, bias]))
 
 
 def test_the_numbers_of_the_section(bias: pl.DataFrame) -> None:
-    section = pair_section(bias)
-    assert [group.title for group in section.groups] == ["English", "Hindi"]
-    assert section.models == ["bert", "gpt"]
-    assert (section.n_languages, section.n_tests, section.n_runs, section.share) == (2, 12, 5, "80 %")
-    english, hindi = section.groups
-    assert [block.name for block in hindi.blocks] == ["Gender", "Physical appearance", "Caste", "All pairs"]
-    overall = hindi.blocks[-1]
-    assert [(cell.text, cell.shade, cell.marked) for cell in overall.overview] == [
-        ("90.0", "plus-5", True),
-        ("40.0", "minus-3", False),
-    ]
-    numbers = dict(zip(COLUMNS, overall.rows[0].cells, strict=True))
+    section = section_of(bias)
+    assert [plain(part.title) for part in section.parts[:3]] == [
+        "English all numbers", "English pairs left out, and why", "Hindi all numbers",
+    ]  # fmt: skip
+    said = said_in(section)
+    assert "Holm's correction for the 12 percentages of this section" in said
+    assert "Over 5 random samples of 80 % of the pairs" in said
+    heats = cells_of(section.widget)
+    assert heats[0] == ["Bias type", "bert"]
+    assert heats[1] == ["Gender", "44.4"]
+    assert heats[5] == ["Bias type", "bert", "gpt"]
+    assert [line[0] for line in heats[6:]] == ["Gender", "Physical appearance", "Caste", "All pairs"]
+    assert heats[-1] == ["All pairs", "90.0*", "40.0"]
+    cell = re.findall(r"<td[^>]*>", section.widget)
+    assert 'class="number plus-5 bold"' in cell[-2]
+    assert 'class="number minus-3"' in cell[-1]
+    hindi = sheet_of(section, "Sentence pairs, Hindi")
+    assert [row.block for row in hindi.rows if row.block] == ["Gender", "Physical appearance", "Caste", "All pairs"]
+    numbers = numbers_of(hindi, hindi.rows[-2])
+    assert hindi.rows[-2].labels == ("bert",)
     assert numbers["random twin"] == "60.0"
     assert (numbers["stereo pairs"], numbers["antistereo pairs"]) == ("93.3 % of 45", "86.7 % of 45")
     assert numbers["pairs counted"] == "90 of 90"
     assert numbers["Holm"] == "< .001"
-    assert (english.models, hindi.models) == (["bert"], ["bert", "gpt"])
-    assert [cell.text for cell in english.blocks[0].overview] == ["44.4"]
-    (left_out,) = english.left_out
-    assert (left_out.model, left_out.pairs, left_out.of) == ("bert", 3, "90 pairs")
-    assert left_out.reasons == ["both sentences are the same: gender-0, caste-0, physical-appearance-0"]
-    assert hindi.left_out == []
+    assert names_of(hindi)[:4] == ["bias percentage", "95 % interval", "Holm", "random twin"]
+    assert section.parts[1].items == [
+        "bert: 3 of 90 pairs.",
+        "both sentences are the same: gender-0, caste-0, physical-appearance-0",
+    ]
 
 
 def test_a_model_without_a_type_has_an_empty_cell_that_says_so() -> None:
     both = [planted_scores("bert", "hi", 0.9), planted_scores("gpt", "hi", 0.4, types=("caste",))]
-    section = pair_section(bias_percentage(pl.concat(both), n_resamples=0))
-    cells = section.groups[0].blocks[0].overview
-    assert [cell.text for cell in cells] == ["90.0", "–"]
-    assert cells[1].hover == "gpt: no pairs of this type"
+    section = section_of(bias_percentage(pl.concat(both), n_resamples=0))
+    assert cells_of(section.widget)[1] == ["Gender", "90.0*", "–"]
+    assert 'class="number missing" title="gpt: no pairs of this type"' in section.widget
+
+
+def test_a_percentage_that_could_not_be_computed_says_why() -> None:
+    scores = pl.concat([planted_scores("bert", "hi", 0.9), planted_scores("gpt", "hi", 0.4, left_out=range(30))])
+    sheet = sheet_of(section_of(bias_percentage(scores, n_resamples=0)), "Sentence pairs, Hindi")
+    said = {line[0]: line[-1] for line in lines_of(sheet)}
+    assert said == {"bert": "", "gpt": "Not computed: all pairs were left out."}
 
 
 def test_shades() -> None:
-    shades = [shade_of_percentage(number) for number in (50, 52.4, 52.5, 44.9, 60, 30, 0)]
+    shades = [shade_of(number - 50, THRESHOLDS) for number in (50, 52.4, 52.5, 44.9, 60, 30, 0)]
     assert shades == ["zero", "zero", "plus-1", "minus-2", "plus-3", "minus-4", "minus-5"]
 
 
@@ -195,10 +219,10 @@ def test_a_percentage_of_a_few_pairs_is_not_the_one_that_is_named() -> None:
 
 def test_one_pair_is_no_pairs() -> None:
     one = planted_scores("bert", "hi", 1.0, n=2, types=("caste",), left_out=[1])
-    section = pair_section(bias_percentage(one, n_resamples=0))
-    assert "bias percentage 100.0, 1 pair\n" in section.groups[0].blocks[0].overview[0].hover
-    lonely = pair_section(bias_percentage(one[1:], n_resamples=0)).groups[0].left_out[0]
-    assert (lonely.pairs, lonely.of) == (1, "1 pair")
+    section = section_of(bias_percentage(one, n_resamples=0))
+    assert "bias percentage 100.0, 1 pair\n" in section.widget
+    lonely = part_of(section_of(bias_percentage(one[1:], n_resamples=0)), "Hindi pairs left out")
+    assert lonely.items[0] == "bert: 1 of 1 pair."
 
 
 def test_the_number_of_tests_is_that_of_any_row_that_was_tested() -> None:
