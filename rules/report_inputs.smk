@@ -23,7 +23,7 @@ def twins_of_method(method):
 
 
 def finished_results():
-    """The tables of a finished study by the fields of `prasanga.report.results.Results`."""
+    """The tables of a finished study by the fields of `prasanga.report.study.Results`."""
     associations, likelihoods = "results/associations", "results/likelihoods"
     ceat = {
         "ceat": f"{associations}/ceat.parquet",

@@ -132,7 +132,7 @@ def test_vectors_survive_the_loss_of_the_shards(study: Study) -> None:
         pytest.param("report/page.py", {"write_page": 1}, id="page"),
         pytest.param("report/figures/effect_by_length.py", {"draw_effect_by_length": 1, "write_page": 1}, id="figure"),
         pytest.param(
-            "report/layouts.py", {"write_paper_tables": 1, "describe_study": 1, "write_page": 1}, id="layouts"
+            "report/paper_tables.py", {"write_paper_tables": 1, "describe_study": 1, "write_page": 1}, id="layouts"
         ),
         pytest.param("associations/settling.py", {"compare_ceat": 1, "draw_settling": 1, **SHOWN}, id="differences"),
         pytest.param("associations/random_effects.py", STATISTICS | REPORT, id="statistics"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from prasanga.report.ceat_table import to_csv, to_latex, to_markdown, to_tidy_csv
+    from prasanga.report.ceat_table import to_csv, to_latex, to_markdown
     from prasanga.report.figures.effect_by_length import plot_effect_by_length
     from prasanga.report.figures.saving import save_figure
     from prasanga.report.findings import headline_findings
@@ -19,7 +19,6 @@ __all__ = [
     "to_csv",
     "to_latex",
     "to_markdown",
-    "to_tidy_csv",
 ]
 
 
@@ -34,7 +33,7 @@ def __getattr__(name: str) -> Any:
         from prasanga.report import page as found
     elif name == "save_figure":
         from prasanga.report.figures import saving as found
-    elif name in ("to_csv", "to_latex", "to_markdown", "to_tidy_csv"):
+    elif name in ("to_csv", "to_latex", "to_markdown"):
         from prasanga.report import ceat_table as found
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -53,7 +53,7 @@ class Assets(NamedTuple):
 
 
 def page_assets(languages: Iterable[str] = ("bn", "hi")) -> Assets:
-    """Everything that the page needs to be dressed and to run.
+    """Return everything that the page needs to be dressed and to run.
 
     Args:
         languages: those whose fonts the page is to bring along; one that needs none is passed over. The name of the
@@ -81,7 +81,7 @@ def page_assets(languages: Iterable[str] = ("bn", "hi")) -> Assets:
 
 
 def policy_of(scripts: Iterable[str]) -> str:
-    """The content security policy under which these scripts run, no other does, and nothing is loaded.
+    """Return the content security policy under which these scripts run, no other does, and nothing is loaded.
 
     Args:
         scripts: the text of each script element, as it stands between its tags.
@@ -94,12 +94,12 @@ def policy_of(scripts: Iterable[str]) -> str:
 
 
 def digest_of(script: str) -> str:
-    """The SHA-256 digest of a script element's text, in base64 as the policy names it."""
+    """Return the SHA-256 digest of a script element's text, in base64 as the policy names it."""
     return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
 
 
 def checked(name: str, text: str, element: str) -> str:
-    """The text as it may stand in an element of the page, with the line ends that a browser will see.
+    """Return the text as it may stand in an element of the page, with the line ends that a browser will see.
 
     Args:
         name: of the file, for the message.
@@ -122,7 +122,7 @@ def _own(name: str) -> str:
 
 
 def _notice(name: str) -> str:
-    """The licence of a library's first file, as its authors ask for where it is copied."""
+    """Return the licence of a library's first file, as its authors ask for where it is copied."""
     listed = vendor.vendored()
     entry = listed[name]
     files_of = [other for other in (*LIBRARIES, *LIBRARY_STYLES) if listed[other].licence_file == entry.licence_file]
@@ -159,7 +159,7 @@ _WEIGHTS = (400, 700)
 
 
 def font_faces(languages: Iterable[str]) -> str:
-    """`@font-face` rules for a style sheet, with the fonts in them: a page looks the same on every machine.
+    """Return `@font-face` rules with the fonts in them: a page looks the same on every machine.
 
     Args:
         languages: codes of those on the page (bn, hi, en ...); one without a font of its own adds nothing.
@@ -177,7 +177,7 @@ def _rule(family: _Family, weight: int) -> str:
 
 
 def pack(html: str) -> Markup:
-    """HTML as gzip in base64, to stand in an attribute.
+    """Return HTML as gzip in base64, to stand in an attribute.
 
     Args:
         html: a part of the page, escaped as it is to be shown: it is put into the page as it is.
@@ -190,7 +190,7 @@ _ACTIVE = {"script", "foreignobject", "iframe", "image"}
 
 
 def inline(svg: str, *, label: str) -> Markup:
-    """The `<svg>` element for a page, named `label` for those who do not see it.
+    """Return the `<svg>` element for a page, named `label` for those who do not see it.
 
     Prolog, comments and metadata go; colours of the palette become variables of the page's style, with the colour
     itself as a fallback.

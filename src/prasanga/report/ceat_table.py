@@ -1,4 +1,4 @@
-"""The estimates of CEAT in the layout of Sadhu et al. (2024), Table 5, and as one tidy CSV; which cells have a mark.
+"""The estimates of CEAT in the layout of Sadhu et al. (2024), Table 5, and which of its cells have a mark.
 
 The layout has a row for each category and sample mode and a column for each model and segment length. An asterisk marks
 p_stimuli < .05, the p that asks about other words; in the paper it marks what is not significant by the p of the draws.
@@ -48,7 +48,7 @@ class Marking:
     above: bool = False
 
     def marks(self, estimate: Mapping[str, Any]) -> bool:
-        """Whether the estimate has the mark. One without this p has none."""
+        """Return whether the estimate has the mark. One without this p has none."""
         p = estimate.get(self.column)
         if not is_number(p):
             return False
@@ -56,7 +56,7 @@ class Marking:
         return p >= self.alpha if self.above else p < self.alpha
 
     def said_of(self, estimates: Iterable[Mapping[str, Any]]) -> str:
-        """What the mark means among these estimates: the note, and which effects their test can mark.
+        """Return what the mark means among these estimates: the note, and which effects their test can mark.
 
         The alternative is that of the permutation tests; p_draws is two-sided whatever it is.
         """
@@ -95,6 +95,9 @@ NOT_BY_DRAWS = Marking(
 
 CAPTION = "CEAT effect size by category, model and segment length in words; f: fixed, r: random draws."
 
+_MODELS = 2
+"""So many models stand side by side in Markdown and LaTeX, at most."""
+
 _WHAT = "Combined effect sizes of CEAT; positive if the first target set is closer to the first attribute set."
 
 
@@ -107,13 +110,23 @@ class _Line(NamedTuple):
     first: bool
 
 
-def to_csv(ceat: pl.DataFrame, *, marking: Marking = HOLM) -> str:
-    """The layout of the paper as CSV: one column per model and length, and a last one that says what is missing."""
-    return sheet_to_csv(plain_sheet(ceat, marking))
+def to_csv(ceat: pl.DataFrame) -> str:
+    """Return the layout as CSV: one column per model and length, and a last one that says what is missing."""
+    return sheet_to_csv(plain_sheet(ceat, HOLM))
+
+
+def to_markdown(ceat: pl.DataFrame) -> str:
+    """Return the layout in Markdown, two models side by side and the others below, with notes."""
+    return sheets_to_markdown(markdown_sheets(ceat, HOLM), notes_of(ceat, HOLM))
+
+
+def to_latex(ceat: pl.DataFrame) -> str:
+    """Return the layout as a LaTeX `table*` (needs booktabs), as many models side by side as the page has room."""
+    return sheets_to_latex(latex_sheets(ceat, HOLM), notes_of(ceat, HOLM), caption=CAPTION, label="tab:ceat")
 
 
 def plain_sheet(ceat: pl.DataFrame, marking: Marking) -> Sheet:
-    """The layout with each label in a column of its own, all models side by side."""
+    """Return the layout with each label in a column of its own, all models side by side."""
     grid = grid_of(ceat)
     columns = _columns(grid, grid.models)
     rows = tuple(
@@ -127,73 +140,28 @@ def plain_sheet(ceat: pl.DataFrame, marking: Marking) -> Sheet:
     return Sheet(("category", "targets", "attributes", "sample_mode"), tuple(columns), rows)
 
 
-def to_tidy_csv(ceat: pl.DataFrame) -> str:
-    """Every column of every estimate in full precision, one line per estimate; empty where there is no number."""
-    return ceat.write_csv(line_terminator="\n")
+def markdown_sheets(ceat: pl.DataFrame, marking: Marking) -> list[Sheet]:
+    """Return the layout in parts of a few models, labels as in the paper."""
+    return _sheets(grid_of(ceat), marking, ("Category", "draws"), lambda mode: mode)
 
 
-def to_markdown(
-    ceat: pl.DataFrame, *, models_per_table: int = 2, marking: Marking = HOLM, notes: Sequence[str] = ()
-) -> str:
-    """The layout of the paper in Markdown, `models_per_table` models side by side, with notes below.
-
-    Args:
-        ceat: the table of estimates.
-        models_per_table: models side by side; the others go below.
-        marking: which cells have an asterisk.
-        notes: more sentences below the table.
-    """
-    return sheets_to_markdown(markdown_sheets(ceat, models_per_table, marking), notes_of(ceat, marking, notes))
-
-
-def markdown_sheets(ceat: pl.DataFrame, models_per_table: int, marking: Marking) -> list[Sheet]:
-    """The layout in parts of `models_per_table` models, labels as in the paper."""
-    return _sheets(grid_of(ceat), models_per_table, marking, ("Category", "draws"), lambda mode: mode)
-
-
-def to_latex(
-    ceat: pl.DataFrame,
-    *,
-    models_per_table: int = 2,
-    marking: Marking = HOLM,
-    notes: Sequence[str] = (),
-    caption: str = CAPTION,
-    label: str = "tab:ceat",
-) -> str:
-    r"""The layout of the paper as a LaTeX `table*` (needs booktabs), as many models side by side as the page has room.
-
-    Args:
-        ceat: the table of estimates.
-        models_per_table: models side by side, at most; the others go below.
-        marking: which cells have an asterisk.
-        notes: more sentences below the table.
-        caption: the caption, in plain text.
-        label: what \ref calls it.
-    """
-    sheets = latex_sheets(ceat, models_per_table, marking)
-    return sheets_to_latex(sheets, notes_of(ceat, marking, notes), caption=caption, label=label)
-
-
-def latex_sheets(ceat: pl.DataFrame, models_per_table: int, marking: Marking) -> list[Sheet]:
-    """The layout in parts that fit on a page, labels as in the paper, modes by their first letters."""
+def latex_sheets(ceat: pl.DataFrame, marking: Marking) -> list[Sheet]:
+    """Return the layout in parts that fit on a page, labels as in the paper, modes by their first letters."""
     grid = grid_of(ceat)
-    sheets = _sheets(grid, models_per_table, marking, ("Category", ""), lambda mode: mode[:1])
-    at_most = models_per_table * len(grid.lengths)
-    return [part for sheet in sheets for part in split_wide(sheet, at_most)]
+    sheets = _sheets(grid, marking, ("Category", ""), lambda mode: mode[:1])
+    return [part for sheet in sheets for part in split_wide(sheet, _MODELS * len(grid.lengths))]
 
 
 def notes_of(ceat: pl.DataFrame, marking: Marking, more: Sequence[str] = ()) -> list[str]:
-    """The sentences below the table: what the marks mean, and why cells have no number."""
+    """Return the sentences below the table: what the marks mean, and why cells have no number."""
     return _notes(grid_of(ceat), marking, more)
 
 
-def _sheets(
-    grid: Grid, models_per_table: int, marking: Marking, heads: tuple[str, str], short: Callable[[str], str]
-) -> list[Sheet]:
+def _sheets(grid: Grid, marking: Marking, heads: tuple[str, str], short: Callable[[str], str]) -> list[Sheet]:
     lines = list(_lines(grid, marking))
     sheets = []
-    for models in _blocks(grid.models, models_per_table):
-        columns = _columns(grid, models)
+    for start in range(0, len(grid.models), _MODELS):
+        columns = _columns(grid, grid.models[start : start + _MODELS])
         rows = (Row((_label(line), short(line.mode)), tuple(line.cells[c] for c in columns)) for line in lines)
         sheets.append(Sheet(heads, tuple(columns), tuple(rows)))
     return sheets
@@ -217,7 +185,7 @@ def _cell(grid: Grid, category: str, model: str, length: str, mode: str, marking
 
 
 def _label(line: _Line) -> str:
-    """As in the paper: name and targets in a category's first line, the attributes in its second."""
+    """Return the label as in the paper: name and targets in a category's first line, the attributes in its second."""
     if line.first:
         return f"{line.category.name}: {line.category.targets}"
     return f"({line.category.attributes})"
@@ -236,7 +204,7 @@ def _notes(grid: Grid, marking: Marking, more: Sequence[str]) -> list[str]:
 
 
 def _reasons(grid: Grid, line: _Line, columns: Sequence[tuple[str, str]]) -> list[str]:
-    """Why cells of a row have no number: a reason once, with the cells it holds for."""
+    """Return why cells of a row have no number: a reason once, with the cells it holds for."""
     cells: dict[str, list[str]] = {}
     for model, length in columns:
         reason = why_missing(grid.at(line.category.name, model, length, line.mode))
@@ -247,7 +215,3 @@ def _reasons(grid: Grid, line: _Line, columns: Sequence[tuple[str, str]]) -> lis
 
 def _columns(grid: Grid, models: Sequence[str]) -> list[tuple[str, str]]:
     return [(model, length) for model in models for length in grid.lengths]
-
-
-def _blocks(models: Sequence[str], size: int) -> list[Sequence[str]]:
-    return [models[start : start + max(1, size)] for start in range(0, len(models), max(1, size))]

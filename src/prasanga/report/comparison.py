@@ -155,7 +155,7 @@ def compare(
 
 
 def summarize(rows: pl.DataFrame) -> pl.DataFrame:
-    """Agreement by method and model, over all cells and over those without a doubt about the number.
+    """Return agreement by method and model, over all cells and over those without a doubt about the number.
 
     Args:
         rows: `COMPARISON_SCHEMA`. Rows without a measured number do not count, nor, for differences and ranks, those
@@ -176,7 +176,7 @@ def summarize(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def comparison_rows(table: pl.DataFrame) -> pl.DataFrame:
-    """The rows of a comparison as read from its CSV, each column of its type again.
+    """Return the rows of a comparison as read from its CSV, each column of its type again.
 
     Raises:
         InputError: a column is missing.
@@ -192,7 +192,7 @@ def comparison_rows(table: pl.DataFrame) -> pl.DataFrame:
 
 
 def doubt_of(models: Sequence[PublishedModel], name: str, method: str) -> str | None:
-    """What is not sure about a model of the paper as one that was measured by a method; null if nothing."""
+    """Return what is not sure about a model of the paper as one that was measured by a method; null if nothing."""
     doubts = [
         model.doubt
         for model in models
@@ -202,12 +202,12 @@ def doubt_of(models: Sequence[PublishedModel], name: str, method: str) -> str | 
 
 
 def comparison_to_csv(comparison: Comparison) -> str:
-    """Every row in full precision; empty where there is no number."""
+    """Return every row in full precision; empty where there is no number."""
     return comparison.rows.write_csv(line_terminator="\n")
 
 
 def comparison_to_markdown(comparison: Comparison, models: Sequence[PublishedModel]) -> str:
-    """The summary, every row, and every doubt in words.
+    """Return the summary, every row, and every doubt in words.
 
     Args:
         comparison: of `compare`.
@@ -285,7 +285,7 @@ def compare_pairs(
 
 
 def summarize_pairs(rows: pl.DataFrame) -> pl.DataFrame:
-    """Agreement by language, set and model, over bias types; in `method` stands the language, of several sets the set.
+    """Return agreement by language, set and model, over bias types; in `method` stands the language and set.
 
     Args:
         rows: `COMPARISON_SCHEMA`, of sentence pairs.
@@ -299,14 +299,14 @@ def summarize_pairs(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def groups_in(rows: pl.DataFrame) -> tuple[Group, ...]:
-    """The languages and sets of compared pairs."""
+    """Return the languages and sets of compared pairs."""
     return groups_of((name or "", language) for name, language in rows.select("set", "language").iter_rows())
 
 
 def with_pairs(
     comparison: Comparison, pairs: Comparison | None, models: Sequence[PublishedModel], *, others: bool = True
 ) -> tuple[str, str]:
-    """A comparison as CSV and as Markdown, with that of sentence pairs in it.
+    """Return a comparison as CSV and as Markdown, with that of sentence pairs in it.
 
     Args:
         comparison: of effect sizes, by `compare`.
@@ -325,7 +325,7 @@ def with_pairs(
 
 
 def pairs_to_markdown(pairs: Comparison, models: Sequence[PublishedModel]) -> str:
-    """The section on sentence pairs: how to read it, agreement by language and model, and every row."""
+    """Return the section on sentence pairs: how to read it, agreement by language and model, and every row."""
     if pairs.nothing:
         return f"## Sentence pairs\n\n{pairs.nothing}\n"
     compared = pairs.rows["published_model"].unique(maintain_order=True).to_list()
@@ -354,7 +354,7 @@ def pairs_to_markdown(pairs: Comparison, models: Sequence[PublishedModel]) -> st
 
 
 def reason_in(markdown: str) -> str:
-    """Why there is nothing to compare, as `comparison.md` says it; empty if it has a comparison."""
+    """Return why there is nothing to compare, as `comparison.md` says it; empty if it has a comparison."""
     lines = (line for line in markdown.splitlines() if line.strip() and not line.startswith("#"))
     paragraphs = [line for line in lines if not line.startswith(("|", "-"))]
     return " ".join(re.sub(r"\\([\\|*_`<\[\]])", r"\1", line) for line in paragraphs)
@@ -431,7 +431,7 @@ def yes_no(value: bool | None) -> str:
 
 
 def _texts(rows: pl.DataFrame, *columns: str) -> list[str]:
-    """What stands in these columns, each once, in the order in which the rows have it."""
+    """Return what stands in these columns, each once, in the order in which the rows have it."""
     return list(dict.fromkeys(text for row in rows.select(columns).iter_rows() for text in row if text))
 
 
@@ -508,7 +508,7 @@ def _row(row: Mapping[str, Any], model: str, estimate: Estimate) -> dict[str, ob
 
 
 def _exchange(row: Mapping[str, Any], estimate: Estimate) -> str:
-    """What is to be said where only one of the two has targets and attributes exchanged."""
+    """Return what is to be said where only one of the two has targets and attributes exchanged."""
     ours, theirs = estimate.get("exchanged"), EXCHANGED in (row["doubts"] or "").split()
     if ours is None or bool(ours) == theirs:
         return ""
@@ -517,7 +517,7 @@ def _exchange(row: Mapping[str, Any], estimate: Estimate) -> str:
 
 
 def _nearest_n(rows: pl.DataFrame) -> pl.DataFrame:
-    """Of the rows of one cell of the study, that of the published N nearest to the study's, by ratio."""
+    """Return of the rows of one cell of the study that of the published N nearest to the study's, by ratio."""
     cell = ["method", "category", "model", "sample_mode", "segment_length"]
     apart = (pl.col("published_n_samples").log() - pl.col("n_samples").log()).abs()
     nearest = apart.is_null() | (apart == apart.min().over(cell))
@@ -549,7 +549,7 @@ def _why_nothing(
     studied: Sequence[str],
     language: str,
 ) -> str:
-    """The first thing that keeps a study and a paper apart, and what to do about it."""
+    """Return the first thing that keeps a study and a paper apart, and what to do about it."""
     languages = published["language"].unique(maintain_order=True).to_list()
     start = "Nothing to compare: "
     if language not in languages:

@@ -109,7 +109,7 @@ class Loss(NamedTuple):
 
     @property
     def share(self) -> str:
-        """The share in per cent, never rounded to all or nothing."""
+        """Return the share in per cent, never rounded to all or nothing."""
         if not 0 < self.n < self.of:
             return f"{100 if self.n else 0} %"
         percent = 100 * self.n / self.of
@@ -174,7 +174,7 @@ def losses(
     traits: pl.DataFrame | None = None,
     pairs: pl.DataFrame | None = None,
 ) -> Losses | None:
-    """What a study left out.
+    """Return what a study left out.
 
     Args:
         corpus: what was read and left out of each corpus file (`results/sentences/*.json`).
@@ -309,7 +309,7 @@ def _of_traits(traits: pl.DataFrame) -> Iterator[Loss]:
 
 
 def _why_no_score(left_out: str | None) -> str:
-    """Why a trait has no score: codes, each with the word that it is about, in words and without these."""
+    """Return why a trait has no score: codes, each with the word that it is about, in words and without these."""
     codes = dict.fromkeys(each.split(" ")[0] for each in (left_out or "").split("; "))
     return "; ".join(_TRAITS.get(code, code) for code in codes if code) or "no reason is given"
 
@@ -335,14 +335,14 @@ def _of_pairs(pairs: pl.DataFrame) -> Iterator[Loss]:
 def _by_reason(
     stage: str, what: str, lost: str, of: int, reasons: Mapping[str, int], place: tuple[str, str]
 ) -> Iterator[Loss]:
-    """A row for each reason, the most frequent first; one of none where there is no loss."""
+    """Yield a row for each reason, the most frequent first; one of none where there is no loss."""
     found = sorted(((n, why) for why, n in reasons.items() if n), key=lambda pair: (-pair[0], pair[1]))
     for n, why in found or [(0, "")]:
         yield Loss(stage, what, lost, n, of, why, *place)
 
 
 def _in_short(reasons: Counter[str]) -> str:
-    """The most frequent reasons, with their numbers where there are several."""
+    """Return the most frequent reasons, with their numbers where there are several."""
     if len(reasons) == 1:
         return next(iter(reasons))
     ordered = sorted(reasons.items(), key=lambda pair: (-pair[1], pair[0]))

@@ -69,7 +69,7 @@ class _Cell(NamedTuple):
 
 
 def headline_findings(ceat: pl.DataFrame) -> list[str]:
-    """All findings that apply, the most important first."""
+    """Return all findings that apply, the most important first."""
     kinds: Sequence[Callable[[pl.DataFrame], str | None]] = (
         significance,
         largest_effect,
@@ -86,7 +86,7 @@ def headline_findings(ceat: pl.DataFrame) -> list[str]:
 
 
 def other_method(method: str, table: pl.DataFrame) -> str | None:
-    """What a table of SEAT or WEAT says: how many rows are significant, and the largest effect with its controls.
+    """Return what a table of SEAT or WEAT says: how many rows are significant, and the largest effect.
 
     Args:
         method: its name as a reader sees it.
@@ -111,7 +111,7 @@ def other_method(method: str, table: pl.DataFrame) -> str | None:
 
 
 def _why_both(row: dict[str, Any]) -> str:
-    """What is to be said where an effect is significant and its interval holds zero; else nothing."""
+    """Return what is to be said where an effect is significant and its interval holds zero; else nothing."""
     numbers = (row["p_stimuli_holm"], row["ci_low"], row["ci_high"])
     if not all(map(is_number, numbers)) or numbers[0] >= ALPHA or not numbers[1] <= 0 <= numbers[2]:
         return ""
@@ -119,13 +119,13 @@ def _why_both(row: dict[str, Any]) -> str:
 
 
 def by_chance(tests: int) -> str:
-    """How many of so many tests are below `ALPHA` where there is nothing to be found, in words."""
+    """Return how many of so many tests are below `ALPHA` where there is nothing to be found, in words."""
     expected = ALPHA * tests
     return f"about {expected:.0f}" if expected >= 1.5 else "about one" if expected >= 0.5 else "fewer than one"
 
 
 def significance(ceat: pl.DataFrame) -> str | None:
-    """How many estimates have p_stimuli < .05, before and after Holm's correction."""
+    """Return how many estimates have p_stimuli < .05, before and after Holm's correction."""
     p_values = [cell.estimate["p_stimuli"] for cell in _computed(ceat) if is_number(cell.estimate["p_stimuli"])]
     if not p_values:
         return None
@@ -139,7 +139,7 @@ def significance(ceat: pl.DataFrame) -> str | None:
 
 
 def largest_effect(ceat: pl.DataFrame) -> str | None:
-    """The strongest effect of all, with the interval of its draws and p_stimuli."""
+    """Return the strongest effect of all, with the interval of its draws and p_stimuli."""
     cells = list(_computed(ceat))
     if not cells:
         return None
@@ -149,7 +149,7 @@ def largest_effect(ceat: pl.DataFrame) -> str | None:
 
 
 def largest_opposite_effect(ceat: pl.DataFrame) -> str | None:
-    """The strongest effect whose sign is the other one."""
+    """Return the strongest effect whose sign is the other one."""
     cells = list(_computed(ceat))
     largest = max((c.effect for c in cells), key=abs, default=0.0)
     opposite = [c for c in cells if c.effect * largest < 0]
@@ -159,7 +159,7 @@ def largest_opposite_effect(ceat: pl.DataFrame) -> str | None:
 
 
 def change_with_length(ceat: pl.DataFrame) -> str | None:
-    """How effects move from the shortest to the longest segment length, in the first sample mode."""
+    """Return how effects move from the shortest to the longest segment length, in the first sample mode."""
     grid = grid_of(ceat)
     shortest, longest, mode = grid.lengths[0], grid.lengths[-1], grid.modes[0]
     pairs = [
@@ -184,7 +184,7 @@ def change_with_length(ceat: pl.DataFrame) -> str | None:
 
 
 def null_controls(ceat: pl.DataFrame) -> str | None:
-    """How large effects are without any bias: in twins with random weights, and with attributes dealt anew."""
+    """Return how large effects are without any bias: in twins with random weights, and with attributes dealt anew."""
     twins = [
         abs(c.estimate["twin_effect_size"]) for c in _computed(ceat) if is_number(c.estimate.get("twin_effect_size"))
     ]
@@ -208,7 +208,7 @@ def null_controls(ceat: pl.DataFrame) -> str | None:
 
 
 def direction_across_models(ceat: pl.DataFrame) -> str | None:
-    """Where models disagree about the direction of an effect, in the first sample mode."""
+    """Return where models disagree about the direction of an effect, in the first sample mode."""
     grid = grid_of(ceat)
     if len(grid.models) < 2:
         return None
@@ -230,7 +230,7 @@ def direction_across_models(ceat: pl.DataFrame) -> str | None:
 
 
 def fixed_against_random(ceat: pl.DataFrame) -> str | None:
-    """How far fixed and random draws lie apart."""
+    """Return how far fixed and random draws lie apart."""
     grid = grid_of(ceat)
     pairs = [
         (cell, other)
@@ -248,7 +248,7 @@ def fixed_against_random(ceat: pl.DataFrame) -> str | None:
 
 
 def significance_of_draws(ceat: pl.DataFrame) -> str | None:
-    """How many estimates have p_draws < .05, and why that is no finding about bias."""
+    """Return how many estimates have p_draws < .05, and why that is no finding about bias."""
     p_values = [cell.estimate["p_draws"] for cell in _computed(ceat) if is_number(cell.estimate["p_draws"])]
     if not p_values:
         return None
@@ -260,7 +260,7 @@ def significance_of_draws(ceat: pl.DataFrame) -> str | None:
 
 
 def fewest_contexts(ceat: pl.DataFrame) -> str | None:
-    """The smallest number of contexts that a stimulus of any estimate has."""
+    """Return the smallest number of contexts that a stimulus of any estimate has."""
     cells = [cell for cell in _computed(ceat) if is_number(cell.estimate["contexts_min"])]
     if not cells:
         return None
@@ -273,7 +273,7 @@ def fewest_contexts(ceat: pl.DataFrame) -> str | None:
 
 
 def not_computed(ceat: pl.DataFrame) -> str | None:
-    """Which estimates are missing, and why."""
+    """Return which estimates are missing, and why."""
     grid = grid_of(ceat)
     reasons: dict[tuple[str, str], list[str]] = {}
     for (category, model, length, mode), estimate in grid.estimates.items():
@@ -290,7 +290,7 @@ def not_computed(ceat: pl.DataFrame) -> str | None:
 
 
 def findings_of_differences(differences: pl.DataFrame, settling: pl.DataFrame) -> Iterator[str]:
-    """How many differences between lengths and between models are larger than chance, and where effects settle.
+    """Yield how many differences between lengths and models are larger than chance, and where effects settle.
 
     Raises:
         InputError: a column is missing.
@@ -317,7 +317,7 @@ def findings_of_differences(differences: pl.DataFrame, settling: pl.DataFrame) -
 
 
 def findings_of_structures(spread: pl.DataFrame, differences: pl.DataFrame) -> Iterator[str]:
-    """For each model where associations spread most and least, and how many differences are more than chance.
+    """Yield for each model where associations spread most and least, and how many differences are no chance.
 
     Raises:
         InputError: a column is missing.
@@ -351,7 +351,7 @@ def findings_of_structures(spread: pl.DataFrame, differences: pl.DataFrame) -> I
 
 
 def comparisons_of_model(of_model: pl.DataFrame, differences: pl.DataFrame) -> tuple[int, int]:
-    """How many comparisons of two structures of a model have an interval, and in how many of them the spreads differ.
+    """Return how many pairs of structures of a model have an interval, and in how many the spreads differ.
 
     Those of prior and corrected associations over all traits: the same traits by polarity would count twice.
 
@@ -370,7 +370,7 @@ def comparisons_of_model(of_model: pl.DataFrame, differences: pl.DataFrame) -> t
 
 
 def scored_traits(spread: pl.DataFrame) -> tuple[int, int]:
-    """How many traits have a score, and how many were asked for, each counted for every model and structure."""
+    """Return how many traits have a score, and how many were asked for, each counted for every model and structure."""
     # every polarity has its traits; a row over all of them counts them again
     of_one = spread.filter((pl.col("quantity") == "fill") & (pl.col("polarity") != ALL))
     scored = int(of_one["n"].sum())
@@ -378,7 +378,7 @@ def scored_traits(spread: pl.DataFrame) -> tuple[int, int]:
 
 
 def findings_of_pairs(bias: pl.DataFrame) -> Iterator[str]:
-    """How many percentages differ from 50, one that is far from it, and how many pairs said nothing.
+    """Yield how many percentages differ from 50, one that is far from it, and how many pairs said nothing.
 
     Of a few pairs a percentage is easily far from 50. So the one that is named is the farthest of those that differ
     after correction, or, where none does, of those with at least `FEWEST_PAIRS` pairs.
@@ -406,7 +406,7 @@ def findings_of_pairs(bias: pl.DataFrame) -> Iterator[str]:
 
 
 def farthest_percentage(grid: PairGrid) -> tuple[str, str, str, str] | None:
-    """Set, language, model and type of the percentage farthest from 50, of many pairs before of few.
+    """Return set, language, model and type of the percentage farthest from 50, of many pairs before of few.
 
     Of those that differ from 50 after correction, or, where none does, of those with at least `FEWEST_PAIRS` pairs;
     None if there is neither.
@@ -428,7 +428,7 @@ def _computed(ceat: pl.DataFrame) -> Iterator[_Cell]:
 
 
 def _cells(grid: Grid) -> Iterator[_Cell]:
-    """All cells that have a number, in reading order."""
+    """Yield all cells that have a number, in reading order."""
     for category in grid.categories:
         for model in grid.models:
             for length in grid.lengths:
@@ -445,7 +445,7 @@ def _cell(grid: Grid, category: Category, model: str, length: str, mode: str) ->
 
 
 def _in_full(cell: _Cell) -> str:
-    """An effect with where it was found, its uncertainty, and what its sign means."""
+    """Return an effect with where it was found, its uncertainty, and what its sign means."""
     estimate, category = cell.estimate, cell.category
     kept, other = category.attribute_a, category.attribute_b
     if cell.effect < 0:
@@ -476,7 +476,7 @@ def _texts_of_lengths(estimate: Estimate, shortest: str, longest: str) -> str:
 
 
 def _after_correction(ceat: pl.DataFrame, p_values: Sequence[Any]) -> tuple[int, str]:
-    """How many estimates stay below `ALPHA` by Holm, and for which tests: all of the study, where the table says so."""
+    """Return how many estimates stay below `ALPHA` by Holm, and for which tests: all of the study, if known."""
     cells = [cell.estimate for cell in _computed(ceat) if is_number(cell.estimate.get("n_tests"))]
     if not cells:
         return _holm(p_values), f"{len(p_values)} tests"
@@ -486,7 +486,7 @@ def _after_correction(ceat: pl.DataFrame, p_values: Sequence[Any]) -> tuple[int,
 
 
 def _holm(p_values: Sequence[Any]) -> int:
-    """How many tests Holm's step-down procedure (1979) rejects at `ALPHA`."""
+    """Return how many tests Holm's step-down procedure (1979) rejects at `ALPHA`."""
     ordered = sorted(p_values)
     for rejected, p in enumerate(ordered):
         if p > ALPHA / (len(ordered) - rejected):
@@ -499,7 +499,7 @@ def _count_below(p_values: Sequence[Any]) -> int:
 
 
 def _of(count: int, total: int) -> str:
-    """A share as the beginning of a sentence: "None of the 4 estimates has", "3 of 4 estimates have"."""
+    """Return a share as the beginning of a sentence: "None of the 4 estimates has", "3 of 4 estimates have"."""
     if total == 1:
         return "The only estimate has" if count else "The only estimate does not have"
     if count == 0:
@@ -516,7 +516,7 @@ def _two(value: float) -> str:
 
 
 def _not_among(settling: pl.DataFrame) -> str:
-    """Which rows can say nothing of settling."""
+    """Return which rows can say nothing of settling."""
     missing = settling["longest"].null_count()
     alone = settling["largest_distance"].null_count() - missing
     said = [f"{missing} not computed"] * bool(missing) + [f"{alone} at one length only"] * bool(alone)
@@ -524,7 +524,7 @@ def _not_among(settling: pl.DataFrame) -> str:
 
 
 def _how_sure(settled: int, sure: int) -> str:
-    """In how many of the rows that settled the intervals say so, too; empty where none settled."""
+    """Return in how many of the rows that settled the intervals say so, too; empty where none settled."""
     if not settled:
         return ""
     if settled == 1:
@@ -538,12 +538,12 @@ def _how_sure(settled: int, sure: int) -> str:
 
 
 def _polarity_of(of_model: pl.DataFrame) -> str:
-    """The polarity that findings are of: all traits where there is more than one."""
+    """Return the polarity that findings are of: all traits where there is more than one."""
     return ALL if ALL in set(of_model["polarity"]) else str(of_model["polarity"][0])
 
 
 def _farthest(grid: PairGrid) -> str:
-    """The percentage farthest from 50; or that there are too few pairs for any."""
+    """Return the percentage farthest from 50; or that there are too few pairs for any."""
     key = farthest_percentage(grid)
     if key is None:
         return f"none is of {FEWEST_PAIRS} pairs or more, too few to say which is far from it"

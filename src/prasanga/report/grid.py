@@ -36,7 +36,7 @@ LANGUAGES = {"en": "English", "hi": "Hindi", "bn": "Bangla"}
 
 
 def name_of_language(language: str) -> str:
-    """English for en; what is not known stays as it is."""
+    """Return English for en; what is not known stays as it is."""
     return LANGUAGES.get(language, language)
 
 
@@ -70,12 +70,12 @@ class Category:
 
     @property
     def targets(self) -> str:
-        """Both target sets in short: "flowers/insects", "male/female names"."""
+        """Return both target sets in short: "flowers/insects", "male/female names"."""
         return _pair(self.target_x, self.target_y)
 
     @property
     def attributes(self) -> str:
-        """Both attribute sets in short."""
+        """Return both attribute sets in short."""
         return _pair(self.attribute_a, self.attribute_b)
 
 
@@ -90,7 +90,7 @@ class Grid:
     estimates: Mapping[tuple[str, str, str, str], Estimate]
 
     def at(self, category: str, model: str, length: str, mode: str) -> Estimate | None:
-        """The estimate of one cell; None if the table has no row for it."""
+        """Return the estimate of one cell; None if the table has no row for it."""
         return self.estimates.get((category, model, length, mode))
 
 
@@ -132,17 +132,17 @@ def grid_of(ceat: pl.DataFrame) -> Grid:
 
 
 def sort_lengths(lengths: Iterable[str]) -> list[str]:
-    """Segment lengths, each once, from short to long; ">75" after "75"."""
+    """Return segment lengths, each once, from short to long; ">75" after "75"."""
     return sorted(set(lengths), key=lambda label: (natural_order(label.lstrip(">")), label.startswith(">")))
 
 
 def is_number(value: object) -> bool:
-    """Whether a cell holds a number that can be shown: not null, not NaN, not infinite."""
+    """Return whether a cell holds a number that can be shown: not null, not NaN, not infinite."""
     return isinstance(value, int | float) and math.isfinite(value)
 
 
 def why_missing(estimate: Estimate | None) -> str:
-    """Why a cell has no number, in the words of the table; empty if it has one."""
+    """Return why a cell has no number, in the words of the table; empty if it has one."""
     if estimate is None:
         return "not in the table"
     if is_number(estimate["effect_size"]):
@@ -155,7 +155,7 @@ def why_missing(estimate: Estimate | None) -> str:
 
 
 def words_left_out(estimate: Estimate) -> dict[str, list[str]]:
-    """Words that an estimate does without, or has with a part of their contexts, by reason as the table names it."""
+    """Return words that an estimate does without, or has with a part of their contexts, by reason."""
     notes = str(estimate["dropped"] or "").partition("not computed: ")[0].rstrip("; ")
     reasons: dict[str, list[str]] = {}
     for note in notes.split("; ") if notes else []:
@@ -165,7 +165,7 @@ def words_left_out(estimate: Estimate) -> dict[str, list[str]]:
 
 
 def names_of_sets(row: Estimate) -> tuple[str, str, str, str]:
-    """The names of the four sets of an estimate as a reader sees them ("male names", not "male_names")."""
+    """Return the names of the four sets of an estimate as a reader sees them ("male names", not "male_names")."""
     x, y, a, b = (str(row[side]).replace("_", " ") for side in ("target_x", "target_y", "attribute_a", "attribute_b"))
     return x, y, a, b
 
@@ -182,7 +182,7 @@ def _pair(first: str, second: str) -> str:
 
 
 def natural_order(text: str) -> list[tuple[int, str]]:
-    """A sorting key in which numbers inside a name count as numbers."""
+    """Return a sorting key in which numbers inside a name count as numbers."""
     return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", text) if part]
 
 
@@ -220,11 +220,11 @@ class PairGrid:
     rows: Mapping[tuple[str, str, str, str], Estimate]
 
     def at(self, group: Group, model: str, bias_type: str) -> Estimate | None:
-        """The row of one cell; None if the table has none."""
+        """Return the row of one cell; None if the table has none."""
         return self.rows.get((group.set, group.language, model, bias_type))
 
     def models_of(self, group: Group) -> list[str]:
-        """The models that scored the pairs of a group."""
+        """Return the models that scored the pairs of a group."""
         return [model for model in self.models if self.at(group, model, OVERALL) is not None]
 
 
@@ -255,7 +255,7 @@ def pair_grid_of(bias: pl.DataFrame) -> PairGrid:
 
 
 def groups_of(found: Iterable[tuple[str, str]]) -> tuple[Group, ...]:
-    """Groups of (set, language), sets as they come, languages in the paper's order."""
+    """Return groups of (set, language), sets as they come, languages in the paper's order."""
     pairs = list(dict.fromkeys(found))
     sets = list(dict.fromkeys(name for name, _ in pairs))
     order = list(LANGUAGES)
@@ -267,28 +267,28 @@ def groups_of(found: Iterable[tuple[str, str]]) -> tuple[Group, ...]:
 
 
 def sort_types(found: Iterable[str]) -> list[str]:
-    """Bias types, each once, without `OVERALL`: those of the paper in its order, then the others by name."""
+    """Return bias types, each once, without `OVERALL`: those of the paper in its order, then the others by name."""
     names = set(found) - {OVERALL}
     return [*(name for name in TYPES if name in names), *sorted(names - set(TYPES))]
 
 
 def name_of_type(bias_type: str) -> str:
-    """As a reader sees it: "Physical appearance", "All pairs"."""
+    """Return a bias type as a reader sees it: "Physical appearance", "All pairs"."""
     return "All pairs" if bias_type == OVERALL else bias_type.replace("-", " ").capitalize()
 
 
 def is_significant(row: Estimate) -> bool:
-    """Whether the percentage differs from 50 by the exact test, after Holm's correction."""
+    """Return whether the percentage differs from 50 by the exact test, after Holm's correction."""
     return is_number(row["p_binomial_holm"]) and row["p_binomial_holm"] < ALPHA
 
 
 def tests_of(grid: PairGrid) -> int:
-    """Of how many tests the family of the correction is; a row without a test says nothing of it."""
+    """Return of how many tests the family of the correction is; a row without a test says nothing of it."""
     return max(row["n_tests"] or 0 for row in grid.rows.values())
 
 
 def why_no_percentage(row: Estimate | None) -> str:
-    """Why a cell has no number; empty if it has one."""
+    """Return why a cell has no number; empty if it has one."""
     if row is None:
         return NO_PAIRS
     if is_number(row["bias_percentage"]):

@@ -229,18 +229,18 @@ _FIXED: tuple[tuple[tuple[str, ...], str], ...] = (
 
 
 def fixed_choices(measured: Iterable[str]) -> list[str]:
-    """What is the same in every study, a sentence each, as far as these methods have to do with it."""
+    """Return what is the same in every study, a sentence each, as far as these methods have to do with it."""
     found = set(measured)
     return [sentence for methods, sentence in _FIXED if found & set(methods)]
 
 
 def choices(config: Mapping[str, Any]) -> list[Choice]:
-    """All keys of a study's config with their values, and in words what is meant."""
+    """Return all keys of a study's config with their values, and in words what is meant."""
     return [Choice(key, _value_text(value), _meaning(key, value)) for key, value in _flatten(config)]
 
 
 def vector_conventions(models: Sequence[Mapping[str, Any]]) -> list[str]:
-    """How the models' vectors are made, a sentence for each choice; where models differ, with their names.
+    """Return how the models' vectors are made, a sentence for each choice; where models differ, with their names.
 
     A model is a mapping with `name` and what the config says of it; a choice that it does not state is left out.
     """
@@ -257,7 +257,7 @@ def vector_conventions(models: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def describe_models(models: Sequence[Mapping[str, Any]]) -> list[Model]:
-    """One row for each model.
+    """Return one row for each model.
 
     A model is a mapping with `name`, and `path` (with `revision`, `layer`, `dtype`) or `train` (the settings of its
     training); `dimensions` if the size of its vectors is known.
@@ -296,7 +296,7 @@ def _meaning(key: str, value: Any) -> str:
 
 
 def _value_text(value: Any) -> str:
-    """Parts with commas between them, entries of several parts with semicolons; "none" for nothing."""
+    """Return parts with commas between them, entries of several parts with semicolons; "none" for nothing."""
     if isinstance(value, Mapping):
         parts = {
             key: f"({_value_text(part)})" if isinstance(part, Mapping) else _value_text(part)
@@ -399,7 +399,7 @@ docs/bias_percentage.md."""
 
 
 def no_model_of_a_language(trained: Sequence[str]) -> str:
-    """What is to be known of tiny models that a study trains itself, as a sentence; empty for none."""
+    """Return what is to be known of tiny models that a study trains itself, as a sentence; empty for none."""
     if not trained:
         return ""
     *first, last = trained
@@ -428,7 +428,7 @@ class Reference(NamedTuple):
 
     @property
     def link(self) -> str:
-        """The address as a reader knows it, arXiv:<number> or doi:<name>; empty where there is none."""
+        """Return the address as a reader knows it, arXiv:<number> or doi:<name>; empty where there is none."""
         return self.url.replace(_ARXIV, "arXiv:").replace(_DOI, "doi:")
 
 
@@ -506,6 +506,6 @@ PAPERS = REFERENCES[:2]
 
 
 def references_of(measured: Iterable[str]) -> list[Reference]:
-    """What a study that measured these methods should cite."""
+    """Return what a study that measured these methods should cite."""
     found = set(measured)
     return [each for each in REFERENCES if found & set(each.methods)]

@@ -45,12 +45,12 @@ _RUNS = ("mean of runs", "deviation over runs")
 
 
 def render_pair_table(bias: pl.DataFrame, *, preset: str = "recommended") -> Layout:
-    """The table in three formats, named as their file endings; arguments and errors as of `pair_table`."""
+    """Return the table in three formats, named as their file endings; arguments and errors as of `pair_table`."""
     return pair_table(bias, preset=preset).written()
 
 
 def pair_table(bias: pl.DataFrame, *, preset: str = "recommended") -> PaperTable:
-    """The table.
+    """Return the table.
 
     Args:
         bias: what `prasanga.likelihoods.bias_percentage` returns.
@@ -115,7 +115,7 @@ def _of_runs(grid: PairGrid, columns: Iterable[tuple[Group, str]], name: str) ->
 
 
 def value_of(bias: pl.DataFrame, preset: str) -> str:
-    """The column of what the table shows: means over runs with `preset: paper`, as far as there are any."""
+    """Return the column of what the table shows: means over runs with `preset: paper`, as far as there are any."""
     by_runs = preset == "paper" and bias["runs_mean"].is_not_null().any()
     return "runs_mean" if by_runs else "bias_percentage"
 
@@ -128,7 +128,7 @@ def _why(grid: PairGrid, columns: Iterable[tuple[Group, str]], bias_type: str) -
 
 
 def _without_pairs(grid: PairGrid, group: Group) -> str:
-    """The bias types of which a group has no pairs, with the models where it is not all of them."""
+    """Return the bias types of which a group has no pairs, with the models where it is not all of them."""
     models = grid.models_of(group)
     said = []
     for name in grid.types:
@@ -171,7 +171,7 @@ def _notes(grid: PairGrid, by_runs: bool, has_bold: bool) -> Iterator[str]:
 
 
 def _counted(what: str, column: str, overall: Sequence[tuple[Group, str, Estimate]], more: str = "") -> Iterator[str]:
-    """How many pairs of each model, the same number once."""
+    """Yield how many pairs of each model, the same number once."""
     where: dict[str, list[str]] = {}
     for group, model, row in overall:
         if row[column]:
@@ -191,5 +191,5 @@ def _runs(row: Estimate) -> str:
 
 
 def _distance(percentage: float) -> float:
-    """Points from 50, without the rounding of the processor: 28.57 and 71.43 are equally far."""
+    """Return points from 50, without the rounding of the processor: 28.57 and 71.43 are equally far."""
     return round(abs(percentage - 50), 9)

@@ -55,8 +55,8 @@ _CONVENTIONS = (
     *("std", "alternative", "n_samples", "variance", "tau2_method", "draws", "pool"),
     *("sentence_vector", "unit", "average", "method", "forms", "pieces", "terms"),
 )
-_WIDTH, _MODELS = 10, 2
-"""Columns side by side, and models of CEAT, at most."""
+_WIDTH = 10
+"""Columns side by side, at most."""
 
 N_OF_TABLE_6 = 1000
 """Draws of CEAT by which Table 6 of Sadhu et al. is told from Table 5."""
@@ -92,7 +92,7 @@ class PaperTable(NamedTuple):
     notes: Sequence[str]
 
     def written(self) -> Layout:
-        """The table in the three formats."""
+        """Return the table in the three formats."""
         paper, _, number = self.name.partition("_table")
         return Layout(
             sheet_to_csv(self.plain),
@@ -112,7 +112,7 @@ class _Column(NamedTuple):
 
 
 def layouts_of(config: Mapping[str, Any]) -> list[str]:
-    """The layouts that come out of a study, by the names of their files under `results/report/tables/`.
+    """Return the layouts that come out of a study, by the names of their files under `results/report/tables/`.
 
     Args:
         config: the study's config, complete with its defaults.
@@ -134,7 +134,7 @@ def layouts_of(config: Mapping[str, Any]) -> list[str]:
 
 
 def methods_of(config: Mapping[str, Any]) -> list[str]:
-    """The methods that a study measures, as their tables of estimates are called."""
+    """Return the methods that a study measures, as their tables of estimates are called."""
     wanted = {
         "ceat": config["categories"],
         "seat": config["seat"]["categories"],
@@ -145,17 +145,17 @@ def methods_of(config: Mapping[str, Any]) -> list[str]:
 
 
 def method_name(method: str) -> str:
-    """What a method is called in a sentence or a head."""
+    """Return what a method is called in a sentence or a head."""
     return _METHODS[method]
 
 
 def render_layout(name: str, tables: Tables, *, preset: str = "recommended", language: str = "bn") -> Layout:
-    """One table in the layout of a paper, in three formats; arguments and errors as of `paper_table`."""
+    """Return one table in the layout of a paper, in three formats; arguments and errors as of `paper_table`."""
     return paper_table(name, tables, preset=preset, language=language).written()
 
 
 def paper_table(name: str, tables: Tables, *, preset: str = "recommended", language: str = "bn") -> PaperTable:
-    """One table in the layout of a paper.
+    """Return one table in the layout of a paper.
 
     Args:
         name: one of `layouts_of`.
@@ -179,7 +179,7 @@ def paper_table(name: str, tables: Tables, *, preset: str = "recommended", langu
 
 
 def render_languages(name: str, studies: Mapping[str, Tables], *, preset: str = "recommended") -> Layout:
-    """One of Sahoo's tables with several languages side by side, each from a study of its own.
+    """Return one of Sahoo's tables with several languages side by side, each from a study of its own.
 
     Args:
         name: sahoo_table3, sahoo_table4 or sahoo_table9.
@@ -239,7 +239,7 @@ def _sadhu_table_4(tables: Tables, preset: str) -> PaperTable:
 
 
 def _columns_of(method: str, tables: Tables) -> list[_Column]:
-    """The columns of one method: a column for each model, or one without numbers."""
+    """Return the columns of one method: a column for each model, or one without numbers."""
     table, group = tables.get(method), _METHODS[method]
     if table is None:
         return [_Column("", group, {}, method, "not measured in this study")]
@@ -254,7 +254,7 @@ def _columns_of(method: str, tables: Tables) -> list[_Column]:
 
 
 def _length_and_mode(table: pl.DataFrame) -> tuple[str | None, str | None]:
-    """Which of CEAT's lengths and modes Table 4 shows: as in the paper the shortest, fixed draws."""
+    """Return which of CEAT's lengths and modes Table 4 shows: as in the paper the shortest, fixed draws."""
     if "segment_length" not in table.columns:
         return None, None
     modes = table["sample_mode"].to_list()
@@ -269,7 +269,7 @@ def _ceat_choice(tables: Tables) -> list[str]:
 
 
 def _exchange(tables: Tables) -> list[str]:
-    """Which categories were measured the other way round, as the paper did with C6 to C9."""
+    """Return which categories were measured the other way round, as the paper did with C6 to C9."""
     table = tables.get("log_probability_bias")
     if table is None or "exchanged" not in table.columns:
         return []
@@ -279,7 +279,7 @@ def _exchange(tables: Tables) -> list[str]:
 
 
 def _table_4_marking(method: str, preset: str) -> Marking:
-    """Of SEAT, too, the program of Sadhu et al. permutes words: it first averages the sentences of each."""
+    """Return the marking of a method in Table 4; of SEAT, too, the program of Sadhu et al. permutes words."""
     if preset != "paper":
         return HOLM_OF_ATTRIBUTES if method == "log_probability_bias" else HOLM
     if method == "ceat":
@@ -295,7 +295,7 @@ def _table_4_marking(method: str, preset: str) -> Marking:
 
 
 def _sahoo_marking(seat: pl.DataFrame, preset: str) -> Marking:
-    """The p of Sahoo et al. moves single sentences; where the study has none, that of words stands in for it."""
+    """Return the marking of a table of Sahoo et al.: their p moves sentences; where there is none, that of words."""
     if preset != "paper":
         return HOLM
     if "p_sentences" in seat.columns and seat["p_sentences"].null_count() < len(seat):
@@ -321,14 +321,14 @@ def _sadhu_ceat(number: str, ceat: pl.DataFrame, preset: str) -> PaperTable:
         caption,
         ceat_table.plain_sheet(ceat, marking),
         ("Category", "Targets", "Attributes", "Draws"),
-        ceat_table.markdown_sheets(ceat, _MODELS, marking),
-        ceat_table.latex_sheets(ceat, _MODELS, marking),
+        ceat_table.markdown_sheets(ceat, marking),
+        ceat_table.latex_sheets(ceat, marking),
         ceat_table.notes_of(ceat, marking, notes),
     )
 
 
 def _sahoo(name: str, studies: Mapping[str, pl.DataFrame], preset: str) -> PaperTable:
-    """One of Sahoo's tables: the models of each study, by its language, beside those of the one before."""
+    """Return one of Sahoo's tables: the models of each study, by its language, beside those of the one before."""
     studies = {
         name_of_language(language): seat.filter(pl.col("category").is_in(SAHOO[name]))
         for language, seat in studies.items()
@@ -381,7 +381,7 @@ def _arranged(
     caption: str,
     short: bool,
 ) -> PaperTable:
-    """A table with a row for each category."""
+    """Return a table with a row for each category."""
     heads = tuple((column.group, column.name) for column in columns)
     plain = Sheet(
         ("category", "targets", "attributes"),
@@ -417,7 +417,7 @@ def _label(category: Category, short: bool) -> str:
 
 
 def _initials(category: Category) -> str:
-    """The attribute sets as the paper shortens them: C/F, N/V, P/U."""
+    """Return the attribute sets as the paper shortens them: C/F, N/V, P/U."""
     return f"{category.attribute_a[:1]}/{category.attribute_b[:1]}".upper()
 
 
@@ -427,7 +427,7 @@ def _why(column: _Column, category: str) -> str:
 
 
 def _missing_notes(reasons: Mapping[str, Sequence[str]]) -> list[str]:
-    """Each reason once, with the rows that it holds for."""
+    """Return each reason once, with the rows that it holds for."""
     rows: dict[str, list[str]] = {}
     for category, found in reasons.items():
         for reason in filter(None, found):
@@ -436,14 +436,14 @@ def _missing_notes(reasons: Mapping[str, Sequence[str]]) -> list[str]:
 
 
 def _by_language(what: str, said: Mapping[str, str]) -> list[str]:
-    """One note where it holds for all languages, else one for each."""
+    """Return one note where it holds for all languages, else one for each."""
     if len(set(said.values())) == 1:
         return [f"{what}: {next(iter(said.values()))}"]
     return [f"{what}, {language}: {text}" for language, text in said.items()]
 
 
 def _conventions(table: pl.DataFrame) -> str:
-    """The choices behind the numbers, as the table's columns name them; those that differ with the models named."""
+    """Return the choices behind the numbers, as the columns name them; those that differ with the models named."""
     parts = []
     for name in _CONVENTIONS:
         if name not in table.columns:
@@ -460,7 +460,7 @@ def _conventions(table: pl.DataFrame) -> str:
 
 
 def _categories(tables: Tables, names: Sequence[str]) -> list[Category]:
-    """Those of the named categories that some table has, in this order."""
+    """Return those of the named categories that some table has, in this order."""
     found: dict[str, Category] = {}
     for table in tables.values():
         for row in table.iter_rows(named=True):
@@ -472,12 +472,12 @@ def _categories(tables: Tables, names: Sequence[str]) -> list[Category]:
 
 
 def _as_in_paper(name: str) -> str:
-    """A set in the paper's words: "hindu male names" for hindu male first names, "career" for career caliskan."""
+    """Return a set in the paper's words: "hindu male names" for hindu male first names, without caliskan."""
     return name.removesuffix(" caliskan").replace("first names", "names")
 
 
 def _by_model(method: str, rows: Sequence[Estimate]) -> dict[str, dict[str, Estimate]]:
-    """Estimates by model and category; models in the order in which the table has them."""
+    """Return estimates by model and category; models in the order in which the table has them."""
     models: dict[str, dict[str, Estimate]] = {}
     for row in rows:
         cells = models.setdefault(row["model"], {})

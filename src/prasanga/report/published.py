@@ -67,7 +67,7 @@ class PublishedModel(NamedTuple):
 
 
 def read_published(folder: str | Path, paper: str) -> pl.DataFrame:
-    """The effect sizes that a paper prints.
+    """Return the effect sizes that a paper prints.
 
     Args:
         folder: `resources/published`, or a folder laid out like it.
@@ -96,7 +96,7 @@ def read_published(folder: str | Path, paper: str) -> pl.DataFrame:
 
 
 def read_percentages(folder: str | Path, paper: str) -> pl.DataFrame:
-    """The bias percentages that a paper prints, bias types in lower case; no rows of a paper that has none.
+    """Return the bias percentages that a paper prints, bias types in lower case; no rows of a paper that has none.
 
     Raises:
         InputError: the paper is unknown, a column is missing, or a cell holds what it may not; the message names the
@@ -121,7 +121,7 @@ def read_percentages(folder: str | Path, paper: str) -> pl.DataFrame:
 
 
 def read_models(folder: str | Path, paper: str) -> list[PublishedModel]:
-    """The models of a paper, in its order; a model once for each set of methods that it is described in.
+    """Return the models of a paper, in its order; a model once for each set of methods that it is described in.
 
     Raises:
         InputError: the paper is unknown, or the file is not as it should be.
@@ -136,7 +136,7 @@ def read_models(folder: str | Path, paper: str) -> list[PublishedModel]:
 
 
 def require_paper(paper: str) -> str:
-    """The paper's name, if there are numbers of it.
+    """Return the paper's name, if there are numbers of it.
 
     Raises:
         InputError: there are none.
@@ -149,7 +149,7 @@ def require_paper(paper: str) -> str:
 
 
 def match_models(models: Mapping[str, str], studied: Iterable[str], published: Iterable[str]) -> dict[str, str]:
-    """Which model of a study stands for which of a paper.
+    """Return which model of a study stands for which of a paper.
 
     Args:
         models: `comparison.models`, {name in the study: name in the paper}.
@@ -187,7 +187,7 @@ def why_nothing_to_compare(
     studied: Iterable[str],
     pairs: bool = False,
 ) -> str:
-    """Why a study will have nothing beside the numbers of a paper, as far as its config tells; empty if it may have.
+    """Return why a study will have nothing beside a paper's numbers, as far as its config tells; empty if it may.
 
     Args:
         folder: `resources/published`, or a folder laid out like it.
@@ -218,12 +218,12 @@ def why_nothing_to_compare(
 
 
 def published_files(folder: str | Path, paper: str) -> list[Path]:
-    """The files that `read_published` and `read_models` read."""
+    """Return the files that `read_published` and `read_models` read."""
     return [Path(folder, name) for name in (f"{require_paper(paper)}.csv", "doubts.csv", "models.csv")]
 
 
 def percentage_files(folder: str | Path, paper: str) -> list[Path]:
-    """The file of bias percentages (`read_percentages`); none of a paper that prints none."""
+    """Return the file of bias percentages (`read_percentages`); none of a paper that prints none."""
     path = Path(folder, f"{require_paper(paper)}_bias_percentages.csv")
     return [path] if path.exists() else []
 
@@ -290,7 +290,7 @@ def _read_doubts(path: Path) -> dict[str, tuple[set[str], str]]:
 
 
 def _read_csv(path: Path, columns: Iterable[str]) -> list[tuple[int, dict[str, str]]]:
-    """The rows of a CSV file, each with the number of its last line."""
+    """Return the rows of a CSV file, each with the number of its last line."""
     try:
         with path.open(encoding="utf-8", newline="") as file:
             reader = csv.DictReader(file)

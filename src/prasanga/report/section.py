@@ -133,7 +133,7 @@ def preset_of(config: Mapping[str, Any]) -> str:
 
 
 def hides_texts(config: Mapping[str, Any]) -> bool:
-    """Whether sentences of the corpus and of pairs are to stay out of the page."""
+    """Return whether sentences of the corpus and of pairs are to stay out of the page."""
     return bool(config.get("report", {}).get("texts") == HIDDEN)
 
 

@@ -25,7 +25,7 @@ MINUS = "\N{MINUS SIGN}"
 
 
 def signed(value: float | None, decimals: int = 3, *, minus: str = "-") -> str:
-    """A number with its sign; what rounds to zero has none. A dash for null, NaN and infinite."""
+    """Return a number with its sign; what rounds to zero has none. A dash for null, NaN and infinite."""
     if value is None or not is_number(value):
         return MISSING
     text = f"{abs(value):.{decimals}f}"
@@ -35,7 +35,7 @@ def signed(value: float | None, decimals: int = 3, *, minus: str = "-") -> str:
 
 
 def plain(value: float | None, decimals: int = 3) -> str:
-    """A number without a plus; in exponents where it would round to zero, a dash where there is none."""
+    """Return a number without a plus; in exponents where it would round to zero, a dash where there is none."""
     if value is None or not is_number(value):
         return MISSING
     if isinstance(value, int):
@@ -52,7 +52,7 @@ def one_decimal(value: float | None) -> str:
 
 
 def probability(p: float | None) -> str:
-    """A p as ".032", "< .001" or "1"; a dash where there is none."""
+    """Return a p as ".032", "< .001" or "1"; a dash where there is none."""
     if p is None or not is_number(p):
         return MISSING
     if p < 0.001:
@@ -61,13 +61,13 @@ def probability(p: float | None) -> str:
 
 
 def equals_probability(p: float | None) -> str:
-    """A p for use after its name: "= .032", "< .001"."""
+    """Return a p for use after its name: "= .032", "< .001"."""
     text = probability(p)
     return text if text.startswith("<") else f"= {text}"
 
 
 def from_log(log_p: float | None) -> str:
-    """A p from its natural logarithm, as "< 1e−12" where it is too small to be written out."""
+    """Return a p from its natural logarithm, as "< 1e−12" where it is too small to be written out."""
     if log_p is None or not is_number(log_p):
         return MISSING
     exponent = log_p / math.log(10)
@@ -167,14 +167,14 @@ def numbers(*names: str) -> tuple[tuple[str, str], ...]:
 
 
 def sheet_to_csv(sheet: Sheet) -> str:
-    """As CSV, group and name in one head, with a last column that says what is missing and why."""
+    """Write a table as CSV, group and name in one head, with a last column that says what is missing and why."""
     header = [*sheet.heads, *(" ".join(filter(None, column)) for column in sheet.columns), "note"]
     lines = [[*map(guarded_text, row.labels), *map(marked_text, row.cells), row.note] for row in sheet.rows]
     return write_csv([header, *lines])
 
 
 def sheets_to_markdown(sheets: Sequence[Sheet], notes: Sequence[str]) -> str:
-    """As Markdown tables, one below the other, with notes as a list."""
+    """Write tables as Markdown, one below the other, with notes as a list."""
     blocks = []
     for sheet in sheets:
         heads = [escape_markdown(" ".join(filter(None, column))) for column in sheet.columns]
@@ -187,7 +187,7 @@ def sheets_to_markdown(sheets: Sequence[Sheet], notes: Sequence[str]) -> str:
 
 
 def sheets_to_latex(sheets: Sequence[Sheet], notes: Sequence[str], *, caption: str, label: str) -> str:
-    r"""As a LaTeX `table*` (needs booktabs and nothing else), with notes in a minipage below.
+    r"""Write tables as a LaTeX `table*` (needs booktabs and nothing else), with notes in a minipage below.
 
     pdflatex sets no Bangla and no Devanagari without further packages and fonts, so that the text is ASCII: notes have
     the number of such words in place of the words, and a last note says where these are. What does not fit on a page
@@ -336,7 +336,7 @@ def _has_groups(sheet: Sheet) -> bool:
 
 
 def _pages(sheets: Sequence[Sheet], notes: Sequence[str]) -> list[list[Sheet]]:
-    """The tables that stand on each page; on the last one the notes have room as well."""
+    """Return the tables that stand on each page; on the last one the notes have room as well."""
     pages: list[list[Sheet]] = [[]]
     height = 0.0
     for sheet in sheets:
@@ -356,17 +356,17 @@ def _pages(sheets: Sequence[Sheet], notes: Sequence[str]) -> list[list[Sheet]]:
 
 
 def marked_text(cell: Cell) -> str:
-    """The text of a cell with its mark. What is underlined elsewhere has the mark where nothing can be underlined."""
+    """Return the text of a cell with its mark; what is underlined has the mark where nothing can be underlined."""
     return cell.text + (cell.mark or (MARK if cell.underlined else ""))
 
 
 def group_heads(sheet: Sheet) -> list[tuple[str, int]]:
-    """Each group in a row, with how many columns stand below it."""
+    """Return each group in a row, with how many columns stand below it."""
     return [(group, len(list(columns))) for group, columns in groupby(sheet.columns, key=lambda column: column[0])]
 
 
 def split_wide(sheet: Sheet, at_most: int) -> list[Sheet]:
-    """The sheet in parts that fit on a page of LaTeX, of at most so many columns, each with all labels.
+    """Return the sheet in parts that fit on a page of LaTeX, of at most so many columns, each with all labels.
 
     A group is not taken apart if it fits. Widths are reckoned in characters.
     """
@@ -402,7 +402,7 @@ def split_wide(sheet: Sheet, at_most: int) -> list[Sheet]:
 
 
 def _longest_label(sheet: Sheet) -> int | None:
-    """From how many characters on labels are broken: only where the table would not fit on a page otherwise."""
+    """Return from how many characters on labels are broken: only where the table would not fit on a page otherwise."""
     fits = _width_of_labels(sheet, None) + _width_of_columns(sheet, range(len(sheet.columns))) <= _PAGE
     return None if fits else _LABEL
 
@@ -424,14 +424,14 @@ def _width_of_columns(sheet: Sheet, columns: Sequence[int]) -> float:
 
 
 def write_csv(lines: Sequence[Sequence[str]]) -> str:
-    """Lines of cells as CSV with LF at the end of each."""
+    """Write lines of cells as CSV with LF at the end of each."""
     buffer = io.StringIO()
     csv.writer(buffer, lineterminator="\n").writerows(lines)
     return buffer.getvalue()
 
 
 def escape_markdown(text: str) -> str:
-    """Plain text that Markdown shows as it is, in one line."""
+    """Return plain text that Markdown shows as it is, in one line."""
     # a lone > is plain inside a cell or a sentence
     for sign in "\\|*_`<[]":
         text = text.replace(sign, f"\\{sign}")
@@ -439,13 +439,13 @@ def escape_markdown(text: str) -> str:
 
 
 def escape_latex(text: str) -> str:
-    """Plain text that LaTeX sets as it is, in one line; (?) for a name in a script that needs other fonts."""
+    """Return plain text that LaTeX sets as it is, in one line; (?) for a name in a script that needs other fonts."""
     latin = _OTHER_SCRIPTS.sub("(?)", _in_latin(_UNPRINTED.sub(" ", text)))
     return " ".join("".join(_LATEX.get(sign, sign) for sign in latin).split())
 
 
 def count_words_of_other_scripts(text: str) -> str:
-    """The text with the number of words in place of those that are not in Latin letters: "3 words: no vector"."""
+    """Return the text with the number of words in place of those not in Latin letters: "3 words: no vector"."""
 
     def counted(words: re.Match[str]) -> str:
         n_words = len(_OTHER_SCRIPTS.findall(words[0]))
@@ -455,7 +455,7 @@ def count_words_of_other_scripts(text: str) -> str:
 
 
 def _in_latin(text: str) -> str:
-    """Latin letters without their accents and signs that LaTeX has, so that what else is left is of other scripts."""
+    """Return the text with Latin letters without their accents; what is left besides is of other scripts."""
     return "".join(_bare(sign) for sign in unicodedata.normalize("NFC", text))
 
 
@@ -467,7 +467,7 @@ def _bare(sign: str) -> str:
 
 
 def _greek(sign: str) -> str:
-    """A Greek letter in mathematics; LaTeX has no command for those that look like Latin ones."""
+    """Return a Greek letter in mathematics; LaTeX has no command for those that look like Latin ones."""
     latin = {"ο": "o"} | dict(zip("ΑΒΕΖΗΙΚΜΝΟΡΤΧ", "ABEZHIKMNOPTX", strict=True))
     if sign in latin:
         return f"${latin[sign]}$" if sign.islower() else latin[sign]
@@ -552,7 +552,7 @@ def _tabular(sheet: Sheet) -> str:
 
 
 def _group_heads(sheet: Sheet) -> Iterator[tuple[str, str]]:
-    """Each group's head over its columns, and the rule below it."""
+    """Yield each group's head over its columns, and the rule below it."""
     first = len(sheet.heads) + 1
     for group, n_columns in group_heads(sheet):
         last = first + n_columns - 1
@@ -562,7 +562,7 @@ def _group_heads(sheet: Sheet) -> Iterator[tuple[str, str]]:
 
 
 def _stacked(name: str, room: int = 0) -> str:
-    """A head; a long name is broken after -, _, . or a space into lines one above the other."""
+    """Return a head; a long name is broken after -, _, . or a space into lines one above the other."""
     return _stack(_broken(name, room))
 
 
@@ -579,7 +579,7 @@ def _broken(name: str, room: int = 0) -> list[str]:
 
 
 def _broken_label(text: str, longest: int | None) -> list[str]:
-    """A label in lines, before its parenthesis if both parts are short enough."""
+    """Return a label in lines, before its parenthesis if both parts are short enough."""
     first, found, rest = text.partition(" (")
     if longest is not None and found and len(text) > longest >= max(len(first), len(rest) + 1):
         return [first, f"({rest}"]
@@ -587,7 +587,7 @@ def _broken_label(text: str, longest: int | None) -> list[str]:
 
 
 def _lines_of(text: str, parts: str, width: int) -> list[str]:
-    """The text in lines of at most `width` characters, broken between its parts; a part that is longer between any."""
+    """Return the text in lines of at most `width` characters, broken between its parts, within longer ones."""
     lines = [""]
     for part in re.findall(parts, text):
         if lines[-1] and len(lines[-1].rstrip()) + len(part.rstrip()) > width:

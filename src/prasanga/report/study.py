@@ -96,7 +96,7 @@ class Results:
 
     @property
     def methods(self) -> list[tuple[str, pl.DataFrame]]:
-        """Name and estimates of each method besides CEAT that was measured: seat, weat, log_probability."""
+        """Return name and estimates of each method besides CEAT that was measured: seat, weat, log_probability."""
         return [
             (name, table) for name in ("seat", "weat", "log_probability") if (table := getattr(self, name)) is not None
         ]
@@ -202,7 +202,7 @@ def read_embedding_files(studied: Mapping[str, Report], paths: Iterable[str]) ->
 
 
 def families_of(files: EmbeddingFiles) -> dict[str, str]:
-    """The models of the config, each with one of its names in the results.
+    """Return the models of the config, each with one of its names in the results.
 
     Layers of one model come from one pass, so that what was cut or left out is the same for all of them, and told once.
     """
@@ -213,12 +213,12 @@ def families_of(files: EmbeddingFiles) -> dict[str, str]:
 
 
 def family_of(settings: Report, name: str) -> str:
-    """The name in the config of the model that is called `name` in the results."""
+    """Return the name in the config of the model that is called `name` in the results."""
     return str(settings.get("family", name))
 
 
 def left_out_of(files: EmbeddingFiles) -> dict[tuple[str, str], dict[str, int]]:
-    """How many targets each model left out, by stimulus and segment length; nothing where none was."""
+    """Return how many targets each model left out, by stimulus and segment length; nothing where none was."""
     found: dict[tuple[str, str], dict[str, int]] = {}
     for family, name in families_of(files).items():
         for (model, length), listed in files.lists.items():
@@ -252,7 +252,7 @@ _NAMED = 4
 
 
 def said_of_parts(missing: Sequence[str], total: int) -> str:
-    """How much of a table is there that is gathered from one file a job.
+    """Return how much of a table is there that is gathered from one file a job.
 
     Args:
         missing: paths of the files that are not there.
@@ -266,7 +266,7 @@ def said_of_parts(missing: Sequence[str], total: int) -> str:
 
 
 def missing_results(said: Mapping[str, str], paths: Mapping[str, str]) -> list[str]:
-    """A sentence for each result that is missing, or there in part.
+    """Return a sentence for each result that is missing, or there in part.
 
     Args:
         said: by name of the result, what is there of it (`said_of_parts`); empty if nothing is.

@@ -66,7 +66,7 @@ def study_summary(
     made_from: Mapping[str, str],
     records: Iterable[Mapping[str, str]] = (),
 ) -> dict[str, Any]:
-    """The summary of a study as plain values.
+    """Return the summary of a study as plain values.
 
     Args:
         config: the study's config, defaults filled in.
@@ -110,7 +110,7 @@ def study_summary(
 
 
 def to_json(summary: Mapping[str, Any]) -> str:
-    """The summary as text, keys in the order in which they were made.
+    """Return the summary as text, keys in the order in which they were made.
 
     Raises:
         ValueError: it holds a number that is not finite, which no function of this module makes.
@@ -119,7 +119,7 @@ def to_json(summary: Mapping[str, Any]) -> str:
 
 
 def versions_by_stage(records: Iterable[Mapping[str, str]]) -> dict[str, dict[str, list[str]]]:
-    """Versions of the libraries that made the results, by stage; several where files were made with several."""
+    """Return versions of the libraries that made the results, by stage; several where files were made with several."""
     found: dict[str, dict[str, set[str]]] = {}
     for record in records:
         for library, version in json.loads(record.get("versions") or "{}").items():
@@ -131,7 +131,7 @@ def versions_by_stage(records: Iterable[Mapping[str, str]]) -> dict[str, dict[st
 
 
 def digests_of_sources(records: Iterable[Mapping[str, str]]) -> dict[str, str]:
-    """SHA-256 of the files outside `results/` that results were made from, by path."""
+    """Return SHA-256 of the files outside `results/` that results were made from, by path."""
     return {
         path: str(digest)
         for record in records
@@ -141,7 +141,7 @@ def digests_of_sources(records: Iterable[Mapping[str, str]]) -> dict[str, str]:
 
 
 def _model(name: str, settings: Mapping[str, Any], files: EmbeddingFiles | None) -> dict[str, Any]:
-    """What is known of a model of the config: of its own name, of all layers measured, of its weights."""
+    """Return what is known of a model of the config: of its own name, of all layers measured, of its weights."""
     report = {} if files is None else files.reports.get(name, {})
     studied = {} if files is None else files.studied
     names = [each for each, of_layer in studied.items() if family_of(of_layer, each) == name]
@@ -218,7 +218,7 @@ def _methods(results: Results) -> dict[str, Any]:
 
 
 def _findings(results: Results) -> list[tuple[str, str]]:
-    """All sentences of the page's findings, each with the method that it is about."""
+    """Return all sentences of the page's findings, each with the method that it is about."""
     found: list[tuple[str, str]] = []
     if results.ceat is not None and not results.ceat.is_empty():
         found += [("ceat", text) for text in headline_findings(results.ceat)]
@@ -236,7 +236,7 @@ def _findings(results: Results) -> list[tuple[str, str]]:
 
 
 def _coverage(coverage: pl.DataFrame) -> dict[str, Any]:
-    """Contexts by length, and how many stimuli have none, by reason."""
+    """Return contexts by length, and how many stimuli have none, by reason."""
     missing = stimuli_without_contexts(coverage)
     return {
         "n_stimuli": coverage["stimulus"].n_unique(),
@@ -288,7 +288,7 @@ _NO_TWIN = "no twin with random weights was measured"
 
 
 def known(values: Mapping[str, Any], why: Mapping[str, str] | str = "") -> dict[str, Any]:
-    """The values, null for those that are none or not finite, and under `reasons` why, for each that is null.
+    """Return the values, null where there is none or none that is finite, and under `reasons` why, for each null.
 
     Args:
         values: plain values by key.
@@ -304,13 +304,13 @@ def known(values: Mapping[str, Any], why: Mapping[str, str] | str = "") -> dict[
 
 
 def by_reason(counts: Mapping[str, int]) -> list[dict[str, Any]]:
-    """Reasons with their numbers, the commonest first."""
+    """Return reasons with their numbers, the commonest first."""
     ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     return [{"reason": reason, "n": n} for reason, n in ordered]
 
 
 def summary_of_estimates(table: pl.DataFrame) -> dict[str, Any]:
-    """The numbers of CEAT, SEAT, WEAT or log-probability bias.
+    """Return the numbers of CEAT, SEAT, WEAT or log-probability bias.
 
     Args:
         table: its estimates, corrected for the number of tests; at least one.
@@ -353,7 +353,7 @@ def summary_of_estimates(table: pl.DataFrame) -> dict[str, Any]:
 
 
 def summary_of_structures(spread: pl.DataFrame, differences: pl.DataFrame | None) -> dict[str, Any]:
-    """The numbers of traits in sentence structures: how many, and in how many comparisons the spreads differ.
+    """Return the numbers of traits in sentence structures: how many, and in how many comparisons the spreads differ.
 
     Args:
         spread: how traits spread in each structure.
@@ -391,10 +391,10 @@ def summary_of_structures(spread: pl.DataFrame, differences: pl.DataFrame | None
 
 
 def summary_of_pairs(bias: pl.DataFrame) -> dict[str, Any]:
-    """The numbers of bias percentages.
+    """Return the numbers of bias percentages.
 
     Raises:
-        InputError: as `prasanga.report.pair_grid.pair_grid_of`.
+        InputError: as `prasanga.report.grid.pair_grid_of`.
     """
     grid = pair_grid_of(bias)
     rows = list(grid.rows.values())
@@ -446,7 +446,7 @@ def _largest(computed: Sequence[Estimate]) -> dict[str, Any] | None:
 
 
 def _percentage(row: Estimate) -> dict[str, Any]:
-    """A percentage with where it belongs, how sure it is, and how many pairs it is of."""
+    """Return a percentage with where it belongs, how sure it is, and how many pairs it is of."""
     missing = why_no_percentage(row)
     no_interval = missing or str(row["interval_note"] or "the table has no interval")
     why = {
@@ -468,13 +468,13 @@ def _percentage(row: Estimate) -> dict[str, Any]:
 
 
 def _left_out(row: Estimate) -> Counter[str]:
-    """How many pairs each reason, by its code, left out."""
+    """Return how many pairs each reason, by its code, left out."""
     found: Mapping[str, Sequence[str]] = json.loads(row["left_out"] or "{}")
     return Counter({reason: len(pairs) for reason, pairs in found.items()})
 
 
 def _twin(values: Iterable[Any], *, of: float) -> dict[str, Any] | None:
-    """How far the controls are from `of`, where there is no bias; None if there are none."""
+    """Return how far the controls are from `of`, where there is no bias; None if there are none."""
     distances = [abs(value - of) for value in values if is_number(value)]
     if not distances:
         return None
@@ -482,7 +482,7 @@ def _twin(values: Iterable[Any], *, of: float) -> dict[str, Any] | None:
 
 
 def _conventions(rows: Sequence[Estimate], names: Sequence[str] = CONVENTIONS) -> dict[str, list[Any]]:
-    """The values of each convention that the rows name, each once."""
+    """Return the values of each convention that the rows name, each once."""
     found = {}
     for name in names:
         values = list(dict.fromkeys(row[name] for row in rows if row.get(name) is not None))

@@ -73,13 +73,13 @@ class Measured(NamedTuple):
 
 
 def glosses_of(categories: Mapping[str, Any]) -> Mapping[str, str]:
-    """English glosses by stimulus."""
+    """Return English glosses by stimulus."""
     glosses: Mapping[str, str] = categories.get("glosses", {})
     return glosses
 
 
 def word_sets(categories: Mapping[str, Any], forms: pl.DataFrame | None) -> list[WordSet]:
-    """All word sets in the order of the categories, each once."""
+    """Return all word sets in the order of the categories, each once."""
     glosses, inflected = glosses_of(categories), _forms_by_stimulus(forms)
     used: dict[str, list[str]] = {}
     sets: dict[str, Mapping[str, Any]] = {}
@@ -106,7 +106,7 @@ def word_sets(categories: Mapping[str, Any], forms: pl.DataFrame | None) -> list
 def measured_words(
     words: pl.DataFrame, category: str, *, segment_length: str | None = None, sample_mode: str | None = None
 ) -> Measured:
-    """The standardized associations of the target words of a category, each word of a set once.
+    """Return the standardized associations of the target words of a category, each word of a set once.
 
     Models whose words all have the same association are left out, as are associations that are not finite.
 
@@ -130,7 +130,7 @@ def measured_words(
 
 
 def measured_sets(measured: Measured, word_sets: Iterable[Mapping[str, Any]]) -> list[MeasuredSet]:
-    """The two target sets, the words of each sorted by the mean over models, those nearest to A first."""
+    """Return the two target sets, the words of each sorted by the mean over models, those nearest to A first."""
     return [
         _measured_set(measured.table.filter(role=role), word_set)
         for role, word_set in zip("xy", word_sets, strict=True)
@@ -138,18 +138,18 @@ def measured_sets(measured: Measured, word_sets: Iterable[Mapping[str, Any]]) ->
 
 
 def title_of_set(word_set: Mapping[str, Any]) -> str:
-    """The name of a word set as a reader sees it."""
+    """Return the name of a word set as a reader sees it."""
     return str(word_set.get("gloss") or word_set["name"]).replace("_", " ")
 
 
 def gloss_of(stimulus: str, glosses: Mapping[str, str]) -> str:
-    """The gloss on one line; empty where there is none, or where it is the word itself."""
+    """Return the gloss on one line; empty where there is none, or where it is the word itself."""
     gloss = " ".join((glosses.get(stimulus) or "").split())
     return "" if gloss == stimulus else gloss
 
 
 def _roles(uses: list[str]) -> str:
-    """["target in C3", "target in C4", "attribute in C7"] as "target in C3, C4; attribute in C7"."""
+    """Return ["target in C3", "target in C4", "attribute in C7"] as "target in C3, C4; attribute in C7"."""
     roles: dict[str, list[str]] = {}
     for use in uses:
         role, _, category = use.partition(" in ")
@@ -166,7 +166,7 @@ def _forms_by_stimulus(forms: pl.DataFrame | None) -> dict[str, list[dict[str, A
 
 
 def _word(stimulus: str, gloss: str, rows: list[dict[str, Any]]) -> Word:
-    """One form of each number and case first: a reader judges the paradigm, not the alphabet."""
+    """Return one form of each number and case first: a reader judges the paradigm, not the alphabet."""
     paradigm: dict[tuple[str, str], str] = {}
     for row in rows:
         if not row["emphatic"] and "-" not in row["form"]:
@@ -184,7 +184,7 @@ def _known(name: str, value: str, words: pl.DataFrame) -> str:
 
 
 def _standardized(associations: pl.DataFrame) -> pl.DataFrame:
-    """Each word of a set once, with `value` for the association; without models whose words are all the same."""
+    """Return each word of a set once, with `value` for the association; without models whose words are all the same."""
     word = ["model", "role", "stimulus"]
     once = associations.sort(*word, "association").unique(word, keep="first", maintain_order=True)
     value = pl.col("association")

@@ -331,7 +331,7 @@ def _shaded(row: Estimate, cell: Cell) -> Cell:
 
 
 def is_marked(row: Estimate) -> bool:
-    """Whether an effect is significant by Holm's correction."""
+    """Return whether an effect is significant by Holm's correction."""
     corrected = row.get("p_stimuli_holm")
     return isinstance(corrected, int | float) and is_number(corrected) and corrected < ALPHA
 

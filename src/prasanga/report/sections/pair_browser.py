@@ -84,7 +84,7 @@ class PairBrowser(NamedTuple):
 def pair_browser(
     scores: Sequence[pl.DataFrame], *, texts: bool = True, plain_bytes: int = PLAIN_BYTES
 ) -> PairBrowser | None:
-    """The pairs browser of a study.
+    """Return the pairs browser of a study.
 
     Args:
         scores: tables of `prasanga.likelihoods.score_pairs` with the columns set and model, in any number and order;
@@ -152,7 +152,7 @@ def browser_part(browser: PairBrowser | None, *, scored: bool) -> Section:
 
 
 def modified_spans(first: str, second: str, punctuation: Punctuation = "apart") -> tuple[list[Span], list[Span]]:
-    """The modified words of both sentences as spans of characters, those that `align_spans` finds."""
+    """Return the modified words of both sentences as spans of characters, those that `align_spans` finds."""
     begin = first.rfind(" ", 0, common_beginning(first, second)) + 1  # what is before it are the same words
     words = _words_from(first, begin, punctuation), _words_from(second, begin, punctuation)
     kept = _unmatched([word for word, _ in words[0]], [word for word, _ in words[1]])
@@ -160,7 +160,7 @@ def modified_spans(first: str, second: str, punctuation: Punctuation = "apart") 
 
 
 def common_beginning(first: str, second: str) -> int:
-    """How many characters both texts begin with."""
+    """Return how many characters both texts begin with."""
     low, high = 0, min(len(first), len(second))
     while low < high:
         middle = (low + high + 1) // 2
@@ -172,7 +172,7 @@ def common_beginning(first: str, second: str) -> int:
 
 
 def utf16_length(text: str) -> int:
-    """The length of a text in UTF-16 units, as a browser counts it: a character beyond U+FFFF is two."""
+    """Return the length of a text in UTF-16 units, as a browser counts it: a character beyond U+FFFF is two."""
     return len(text) if text.isascii() else len(text.encode("utf-16-le")) // 2
 
 
@@ -185,7 +185,7 @@ class _Piece(NamedTuple):
 
 
 def _prepared(table: pl.DataFrame, *, texts: bool) -> pl.DataFrame:
-    """The columns that are needed, with differences."""
+    """Return the columns that are needed, with differences."""
     needed = (*_NEEDED, *(_TEXTS if texts else ()))
     require_columns("scores of pairs", table, needed, remade_by("likelihoods"))
     extra = [name for name in (*_CONVENTIONS, "punctuation", "left_out") if name in table.columns]
@@ -197,7 +197,7 @@ def _prepared(table: pl.DataFrame, *, texts: bool) -> pl.DataFrame:
 
 
 def _pairs_of(rows: pl.DataFrame, *, texts: bool) -> pl.DataFrame:
-    """Each pair once, in the order of the tables, with its number in `row`."""
+    """Return each pair once, in the order of the tables, with its number in `row`."""
     what = ["bias_type", "label", *(_TEXTS if texts else ())]
     extra = ["punctuation"] if "punctuation" in rows.columns else []
     different = rows.unique([*_KEY, *what], keep="first", maintain_order=True)
@@ -223,7 +223,7 @@ def _named(row: Mapping[str, Any]) -> str:
 
 
 def _columns_of(pairs: pl.DataFrame) -> dict[str, Any]:
-    """Set, language, type and label as codes with their names, and the ids."""
+    """Return set, language, type and label as codes with their names, and the ids."""
     languages = list(dict.fromkeys(pairs["language"].to_list()))
     order = list(LANGUAGES)
     languages.sort(key=lambda code: order.index(code) if code in order else len(order))
@@ -241,7 +241,7 @@ def _columns_of(pairs: pl.DataFrame) -> dict[str, Any]:
 
 
 def _coded(values: pl.Series, names: Mapping[str, str]) -> dict[str, Any]:
-    """A column of few values: the values, what a reader sees of them, and the number of each row's."""
+    """Return a column of few values: the values, what a reader sees of them, and the number of each row's."""
     numbers = {value: number for number, value in enumerate(names)}
     return {
         "values": list(names),
@@ -251,7 +251,7 @@ def _coded(values: pl.Series, names: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _sentences_of(pairs: pl.DataFrame) -> dict[str, Any]:
-    """Sentences once each, where each pair has its two, and what is marked in them.
+    """Return sentences once each, where each pair has its two, and what is marked in them.
 
     Sentences are sorted, so that their numbers sort them on the page, and of each only that is kept which does not
     begin the one before it: the two of a pair mostly stand side by side. `steps` are, pair by pair, from the first
@@ -284,7 +284,7 @@ def _marks(first: str, second: str, punctuation: Punctuation) -> str:
 
 
 def _scores_of(rows: pl.DataFrame, pairs: pl.DataFrame, models: Sequence[str]) -> dict[str, Any]:
-    """The columns of each model, and what states there are besides a preference that the difference shows."""
+    """Return the columns of each model, and what states there are besides a preference that the difference shows."""
     reasons = list(dict.fromkeys([*REASONS, *sorted(rows["left_out"].drop_nulls().unique().to_list())]))
     states = [*PREFERENCES, NOT_ASKED, *reasons]
     places = pairs.select("row", *_KEY)
@@ -302,7 +302,7 @@ def _scores_of(rows: pl.DataFrame, pairs: pl.DataFrame, models: Sequence[str]) -
 
 
 def _model(own: pl.DataFrame, model: str, states: Sequence[str]) -> dict[str, Any]:
-    """What one model says of every pair."""
+    """Return what one model says of every pair."""
     first, second = (_in_units(own[name]) for name in ("score_first", "score_second"))
     difference = _in_units(own["difference"])
     added = np.where(np.isnan(first), second, second - first)
@@ -332,7 +332,7 @@ def _model(own: pl.DataFrame, model: str, states: Sequence[str]) -> dict[str, An
 
 
 def _in_units(values: pl.Series) -> NDArray[np.float64]:
-    """Numbers as multiples of `UNIT`, rounded; NaN for what is missing or not finite."""
+    """Return numbers as multiples of `UNIT`, rounded; NaN for what is missing or not finite."""
     numbers = values.fill_null(float("nan")).to_numpy()
     with np.errstate(over="ignore"):
         units = np.rint(numbers * 10**DECIMALS)
@@ -340,7 +340,7 @@ def _in_units(values: pl.Series) -> NDArray[np.float64]:
 
 
 def _whole(values: NDArray[np.float64]) -> str:
-    """Whole numbers as one text, which a browser need not take apart before the model is asked for; "" for NaN."""
+    """Return whole numbers as one text, which a browser need not take apart before it is asked for; "" for NaN."""
     return " ".join("" if value != value else str(int(value)) for value in values.tolist())
 
 
@@ -349,7 +349,7 @@ def _is_twin(name: str, models: Iterable[str]) -> bool:
 
 
 def _inline(data: Mapping[str, Any], plain_bytes: int) -> tuple[str, Markup]:
-    """The data as they may stand in a script element: no sign that ends one or begins a comment is in them."""
+    """Return the data as they may stand in a script element: no sign that ends one or begins a comment."""
     text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     packed = text.encode()
     if len(packed) <= plain_bytes:
@@ -358,7 +358,7 @@ def _inline(data: Mapping[str, Any], plain_bytes: int) -> tuple[str, Markup]:
 
 
 def _words_from(text: str, begin: int, punctuation: Punctuation) -> list[tuple[str, Span]]:
-    """The words from `begin` on, as they are compared, with their spans."""
+    """Return the words from `begin` on, as they are compared, with their spans."""
     found = []
     for chunk in _CHUNK.finditer(text, begin):
         piece = _piece(chunk[0], punctuation)
@@ -369,13 +369,13 @@ def _words_from(text: str, begin: int, punctuation: Punctuation) -> list[tuple[s
 
 @functools.lru_cache(maxsize=1 << 16)
 def _piece(chunk: str, punctuation: Punctuation) -> _Piece | None:
-    """The word in what stands between blanks; None if that is nothing but punctuation."""
+    """Return the word in what stands between blanks; None if that is nothing but punctuation."""
     words = words_of(chunk, punctuation)
     return _Piece(comparable(words[0].text), words[0].start, words[0].end) if words else None
 
 
 def _unmatched(first: list[str], second: list[str]) -> tuple[list[int], list[int]]:
-    """Places of the words that are not matched, in both lists."""
+    """Return places of the words that are not matched, in both lists."""
     shorter = min(len(first), len(second))
     begin = next((i for i in range(shorter) if first[i] != second[i]), shorter)
     end = next((i for i in range(shorter - begin) if first[-1 - i] != second[-1 - i]), shorter - begin)

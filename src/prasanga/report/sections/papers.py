@@ -191,7 +191,7 @@ def _name_of_ceat(ceat: pl.DataFrame | None) -> str:
 
 
 def _has(method: str, table: pl.DataFrame, name: str) -> bool:
-    """Whether a method's estimates stand in a table. A table without the column is refused where it is read."""
+    """Return whether a method's estimates stand in a table. A table without the column is refused where it is read."""
     if (name in SAHOO and method != "seat") or (name not in (OPEN, *SAHOO) and method != "ceat"):
         return False
     return "category" not in table.columns or bool(table["category"].is_in(list(SAHOO.get(name, SADHU))).any())

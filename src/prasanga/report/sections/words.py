@@ -318,7 +318,7 @@ def _title(without: float | None, effect: float | None) -> str:
 
 
 def _is_notable(without: float | None, effect: float | None) -> bool:
-    """Whether the effect is another without a word: by more than `NOTABLE`, or of another sign as they are written."""
+    """Return whether the effect is another without a word: by more than `NOTABLE`, or of another sign as written."""
     if without is None or effect is None:
         return False
     other_sign = round(without, _DECIMALS) * round(effect, _DECIMALS) < 0
