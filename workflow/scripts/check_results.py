@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from prasanga.embeddings.lists import fitting_shards
+from prasanga.embeddings.shards import fitting_shards
 from prasanga.logs import log_to
 from prasanga.parquet import write_text
 from prasanga.provenance.check import check_results, say
