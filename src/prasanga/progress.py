@@ -84,7 +84,8 @@ class Progress:
         self._terminal = _terminal()
         _running.append(self)
         if watched:
-            threading.Thread(target=self._watch, name="progress", daemon=True).start()
+            with suppress(RuntimeError):  # no room for a thread: lines come when work advances
+                threading.Thread(target=self._watch, name="progress", daemon=True).start()
         return self
 
     def __exit__(
@@ -170,7 +171,9 @@ class Progress:
             self._alone_since = now
             self._remove_bar()
             return
-        if self._bar is None and (now - self._alone_since < self._short or any(each._bar for each in _running)):
+        if self._bar is None and (
+            now - self._alone_since < self._short or any(each._bar is not None for each in _running)
+        ):
             return
         assert self._terminal is not None
         width = os.get_terminal_size(self._terminal.fileno()).columns or 80

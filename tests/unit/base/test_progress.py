@@ -305,16 +305,20 @@ def test_a_bar_stands_in_place_of_lines(on_a_terminal: Callable[..., list[str]],
     assert "embedding: 40 of 100 segments (40 %), 1.0 a second, 60 s left, done about 12:02" in log
 
 
-def test_of_two_there_is_one_bar(on_a_terminal: Callable[..., list[str]]) -> None:
-    shown = on_a_terminal("""
-        with progress("outer", 1000) as outer, progress("inner", 1000) as inner:
+@pytest.mark.parametrize(("total", "shown"), [("1000", "outer   0 % |"), ("None", "outer: 0 steps")])
+def test_of_two_there_is_one_bar(on_a_terminal: Callable[..., list[str]], total: str, shown: str) -> None:
+    pieces = on_a_terminal(f"""
+        with progress("outer", {total}) as outer, progress("inner", 1000) as inner:
             for _ in range(80):
                 work(inner, 1)
                 outer.look()
                 inner.look()
+            clock.now += 1
+            outer.look()
     """)
-    assert any(piece.startswith("outer   0 % |") for piece in shown)
-    assert not any(piece.startswith("inner") and "|" in piece for piece in shown)
+    assert any(piece.startswith(shown) for piece in pieces)
+    assert sum(piece.startswith("outer: 0 steps") for piece in pieces) > 50 or total != "None"  # to the end
+    assert not any(piece.startswith("inner") and "|" in piece for piece in pieces)
 
 
 def test_names_with_braces_and_long_ones_are_shown(on_a_terminal: Callable[..., list[str]]) -> None:
