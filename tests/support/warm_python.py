@@ -121,7 +121,7 @@ def main() -> None:
     if arguments is None:
         return
     sys.executable = command
-    status: int | str | None = None
+    status: object = None
     try:
         _run(arguments)
     except SystemExit as error:
@@ -129,23 +129,23 @@ def main() -> None:
     _leave(status)
 
 
-def _leave(status: int | str | None) -> None:
+def _leave(status: object) -> None:
     """End as `sys.exit(status)` does, but leave the memory to the system. Does not return."""
-    if isinstance(status, str):
+    number = status or 0
+    if not isinstance(number, int):
         print(status, file=sys.stderr)
-        status = 1
+        number = 1
     threading._shutdown()  # type: ignore[attr-defined]  # waits for threads, as the interpreter does at its end
     atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):
         if not stream.closed:
             stream.flush()
-    os._exit((status or 0) & 0xFF)
+    os._exit(number & 0xFF)
 
 
 def _serve(address: str, modules: list[str]) -> list[str] | None:
     """Fork for every process that is asked for; in the fork, its arguments. None at the end."""
     imported = False
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for them here
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(address)
         listening.listen(64)
@@ -157,6 +157,7 @@ def _serve(address: str, modules: list[str]) -> list[str] | None:
             if not imported:
                 _import(modules)
                 imported = True
+                signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits here for what is forked
             asking, _ = listening.accept()
             with asking:
                 if not os.fork():

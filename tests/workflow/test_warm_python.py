@@ -39,8 +39,8 @@ def told(python: str, folder: Path, *, last: str) -> tuple[int, Any, str]:
 
 @pytest.mark.parametrize(
     "last",
-    ["", "sys.exit(3)", "raise ValueError('no')", "os.kill(os.getpid(), 9)"],
-    ids=["ends", "status", "error", "9"],
+    ["", "sys.exit(3)", "sys.exit('no')", "raise ValueError('no')", "os.kill(os.getpid(), 9)"],
+    ids=["ends", "status", "sentence", "error", "9"],
 )
 def test_a_warm_process_is_as_a_fresh_one(last: str, tmp_path: Path) -> None:
     assert told(warm_python(), tmp_path, last=last) == told(sys.executable, tmp_path, last=last)
