@@ -23,9 +23,8 @@ from prasanga.logs import said_of_failure
 from prasanga.methods import FAMILY, names_of
 from prasanga.plan import CACHE, Files, Settings, Study, digests_of, require_results
 from prasanga.provenance import digest_of
-from prasanga.provenance.circumstances import here, note_job
-from prasanga.provenance.code import fingerprint, remembered
-from prasanga.provenance.ledger import synchronize
+from prasanga.provenance.code import fingerprint, fingerprint_of, remembered, say_edits
+from prasanga.provenance.ledger import here, note_job, synchronize
 from prasanga.report.downloads import name_of
 
 
@@ -129,24 +128,24 @@ wildcard_constraints:
 
 
 @cache
-def unfinished(samples, families, known):
-    """Return what Snakemake raises for the first checkpoint that is not done, of these; None once all are.
+def unfinished(families, known):
+    """Return what Snakemake raises for the first checkpoint that is not done; None once all are.
 
     It looks through all lengths and buckets for it, and its answer depends on the outputs of checkpoints that are known
     by then, of which there are only ever more: `known` is their number.
     """
     try:
-        if samples:
+        if STUDY.computed and STUDY.models:
             checkpoints.draw_samples.get()
-        for family in families:
+        for family in families if STUDY.computed else ():
             checkpoints.check_model.get(family=family)
     except IncompleteCheckpointException as error:
         return error
 
 
-def once_done(paths, samples=True, families=()):
+def once_done(paths, families=()):
     """Return paths once samples are drawn and these models are checked; until then, tell Snakemake to come back."""
-    if error := unfinished(samples, families, len(checkpoints.created_output)):
+    if error := unfinished(tuple(families), len(checkpoints.created_output)):
         raise error.with_traceback(None)
     return paths
 
@@ -191,12 +190,6 @@ def figures_in_report(paths):
     return [(report(path, **under) if path.endswith(".svg") else path) for path in paths]
 
 
-def code_of_figure(figure):
-    """Return the digest of the code that a figure's function reaches."""
-    name, _, _ = figure.plot.partition(".")
-    return digest_of(fingerprint(Path(SOURCE, f"prasanga/report/figures/{name}.py"), SOURCE))
-
-
 def circumstances(study):
     """The config, the libraries and the kind of host that this process runs with."""
     told = workflow.resource_settings
@@ -217,13 +210,15 @@ def note_host(workflow):
 def note_results():
     """Keep Snakemake's notes on this run beside the results; a full disk must not make a failure of a success."""
     try:
-        synchronize(Path.cwd(), own_run=True, circumstances=circumstances(config))
+        synchronize(Path.cwd(), own_run=True, circumstances=circumstances(config), code=CODE)
     except (InputError, OSError) as error:
         print(f"The results are as they should be, but not noted: {error}", file=sys.stderr)
 
 
+# Of each script, what the newest of its results was made with, and what it is now.
+MADE_WITH, CODE = {}, {}
 if workflow.is_main_process:
-    readable(partial(synchronize, circumstances=circumstances(config)), Path.cwd())
+    MADE_WITH = readable(partial(synchronize, circumstances=circumstances(config)), Path.cwd()).code
 
 
 SUMMARY, PAGE = Path("results/summary.json"), Path("results/report/index.html")
@@ -279,13 +274,14 @@ onerror:
 
 
 def attach_fingerprints(workflow):
-    """Give every rule with a script the digests of the code that it reaches, so that an edit is a change of params.
-
-    One parameter a module: Snakemake prints those that differ, and so names the culprit.
-    """
+    """Give every rule the fingerprint of the code that its script reaches, so that an edit is a change of params."""
     with remembered(f"{CACHE}/code.json"):
         for each in workflow.rules:
             if each.script:
                 script = Path(workflow.basedir, "workflow/scripts", Path(str(each.script)).name)
-                digests = fingerprint(script, SOURCE)
-                each.set_params(*(f"{name} {digest}" for name, digest in digests.items()))
+                CODE[script.name] = fingerprint(script)
+                each.set_params(f"{script.name} {CODE[script.name].fingerprint}")
+        # one script draws all figures, and does not reach their functions by name
+        for figure in {drawing.figure for drawing in DRAWINGS.values()}:
+            CODE[figure.function] = fingerprint_of(figure.function)
+    warn(say_edits(MADE_WITH, CODE))

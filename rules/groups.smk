@@ -76,9 +76,8 @@ if workflow.resource_settings.nodes and not FROM_RESULTS:
         for group, names in BEFORE.items():
             for name in filter(DEFINED.get, names):
                 DEFINED[name].group = group
-        # Whoever asks for a single file has its jobs one by one: the checkpoints of the whole study are not its own.
-        awaited = STUDY.checkpoints_of(asked_for())
-        for group, names in BEHIND.items() if awaited else ():
+        # Whoever asks for less than that has such jobs sent one by one: not all checkpoints are theirs.
+        for group, names in BEHIND.items() if STUDY.needs_all_checkpoints(asked_for()) else ():
             for name in filter(DEFINED.get, names):
                 DEFINED[name].group = group
-                DEFINED[name].set_input(lambda wildcards: once_done([], *awaited))
+                DEFINED[name].set_input(lambda wildcards: once_done([], STUDY.looked_at))

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from prasanga.digests import digest_of, unreadable
 from prasanga.errors import InputError, reason
 from prasanga.parquet import write_text
-from prasanga.provenance.files import digest_of, unreadable
 
 _DIGEST = "digest"
 

@@ -381,7 +381,7 @@ def test_a_path_that_may_not_be_searched_is_named(study: Study, key: str, target
 def test_a_defect_of_ours_while_planning_is_said_to_be_one(study: Study) -> None:
     rule = study.root / "rules/common.smk"
     before = rule.read_text(encoding="utf-8")
-    rule.write_text(before.replace("STUDIED = readable(studied_models", "STUDIED = readable(lambda x: 1 / 0"))
+    rule.write_text(before.replace("STUDY = readable(partial(Study", "STUDY = readable(partial(lambda *_, **__: 1 / 0"))
     try:
         done = study.snakemake("--dry-run")
     finally:

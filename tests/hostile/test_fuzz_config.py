@@ -53,7 +53,7 @@ FULL["models"] = {
 
 
 def plan(config: Any) -> None:
-    """What rules/common.smk does with a config, up to the first file of a study."""
+    """What `prasanga.plan.Study` does with a config, up to the first file of a study."""
     config = complete(config, SCHEMA)
     models = config["models"]
     studied, scored = studied_models(models), scored_models(models)

@@ -11,8 +11,9 @@ from hostile_inputs import Edit, edited_bytes, edited_tree, edits, fuzzing, try_
 from hypothesis import given
 from noted_results import CIRCUMSTANCES, NotedResults, small_results
 
-from prasanga.provenance.__main__ import main, tell
+from prasanga.provenance.__main__ import main
 from prasanga.provenance.ledger import LEDGER, read_ledger, synchronize
+from prasanga.provenance.lineage import tell
 
 FIGURE = "report/figures/ceat.svg"
 
@@ -42,7 +43,7 @@ def use(noted: NotedResults, kind: str) -> None:
 
 
 def test_the_ledger_that_is_edited_is_a_good_one(noted: NotedResults, lines: list[object]) -> None:
-    assert len(lines) == len(read_ledger(noted.results / LEDGER).entries) + 1
+    assert len(lines) == len(read_ledger(noted.results / LEDGER).entries) + 2  # circumstances and code
     assert "made by the rule draw_ceat" in tell(noted.results / FIGURE)
 
 

@@ -14,11 +14,11 @@ from typing import Any
 import xxhash
 
 from prasanga.provenance import sha256_of_file
-from prasanga.provenance.circumstances import Circumstances
-from prasanga.provenance.ledger import synchronize
+from prasanga.provenance.code import Code
+from prasanga.provenance.ledger import Circumstances, synchronize
 
-CODE = {"measure.py": "0123456789ab", "prasanga.parquet": "ba9876543210"}
-"""Digests of the code that all of them are made with unless another is given."""
+CODE = Code("0123456789ab", {"measure.py": "ab0123456789", "prasanga.parquet.write": "ba9876543210"})
+"""The code that all of them are made with unless another is given."""
 CIRCUMSTANCES = Circumstances(
     config={"study": "tried", "seed": 47, "associations": {"n_samples": 40}, "models": {"a": {"layer": -1}}},
     libraries={"python": "3.11.7", "prasanga": "0.1.0", "torch": "2.13.0"},
@@ -41,6 +41,7 @@ class NotedResults:
     circumstances: Circumstances = CIRCUMSTANCES
     clock: float = field(default_factory=time.time)
     """Every job takes five seconds of it, and begins five seconds after the last."""
+    code: dict[str, Code] = field(default_factory=dict)
 
     @property
     def results(self) -> Path:
@@ -61,7 +62,7 @@ class NotedResults:
         inputs: Sequence[str] = (),
         *,
         settings: Mapping[str, Any] | None = None,
-        code: Mapping[str, str] = CODE,
+        code: Code = CODE,
         unnoted: Sequence[str] = (),
     ) -> Path:
         """Make a result; of the inputs in `unnoted`, Snakemake has no digest. Returns where it lies."""
@@ -70,7 +71,8 @@ class NotedResults:
         place.write_bytes(content.encode() if isinstance(content, str) else content)
         self.clock += 10
         os.utime(place, (self.clock, self.clock))
-        params = [repr(f"{name} {digest}") for name, digest in code.items()]
+        self.code[code.fingerprint] = code
+        params = [repr(f"measure.py {code.fingerprint}")]
         note = {
             "rule": rule,
             "input": sorted(inputs),
@@ -88,7 +90,7 @@ class NotedResults:
 
     def end_run(self, circumstances: Circumstances | None = None) -> None:
         """Have the ledger take in what was made, as at the end of a run."""
-        synchronize(self.root, own_run=True, circumstances=circumstances or self.circumstances)
+        synchronize(self.root, own_run=True, circumstances=circumstances or self.circumstances, code=self.code)
 
 
 def small_results(root: Path) -> NotedResults:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from edited_code import edit_definition
 from small_study import Study
 
 pytestmark = pytest.mark.workflow
@@ -48,7 +49,7 @@ def test_tables_alone_are_enough(brought: Study, no_torch: dict[str, str]) -> No
             assert (figures / f"{width}effect_by_length.{ending}").stat().st_size > 1000
     assert brought.plan("figures") == {}
     # another style of one figure draws that figure, and the page that holds it
-    brought.append("src/prasanga/report/figures/agreement.py", "\n_ADDED_BY_A_TEST = 1\n")
+    edit_definition(brought.root, "plot_effect_by_length")
     assert brought.plan("figures") == {"draw_figure": 1, "write_page": 1}
 
 
@@ -82,7 +83,7 @@ def test_of_an_unfinished_study_is_shown_what_is_there(study: Study, no_torch: d
     assert "9 of 12" not in page
     # what is there in part is never taken for whole
     assert not (associations / "ceat.parquet").exists()
-    assert study.plan()["gather_ceat"] == 1
+    assert study.plan()["gather_estimates"] == 1
     study.run()
     assert "This study is not finished" not in page_of(study)
 

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+from edited_code import edit_definition, edit_messages, move_definition
 from small_study import Study, copy_code
 
 pytestmark = pytest.mark.workflow
 
-STATISTICS = {"measure_ceat": 4, "gather_ceat": 1, "compare_ceat": 1}
+STATISTICS = {"measure_ceat": 4, "gather_estimates": 1, "compare_ceat": 1}
 # What lies beside the page, and the page.
 SHOWN = {"collect_data": 1, "describe_study": 1, "write_page": 1}
 REPORT = {
@@ -96,7 +97,7 @@ def test_another_model_embeds_that_model_alone(study: Study) -> None:
         "compare_precision": 1,
         "list_embeddings": 2,
         "measure_ceat": 6,  # fixed draws index the contexts that all models have
-        "gather_ceat": 1,
+        "gather_estimates": 1,
         "compare_ceat": 1,
         **REPORT,
     }
@@ -127,40 +128,54 @@ def test_vectors_survive_the_loss_of_the_shards(study: Study) -> None:
 
 
 @pytest.mark.parametrize(
-    ("module", "expected"),
+    ("definition", "expected"),
     [
-        pytest.param("report/page.py", {"write_page": 1}, id="page"),
-        pytest.param("report/figures/agreement.py", {"draw_figure": 1, "write_page": 1}, id="figure"),
-        pytest.param(
-            "report/layouts.py", {"write_paper_tables": 1, "describe_study": 1, "write_page": 1}, id="layouts"
-        ),
-        pytest.param("associations/settling.py", {"compare_ceat": 1, "draw_figure": 2, **SHOWN}, id="differences"),
-        pytest.param("associations/random_effects.py", STATISTICS | REPORT, id="statistics"),
-        pytest.param("config.py", {}, id="config"),
-        pytest.param("report/templates/style.css", {"write_page": 1}, id="style"),
+        pytest.param("render_page", {"write_page": 1}, id="page"),
+        pytest.param("plot_effect_by_length", {"draw_figure": 1, "write_page": 1}, id="figure"),
+        pytest.param("render_layout", {"write_paper_tables": 1}, id="layouts"),
+        pytest.param("settling", {"compare_ceat": 1, "draw_figure": 2, **SHOWN}, id="differences"),
+        pytest.param("combine", STATISTICS | REPORT, id="statistics"),
+        pytest.param("complete", {}, id="config"),
+        pytest.param("InputError", {}, id="errors"),
     ],
 )
-def test_an_edit_of_a_module_reruns_the_stages_that_use_it(study: Study, module: str, expected: dict[str, int]) -> None:
-    addition = "\n\n_ADDED_BY_A_TEST = 1\n" if module.endswith(".py") else "\nbody { margin: 0 }\n"
-    study.append(f"src/prasanga/{module}", addition)
+def test_an_edit_of_a_function_reruns_what_calls_it(study: Study, definition: str, expected: dict[str, int]) -> None:
+    edit_definition(study.root, definition)
     assert study.plan() == expected
 
 
+def test_an_edit_of_the_style_draws_the_page_anew(study: Study) -> None:
+    study.append("src/prasanga/report/templates/style.css", "\nbody { margin: 0 }\n")
+    assert study.plan() == {"write_page": 1}
+
+
 @pytest.mark.parametrize(
-    ("module", "first", "never"),
+    ("definition", "first", "never"),
     [
-        pytest.param("embeddings/encoder.py", "embed_segments", {"train_model", "draw_samples"}, id="encoder"),
-        pytest.param("models/training.py", "train_model", {"extract_sentences", "draw_samples"}, id="training"),
-        pytest.param("samples/pool.py", "draw_samples", {"extract_sentences", "train_model"}, id="pool"),
-        pytest.param("sentences/matcher.py", "extract_sentences", {"train_model", "compile_forms"}, id="matcher"),
-        pytest.param("lexicon/inflection.py", "compile_forms", {"train_model"}, id="inflection"),
+        pytest.param("Encoder", "embed_segments", {"train_model", "draw_samples"}, id="encoder"),
+        pytest.param("train_model", "train_model", {"extract_sentences", "draw_samples"}, id="training"),
+        pytest.param("Pool", "draw_samples", {"extract_sentences", "train_model"}, id="pool"),
+        pytest.param("Matcher", "extract_sentences", {"train_model", "compile_forms"}, id="matcher"),
+        pytest.param("inflections", "compile_forms", {"train_model"}, id="inflection"),
     ],
 )
-def test_an_edit_early_in_the_chain_starts_there(study: Study, module: str, first: str, never: set[str]) -> None:
-    study.append(f"src/prasanga/{module}", "\n\n_ADDED_BY_A_TEST = 1\n")
+def test_an_edit_early_in_the_chain_starts_there(study: Study, definition: str, first: str, never: set[str]) -> None:
+    edit_definition(study.root, definition)
     plan = study.plan()
     assert first in plan
     assert not never & set(plan)
+
+
+def test_an_edit_of_messages_reruns_nothing(study: Study) -> None:
+    assert edit_messages(study.root) > 200
+    assert study.plan() == {}
+
+
+def test_moving_a_function_to_another_file_reruns_nothing(study: Study) -> None:
+    move_definition(study.root, "two_sided_log_p")
+    assert study.plan() == {}
+    edit_definition(study.root, "two_sided_log_p")
+    assert study.plan() == STATISTICS | REPORT
 
 
 def test_comments_and_docstrings_rerun_nothing(study: Study) -> None:

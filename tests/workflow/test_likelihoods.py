@@ -309,9 +309,8 @@ PERCENTAGES = {
 STRUCTURES = {"score_structures": 1, "gather_structures": 1, "draw_figure": 2, **SHOWN}
 # A test of one method counts in the corrected p of all.
 EFFECTS = {
-    **{"gather_ceat": 1, "compare_ceat": 1, "draw_figure": 5, "write_tables": 1},
-    **{"gather_log_probability": 1, "write_paper_tables": 1, "compare_with_papers": 1},
-    **SHOWN,
+    **{"gather_estimates": 2, "compare_ceat": 1, "draw_figure": 5, "write_tables": 1},
+    **{"write_paper_tables": 1, "compare_with_papers": 1, **SHOWN},
 }
 
 

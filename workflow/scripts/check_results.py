@@ -3,24 +3,19 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from prasanga.embeddings.lists import fitting_shards
 from prasanga.logs import log_to
 from prasanga.parquet import write_text
-from prasanga.provenance import fingerprint
-from prasanga.provenance.checking import check_results
-from prasanga.provenance.findings import say
+from prasanga.provenance.check import check_results, say
+from prasanga.provenance.code import CACHE, fingerprint, remembered
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import snakemake
 
 log_to(snakemake.log[0])
-scripts, table = Path(__file__).resolve().parent, snakemake.params.table
-
-
-def code_of(name: str) -> dict[str, str]:
-    """The code of a script as it is now; nothing of one that is no more."""
-    return fingerprint(scripts / name, scripts.parents[1] / "src") if (scripts / name).is_file() else {}
-
-
-check = check_results("results", planned=snakemake.params.planned, code=code_of)
+table = snakemake.params.table
+with remembered(CACHE, keep=False):
+    code = {script.name: fingerprint(script) for script in Path(__file__).resolve().parent.glob("*.py")}
+check = check_results("results", planned=snakemake.params.planned, code=code, shards=fitting_shards)
 write_text(table, check.to_tsv())
 say(check, table)

@@ -45,9 +45,9 @@ from prasanga.associations.power import contexts_enough
 from prasanga.associations.random_effects import TAU2_METHODS
 from prasanga.associations.sampling import REPLACEMENTS, IndexArray, named_draws, spread_draws
 from prasanga.associations.vectors import DirectedVectors, FloatArray, Words, directed_vectors, embed_again
+from prasanga.digests import digest_of
 from prasanga.errors import InputError
 from prasanga.progress import progress
-from prasanga.provenance.files import digest_of
 
 SAMPLE_MODES = ("fixed", "random")
 POOLS = ("shared", "per_length")

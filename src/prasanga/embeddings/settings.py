@@ -15,16 +15,22 @@ from prasanga.errors import InputError
 from prasanga.models.layers import depth_of
 from prasanga.models.options import ModelOptions
 from prasanga.provenance import digest_of
-from prasanga.provenance.code import fingerprint_of_module
+from prasanga.provenance.code import Code, fingerprint_of
 
 if TYPE_CHECKING:
     from prasanga.embeddings.encoder import Encoder
 
-# The modules that make a vector of a text, with everything that they reach, ...
-_MAKE_VECTORS = ("prasanga.embeddings.inputs", "prasanga.embeddings.forward", "prasanga.embeddings.rounding")
-# ... but for those that change none: messages, the choice of a card or of files (these are known by their content).
+# What makes a vector of a text, with everything that it reaches, ...
+_MAKE_VECTORS = (
+    "prasanga.models.loading.load_model",
+    "prasanga.embeddings.pooling.Pooling",
+    "prasanga.embeddings.pooling.root_end",
+    "prasanga.embeddings.inputs.read_inputs",
+    "prasanga.embeddings.forward.vectors_of",
+    "prasanga.embeddings.rounding.rounded",
+)
+# ... but for what changes none: the choice of a card or of files (these are known by their content).
 _CHANGE_NO_VECTOR = (
-    "prasanga.errors",
     "prasanga.models.cards",
     "prasanga.models.devices",
     "prasanga.models.hub",
@@ -105,13 +111,9 @@ class VectorSettings:
         return [self.layer, *(layer for layer in self.layers if layer != self.layer)]
 
 
-def modules_of_vectors() -> dict[str, str]:
-    """The modules that vectors depend on, with their fingerprints. Sizes of batches and of parts are none of them."""
-    source = Path(__file__).resolve().parents[2]
-    found: dict[str, str] = {}
-    for module in _MAKE_VECTORS:
-        found |= fingerprint_of_module(module, source, without=_CHANGE_NO_VECTOR)
-    return found
+def code_of_vectors() -> Code:
+    """Return the code that vectors depend on. How batches and parts are divided is none of it."""
+    return fingerprint_of(*_MAKE_VECTORS, without=_CHANGE_NO_VECTOR)
 
 
 def settle_dtype(settings: VectorSettings, report: Mapping[str, Any], root: str | Path) -> VectorSettings:
@@ -165,7 +167,7 @@ def open_stores(settings: VectorSettings, report: Mapping[str, Any], root: str |
         root: folder of all stores.
     """
     stores = []
-    code = digest_of(modules_of_vectors())
+    code = code_of_vectors().fingerprint
     for layer in settings.pass_layers():
         depth = depth_of(layer, report["blocks"], settings.model)  # -1 and the number of the last are the same vectors
         described: dict[str, Any] = {

@@ -13,11 +13,9 @@ import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from prasanga.provenance.cache import read_cache, write_cache
-from prasanga.provenance.code import fingerprint_of_module, remembered
-from prasanga.provenance.files import digest_of, sha256_of_file
+from prasanga.digests import digest_of, read_cache, sha256_of_file, write_cache
+from prasanga.provenance.code import fingerprint_of, remembered
 
-_SOURCE = Path(__file__).parents[2]
 # What YAML means, and what normalization makes of a word (with Python's tables of Unicode).
 _LIBRARIES = ("ftfy", "PyYAML", "regex")
 
@@ -60,7 +58,7 @@ def plan_lexicon(
     names = [str(stimuli), None if groups is None else str(groups)]
     path = Path(cache, f"lexicon-{digest_of(names)}.json")
     with remembered(Path(cache, "code.json")):
-        code = fingerprint_of_module(__name__, _SOURCE)
+        code = fingerprint_of(_read).fingerprint
     made_from = [names, normalization, code, _versions()]
     key = _key(stimuli, groups, made_from)
     if key is not None and (known := read_cache(path, key)) is not None:

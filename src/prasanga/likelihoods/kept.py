@@ -18,16 +18,15 @@ from typing import Any
 
 import polars as pl
 
+from prasanga.digests import digest_of
 from prasanga.errors import InputError
 from prasanga.frames import read_frame
 from prasanga.likelihoods.measures import SCORES
 from prasanga.parquet import write_table
-from prasanga.provenance.code import fingerprint_of_module
-from prasanga.provenance.files import digest_of
+from prasanga.provenance.code import fingerprint_of
 
 _LOG = logging.getLogger(__name__)
-_SOURCE = Path(__file__).parents[2]
-_COMPUTING = "prasanga.likelihoods.pair_scores"
+_COMPUTING = "prasanga.likelihoods.pair_scores.score_pairs"
 PAIR = ("language", "first", "second")
 """What a score is of, whatever the pair is called and whatever set it is in."""
 VERSIONS = "versions"
@@ -42,7 +41,7 @@ def key_of(settings: Mapping[str, Any], identity: Mapping[str, Any], dtype: str)
         identity: which model it is (`prasanga.models.model_identity`).
         dtype: the precision that it runs in.
     """
-    code = fingerprint_of_module(_COMPUTING, _SOURCE)
+    code = fingerprint_of(_COMPUTING).fingerprint
     return digest_of([dict(settings), dict(identity), dtype, code, [*SCORES, VERSIONS]])[:24]
 
 

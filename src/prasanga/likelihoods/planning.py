@@ -12,13 +12,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from prasanga.digests import digest_of, read_cache, sha256_of_file, write_cache
 from prasanga.errors import InputError
 from prasanga.parquet import made_from
-from prasanga.provenance.cache import read_cache, write_cache
-from prasanga.provenance.code import fingerprint_of_module, remembered
-from prasanga.provenance.files import digest_of, sha256_of_file
-
-_SOURCE = Path(__file__).parents[2]
+from prasanga.provenance.code import fingerprint_of, remembered
 
 
 def plan_sentences(
@@ -47,7 +44,7 @@ def plan_sentences(
     """
     path = Path(cache, "log-probability.json")
     with remembered(Path(cache, "code.json")):
-        code = fingerprint_of_module(__name__, _SOURCE)
+        code = fingerprint_of(_read).fingerprint
     known_by = [dict(asked), dict(lexicon), words, dict(categories), code]
     key = _key(asked, known_by)
     if key is not None and (known := read_cache(path, key)) is not None:

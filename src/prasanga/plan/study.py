@@ -170,23 +170,17 @@ class Study:
             return {twin: self.scored_twin_of[twin] for twin in self.masked_twins}
         return dict(self.twin_of if method.unit == "encoders" else self.scored_twin_of)
 
-    def checkpoints_of(self, targets: Iterable[str]) -> tuple[bool, tuple[str, ...]] | None:
-        """Return the checkpoints that a run passes: whether samples are drawn, and which models are checked.
-
-        Args:
-            targets: what Snakemake is asked for.
-
-        Returns:
-            None where something else than whole stages is asked for.
-        """
-        asked = set(targets)
-        if not asked <= {"all", "figures", "embeddings", "associations", "likelihoods"}:
-            return None
-        if not self.computed:
-            return False, ()
-        if asked == {"likelihoods"}:
-            return False, tuple(sorted(self._asked_for_probabilities()))
-        return bool(self.models), tuple(self.looked_at)
+    def needs_all_checkpoints(self, targets: Iterable[str]) -> bool:
+        """Return whether targets of Snakemake surely need the samples, if there are any, and every model's check."""
+        whole = {"all", "figures", "embeddings", "associations", "results/report/index.html", "results/summary.json"}
+        if self.asks_for("log_probability") or not self.models:  # its p is corrected for CEAT's tests as well
+            whole.add("likelihoods")
+        return any(
+            target in whole
+            or Path(target).parent == Path("results/associations")
+            or (target.startswith("results/embeddings/") and "templates" not in target)
+            for target in targets
+        )
 
     def first_layer(self, model: str) -> str:
         """Return the first studied layer of a model (or twin); its job embeds the other layers in the same pass."""

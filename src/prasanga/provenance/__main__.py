@@ -11,11 +11,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from prasanga.errors import InputError, printable, reason
-from prasanga.provenance.files import unreadable
-from prasanga.provenance.ledger import LEDGER
-from prasanga.provenance.lineage import find_results, identify, open_results
-from prasanga.provenance.telling import explain
+from prasanga.errors import InputError, printable
+from prasanga.provenance.lineage import tell
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -38,46 +35,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
             # the results, and what their ledger says, may be anybody's
             print(printable(answer if number == 0 else f"\n{answer}", longest=None), end="")
     return 1 if unknown else 0
-
-
-def tell(path: Path, folder: Path | None = None, *, whole: bool = False) -> str:
-    """What is known of a file.
-
-    Args:
-        path: the file.
-        folder: the results that it may come from; None for those that it lies in, or `results` here.
-        whole: tell every step, and the whole config.
-
-    Raises:
-        InputError: no such file, no ledger, a file that the ledger does not know, or a ledger that says of it what no
-            workflow would write.
-    """
-    if not path.is_file():
-        raise InputError(f"{path}: no such file. Name a table, a figure or the page, or a copy of one.")
-    folder = folder or find_results(path) or Path("results")
-    results = open_results(folder)
-    if not results.ledger.entries:
-        raise InputError(
-            f"{folder / LEDGER}: no such ledger, or nothing in it, and so nothing says what made the file {path}. Name"
-            " the folder of results that it comes from: --results FOLDER"
-        )
-    try:
-        found = identify(path, results)
-    except OSError as error:
-        raise unreadable(error.filename or path, error) from error
-    if found is None:
-        raise InputError(
-            f"{path}: no result of the workflow under {folder}: neither its content nor a fingerprint inside it is"
-            " known there. It was made by somebody else, by another study, or anew since. Name another folder of"
-            " results: --results FOLDER"
-        )
-    try:
-        return explain(path, found, results, whole=whole)
-    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
-        raise InputError(
-            f"{folder / LEDGER}: what it says of {path} no workflow has written ({type(error).__name__}:"
-            f" {reason(error)}). It was changed since, or comes from another version: ask whoever made the results."
-        ) from error
 
 
 if __name__ == "__main__":

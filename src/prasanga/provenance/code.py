@@ -1,172 +1,379 @@
-"""The fingerprint of the code that a script reaches.
+"""Fingerprints of code: the functions, classes and constants that a script reaches, by name, directly or not.
 
-Snakemake looks at a script's modification time and not at all at the modules that the script imports, so a clone would
-rerun everything and an edit of the library nothing. Here the script and every module of this package that it imports,
-directly or not, gets a digest of its syntax tree. Passed to the rules as parameters, a changed digest is a changed
-parameter, and exactly the jobs that use the module rerun; comments, docstrings and layout do not count.
+Snakemake looks at a script's modification time and not at all at what the script imports, so a clone would rerun
+everything and an edit of the library nothing. Passed to a rule as a parameter, a changed fingerprint is a changed
+parameter, and exactly the jobs rerun that reach the edited definition.
 
-The tree is written out by `_canonical` and not by `ast.dump`, whose output differs between Python versions: an upgrade
-of Python must not recompute a night of embeddings.
+A definition counts with its code and with what the names in it lead to. Where it stands does not count, so it may move
+to another module. Left out is what changes no result: comments, docstrings, annotations (but those of a class, which
+make fields), and messages: what `raise` says, classes of errors, log calls, warnings, and text that is used in these
+alone. What names cannot tell falls back to the module:
+
+- a module that is used as a value (`getattr(module, name)`, passed on), that is asked for a name it does not have, or
+  that `globals()` or `eval` look into, counts with everything that it defines;
+- code at the level of a module that does more than bind names (registers something, sets an option) counts wherever the
+  module is imported, and so does a definition whose decorator is not known to do nothing but wrap it.
+
+What a source file says of this is learnt in `prasanga.provenance.definitions`.
 """
 
 from __future__ import annotations
 
-import ast
-import functools
 import hashlib
-from collections.abc import Callable, Collection, Iterable, Iterator
+import importlib.metadata
+import json
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple
 
-from prasanga.provenance.cache import read_cache, write_cache
+from prasanga.digests import digest_of, digests_of_files, read_cache, write_cache
+from prasanga.provenance import definitions
+from prasanga.provenance.definitions import PACKAGES, RUN, WHOLE, Definition, is_left_out, read_definitions
 
-PACKAGE = "prasanga"
-
-# What an output says of its making does not change the output, and neither does what is shown while it is made: else an
-# edit of how a bar looks would run every stage again.
-_LEFT_OUT = (f"{PACKAGE}.provenance", f"{PACKAGE}.progress")
-
-T = TypeVar("T")
+CACHE = Path(".snakemake/prasanga/code.json")
+"""What is remembered of source files, in the folder of a study."""
+_NAMED = 5
 
 
-class _Import(NamedTuple):
+class Code(NamedTuple):
+    """What a script consists of.
+
+    Attributes:
+        fingerprint: 12 hexadecimal digits; equal ones mean the same code.
+        definitions: the digest of each definition by its full name; of the script by its file name, of code that runs
+            on import by the module's name, of the data files of a package (templates) as `<package> data`.
+    """
+
+    fingerprint: str
+    definitions: dict[str, str]
+
+
+class _Node(NamedTuple):
     module: str
-    name: str | None  # None for `import module`
-    bound_as: str
+    name: str  # of a definition, or `WHOLE`, or `RUN`
 
 
-class _Known(NamedTuple):
-    """What was learnt of a source file: the digests of its bytes and of its syntax tree, and what it imports."""
+class _File(NamedTuple):
+    """What was learnt of a source file.
+
+    Attributes:
+        sha256: of its bytes.
+        definitions: by name; the code that runs when it is imported as `RUN`.
+        imports: where the names come from that it imports from packages of ours.
+    """
 
     sha256: str
+    definitions: dict[str, Definition]
+    imports: dict[str, tuple[tuple[str, str], ...]]
+
+
+class _Link(NamedTuple):
+    """A definition in a project: its digest, the definitions that it leads to, the modules that run for it."""
+
     digest: str
-    imports: tuple[_Import, ...]
+    leads: list[_Node]
+    runs: list[str]
+    package: str
 
 
-# By the name of the file within the source folder; for a script, its file name.
-_known: dict[str, _Known] = {}
-# What the files are in a block of `remembered`, in which each is looked at once; None outside of one.
-_seen: dict[tuple[str, Path], Any] | None = None
+_known: dict[str, _File] = {}
+_kept: dict[str, list[Any]] = {}
+"""What was learnt of source files by their module, in this process, and as an earlier one has kept it."""
+_trees: dict[Path, _Tree] | None = None
+"""What the source files of a project are in a block of `remembered`, in which each is looked at once; else None."""
+
+
+def fingerprint(script: str | Path) -> Code:
+    """Return what a script reaches, which lies two folders below the project (`workflow/scripts/measure_ceat.py`).
+
+    Raises:
+        ImportError: the script, or a module that it imports, imports a module of ours that does not exist.
+    """
+    script = Path(script).resolve()
+    tree = _tree_at(script.parents[2])
+    tree.paths[script.name] = script
+    return tree.code_of([_Node(script.name, RUN)])
+
+
+def fingerprint_of(*functions: Callable[..., object] | str, without: Collection[str] = ()) -> Code:
+    """Return what functions or classes of this package reach.
+
+    What they are given they do not reach by name: a class whose methods they call must be among them.
+
+    Args:
+        functions: themselves, or their full names where an import would take long.
+        without: full names of modules, functions or classes that do not count, nor what they alone reach.
+
+    Raises:
+        LookupError: there is no such function or module.
+    """
+    tree = _tree_at(Path(__file__).resolve().parents[3])
+    names = [each if isinstance(each, str) else f"{each.__module__}.{each.__qualname__}" for each in functions]
+    entries = [node for name in names for node in tree.find(name)]
+    outside = [_full_name(node) for name in without for node in tree.find(name)]
+    return tree.code_of(entries, outside)
+
+
+def describe(
+    stage: str,
+    *,
+    script: str | Path,
+    inputs: Iterable[str | Path] | Mapping[str, str] = (),
+    settings: Mapping[str, Any] | None = None,
+    libraries: Sequence[str] = (),
+) -> dict[str, str]:
+    """Return what an output of `script` is made from, as plain strings for a file's metadata.
+
+    Args:
+        stage: name of the stage (lexicon, sentences, ...).
+        script: the adapter that runs.
+        inputs: files whose content went in, each named with its sha256; or a mapping of these, from `digests_of_files`,
+            where several outputs are made from the same files.
+        settings: the parameters that the stage was given (plain values).
+        libraries: distributions whose version matters to the values.
+
+    Returns:
+        stage, code (the fingerprint), inputs (JSON: {path: sha256}), settings (JSON), versions (JSON), and
+        fingerprint (digest of all of these): equal fingerprints mean the same values.
+    """
+    with remembered(CACHE, keep=False):
+        code = fingerprint(script).fingerprint
+    record = {
+        "stage": stage,
+        "code": code,
+        "inputs": _plain(inputs if isinstance(inputs, Mapping) else digests_of_files(inputs)),
+        "settings": _plain(dict(settings or {})),
+        "versions": _plain({name: importlib.metadata.version(name) for name in libraries}),
+    }
+    return {**record, "fingerprint": digest_of(record)}
+
+
+def edits(before: Mapping[str, Code], now: Mapping[str, Code]) -> dict[str, list[str]]:
+    """Return what was edited of the code of scripts, each with the scripts that it changes.
+
+    Args:
+        before: what results were made with (`Synchronization.code`).
+        now: the same scripts as they are now; others do not matter.
+    """
+    found: dict[str, list[str]] = defaultdict(list)
+    for script in sorted(before.keys() & now.keys()):
+        old, new = before[script], now[script]
+        if old.fingerprint != new.fingerprint:
+            moved = set(old.definitions.values()) & set(new.definitions.values())
+            both = old.definitions.items() ^ new.definitions.items()
+            names = {name for name, digest in both if digest not in moved} if script in old.definitions else set()
+            for name in sorted(names) or [script]:
+                found[name].append(script)
+    return dict(found)
+
+
+def say_edits(before: Mapping[str, Code], now: Mapping[str, Code]) -> str:
+    """Return a sentence on what was edited since results were made; none if nothing was (see `edits`)."""
+    found = [
+        f"{name} ({', '.join(scripts[:_NAMED])}{' and others' if len(scripts) > _NAMED else ''})"
+        for name, scripts in edits(before, now).items()
+    ]
+    if not found:
+        return ""
+    more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
+    return f"code was edited since results were made, and what needs it runs again: {', '.join(found[:_NAMED])}{more}."
 
 
 @contextmanager
-def remembered(cache: str | Path) -> Iterator[None]:
-    """What is learnt of source files in the block is kept in the file `cache`, and found there the next time.
+def remembered(cache: str | Path, *, keep: bool = True) -> Iterator[None]:
+    """Keep what is learnt of source files in the block in the file `cache`, and find it there the next time.
 
-    Parsing the package takes half a second, and a plan asks for the fingerprints of all rules. A file is known by the
-    digest of its bytes, so an edit is seen whatever the times of files say. In the block each file is looked at once.
-    Without a cache that can be read or written, the same comes out.
+    Parsing the package takes a second, and a plan asks for the fingerprints of all rules. A file is known by the digest
+    of its bytes, so an edit is seen whatever the times of files say; in the block each file is looked at once. Without
+    a cache that can be read or written, the same comes out.
+
+    Args:
+        cache: the file.
+        keep: whether to write what is new; a job only reads what the plan has kept.
     """
-    global _seen
-    cache, key = Path(cache), _sha256(Path(__file__).read_bytes())
-    kept = {name: _from_plain(entry) for name, entry in (read_cache(cache, key) or {}).items()}
-    _known.update({name: entry for name, entry in kept.items() if name not in _known})
-    outer, _seen = _seen, {}
+    global _trees
+    cache, key = Path(cache), _sha256(Path(definitions.__file__).read_bytes())
+    kept: dict[str, list[Any]] = read_cache(cache, key) or {}
+    _kept.update(kept)
+    outer, _trees = _trees, {}
     try:
         yield
     finally:
-        _seen = outer
-        if _known != kept:
-            write_cache(cache, key, _known)
+        _trees = outer
+        if keep and any(name not in kept or kept[name][0] != file.sha256 for name, file in _known.items()):
+            write_cache(cache, key, {**kept, **_known})
 
 
-def _from_plain(entry: list[Any]) -> _Known:
-    sha256, digest, imports = entry
-    return _Known(sha256, digest, tuple(_Import(*each) for each in imports))
+def _plain(value: object) -> str:
+    return json.dumps(value, sort_keys=True, ensure_ascii=False)
 
 
-def fingerprint(script: str | Path, source: str | Path) -> dict[str, str]:
-    """Digests of a script and of the modules of this package that it reaches.
+def _from_plain(entry: list[Any]) -> _File:
+    sha256, definitions, imports = entry
+    return _File(
+        sha256,
+        {
+            name: Definition(digest, tuple(map(tuple, reaches)), tuple(map(tuple, runs)))
+            for name, (digest, reaches, runs) in definitions.items()
+        },
+        {name: tuple(map(tuple, places)) for name, places in imports.items()},
+    )
 
-    Args:
-        script: a Python file outside the package.
-        source: the folder that holds the package (`src`).
 
-    Returns:
-        {name: 12 hexadecimal digits}, sorted by name: the script by its file name, modules by their dotted name, and
-        the data files of a package (templates, styles) as `<package> data`.
+def _tree_at(root: Path) -> _Tree:
+    if _trees is None:
+        return _Tree(root)
+    if root not in _trees:
+        _trees[root] = _Tree(root)
+    return _trees[root]
 
-    Raises:
-        ImportError: if the script or a module it reaches imports a module of the package that does not exist.
+
+def _sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def _full_name(node: _Node) -> str:
+    return f"{node.module}.{node.name}" if node.name not in (WHOLE, RUN) else node.module
+
+
+class _Tree:
+    """The source files of a project, and what leads from one definition to another.
+
+    Attributes:
+        paths: the file of each module.
     """
-    script, source = Path(script), Path(source)
-    whole = _learn(script, "__main__")
-    reached = _reach([(i.module, i.name) for i in whole.imports], source)
-    digests = {script.name: whole.digest}
-    for module in reached:
-        path = _locate(module, source)
-        digests[module] = _learn(path, module).digest
-        digest_of_data = functools.partial(_digest_of_data, path.parent)
-        if path.name == "__init__.py" and (data := _once("data", path.parent, digest_of_data)):
-            digests[f"{module} data"] = data
-    return dict(sorted(digests.items()))
+
+    def __init__(self, root: Path) -> None:
+        self.paths: dict[str, Path] = {}
+        for package, folder in PACKAGES.items():
+            for path in (root / folder / package).rglob("*.py"):
+                parts = path.relative_to(root / folder).with_suffix("").parts
+                self.paths[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+        self._files: dict[str, _File] = {}
+        self._links: dict[_Node, _Link] = {}
+        self._data: dict[str, str] = {}
+
+    def code_of(self, entries: Iterable[_Node], without: Collection[str] = ()) -> Code:
+        """Return what the entries reach, but for the definitions and modules `without`.
+
+        Definitions are numbered in the order in which names lead to them; what stands for each is its own digest and
+        the numbers of those that it leads to, and not where it stands.
+        """
+        numbers = {node: number for number, node in enumerate(dict.fromkeys(entries))}
+        queue, todo, ran = list(numbers), list[str](), set[str]()
+        lines, definitions, data = list[str](), dict[str, str](), dict[str, str]()
+        for node in queue:
+            link = self._link(node)
+            leads = [to for to in link.leads if not _is_within(_full_name(to), without)] if without else link.leads
+            for target in leads:
+                if target not in numbers:
+                    numbers[target] = len(numbers)
+                    queue.append(target)
+            lines.append(f"{link.digest} {[numbers[target] for target in leads]}")
+            if link.digest:
+                definitions[_full_name(node)] = link.digest
+            if found := self._data_of(link.package):
+                data[f"{link.package} data"] = found
+            todo += [module for module in link.runs if module not in ran]
+            if len(lines) == len(queue):
+                for effect in self._effects(todo, ran, without):
+                    if effect not in numbers:
+                        numbers[effect] = len(numbers)
+                        queue.append(effect)
+        lines += sorted(data.values())
+        return Code(_sha256("\n".join(lines).encode())[:12], dict(sorted((definitions | data).items())))
+
+    def find(self, name: str) -> list[_Node]:
+        """Return what a full name stands for; LookupError if it stands for nothing."""
+        module = name
+        while module and module not in self.paths:
+            module = module.rpartition(".")[0]
+        dotted = name.removeprefix(module).removeprefix(".")
+        found = list(self._resolve(module, dotted or WHOLE, set())) if module else []
+        if not found or (dotted and any(node.name == WHOLE for node in found)):
+            raise LookupError(f"there is no {name} in the packages {', '.join(PACKAGES)}")
+        return found
+
+    def _file(self, module: str) -> _File:
+        if module not in self._files:
+            path = self.paths.get(module)
+            if path is None:
+                raise ImportError(f"there is no module {module} in the packages {', '.join(PACKAGES)}")
+            self._files[module] = _learn(path, module)
+        return self._files[module]
+
+    def _link(self, node: _Node) -> _Link:
+        if node not in self._links:
+            file = self._file(node.module)
+            if node.name == WHOLE:
+                names = sorted(file.definitions)
+                places = [place for name in sorted(file.imports) for place in file.imports[name]]
+                definition = Definition("", (*((node.module, name) for name in names), *places), ())
+            else:
+                definition = file.definitions[node.name]
+            leads = [target for place in definition.reaches for target in self._resolve(*place, set())]
+            runs = [module for module, _ in definition.runs]
+            runs += [inner for place in definition.runs if (inner := ".".join(place)) in self.paths]
+            is_package = self.paths[node.module].name == "__init__.py"
+            package = node.module if is_package else node.module.rpartition(".")[0]
+            self._links[node] = _Link(definition.digest, leads, list(dict.fromkeys([node.module, *runs])), package)
+        return self._links[node]
+
+    def _resolve(self, module: str, dotted: str, seen: set[tuple[str, str]]) -> Iterator[_Node]:
+        """Yield the definitions that a dotted name in a module stands for; the whole module if that cannot be told."""
+        if is_left_out(module) or (module, dotted) in seen:
+            return
+        seen.add((module, dotted))
+        file = self._file(module)
+        head, _, rest = dotted.partition(".")
+        is_defined, places = head in file.definitions, file.imports.get(head, ())
+        if head in (WHOLE, RUN):
+            yield _Node(module, head)
+        elif is_defined or any(place != (module, head) for place in places):
+            if is_defined:
+                yield _Node(module, head)
+            for other, name in places:
+                yield from self._resolve(other, ".".join(filter(None, [name, rest])) or WHOLE, seen)
+        elif f"{module}.{head}" in self.paths:
+            yield from self._resolve(f"{module}.{head}", rest or WHOLE, seen)
+        elif "__getattr__" in file.definitions:
+            yield _Node(module, "__getattr__")
+        else:
+            yield _Node(module, WHOLE)
+
+    def _effects(self, todo: list[str], ran: set[str], without: Collection[str]) -> list[_Node]:
+        """Return the code that runs when the modules `todo` are imported; `ran` are those that were looked at."""
+        found = []
+        while todo:
+            module = todo.pop()
+            if module in ran or is_left_out(module) or _is_within(module, without):
+                continue
+            ran.add(module)
+            link = self._link(code := _Node(module, RUN))
+            todo += [other for other in link.runs if other not in ran]
+            if (parent := module.rpartition(".")[0]) in self.paths:
+                todo.append(parent)
+            if link.digest:
+                found.append(code)
+        return sorted(found, key=lambda node: self._link(node).digest)
+
+    def _data_of(self, package: str) -> str:
+        """Return a digest of the data files of a package; empty if it has none."""
+        if package not in self._data:
+            paths = _data_files(self.paths[package].parent) if package in self.paths else []
+            digests = [f"{path.name}\0{_sha256(path.read_bytes())}\n" for path in paths]
+            self._data[package] = _sha256("".join(digests).encode())[:12] if paths else ""
+        return self._data[package]
 
 
-def fingerprint_of_module(module: str, source: str | Path, *, without: Collection[str] = ()) -> dict[str, str]:
-    """The same for a module of this package and everything that it reaches (itself included), but for `without`."""
-    source = Path(source)
-    reached = _reach([(module, None)], source) - set(without)
-    return {name: _learn(_locate(name, source), name).digest for name in sorted(reached)}
-
-
-def _reach(todo: list[tuple[str, str | None]], source: Path) -> set[str]:
-    """The modules of the package that the imports (module, name) lead to, and the packages that hold them."""
-    seen: set[tuple[str, str | None]] = set()
-    reached: set[str] = set()
-    while todo:
-        module, name = item = todo.pop()
-        if item in seen or module.split(".")[0] != PACKAGE or _is_left_out(module):
-            continue
-        seen.add(item)
-        if name and _find(f"{module}.{name}", source):
-            todo.append((f"{module}.{name}", None))
-            continue
-        path = _locate(module, source)
-        parts = module.split(".")
-        reached.update(".".join(parts[:n]) for n in range(1, len(parts) + 1))
-        imports = _learn(path, module).imports
-        if path.name == "__init__.py" and name and name != "*":
-            # A name taken from a package is followed to the module that defines it, not to all that the package offers.
-            imports = tuple(i for i in imports if i.bound_as == name) or imports
-        todo.extend((i.module, i.name) for i in imports)
-    return reached
-
-
-def _is_left_out(module: str) -> bool:
-    return any(module == name or module.startswith(f"{name}.") for name in _LEFT_OUT)
-
-
-def _once(what: str, path: Path, look: Callable[[], T]) -> T:
-    """What `look` says of a path, asked once in a block of `remembered`."""
-    if _seen is None:
-        return look()
-    if (what, path) not in _seen:
-        _seen[what, path] = look()
-    return cast(T, _seen[what, path])
-
-
-def _find(module: str, source: Path) -> Path | None:
-    return _once(f"find {module}", source, lambda: _look_for(module, source))
-
-
-def _look_for(module: str, source: Path) -> Path | None:
-    base = source.joinpath(*module.split("."))
-    for path in (base / "__init__.py", base.with_suffix(".py")):
-        if path.is_file():
-            return path
-    return None
-
-
-def _locate(module: str, source: Path) -> Path:
-    path = _find(module, source)
-    if path is None:
-        raise ImportError(f"there is no module {module} under {source}")
-    return path
+def _is_within(name: str, modules: Collection[str]) -> bool:
+    return any(name == module or name.startswith(f"{module}.") for module in modules)
 
 
 def _data_files(folder: Path) -> list[Path]:
-    """Files of a package that are not Python, nor left by an editor, in folders that are no packages themselves."""
+    """Return the files of a package that are not Python, nor left by an editor, outside of packages within it."""
     found: list[Path] = []
     for path in sorted(folder.iterdir()):
         if path.name == "__pycache__" or path.name.startswith((".", "#")) or path.name.endswith("~"):
@@ -178,90 +385,16 @@ def _data_files(folder: Path) -> list[Path]:
     return found
 
 
-def _digest_of_data(package: Path) -> str | None:
-    """Of the data files of a package; None if it has none."""
-    whole, paths = hashlib.sha256(), _data_files(package)
-    for path in paths:
-        whole.update(f"{path.name}\0{hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
-    return whole.hexdigest()[:12] if paths else None
-
-
-def _only_offers(node: ast.stmt) -> bool:
-    """Whether a statement of a package's `__init__` only says what the package offers, or its version."""
-    if isinstance(node, ast.Assign):
-        return any(isinstance(target, ast.Name) and target.id in {"__all__", "__version__"} for target in node.targets)
-    if isinstance(node, ast.If):
-        return isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
-    if isinstance(node, ast.FunctionDef):
-        return node.name == "__getattr__"
-    return isinstance(node, ast.Import | ast.ImportFrom)
-
-
-def _canonical(node: object) -> str:
-    """A syntax tree as nested tuples, in writing: no positions, docstrings or empty fields, as every Python writes it.
-
-    The tuples are written as they are made; to make them first and write them afterwards takes four times as long.
-    """
-    if isinstance(node, ast.AST):
-        items = [repr(type(node).__name__)]
-        for name in _in_order(node._fields):
-            value = getattr(node, name, None)
-            if value is not None and (text := _canonical(value)) != "()":
-                items.append(f"({name!r}, {text})")
-    elif isinstance(node, list):
-        items = [_canonical(item) for item in node if not _is_documentation(item)]
-    else:
-        return repr(repr(node))
-    return f"({items[0]},)" if len(items) == 1 else f"({', '.join(items)})"
-
-
-@functools.cache
-def _in_order(names: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(sorted(names))
-
-
-def _is_documentation(node: object) -> bool:
-    """Whether a node is a string that stands by itself: a docstring, also one below an attribute."""
-    match node:
-        case ast.Expr(value=ast.Constant(value=str())):
-            return True
-    return False
-
-
-def _learn(path: Path, module: str) -> _Known:
-    """What a source file holds, by its bytes as they are now; `module` is `__main__` for a script."""
-    return _once(module, path, lambda: _read(path, module))
-
-
-def _read(path: Path, module: str) -> _Known:
+def _learn(path: Path, module: str) -> _File:
+    """Return what a source file holds, by its bytes as they are now."""
     is_package = path.name == "__init__.py"
-    name = path.name if module == "__main__" else f"{module}.__init__" if is_package else module
+    name = f"{module}.__init__" if is_package else module
     source = path.read_bytes()
-    known, sha256 = _known.get(name), _sha256(source)
+    known, kept, sha256 = _known.get(name), _kept.get(name), _sha256(source)
     if known is None or known.sha256 != sha256:
-        tree = ast.parse(source)
-        imports = tuple(_imports(tree.body, module if is_package else module.rpartition(".")[0]))
-        # what a package offers is followed name by name, so its list of imports is no code of its own
-        code = ast.Module([node for node in tree.body if not _only_offers(node)], []) if is_package else tree
-        known = _known[name] = _Known(sha256, _sha256(_canonical(code).encode())[:12], imports)
-    return known
-
-
-def _sha256(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
-
-
-def _imports(body: Iterable[ast.AST], package: str) -> Iterator[_Import]:
-    """Every import statement, also inside functions and under TYPE_CHECKING."""
-    for node in body:
-        if isinstance(node, ast.Import):
-            yield from (_Import(a.name, None, a.asname or a.name) for a in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            base = node.module or ""
-            if node.level:
-                parts = package.split(".")
-                base = ".".join(filter(None, [*parts[: len(parts) - node.level + 1], base]))
-            yield from (_Import(base, a.name, a.asname or a.name) for a in node.names)
+        if kept is not None and kept[0] == sha256:
+            known = _from_plain(kept)
         else:
-            for inner in ("body", "orelse", "finalbody", "handlers", "cases"):
-                yield from _imports(getattr(node, inner, ()), package)
+            known = _File(sha256, *read_definitions(source, module, is_package=is_package))
+        _known[name] = known
+    return known

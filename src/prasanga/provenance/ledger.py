@@ -2,9 +2,9 @@
 
 Snakemake notes in its own folder (`.snakemake/metadata`) with which parameters and inputs it made a file. Results
 that are restored without that folder would either be made anew or, worse, be shown although the config has changed
-since. The ledger (`results/provenance.jsonl`) holds a copy of each note together with the file's sha256, and the
-circumstances it was made in: the config, the libraries and the kind of host (`prasanga.provenance.circumstances`).
-`synchronize` runs before every plan and after every run:
+since. The ledger (`results/provenance.jsonl`) holds a copy of each note together with the file's sha256, the
+definitions that the code of the job consisted of, and the circumstances that it was made in: the config, the libraries
+and the kind of host. `synchronize` runs before every plan and after every run:
 
 - a note of Snakemake's that speaks of the file as it is now (it holds the file's time) goes into the ledger, but for a
   file that is seen to be damaged since: it has another size, or it is new and no whole Parquet or JSON file;
@@ -12,45 +12,110 @@ circumstances it was made in: the config, the libraries and the kind of host (`p
 - a file of which neither knows is marked as made by nobody knows what, and Snakemake makes it again.
 
 What others were made from stays in the ledger when the file is gone, so that the way from a page to the corpus can be
-followed in results that were sent without their vectors.
+followed in results that were sent without their vectors. Circumstances are told once for a run and not in every table,
+so that equal tables are equal files; no host is named, since results are for others, too. A job that a scheduler sends
+to another host tells of that host (`note_job`), in a file beside Snakemake's notes.
 
-Snakemake's folder is read and written as files here; nothing of Snakemake is imported.
+Snakemake's folder is read and written as files here; nothing of Snakemake is imported, and no library to learn its
+version, so that this may run before every plan.
 """
 
 from __future__ import annotations
 
+import importlib.metadata
 import json
 import logging
 import os
+import platform
+import re
+import time
+import uuid
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
+from operator import itemgetter
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from prasanga.digests import digest_of, json_line, sha256_of_file, unreadable
 from prasanga.documents import is_whole_document
+from prasanga.errors import InputError
 from prasanga.footers import require_whole
 from prasanga.parquet import write_text
-from prasanga.provenance.circumstances import (
-    Circumstances,
-    circumstances_of_jobs,
-    forget_jobs,
-    last_planned,
-    remember_plan,
-)
-from prasanga.provenance.files import json_line, sha256_of_file, unreadable
+from prasanga.provenance.code import Code
 
 LEDGER = "provenance.jsonl"
 MANIFEST = "corpus.json"
 """Digests of the corpus files, remembered beside the results (`prasanga.sentences.manifest`)."""
+LIBRARIES = (
+    *("ftfy", "gensim", "jinja2", "jsonschema", "matplotlib", "numba", "numpy", "polars"),
+    *("psutil", "pyarrow", "pyyaml", "regex", "scipy", "snakemake", "tokenizers", "torch"),
+    *("tqdm", "transformers", "xxhash", "zstandard"),
+    *("accelerate", "protobuf", "sentencepiece"),  # which some models need
+)
+"""The distributions that the project asks for; one that is not installed has no version."""
+VARIABLES = (
+    *("ATEN_CPU_CAPABILITY", "MKL_CBWR", "MKL_ENABLE_INSTRUCTIONS", "ONEDNN_MAX_CPU_ISA"),
+    *("NUMBA_CPU_NAME", "OPENBLAS_CORETYPE", "CUBLAS_WORKSPACE_CONFIG", "NVIDIA_TF32_OVERRIDE"),
+    *("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS", "POLARS_MAX_THREADS"),
+)
+"""Environment variables that may change the last digits of a number: instructions, then threads."""
+_INSTRUCTIONS = ("avx", "avx2", "fma", "avx512f", "avx512_vnni", "avx512_bf16", "amx_bf16", "asimd", "sve", "bf16")
+_PLAN, _JOBS = "prasanga/circumstances.jsonl", "prasanga/jobs"
+_PLANS = 20
+# What reading a line raises that was cut short, or that somebody else has written.
+_NOT_TOLD = (ValueError, TypeError, AttributeError, OverflowError, RecursionError)
 # Vectors and scores kept for later runs; what they were made from is in their own names.
 _KEPT = (("store",), ("likelihoods", "kept"))
 # Snakemake cuts the base64 of long names into folders of at most so many characters, all but the last with a leading @.
 _NAME_LIMIT = 254
 _UNKNOWN = {"rule": "", "params": ["nothing says what made this file"], "endtime": 0.0, "incomplete": False}
 _FORMAT = 6  # of Snakemake's notes (record_format_version); below it params are not compared
+_CODE = re.compile(r"'([\w.]+(?: data)?) ([0-9a-f]{12})'")
 
 logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Circumstances:
+    """What a run was made in; all values are plain.
+
+    Attributes:
+        config: the study's config with its defaults.
+        libraries: {distribution: version}, `prasanga` and `python` among them.
+        host: kind of host (`host_kind`).
+        settings: how the workflow was told to run there: cores, threads, executor.
+    """
+
+    config: dict[str, Any] = field(default_factory=dict)
+    libraries: dict[str, str] = field(default_factory=dict)
+    host: dict[str, Any] = field(default_factory=dict)
+    settings: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def digest(self) -> str:
+        """16 hexadecimal digits."""
+        return digest_of(asdict(self))
+
+    @classmethod
+    def read(cls, said: Any) -> Circumstances:
+        """Those that a file tells, which anybody may have written.
+
+        Raises:
+            TypeError: a part of them is not of the kind that it has to be.
+        """
+        told = cls(**said)
+        parts = [*vars(told).values(), told.host.get("variables", {})]
+        if not all(isinstance(part, dict) for part in parts):
+            raise TypeError("no circumstances: every part of them is a mapping")
+        texts: list[Any] = [*told.libraries.values()]
+        for name in ("gpus", "instructions"):
+            listed = told.host.get(name, [])
+            texts += listed if isinstance(listed, list) else [None]
+        if not all(isinstance(text, str) for text in texts):
+            raise TypeError("no circumstances: versions, cards and instructions are text")
+        return told
 
 
 @dataclass(frozen=True)
@@ -81,6 +146,12 @@ class Entry:
         return str(self.record.get("rule") or "")
 
     @property
+    def code(self) -> dict[str, str]:
+        """The script of the job with the fingerprint of its code; in older notes also the modules that it reaches."""
+        texts = (str(text) for text in self.record.get("params") or [])
+        return {found[1]: found[2] for text in texts if (found := _CODE.fullmatch(text))}
+
+    @property
     def made_from(self) -> dict[str, str | None]:
         """The sha256 of each input as it was then; None where nobody knows."""
         noted: Mapping[str, str] = self.record.get("input_checksums") or {}
@@ -99,26 +170,49 @@ class Entry:
 
 @dataclass(frozen=True)
 class Ledger:
-    """What is known of results: an entry for each file by its path, and the circumstances by their digest."""
+    """What is known of results.
+
+    Attributes:
+        entries: by the path of each file.
+        circumstances: by their digest.
+        code: the definitions that code consisted of, by its fingerprint.
+    """
 
     entries: dict[str, Entry] = field(default_factory=dict)
     circumstances: dict[str, Circumstances] = field(default_factory=dict)
+    code: dict[str, dict[str, str]] = field(default_factory=dict)
 
     def of(self, entry: Entry) -> Circumstances:
         """The circumstances that a file was made in; empty ones where nobody knows."""
         return self.circumstances.get(entry.circumstances, Circumstances())
 
+    def definitions_of(self, entry: Entry) -> dict[str, str]:
+        """Return the digests of the definitions that a file was made with, or of its script (and modules) alone."""
+        return next((self.code[digest] for digest in entry.code.values() if digest in self.code), entry.code)
+
 
 @dataclass(frozen=True)
 class Synchronization:
-    """How many files got a note from the ledger, and of how many nothing is known."""
+    """What `synchronize` found.
 
-    restored: int
-    unknown: int
+    Attributes:
+        restored: how many files got a note from the ledger.
+        unknown: of how many nothing is known.
+        code: of each script, what the newest of its results was made with.
+    """
+
+    restored: int = 0
+    unknown: int = 0
+    code: dict[str, Code] = field(default_factory=dict)
 
 
 def synchronize(
-    root: Path, results: str = "results", *, own_run: bool = False, circumstances: Circumstances | None = None
+    root: Path,
+    results: str = "results",
+    *,
+    own_run: bool = False,
+    circumstances: Circumstances | None = None,
+    code: Mapping[str, Code] | None = None,
 ) -> Synchronization:
     """Bring the ledger and Snakemake's notes into agreement; see the module's text.
 
@@ -128,17 +222,18 @@ def synchronize(
         own_run: whether the caller is the run that holds Snakemake's lock. While another run holds it, nothing is done:
             its jobs write files whose notes are still to come.
         circumstances: of the run that is being planned or has ended; None if nobody knows.
+        code: of the scripts, as they are now.
     """
     folder, notes = root / results, root / ".snakemake"
     locked = not own_run and any((notes / "locks").glob("*"))
     if locked:
-        return Synchronization(restored=0, unknown=0)
+        return Synchronization()
     # What is new before a plan was made by a run that could not note it any more: it was killed, or lost its disk.
     makers = [(0.0, circumstances)] if own_run else last_planned(notes)
     if circumstances is not None and not own_run:
         remember_plan(notes, circumstances)
     if not folder.is_dir():
-        return Synchronization(restored=0, unknown=0)
+        return Synchronization()
     ledger = read_ledger(folder / LEDGER)
     noted, of_jobs = dict(read_notes(notes / "metadata")), circumstances_of_jobs(notes)
     kept: dict[str, Entry] = {}
@@ -177,7 +272,9 @@ def synchronize(
         kept[key] = replace(kept[key], inputs=inputs, circumstances=which.digest if which is not None else "")
     kept |= _gone(kept, ledger.entries)
     used = {entry.circumstances for entry in kept.values()}
-    now = Ledger(kept, {digest: known[digest] for digest in sorted(used & known.keys())})
+    now = Ledger(
+        kept, {digest: known[digest] for digest in sorted(used & known.keys())}, _code_of(kept, ledger.code, code or {})
+    )
     if now != ledger:
         _write(folder / LEDGER, now)
     if own_run:
@@ -185,7 +282,151 @@ def synchronize(
     if unknown:
         said = "%d file(s) under %s have no record of what made them; a run that comes to them makes them again."
         logger.warning(said, unknown, folder)
-    return Synchronization(restored, unknown)
+    return Synchronization(restored, unknown, _newest_code(now))
+
+
+def read_ledger(path: Path) -> Ledger:
+    """The ledger in a file, which may come from anybody.
+
+    A line that cannot be read counts as absent: it is cut short, of another version, or no line of a ledger.
+
+    Raises:
+        InputError: the file is there and cannot be read.
+    """
+    ledger = Ledger()
+    try:
+        text = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
+    except OSError as error:
+        raise unreadable(path, error) from error
+    for line in text.splitlines():
+        try:
+            said = json.loads(line)
+            if "definitions" in said:
+                ledger.code.update(_read_code(said))
+            elif "circumstances" in said and "path" not in said:
+                circumstances = Circumstances.read(said["circumstances"])
+                ledger.circumstances[circumstances.digest] = circumstances
+            else:
+                entry = _read_entry(said)
+                ledger.entries[entry.path] = entry
+        except (ValueError, TypeError, AttributeError, OverflowError, RecursionError):
+            continue
+    return ledger
+
+
+def result_files(folder: Path) -> Iterator[Path]:
+    """The results: all but ledger and manifest, what is kept for later runs, and unfinished temporary files."""
+    for parent, folders, names in os.walk(folder):
+        inside = Path(parent).relative_to(folder).parts
+        folders[:] = sorted(name for name in folders if (*inside, name) not in _KEPT and not name.startswith("."))
+        names = [name for name in names if inside or name not in (LEDGER, MANIFEST)]
+        for name in sorted(names):
+            if not name.startswith("."):
+                yield Path(parent, name)
+
+
+def read_notes(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Snakemake's notes, {output: note}; one that is unreadable, or is no note, counts as absent."""
+    if folder.is_dir():
+        for path in folder.rglob("*"):
+            if path.is_file():
+                parts = [part.removeprefix("@") for part in path.relative_to(folder).parts]
+                try:
+                    key, note = urlsafe_b64decode("".join(parts)).decode(), json.loads(path.read_text(encoding="utf-8"))
+                except (ValueError, RecursionError):
+                    continue
+                if is_note(note):
+                    yield key, note
+
+
+def here(config: Mapping[str, Any], settings: Mapping[str, Any]) -> Circumstances:
+    """The circumstances of this process, with a config and settings as JSON has them."""
+    plain: list[dict[str, Any]] = json.loads(json.dumps([dict(config), dict(settings)], default=str))
+    return Circumstances(config=plain[0], libraries=versions(), host=host_kind(), settings=plain[1])
+
+
+def note_job(notes: Path, outputs: Iterable[str], circumstances: Circumstances) -> None:
+    """Note on the host of a job what kind it is; that this cannot be written is no reason to stop."""
+    said = json_line([time.time(), sorted(outputs), asdict(circumstances)])
+    with suppress(InputError, OSError):
+        write_text(notes / _JOBS / f"{uuid.uuid4().hex}.json", said)
+
+
+def remember_plan(notes: Path, circumstances: Circumstances) -> None:
+    """Note in Snakemake's folder that a run begins in these circumstances, for the next one if this one is killed.
+
+    A plan that is like the one before adds nothing; that it cannot be written is no reason to stop.
+    """
+    plans = last_planned(notes)
+    if plans and plans[-1][1] == circumstances:
+        return
+    lines = [json_line([since, asdict(each)]) for since, each in [*plans[1 - _PLANS :], (time.time(), circumstances)]]
+    with suppress(InputError, OSError):
+        write_text(notes / _PLAN, "".join(lines))
+
+
+def last_planned(notes: Path) -> list[tuple[float, Circumstances]]:
+    """When the last plans were made (seconds since 1970), and in which circumstances; the oldest first."""
+    found = []
+    for line in _text_of(notes / _PLAN).splitlines():
+        with suppress(*_NOT_TOLD):
+            since, said = json.loads(line)
+            found.append((float(since), Circumstances.read(said)))
+    return found
+
+
+def versions() -> dict[str, str]:
+    """The versions of Python, of this project, and of the libraries that are installed."""
+    from prasanga import __version__
+
+    found = {"python": platform.python_version(), "prasanga": __version__}
+    for name in LIBRARIES:
+        with suppress(importlib.metadata.PackageNotFoundError):
+            found[name] = importlib.metadata.version(name)
+    return found
+
+
+def host_kind(proc: Path = Path("/proc"), environment: Mapping[str, str] = os.environ) -> dict[str, Any]:
+    """What kind of host this is, as far as it can change a number; what cannot be learnt is left out.
+
+    Returns:
+        system (operating system and C library), architecture, processor (model), instructions (vector units), cores
+        (logical), usable_cores (of this process), gpus (models), gpu_driver, variables (`VARIABLES` that are set).
+    """
+    cpu = _text_of(proc / "cpuinfo")
+    flags = set((_value("flags", cpu) or _value("Features", cpu)).split())
+    gpus = [_value("Model", _text_of(path)) for path in sorted(proc.glob("driver/nvidia/gpus/*/information"))]
+    driver = re.search(r"Kernel Module\s+(?:for \S+\s+)?([\d.]+)", _text_of(proc / "driver/nvidia/version"))
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    found = {
+        "system": " ".join([platform.system(), *filter(None, platform.libc_ver())]),
+        "architecture": platform.machine(),
+        "processor": _value("model name", cpu) or platform.processor(),
+        "instructions": [name for name in _INSTRUCTIONS if name in flags],
+        "cores": os.cpu_count(),
+        "usable_cores": usable,
+        "gpus": gpus,
+        "gpu_driver": driver[1] if driver else "",
+        "variables": {name: environment[name] for name in VARIABLES if name in environment},
+    }
+    return {key: value for key, value in found.items() if value}
+
+
+def circumstances_of_jobs(notes: Path) -> dict[str, Circumstances]:
+    """The circumstances of each output of a job that noted its host; of several jobs the last one counts."""
+    noted: list[tuple[float, list[str], Circumstances]] = []
+    for path in (notes / _JOBS).glob("*.json"):
+        with suppress(*_NOT_TOLD):
+            began, outputs, said = json.loads(_text_of(path))
+            noted.append((float(began), [str(output) for output in outputs], Circumstances.read(said)))
+    return {output: said for _, outputs, said in sorted(noted, key=itemgetter(0)) for output in outputs}
+
+
+def forget_jobs(notes: Path) -> None:
+    """Take away what jobs have noted, once the ledger has it."""
+    for path in (notes / _JOBS).glob("*.json"):
+        with suppress(OSError):
+            path.unlink()
 
 
 def _made_in(
@@ -226,6 +467,24 @@ def _gone(kept: Mapping[str, Entry], before: Mapping[str, Entry]) -> dict[str, E
     return found
 
 
+def _code_of(
+    entries: Mapping[str, Entry], before: Mapping[str, dict[str, str]], now: Mapping[str, Code]
+) -> dict[str, dict[str, str]]:
+    """Return the definitions of all code that results were made with, as far as they are known."""
+    known = {**before, **{code.fingerprint: code.definitions for code in now.values()}}
+    used = {digest for entry in entries.values() for digest in entry.code.values()}
+    return {digest: known[digest] for digest in sorted(used & known.keys())}
+
+
+def _newest_code(ledger: Ledger) -> dict[str, Code]:
+    found: dict[str, Code] = {}
+    for entry in sorted(ledger.entries.values(), key=lambda entry: entry.mtime_ns):
+        for name, digest in entry.code.items():
+            if name.endswith(".py"):
+                found[name] = Code(digest, ledger.definitions_of(entry))
+    return found
+
+
 def _sha256(path: Path) -> str:
     try:
         return sha256_of_file(path)
@@ -261,33 +520,6 @@ def is_whole(path: Path) -> bool:
         return False
 
 
-def read_ledger(path: Path) -> Ledger:
-    """The ledger in a file, which may come from anybody.
-
-    A line that cannot be read counts as absent: it is cut short, of another version, or no line of a ledger.
-
-    Raises:
-        InputError: the file is there and cannot be read.
-    """
-    ledger = Ledger()
-    try:
-        text = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
-    except OSError as error:
-        raise unreadable(path, error) from error
-    for line in text.splitlines():
-        try:
-            said = json.loads(line)
-            if "circumstances" in said and "path" not in said:
-                circumstances = Circumstances.read(said["circumstances"])
-                ledger.circumstances[circumstances.digest] = circumstances
-            else:
-                entry = _read_entry(said)
-                ledger.entries[entry.path] = entry
-        except (ValueError, TypeError, AttributeError, OverflowError, RecursionError):
-            continue
-    return ledger
-
-
 def _read_entry(said: Any) -> Entry:
     """An entry as a line tells it; TypeError if a part of it is not of the kind that it has to be."""
     entry = Entry(**said)
@@ -303,6 +535,14 @@ def _read_entry(said: Any) -> Entry:
     if not is_note(entry.record):
         raise TypeError("no entry: its record is no note of Snakemake's")
     return entry
+
+
+def _read_code(said: Any) -> dict[str, dict[str, str]]:
+    """Return the definitions of some code as a line tells them; TypeError if they are not text."""
+    definitions: dict[str, str] = dict(said["definitions"])
+    if not all(isinstance(text, str) for text in [said["code"], *definitions, *definitions.values()]):
+        raise TypeError("no code: names and digests are text")
+    return {said["code"]: definitions}
 
 
 def is_note(value: Any) -> bool:
@@ -329,32 +569,8 @@ def _is_time(value: Any) -> bool:
 def _write(path: Path, ledger: Ledger) -> None:
     described = [{"circumstances": asdict(ledger.circumstances[digest])} for digest in sorted(ledger.circumstances)]
     entries = [asdict(ledger.entries[key]) for key in sorted(ledger.entries)]
-    write_text(path, "".join(map(json_line, [*described, *entries])))
-
-
-def result_files(folder: Path) -> Iterator[Path]:
-    """The results: all but ledger and manifest, what is kept for later runs, and unfinished temporary files."""
-    for parent, folders, names in os.walk(folder):
-        inside = Path(parent).relative_to(folder).parts
-        folders[:] = sorted(name for name in folders if (*inside, name) not in _KEPT and not name.startswith("."))
-        names = [name for name in names if inside or name not in (LEDGER, MANIFEST)]
-        for name in sorted(names):
-            if not name.startswith("."):
-                yield Path(parent, name)
-
-
-def read_notes(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Snakemake's notes, {output: note}; one that is unreadable, or is no note, counts as absent."""
-    if folder.is_dir():
-        for path in folder.rglob("*"):
-            if path.is_file():
-                parts = [part.removeprefix("@") for part in path.relative_to(folder).parts]
-                try:
-                    key, note = urlsafe_b64decode("".join(parts)).decode(), json.loads(path.read_text(encoding="utf-8"))
-                except (ValueError, RecursionError):
-                    continue
-                if is_note(note):
-                    yield key, note
+    code = [{"code": digest, "definitions": ledger.code[digest]} for digest in sorted(ledger.code)]
+    write_text(path, "".join(map(json_line, [*described, *code, *entries])))
 
 
 def _note_path(folder: Path, key: str) -> Path:
@@ -365,3 +581,16 @@ def _note_path(folder: Path, key: str) -> Path:
 
 def _write_note(folder: Path, key: str, note: dict[str, Any]) -> None:
     write_text(_note_path(folder, key), json.dumps(note))
+
+
+def _text_of(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+
+
+def _value(key: str, text: str) -> str:
+    """The first value of a key in lines `key : value`."""
+    found = re.search(rf"^{key}\s*:[ \t]*(.*)$", text, re.MULTILINE)
+    return found[1].strip() if found else ""

@@ -1,20 +1,26 @@
-"""What a result was made from, step by step, down to what nobody made here: corpus, word lists, models of others."""
+"""What a result was made from, step by step, down to what nobody made here, and how that is told in plain words.
+
+What nobody made here are the corpus, word lists, and models of others. The folder of results alone is asked.
+"""
 
 from __future__ import annotations
 
 import ast
 import functools
+import json
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from prasanga.digests import digest_of, sha256_of_file, unreadable
+from prasanga.errors import InputError, reason
 from prasanga.parquet import made_from
-from prasanga.provenance.files import sha256_of_file
-from prasanga.provenance.ledger import LEDGER, Entry, Ledger, read_ledger, result_files
+from prasanga.provenance.ledger import LEDGER, Circumstances, Entry, Ledger, read_ledger, result_files
 
-_CODE = re.compile(r"'([\w.]+(?: data)?) ([0-9a-f]{12})'")
 _DIGEST = rb"([0-9a-f]{16})"
 _INSIDE = {
     ".svg": rb"<dc:source>" + _DIGEST + rb"</dc:source>",
@@ -23,41 +29,20 @@ _INSIDE = {
     ".html": rb"<dt>Fingerprint</dt><dd><code>" + _DIGEST + rb"</code>",
 }
 """How the fingerprint of its making stands in a file that is no table (`prasanga.provenance.describe`)."""
-
-
-@dataclass(frozen=True)
-class Params:
-    """What a job was given beside its files.
-
-    Attributes:
-        code: digests of the script and of the modules that it reaches, by name.
-        settings: the dictionaries among the parameters.
-        others: all other values.
-    """
-
-    code: dict[str, str] = field(default_factory=dict)
-    settings: list[dict[str, Any]] = field(default_factory=list)
-    others: list[Any] = field(default_factory=list)
-
-
-def params_of(entry: Entry) -> Params:
-    """The parameters in Snakemake's note, which writes each as Python does."""
-    return _params(tuple(map(str, entry.record.get("params") or [])))
-
-
-@functools.cache
-def _params(texts: tuple[str, ...]) -> Params:
-    params = Params()
-    for text in texts:
-        if found := _CODE.fullmatch(text):
-            params.code[found[1]] = found[2]
-            continue
-        try:
-            value = ast.literal_eval(text)
-        except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
-            value = text
-        (params.settings if isinstance(value, dict) else params.others).append(value)
-    return params
+_HOW = {
+    "path": "{path} is a result of the workflow, with the content that the ledger says.",
+    "content": "{path} has the content of the result {result}.",
+    "fingerprint": (
+        "{path} is no result as it lies there, but it carries the fingerprint of the job that made {result}: another"
+        " format of the same figure, or a copy that was changed afterwards."
+    ),
+    "name": (
+        "{path} is NOT the file that the workflow made: its content is another than the ledger says. It was changed or"
+        " put there by somebody else. What follows is said of the file that was there."
+    ),
+}
+_OF_CONFIG = ("study", "title", "language", "preset", "seed", "categories")
+_SEEDS = ("seed", "random_weights")
 
 
 @dataclass(frozen=True)
@@ -96,6 +81,93 @@ class Lineage:
     gaps: tuple[Gap, ...]
 
 
+@dataclass(frozen=True)
+class Results:
+    """A folder of results with its ledger; the folder may have another name than when it was made."""
+
+    folder: Path
+    ledger: Ledger
+
+    def place_of(self, path: str) -> Path:
+        """Where a result lies that the ledger calls `path`."""
+        return self.folder.joinpath(*path.split("/")[1:])
+
+    def name_of(self, place: Path) -> str:
+        """What the ledger calls a file of the folder."""
+        first = next(iter(self.ledger.entries), "results/").partition("/")[0]
+        return f"{first}/{place.absolute().relative_to(self.folder.absolute()).as_posix()}"
+
+
+@dataclass(frozen=True)
+class Found:
+    """Which result a file is.
+
+    Attributes:
+        entry: what is known of the result.
+        how: `path` (it lies where the ledger says, with the content that the ledger says), `content` (it is a copy),
+            `fingerprint` (it was made by the same job, or is a changed copy), `name` (it lies where the ledger says,
+            but its content is another).
+        others: other results with the same content.
+    """
+
+    entry: Entry
+    how: str
+    others: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Params:
+    """What a job was given beside its files.
+
+    Attributes:
+        settings: the dictionaries among the parameters.
+        others: all other values.
+    """
+
+    settings: list[dict[str, Any]] = field(default_factory=list)
+    others: list[Any] = field(default_factory=list)
+
+
+def tell(path: Path, folder: Path | None = None, *, whole: bool = False) -> str:
+    """What is known of a file.
+
+    Args:
+        path: the file.
+        folder: the results that it may come from; None for those that it lies in, or `results` here.
+        whole: tell every step, and the whole config.
+
+    Raises:
+        InputError: no such file, no ledger, a file that the ledger does not know, or a ledger that says of it what no
+            workflow would write.
+    """
+    if not path.is_file():
+        raise InputError(f"{path}: no such file. Name a table, a figure or the page, or a copy of one.")
+    folder = folder or _find_results(path) or Path("results")
+    results = open_results(folder)
+    if not results.ledger.entries:
+        raise InputError(
+            f"{folder / LEDGER}: no such ledger, or nothing in it, and so nothing says what made the file {path}. Name"
+            " the folder of results that it comes from: --results FOLDER"
+        )
+    try:
+        found = identify(path, results)
+    except OSError as error:
+        raise unreadable(error.filename or path, error) from error
+    if found is None:
+        raise InputError(
+            f"{path}: no result of the workflow under {folder}: neither its content nor a fingerprint inside it is"
+            " known there. It was made by somebody else, by another study, or anew since. Name another folder of"
+            " results: --results FOLDER"
+        )
+    try:
+        return explain(path, found, results, whole=whole)
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
+        raise InputError(
+            f"{folder / LEDGER}: what it says of {path} no workflow has written ({type(error).__name__}:"
+            f" {reason(error)}). It was changed since, or comes from another version: ask whoever made the results."
+        ) from error
+
+
 def follow(entry: Entry, ledger: Ledger) -> Lineage:
     """Everything that a result was made from, directly or not."""
     steps: dict[str, Entry] = {}
@@ -127,62 +199,10 @@ def follow(entry: Entry, ledger: Ledger) -> Lineage:
     return Lineage(entry, tuple(steps.values()), tuple(sorted(found, key=lambda each: each.path)), tuple(gaps.values()))
 
 
-def corpus_digests(params: Params) -> dict[str, str]:
-    """The digests (xxh3, 128 bits) of the corpus files that a job was given, by their paths."""
-    found: dict[str, str] = {}
-    for settings in params.settings:
-        match settings:
-            case {"shard": {"path": str(path)}, "digest": str(digest)}:
-                found[path] = digest
-            case {"shards": [*shards], "digests": [*digests]} if len(shards) == len(digests):
-                pairs = zip(shards, digests, strict=True)
-                found |= {shard["path"]: digest for shard, digest in pairs if "path" in shard}
-    return found
-
-
-@dataclass(frozen=True)
-class Results:
-    """A folder of results with its ledger; the folder may have another name than when it was made."""
-
-    folder: Path
-    ledger: Ledger
-
-    def place_of(self, path: str) -> Path:
-        """Where a result lies that the ledger calls `path`."""
-        return self.folder.joinpath(*path.split("/")[1:])
-
-    def name_of(self, place: Path) -> str:
-        """What the ledger calls a file of the folder."""
-        first = next(iter(self.ledger.entries), "results/").partition("/")[0]
-        return f"{first}/{place.absolute().relative_to(self.folder.absolute()).as_posix()}"
-
-
 def open_results(folder: str | Path) -> Results:
     """A folder of results with what its ledger says; an empty ledger if it has none."""
     folder = Path(folder)
     return Results(folder, read_ledger(folder / LEDGER))
-
-
-def find_results(path: Path) -> Path | None:
-    """The nearest folder above a file that has a ledger."""
-    return next((parent for parent in path.absolute().parents if (parent / LEDGER).is_file()), None)
-
-
-@dataclass(frozen=True)
-class Found:
-    """Which result a file is.
-
-    Attributes:
-        entry: what is known of the result.
-        how: `path` (it lies where the ledger says, with the content that the ledger says), `content` (it is a copy),
-            `fingerprint` (it was made by the same job, or is a changed copy), `name` (it lies where the ledger says,
-            but its content is another).
-        others: other results with the same content.
-    """
-
-    entry: Entry
-    how: str
-    others: tuple[str, ...] = ()
 
 
 def identify(path: Path, results: Results) -> Found | None:
@@ -216,7 +236,223 @@ def fingerprint_inside(path: Path) -> str | None:
     return found[1].decode() if found else None
 
 
+def explain(path: str | Path, found: Found, results: Results, *, whole: bool = False) -> str:
+    """What a file was made from: lines of text with headings.
+
+    Args:
+        path: the file that was asked about.
+        found: which result it is (`prasanga.provenance.lineage.identify`).
+        results: where the result lies or lay.
+        whole: tell every step on the way with its settings and code, and the whole config.
+    """
+    lineage = follow(found.entry, results.ledger)
+    entries = (lineage.result, *lineage.steps)
+    sections: list[tuple[str, Iterator[str]]] = [
+        ("", _file(str(path), found)),
+        ("Made from", _inputs(lineage)),
+        ("On the way", _steps(lineage, whole=whole)),
+        ("Study", _study(found.entry, results, whole=whole)),
+        ("Corpus", (_source(each) for each in lineage.sources if each.xxh3)),
+        ("Word lists, templates and other sources", (_source(each) for each in lineage.sources if not each.xxh3)),
+        ("Models", _models(entries, results)),
+        ("Seeds", _seeds(entries)),
+        ("Code", _code(entries, results.ledger, whole=whole)),
+        ("Libraries and host", _circumstances(entries, results)),
+    ]
+    blocks = [[heading, *(f"  {line}" if heading else line for line in lines)] for heading, lines in sections]
+    return "\n\n".join("\n".join(line for line in block if line) for block in blocks if len(block) > 1) + "\n"
+
+
+def params_of(entry: Entry) -> Params:
+    """The parameters in Snakemake's note, which writes each as Python does."""
+    return _params(tuple(map(str, entry.record.get("params") or [])))
+
+
+def settings_of(entry: Entry) -> Iterator[tuple[str, Any]]:
+    """Yield the settings that a file was made with, their keys joined by dots."""
+    for settings in params_of(entry).settings:
+        yield from leaves(settings)
+
+
+def leaves(settings: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """The values of nested mappings, each with its keys joined by dots."""
+    for key, value in settings.items():
+        if isinstance(value, Mapping):
+            yield from leaves(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", value
+
+
+def corpus_digests(params: Params) -> dict[str, str]:
+    """The digests (xxh3, 128 bits) of the corpus files that a job was given, by their paths."""
+    found: dict[str, str] = {}
+    for settings in params.settings:
+        match settings:
+            case {"shard": {"path": str(path)}, "digest": str(digest)}:
+                found[path] = digest
+            case {"shards": [*shards], "digests": [*digests]} if len(shards) == len(digests):
+                pairs = zip(shards, digests, strict=True)
+                found |= {shard["path"]: digest for shard, digest in pairs if "path" in shard}
+    return found
+
+
+def _find_results(path: Path) -> Path | None:
+    """The nearest folder above a file that has a ledger."""
+    return next((parent for parent in path.absolute().parents if (parent / LEDGER).is_file()), None)
+
+
+@functools.cache
+def _params(texts: tuple[str, ...]) -> Params:
+    params = Params()
+    for text in texts:
+        try:
+            value = ast.literal_eval(text)
+        except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
+            value = text
+        (params.settings if isinstance(value, dict) else params.others).append(value)
+    return params
+
+
 def _with_fingerprint(fingerprint: str, results: Results) -> Iterator[Path]:
     for path in result_files(results.folder):
         if path.suffix in (*_INSIDE, ".parquet") and fingerprint_inside(path) == fingerprint:
             yield path
+
+
+def _file(path: str, found: Found) -> Iterator[str]:
+    entry = found.entry
+    yield _HOW[found.how].format(path=path, result=entry.path)
+    yield f"{entry.path}: sha256 {entry.sha256}, {entry.size:,} bytes"
+    made = datetime.fromtimestamp(float(entry.record.get("endtime") or entry.mtime_ns / 1e9))
+    yield f"made by the rule {entry.rule}, {made:%Y-%m-%d %H:%M:%S}"
+    if found.others:
+        yield f"The same content: {', '.join(found.others)}"
+
+
+def _inputs(lineage: Lineage) -> Iterator[str]:
+    steps = {step.path: step for step in lineage.steps}
+    for path, sha256 in lineage.result.made_from.items():
+        rule = f", made by {steps[path].rule}" if path in steps else ""
+        yield f"{path}  sha256 {sha256 or steps[path].sha256 if path in steps else sha256 or 'not known'}{rule}"
+    for gap in lineage.gaps:
+        yield f"{gap.path}  sha256 {gap.sha256 or 'not known'}: which {gap.of} was made from, is not known any more"
+
+
+def _steps(lineage: Lineage, *, whole: bool) -> Iterator[str]:
+    counts = Counter(step.rule for step in lineage.steps)
+    if not whole:
+        if counts:
+            rules = ", ".join(f"{rule} {count}" for rule, count in sorted(counts.items()))
+            yield f"{len(lineage.steps)} other results, by the rules {rules}"
+        return
+    for step in lineage.steps:
+        yield f"{step.path}  sha256 {step.sha256}, made by {step.rule}"
+        yield from (f"    {_plain(settings)}" for settings in params_of(step).settings)
+
+
+def _study(entry: Entry, results: Results, *, whole: bool) -> Iterator[str]:
+    config = results.ledger.of(entry).config
+    if not config:
+        yield "The config is not known: the file was made before the ledger kept it, or by a run that was killed."
+        return
+    for key in config if whole else _OF_CONFIG:
+        if key in config:
+            yield f"{key}: {_plain(config[key])}"
+    yield f"digest of the whole config: {digest_of(config)}"
+
+
+def _source(source: Source) -> str:
+    digests = [f"sha256 {source.sha256}"] if source.sha256 else []
+    digests += [f"xxh3 {source.xxh3}"] if source.xxh3 else []
+    return f"{source.path}  {', '.join(digests) or 'digest not known'}"
+
+
+def _models(entries: tuple[Entry, ...], results: Results) -> Iterator[str]:
+    told: dict[str, dict[str, Any]] = {}
+    for settings in (each for entry in entries for each in params_of(entry).settings):
+        if isinstance(settings.get("model"), str):
+            told.setdefault(_plain([settings["model"], settings.get("revision"), _options(settings)]), settings)
+    weights = {entry.path: f"sha256 of the weights {entry.sha256}" for entry in entries if entry.rule == "train_model"}
+    reports = {
+        settings.get("model"): results.place_of(entry.path)
+        for entry in entries
+        for settings in params_of(entry).settings
+        if entry.rule == "check_model" and not entry.path.endswith((".tokenizer.json", ".tokenizer.parquet"))
+    }
+    for settings in told.values():
+        said = [f"revision {settings.get('revision') or 'not pinned'}"]
+        said += [f"{key} {settings[key]}" for key in ("layer", "dtype", "pieces") if key in settings]
+        said += [f"{key} {_plain(value)}" for key, value in _options(settings).items()]
+        name = settings["model"]
+        if digest := _identity(reports.get(name)) or weights.get(f"{name}/model.safetensors"):
+            said.insert(0, digest)
+        yield f"{name}  {', '.join(said)}"
+
+
+def _options(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """How a model is loaded, where that is not as usual; seeds of twins are told elsewhere."""
+    options: Mapping[str, Any] = settings.get("options") or {}
+    usual = ("auto", "none")
+    return {key: value for key, value in options.items() if value and value not in usual and key != "random_weights"}
+
+
+def _identity(report: Path | None) -> str | None:
+    """What the workflow knows a model by (sha256, or id and commit), if the report on it is there."""
+    try:
+        identity: Mapping[str, Any] = json.loads(report.read_text(encoding="utf-8"))["identity"] if report else {}
+    except (OSError, ValueError, KeyError):
+        return None
+    return ", ".join(f"{key} {value}" for key, value in identity.items()) or None
+
+
+def _seeds(entries: tuple[Entry, ...]) -> Iterator[str]:
+    found: dict[tuple[str, str], None] = {}
+    for entry in entries:
+        for name, value in settings_of(entry):
+            if name.rpartition(".")[2] in _SEEDS and value is not None:
+                found[entry.rule, f"{name} {value}"] = None
+    for rule, seed in sorted(found):
+        yield f"{rule}: {seed}"
+
+
+def _code(entries: tuple[Entry, ...], ledger: Ledger, *, whole: bool) -> Iterator[str]:
+    script, digest = next(iter(entries[0].code.items()), (entries[0].rule, "not known"))
+    own = ledger.definitions_of(entries[0])
+    kind = "definitions" if own != entries[0].code else "modules"  # as an older version noted them
+    yield f"workflow/scripts/{script} and the {len(own) - 1} {kind} that it reaches: fingerprint {digest}"
+    others = {name: each for entry in entries for name, each in ledger.definitions_of(entry).items()}
+    yield f"all of the way: {len(others)} scripts and {kind}, fingerprint {digest_of(others)}"
+    if whole:
+        yield from (f"{name} {each}" for name, each in sorted(others.items()))
+
+
+def _circumstances(entries: tuple[Entry, ...], results: Results) -> Iterator[str]:
+    counts = Counter(entry.circumstances for entry in entries)
+    for digest, count in counts.most_common():
+        circumstances = results.ledger.circumstances.get(digest)
+        if circumstances is None:
+            yield f"{count} of {len(entries)} results: not known"
+            continue
+        if len(counts) > 1:
+            own = ", the file itself among them" if digest == entries[0].circumstances else ""
+            yield f"{count} of {len(entries)} results{own}:"
+        yield from _told(circumstances)
+
+
+def _told(circumstances: Circumstances) -> Iterator[str]:
+    """Libraries and host, a line each."""
+    host, settings = circumstances.host, circumstances.settings
+    yield ", ".join(f"{name} {version}" for name, version in circumstances.libraries.items())
+    gpus = [f"{count} x {model}" for model, count in Counter(host.get("gpus", [])).items()]
+    driver = f" (driver {host['gpu_driver']})" if "gpu_driver" in host else ""
+    processor = [host.get(key, f"{key} not known") for key in ("processor", "architecture")]
+    units = " ".join(host.get("instructions", [])) or "instructions not known"
+    cards = ", ".join(gpus) + driver if gpus else "no graphics card"
+    yield f"{', '.join(processor)}, {host.get('cores', '?')} cores ({units}), {host.get('system', '?')}; {cards}"
+    yield "run with " + ", ".join(f"{key} {_plain(value)}" for key, value in settings.items() if value)
+    if variables := host.get("variables"):
+        yield "environment " + ", ".join(f"{name}={value}" for name, value in variables.items())
+
+
+def _plain(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)

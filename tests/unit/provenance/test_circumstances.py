@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import tomllib
 from dataclasses import replace
 from pathlib import Path
 
-from noted_results import CIRCUMSTANCES, NotedResults, small_results
+from noted_results import CIRCUMSTANCES, CODE, NotedResults, small_results
 
-from prasanga.provenance.circumstances import (
+from prasanga.provenance.code import Code
+from prasanga.provenance.ledger import (
     LIBRARIES,
+    Entry,
+    Ledger,
     here,
     host_kind,
     last_planned,
     note_job,
+    read_ledger,
     remember_plan,
+    synchronize,
     versions,
 )
-from prasanga.provenance.ledger import Entry, Ledger, read_ledger, synchronize
 
 CPUINFO = """\
 processor\t: 0
@@ -174,3 +179,19 @@ def test_a_file_that_comes_back_is_known_again(tmp_path: Path) -> None:
 def test_an_entry_says_nothing_of_other_kinds_of_digests() -> None:
     record = {"rule": "r", "input": ["a", "b"], "input_checksums": {"a": "md5:1", "b": "sha256:2"}}
     assert Entry("c", "0", 1, 1, record).made_from == {"a": None, "b": "2"}
+
+
+def test_the_definitions_of_all_code_that_results_were_made_with_are_kept(tmp_path: Path) -> None:
+    noted = small_results(tmp_path)
+    new = Code("cccccccccccc", {"measure.py": "new"})
+    noted.make("results/associations/ceat.csv", "a,0.6\n", "gather_ceat", code=new)
+    noted.end_run()
+    assert ledger_of(noted).code == {"0123456789ab": CODE.definitions, "cccccccccccc": new.definitions}
+    shutil.rmtree(noted.root / ".snakemake")
+    assert synchronize(noted.root).code == {"measure.py": new}, "what the newest result was made with"
+    noted.make("results/report/figures/ceat.svg", "<svg>", "draw_ceat", code=new)
+    shutil.rmtree(noted.root / "results/lexicon")
+    shutil.rmtree(noted.root / "results/sentences")
+    shutil.rmtree(noted.root / "results/associations/ceat")
+    noted.end_run()
+    assert set(ledger_of(noted).code) == {"cccccccccccc"}, "nothing is made with the other any more"

@@ -17,9 +17,9 @@ from noted_results import CIRCUMSTANCES, CODE, NotedResults, small_results
 
 from prasanga.errors import InputError
 from prasanga.parquet import write_table
-from prasanga.provenance.checking import check_results
-from prasanga.provenance.findings import Check, say
-from prasanga.provenance.ledger import synchronize
+from prasanga.provenance.check import Check, check_results, say
+from prasanga.provenance.code import Code
+from prasanga.provenance.ledger import LEDGER, synchronize
 
 TABLE = "results/associations/ceat.csv"
 
@@ -146,13 +146,13 @@ def test_without_a_ledger_nothing_is_known(noted: NotedResults) -> None:
 
 
 def test_other_code_than_that_of_the_neighbours(noted: NotedResults) -> None:
-    newer = {**CODE, "prasanga.parquet": "cccccccccccc"}
+    newer = Code("cccccccccccc", {**CODE.definitions, "prasanga.parquet.write": "dddddddddddd"})
     noted.make("results/report/tables/ceat.md", "| a |\n", "write_tables", [TABLE], code=newer)
     noted.end_run()
     findings = check(noted).wrong
     assert {each.kind for each in findings} == {"code"}
     assert len(findings) == 6
-    assert "prasanga.parquet ba9876543210" in findings[0].text
+    assert "prasanga.parquet.write ba9876543210" in findings[0].text
 
 
 def test_a_setting_of_an_earlier_config_beside_one_of_the_new(noted: NotedResults) -> None:
@@ -192,9 +192,23 @@ def test_other_libraries_are_told_and_not_wrong(noted: NotedResults) -> None:
 
 
 def test_code_that_was_edited_since_is_told_and_not_wrong(noted: NotedResults) -> None:
-    assert found(noted, code=lambda _: CODE) == []
-    edited = lambda _: {**CODE, "prasanga.parquet": "dddddddddddd"}  # noqa: E731
-    assert [kind for kind, _, _ in found(noted, code=edited)] == ["newer code"]
+    assert found(noted, code={"measure.py": CODE}) == []
+    edited = Code("cccccccccccc", {**CODE.definitions, "prasanga.parquet.write": "dddddddddddd"})
+    [finding] = check(noted, code={"measure.py": edited}).findings
+    assert (finding.kind, finding.is_wrong) == ("newer code", False)
+    assert finding.text.startswith("6 result(s) were made before an edit of prasanga.parquet.write; a run that needs")
+
+
+def test_notes_of_an_older_version_name_modules(noted: NotedResults) -> None:
+    """Each module that a script reached was a parameter of its own."""
+    ledger = noted.results / LEDGER
+    old = ledger.read_text(encoding="utf-8").replace(
+        "\"'measure.py 0123456789ab'\"", "\"'measure.py 0123456789ab'\", \"'prasanga.parquet ba9876543210'\""
+    )
+    ledger.write_text("".join(line for line in old.splitlines(keepends=True) if "definitions" not in line))
+    assert found(noted) == []
+    [finding] = check(noted, code={"measure.py": Code("cccccccccccc", {"measure.py": "0"})}).findings
+    assert finding.text.startswith("6 result(s) were made before an edit of measure.py")
 
 
 def test_lists_name_their_shards(noted: NotedResults) -> None:
@@ -204,7 +218,11 @@ def test_lists_name_their_shards(noted: NotedResults) -> None:
     drawn = {"segments": ["results/samples/9/00.parquet"]}
     noted.make("results/samples/9.of1.json", json.dumps(drawn), "draw")
     noted.end_run()
-    findings = check(noted).wrong
+
+    def no_shards(path: Path) -> None:
+        raise InputError(f"{path}: of two models")
+
+    findings = check(noted, shards=no_shards).wrong
     assert [(each.kind, each.path) for each in findings] == [
         ("list", "results/embeddings/a/9.json"),
         ("list", "results/embeddings/a/9.json"),
@@ -212,7 +230,7 @@ def test_lists_name_their_shards(noted: NotedResults) -> None:
     ]
     assert "The shard 9/00.parquet is not the one that this list names" in findings[0].text
     assert findings[0].text.endswith("made again by its name: snakemake results/embeddings/a/9.json --cores all")
-    assert "has no column 'occurrence_id' and is no shard of vectors" in findings[1].text
+    assert findings[1].text.endswith("results/embeddings/a/9.json: of two models")
 
 
 def parquet(place: Path) -> bytes:

@@ -1,27 +1,95 @@
-"""Whether a folder of results is what its ledger says, from the page to the corpus."""
+"""Whether a folder of results is what its ledger says, from the page to the corpus.
+
+Snakemake makes anew what an edit or a change of the config touches, if it is among what was asked for. What is left
+over from before, and was made with other code, another config or another revision of a model than its neighbours, is
+found here.
+"""
 
 from __future__ import annotations
 
+import csv
 import hashlib
+import io
 import json
-from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+import logging
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from prasanga.digests import unreadable
 from prasanga.documents import is_whole_document
 from prasanga.errors import InputError
 from prasanga.parquet import DamagedFileError, require_every_page
 from prasanga.progress import BYTES, progress
-from prasanga.provenance.files import unreadable
-from prasanga.provenance.findings import AGAIN, Check, Finding
-from prasanga.provenance.ledger import LEDGER, Entry, read_notes, result_files
-from prasanga.provenance.lineage import Results, corpus_digests, open_results, params_of
-from prasanga.provenance.mixtures import code_mixtures, libraries, model_mixtures, newer_code, settings_mixtures
+from prasanga.provenance.code import Code, edits
+from prasanga.provenance.ledger import LEDGER, Entry, Ledger, read_notes, result_files
+from prasanga.provenance.lineage import Results, corpus_digests, leaves, open_results, params_of, settings_of
 
+AGAIN = (
+    "Run the workflow again; what it then leaves as it is, no table of the study needs: ask for it by its name, or"
+    " delete it."
+)
+"""What to do about a result that is left over from before."""
+_SHOWN = 50
 _PIECE, _THREADS = 8 << 20, 4
 _MARKED_WITHIN = 5.0  # seconds: Snakemake notes the start of a job for each of its files, one after the other
+_NAMED = ("models", "static.vectors", "pairs.sets")
+"""Sections of the config with an entry for each model, file of vectors or set."""
+_LONGEST, _NAMES = 60, 8
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something that was found in a folder of results.
+
+    Attributes:
+        kind: changed, damaged, unknown, unfinished, lost, missing, input, source, code, settings, model, list: what
+            does not fit; absent, libraries, newer code: what is worth knowing and not wrong.
+        path: the file.
+        text: what does not fit and what to do, or what is worth knowing; a sentence or more.
+        is_wrong: whether the results are not what they should be.
+    """
+
+    kind: str
+    path: str
+    text: str
+    is_wrong: bool = True
+
+
+@dataclass(frozen=True)
+class Check:
+    """What was looked at, and what was found: what is wrong first."""
+
+    n_files: int
+    n_bytes: int
+    findings: tuple[Finding, ...]
+
+    @property
+    def wrong(self) -> tuple[Finding, ...]:
+        """The findings that are wrong."""
+        return tuple(each for each in self.findings if each.is_wrong)
+
+    @property
+    def summary(self) -> str:
+        """One sentence."""
+        looked = f"{self.n_files:,} files of {self.n_bytes / 1e6:,.1f} MB"
+        if not self.wrong:
+            return f"{looked}: all are what the ledger says, and fit together."
+        kinds = ", ".join(f"{kind} {count}" for kind, count in sorted(Counter(f.kind for f in self.wrong).items()))
+        return f"{looked}: {len(self.wrong)} finding(s) that must be seen to ({kinds})."
+
+    def to_tsv(self) -> str:
+        """A table with the columns kind, path, wrong (yes or no) and text."""
+        text = io.StringIO()
+        writer = csv.writer(text, delimiter="\t", lineterminator="\n")
+        writer.writerow(["kind", "path", "wrong", "text"])
+        writer.writerows([each.kind, each.path, "yes" if each.is_wrong else "no", each.text] for each in self.findings)
+        return text.getvalue()
 
 
 def check_results(
@@ -29,7 +97,8 @@ def check_results(
     *,
     root: str | Path = ".",
     planned: Collection[str] = (),
-    code: Callable[[str], Mapping[str, str]] | None = None,
+    code: Mapping[str, Code] | None = None,
+    shards: Callable[[Path], object] = lambda _: None,
 ) -> Check:
     """Compare every file of a folder of results with the ledger, and what they were made from with what is there.
 
@@ -38,7 +107,8 @@ def check_results(
         root: what the paths of sources start from.
         planned: sources that are read while planning (word lists): an edit of these may change no result, which
             Snakemake knows, and so is told and not wrong.
-        code: {script or module: digest} of a script of this name as it is now; None where there is no workflow.
+        code: of the scripts, by name, as they are now; None where there is no workflow.
+        shards: raises InputError if the shards of a list of vectors do not belong together.
 
     Returns:
         The findings; none that is wrong if the folder is whole.
@@ -58,15 +128,35 @@ def check_results(
         *_lost(results, digests, Path(root)),
         *_inputs(way, results, digests),
         *_sources(way.values(), Path(root), planned),
-        *_lists(results, digests),
-        *code_mixtures(whole),
-        *settings_mixtures(whole, results),
-        *model_mixtures(whole),
-        *libraries(whole, results),
-        *newer_code(whole, code),
+        *_lists(results, digests, shards),
+        *_code_mixtures(whole, results.ledger),
+        *_settings_mixtures(whole, results.ledger),
+        *_model_mixtures(whole),
+        *_libraries(whole, results.ledger),
+        *_newer_code(whole, results.ledger, code or {}),
     ]
     findings.sort(key=lambda each: not each.is_wrong)
     return Check(len(places), sum(place.stat().st_size for place in places.values()), tuple(findings))
+
+
+def say(check: Check, table: str) -> None:
+    """Tell what was found, a line each, and at last the sum of it.
+
+    Args:
+        check: what was found.
+        table: the file that has all of it; no more than some findings are shown.
+
+    Raises:
+        InputError: with the sum, if something is wrong.
+    """
+    for finding in check.findings[:_SHOWN]:
+        level = logging.ERROR if finding.is_wrong else logging.INFO
+        logger.log(level, "%s (%s): %s", finding.path, finding.kind, finding.text)
+    if len(check.findings) > _SHOWN:
+        logger.info("%d more findings: %s", len(check.findings) - _SHOWN, table)
+    if check.wrong:
+        raise InputError(f"{check.summary} Each with what to do: {table}")
+    logger.info("%s", check.summary)
 
 
 def _digests(places: Mapping[str, Path]) -> dict[str, str]:
@@ -229,10 +319,8 @@ def _changed_source(path: str, made: Collection[str], *, is_wrong: bool) -> Find
     return Finding("source", path, text + what, is_wrong=is_wrong)
 
 
-def _lists(results: Results, digests: Mapping[str, str]) -> Iterator[Finding]:
+def _lists(results: Results, digests: Mapping[str, str], fitting: Callable[[Path], object]) -> Iterator[Finding]:
     """Lists of shards that name others than those that are there; shards of one list that were made differently."""
-    from prasanga.embeddings.lists import fitting_shards
-
     for place in sorted(results.folder.glob("embeddings/*/*.json")):
         try:
             listed = json.loads(place.read_text(encoding="utf-8"))["shards"]
@@ -248,7 +336,7 @@ def _lists(results: Results, digests: Mapping[str, str]) -> Iterator[Finding]:
             )
             yield Finding("list", name, text)
         try:
-            fitting_shards(place)
+            fitting(place)
         except InputError as error:
             yield Finding("list", name, str(error))
     for place in sorted(results.folder.glob("samples/*.json")):
@@ -264,3 +352,126 @@ def _lists(results: Results, digests: Mapping[str, str]) -> Iterator[Finding]:
 
 def _beside(list_name: str, shard: str) -> str:
     return f"{list_name.rpartition('/')[0]}/{shard}"
+
+
+def _code_mixtures(whole: Mapping[str, Entry], ledger: Ledger) -> Iterator[Finding]:
+    """Yield results that were made with another definition than others that use it."""
+    by_code: dict[tuple[tuple[str, str], ...], list[str]] = defaultdict(list)
+    for path, entry in whole.items():
+        by_code[tuple(entry.code.items())].append(path)
+    by_name: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for paths in by_code.values():
+        for name, digest in ledger.definitions_of(whole[paths[0]]).items():
+            by_name[name][digest] += paths
+    odd: dict[str, list[str]] = defaultdict(list)
+    for name, by_digest in by_name.items():
+        for digest, path in _odd_ones(by_digest, whole):
+            odd[path].append(f"{name} {digest}")
+    for path, names in sorted(odd.items()):
+        yield Finding("code", path, f"Made with other code than its neighbours: {_some(names)}. {AGAIN}")
+
+
+def _settings_mixtures(whole: Mapping[str, Entry], ledger: Ledger) -> Iterator[Finding]:
+    """Yield results with a setting of an earlier config, beside others of their rule that have the newest one's."""
+    newest = max(whole.values(), key=_made_at, default=None)
+    config = dict(leaves(ledger.of(newest).config)) if newest is not None else {}
+    of_rule: dict[tuple[str, str, str], dict[str, None]] = defaultdict(dict)
+    for path, entry in whole.items():
+        for name, value in settings_of(entry):
+            of_rule[entry.rule, name.rpartition(".")[2], _plain(value)][path] = None
+    changed = {
+        digest: [(key, value) for key, value in leaves(each.config) if key in config and value != config[key]]
+        for digest, each in ledger.circumstances.items()
+    }
+    for path, entry in whole.items():
+        for key, value in changed.get(entry.circumstances, ()):
+            last = key.rpartition(".")[2]
+            has_old = path in of_rule.get((entry.rule, last, _plain(value)), ())
+            others = of_rule.get((entry.rule, last, _plain(config[key])), {})
+            if has_old and others and _concerns(key, path):
+                old, new = (_plain(each)[:_LONGEST] for each in (value, config[key]))
+                yield Finding("settings", path, f"Made with {key} {old}, but {min(others)} with {new}. {AGAIN}")
+
+
+def _concerns(key: str, path: str) -> bool:
+    """Whether a key of the config is of the study, or of the model, file of vectors or set that a result is of."""
+    section = next((each for each in _NAMED if key.startswith(f"{each}.")), None)
+    if section is None:
+        return True
+    name = key.removeprefix(f"{section}.").partition(".")[0]
+    return any(part == name or part.startswith(f"{name}.") for part in path.split("/"))
+
+
+def _model_mixtures(whole: Mapping[str, Entry]) -> Iterator[Finding]:
+    """Yield results of one model in two revisions."""
+    by_model: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for path, entry in whole.items():
+        for settings in params_of(entry).settings:
+            if isinstance(settings.get("model"), str) and "revision" in settings:
+                by_model[settings["model"]][str(settings["revision"])].append(path)
+    for model, by_revision in by_model.items():
+        for revision, path in _odd_ones(by_revision, whole):
+            text = f"Made with revision {revision} of {model}, which its neighbours were not. {AGAIN}"
+            yield Finding("model", path, text)
+
+
+def _libraries(whole: Mapping[str, Entry], ledger: Ledger) -> Iterator[Finding]:
+    """Tell of several versions of libraries or kinds of hosts: the last digits of numbers may differ."""
+    by_kind: dict[str, list[str]] = defaultdict(list)
+    for path, entry in whole.items():
+        said = ledger.of(entry)
+        kind: dict[str, Any] = {**said.libraries}
+        kind |= {key: said.host[key] for key in ("processor", "gpus") if key in said.host}
+        by_kind[json.dumps(kind, sort_keys=True, ensure_ascii=False)].append(path)
+    nothing = by_kind.pop("{}", [])
+    if nothing:
+        text = f"Libraries and host are not known of {len(nothing)} result(s), such as {min(nothing)}."
+        yield Finding("libraries", min(nothing), text, is_wrong=False)
+    common = max(by_kind, key=lambda kind: len(by_kind[kind]), default="{}")
+    others: dict[str, Any] = json.loads(common)
+    for described, paths in by_kind.items():
+        own: dict[str, Any] = json.loads(described)
+        differ = [f"{key} {own.get(key)}" for key in sorted(own | others) if own.get(key) != others.get(key)]
+        if differ:
+            text = f"{len(paths)} result(s) were made with {', '.join(differ)}, unlike {len(by_kind[common])} others."
+            yield Finding("libraries", min(paths), text, is_wrong=False)
+
+
+def _newer_code(whole: Mapping[str, Entry], ledger: Ledger, now: Mapping[str, Code]) -> Iterator[Finding]:
+    """Tell of results whose code has been edited since."""
+    by_code: dict[tuple[tuple[str, str], ...], list[str]] = defaultdict(list)
+    for path, entry in whole.items():
+        by_code[tuple(entry.code.items())].append(path)
+    edited, made_before = set[str](), set[str]()
+    for code, paths in by_code.items():
+        definitions = ledger.definitions_of(whole[paths[0]])
+        if found := edits({name: Code(digest, definitions) for name, digest in code if name.endswith(".py")}, now):
+            edited |= found.keys()
+            made_before.update(paths)
+    if made_before:
+        text = (
+            f"{len(made_before)} result(s) were made before an edit of {_some(sorted(edited))}; a run that needs them"
+            " makes them anew."
+        )
+        yield Finding("newer code", min(made_before), text, is_wrong=False)
+
+
+def _odd_ones(by_value: Mapping[str, list[str]], whole: Mapping[str, Entry]) -> Iterator[tuple[str, str]]:
+    """(value, path) of those that differ from the newest result."""
+    if len(by_value) > 1:
+        newest = max(by_value, key=lambda value: max(_made_at(whole[path]) for path in by_value[value]))
+        for value, paths in by_value.items():
+            if value != newest:
+                yield from ((value, path) for path in sorted(set(paths)))
+
+
+def _made_at(entry: Entry) -> float:
+    return float(entry.record.get("starttime") or entry.mtime_ns / 1e9)
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:_NAMES]) + (" and others" if len(names) > _NAMES else "")
+
+
+def _plain(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, ensure_ascii=False, default=str)

@@ -1,0 +1,327 @@
+"""What is known of a study before any job runs: what it measures, what each job depends on, which files it makes."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from prasanga.config import complete, read_schema
+from prasanga.errors import InputError
+from prasanga.plan import METHODS, Files, Settings, Study, digests_of, require_results
+
+Config = dict[str, Any]
+Planned = Callable[..., Study]
+
+
+@pytest.fixture(scope="module")
+def demo(project_root: Path) -> Config:
+    """The demo's config, as it is written."""
+    config: Config = yaml.safe_load((project_root / "config.yaml").read_text(encoding="utf-8"))
+    return config
+
+
+@pytest.fixture(scope="module")
+def schema(project_root: Path) -> Config:
+    return read_schema(project_root / "workflow/schemas/config.schema.yaml")
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What plans remember: the word lists are read once."""
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture
+def planned(
+    project_root: Path, demo: Config, schema: Config, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Planned:
+    """Plan the demo with some of its keys changed, in a folder of its own."""
+    (tmp_path / "resources").symlink_to(project_root / "resources")
+    monkeypatch.chdir(tmp_path)
+
+    def plan(changes: Mapping[str, Any] | None = None, *, from_results: bool = False) -> Study:
+        config = merged(demo, {"outside": [str(project_root)], **(changes or {})})
+        return Study(complete(config, schema), from_results=from_results, cache=cache)
+
+    return plan
+
+
+def merged(config: Mapping[str, Any], changes: Mapping[str, Any]) -> Config:
+    """Return a config with some keys changed, those below them too; None takes a key out."""
+    result = copy.deepcopy(dict(config))
+    for key, value in changes.items():
+        if value is None:
+            result.pop(key, None)
+        elif isinstance(value, Mapping) and isinstance(result.get(key), Mapping):
+            result[key] = merged(result[key], value)
+        else:
+            result[key] = copy.deepcopy(value)
+    return result
+
+
+def write(*paths: str) -> None:
+    for path in paths:
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        Path(path).touch()
+
+
+def test_the_demo_measures_these_models(planned: Planned) -> None:
+    study = planned()
+    assert study.models == ["tiny-narrow", "tiny-wide"]
+    assert study.twin_of == {"tiny-narrow-random": "tiny-narrow", "tiny-wide-random": "tiny-wide"}
+    assert list(study.scored) == ["tiny-narrow", "tiny-decoder", "tiny-encoder-decoder"]
+    assert study.masked == ["tiny-narrow"]
+    assert study.masked_twins == ["tiny-narrow-random"]
+    assert study.small
+    assert study.looked_at == ["tiny-decoder", "tiny-encoder-decoder", "tiny-narrow", "tiny-wide"]
+    assert study.labels == {"9": "9", "25": "25", "75": "75", "over75": ">75"}
+    assert study.shortest == "9"
+    assert study.drawn == "results/samples/9-25-75-over75.of1.json"
+    assert list(study.chosen) == [f"C{number}" for number in range(1, 10)] == list(study.weat_chosen)
+    assert study.vectors.trained == ["glove", "word2vec"]
+    assert set(study.corpus) == {shard.path for shard in study.shards.values()}
+
+
+def test_layers_are_measured_one_by_one_and_embedded_by_the_first(planned: Planned) -> None:
+    study = planned({"models": {"tiny-wide": {"layer": [-1, 1]}}, "embeddings": {"buckets": 2}})
+    last, first = "tiny-wide-layer-last", "tiny-wide-layer1"
+    assert study.models == ["tiny-narrow", last, first]
+    files = Files(study)
+    assert files.first_layer(first, "9", "01") == [f"results/embeddings/{last}/9/01.parquet"]
+    assert files.first_layer(last, "9", "01") == []
+    assert files.first_layer(f"{first}-random", "9", "01") == [f"results/embeddings/{last}-random/9/01.parquet"]
+    assert files.shards(last, "9", "left_out.tsv") == [
+        f"results/embeddings/{last}/9/{bucket}.left_out.tsv" for bucket in ("00", "01")
+    ]
+    assert files.shards(last, "templates") == [f"results/embeddings/{last}/templates/00.parquet"]
+
+
+def settings_of(study: Study) -> dict[str, Any]:
+    """What every job of a study depends on."""
+    settings = Settings(study)
+    shard = study.shards[min(study.shards)]
+    return {
+        "forms": settings.forms(),
+        "sentences": settings.shard(shard),
+        "samples": settings.sampling(),
+        "training": settings.training("tiny-narrow"),
+        "check": settings.check("tiny-narrow"),
+        "vectors": settings.embedding("tiny-narrow"),
+        "vectors of sentences": settings.sentence_embedding("tiny-narrow"),
+        "static": settings.static_training("glove"),
+        "words of static": settings.static_reading("glove"),
+        "ceat": settings.ceat("tiny-narrow", "9"),
+        "ceat of a twin": settings.ceat("tiny-narrow-random", "9"),
+        "comparison": settings.comparison_of_ceat(),
+        "seat": settings.seat("tiny-narrow"),
+        "weat": settings.weat("glove"),
+        "pairs": settings.set_of_pairs("demo"),
+        "scores": settings.pair_scores("tiny-narrow"),
+        "bias": settings.bias(),
+        "structures": settings.structures("tiny-narrow"),
+        "log_probability": settings.log_probability("tiny-narrow"),
+        "gathering": settings.gathering_structures([]),
+        "categories": digests_of(study.chosen),
+    }
+
+
+@pytest.mark.parametrize(
+    ("changes", "concerned"),
+    [
+        pytest.param({"title": "Another"}, set(), id="a title"),
+        pytest.param({"models": {"tiny-narrow": {"cards": 1, "dtype": "float32"}}}, set(), id="a card"),
+        pytest.param({"embeddings": {"buckets": 3}}, {"samples"}, id="buckets"),
+        pytest.param({"samples": {"contexts_per_stimulus": 5}}, {"samples"}, id="contexts"),
+        pytest.param({"samples": {"lengths": [9, 25]}}, {"samples"}, id="lengths"),
+        pytest.param({"sentences": {"before": 1}}, {"sentences"}, id="contexts before"),
+        pytest.param({"sentences": {"match": "sentence-initial"}}, {"sentences", "ceat", "ceat of a twin"}, id="match"),
+        pytest.param(
+            {"replacements": {"urls": "X"}}, {"sentences", "training", "static"}, id="what stands for an address"
+        ),
+        pytest.param({"associations": {"n_samples": 5}}, {"ceat", "ceat of a twin"}, id="draws"),
+        pytest.param({"associations": {"band": 0.2}}, {"ceat", "ceat of a twin", "comparison"}, id="band"),
+        pytest.param(
+            {"associations": {"n_resamples": 3}},
+            {"ceat", "seat", "weat", "log_probability", "gathering"},  # twins have no interval
+            id="resamples",
+        ),
+        pytest.param({"embeddings": {"stored_dtype": "float32"}}, {"vectors", "vectors of sentences"}, id="stored"),
+        pytest.param({"seat": {"unit": "sentence"}}, {"seat"}, id="unit of SEAT"),
+        pytest.param({"seat": {"categories": ["C1"]}}, {"seat"}, id="categories of SEAT"),
+        pytest.param({"static": {"vectors": {"glove": {"train": {"epochs": 3}}}}}, {"static"}, id="epochs"),
+        pytest.param({"static": {"categories": ["C1"]}}, {"weat"}, id="categories of WEAT"),
+        pytest.param({"pairs": {"ties": "against"}}, {"bias"}, id="ties"),
+        pytest.param({"pairs": {"encoder": "p_modified"}}, {"scores"}, id="measure of encoders"),
+        pytest.param({"pairs": {"encoder_decoder": "causal"}}, set(), id="measure of other models"),
+        pytest.param({"log_probability": {"terms": "mean"}}, {"structures", "log_probability"}, id="terms"),
+        pytest.param({"log_probability": {"categories": ["C1"]}}, {"log_probability"}, id="categories of templates"),
+        pytest.param({"categories": ["C1"]}, {"samples", "ceat", "ceat of a twin", "weat", "categories"}, id="fewer"),
+    ],
+)
+def test_a_change_of_the_config_changes_what_depends_on_it(
+    planned: Planned, changes: Config, concerned: set[str]
+) -> None:
+    before, after = settings_of(planned()), settings_of(planned(changes))
+    assert {name for name in before if before[name] != after[name]} == concerned
+
+
+def test_which_entry_names_a_file_changes_nothing_of_its_sentences(planned: Planned) -> None:
+    texts = [
+        {"files": f"resources/demo/corpus/bn/{part}*.txt", "documents": "blank-line"} for part in ("[a-m]", "[n-z]")
+    ]
+    one, other = (planned({"corpus": {"texts": order}}) for order in (texts, texts[::-1]))
+    assert {name: 1 - shard.text for name, shard in one.shards.items()} == {
+        name: shard.text for name, shard in other.shards.items()
+    }
+    for name, shard in one.shards.items():
+        assert Settings(one).shard(shard) == Settings(other).shard(other.shards[name])
+    assert Settings(one).release()["of_table"] != Settings(other).release()["of_table"]
+
+
+def plain(value: object) -> bool:
+    if isinstance(value, Mapping):
+        return all(isinstance(key, str) and plain(inner) for key, inner in value.items())
+    if isinstance(value, list | tuple):
+        return type(value) in (list, tuple) and all(map(plain, value))
+    return value is None or type(value) in (int, float, str, bool)
+
+
+def test_parameters_are_values_that_snakemake_compares(planned: Planned) -> None:
+    """It passes over paths, named tuples and numbers of numpy without a word."""
+    study = planned()
+    for name, value in {**settings_of(study), "page": Settings(study).page()}.items():
+        assert plain(value), name
+
+
+def test_the_tests_of_all_methods_are_one_family(planned: Planned) -> None:
+    files = Files(planned())
+    of_methods = {method: files.estimates(method) for method in METHODS}
+    assert {method: len(paths) for method, paths in of_methods.items()} == {
+        **{"ceat": 8, "seat": 2, "weat": 2, "log_probability": 1}
+    }
+    for method in METHODS:
+        gathered = files.gathered(method)
+        assert gathered["estimates"] == of_methods[method]
+        assert set(gathered["others"]) == {path for other in METHODS if other != method for path in of_methods[other]}
+        assert gathered["words"] == [path.replace(".parquet", ".words.parquet") for path in of_methods[method]]
+        assert len(files.models_of_twins(method)) == len(gathered["twins"])
+    assert files.gathered("seat")["twins"] == [
+        f"results/associations/seat/tiny-{model}-random.parquet" for model in ("narrow", "wide")
+    ]
+    assert files.models_of_twins("ceat") == ["tiny-narrow"] * 4 + ["tiny-wide"] * 4
+    assert files.gathered("weat")["twins"] == []
+
+
+def test_a_study_has_the_results_that_it_asks_for(planned: Planned) -> None:
+    everything = Files(planned()).results
+    assert everything["ceat_words"] == "results/associations/ceat_words.parquet"
+    assert everything["differences"] == "results/associations/ceat_differences.parquet"
+    assert everything["traits"] == "results/likelihoods/traits.parquet"
+    without = {"seat": {"categories": []}, "pairs": {"sets": {"demo": None}}, "static": {"vectors": {"glove": None}}}
+    less = Files(planned({**without, "log_probability": {"traits": [], "categories": []}}))
+    assert set(everything) - set(less.results) == {
+        *("seat", "log_probability", "structures", "structure_differences", "traits"),
+        *("bias_percentages", "pair_differences", "pair_statistics"),
+    }
+    assert less.likelihoods() == []
+    assert less.associations()[2:] == ["results/associations/weat.parquet"]
+    assert less.shown()["static"]["vectors"].keys() == {"word2vec"}
+    assert list(less.estimates_shown()) == ["ceat", "weat"]
+    assert not less.pair_table()
+
+
+def test_an_unfinished_study_is_drawn_from_what_is_there(planned: Planned) -> None:
+    there = [f"results/associations/ceat/tiny-narrow/{length}.parquet" for length in ("9", "25")]
+    twin = "results/associations/ceat/tiny-wide-random/9.parquet"
+    seat = "results/associations/seat.parquet"
+    write(*there, there[0].replace(".parquet", ".words.parquet"), twin, seat, "results/lexicon/forms.parquet")
+    files = Files(planned(from_results=True))
+    assert files.results == {
+        "ceat": "results/unfinished/ceat.parquet",
+        "ceat_words": "results/unfinished/ceat_words.parquet",
+        "seat": seat,
+    }
+    assert any(sentence.startswith("CEAT is not complete: 2 of 8 parts are there") for sentence in files.missing)
+    assert files.gathered("ceat") == {
+        "estimates": there,
+        "twins": [twin],
+        "words": ["results/associations/ceat/tiny-narrow/9.words.parquet"],
+        "others": [],
+    }
+    assert files.models_of_twins("ceat") == ["tiny-wide"]
+    assert files.of_words() == {"categories": [], "forms": ["results/lexicon/forms.parquet"]}
+    assert "ceat_estimates.csv" in files.data()  # made by this run
+    assert "seat_estimates.csv" not in files.data()  # nobody brought it
+    require_results(files)
+
+
+def test_nothing_to_draw_from_is_told(planned: Planned) -> None:
+    with pytest.raises(InputError, match=r"there are none of this study: no results/associations/ceat[.]parquet or "):
+        require_results(Files(planned(from_results=True)))
+
+
+@pytest.mark.parametrize(
+    ("targets", "changes", "all_needed"),
+    [
+        (["all"], {}, True),
+        (["associations"], {}, True),
+        (["results/associations/ceat.parquet"], {}, True),
+        (["results/embeddings/tiny-narrow/9.json"], {}, True),
+        (["results/embeddings/tiny-narrow/templates.json"], {}, False),
+        (["results/likelihoods/bias_percentages.parquet"], {}, False),
+        (["likelihoods"], {}, True),
+        # pairs need no samples, though other parts of the study do
+        (["likelihoods"], {"log_probability": {"categories": []}}, False),
+        (["sentences"], {}, False),
+    ],
+)
+def test_which_targets_pass_every_checkpoint(
+    planned: Planned, targets: list[str], changes: Config, all_needed: bool
+) -> None:
+    assert planned(changes).needs_all_checkpoints(targets) is all_needed
+
+
+def test_only_models_that_are_asked_something_are_looked_at(planned: Planned) -> None:
+    models = {"tiny-wide": None, "tiny-narrow": {"stages": ["likelihoods"]}}
+    nothing_else = {"seat": {"categories": []}}
+    assert planned({"models": models, **nothing_else}).looked_at == [
+        "tiny-decoder",
+        "tiny-encoder-decoder",
+        "tiny-narrow",
+    ]
+    no_pairs = {"pairs": {"sets": {"demo": None}}}
+    assert planned({"models": models, **nothing_else, **no_pairs}).looked_at == ["tiny-narrow"]
+
+
+def test_candidates_are_read_where_there_are_some(planned: Planned) -> None:
+    with pytest.raises(InputError, match=r"lexicon[.]candidates is null, so there is nothing to rank"):
+        Files(planned()).candidates()
+    study = planned({"lexicon": {"candidates": "resources/candidates/bn"}})
+    plan, sets = study.read_candidates()
+    assert plan.language == "bn"
+    assert sets
+    assert Files(study).candidates()[-1] == "resources/suffix_groups/bn.yaml"
+    assert Settings(study).ranking(sets)["candidates"] == "resources/candidates/bn"
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"categories": ["C77"]}, "`categories` in the config names 'C77'"),
+        ({"log_probability": {"exchanged": ["C77"]}}, "`log_probability.exchanged` in the config names 'C77'"),
+        ({"static": {"categories": ["C77"]}}, "`static.categories` in the config names 'C77'"),
+        ({"language": "hi"}, "`language` is 'hi', but the word lists in `lexicon.stimuli` are for 'bn'"),
+        ({"pairs": {"sets": {"demo": {"path": "absent.csv"}}}}, "`pairs.sets.demo.path` is 'absent.csv'"),
+        ({"static": {"vectors": {"tiny-wide": {"path": "x"}}}}, "`static.vectors.tiny-wide` has the name of a model"),
+        ({"samples": {"longest": 50}}, "75"),
+    ],
+)
+def test_mistakes_are_told_before_any_job(planned: Planned, changes: Config, said: str) -> None:
+    with pytest.raises(InputError) as told:
+        planned(changes)
+    assert said in str(told.value)
