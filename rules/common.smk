@@ -24,7 +24,7 @@ from prasanga.logs import said_of_failure
 from prasanga.methods import FAMILY, names_of
 from prasanga.plan import CACHE, Files, Settings, Study, digests_of, require_results
 from prasanga.provenance import digest_of
-from prasanga.provenance.code import fingerprint, remembered, say_edits
+from prasanga.provenance.code import fingerprint, fingerprint_of, remembered, say_edits
 from prasanga.provenance.ledger import here, note_job, synchronize
 from prasanga.report.downloads import name_of
 
@@ -191,12 +191,6 @@ def figures_in_report(paths):
     return [(report(path, **under) if path.endswith(".svg") else path) for path in paths]
 
 
-def code_of_figure(figure):
-    """Return the digest of the code that a figure's function reaches."""
-    name, _, _ = figure.plot.partition(".")
-    return digest_of(fingerprint(Path(SOURCE, f"prasanga/report/figures/{name}.py"), SOURCE))
-
-
 def circumstances(study):
     """The config, the libraries and the kind of host that this process runs with."""
     told = workflow.resource_settings
@@ -288,4 +282,7 @@ def attach_fingerprints(workflow):
                 script = Path(each.basedir.get_path_or_uri(secret_free=True), str(each.script))
                 CODE[script.name] = fingerprint(script)
                 each.set_params(f"{script.name} {CODE[script.name].fingerprint}")
+        # one script draws all figures, and does not reach their functions by name
+        for figure in {drawing.figure for drawing in DRAWINGS.values()}:
+            CODE[figure.function] = fingerprint_of(figure.function)
     warn(say_edits(MADE_WITH, CODE))

@@ -35,7 +35,7 @@ rule draw_figure:
         plot=lambda wildcards: DRAWINGS[wildcards.figure].figure.plot,
         options=lambda wildcards: DRAWINGS[wildcards.figure].options,
         # an edit of one figure draws that figure alone
-        code=lambda wildcards: code_of_figure(DRAWINGS[wildcards.figure].figure),
+        code=lambda wildcards: CODE[DRAWINGS[wildcards.figure].figure.function].fingerprint,
         # functions of `input` are not compared: another caption draws nothing anew
         caption=lambda wildcards, input: DRAWINGS[wildcards.figure].figure.caption,
     script:

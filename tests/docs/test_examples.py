@@ -23,6 +23,7 @@ from snakemake.cli import get_argument_parser
 
 from prasanga.config import complete, read_schema
 from prasanga.lexicon import check_examples, load_lexicon, load_suffix_groups
+from prasanga.report.figures.registry import COLUMN, FIGURES, FOLDER
 
 PAGES = [page for page in pages() if page not in GENERATED]
 PYTHON = [page for page in PAGES if any(block.language == "python" for block in blocks(page))]
@@ -237,6 +238,8 @@ def rules() -> tuple[set[str], list[re.Pattern[str]]]:
 def is_target(name: str) -> bool:
     names, files = rules()
     plain = re.sub(r"<[^>]+>", "x", name)
+    if figure := re.fullmatch(rf"{FOLDER}/(?:{COLUMN}/)?([^/]+)\.(?:svg|pdf|png)", plain):
+        return any(each.label_of(figure[1]) for each in FIGURES)
     return plain in names or any(pattern.fullmatch(plain) for pattern in files)
 
 

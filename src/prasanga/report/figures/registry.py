@@ -54,6 +54,11 @@ class Figure:
     variants: Callable[[Measured], Sequence[Options]] = _once
     on_page: bool = True
 
+    @property
+    def function(self) -> str:
+        """Return the full name of the function."""
+        return f"{__package__}.{self.plot}"
+
     def name(self, options: Options) -> str:
         """Return the name of the files with these options; what a file name should not hold becomes _."""
         return self.file.format_map({key: _safe(str(value)) for key, value in options.items()})
