@@ -370,8 +370,7 @@ def _is_documentation(node: ast.AST) -> bool:
 
 
 def _is_of_type_checking(node: ast.AST) -> bool:
-    is_checked = isinstance(node, ast.If) and _chain(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING")
-    return is_checked and not node.orelse
+    return isinstance(node, ast.If) and not node.orelse and _chain(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING")
 
 
 def _is_main(node: ast.AST) -> bool:

@@ -10,6 +10,7 @@ from markupsafe import Markup
 
 from prasanga.columns import remade_by, require_columns
 from prasanga.report.figures.palette import MARKERS, MODELS
+from prasanga.report.figures.registry import WORDS
 from prasanga.report.grid import is_number, natural_order
 from prasanga.report.section import Section, count
 from prasanga.report.sheet import MINUS, Cell, Row, Sheet, html, numbers, signed
