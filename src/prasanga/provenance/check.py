@@ -26,7 +26,7 @@ from prasanga.parquet import DamagedFileError, require_every_page
 from prasanga.progress import BYTES, progress
 from prasanga.provenance.code import Code, edits
 from prasanga.provenance.ledger import LEDGER, Entry, Ledger, read_notes, result_files
-from prasanga.provenance.lineage import Results, corpus_digests, leaves, open_results, params_of, settings_of
+from prasanga.provenance.lineage import Results, corpus_digests, leaves, leaves_of, open_results, settings_of
 
 AGAIN = (
     "Run the workflow again; what it then leaves as it is, no table of the study needs: ask for it by its name, or"
@@ -292,7 +292,7 @@ def _sources(entries: Iterable[Entry], root: Path, planned: Collection[str]) -> 
         for path, sha256 in entry.made_from.items():
             if path.partition("/")[0] not in folder and sha256 is not None:
                 wanted[path, "sha256", sha256].append(entry.path)
-        for path, xxh3 in corpus_digests(params_of(entry)).items():
+        for path, xxh3 in corpus_digests(entry).items():
             wanted[path, "xxh3", xxh3].append(entry.path)
     ways: dict[str, Callable[[], Any]] = {"sha256": hashlib.sha256, "xxh3": xxhash.xxh3_128}
     absent: set[str] = set()
@@ -377,7 +377,7 @@ def _settings_mixtures(whole: Mapping[str, Entry], ledger: Ledger) -> Iterator[F
     config = dict(leaves(ledger.of(newest).config)) if newest is not None else {}
     of_rule: dict[tuple[str, str, str], dict[str, None]] = defaultdict(dict)
     for path, entry in whole.items():
-        for name, value in settings_of(entry):
+        for name, value in leaves_of(entry):
             of_rule[entry.rule, name.rpartition(".")[2], _plain(value)][path] = None
     changed = {
         digest: [(key, value) for key, value in leaves(each.config) if key in config and value != config[key]]
@@ -406,7 +406,7 @@ def _model_mixtures(whole: Mapping[str, Entry]) -> Iterator[Finding]:
     """Yield results of one model in two revisions."""
     by_model: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for path, entry in whole.items():
-        for settings in params_of(entry).settings:
+        for settings in settings_of(entry):
             if isinstance(settings.get("model"), str) and "revision" in settings:
                 by_model[settings["model"]][str(settings["revision"])].append(path)
     for model, by_revision in by_model.items():

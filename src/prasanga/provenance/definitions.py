@@ -370,8 +370,8 @@ def _is_documentation(node: ast.AST) -> bool:
 
 
 def _is_of_type_checking(node: ast.AST) -> bool:
-    is_checked = isinstance(node, ast.If) and _chain(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING")
-    return is_checked and not node.orelse
+    types = ("TYPE_CHECKING", "typing.TYPE_CHECKING")
+    return isinstance(node, ast.If) and not node.orelse and _chain(node.test) in types
 
 
 def _is_main(node: ast.AST) -> bool:

@@ -258,7 +258,7 @@ def synchronize(
             record = {**entry.record, "endtime": status.st_mtime}
             kept[key] = replace(entry, size=status.st_size, mtime_ns=status.st_mtime_ns, record=record)
             _write_note(notes / "metadata", key, record)
-            restored += note is None or _params_of(note) != _params_of(record)
+            restored += note is None or note.get("params") != record.get("params")
         else:
             if entry is not None:
                 kept[key] = entry  # of the file as it was: should that come back, it is known again
@@ -502,10 +502,6 @@ def _is_damaged(path: Path, status: os.stat_result, entry: Entry | None, note: d
     if entry is not None and entry.record == note:
         return entry.size != status.st_size
     return not is_whole(path)
-
-
-def _params_of(note: dict[str, Any]) -> object:
-    return note.get("params")
 
 
 def is_whole(path: Path) -> bool:

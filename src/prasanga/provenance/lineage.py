@@ -11,7 +11,8 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -53,13 +54,11 @@ class Source:
         path: as the workflow names it.
         sha256: of its content then; None where nobody knows.
         xxh3: the digest that corpus files are known by; None for others.
-        rules: the rules that read it.
     """
 
     path: str
     sha256: str | None
     xxh3: str | None
-    rules: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -115,19 +114,6 @@ class Found:
     others: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Params:
-    """What a job was given beside its files.
-
-    Attributes:
-        settings: the dictionaries among the parameters.
-        others: all other values.
-    """
-
-    settings: list[dict[str, Any]] = field(default_factory=list)
-    others: list[Any] = field(default_factory=list)
-
-
 def tell(path: Path, folder: Path | None = None, *, whole: bool = False) -> str:
     """What is known of a file.
 
@@ -171,14 +157,14 @@ def tell(path: Path, folder: Path | None = None, *, whole: bool = False) -> str:
 def follow(entry: Entry, ledger: Ledger) -> Lineage:
     """Everything that a result was made from, directly or not."""
     steps: dict[str, Entry] = {}
-    sources: dict[tuple[str, str | None], list[str]] = {}
+    sources: dict[tuple[str, str | None], None] = {}
     gaps: dict[str, Gap] = {}
     xxh3: dict[str, str] = {}
     folder = entry.path.partition("/")[0]
     todo = [entry]
     while todo:
         made = todo.pop(0)
-        xxh3 |= corpus_digests(params_of(made))
+        xxh3 |= corpus_digests(made)
         for path, sha256 in made.made_from.items():
             before = ledger.entries.get(path)
             if before is not None and sha256 in (None, before.sha256):
@@ -188,14 +174,12 @@ def follow(entry: Entry, ledger: Ledger) -> Lineage:
             elif path.startswith(f"{folder}/"):
                 gaps[path] = Gap(path, sha256, made.path)
             else:
-                sources.setdefault((path, sha256), []).append(made.rule)
+                sources[path, sha256] = None
     # a corpus file that Snakemake has no digest of is named by its jobs alone
     named = {path for path, _ in sources}
     for path in xxh3.keys() - named:
-        sources[path, None] = []
-    found = [
-        Source(path, sha256, xxh3.get(path), tuple(sorted(set(rules)))) for (path, sha256), rules in sources.items()
-    ]
+        sources[path, None] = None
+    found = [Source(path, sha256, xxh3.get(path)) for path, sha256 in sources]
     return Lineage(entry, tuple(steps.values()), tuple(sorted(found, key=lambda each: each.path)), tuple(gaps.values()))
 
 
@@ -263,14 +247,14 @@ def explain(path: str | Path, found: Found, results: Results, *, whole: bool = F
     return "\n\n".join("\n".join(line for line in block if line) for block in blocks if len(block) > 1) + "\n"
 
 
-def params_of(entry: Entry) -> Params:
-    """The parameters in Snakemake's note, which writes each as Python does."""
-    return _params(tuple(map(str, entry.record.get("params") or [])))
+def settings_of(entry: Entry) -> list[dict[str, Any]]:
+    """Return the dictionaries among a job's parameters, which Snakemake notes as Python writes them."""
+    return _settings(tuple(map(str, entry.record.get("params") or [])))
 
 
-def settings_of(entry: Entry) -> Iterator[tuple[str, Any]]:
+def leaves_of(entry: Entry) -> Iterator[tuple[str, Any]]:
     """Yield the settings that a file was made with, their keys joined by dots."""
-    for settings in params_of(entry).settings:
+    for settings in settings_of(entry):
         yield from leaves(settings)
 
 
@@ -283,10 +267,10 @@ def leaves(settings: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str,
             yield f"{prefix}{key}", value
 
 
-def corpus_digests(params: Params) -> dict[str, str]:
+def corpus_digests(entry: Entry) -> dict[str, str]:
     """The digests (xxh3, 128 bits) of the corpus files that a job was given, by their paths."""
     found: dict[str, str] = {}
-    for settings in params.settings:
+    for settings in settings_of(entry):
         match settings:
             case {"shard": {"path": str(path)}, "digest": str(digest)}:
                 found[path] = digest
@@ -302,15 +286,13 @@ def _find_results(path: Path) -> Path | None:
 
 
 @functools.cache
-def _params(texts: tuple[str, ...]) -> Params:
-    params = Params()
+def _settings(texts: tuple[str, ...]) -> list[dict[str, Any]]:
+    found = []
     for text in texts:
-        try:
-            value = ast.literal_eval(text)
-        except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
-            value = text
-        (params.settings if isinstance(value, dict) else params.others).append(value)
-    return params
+        with suppress(ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
+            if isinstance(value := ast.literal_eval(text), dict):
+                found.append(value)
+    return found
 
 
 def _with_fingerprint(fingerprint: str, results: Results) -> Iterator[Path]:
@@ -347,7 +329,7 @@ def _steps(lineage: Lineage, *, whole: bool) -> Iterator[str]:
         return
     for step in lineage.steps:
         yield f"{step.path}  sha256 {step.sha256}, made by {step.rule}"
-        yield from (f"    {_plain(settings)}" for settings in params_of(step).settings)
+        yield from (f"    {_plain(settings)}" for settings in settings_of(step))
 
 
 def _study(entry: Entry, results: Results, *, whole: bool) -> Iterator[str]:
@@ -369,14 +351,14 @@ def _source(source: Source) -> str:
 
 def _models(entries: tuple[Entry, ...], results: Results) -> Iterator[str]:
     told: dict[str, dict[str, Any]] = {}
-    for settings in (each for entry in entries for each in params_of(entry).settings):
+    for settings in (each for entry in entries for each in settings_of(entry)):
         if isinstance(settings.get("model"), str):
             told.setdefault(_plain([settings["model"], settings.get("revision"), _options(settings)]), settings)
     weights = {entry.path: f"sha256 of the weights {entry.sha256}" for entry in entries if entry.rule == "train_model"}
     reports = {
         settings.get("model"): results.place_of(entry.path)
         for entry in entries
-        for settings in params_of(entry).settings
+        for settings in settings_of(entry)
         if entry.rule == "check_model" and not entry.path.endswith((".tokenizer.json", ".tokenizer.parquet"))
     }
     for settings in told.values():
@@ -408,7 +390,7 @@ def _identity(report: Path | None) -> str | None:
 def _seeds(entries: tuple[Entry, ...]) -> Iterator[str]:
     found: dict[tuple[str, str], None] = {}
     for entry in entries:
-        for name, value in settings_of(entry):
+        for name, value in leaves_of(entry):
             if name.rpartition(".")[2] in _SEEDS and value is not None:
                 found[entry.rule, f"{name} {value}"] = None
     for rule, seed in sorted(found):
