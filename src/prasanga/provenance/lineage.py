@@ -92,7 +92,7 @@ class Results:
         return self.folder.joinpath(*path.split("/")[1:])
 
     def name_of(self, place: Path) -> str:
-        """What the ledger calls a file of the folder."""
+        """Return what the ledger calls a file of the folder."""
         first = next(iter(self.ledger.entries), "results/").partition("/")[0]
         return f"{first}/{place.absolute().relative_to(self.folder.absolute()).as_posix()}"
 
@@ -115,7 +115,7 @@ class Found:
 
 
 def tell(path: Path, folder: Path | None = None, *, whole: bool = False) -> str:
-    """What is known of a file.
+    """Return what is known of a file.
 
     Args:
         path: the file.
@@ -155,7 +155,7 @@ def tell(path: Path, folder: Path | None = None, *, whole: bool = False) -> str:
 
 
 def follow(entry: Entry, ledger: Ledger) -> Lineage:
-    """Everything that a result was made from, directly or not."""
+    """Return everything that a result was made from, directly or not."""
     steps: dict[str, Entry] = {}
     sources: dict[tuple[str, str | None], None] = {}
     gaps: dict[str, Gap] = {}
@@ -184,13 +184,13 @@ def follow(entry: Entry, ledger: Ledger) -> Lineage:
 
 
 def open_results(folder: str | Path) -> Results:
-    """A folder of results with what its ledger says; an empty ledger if it has none."""
+    """Return a folder of results with what its ledger says; an empty ledger if it has none."""
     folder = Path(folder)
     return Results(folder, read_ledger(folder / LEDGER))
 
 
 def identify(path: Path, results: Results) -> Found | None:
-    """Which result a file is: by its content, or by the fingerprint inside it; None if it is none."""
+    """Return which result a file is: by its content, or by the fingerprint inside it; None if it is none."""
     sha256, entries = sha256_of_file(path), results.ledger.entries
     place, folder = path.absolute(), results.folder.absolute()
     own = entries.get(results.name_of(place)) if place.is_relative_to(folder) else None
@@ -209,7 +209,7 @@ def identify(path: Path, results: Results) -> Found | None:
 
 
 def fingerprint_inside(path: Path) -> str | None:
-    """The fingerprint that a table (Parquet), a figure or a page carries; None if it has none."""
+    """Return the fingerprint that a table (Parquet), a figure or a page carries; None if it has none."""
     if path.suffix == ".parquet":
         try:
             return made_from(path).get("fingerprint")
@@ -221,7 +221,7 @@ def fingerprint_inside(path: Path) -> str | None:
 
 
 def explain(path: str | Path, found: Found, results: Results, *, whole: bool = False) -> str:
-    """What a file was made from: lines of text with headings.
+    """Return what a file was made from: lines of text with headings.
 
     Args:
         path: the file that was asked about.
@@ -259,7 +259,7 @@ def leaves_of(entry: Entry) -> Iterator[tuple[str, Any]]:
 
 
 def leaves(settings: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """The values of nested mappings, each with its keys joined by dots."""
+    """Yield the values of nested mappings, each with its keys joined by dots."""
     for key, value in settings.items():
         if isinstance(value, Mapping):
             yield from leaves(value, f"{prefix}{key}.")
@@ -268,7 +268,7 @@ def leaves(settings: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str,
 
 
 def corpus_digests(entry: Entry) -> dict[str, str]:
-    """The digests (xxh3, 128 bits) of the corpus files that a job was given, by their paths."""
+    """Return the digests (xxh3, 128 bits) of the corpus files that a job was given, by their paths."""
     found: dict[str, str] = {}
     for settings in settings_of(entry):
         match settings:
@@ -281,7 +281,7 @@ def corpus_digests(entry: Entry) -> dict[str, str]:
 
 
 def _find_results(path: Path) -> Path | None:
-    """The nearest folder above a file that has a ledger."""
+    """Return the nearest folder above a file that has a ledger."""
     return next((parent for parent in path.absolute().parents if (parent / LEDGER).is_file()), None)
 
 
@@ -379,7 +379,7 @@ def _options(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _identity(report: Path | None) -> str | None:
-    """What the workflow knows a model by (sha256, or id and commit), if the report on it is there."""
+    """Return what the workflow knows a model by (sha256, or id and commit), if the report on it is there."""
     try:
         identity: Mapping[str, Any] = json.loads(report.read_text(encoding="utf-8"))["identity"] if report else {}
     except (OSError, ValueError, KeyError):
@@ -422,7 +422,7 @@ def _circumstances(entries: tuple[Entry, ...], results: Results) -> Iterator[str
 
 
 def _told(circumstances: Circumstances) -> Iterator[str]:
-    """Libraries and host, a line each."""
+    """Yield libraries and host, a line each."""
     host, settings = circumstances.host, circumstances.settings
     yield ", ".join(f"{name} {version}" for name, version in circumstances.libraries.items())
     gpus = [f"{count} x {model}" for model, count in Counter(host.get("gpus", [])).items()]
