@@ -18,13 +18,13 @@ from prasanga.parquet import write_text
 
 
 def sha256_of_file(path: str | Path) -> str:
-    """The sha256 of a file's bytes, in hexadecimal."""
+    """Return the sha256 of a file's bytes, in hexadecimal."""
     with Path(path).open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def unreadable(path: str | Path, error: OSError) -> InputError:
-    """What to say of a file that is there and cannot be read."""
+    """Return what to say of a file that is there and cannot be read."""
     mend = (
         "Let yourself read it (`chmod u+r`)" if isinstance(error, PermissionError) else "Restore it, or see to the disk"
     )
@@ -32,12 +32,12 @@ def unreadable(path: str | Path, error: OSError) -> InputError:
 
 
 def digests_of_files(paths: Iterable[str | Path]) -> dict[str, str]:
-    """The sha256 of each file, by its path."""
+    """Return the sha256 of each file, by its path."""
     return {str(path): sha256_of_file(path) for path in paths}
 
 
 def json_line(value: Any) -> str:
-    """A value as a line of JSON, readable in any script; escaped where a file name in it is no UTF-8."""
+    """Return a value as a line of JSON, readable in any script; escaped where a file name in it is no UTF-8."""
     line = json.dumps(value, sort_keys=True, ensure_ascii=False)
     try:
         line.encode()
@@ -47,7 +47,7 @@ def json_line(value: Any) -> str:
 
 
 def digest_of(value: Any) -> str:
-    """A short digest (16 hexadecimal digits) of plain values: numbers, strings, lists, mappings in any order."""
+    """Return a short digest (16 hexadecimal digits) of plain values: numbers, strings, lists, mappings in any order."""
     return hashlib.sha256(
         json.dumps(value, sort_keys=True, ensure_ascii=False).encode("utf-8", "surrogatepass")
     ).hexdigest()[:16]

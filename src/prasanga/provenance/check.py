@@ -26,7 +26,7 @@ from prasanga.parquet import DamagedFileError, require_every_page
 from prasanga.progress import BYTES, progress
 from prasanga.provenance.code import Code, edits
 from prasanga.provenance.ledger import LEDGER, Entry, Ledger, read_notes, result_files
-from prasanga.provenance.lineage import Results, corpus_digests, leaves, open_results, params_of, settings_of
+from prasanga.provenance.lineage import Results, corpus_digests, leaves, leaves_of, open_results, settings_of
 
 AGAIN = (
     "Run the workflow again; what it then leaves as it is, no table of the study needs: ask for it by its name, or"
@@ -84,7 +84,7 @@ class Check:
         return f"{looked}: {len(self.wrong)} finding(s) that must be seen to ({kinds})."
 
     def to_tsv(self) -> str:
-        """A table with the columns kind, path, wrong (yes or no) and text."""
+        """Return a table with the columns kind, path, wrong (yes or no) and text."""
         text = io.StringIO()
         writer = csv.writer(text, delimiter="\t", lineterminator="\n")
         writer.writerow(["kind", "path", "wrong", "text"])
@@ -160,7 +160,7 @@ def say(check: Check, table: str) -> None:
 
 
 def _digests(places: Mapping[str, Path]) -> dict[str, str]:
-    """The sha256 of each file, read by several threads: a fast disk gives more than one can digest."""
+    """Return the sha256 of each file; several threads read, since a fast disk gives more than one can digest."""
     sizes = {path: place.stat().st_size for path, place in places.items()}
     with progress("results read", sum(sizes.values()), BYTES) as read, ThreadPoolExecutor(_THREADS) as pool:
         found = pool.map(lambda place: _digest(place, hashlib.sha256(), read.advance), places.values())
@@ -190,7 +190,7 @@ def _ledger(results: Results, digests: Mapping[str, str]) -> Iterator[Finding]:
 
 
 def _contents(digests: Mapping[str, str], results: Results) -> Iterator[Finding]:
-    """Files that are not those of the ledger, or of which it knows nothing."""
+    """Yield files that are not those of the ledger, or of which it knows nothing."""
     for path, sha256 in digests.items() if results.ledger.entries else ():
         entry = results.ledger.entries.get(path)
         if entry is None:
@@ -209,7 +209,7 @@ def _contents(digests: Mapping[str, str], results: Results) -> Iterator[Finding]
 
 
 def _damaged(places: Mapping[str, Path], results: Results, digests: Mapping[str, str]) -> Iterator[Finding]:
-    """Files that are no whole ones though nothing else speaks against them: the ledger came to know them too late."""
+    """Yield files that are not whole though nothing else speaks against them: they were noted too late."""
     for path, place in places.items():
         entry = results.ledger.entries.get(path)
         if entry is not None and entry.sha256 != digests[path]:
@@ -232,7 +232,7 @@ def _unfinished(results: Results) -> Iterator[Finding]:
 
 
 def _lost(results: Results, digests: Mapping[str, str], root: Path) -> Iterator[Finding]:
-    """Files that are gone while others of the same job are there: where no job reads them, no run makes them again."""
+    """Yield files that are gone while others of their job are there; where no job reads them, no run makes them."""
     jobs: dict[tuple[str, str], list[tuple[float, str]]] = defaultdict(list)
     for path, note in sorted(read_notes(root / ".snakemake/metadata")):
         if note.get("starttime"):
@@ -252,12 +252,12 @@ def _lost(results: Results, digests: Mapping[str, str], root: Path) -> Iterator[
 
 
 def _is_kept(results: Results, path: str) -> bool:
-    """Whether a file lies there that is no result: ledger, manifest, what is kept for later runs."""
+    """Return whether a file lies there that is no result: ledger, manifest, what is kept for later runs."""
     return results.place_of(path).exists()
 
 
 def _inputs(way: Mapping[str, Entry], results: Results, digests: Mapping[str, str]) -> Iterator[Finding]:
-    """Results that were made from other files than those that are there."""
+    """Yield results that were made from other files than those that are there."""
     known, absent = results.ledger.entries, defaultdict[str, list[str]](list)
     folder = next(iter(known), "results/").partition("/")[0]
     for path, entry in way.items():
@@ -282,7 +282,7 @@ def _inputs(way: Mapping[str, Entry], results: Results, digests: Mapping[str, st
 
 
 def _sources(entries: Iterable[Entry], root: Path, planned: Collection[str]) -> Iterator[Finding]:
-    """Sources that are not those that results were made from."""
+    """Yield sources that are not those that results were made from."""
     import xxhash
 
     entries = list(entries)
@@ -292,7 +292,7 @@ def _sources(entries: Iterable[Entry], root: Path, planned: Collection[str]) -> 
         for path, sha256 in entry.made_from.items():
             if path.partition("/")[0] not in folder and sha256 is not None:
                 wanted[path, "sha256", sha256].append(entry.path)
-        for path, xxh3 in corpus_digests(params_of(entry)).items():
+        for path, xxh3 in corpus_digests(entry).items():
             wanted[path, "xxh3", xxh3].append(entry.path)
     ways: dict[str, Callable[[], Any]] = {"sha256": hashlib.sha256, "xxh3": xxhash.xxh3_128}
     absent: set[str] = set()
@@ -320,7 +320,7 @@ def _changed_source(path: str, made: Collection[str], *, is_wrong: bool) -> Find
 
 
 def _lists(results: Results, digests: Mapping[str, str], fitting: Callable[[Path], object]) -> Iterator[Finding]:
-    """Lists of shards that name others than those that are there; shards of one list that were made differently."""
+    """Yield lists that name other shards than those that are there, or shards that were made differently."""
     for place in sorted(results.folder.glob("embeddings/*/*.json")):
         try:
             listed = json.loads(place.read_text(encoding="utf-8"))["shards"]
@@ -377,7 +377,7 @@ def _settings_mixtures(whole: Mapping[str, Entry], ledger: Ledger) -> Iterator[F
     config = dict(leaves(ledger.of(newest).config)) if newest is not None else {}
     of_rule: dict[tuple[str, str, str], dict[str, None]] = defaultdict(dict)
     for path, entry in whole.items():
-        for name, value in settings_of(entry):
+        for name, value in leaves_of(entry):
             of_rule[entry.rule, name.rpartition(".")[2], _plain(value)][path] = None
     changed = {
         digest: [(key, value) for key, value in leaves(each.config) if key in config and value != config[key]]
@@ -394,7 +394,7 @@ def _settings_mixtures(whole: Mapping[str, Entry], ledger: Ledger) -> Iterator[F
 
 
 def _concerns(key: str, path: str) -> bool:
-    """Whether a key of the config is of the study, or of the model, file of vectors or set that a result is of."""
+    """Return whether a key of the config is of the study, or of the model, vectors or set that a result is of."""
     section = next((each for each in _NAMED if key.startswith(f"{each}.")), None)
     if section is None:
         return True
@@ -406,7 +406,7 @@ def _model_mixtures(whole: Mapping[str, Entry]) -> Iterator[Finding]:
     """Yield results of one model in two revisions."""
     by_model: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for path, entry in whole.items():
-        for settings in params_of(entry).settings:
+        for settings in settings_of(entry):
             if isinstance(settings.get("model"), str) and "revision" in settings:
                 by_model[settings["model"]][str(settings["revision"])].append(path)
     for model, by_revision in by_model.items():
@@ -457,7 +457,7 @@ def _newer_code(whole: Mapping[str, Entry], ledger: Ledger, now: Mapping[str, Co
 
 
 def _odd_ones(by_value: Mapping[str, list[str]], whole: Mapping[str, Entry]) -> Iterator[tuple[str, str]]:
-    """(value, path) of those that differ from the newest result."""
+    """Yield (value, path) of those that differ from the newest result."""
     if len(by_value) > 1:
         newest = max(by_value, key=lambda value: max(_made_at(whole[path]) for path in by_value[value]))
         for value, paths in by_value.items():

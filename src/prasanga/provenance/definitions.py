@@ -68,12 +68,12 @@ def read_definitions(
 
 
 def is_ours(module: str) -> bool:
-    """Whether a module is of a package that is followed."""
+    """Return whether a module is of a package that is followed."""
     return module.split(".")[0] in PACKAGES
 
 
 def is_left_out(module: str) -> bool:
-    """Whether a module changes no output."""
+    """Return whether a module changes no output."""
     return not _LEFT_OUT.isdisjoint(module.split("."))
 
 
@@ -120,7 +120,7 @@ class _Reader:
         return [place for _, place in self._bindings(node, whole=True) if is_ours(place[0])]
 
     def is_shown(self, name: str) -> bool:
-        """Whether a name was imported from a module that is left out, such as `progress`."""
+        """Return whether a name was imported from a module that is left out, such as `progress`."""
         places = self.imports.get(name, ())
         return any(is_left_out(".".join(place)) for place in places)
 
@@ -156,7 +156,7 @@ class _Reader:
                 self._effects.append(node)
 
     def _only_binds(self, node: ast.stmt) -> bool:
-        """Whether a statement does nothing but bind names, as far as can be seen."""
+        """Return whether a statement does nothing but bind names, as far as can be seen."""
         match node:
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 return _is_wrapped(node)
@@ -173,7 +173,7 @@ class _Reader:
         return isinstance(node, ast.Import | ast.ImportFrom | ast.Pass) or _is_documentation(node)
 
     def _calls_ours(self, value: ast.expr) -> bool:
-        """Whether a value calls a function of ours, which may do anything; a class makes a record."""
+        """Return whether a value calls a function of ours, which may do anything; a class makes a record."""
         for node in ast.walk(value):
             if isinstance(node, ast.Call) and (chain := _chain(node.func)):
                 root, last = chain.split(".")[0], chain.rpartition(".")[2]
@@ -365,12 +365,13 @@ def _bound_by(node: ast.stmt) -> set[str]:
 
 
 def _is_documentation(node: ast.AST) -> bool:
-    """Whether a node is a string that stands by itself: a docstring, also one below an attribute."""
+    """Return whether a node is a string that stands by itself: a docstring, also one below an attribute."""
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
 
 
 def _is_of_type_checking(node: ast.AST) -> bool:
-    return isinstance(node, ast.If) and not node.orelse and _chain(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING")
+    types = ("TYPE_CHECKING", "typing.TYPE_CHECKING")
+    return isinstance(node, ast.If) and not node.orelse and _chain(node.test) in types
 
 
 def _is_main(node: ast.AST) -> bool:
@@ -386,13 +387,13 @@ def _is_of_names(target: ast.expr) -> bool:
 
 
 def _is_wrapped(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> bool:
-    """Whether the decorators of a definition are known to do nothing else."""
+    """Return whether the decorators of a definition are known to do nothing else."""
     calls = [each.func if isinstance(each, ast.Call) else each for each in node.decorator_list]
     return all(_last_name(each) in _WRAPPERS for each in calls)
 
 
 def _is_message(node: ast.AST) -> bool:
-    """Whether a statement only tells something: `_LOG.info(...)`, `warnings.warn(...)`, `print(file=sys.stderr)`."""
+    """Return whether a statement only tells: `_LOG.info(...)`, `warnings.warn(...)`, `print(..., file=sys.stderr)`."""
     match node:
         case ast.Expr(value=ast.Call(func=ast.Name(id="print"), keywords=keywords)):
             return any(each.arg == "file" and _chain(each.value) == "sys.stderr" for each in keywords)
@@ -404,7 +405,7 @@ def _is_message(node: ast.AST) -> bool:
 
 
 def _makes_error(function: ast.expr, *, raised: bool = False) -> bool:
-    """Whether a call makes an error: a class named so, or, where it is raised, whatever function."""
+    """Return whether a call makes an error: a class named so, or, where it is raised, whatever function."""
     name = _last_name(function)
     return name.endswith(_ERRORS) or (raised and name.lstrip("_")[:1].islower())
 
@@ -414,7 +415,7 @@ def _is_literal_text(node: ast.expr) -> bool:
 
 
 def _is_text(value: ast.expr) -> bool:
-    """Whether a value is text that is written here, and making it changes nothing."""
+    """Return whether a value is text that is written here, and making it changes nothing."""
     nodes = list(ast.walk(value))
     calls = [node.func for node in nodes if isinstance(node, ast.Call)]
     harmless = all(

@@ -100,7 +100,7 @@ class Circumstances:
 
     @classmethod
     def read(cls, said: Any) -> Circumstances:
-        """Those that a file tells, which anybody may have written.
+        """Return what a file tells, which anybody may have written.
 
         Raises:
             TypeError: a part of them is not of the kind that it has to be.
@@ -159,11 +159,11 @@ class Entry:
         return {path: known.get(path, self.inputs.get(path)) for path in self.record.get("input") or []}
 
     def fits(self, status: os.stat_result) -> bool:
-        """Whether size and time are those of the file that the entry was made for."""
+        """Return whether size and time are those of the file that the entry was made for."""
         return status.st_size == self.size and status.st_mtime_ns == self.mtime_ns
 
     def describes(self, path: Path) -> bool:
-        """Whether the file has the content that the entry speaks of; its bytes are read only if its time differs."""
+        """Return whether the file has the content that the entry speaks of; only another time has its bytes read."""
         status = path.stat()
         return self.fits(status) or (status.st_size == self.size and _sha256(path) == self.sha256)
 
@@ -183,7 +183,7 @@ class Ledger:
     code: dict[str, dict[str, str]] = field(default_factory=dict)
 
     def of(self, entry: Entry) -> Circumstances:
-        """The circumstances that a file was made in; empty ones where nobody knows."""
+        """Return the circumstances that a file was made in; empty ones where nobody knows."""
         return self.circumstances.get(entry.circumstances, Circumstances())
 
     def definitions_of(self, entry: Entry) -> dict[str, str]:
@@ -258,7 +258,7 @@ def synchronize(
             record = {**entry.record, "endtime": status.st_mtime}
             kept[key] = replace(entry, size=status.st_size, mtime_ns=status.st_mtime_ns, record=record)
             _write_note(notes / "metadata", key, record)
-            restored += note is None or _params_of(note) != _params_of(record)
+            restored += note is None or note.get("params") != record.get("params")
         else:
             if entry is not None:
                 kept[key] = entry  # of the file as it was: should that come back, it is known again
@@ -286,7 +286,7 @@ def synchronize(
 
 
 def read_ledger(path: Path) -> Ledger:
-    """The ledger in a file, which may come from anybody.
+    """Return the ledger in a file, which may come from anybody.
 
     A line that cannot be read counts as absent: it is cut short, of another version, or no line of a ledger.
 
@@ -315,7 +315,7 @@ def read_ledger(path: Path) -> Ledger:
 
 
 def result_files(folder: Path) -> Iterator[Path]:
-    """The results: all but ledger and manifest, what is kept for later runs, and unfinished temporary files."""
+    """Yield the results: all but ledger and manifest, what is kept for later runs, and unfinished files."""
     for parent, folders, names in os.walk(folder):
         inside = Path(parent).relative_to(folder).parts
         folders[:] = sorted(name for name in folders if (*inside, name) not in _KEPT and not name.startswith("."))
@@ -326,7 +326,7 @@ def result_files(folder: Path) -> Iterator[Path]:
 
 
 def read_notes(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Snakemake's notes, {output: note}; one that is unreadable, or is no note, counts as absent."""
+    """Yield Snakemake's notes, (output, note); one that is unreadable, or is no note, counts as absent."""
     if folder.is_dir():
         for path in folder.rglob("*"):
             if path.is_file():
@@ -340,7 +340,7 @@ def read_notes(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def here(config: Mapping[str, Any], settings: Mapping[str, Any]) -> Circumstances:
-    """The circumstances of this process, with a config and settings as JSON has them."""
+    """Return the circumstances of this process, with a config and settings as JSON has them."""
     plain: list[dict[str, Any]] = json.loads(json.dumps([dict(config), dict(settings)], default=str))
     return Circumstances(config=plain[0], libraries=versions(), host=host_kind(), settings=plain[1])
 
@@ -366,7 +366,7 @@ def remember_plan(notes: Path, circumstances: Circumstances) -> None:
 
 
 def last_planned(notes: Path) -> list[tuple[float, Circumstances]]:
-    """When the last plans were made (seconds since 1970), and in which circumstances; the oldest first."""
+    """Return when the last plans were made (seconds since 1970), and in which circumstances; the oldest first."""
     found = []
     for line in _text_of(notes / _PLAN).splitlines():
         with suppress(*_NOT_TOLD):
@@ -376,7 +376,7 @@ def last_planned(notes: Path) -> list[tuple[float, Circumstances]]:
 
 
 def versions() -> dict[str, str]:
-    """The versions of Python, of this project, and of the libraries that are installed."""
+    """Return the versions of Python, of this project, and of the libraries that are installed."""
     from prasanga import __version__
 
     found = {"python": platform.python_version(), "prasanga": __version__}
@@ -387,7 +387,7 @@ def versions() -> dict[str, str]:
 
 
 def host_kind(proc: Path = Path("/proc"), environment: Mapping[str, str] = os.environ) -> dict[str, Any]:
-    """What kind of host this is, as far as it can change a number; what cannot be learnt is left out.
+    """Return what kind of host this is, as far as it can change a number; what cannot be learnt is left out.
 
     Returns:
         system (operating system and C library), architecture, processor (model), instructions (vector units), cores
@@ -413,7 +413,7 @@ def host_kind(proc: Path = Path("/proc"), environment: Mapping[str, str] = os.en
 
 
 def circumstances_of_jobs(notes: Path) -> dict[str, Circumstances]:
-    """The circumstances of each output of a job that noted its host; of several jobs the last one counts."""
+    """Return the circumstances of each output of a job that noted its host; the last job counts."""
     noted: list[tuple[float, list[str], Circumstances]] = []
     for path in (notes / _JOBS).glob("*.json"):
         with suppress(*_NOT_TOLD):
@@ -432,7 +432,7 @@ def forget_jobs(notes: Path) -> None:
 def _made_in(
     entry: Entry, makers: Iterable[tuple[float, Circumstances | None]], of_jobs: Mapping[str, Circumstances]
 ) -> Circumstances | None:
-    """The circumstances that a file was made in: of its own job, where that ran elsewhere, or of the run.
+    """Return the circumstances that a file was made in: of its own job, where that ran elsewhere, or of the run.
 
     Of several runs it is the last that had begun by the time that the file was made.
     """
@@ -443,7 +443,7 @@ def _made_in(
 
 
 def _unnoted_inputs(entry: Entry, entries: Mapping[str, Entry]) -> dict[str, str | None]:
-    """Digests of the inputs that Snakemake's note has none of, if they have not changed since the job began."""
+    """Return digests of inputs that Snakemake's note has none of, if they have not changed since the job began."""
     began = float(entry.record.get("starttime") or 0.0)
     found: dict[str, str | None] = {}
     for path, said in entry.made_from.items():
@@ -455,7 +455,7 @@ def _unnoted_inputs(entry: Entry, entries: Mapping[str, Entry]) -> dict[str, str
 
 
 def _gone(kept: Mapping[str, Entry], before: Mapping[str, Entry]) -> dict[str, Entry]:
-    """The entries of files that are no more, but that present ones were made from, directly or not."""
+    """Return the entries of files that are no more, but that present ones were made from, directly or not."""
     found: dict[str, Entry] = {}
     todo = list(kept.values())
     while todo:
@@ -493,23 +493,19 @@ def _sha256(path: Path) -> str:
 
 
 def _speaks_of(note: dict[str, Any], status: os.stat_result) -> bool:
-    """Whether Snakemake's note was written for the file as it is: it holds the file's time."""
+    """Return whether Snakemake's note was written for the file as it is: it holds the file's time."""
     return abs(status.st_mtime - float(note.get("endtime") or 0.0)) < 1e-3
 
 
 def _is_damaged(path: Path, status: os.stat_result, entry: Entry | None, note: dict[str, Any]) -> bool:
-    """Whether a file with the time of its job has another size than it had, or was never seen and is not whole."""
+    """Return whether a file with the time of its job has another size than it had, or is new and not whole."""
     if entry is not None and entry.record == note:
         return entry.size != status.st_size
     return not is_whole(path)
 
 
-def _params_of(note: dict[str, Any]) -> object:
-    return note.get("params")
-
-
 def is_whole(path: Path) -> bool:
-    """Whether a file that can tell is whole: Parquet by its footer, JSON by all of it; others are taken as they are."""
+    """Return whether a file that can tell is whole: Parquet by its footer, JSON by all of it."""
     try:
         if path.suffix == ".parquet":
             require_whole(path)
@@ -521,7 +517,7 @@ def is_whole(path: Path) -> bool:
 
 
 def _read_entry(said: Any) -> Entry:
-    """An entry as a line tells it; TypeError if a part of it is not of the kind that it has to be."""
+    """Return an entry as a line tells it; TypeError if a part of it is not of the kind that it has to be."""
     entry = Entry(**said)
     texts = [entry.path, entry.sha256, entry.circumstances, *entry.inputs]
     texts += [sha256 for sha256 in entry.inputs.values() if sha256 is not None]
@@ -546,7 +542,7 @@ def _read_code(said: Any) -> dict[str, dict[str, str]]:
 
 
 def is_note(value: Any) -> bool:
-    """Whether the parts that are looked at here are of the kind that they have in Snakemake's notes."""
+    """Return whether the parts that are looked at here are of the kind that they have in Snakemake's notes."""
     if not isinstance(value, dict):
         return False
     params, inputs = value.get("params") or [], value.get("input") or []
@@ -591,6 +587,6 @@ def _text_of(path: Path) -> str:
 
 
 def _value(key: str, text: str) -> str:
-    """The first value of a key in lines `key : value`."""
+    """Return the first value of a key in lines `key : value`."""
     found = re.search(rf"^{key}\s*:[ \t]*(.*)$", text, re.MULTILINE)
     return found[1].strip() if found else ""

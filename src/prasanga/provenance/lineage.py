@@ -11,7 +11,8 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -53,13 +54,11 @@ class Source:
         path: as the workflow names it.
         sha256: of its content then; None where nobody knows.
         xxh3: the digest that corpus files are known by; None for others.
-        rules: the rules that read it.
     """
 
     path: str
     sha256: str | None
     xxh3: str | None
-    rules: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -93,7 +92,7 @@ class Results:
         return self.folder.joinpath(*path.split("/")[1:])
 
     def name_of(self, place: Path) -> str:
-        """What the ledger calls a file of the folder."""
+        """Return what the ledger calls a file of the folder."""
         first = next(iter(self.ledger.entries), "results/").partition("/")[0]
         return f"{first}/{place.absolute().relative_to(self.folder.absolute()).as_posix()}"
 
@@ -115,21 +114,8 @@ class Found:
     others: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Params:
-    """What a job was given beside its files.
-
-    Attributes:
-        settings: the dictionaries among the parameters.
-        others: all other values.
-    """
-
-    settings: list[dict[str, Any]] = field(default_factory=list)
-    others: list[Any] = field(default_factory=list)
-
-
 def tell(path: Path, folder: Path | None = None, *, whole: bool = False) -> str:
-    """What is known of a file.
+    """Return what is known of a file.
 
     Args:
         path: the file.
@@ -169,16 +155,16 @@ def tell(path: Path, folder: Path | None = None, *, whole: bool = False) -> str:
 
 
 def follow(entry: Entry, ledger: Ledger) -> Lineage:
-    """Everything that a result was made from, directly or not."""
+    """Return everything that a result was made from, directly or not."""
     steps: dict[str, Entry] = {}
-    sources: dict[tuple[str, str | None], list[str]] = {}
+    sources: dict[tuple[str, str | None], None] = {}
     gaps: dict[str, Gap] = {}
     xxh3: dict[str, str] = {}
     folder = entry.path.partition("/")[0]
     todo = [entry]
     while todo:
         made = todo.pop(0)
-        xxh3 |= corpus_digests(params_of(made))
+        xxh3 |= corpus_digests(made)
         for path, sha256 in made.made_from.items():
             before = ledger.entries.get(path)
             if before is not None and sha256 in (None, before.sha256):
@@ -188,25 +174,23 @@ def follow(entry: Entry, ledger: Ledger) -> Lineage:
             elif path.startswith(f"{folder}/"):
                 gaps[path] = Gap(path, sha256, made.path)
             else:
-                sources.setdefault((path, sha256), []).append(made.rule)
+                sources[path, sha256] = None
     # a corpus file that Snakemake has no digest of is named by its jobs alone
     named = {path for path, _ in sources}
     for path in xxh3.keys() - named:
-        sources[path, None] = []
-    found = [
-        Source(path, sha256, xxh3.get(path), tuple(sorted(set(rules)))) for (path, sha256), rules in sources.items()
-    ]
+        sources[path, None] = None
+    found = [Source(path, sha256, xxh3.get(path)) for path, sha256 in sources]
     return Lineage(entry, tuple(steps.values()), tuple(sorted(found, key=lambda each: each.path)), tuple(gaps.values()))
 
 
 def open_results(folder: str | Path) -> Results:
-    """A folder of results with what its ledger says; an empty ledger if it has none."""
+    """Return a folder of results with what its ledger says; an empty ledger if it has none."""
     folder = Path(folder)
     return Results(folder, read_ledger(folder / LEDGER))
 
 
 def identify(path: Path, results: Results) -> Found | None:
-    """Which result a file is: by its content, or by the fingerprint inside it; None if it is none."""
+    """Return which result a file is: by its content, or by the fingerprint inside it; None if it is none."""
     sha256, entries = sha256_of_file(path), results.ledger.entries
     place, folder = path.absolute(), results.folder.absolute()
     own = entries.get(results.name_of(place)) if place.is_relative_to(folder) else None
@@ -225,7 +209,7 @@ def identify(path: Path, results: Results) -> Found | None:
 
 
 def fingerprint_inside(path: Path) -> str | None:
-    """The fingerprint that a table (Parquet), a figure or a page carries; None if it has none."""
+    """Return the fingerprint that a table (Parquet), a figure or a page carries; None if it has none."""
     if path.suffix == ".parquet":
         try:
             return made_from(path).get("fingerprint")
@@ -237,7 +221,7 @@ def fingerprint_inside(path: Path) -> str | None:
 
 
 def explain(path: str | Path, found: Found, results: Results, *, whole: bool = False) -> str:
-    """What a file was made from: lines of text with headings.
+    """Return what a file was made from: lines of text with headings.
 
     Args:
         path: the file that was asked about.
@@ -263,19 +247,19 @@ def explain(path: str | Path, found: Found, results: Results, *, whole: bool = F
     return "\n\n".join("\n".join(line for line in block if line) for block in blocks if len(block) > 1) + "\n"
 
 
-def params_of(entry: Entry) -> Params:
-    """The parameters in Snakemake's note, which writes each as Python does."""
-    return _params(tuple(map(str, entry.record.get("params") or [])))
+def settings_of(entry: Entry) -> list[dict[str, Any]]:
+    """Return the dictionaries among a job's parameters, which Snakemake notes as Python writes them."""
+    return _settings(tuple(map(str, entry.record.get("params") or [])))
 
 
-def settings_of(entry: Entry) -> Iterator[tuple[str, Any]]:
+def leaves_of(entry: Entry) -> Iterator[tuple[str, Any]]:
     """Yield the settings that a file was made with, their keys joined by dots."""
-    for settings in params_of(entry).settings:
+    for settings in settings_of(entry):
         yield from leaves(settings)
 
 
 def leaves(settings: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """The values of nested mappings, each with its keys joined by dots."""
+    """Yield the values of nested mappings, each with its keys joined by dots."""
     for key, value in settings.items():
         if isinstance(value, Mapping):
             yield from leaves(value, f"{prefix}{key}.")
@@ -283,10 +267,10 @@ def leaves(settings: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str,
             yield f"{prefix}{key}", value
 
 
-def corpus_digests(params: Params) -> dict[str, str]:
-    """The digests (xxh3, 128 bits) of the corpus files that a job was given, by their paths."""
+def corpus_digests(entry: Entry) -> dict[str, str]:
+    """Return the digests (xxh3, 128 bits) of the corpus files that a job was given, by their paths."""
     found: dict[str, str] = {}
-    for settings in params.settings:
+    for settings in settings_of(entry):
         match settings:
             case {"shard": {"path": str(path)}, "digest": str(digest)}:
                 found[path] = digest
@@ -297,20 +281,18 @@ def corpus_digests(params: Params) -> dict[str, str]:
 
 
 def _find_results(path: Path) -> Path | None:
-    """The nearest folder above a file that has a ledger."""
+    """Return the nearest folder above a file that has a ledger."""
     return next((parent for parent in path.absolute().parents if (parent / LEDGER).is_file()), None)
 
 
 @functools.cache
-def _params(texts: tuple[str, ...]) -> Params:
-    params = Params()
+def _settings(texts: tuple[str, ...]) -> list[dict[str, Any]]:
+    found = []
     for text in texts:
-        try:
-            value = ast.literal_eval(text)
-        except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
-            value = text
-        (params.settings if isinstance(value, dict) else params.others).append(value)
-    return params
+        with suppress(ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
+            if isinstance(value := ast.literal_eval(text), dict):
+                found.append(value)
+    return found
 
 
 def _with_fingerprint(fingerprint: str, results: Results) -> Iterator[Path]:
@@ -347,7 +329,7 @@ def _steps(lineage: Lineage, *, whole: bool) -> Iterator[str]:
         return
     for step in lineage.steps:
         yield f"{step.path}  sha256 {step.sha256}, made by {step.rule}"
-        yield from (f"    {_plain(settings)}" for settings in params_of(step).settings)
+        yield from (f"    {_plain(settings)}" for settings in settings_of(step))
 
 
 def _study(entry: Entry, results: Results, *, whole: bool) -> Iterator[str]:
@@ -369,14 +351,14 @@ def _source(source: Source) -> str:
 
 def _models(entries: tuple[Entry, ...], results: Results) -> Iterator[str]:
     told: dict[str, dict[str, Any]] = {}
-    for settings in (each for entry in entries for each in params_of(entry).settings):
+    for settings in (each for entry in entries for each in settings_of(entry)):
         if isinstance(settings.get("model"), str):
             told.setdefault(_plain([settings["model"], settings.get("revision"), _options(settings)]), settings)
     weights = {entry.path: f"sha256 of the weights {entry.sha256}" for entry in entries if entry.rule == "train_model"}
     reports = {
         settings.get("model"): results.place_of(entry.path)
         for entry in entries
-        for settings in params_of(entry).settings
+        for settings in settings_of(entry)
         if entry.rule == "check_model" and not entry.path.endswith((".tokenizer.json", ".tokenizer.parquet"))
     }
     for settings in told.values():
@@ -397,7 +379,7 @@ def _options(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _identity(report: Path | None) -> str | None:
-    """What the workflow knows a model by (sha256, or id and commit), if the report on it is there."""
+    """Return what the workflow knows a model by (sha256, or id and commit), if the report on it is there."""
     try:
         identity: Mapping[str, Any] = json.loads(report.read_text(encoding="utf-8"))["identity"] if report else {}
     except (OSError, ValueError, KeyError):
@@ -408,7 +390,7 @@ def _identity(report: Path | None) -> str | None:
 def _seeds(entries: tuple[Entry, ...]) -> Iterator[str]:
     found: dict[tuple[str, str], None] = {}
     for entry in entries:
-        for name, value in settings_of(entry):
+        for name, value in leaves_of(entry):
             if name.rpartition(".")[2] in _SEEDS and value is not None:
                 found[entry.rule, f"{name} {value}"] = None
     for rule, seed in sorted(found):
@@ -440,7 +422,7 @@ def _circumstances(entries: tuple[Entry, ...], results: Results) -> Iterator[str
 
 
 def _told(circumstances: Circumstances) -> Iterator[str]:
-    """Libraries and host, a line each."""
+    """Yield libraries and host, a line each."""
     host, settings = circumstances.host, circumstances.settings
     yield ", ".join(f"{name} {version}" for name, version in circumstances.libraries.items())
     gpus = [f"{count} x {model}" for model, count in Counter(host.get("gpus", [])).items()]
