@@ -21,7 +21,6 @@ from prasanga.errors import InputError
 from prasanga.likelihoods.planning import require_scores
 from prasanga.logs import said_of_failure
 from prasanga.plan import CACHE, METHODS, Files, Settings, Study, digests_of, require_results
-from prasanga.provenance import digest_of
 from prasanga.provenance.code import fingerprint, remembered, say_edits
 from prasanga.provenance.ledger import here, note_job, synchronize
 from prasanga.report.downloads import name_of
