@@ -27,20 +27,25 @@ def cached(study: Study) -> Study:
     return study
 
 
-def test_everything_is_redrawn_without_models(cached: Study, no_torch: dict[str, str]) -> None:
+def test_everything_is_redrawn_without_models_and_word_lists(cached: Study, no_torch: dict[str, str]) -> None:
     before = pq.read_table(cached.root / "results/associations/ceat.parquet")
-    shutil.rmtree(cached.root / "results/associations")
-    shutil.rmtree(cached.root / "results/report")
+    for gone in ("resources", "results/associations", "results/report"):
+        shutil.rmtree(cached.root / gone)
     cached.run("figures", environment=no_torch)
     assert pq.read_table(cached.root / "results/associations/ceat.parquet").equals(before)
     page = (cached.root / "results/report/index.html").read_text(encoding="utf-8")
     assert "tiny-a" in page
+    assert "গোলাপ" in page
     assert cached.plan("figures", environment=no_torch) == {}
 
 
 def test_a_changed_convention_reruns_statistics_from_the_cache(cached: Study, no_torch: dict[str, str]) -> None:
+    """The word lists are there, and are not asked."""
     cached.configure({"associations": {"variance": "hedges"}})
-    cached.run(environment=no_torch)
+    plan = cached.plan(environment=no_torch)
+    assert (plan["measure_ceat"], plan["gather_ceat"], plan["write_page"]) == (4, 1, 1)
+    assert not {"embed_segments", "draw_samples", "train_model"} & plan.keys()
+    cached.run("results/associations/ceat.parquet", environment=no_torch)
     table = pq.read_table(cached.root / "results/associations/ceat.parquet")
     assert set(table["variance"].to_pylist()) == {"hedges"}
 
@@ -81,13 +86,6 @@ def test_vectors_that_are_not_what_the_config_says_are_refused(
     assert done.returncode != 0
     assert f"made with {key} " in printed, printed
     assert "Traceback" not in printed
-
-
-def test_the_word_lists_need_not_be_there(cached: Study, no_torch: dict[str, str]) -> None:
-    for gone in ("resources", "results/associations", "results/report"):
-        shutil.rmtree(cached.root / gone)
-    cached.run("figures", environment=no_torch)
-    assert "গোলাপ" in (cached.root / "results/report/index.html").read_text(encoding="utf-8")
 
 
 def test_a_damaged_shard_is_refused(cached: Study) -> None:
