@@ -253,7 +253,7 @@ def sheet_to_html(sheet: Sheet) -> Markup:
         + Markup("").join(_element("tbody", Markup(body)) for body in bodies if body),
         class_=sheet.look,
     )
-    label = Markup(shown(sheet.caption)).striptags()
+    label = shown(sheet.caption).striptags()
     return Markup('<div class="scroll" role="region" aria-label="{}" tabindex="0">{}</div>\n').format(label, table)
 
 

@@ -14,7 +14,7 @@ import polars as pl
 
 from prasanga.report.coverage import VECTOR_REASONS
 from prasanga.report.grid import sort_lengths
-from prasanga.report.section import Section
+from prasanga.report.section import Section, prose
 from prasanga.report.sections.ceat import ceat_grid
 from prasanga.report.sections.texts import with_asides
 from prasanga.report.sheet import MINUS, MISSING, Cell, Row, Sheet, html, numbers
@@ -48,10 +48,7 @@ def embeddings(results: Results) -> Section | None:
     if files is None:
         if ceat_grid(results) is None:
             return None
-        nothing = (
-            "What the embeddings stage says of models and vectors is not there, so that this page cannot tell what was"
-            " cut or left out."
-        )
+        nothing = prose("no_embeddings")
         return Section("Embeddings", "embeddings", "Embeddings", text=[nothing])
     glosses = glosses_of(results.categories)
     lengths = sort_lengths(length for _, length in files.lists)
@@ -59,10 +56,7 @@ def embeddings(results: Results) -> Section | None:
     summary = _summary([_total(files, name, lengths) for name in families_of(files).values()])
     text = [*([html("<strong>{}</strong>", summary)] if summary else []), *_missing(files)]
     if decoders := [name for name, kind in kinds.items() if kind == "decoder"]:
-        text.append(
-            f"{', '.join(decoders)}: a decoder reads from left to right, so that its vector of a target knows what"
-            " stands before it and nothing of what comes after: with the target in the middle, half of its segment."
-        )
+        text.append(prose("decoders", models=", ".join(decoders)))
     if both := [name for name, kind in kinds.items() if kind == "encoder-decoder"]:
         text.append(f"{', '.join(both)}: vectors are those of the encoder; the decoder is not used.")
     return Section(
@@ -222,10 +216,7 @@ def _losses(
     columns = numbers(*heads, *(f"{length} words" for length in lengths), "In all")
     caption = f"{title} by stimulus and model"
     sheet = Sheet(("Stimulus",), columns, tuple(rows), caption, "losses", dict.fromkeys(heads, "text"))
-    where = html(
-        "Each of them stands with its form in"
-        " <code>results/embeddings/&lt;model&gt;/&lt;length&gt;/&lt;bucket&gt;.left_out.tsv</code>."
-    )
+    where = prose("left_out_of_vectors")
     return [
         Section(
             html("<strong>{}</strong> by stimulus, model and length", title),
@@ -290,10 +281,7 @@ def _difference_to_float32(files: EmbeddingFiles) -> list[Section]:
         rows.append(Row((name,), tuple(map(Cell, (compared, *cosines, str(found.get("reason") or ""))))))
     if not rows:
         return []
-    text = (
-        "Some segments were embedded once more in float32, without quantization, and each vector was compared with the"
-        " one that is used; a cosine of 1 is no difference."
-    )
+    text = prose("float32")
     columns = numbers("Compared", "Mean", "Least", "Least, float16 on disk alone", "Remark")
     caption = "Cosine between the vectors used and those in float32"
     sheet = Sheet(("Model",), columns, tuple(rows), caption, kinds={"Remark": "text"})
@@ -305,11 +293,7 @@ def _tokenizers(files: EmbeddingFiles, glosses: Mapping[str, str]) -> list[Secti
     audited = [family for family in families_of(files) if family in files.audits]
     if not audited:
         return []
-    text = (
-        "Before a model ran, its tokenizer was tried on every surface form of the words. A form with a piece that it"
-        " does not know has no vector of its own; where marks are lost, a word may turn into another one; stimuli with"
-        " the same pieces are one word to the model."
-    )
+    text = prose("tokenizers")
     shares = ("Forms with an unknown piece", "Forms that lose marks", "Stimuli with the pieces of another")
     rows = []
     for family in audited:

@@ -32,7 +32,7 @@ from prasanga.report.paper_tables import (
     paper_table,
 )
 from prasanga.report.published import PAPERS
-from prasanga.report.section import Section, count, figure_of, preset_of, with_code
+from prasanga.report.section import Section, count, figure_of, preset_of, prose, with_code
 from prasanga.report.sections.estimates import order_of
 from prasanga.report.sheet import MINUS, MISSING, Cell, Row, Sheet, html, numbers, plain, signed
 from prasanga.report.study import Results
@@ -85,12 +85,7 @@ def paper_tables(config: Mapping[str, Any], results: Results) -> Section | None:
     beside = (
         html('under <a href="#beside-paper">Beside the paper</a>') if _is_compared(config, results) else "in the papers"
     )
-    text = html(
-        "What this study measured, in the layouts of the papers' tables. The numbers are this study's; those that the"
-        " papers print stand {}. The preset is <code>{}</code>, which decides what a mark means; the notes below each"
-        " table say it.",
-        *(beside, preset),
-    )
+    text = prose("paper_tables", place=beside, preset=preset)
     parts = [_paper_table(table, results.files) for table in made]
     return Section("The papers' tables", "paper-tables", "The papers' tables", text=[text], parts=parts)
 
@@ -128,19 +123,14 @@ def beside_paper(config: Mapping[str, Any], results: Results) -> Section | None:
     return replace(
         section,
         title=f"Beside {PAPERS.get(name, name)}",
-        text=[
-            "This study's numbers laid beside those that the paper prints for the same test, model and length. Neither"
-            " is the truth: texts, words and programs differ."
-        ],
+        text=[prose("beside_paper")],
         findings=_findings(effects, pairs),
         sheets=[_agreement(effects, pairs)],
         figures=figure_of(
             results,
             "published",
-            label="Scatter plots of measured against published numbers, one panel for each method, with the line on"
-            " which they are equal. The same numbers stand in the table of all rows.",
-            caption="Measured against published, one panel a method; on the line the two are equal. Bars: our 95 %"
-            " interval. Open markers: cells of the paper that are in doubt.",
+            label=prose("published_label"),
+            caption=prose("published_caption"),
         ),
         parts=[
             Section(

@@ -16,7 +16,7 @@ from prasanga.report.coverage import (
     stimuli_without_contexts,
     totals,
 )
-from prasanga.report.section import Section, count, hides_texts
+from prasanga.report.section import Section, count, hides_texts, prose
 from prasanga.report.sections.ceat import ceat_grid, left_out_of_estimates
 from prasanga.report.sheet import Cell, Row, Sheet, html, language_of, numbers
 from prasanga.report.study import AuditTables, Results, left_out_of
@@ -48,13 +48,7 @@ def coverage(results: Results) -> Section | None:
             f" {read['cut_sentences']:,} sentences."
         )
     if table is None:
-        text.append(
-            html(
-                "The table of coverage is not there: these results were drawn from cached vectors, without the samples"
-                " they were made of. The smallest number of contexts stands with each estimate under"
-                ' <a href="#numbers">All numbers</a>.'
-            )
-        )
+        text.append(prose("no_coverage"))
     without_vectors = {} if results.embeddings is None else left_out_of(results.embeddings)
     of_table = [] if table is None else [_ContextTables(table, results, without_vectors)]
     left_out = [] if grid is None else left_out_of_estimates(grid)
@@ -63,12 +57,7 @@ def coverage(results: Results) -> Section | None:
         stimuli = len({stimulus for stimulus, _ in without_vectors})
         said.insert(
             0,
-            html(
-                "After the drawing, some contexts of {} stimuli were left without a vector, because a tokenizer does"
-                " not know their target. They are counted in the table above, and by model and reason under"
-                ' <a href="#embeddings">Embeddings</a>.',
-                stimuli,
-            ),
+            prose("without_vectors", stimuli=stimuli),
         )
     return Section(
         "Coverage",
@@ -90,30 +79,11 @@ def audit(config: Mapping[str, Any], results: Results) -> Section | None:
     if results.audit is None:
         if ceat_grid(results) is None:
             return None
-        text = (
-            "The audit is not there: these results were drawn from cached vectors, without the sentences they were made"
-            " of. Suffixes with their hits, lengths of contexts and the concordance are missing from this page."
-        )
+        text = prose("no_audit")
         return Section("Audit of the lexicon", "audit", "Audit", text=[text])
-    text = (
-        "Is every hit the word that is meant? An ending that fits most words of a group may turn one of them into"
-        " another word, and only somebody who reads the language can tell. Two views help: what each suffix brought,"
-        " and hits of every stimulus, drawn at random, in their surroundings."
-    )
-    callout = Markup(
-        '<p class="callout quiet" role="note"><strong>When a hit is another word</strong>, a false friend, note its'
-        " form."
-        " If the suffix makes it, add the form to the <code>no_match</code> examples of the stimulus's suffix group,"
-        " and change the group, or move the word to one that fits, until the examples hold. If the same spelling is"
-        " also a form of another stimulus, or a common word of its own, an entry under <code>ambiguous:</code> in"
-        " <code>categories.yaml</code> says who gets its hits, or that nobody does. <code>docs/lexicon.md</code> shows"
-        " both files, <code>docs/audit.md</code> how to go about it. Only what depends on the form is computed"
-        " again.</p>"
-    )
-    suffixes = html(
-        "A suffix that brings far more hits than its like, or all of them for one stimulus, is the first to look at."
-        " <q>Whole form</q>: the stem changes before the ending, or the form is listed by itself."
-    )
+    text = prose("audit")
+    callout = prose("audit_callout")
+    suffixes = prose("suffixes")
     return Section(
         "Audit of the lexicon",
         "audit",
@@ -132,11 +102,7 @@ def left_out(results: Results) -> Section | None:
     found = losses_of(results)
     if found is None:
         return None
-    text = (
-        "Everything that the stages of this study counted as left out, in the order in which text flows through them."
-        " What one stage left out may be missed by a later one, too: a word without contexts is counted where it has"
-        " none, and where an estimate does without it."
-    )
+    text = prose("left_out")
     texts = ("What", "Is", "Why", "Listed under")
     sheet = Sheet(
         ("Stage",),
@@ -328,10 +294,7 @@ def _lengths_of_contexts(lengths: pl.DataFrame) -> Section:
         cells = (f"{n:,}", f"{100 * n / total:.1f} %", f"{100 * longer / total:.1f} %", bar)
         rows.append(Row((f"{low} or more" if high is None else f"{low}–{high}",), tuple(map(Cell, cells))))
     columns = numbers("Contexts", "Share", "This long or longer", "")
-    text = (
-        "A segment of some length can only be cut from a context with at least as many words. Each context counts once,"
-        " however many stimuli stand in its middle sentence."
-    )
+    text = prose("lengths_of_contexts")
     caption = "Contexts by their number of words"
     sheet = Sheet(("Words",), columns, tuple(rows), caption, "histogram", {"": "bar"})
     return Section("Length of the contexts", text=[text], sheets=[sheet])
@@ -385,12 +348,8 @@ def _concordance(results: Results, *, hidden: bool) -> Section:
         return Section("Concordance", "concordance", text=[text])
     file = "data/concordance.tsv"
     there = file in results.files
-    linked = html(
-        ' The <a href="{}">file of the concordance</a> (TSV, opens in a spreadsheet) has the same hits under the same'
-        " numbers, with the corpus file and place of each, and a column to mark what is not the word.",
-        file,
-    )
-    text = html("Hits drawn at random; a text that occurs several times is drawn once.{}", linked if there else "")
+    linked = prose("concordance_file", file=file) if there else ""
+    text = html("Hits drawn at random; a text that occurs several times is drawn once. {}", linked)
     unpacked = f"A script unpacks these hits{'; without one they are in the file of the concordance' * there}."
     return Section("Concordance", "concordance", text=[text], parts=_hits_by_set(tables, results, unpacked))
 

@@ -12,7 +12,7 @@ from prasanga.columns import remade_by, require_columns
 from prasanga.report.figures.names import words_figure
 from prasanga.report.figures.palette import MARKERS, MODELS
 from prasanga.report.grid import is_number, natural_order
-from prasanga.report.section import Section, count
+from prasanga.report.section import Section, count, prose
 from prasanga.report.sheet import MINUS, Cell, Row, Sheet, html, numbers, signed
 from prasanga.report.study import Results
 from prasanga.report.words import (
@@ -98,14 +98,7 @@ def single_words(results: Results) -> Section | None:
     unpacked = Markup("A script unpacks these words{}.").format(
         html('; without one they are in the <a href="{}">table of words</a>', file) if file in results.files else ""
     )
-    text = html(
-        "Which words carry an effect: how much nearer each target word is to the first attribute set than to the"
-        " second. The sizes of these associations differ much between models, so they are standardized for each over"
-        " the words of both target sets: <strong>0</strong> is their mean, <strong>1</strong> their standard deviation."
-        " An association is a fact about a model and its text, not about the people whom a word names. Figures of these"
-        " words for a paper are drawn when they are asked for: <code>snakemake results/report/figures/{}.pdf</code>",
-        words_figure(names[0]),
-    )
+    text = prose("words", figure=words_figure(names[0]))
     parts = [_category(words, results.categories, name, looks, ceat, unpacked) for name in names]
     return Section("Single words", "words", "Single words", text=[text], parts=parts)
 
