@@ -10,15 +10,13 @@ import polars as pl
 
 from prasanga.pairs.names import OVERALL
 from prasanga.report.comparison import (
-    HOW_TO_READ,
-    HOW_TO_READ_PAIRS,
     PAIRS,
     comparison_rows,
     groups_in,
     summarize,
     summarize_pairs,
-    yes_no,
 )
+from prasanga.report.comparison_text import HOW_TO_READ, HOW_TO_READ_PAIRS, yes_no
 from prasanga.report.grid import is_number, name_of_type
 from prasanga.report.pair_table import NAME as PAIR_TABLE
 from prasanga.report.pair_table import pair_table
