@@ -54,6 +54,7 @@ from prasanga.report.sheet import (
     numbers,
     plain,
     probability,
+    row_of,
     sheet_to_html,
     signed,
 )
@@ -135,7 +136,7 @@ def sample_modes(results: Results) -> Section | None:
                     apart.append((abs(difference), f"{category.name}, {model}, {length} words"))
                 p_values = (probability(_number(row, "p_stimuli")) for row in (fixed, random))
                 effects = (signed(value, minus=MINUS) for value in (first, second, difference))
-                rows.append(Row((category.name,), tuple(map(Cell, (model, length, *effects, *p_values)))))
+                rows.append(row_of(category.name, model, length, *effects, *p_values))
     names = ("fixed", "random", "difference", "p_stimuli, fixed", "p_stimuli, random")
     sheet = Sheet(
         ("Category",),
@@ -289,16 +290,14 @@ def heat_sheet(grid: Grid, mode: str, *, in_paper: bool = False) -> Sheet:
         in_paper: whether marks and shades are those of Tables 5 and 6 of Sadhu et al.
     """
     rows = tuple(
-        Row(
-            (
-                html(
-                    '<a href="#numbers-{}" title="{}">{}</a> <span class="sets">{}<br>{}</span>',
-                    n,
-                    Markup.escape(category.title),
-                    *(category.name, category.targets, category.attributes),
-                ),
+        row_of(
+            html(
+                '<a href="#numbers-{}" title="{}">{}</a> <span class="sets">{}<br>{}</span>',
+                n,
+                Markup.escape(category.title),
+                *(category.name, category.targets, category.attributes),
             ),
-            tuple(
+            *(
                 _heat_cell(
                     grid.at(category.name, model, length, mode), f"{model}, {length} words, {mode} draws", in_paper
                 )
@@ -398,15 +397,13 @@ def _settling_sheet(table: pl.DataFrame) -> Sheet:
         ("Category",),
         numbers("Model", "Draws", "settled from", "largest distance", "sure"),
         tuple(
-            Row(
-                (row["category"],),
-                (
-                    Cell(row["model"]),
-                    Cell(row["sample_mode"]),
-                    Cell(_settled(row)),
-                    Cell(f"{row['largest_distance']:.2f}" if is_number(row["largest_distance"]) else MISSING),
-                    Cell(MISSING if row["longest"] is None else "yes" if row["sure"] else "no"),
-                ),
+            row_of(
+                row["category"],
+                row["model"],
+                row["sample_mode"],
+                _settled(row),
+                f"{row['largest_distance']:.2f}" if is_number(row["largest_distance"]) else MISSING,
+                MISSING if row["longest"] is None else "yes" if row["sure"] else "no",
             )
             for row in rows
         ),

@@ -17,7 +17,7 @@ from prasanga.report.grid import sort_lengths
 from prasanga.report.section import Section, prose
 from prasanga.report.sections.ceat import ceat_grid
 from prasanga.report.sections.texts import with_asides
-from prasanga.report.sheet import MINUS, MISSING, Cell, Row, Sheet, html, numbers
+from prasanga.report.sheet import MINUS, MISSING, Cell, Row, Sheet, html, numbers, row_of
 from prasanga.report.study import EmbeddingFiles, Report, Results, families_of, family_of
 from prasanga.report.words import glosses_of
 
@@ -86,7 +86,7 @@ def _models_sheet(files: EmbeddingFiles) -> Sheet:
         "Quantization",
     )
     columns = ("Kind", "Weights", "Parameters", "Dimensions", "Reads pieces", *texts[2:])
-    rows = tuple(Row((name,), tuple(map(Cell, _model(files, name)))) for name in files.studied)
+    rows = tuple(row_of(name, *_model(files, name)) for name in files.studied)
     caption = "Models, and how their vectors were made"
     return Sheet(("Model",), numbers(*columns), rows, caption, "settings", dict.fromkeys(texts, "text"))
 
@@ -163,7 +163,7 @@ def _vectors_sheet(files: EmbeddingFiles, lengths: Sequence[str]) -> Sheet:
         sizes = [sum(listed["sizes"].values()) for listed in lists if listed and "sizes" in listed]
         size = f"{sum(sizes) / 1e6:,.1f} MB" if len(sizes) == len(lengths) else NOT_KNOWN
         counts = [*map(_count, lists), _total(files, name, lengths)]
-        rows.append(Row((name,), (*map(_count_cell, counts), Cell(size))))
+        rows.append(row_of(name, *map(_count_cell, counts), size))
     columns = numbers(*(f"{length} words" for length in lengths), "In all", "On disk")
     caption = "Vectors by segment length; what was left out has none, what was cut has one from a part of its context"
     return Sheet(("Model",), columns, tuple(rows), caption)
@@ -209,7 +209,7 @@ def _losses(
         for (stimulus, reason), by_length in sorted(found.items(), key=lambda pair: (-pair[1].total(), pair[0])):
             counts = [*(by_length[length] for length in lengths), by_length.total()]
             texts = (glosses.get(stimulus, ""), family, VECTOR_REASONS.get(reason, reason))
-            rows.append(Row((stimulus,), tuple(map(Cell, (*texts, *(f"{n:,}" for n in counts))))))
+            rows.append(row_of(stimulus, *texts, *(f"{n:,}" for n in counts)))
     if not rows:
         return []
     heads = ("Gloss", "Model", "Reason")
@@ -278,7 +278,7 @@ def _difference_to_float32(files: EmbeddingFiles) -> list[Section]:
         found = files.precisions[name]
         cosines = (f"{found[key]:.7f}" if found.get(key) is not None else MISSING for key in _COSINES)
         compared = f"{found['compared']:,}" if found.get("compared") else MISSING
-        rows.append(Row((name,), tuple(map(Cell, (compared, *cosines, str(found.get("reason") or ""))))))
+        rows.append(row_of(name, compared, *cosines, str(found.get("reason") or "")))
     if not rows:
         return []
     text = prose("float32")
@@ -300,7 +300,7 @@ def _tokenizers(files: EmbeddingFiles, glosses: Mapping[str, str]) -> list[Secti
         audit = files.audits[family]
         cells = (f"{100 * audit[name]:.3g} %" for name in _DAMAGES)
         counts = (f"{audit['n_forms']:,}", f"{audit['pieces_per_form']:.2f}")
-        rows.append(Row((family,), tuple(map(Cell, (*counts, *cells)))))
+        rows.append(row_of(family, *counts, *cells))
     columns = numbers("Forms", "Pieces per form", *shares)
     sheet = Sheet(("Model",), columns, tuple(rows), "What the tokenizers make of the forms")
     parts = [
@@ -344,4 +344,4 @@ def _pieces(row: Mapping[str, Any], glosses: Mapping[str, str]) -> Row:
         ", ".join(row["identical_to"]),
         "; ".join(row[f"{name}_example"] for name in _DAMAGES if row[f"{name}_example"]),
     )
-    return Row((row["stimulus"],), tuple(map(Cell, cells)))
+    return row_of(row["stimulus"], *cells)

@@ -51,6 +51,7 @@ from prasanga.report.sheet import (
     one_decimal,
     plain,
     probability,
+    row_of,
     sheet_to_html,
     signed,
 )
@@ -219,9 +220,9 @@ def _hexbins(results: Results) -> list[Section]:
 
 def _spread_sheet(rows: Sequence[Estimate]) -> Sheet:
     """Return how associations spread in each structure, a block for each model, polarity and quantity."""
-    found = {(row["model"], row["polarity"], row["quantity"]): [] for row in rows}  # type: dict[tuple[str, str, str], list[Estimate]]
+    found: dict[tuple[str, str, str], list[Estimate]] = {}
     for row in rows:
-        found[row["model"], row["polarity"], row["quantity"]].append(row)
+        found.setdefault((row["model"], row["polarity"], row["quantity"]), []).append(row)
     lines = [
         Row(
             (row["structure"],),
@@ -288,7 +289,7 @@ def _percentage_heat(grid: PairGrid, group: Group) -> Sheet:
     """Return the percentages of one language of one set by bias type and model."""
     models = grid.models_of(group)
     rows = tuple(
-        Row((name_of_type(name),), tuple(_percentage_cell(model, grid.at(group, model, name)) for model in models))
+        row_of(name_of_type(name), *(_percentage_cell(model, grid.at(group, model, name)) for model in models))
         for name in (*grid.types, OVERALL)
     )
     caption = f"Bias percentage by bias type and model, {group.title}"
@@ -324,10 +325,11 @@ def _numbers_of_group(grid: PairGrid, group: Group) -> list[Section]:
         for model in grid.models_of(group)
         if (row := grid.at(group, model, name)) is not None
     ]
-    every = [
-        text for row in grid.rows.values() for text in [{name: write(row) for name, write in _PERCENTAGES.items()}]
+    heads = [
+        name
+        for name, write in _PERCENTAGES.items()
+        if name == "bias percentage" or any(write(row) != MISSING for row in grid.rows.values())
     ]
-    heads = [name for n, name in enumerate(_PERCENTAGES) if n == 0 or any(texts[name] != MISSING for texts in every)]
     lacks = any(why_no_percentage(row) for _, _, row in rows)
     lines = []
     before = None
@@ -347,7 +349,12 @@ def _numbers_of_group(grid: PairGrid, group: Group) -> list[Section]:
         {"why not": "text"},
     )
     parts = [Section(html("<strong>{}</strong> all numbers", group.title), sheets=[sheet], folded=True)]
-    left_out = [item for _, model, row in rows if _ == OVERALL and row["n_left_out"] for item in _left_out(model, row)]
+    left_out = [
+        item
+        for model in grid.models_of(group)
+        if (row := grid.at(group, model, OVERALL)) is not None and row["n_left_out"]
+        for item in _left_out(model, row)
+    ]
     if left_out:
         title = html("<strong>{}</strong> pairs left out, and why", group.title)
         parts.append(Section(title, items=left_out, folded=True))
@@ -391,16 +398,16 @@ def _set(table: pl.DataFrame, group: Group) -> Section:
     # a subset of all pairs would say everything twice
     subsets = [subset for subset in subsets if subset == OVERALL or n_pairs[subset] < n_pairs[OVERALL]]
     rows = [
-        Row(
-            (_statistic_name(statistic, category),),
-            tuple(Cell(_statistic_text(statistic, *values[statistic, subset, category])) for subset in subsets),
+        row_of(
+            _statistic_name(statistic, category),
+            *(Cell(_statistic_text(statistic, *values[statistic, subset, category])) for subset in subsets),
         )
         for statistic, category in table.select("statistic", "category").unique(maintain_order=True).rows()
     ]
     sheet = Sheet(
         ("Statistic",),
         numbers(*(_ORIGINS.get(subset, subset) for subset in subsets)),
-        (Row(("Pairs",), tuple(Cell(f"{n_pairs[subset]:,}") for subset in subsets)), *rows),
+        (row_of("Pairs", *(Cell(f"{n_pairs[subset]:,}") for subset in subsets)), *rows),
         f"What the pairs consist of, {group.title}",
     )
     title = html("<strong>{}</strong> {}", group.title, count(n_pairs[subsets[0]], "pair"))

@@ -32,7 +32,7 @@ from prasanga.report.paper_tables import (
 from prasanga.report.published import PAPERS
 from prasanga.report.section import Section, count, figure_of, preset_of, prose, with_code
 from prasanga.report.sections.estimates import order_of
-from prasanga.report.sheet import MINUS, MISSING, Cell, Row, Sheet, html, numbers, plain, signed
+from prasanga.report.sheet import MINUS, MISSING, Cell, Row, Sheet, html, numbers, plain, row_of, signed
 from prasanga.report.study import Results
 
 OPEN = "sadhu_table4"
@@ -244,7 +244,7 @@ def _agreement_row(row: Mapping[str, Any], method: str, decimals: int) -> Row:
         *(interval, ranks, plain(row["median_difference"], decimals)),
         f"{row['n_inside']} of {row['n_intervals']}",
     )
-    return Row((method,), tuple(map(Cell, texts)))
+    return row_of(method, *texts)
 
 
 def _every_row(
@@ -287,7 +287,7 @@ def _line(
         ", ".join(map(str, found)),
         f"n{notes.index(row['note']) + 1}" if row["note"] else "",
     )
-    return Row((f"Table {row['table']}",), (*map(Cell, texts), *_number_cells(row, of_pairs), *map(Cell, after)))
+    return row_of(f"Table {row['table']}", *texts, *_number_cells(row, of_pairs), *after)
 
 
 def _number_cells(row: Mapping[str, Any], of_pairs: bool) -> list[Cell]:

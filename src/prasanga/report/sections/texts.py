@@ -18,7 +18,7 @@ from prasanga.report.coverage import (
 )
 from prasanga.report.section import Section, count, hides_texts, prose
 from prasanga.report.sections.ceat import ceat_grid, left_out_of_estimates
-from prasanga.report.sheet import Cell, Row, Sheet, html, language_of, numbers
+from prasanga.report.sheet import Cell, Row, Sheet, html, language_of, numbers, row_of
 from prasanga.report.study import AuditTables, Results, left_out_of
 from prasanga.report.words import Word, glosses_of, word_sets
 
@@ -108,12 +108,15 @@ def left_out(results: Results) -> Section | None:
         ("Stage",),
         numbers("What", "Is", "How many", "of", "Share", "Why", "Listed under"),
         tuple(
-            Row(
-                (loss.stage,),
-                (
-                    *(Cell(loss.what), Cell(loss.lost), Cell(f"{loss.n:,}"), Cell(f"{loss.of:,}"), Cell(loss.share)),
-                    *(Cell(loss.why), Cell(html('<a href="{}">{}</a>', loss.link, loss.place))),
-                ),
+            row_of(
+                loss.stage,
+                loss.what,
+                loss.lost,
+                f"{loss.n:,}",
+                f"{loss.of:,}",
+                loss.share,
+                loss.why,
+                html('<a href="{}">{}</a>', loss.link, loss.place),
             )
             for loss in found.rows
         ),
@@ -155,22 +158,20 @@ class _ContextTables:
             *(["Stimuli below the minimum"] if told.short is not None else []),
             *(["Contexts from the supplement"] if told.from_supplement is not None else []),
         ]
-        rows = tuple(Row((each.length,), tuple(map(Cell, self._numbers_of_length(each)))) for each in self._lengths)
+        rows = tuple(row_of(each.length, *self._numbers_of_length(each)) for each in self._lengths)
         return Sheet(("Words",), numbers(*names, *more), rows, "Contexts by segment length")
 
     def thinnest(self) -> Sheet:
         """Return the stimuli with the fewest contexts at their worst length; those that have none stand apart."""
-        least = {stimulus: min(map(self._sampled(stimulus), self._names)) for stimulus in self._rows}
-        found = [stimulus for stimulus in self._rows if any(map(self._sampled(stimulus), self._names))]
-        chosen = sorted(found, key=lambda stimulus: (least[stimulus], stimulus))[:THINNEST]
+        sampled = {stimulus: [self._sampled(stimulus, length) for length in self._names] for stimulus in self._rows}
+        found = [stimulus for stimulus, counts in sampled.items() if any(counts)]
+        chosen = sorted(found, key=lambda stimulus: (min(sampled[stimulus]), stimulus))[:THINNEST]
         rows = tuple(
-            Row(
-                (stimulus,),
-                (
-                    Cell(self._glosses.get(stimulus, "")),
-                    Cell(str(self._any(stimulus)["occurrences"])),
-                    *(Cell(str(self._sampled(stimulus)(name))) for name in self._names),
-                ),
+            row_of(
+                stimulus,
+                self._glosses.get(stimulus, ""),
+                str(self._any(stimulus)["occurrences"]),
+                *(str(n) for n in sampled[stimulus]),
             )
             for stimulus in chosen
         )
@@ -185,10 +186,7 @@ class _ContextTables:
         ]
         if self.missing:
             rows = tuple(
-                Row(
-                    (each.stimulus,),
-                    (Cell(self._glosses.get(each.stimulus, "")), Cell(each.lengths), Cell(each.reason)),
-                )
+                row_of(each.stimulus, self._glosses.get(each.stimulus, ""), each.lengths, each.reason)
                 for each in self.missing
             )
             kinds = {"Gloss": "text", "Words": "list", "Reason": "list"}
@@ -211,9 +209,8 @@ class _ContextTables:
     def _any(self, stimulus: str) -> Mapping[str, Any]:
         return next(iter(self._rows[stimulus].values()))
 
-    def _sampled(self, stimulus: str) -> Any:
-        rows = self._rows[stimulus]
-        return lambda length: rows.get(length, {}).get("sampled", 0)
+    def _sampled(self, stimulus: str, length: str) -> int:
+        return int(self._rows[stimulus].get(length, {}).get("sampled", 0))
 
     def _stimuli(self) -> Sheet:
         copies = ["Copies"] if "copies" in self._any(next(iter(self._rows))) else []
@@ -225,7 +222,7 @@ class _ContextTables:
             cells = [self._cell(stimulus, length) for length in self._names]
             of_forms = [] if self._found is None else self._found.get(stimulus, (Cell(""), Cell("")))
             gloss = Cell(self._glosses.get(stimulus, ""))
-            rows.append(Row((stimulus,), (gloss, *map(Cell, counts), *cells, *of_forms)))
+            rows.append(row_of(stimulus, gloss, *counts, *cells, *of_forms))
         lengths = [f"{name} words" for name in self._names]
         return Sheet(
             ("Stimulus",),
@@ -292,7 +289,7 @@ def _lengths_of_contexts(lengths: pl.DataFrame) -> Section:
         n, longer = counts[place], sum(counts[place:])
         bar = html('<span style="width: {:.1f}%"></span>', 100 * n / most)
         cells = (f"{n:,}", f"{100 * n / total:.1f} %", f"{100 * longer / total:.1f} %", bar)
-        rows.append(Row((f"{low} or more" if high is None else f"{low}–{high}",), tuple(map(Cell, cells))))
+        rows.append(row_of(f"{low} or more" if high is None else f"{low}–{high}", *cells))
     columns = numbers("Contexts", "Share", "This long or longer", "")
     text = prose("lengths_of_contexts")
     caption = "Contexts by their number of words"
@@ -334,7 +331,7 @@ def _suffix_row(row: Mapping[str, Any], brought: int) -> Row:
     share = 100 * row["occurrences"] / brought
     read_as = ", ".join(filter(None, (row["number"], row["case"])))
     cells = (read_as, f"{row['occurrences']:,}", f"{share:.1f} %", str(row["stimuli"]), row["examples"])
-    return Row((label,), tuple(map(Cell, cells)))
+    return row_of(label, *cells)
 
 
 def _concordance(results: Results, *, hidden: bool) -> Section:

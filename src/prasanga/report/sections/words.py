@@ -13,7 +13,7 @@ from prasanga.report.figures.names import words_figure
 from prasanga.report.figures.palette import MARKERS, MODELS
 from prasanga.report.grid import is_number, natural_order
 from prasanga.report.section import Section, count, prose
-from prasanga.report.sheet import MINUS, Cell, Row, Sheet, html, numbers, signed
+from prasanga.report.sheet import MINUS, Cell, Row, Sheet, html, numbers, row_of, signed
 from prasanga.report.study import Results
 from prasanga.report.words import (
     NEEDED,
@@ -130,7 +130,7 @@ def _word_set(word_set: WordSet, *, has_forms: bool) -> Section:
             "{}{}", ", ".join(word.forms), html(' <span class="more">and {} more</span>', more) if more > 0 else ""
         )
         of_forms = (Cell(html("<code>{}</code>", word.groups)), Cell(forms)) if has_forms else ()
-        rows.append(Row((word.stimulus,), (Cell(word.gloss), *of_forms)))
+        rows.append(row_of(word.stimulus, word.gloss, *of_forms))
     names = ("Gloss", "Suffix group", "Forms") if has_forms else ("Gloss",)
     sheet = Sheet(("Stimulus",), numbers(*names), tuple(rows), word_set.name, "words", dict.fromkeys(names, "text"))
     title = html("<strong>{}</strong> {} words · {}", word_set.name, len(word_set.words), word_set.used_in)
@@ -254,7 +254,7 @@ class _CategoryTable:
                 cells.append(Cell("; ".join(notable)))
             gloss = gloss_of(word.stimulus, self._glosses)
             label = html("{}{}", word.stimulus, html(' <span class="more">{}</span>', gloss) if gloss else "")
-            yield Row((label,), (Cell(self._strip(word.values)), *cells))
+            yield row_of(label, self._strip(word.values), *cells)
 
     def _row_of_means(
         self, name: str, values: Mapping[str, float], *, block: str | None = None, strip: bool = True
