@@ -322,7 +322,7 @@ def _html_cell(cell: Cell, kind: str, *, starts_group: bool) -> Markup:
     elif cell.mark:
         written += escape(cell.mark)
     looks = (kind, cell.shade, "bold" if cell.bold else "", "first" if starts_group else "")
-    order = {} if cell.order is None else {"data_order": Markup(cell.order)}
+    order = {} if cell.order is None else {"data_order": escape(cell.order)}
     return _element("td", written, class_=" ".join(filter(None, looks)), title=cell.hover, **order)
 
 
