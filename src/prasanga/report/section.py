@@ -59,7 +59,7 @@ class Section:
         folded: whether it is closed until it is opened.
         is_open: whether a folded part is open at first.
         packed: what to say where no script can unpack it; empty for a part that stands in the page as it is.
-        look: class of the element.
+        look: class of a folded part, or of the definitions.
     """
 
     title: str

@@ -58,10 +58,7 @@ def findings(results: Results) -> Section:
 
 
 def overview_sheet(results: Results) -> Sheet:
-    """Return a row for each method that was measured: over what, how many numbers came out, how many are significant.
-
-    The `anchor`-like id of each method's section stands in its link.
-    """
+    """Return a row for each method measured: over what, how many numbers came out, how many are significant."""
     rows = []
     if results.ceat is not None and not results.ceat.is_empty():
         lengths, modes = sort_lengths(results.ceat["segment_length"]), sorted(set(results.ceat["sample_mode"]))
