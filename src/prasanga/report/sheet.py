@@ -161,6 +161,11 @@ class Sheet:
     hidden: Collection[str] = ()
 
 
+def row_of(label: str, *cells: str | Cell) -> Row:
+    """Return a row of one label; texts are cells that are not set off."""
+    return Row((label,), tuple(cell if isinstance(cell, Cell) else Cell(cell) for cell in cells))
+
+
 def numbers(*names: str) -> tuple[tuple[str, str], ...]:
     """Return columns of these names without a group."""
     return tuple(("", name) for name in names)
@@ -253,7 +258,7 @@ def sheet_to_html(sheet: Sheet) -> Markup:
         + Markup("").join(_element("tbody", Markup(body)) for body in bodies if body),
         class_=sheet.look,
     )
-    label = Markup(shown(sheet.caption)).striptags()
+    label = shown(sheet.caption).striptags()
     return Markup('<div class="scroll" role="region" aria-label="{}" tabindex="0">{}</div>\n').format(label, table)
 
 
@@ -317,7 +322,7 @@ def _html_cell(cell: Cell, kind: str, *, starts_group: bool) -> Markup:
     elif cell.mark:
         written += escape(cell.mark)
     looks = (kind, cell.shade, "bold" if cell.bold else "", "first" if starts_group else "")
-    order = {} if cell.order is None else {"data_order": Markup(cell.order)}
+    order = {} if cell.order is None else {"data_order": escape(cell.order)}
     return _element("td", written, class_=" ".join(filter(None, looks)), title=cell.hover, **order)
 
 

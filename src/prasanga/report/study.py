@@ -11,7 +11,7 @@ import polars as pl
 
 from prasanga.documents import read_document
 from prasanga.frames import read_frame
-from prasanga.report.comparison import reason_in
+from prasanga.report.comparison_text import reason_in
 
 TABLES = (
     *("ceat", "ceat_words", "differences", "settling", "convergence"),

@@ -24,6 +24,7 @@ from prasanga.report.grid import (
 from prasanga.report.section import (
     Section,
     conventions_note,
+    prose,
 )
 from prasanga.report.sheet import (
     MARK,
@@ -214,14 +215,7 @@ def _other_method(method: str, table: pl.DataFrame) -> Section:
     for category in dict.fromkeys(_category(row) for row in rows):
         families.setdefault(re.sub(r"\d.*", "", category.name), []).append(category)
     of_weat = method == "weat"
-    text = html(
-        "{} <strong>Bold with an asterisk</strong>: p_stimuli &lt; .05 after Holm's correction for all tests of words"
-        " of"
-        ' the study. Colours as in the <a href="#effects">heat table</a>. Each cell tells its interval{} when pointed'
-        " at, tapped or reached by the keyboard. All numbers stand below the table.",
-        f"{_TEXTS[method]}{_exchanged(table)}",
-        "" if of_weat else " and its twin",
-    )
+    text = prose("other_method", about=f"{_TEXTS[method]}{_exchanged(table)}", twin="" if of_weat else " and its twin")
     no_twin = ", and no random twin of static vectors" if of_weat else ""
     more = f"There is no interval where a set has fewer than eight words{no_twin}."
     return Section(
