@@ -15,7 +15,7 @@ from typing import Any
 
 from mkdocs.structure.files import File, Files
 
-from prasanga.report.page_fonts import font_faces
+from prasanga.report.assets import font_faces
 
 PROJECT = Path(__file__).resolve().parents[1]
 FOLDER = "project"

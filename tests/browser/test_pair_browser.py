@@ -12,11 +12,11 @@ from typing import Any
 import polars as pl
 import pytest
 from browser import OpenPage, contrast, keep_screenshot, overflow
-from page_parts import render_part
 from playwright.sync_api import Page, expect
 
-from prasanga.report.pair_browser import pair_browser
-from prasanga.report.scripts import page_assets
+from prasanga.report.assets import page_assets
+from prasanga.report.section import section_to_html
+from prasanga.report.sections.pair_browser import browser_part, pair_browser
 
 PAIRS = [
     ("g1", "bn", "gender", "stereo", "মেয়েটি রোজ রাঁধে।", "ছেলেটি রোজ রাঁধে।"),
@@ -72,9 +72,8 @@ def show(open_page: OpenPage, tmp_path: Path) -> Callable[..., Page]:
         closed: bool = False,
         **how: Any,
     ) -> Page:
-        part = render_part(
-            "pair_browser", pair_browser=pair_browser(scores or tables(), texts=texts, plain_bytes=plain_bytes)
-        )
+        browser = pair_browser(scores or tables(), texts=texts, plain_bytes=plain_bytes)
+        part = section_to_html(browser_part(browser, scored=True))
         assets = page_assets()
         file = tmp_path / "pairs.html"
         file.write_text(

@@ -22,7 +22,7 @@ from prasanga.construction.tuples import BiasTuple
 from prasanga.errors import InputError, printable
 from prasanga.report.cards import escape
 from prasanga.report.figures.saving import save_figure
-from prasanga.report.sheets import Row, Sheet, escape_latex, escape_markdown, sheet_to_csv
+from prasanga.report.sheet import Row, Sheet, escape_latex, escape_markdown, sheet_to_csv
 from prasanga.spreadsheets import guarded, guarded_text, to_tsv, unguarded_text
 
 FORMULAS = (

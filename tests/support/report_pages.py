@@ -11,8 +11,7 @@ from report_tables import SCHEMA, estimate
 
 from prasanga.config import complete, read_schema
 from prasanga.report import page
-from prasanga.report.audit import AuditTables
-from prasanga.report.results import Results
+from prasanga.report.study import AuditTables, Results
 
 LONG = "a-model-with-a-very-long-name-that-somebody-really-gave-it-xlarge-v2"
 HOSTILE = "<script>document.title = 'hostile'</script><img src=x onerror=\"document.title = 'hostile'\">"

@@ -7,9 +7,8 @@ import polars as pl
 from prasanga.frames import read_frame
 from prasanga.logs import log_to
 from prasanga.parquet import write_text
-from prasanga.report.comparison import compare
-from prasanga.report.pair_comparison import METHOD, compare_pairs, read_percentages, with_pairs
-from prasanga.report.published import read_models, read_published
+from prasanga.report.comparison import PAIRS, compare, compare_pairs, with_pairs
+from prasanga.report.published import read_models, read_percentages, read_published
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import snakemake
@@ -18,7 +17,7 @@ log_to(snakemake.log[0])
 asked = snakemake.params.comparison
 folder, paper = asked["folder"], asked["paper"]
 tables = {method: pl.concat(map(read_frame, paths)) for method, paths in snakemake.input.items()}
-bias = tables.pop(METHOD, None)
+bias = tables.pop(PAIRS, None)
 models, about = asked["models"], read_models(folder, paper)
 comparison = compare(tables, read_published(folder, paper), models=models, language=asked["language"], about=about)
 pairs = None

@@ -6,7 +6,7 @@ from prasanga.logs import log_to
 from prasanga.parquet import made_from, write_text
 from prasanga.provenance import describe, digests_of_files
 from prasanga.report.cards import CorpusFile, counts_by_name, data_card, files_of_manifest, methods_card
-from prasanga.report.results import read_results
+from prasanga.report.study import read_results
 from prasanga.report.summary import study_summary, to_json
 
 if TYPE_CHECKING:

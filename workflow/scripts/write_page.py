@@ -6,7 +6,7 @@ from prasanga.logs import log_to
 from prasanga.parquet import write_text
 from prasanga.provenance import describe
 from prasanga.report.page import render_page
-from prasanga.report.results import read_results
+from prasanga.report.study import read_results
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import snakemake

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from prasanga.frames import read_frame
 from prasanga.logs import log_to
 from prasanga.parquet import write_text
-from prasanga.report.pair_tables import render_pair_table
+from prasanga.report.pair_table import render_pair_table
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import snakemake

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from prasanga.frames import read_frame
 from prasanga.logs import log_to
 from prasanga.parquet import write_text
-from prasanga.report.layouts import render_layout
+from prasanga.report.paper_tables import render_layout
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import snakemake

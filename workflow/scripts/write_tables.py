@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from prasanga.frames import read_frame
 from prasanga.logs import log_to
 from prasanga.parquet import write_text
-from prasanga.report.tables import to_csv, to_latex, to_markdown
+from prasanga.report.ceat_table import to_csv, to_latex, to_markdown
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import snakemake

@@ -10,9 +10,9 @@ from typing import Any
 from prasanga.errors import InputError
 from prasanga.methods import CEAT, FAMILY, METHODS, PAIRS, STRUCTURES, Method, Table, method_named, names_of
 from prasanga.plan.study import Study
-from prasanga.report.layouts import ENDINGS, layouts_of, methods_of
+from prasanga.report.paper_tables import ENDINGS, layouts_of, methods_of
 from prasanga.report.published import percentage_files, why_nothing_to_compare
-from prasanga.report.unfinished import missing_results, said_of_parts
+from prasanga.report.study import missing_results, said_of_parts
 from prasanga.samples import counts_of
 
 UNFINISHED = "results/unfinished"
@@ -26,7 +26,7 @@ class Files:
     """The files of a study, as paths from its folder.
 
     Attributes:
-        results: the tables that the report is made from, by the fields of `prasanga.report.results.Results`: all that
+        results: the tables that the report is made from, by the fields of `prasanga.report.study.Results`: all that
             the study makes or, where figures are drawn from what is there, those.
         missing: a sentence for each table that is not there, or in part.
     """
@@ -208,7 +208,7 @@ class Files:
     # ---- results
 
     def finished(self) -> dict[str, str]:
-        """Return the tables of a finished study by the fields of `prasanga.report.results.Results`."""
+        """Return the tables of a finished study by the fields of `prasanga.report.study.Results`."""
         return {
             table.name: f"results/{table.path}.parquet"
             for method in METHODS

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from prasanga.report.ceat_table import to_csv, to_latex, to_markdown
     from prasanga.report.figures.effects import plot_effect_by_length
     from prasanga.report.figures.saving import save_figure
     from prasanga.report.findings import headline_findings
     from prasanga.report.page import render_page
-    from prasanga.report.tables import to_csv, to_latex, to_markdown, to_tidy_csv
 
 __all__ = [
     "headline_findings",
@@ -19,7 +19,6 @@ __all__ = [
     "to_csv",
     "to_latex",
     "to_markdown",
-    "to_tidy_csv",
 ]
 
 
@@ -34,8 +33,8 @@ def __getattr__(name: str) -> Any:
         from prasanga.report import page as found
     elif name == "save_figure":
         from prasanga.report.figures import saving as found
-    elif name in ("to_csv", "to_latex", "to_markdown", "to_tidy_csv"):
-        from prasanga.report import tables as found
+    elif name in ("to_csv", "to_latex", "to_markdown"):
+        from prasanga.report import ceat_table as found
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(found, name)

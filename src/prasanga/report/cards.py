@@ -1,8 +1,8 @@
 """The methods card and the data card of a study: what was measured on what, how, and how far it goes, as Markdown.
 
 What the cards say of numbers comes from the summary (`prasanga.report.summary`), of conventions from
-`prasanga.report.methods`, which the page reads as well. No text of the corpus and of no pair is in them. Whatever comes
-from a study is escaped as the template writes it, so that no name makes a heading, a link or a tag.
+`prasanga.report.methods_text`, which the page reads as well. No text of the corpus and of no pair is in them. Whatever
+comes from a study is escaped as the template writes it, so that no name makes a heading, a link or a tag.
 """
 
 from __future__ import annotations
@@ -20,15 +20,18 @@ from markupsafe import Markup
 from prasanga.errors import InputError
 from prasanga.pairs.names import OVERALL
 from prasanga.report import card_templates
-from prasanga.report.languages import name_of_language
-from prasanga.report.losses import Losses, losses
-from prasanga.report.method_names import METHODS
-from prasanga.report.methods import choices, fixed_choices, vector_conventions
-from prasanga.report.numbers import MINUS, MISSING, equals_probability, signed
-from prasanga.report.quantities import QUANTITIES, no_model_of_a_language
-from prasanga.report.references import references_of
-from prasanga.report.results import Results
-from prasanga.report.sheets import escape_markdown
+from prasanga.report.coverage import losses_of
+from prasanga.report.grid import METHODS, name_of_language
+from prasanga.report.methods_text import (
+    QUANTITIES,
+    choices,
+    fixed_choices,
+    no_model_of_a_language,
+    references_of,
+    vector_conventions,
+)
+from prasanga.report.sheet import MINUS, MISSING, equals_probability, escape_markdown, signed
+from prasanga.report.study import Results
 
 NOT_STATED = "not stated"
 
@@ -129,7 +132,7 @@ def methods_card(
     summary: Mapping[str, Any],
     inputs: Mapping[str, str] | None = None,
 ) -> str:
-    """The methods card as Markdown.
+    """Return the methods card as Markdown.
 
     Args:
         config: the study's config, defaults filled in.
@@ -168,7 +171,7 @@ def data_card(
     corpus: Sequence[CorpusFile] = (),
     counts: Mapping[str, Mapping[str, int]] | None = None,
 ) -> str:
-    """The data card as Markdown.
+    """Return the data card as Markdown.
 
     Args:
         config: the study's config, defaults filled in.
@@ -190,7 +193,7 @@ def data_card(
         files=[file._replace(counts=[file.counts[n] for n in known]) for file in listed],
         n_files=len(files),
         corpus=_totals(summary["corpus"]),
-        losses=_losses(results),
+        losses=losses_of(results),
         sets=_sets(results.categories),
         sources=_sources(config, summary["sources"]),
         pairs=_pairs(config, summary["sources"], results),
@@ -204,7 +207,7 @@ def data_card(
 
 
 def escape(value: object) -> Markup:
-    """Plain text that Markdown shows as it is, in one line, wherever it stands; a dash for none."""
+    """Return plain text that Markdown shows as it is, in one line, wherever it stands; a dash for none."""
     if isinstance(value, Markup):
         return value
     if value is None:
@@ -229,7 +232,7 @@ def _render(template: str, **context: Any) -> str:
 
 
 def _trained(summary: Mapping[str, Any]) -> str:
-    """What is to be known of the models and static vectors that the study trained itself."""
+    """Return what is to be known of the models and static vectors that the study trained itself."""
     found = (*summary["models"], *summary["static_vectors"])
     return no_model_of_a_language([each["name"] for each in found if each["trained"]])
 
@@ -281,7 +284,7 @@ def _type(bias_type: str) -> str:
 
 
 def _of_tests(of_method: Mapping[str, Any]) -> str:
-    """How many of the method's own tests, and how many were corrected together with them."""
+    """Return how many of the method's own tests, and how many were corrected together with them."""
     if not of_method["n_tested"]:
         return MISSING
     family = "" if of_method["n_tests"] is None else f" (Holm over {of_method['n_tests']} tests)"
@@ -293,7 +296,7 @@ def _two(value: float) -> str:
 
 
 def _conventions(found: Mapping[str, Sequence[Any]] | Sequence[str]) -> list[str]:
-    """Conventions by name with every value that the results have, or the texts that name them."""
+    """Return conventions by name with every value that the results have, or the texts that name them."""
     if isinstance(found, Mapping):
         return [f"{name}: {', '.join(map(str, values))}" for name, values in found.items()]
     return list(found)
@@ -314,7 +317,7 @@ def _texts(corpus: Mapping[str, Any]) -> list[_Text]:
 
 
 def _file(file: CorpusFile, counts: Mapping[str, Mapping[str, int]]) -> _File:
-    """A file with the sums over its parts; a dash where nothing is known of one of them."""
+    """Return a file with the sums over its parts; a dash where nothing is known of one of them."""
     parts = [counts.get(part) for part in file.parts]
     known = [part for part in parts if part is not None]
     whole = bool(parts) and len(known) == len(parts)
@@ -323,28 +326,15 @@ def _file(file: CorpusFile, counts: Mapping[str, Mapping[str, int]]) -> _File:
 
 
 def _totals(corpus: Mapping[str, int] | None) -> str:
-    """What was read of the whole corpus, in words; empty if it is not known."""
+    """Return what was read of the whole corpus, in words; empty if it is not known."""
     if corpus is None:
         return ""
     parts = f"{corpus['files']:,} part{'' if corpus['files'] == 1 else 's'}"
     return ", ".join([parts, *(f"{corpus[name]:,} {name.replace('_', ' ')}" for name in COUNTS if name in corpus)])
 
 
-def _losses(results: Results) -> Losses | None:
-    """What the section of the page on losses says."""
-    tables = {"ceat": results.ceat, **dict(results.methods)}
-    return losses(
-        corpus=results.corpus,
-        coverage=results.coverage,
-        embeddings=results.embeddings,
-        estimates={name: table for name, table in tables.items() if table is not None},
-        traits=results.traits,
-        pairs=results.bias_percentages,
-    )
-
-
 def _sets(categories: Mapping[str, Any]) -> list[_Set]:
-    """The word sets of all categories, each once, with the categories that it stands in."""
+    """Return the word sets of all categories, each once, with the categories that it stands in."""
     sets: dict[str, tuple[str, int]] = {}
     users: dict[str, list[str]] = {}
     for category, found in categories.items():
@@ -355,7 +345,7 @@ def _sets(categories: Mapping[str, Any]) -> list[_Set]:
 
 
 def _sources(config: Mapping[str, Any], digests: Mapping[str, str]) -> list[_Source]:
-    """The files of words, endings, templates and traits that the config names and that results were made from."""
+    """Return the files of words, endings, templates and traits that the config names and results were made from."""
     asked = config.get("log_probability") or {}
     named = [
         ("Word sets and categories", (config.get("lexicon") or {}).get("stimuli")),
@@ -377,13 +367,13 @@ def _sources(config: Mapping[str, Any], digests: Mapping[str, str]) -> list[_Sou
 
 
 def _under(path: str, digests: Mapping[str, str]) -> list[tuple[str, str]]:
-    """The digests of a file, or of the files in a folder."""
+    """Return the digests of a file, or of the files in a folder."""
     inside = f"{path.rstrip('/')}/"
     return [(each, digest) for each, digest in digests.items() if each == path or each.startswith(inside)]
 
 
 def origin(path: str) -> str:
-    """What is known of where a file of words, sentences or pairs comes from."""
+    """Return what is known of where a file of words, sentences or pairs comes from."""
     return OWN_WORDS if PurePosixPath(path).parts[:1] == (OWN_FOLDER,) else NOT_STATED
 
 
@@ -406,7 +396,7 @@ def _pairs(config: Mapping[str, Any], digests: Mapping[str, str], results: Resul
 
 
 def _count_of_pairs(name: str, results: Results) -> str:
-    """How many pairs each language of a set has."""
+    """Return how many pairs each language of a set has."""
     table = results.pair_statistics
     if table is None or "n_pairs" not in table.columns:
         return ""
@@ -415,7 +405,7 @@ def _count_of_pairs(name: str, results: Results) -> str:
 
 
 def files_of_manifest(path: str | Path) -> list[CorpusFile]:
-    """The files that `results/corpus.json` knows, where the corpus is not at hand; their parts are not known.
+    """Return the files that `results/corpus.json` knows, where the corpus is not at hand.
 
     Raises:
         InputError: it is not such a file.
@@ -428,5 +418,5 @@ def files_of_manifest(path: str | Path) -> list[CorpusFile]:
 
 
 def counts_by_name(paths: Iterable[str], counts: Iterable[Mapping[str, int]]) -> dict[str, Mapping[str, int]]:
-    """What was read of each part, by the part's name: that of its file `results/sentences/<part>.json`."""
+    """Return what was read of each part, by the part's name: that of its file `results/sentences/<part>.json`."""
     return {PurePosixPath(path).name.removesuffix(".json"): each for path, each in zip(paths, counts, strict=True)}

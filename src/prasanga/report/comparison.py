@@ -1,12 +1,14 @@
-"""A study's effect sizes beside those that a paper prints: the same rows, how far apart, and what is doubtful.
+"""A study's numbers beside those that a paper prints: the same rows, how far apart, and what is doubtful.
 
 A row is compared if method, category, language, model and, for CEAT, sample mode and segment length are the same. That
 does not make the two numbers measurements of the same thing: corpus, words and conventions may differ
-(docs/published.md).
+(docs/published.md). A row of sentence pairs is compared if language, model and bias type are the same; the sentences
+are not: Sahoo et al. measured 705 or 800 pairs, of which a sample is published.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -16,10 +18,21 @@ import numpy as np
 import polars as pl
 
 from prasanga.errors import InputError
-from prasanga.report.grid import Estimate, is_number, why_missing
-from prasanga.report.numbers import MISSING, plain, signed
+from prasanga.pairs.names import OVERALL
+from prasanga.report.grid import (
+    Estimate,
+    Group,
+    PairGrid,
+    groups_of,
+    is_number,
+    name_of_type,
+    pair_grid_of,
+    why_missing,
+    why_no_percentage,
+)
+from prasanga.report.pair_table import value_of
 from prasanga.report.published import EXCHANGED, PAPERS, REPEATED, PublishedModel, match_models
-from prasanga.report.sheets import escape_markdown
+from prasanga.report.sheet import MISSING, escape_markdown, plain, signed
 
 COMPARISON_SCHEMA: Mapping[str, type[pl.DataType]] = {
     **dict.fromkeys(("paper", "table", "method", "category", "language", "model", "published_model"), pl.String),
@@ -64,6 +77,21 @@ HOW_TO_READ = (
     " and stands with the doubts.",
     "An interval is ours, over words and contexts. That a published number lies in it means that ours does not"
     " contradict it.",
+)
+
+
+PAIRS = "pairs"
+"""The method of the rows of sentence pairs in a comparison."""
+
+_OF_RUNS = "mean over runs"
+
+HOW_TO_READ_PAIRS = (
+    "The published numbers are means over five runs on random 80 % samples. Ours are of all pairs or, with"
+    " `preset: paper`, means over runs, as in the table in the layout of Table 2; then the note has those of all pairs."
+    " Both estimate the same thing.",
+    "Same side: both above 50, or both below. The interval is ours, exact, over all pairs taken for independent.",
+    "The paper's pairs are not published whole. Other pairs, and other sizes of a model, give other percentages.",
+    "Agreement is over bias types, without the row over all pairs, which repeats them.",
 )
 
 
@@ -127,7 +155,7 @@ def compare(
 
 
 def summarize(rows: pl.DataFrame) -> pl.DataFrame:
-    """Agreement by method and model, over all cells and over those without a doubt about the number.
+    """Return agreement by method and model, over all cells and over those without a doubt about the number.
 
     Args:
         rows: `COMPARISON_SCHEMA`. Rows without a measured number do not count, nor, for differences and ranks, those
@@ -148,7 +176,7 @@ def summarize(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def comparison_rows(table: pl.DataFrame) -> pl.DataFrame:
-    """The rows of a comparison as read from its CSV, each column of its type again.
+    """Return the rows of a comparison as read from its CSV, each column of its type again.
 
     Raises:
         InputError: a column is missing.
@@ -164,7 +192,7 @@ def comparison_rows(table: pl.DataFrame) -> pl.DataFrame:
 
 
 def doubt_of(models: Sequence[PublishedModel], name: str, method: str) -> str | None:
-    """What is not sure about a model of the paper as one that was measured by a method; null if nothing."""
+    """Return what is not sure about a model of the paper as one that was measured by a method; null if nothing."""
     doubts = [
         model.doubt
         for model in models
@@ -174,12 +202,12 @@ def doubt_of(models: Sequence[PublishedModel], name: str, method: str) -> str | 
 
 
 def comparison_to_csv(comparison: Comparison) -> str:
-    """Every row in full precision; empty where there is no number."""
+    """Return every row in full precision; empty where there is no number."""
     return comparison.rows.write_csv(line_terminator="\n")
 
 
 def comparison_to_markdown(comparison: Comparison, models: Sequence[PublishedModel]) -> str:
-    """The summary, every row, and every doubt in words.
+    """Return the summary, every row, and every doubt in words.
 
     Args:
         comparison: of `compare`.
@@ -217,6 +245,121 @@ def comparison_to_markdown(comparison: Comparison, models: Sequence[PublishedMod
     return "\n".join(sections)
 
 
+def compare_pairs(
+    bias: pl.DataFrame,
+    published: pl.DataFrame,
+    *,
+    paper: str,
+    models: Mapping[str, str],
+    preset: str = "recommended",
+    about: Sequence[PublishedModel] = (),
+) -> Comparison:
+    """Lay a study's bias percentages beside those of a paper.
+
+    Args:
+        bias: what `prasanga.likelihoods.bias_percentage` returns.
+        published: `read_percentages`.
+        paper: its name (sadhu2024 or sahoo2024).
+        models: `comparison.models` of the config; models of the same name match by themselves.
+        preset: recommended or paper; decides what the numbers are of, as in `prasanga.report.pair_table`.
+        about: the paper's models (`read_models`), for what is not sure about them.
+
+    Returns:
+        As `compare`: the method is `pairs`, the category the bias type, `same_sign` says
+        whether both are on the same side of 50, and the interval is the exact one. In the summary `method` is the
+        language and, of several sets, the set: each has pairs of its own, and they are not pooled.
+
+    Raises:
+        InputError: the table of bias percentages lacks a column or has no rows.
+    """
+    grid = pair_grid_of(bias)
+    names = [*published["model"].unique(maintain_order=True), *models.values()]
+    matched = match_models(models, dict.fromkeys([*grid.models, *models]), names)
+    rows = [
+        row | {"model_doubt": doubt_of(about, str(row["published_model"]), PAIRS)}
+        for row in _pair_rows(grid, published, matched, value_of(bias, preset))
+    ]
+    table = pl.DataFrame(rows, schema=dict(COMPARISON_SCHEMA), orient="row")
+    nothing = "" if rows else _why_no_pairs(grid, published, matched, paper)
+    return Comparison(paper, table, summarize_pairs(table), nothing)
+
+
+def summarize_pairs(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return agreement by language, set and model, over bias types; in `method` stands the language and set.
+
+    Args:
+        rows: `COMPARISON_SCHEMA`, of sentence pairs.
+    """
+    parts = [summarize(rows.clear())]
+    for group in groups_in(rows):
+        of_group = pl.col("set").fill_null("") == group.set
+        chosen = rows.filter(of_group & (pl.col("language") == group.language) & (pl.col("category") != OVERALL))
+        parts.append(summarize(chosen).with_columns(method=pl.lit(group.title)))
+    return pl.concat(parts)
+
+
+def groups_in(rows: pl.DataFrame) -> tuple[Group, ...]:
+    """Return the languages and sets of compared pairs."""
+    return groups_of((name or "", language) for name, language in rows.select("set", "language").iter_rows())
+
+
+def with_pairs(
+    comparison: Comparison, pairs: Comparison | None, models: Sequence[PublishedModel], *, others: bool = True
+) -> tuple[str, str]:
+    """Return a comparison as CSV and as Markdown, with that of sentence pairs in it.
+
+    Args:
+        comparison: of effect sizes, by `compare`.
+        pairs: by `compare_pairs`; None for none.
+        models: the paper's models, for what is not sure about them; of pairs, only of those without a method or with
+            the method `pairs`.
+        others: whether the study measures anything besides pairs.
+    """
+    if pairs is None:
+        return comparison_to_csv(comparison), comparison_to_markdown(comparison, models)
+    rows = pl.concat([comparison.rows, pairs.rows])
+    title = f"# Beside {PAPERS.get(pairs.paper, pairs.paper)}\n"
+    before = comparison_to_markdown(comparison, models) if others else title
+    joined = Comparison(pairs.paper, rows, comparison.summary, "")
+    return comparison_to_csv(joined), f"{before}\n{pairs_to_markdown(pairs, models)}"
+
+
+def pairs_to_markdown(pairs: Comparison, models: Sequence[PublishedModel]) -> str:
+    """Return the section on sentence pairs: how to read it, agreement by language and model, and every row."""
+    if pairs.nothing:
+        return f"## Sentence pairs\n\n{pairs.nothing}\n"
+    compared = pairs.rows["published_model"].unique(maintain_order=True).to_list()
+    doubts = [f"{name}: {doubt}." for name in compared if (doubt := doubt_of(models, name, PAIRS))]
+    titles = {(group.set, group.language): group.title for group in groups_in(pairs.rows)}
+    agreement = (
+        [
+            *(row["method"], row["model"], row["published_model"], str(row["n_rows"])),
+            f"{row['n_same_sign']} of {row['n_signs']}",
+            *(signed(row["spearman"], 2), plain(row["median_difference"], 1)),
+            f"{row['n_inside']} of {row['n_intervals']}",
+        ]
+        # no cell of the table is in doubt, so that the second row of each model would repeat the first
+        for row in pairs.summary.filter(cells="all").iter_rows(named=True)
+    )
+    rows = (_pair_line(row, titles[row["set"] or "", row["language"]]) for row in pairs.rows.iter_rows(named=True))
+    return "\n".join(
+        [
+            "## Sentence pairs: agreement\n",
+            _markdown_table(_PAIR_SUMMARY_HEADS, agreement, labels=3),
+            _list([*HOW_TO_READ_PAIRS, *doubts]),
+            "## Sentence pairs: rows\n",
+            _markdown_table(_PAIR_ROW_HEADS, rows, labels=4),
+        ]
+    )
+
+
+def reason_in(markdown: str) -> str:
+    """Return why there is nothing to compare, as `comparison.md` says it; empty if it has a comparison."""
+    lines = (line for line in markdown.splitlines() if line.strip() and not line.startswith("#"))
+    paragraphs = [line for line in lines if not line.startswith(("|", "-"))]
+    return " ".join(re.sub(r"\\([\\|*_`<\[\]])", r"\1", line) for line in paragraphs)
+
+
 _SUMMARY_HEADS = (
     *("method", "model", "model of the paper", "cells", "rows", "categories", "same sign", "95 %"),
     *("rank correlation", "median difference", "in our interval", "doubt"),
@@ -234,6 +377,16 @@ _ROW_HEADS = (
         "doubt",
         "note",
     ),
+)
+
+
+_PAIR_SUMMARY_HEADS = (
+    *("language", "model", "model of the paper", "bias types", "same side", "rank correlation", "median difference"),
+    "in our interval",
+)
+_PAIR_ROW_HEADS = (
+    *("language", "bias type", "model", "model of the paper"),
+    *("published", "measured", "difference", "same side", "interval", "inside", "note"),
 )
 
 
@@ -263,21 +416,22 @@ def _line(row: Mapping[str, Any], doubts: Mapping[str, str], notes: Mapping[str,
         f"{row['bound']}{row['published']:.3f}" if row["bound"] else signed(row["published"]),
         signed(row["measured"]),
         signed(row["difference"]),
-        _yes_no(row["same_sign"]),
+        yes_no(row["same_sign"]),
         interval,
-        _yes_no(row["published_inside"]),
+        yes_no(row["published_inside"]),
         f"{theirs}, {ours}" if ours is not None and theirs is not None else "",
         " ".join(doubts[text] for text in (row["doubt"], row["mark_doubt"]) if text),
         notes.get(row["note"] or "", ""),
     ]
 
 
-def _yes_no(value: bool | None) -> str:
+def yes_no(value: bool | None) -> str:
+    """Return a truth in a word, a dash where it is not known."""
     return MISSING if value is None else "yes" if value else "no"
 
 
 def _texts(rows: pl.DataFrame, *columns: str) -> list[str]:
-    """What stands in these columns, each once, in the order in which the rows have it."""
+    """Return what stands in these columns, each once, in the order in which the rows have it."""
     return list(dict.fromkeys(text for row in rows.select(columns).iter_rows() for text in row if text))
 
 
@@ -354,7 +508,7 @@ def _row(row: Mapping[str, Any], model: str, estimate: Estimate) -> dict[str, ob
 
 
 def _exchange(row: Mapping[str, Any], estimate: Estimate) -> str:
-    """What is to be said where only one of the two has targets and attributes exchanged."""
+    """Return what is to be said where only one of the two has targets and attributes exchanged."""
     ours, theirs = estimate.get("exchanged"), EXCHANGED in (row["doubts"] or "").split()
     if ours is None or bool(ours) == theirs:
         return ""
@@ -363,7 +517,7 @@ def _exchange(row: Mapping[str, Any], estimate: Estimate) -> str:
 
 
 def _nearest_n(rows: pl.DataFrame) -> pl.DataFrame:
-    """Of the rows of one cell of the study, that of the published N nearest to the study's, by ratio."""
+    """Return of the rows of one cell of the study that of the published N nearest to the study's, by ratio."""
     cell = ["method", "category", "model", "sample_mode", "segment_length"]
     apart = (pl.col("published_n_samples").log() - pl.col("n_samples").log()).abs()
     nearest = apart.is_null() | (apart == apart.min().over(cell))
@@ -395,7 +549,7 @@ def _why_nothing(
     studied: Sequence[str],
     language: str,
 ) -> str:
-    """The first thing that keeps a study and a paper apart, and what to do about it."""
+    """Return the first thing that keeps a study and a paper apart, and what to do about it."""
     languages = published["language"].unique(maintain_order=True).to_list()
     start = "Nothing to compare: "
     if language not in languages:
@@ -417,3 +571,75 @@ def _why_nothing(
         f"{start}no test of the study has category, segment length and sample mode of one that the paper has for these"
         f" models ({', '.join(f'{ours} as {name}' for ours, name in matched.items())})."
     )
+
+
+def _pair_line(row: Mapping[str, Any], title: str) -> list[str]:
+    interval = MISSING
+    if is_number(row["ci_low"]):
+        interval = f"{row['ci_low']:.1f} to {row['ci_high']:.1f}"
+    return [
+        *(title, name_of_type(row["category"]), row["model"], row["published_model"]),
+        f"{row['published']:.2f}",
+        MISSING if row["measured"] is None else f"{row['measured']:.2f}",
+        *(signed(row["difference"], 2), yes_no(row["same_sign"]), interval, yes_no(row["published_inside"])),
+        row["note"] or "",
+    ]
+
+
+def _pair_rows(
+    grid: PairGrid, published: pl.DataFrame, matched: Mapping[str, str], value: str
+) -> Iterator[dict[str, object]]:
+    for theirs in published.iter_rows(named=True):
+        for group in grid.groups:
+            for model, name in matched.items():
+                ours = grid.at(group, model, theirs["bias_type"])
+                if group.language == theirs["language"] and name == theirs["model"] and ours is not None:
+                    yield _pair_row(theirs, model, ours, value)
+
+
+def _pair_row(theirs: Mapping[str, Any], model: str, ours: Estimate, value: str) -> dict[str, object]:
+    printed, measured = theirs["percentage"], ours[value]
+    known = is_number(measured)
+    sides = known and printed != 50 and measured != 50
+    return {
+        **{key: theirs[key] for key in ("paper", "table", "language")},
+        "method": PAIRS,
+        "category": theirs["bias_type"],
+        "model": model,
+        "published_model": theirs["model"],
+        "published": printed,
+        "measured": measured if known else None,
+        "difference": measured - printed if known else None,
+        "same_sign": (printed > 50) == (measured > 50) if sides else None,
+        "ci_low": ours["exact_low"],
+        "ci_high": ours["exact_high"],
+        "published_inside": ours["exact_low"] <= printed <= ours["exact_high"] if known else None,
+        "note": "; ".join(_pair_notes(theirs, ours, value)) or None,
+        "set": ours["set"],
+    }
+
+
+def _pair_notes(theirs: Mapping[str, Any], ours: Estimate, value: str) -> Iterator[str]:
+    if why := why_no_percentage(ours):
+        yield why
+    elif value != "bias_percentage":
+        yield f"{_OF_RUNS if is_number(ours[value]) else 'no runs'}; of all pairs {ours['bias_percentage']:.2f}"
+    if theirs["spread"] is not None and is_number(ours["runs_sd"]):
+        yield f"deviation over runs {theirs['spread']:.2f} in the paper, ours {ours['runs_sd']:.2f}"
+
+
+def _why_no_pairs(grid: PairGrid, published: pl.DataFrame, matched: Mapping[str, str], paper: str) -> str:
+    cited = PAPERS[paper]
+    if published.is_empty():
+        return f"{cited} print no bias percentages."
+    languages = {group.language for group in grid.groups}
+    if not languages & set(published["language"]):
+        theirs = ", ".join(published["language"].unique(maintain_order=True))
+        return f"The pairs are in {', '.join(sorted(languages))}, and {cited} have {theirs}."
+    if not matched:
+        return (
+            f"No model that scored pairs has a name of {cited}: they have"
+            f" {', '.join(published['model'].unique(maintain_order=True))}. Say in comparison.models which stands for"
+            " which."
+        )
+    return "No bias type of the pairs is one of the paper's."

@@ -12,10 +12,46 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from prasanga.report.grid import Category, Estimate, Grid, grid_of, is_number, why_missing
-from prasanga.report.numbers import MINUS, equals_probability, signed
+from prasanga.columns import remade_by, require_columns
+from prasanga.pairs.names import FEWEST_PAIRS, OVERALL
+from prasanga.report.grid import (
+    ALPHA,
+    Category,
+    Estimate,
+    Grid,
+    PairGrid,
+    grid_of,
+    is_number,
+    is_significant,
+    name_of_type,
+    pair_grid_of,
+    pairs_counted,
+    why_missing,
+)
+from prasanga.report.sheet import MINUS, MISSING, equals_probability, one_decimal, plain, signed
 
-ALPHA = 0.05
+NEEDED_OF_SETTLING = (
+    *("category", "model", "sample_mode", "band", "settled_length", "longest", "largest_distance", "sure"),
+)
+"""The columns without which a table of settling says nothing."""
+
+QUANTITIES = ("prior", "corrected", "fill")
+"""What is measured of traits, in this order: language's own bias, what the trait adds, and both together."""
+
+ALL = "all"
+"""Name of the rows over both polarities."""
+
+SPREAD_COLUMNS = (
+    *("model", "polarity", "structure", "quantity", "n", "n_left_out", "mean_words", "mean", "mean_low", "mean_high"),
+    *("sd", "min", "q25", "median", "q75", "max", "mean_size", "twin_mean", "twin_sd", "pieces", "terms"),
+)
+"""The columns without which a table of spreads says nothing."""
+
+DIFFERENCE_COLUMNS = (
+    *("model", "polarity", "quantity", "structure_1", "structure_2", "n", "sd_1", "sd_2"),
+    *("ratio", "ratio_low", "ratio_high", "difference", "difference_low", "difference_high", "note"),
+)
+"""The same of a table of structures compared."""
 
 
 class _Cell(NamedTuple):
@@ -33,7 +69,7 @@ class _Cell(NamedTuple):
 
 
 def headline_findings(ceat: pl.DataFrame) -> list[str]:
-    """All findings that apply, the most important first."""
+    """Return all findings that apply, the most important first."""
     kinds: Sequence[Callable[[pl.DataFrame], str | None]] = (
         significance,
         largest_effect,
@@ -50,7 +86,7 @@ def headline_findings(ceat: pl.DataFrame) -> list[str]:
 
 
 def other_method(method: str, table: pl.DataFrame) -> str | None:
-    """What a table of SEAT or WEAT says: how many rows are significant, and the largest effect with its controls.
+    """Return what a table of SEAT or WEAT says: how many rows are significant, and the largest effect.
 
     Args:
         method: its name as a reader sees it.
@@ -75,7 +111,7 @@ def other_method(method: str, table: pl.DataFrame) -> str | None:
 
 
 def _why_both(row: dict[str, Any]) -> str:
-    """What is to be said where an effect is significant and its interval holds zero; else nothing."""
+    """Return what is to be said where an effect is significant and its interval holds zero; else nothing."""
     numbers = (row["p_stimuli_holm"], row["ci_low"], row["ci_high"])
     if not all(map(is_number, numbers)) or numbers[0] >= ALPHA or not numbers[1] <= 0 <= numbers[2]:
         return ""
@@ -83,13 +119,13 @@ def _why_both(row: dict[str, Any]) -> str:
 
 
 def by_chance(tests: int) -> str:
-    """How many of so many tests are below `ALPHA` where there is nothing to be found, in words."""
+    """Return how many of so many tests are below `ALPHA` where there is nothing to be found, in words."""
     expected = ALPHA * tests
     return f"about {expected:.0f}" if expected >= 1.5 else "about one" if expected >= 0.5 else "fewer than one"
 
 
 def significance(ceat: pl.DataFrame) -> str | None:
-    """How many estimates have p_stimuli < .05, before and after Holm's correction."""
+    """Return how many estimates have p_stimuli < .05, before and after Holm's correction."""
     p_values = [cell.estimate["p_stimuli"] for cell in _computed(ceat) if is_number(cell.estimate["p_stimuli"])]
     if not p_values:
         return None
@@ -103,7 +139,7 @@ def significance(ceat: pl.DataFrame) -> str | None:
 
 
 def largest_effect(ceat: pl.DataFrame) -> str | None:
-    """The strongest effect of all, with the interval of its draws and p_stimuli."""
+    """Return the strongest effect of all, with the interval of its draws and p_stimuli."""
     cells = list(_computed(ceat))
     if not cells:
         return None
@@ -113,7 +149,7 @@ def largest_effect(ceat: pl.DataFrame) -> str | None:
 
 
 def largest_opposite_effect(ceat: pl.DataFrame) -> str | None:
-    """The strongest effect whose sign is the other one."""
+    """Return the strongest effect whose sign is the other one."""
     cells = list(_computed(ceat))
     largest = max((c.effect for c in cells), key=abs, default=0.0)
     opposite = [c for c in cells if c.effect * largest < 0]
@@ -123,7 +159,7 @@ def largest_opposite_effect(ceat: pl.DataFrame) -> str | None:
 
 
 def change_with_length(ceat: pl.DataFrame) -> str | None:
-    """How effects move from the shortest to the longest segment length, in the first sample mode."""
+    """Return how effects move from the shortest to the longest segment length, in the first sample mode."""
     grid = grid_of(ceat)
     shortest, longest, mode = grid.lengths[0], grid.lengths[-1], grid.modes[0]
     pairs = [
@@ -148,7 +184,7 @@ def change_with_length(ceat: pl.DataFrame) -> str | None:
 
 
 def null_controls(ceat: pl.DataFrame) -> str | None:
-    """How large effects are without any bias: in twins with random weights, and with attributes dealt anew."""
+    """Return how large effects are without any bias: in twins with random weights, and with attributes dealt anew."""
     twins = [
         abs(c.estimate["twin_effect_size"]) for c in _computed(ceat) if is_number(c.estimate.get("twin_effect_size"))
     ]
@@ -172,7 +208,7 @@ def null_controls(ceat: pl.DataFrame) -> str | None:
 
 
 def direction_across_models(ceat: pl.DataFrame) -> str | None:
-    """Where models disagree about the direction of an effect, in the first sample mode."""
+    """Return where models disagree about the direction of an effect, in the first sample mode."""
     grid = grid_of(ceat)
     if len(grid.models) < 2:
         return None
@@ -194,7 +230,7 @@ def direction_across_models(ceat: pl.DataFrame) -> str | None:
 
 
 def fixed_against_random(ceat: pl.DataFrame) -> str | None:
-    """How far fixed and random draws lie apart."""
+    """Return how far fixed and random draws lie apart."""
     grid = grid_of(ceat)
     pairs = [
         (cell, other)
@@ -212,7 +248,7 @@ def fixed_against_random(ceat: pl.DataFrame) -> str | None:
 
 
 def significance_of_draws(ceat: pl.DataFrame) -> str | None:
-    """How many estimates have p_draws < .05, and why that is no finding about bias."""
+    """Return how many estimates have p_draws < .05, and why that is no finding about bias."""
     p_values = [cell.estimate["p_draws"] for cell in _computed(ceat) if is_number(cell.estimate["p_draws"])]
     if not p_values:
         return None
@@ -224,7 +260,7 @@ def significance_of_draws(ceat: pl.DataFrame) -> str | None:
 
 
 def fewest_contexts(ceat: pl.DataFrame) -> str | None:
-    """The smallest number of contexts that a stimulus of any estimate has."""
+    """Return the smallest number of contexts that a stimulus of any estimate has."""
     cells = [cell for cell in _computed(ceat) if is_number(cell.estimate["contexts_min"])]
     if not cells:
         return None
@@ -237,7 +273,7 @@ def fewest_contexts(ceat: pl.DataFrame) -> str | None:
 
 
 def not_computed(ceat: pl.DataFrame) -> str | None:
-    """Which estimates are missing, and why."""
+    """Return which estimates are missing, and why."""
     grid = grid_of(ceat)
     reasons: dict[tuple[str, str], list[str]] = {}
     for (category, model, length, mode), estimate in grid.estimates.items():
@@ -253,12 +289,146 @@ def not_computed(ceat: pl.DataFrame) -> str | None:
     return f"{count} of {len(grid.estimates)} estimates could not be computed. {listed}."
 
 
+def findings_of_differences(differences: pl.DataFrame, settling: pl.DataFrame) -> Iterator[str]:
+    """Yield how many differences between lengths and models are larger than chance, and where effects settle.
+
+    Raises:
+        InputError: a column is missing.
+    """
+    require_columns("differences", differences, ("kind", "ci_low", "ci_high"), remade_by("associations"))
+    require_columns("settling", settling, NEEDED_OF_SETTLING, remade_by("associations"))
+    for kind, what in (("length", "between two lengths of a model"), ("model", "between two models at a length")):
+        known = differences.filter((pl.col("kind") == kind) & pl.col("ci_low").is_not_null())
+        if len(known):
+            apart = known.filter((pl.col("ci_low") > 0) | (pl.col("ci_high") < 0))
+            yield (
+                f"Of {len(known)} difference{'' if len(known) == 1 else 's'} {what}, {len(apart)}"
+                f" {'has' if len(apart) == 1 else 'have'} a paired 95 % interval that leaves out zero;"
+                f" {by_chance(len(known))} would without any difference."
+            )
+    known = settling.filter(pl.col("largest_distance").is_not_null())
+    if len(known):
+        settled = known.filter(pl.col("settled_length").is_not_null())
+        yield (
+            f"In {len(settled)} of {len(known)} rows of category, model and draws{_not_among(settling)} the effect"
+            f" settles before the longest length: from there on it stays within {known['band'][0]:g} of the last one."
+            f"{_how_sure(len(settled), len(settled.filter(pl.col('sure'))))}"
+        )
+
+
+def findings_of_structures(spread: pl.DataFrame, differences: pl.DataFrame) -> Iterator[str]:
+    """Yield for each model where associations spread most and least, and how many differences are no chance.
+
+    Raises:
+        InputError: a column is missing.
+    """
+    require_columns("spread by structure", spread, SPREAD_COLUMNS, remade_by("likelihoods"))
+    require_columns("structures compared", differences, DIFFERENCE_COLUMNS, remade_by("likelihoods"))
+    for model in spread["model"].unique(maintain_order=True):
+        of_model = spread.filter(pl.col("model") == model)
+        polarity = _polarity_of(of_model)
+        said = []
+        for quantity in QUANTITIES[:2]:
+            known = of_model.filter(
+                (pl.col("polarity") == polarity) & (pl.col("quantity") == quantity) & (pl.col("sd") > 0)
+            ).sort("sd")
+            if len(known) > 1:
+                least, most = known.row(0, named=True), known.row(-1, named=True)
+                said.append(
+                    f"{quantity} associations spread least in {least['structure']} (standard deviation"
+                    f" {plain(least['sd'], 2)}) and most in {most['structure']} ({plain(most['sd'], 2)})"
+                )
+        if not said:
+            continue
+        compared, apart = comparisons_of_model(of_model, differences)
+        more = ""
+        if compared:
+            more = (
+                f" Of {compared} comparisons of two structures, the spreads differ by more than chance in"
+                f" {apart} (paired 95 % intervals)."
+            )
+        yield f"Log-probability bias of traits, {model}: {'; '.join(said)}.{more}"
+
+
+def comparisons_of_model(of_model: pl.DataFrame, differences: pl.DataFrame) -> tuple[int, int]:
+    """Return how many pairs of structures of a model have an interval, and in how many the spreads differ.
+
+    Those of prior and corrected associations over all traits: the same traits by polarity would count twice.
+
+    Args:
+        of_model: the rows of one model in the table of spreads; at least one.
+        differences: structures compared, of any models.
+    """
+    compared = differences.filter(
+        (pl.col("model") == of_model["model"][0])
+        & (pl.col("polarity") == _polarity_of(of_model))
+        & pl.col("quantity").is_in(QUANTITIES[:2])
+        & pl.col("ratio_low").is_finite()
+        & pl.col("ratio_high").is_finite()
+    )
+    return len(compared), len(compared.filter((pl.col("ratio_low") > 1) | (pl.col("ratio_high") < 1)))
+
+
+def scored_traits(spread: pl.DataFrame) -> tuple[int, int]:
+    """Return how many traits have a score, and how many were asked for, each counted for every model and structure."""
+    # every polarity has its traits; a row over all of them counts them again
+    of_one = spread.filter((pl.col("quantity") == "fill") & (pl.col("polarity") != ALL))
+    scored = int(of_one["n"].sum())
+    return scored, scored + int(of_one["n_left_out"].sum())
+
+
+def findings_of_pairs(bias: pl.DataFrame) -> Iterator[str]:
+    """Yield how many percentages differ from 50, one that is far from it, and how many pairs said nothing.
+
+    Of a few pairs a percentage is easily far from 50. So the one that is named is the farthest of those that differ
+    after correction, or, where none does, of those with at least `FEWEST_PAIRS` pairs.
+
+    Raises:
+        InputError: as `pair_section`.
+    """
+    grid = pair_grid_of(bias)
+    known = {key: row for key, row in grid.rows.items() if is_number(row["bias_percentage"])}
+    if not known:
+        yield f"Sentence pairs: none of {len(grid.rows)} percentages could be computed."
+        return
+    found = [row for row in known.values() if is_significant(row)]
+    yield (
+        f"Sentence pairs: {len(found)} of {len(known)} bias percentages {'differs' if len(found) == 1 else 'differ'}"
+        f" from 50 (exact test, p < .05 after Holm's correction); {_farthest(grid)}."
+    )
+    overall = [row for key, row in grid.rows.items() if key[3] == OVERALL]
+    ties, left_out, pairs = (sum(row[name] for row in overall) for name in ("n_ties", "n_left_out", "n_pairs"))
+    if ties or left_out:
+        yield (
+            f"Sentence pairs, each counted once a model: of {pairs}, {left_out} {'was' if left_out == 1 else 'were'}"
+            f" left out, and {ties} {'has' if ties == 1 else 'have'} equal scores."
+        )
+
+
+def farthest_percentage(grid: PairGrid) -> tuple[str, str, str, str] | None:
+    """Return set, language, model and type of the percentage farthest from 50, of many pairs before of few.
+
+    Of those that differ from 50 after correction, or, where none does, of those with at least `FEWEST_PAIRS` pairs;
+    None if there is neither.
+    """
+    known = {key: row for key, row in grid.rows.items() if is_number(row["bias_percentage"])}
+    found = {key: row for key, row in known.items() if is_significant(row)}
+    rows = found or {key: row for key, row in known.items() if pairs_counted(row) >= FEWEST_PAIRS}
+    return max(rows, key=lambda key: (abs(rows[key]["bias_percentage"] - 50), pairs_counted(rows[key])), default=None)
+
+
+def interval_of_percentage(row: Estimate, which: str) -> str:
+    """Return the interval of a bias percentage: that of the bootstrap ("ci") or the exact one ("exact")."""
+    low, high = row[f"{which}_low"], row[f"{which}_high"]
+    return f"{low:.1f} to {high:.1f}" if is_number(low) and is_number(high) else MISSING
+
+
 def _computed(ceat: pl.DataFrame) -> Iterator[_Cell]:
     return _cells(grid_of(ceat))
 
 
 def _cells(grid: Grid) -> Iterator[_Cell]:
-    """All cells that have a number, in reading order."""
+    """Yield all cells that have a number, in reading order."""
     for category in grid.categories:
         for model in grid.models:
             for length in grid.lengths:
@@ -275,7 +445,7 @@ def _cell(grid: Grid, category: Category, model: str, length: str, mode: str) ->
 
 
 def _in_full(cell: _Cell) -> str:
-    """An effect with where it was found, its uncertainty, and what its sign means."""
+    """Return an effect with where it was found, its uncertainty, and what its sign means."""
     estimate, category = cell.estimate, cell.category
     kept, other = category.attribute_a, category.attribute_b
     if cell.effect < 0:
@@ -306,7 +476,7 @@ def _texts_of_lengths(estimate: Estimate, shortest: str, longest: str) -> str:
 
 
 def _after_correction(ceat: pl.DataFrame, p_values: Sequence[Any]) -> tuple[int, str]:
-    """How many estimates stay below `ALPHA` by Holm, and for which tests: all of the study, where the table says so."""
+    """Return how many estimates stay below `ALPHA` by Holm, and for which tests: all of the study, if known."""
     cells = [cell.estimate for cell in _computed(ceat) if is_number(cell.estimate.get("n_tests"))]
     if not cells:
         return _holm(p_values), f"{len(p_values)} tests"
@@ -316,7 +486,7 @@ def _after_correction(ceat: pl.DataFrame, p_values: Sequence[Any]) -> tuple[int,
 
 
 def _holm(p_values: Sequence[Any]) -> int:
-    """How many tests Holm's step-down procedure (1979) rejects at `ALPHA`."""
+    """Return how many tests Holm's step-down procedure (1979) rejects at `ALPHA`."""
     ordered = sorted(p_values)
     for rejected, p in enumerate(ordered):
         if p > ALPHA / (len(ordered) - rejected):
@@ -329,7 +499,7 @@ def _count_below(p_values: Sequence[Any]) -> int:
 
 
 def _of(count: int, total: int) -> str:
-    """A share as the beginning of a sentence: "None of the 4 estimates has", "3 of 4 estimates have"."""
+    """Return a share as the beginning of a sentence: "None of the 4 estimates has", "3 of 4 estimates have"."""
     if total == 1:
         return "The only estimate has" if count else "The only estimate does not have"
     if count == 0:
@@ -343,3 +513,55 @@ def _verb(count: int, one: str, many: str) -> str:
 
 def _two(value: float) -> str:
     return signed(value, 2, minus=MINUS)
+
+
+def _not_among(settling: pl.DataFrame) -> str:
+    """Return which rows can say nothing of settling."""
+    missing = settling["longest"].null_count()
+    alone = settling["largest_distance"].null_count() - missing
+    said = [f"{missing} not computed"] * bool(missing) + [f"{alone} at one length only"] * bool(alone)
+    return f" ({', '.join(said)})" if said else ""
+
+
+def _how_sure(settled: int, sure: int) -> str:
+    """Return in how many of the rows that settled the intervals say so, too; empty where none settled."""
+    if not settled:
+        return ""
+    if settled == 1:
+        where, not_there = "There", "do not lie within that band"
+    else:
+        where, not_there = f"In {'all' if sure == settled else sure or 'none'} of them", "lie within that band"
+    they = f" {where} the intervals of the differences"
+    if not sure:
+        return f"{they} {not_there}, so it may be luck."
+    return f"{they} lie within that band as well, so that it is more than luck."
+
+
+def _polarity_of(of_model: pl.DataFrame) -> str:
+    """Return the polarity that findings are of: all traits where there is more than one."""
+    return ALL if ALL in set(of_model["polarity"]) else str(of_model["polarity"][0])
+
+
+def _farthest(grid: PairGrid) -> str:
+    """Return the percentage farthest from 50; or that there are too few pairs for any."""
+    key = farthest_percentage(grid)
+    if key is None:
+        return f"none is of {FEWEST_PAIRS} pairs or more, too few to say which is far from it"
+    (name, language, model, bias_type), row = key, grid.rows[key]
+    (title,) = [group.title for group in grid.groups if (group.set, group.language) == (name, language)]
+    twin = f"; random twin {one_decimal(row['twin_bias_percentage'])}" if is_number(row["twin_bias_percentage"]) else ""
+    among = (
+        "of these the farthest from it"
+        if is_significant(row)
+        else f"the farthest from it, of those of {FEWEST_PAIRS} pairs or more,"
+    )
+    return (
+        f"{among} is {one_decimal(row['bias_percentage'])} % ({name_of_type(bias_type).lower()}, {title}, {model};"
+        f" {_pairs(row)}; exact 95 % interval {interval_of_percentage(row, 'exact')}, p"
+        f" {equals_probability(row['p_binomial_holm'])} after correction{twin})"
+    )
+
+
+def _pairs(row: Estimate) -> str:
+    counted = pairs_counted(row)
+    return f"{counted} pair{'' if counted == 1 else 's'}"

@@ -1,6 +1,7 @@
-"""The table of estimates as a grid: its categories, models, segment lengths and sample modes, each in reading order.
+"""Put the estimates and the bias percentages of a study into reading order.
 
-Tables, figures and the page walk the same grid, so that they show the same estimates in the same order.
+Tables, figures and the page walk the same grids, so that they show the same numbers in the same order. A grid of
+estimates has categories, models, segment lengths and sample modes; one of pairs has sets, languages and bias types.
 """
 
 from __future__ import annotations
@@ -9,17 +10,50 @@ import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import polars as pl
 
+from prasanga.columns import remade_by, require_columns
 from prasanga.errors import InputError
+from prasanga.pairs.names import OVERALL
+
+ALPHA = 0.05
+"""The level of all tests."""
+
+FIRST_DRAWS = 100
+"""The first number of draws of which the effect is known besides that of all."""
+
+LABELS = {"seat": "SEAT", "weat": "WEAT", "log_probability": "Log-probability bias"}
+"""How a method besides CEAT is called in a sentence, a caption or a menu, by the name of its table."""
+
+METHODS = {"ceat": "CEAT", **LABELS}
+"""The same of all methods whose estimates are of words, in their order."""
+
+
+LANGUAGES = {"en": "English", "hi": "Hindi", "bn": "Bangla"}
+"""Names by code, in the order of Table 2 of Sahoo et al. (2024)."""
+
+
+def name_of_language(language: str) -> str:
+    """Return English for en; what is not known stays as it is."""
+    return LANGUAGES.get(language, language)
+
 
 Estimate: TypeAlias = Mapping[str, Any]
 """One row of the table of estimates, by column name."""
 
-KEY = ("category", "model", "segment_length", "sample_mode")
-_NEEDED = (*KEY, "category_title", "target_x", "target_y", "attribute_a", "attribute_b", "effect_size", "dropped")
+_KEY = ("category", "model", "segment_length", "sample_mode")
+_NEEDED_OF_EFFECTS = (
+    *_KEY,
+    "category_title",
+    "target_x",
+    "target_y",
+    "attribute_a",
+    "attribute_b",
+    "effect_size",
+    "dropped",
+)
 _MODES = ("fixed", "random")
 
 
@@ -36,12 +70,12 @@ class Category:
 
     @property
     def targets(self) -> str:
-        """Both target sets in short: "flowers/insects", "male/female names"."""
+        """Return both target sets in short: "flowers/insects", "male/female names"."""
         return _pair(self.target_x, self.target_y)
 
     @property
     def attributes(self) -> str:
-        """Both attribute sets in short."""
+        """Return both attribute sets in short."""
         return _pair(self.attribute_a, self.attribute_b)
 
 
@@ -56,7 +90,7 @@ class Grid:
     estimates: Mapping[tuple[str, str, str, str], Estimate]
 
     def at(self, category: str, model: str, length: str, mode: str) -> Estimate | None:
-        """The estimate of one cell; None if the table has no row for it."""
+        """Return the estimate of one cell; None if the table has no row for it."""
         return self.estimates.get((category, model, length, mode))
 
 
@@ -69,7 +103,7 @@ def grid_of(ceat: pl.DataFrame) -> Grid:
     Raises:
         InputError: no rows, a column missing, or two rows for the same cell.
     """
-    missing = [name for name in _NEEDED if name not in ceat.columns]
+    missing = [name for name in _NEEDED_OF_EFFECTS if name not in ceat.columns]
     if missing:
         raise InputError(
             f"the table of estimates has no column {', '.join(missing)}; it has {', '.join(ceat.columns) or 'none'}."
@@ -98,17 +132,17 @@ def grid_of(ceat: pl.DataFrame) -> Grid:
 
 
 def sort_lengths(lengths: Iterable[str]) -> list[str]:
-    """Segment lengths, each once, from short to long; ">75" after "75"."""
+    """Return segment lengths, each once, from short to long; ">75" after "75"."""
     return sorted(set(lengths), key=lambda label: (natural_order(label.lstrip(">")), label.startswith(">")))
 
 
 def is_number(value: object) -> bool:
-    """Whether a cell holds a number that can be shown: not null, not NaN, not infinite."""
+    """Return whether a cell holds a number that can be shown: not null, not NaN, not infinite."""
     return isinstance(value, int | float) and math.isfinite(value)
 
 
 def why_missing(estimate: Estimate | None) -> str:
-    """Why a cell has no number, in the words of the table; empty if it has one."""
+    """Return why a cell has no number, in the words of the table; empty if it has one."""
     if estimate is None:
         return "not in the table"
     if is_number(estimate["effect_size"]):
@@ -121,7 +155,7 @@ def why_missing(estimate: Estimate | None) -> str:
 
 
 def words_left_out(estimate: Estimate) -> dict[str, list[str]]:
-    """Words that an estimate does without, or has with a part of their contexts, by reason as the table names it."""
+    """Return words that an estimate does without, or has with a part of their contexts, by reason."""
     notes = str(estimate["dropped"] or "").partition("not computed: ")[0].rstrip("; ")
     reasons: dict[str, list[str]] = {}
     for note in notes.split("; ") if notes else []:
@@ -131,7 +165,7 @@ def words_left_out(estimate: Estimate) -> dict[str, list[str]]:
 
 
 def names_of_sets(row: Estimate) -> tuple[str, str, str, str]:
-    """The names of the four sets of an estimate as a reader sees them ("male names", not "male_names")."""
+    """Return the names of the four sets of an estimate as a reader sees them ("male names", not "male_names")."""
     x, y, a, b = (str(row[side]).replace("_", " ") for side in ("target_x", "target_y", "attribute_a", "attribute_b"))
     return x, y, a, b
 
@@ -148,5 +182,123 @@ def _pair(first: str, second: str) -> str:
 
 
 def natural_order(text: str) -> list[tuple[int, str]]:
-    """A sorting key in which numbers inside a name count as numbers."""
+    """Return a sorting key in which numbers inside a name count as numbers."""
     return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", text) if part]
+
+
+NO_PAIRS = "no pairs of this type"
+"""Why a group has no percentage of a bias type."""
+
+TYPES = ("age", "disability", "gender", "physical-appearance", "socioeconomic", "religion", "caste")
+"""Bias types in the order of Table 2 of Sahoo et al. (2024); others come after them."""
+
+NEEDED_OF_PAIRS = (
+    *("set", "model", "language", "bias_type", "bias_percentage", "ci_low", "ci_high", "exact_low", "exact_high"),
+    *("interval_note", "p_binomial", "p_binomial_holm", "p_binomial_bh", "n_tests", "twin_bias_percentage"),
+    *("percentage_stereo", "percentage_antistereo", "n_stereo", "n_antistereo"),
+    *("n_pairs", "n_scored", "n_stereotypical", "n_other", "n_ties", "n_left_out", "left_out"),
+    *("runs_mean", "runs_sd", "difference_median", "ties", "n_runs", "share", "conventions"),
+)
+"""The columns without which bias percentages cannot be shown."""
+
+
+class Group(NamedTuple):
+    """The pairs of one language in one set; `title` names the set where there are several."""
+
+    set: str
+    language: str
+    title: str
+
+
+@dataclass(frozen=True)
+class PairGrid:
+    """Rows by (set, language, model, bias type). `types` is without `OVERALL`."""
+
+    groups: tuple[Group, ...]
+    models: tuple[str, ...]
+    types: tuple[str, ...]
+    rows: Mapping[tuple[str, str, str, str], Estimate]
+
+    def at(self, group: Group, model: str, bias_type: str) -> Estimate | None:
+        """Return the row of one cell; None if the table has none."""
+        return self.rows.get((group.set, group.language, model, bias_type))
+
+    def models_of(self, group: Group) -> list[str]:
+        """Return the models that scored the pairs of a group."""
+        return [model for model in self.models if self.at(group, model, OVERALL) is not None]
+
+
+def pair_grid_of(bias: pl.DataFrame) -> PairGrid:
+    """Arrange a table of bias percentages.
+
+    Raises:
+        InputError: no rows, a column missing, or two rows for the same cell.
+    """
+    require_columns("bias percentages", bias, NEEDED_OF_PAIRS, remade_by("likelihoods"))
+    if bias.is_empty():
+        raise InputError("bias percentages: the table has no rows. Score at least one set of pairs with one model.")
+    rows: dict[tuple[str, str, str, str], Estimate] = {}
+    for row in bias.iter_rows(named=True):
+        key = (row["set"] or "", row["language"], row["model"] or "", row["bias_type"])
+        if key in rows:
+            raise InputError(
+                f"bias percentages: two rows for {', '.join(filter(None, key))}. Make the table again with the"
+                " likelihoods stage."
+            )
+        rows[key] = row
+    return PairGrid(
+        groups_of((key[0], key[1]) for key in rows),
+        tuple(dict.fromkeys(model for _, _, model, _ in rows)),
+        tuple(sort_types(bias["bias_type"].to_list())),
+        rows,
+    )
+
+
+def groups_of(found: Iterable[tuple[str, str]]) -> tuple[Group, ...]:
+    """Return groups of (set, language), sets as they come, languages in the paper's order."""
+    pairs = list(dict.fromkeys(found))
+    sets = list(dict.fromkeys(name for name, _ in pairs))
+    order = list(LANGUAGES)
+    pairs.sort(key=lambda pair: (sets.index(pair[0]), order.index(pair[1]) if pair[1] in order else len(order)))
+    return tuple(
+        Group(name, language, ", ".join(filter(None, [name_of_language(language), name if len(sets) > 1 else ""])))
+        for name, language in pairs
+    )
+
+
+def sort_types(found: Iterable[str]) -> list[str]:
+    """Return bias types, each once, without `OVERALL`: those of the paper in its order, then the others by name."""
+    names = set(found) - {OVERALL}
+    return [*(name for name in TYPES if name in names), *sorted(names - set(TYPES))]
+
+
+def name_of_type(bias_type: str) -> str:
+    """Return a bias type as a reader sees it: "Physical appearance", "All pairs"."""
+    return "All pairs" if bias_type == OVERALL else bias_type.replace("-", " ").capitalize()
+
+
+def is_significant(row: Estimate) -> bool:
+    """Return whether the percentage differs from 50 by the exact test, after Holm's correction."""
+    return is_number(row["p_binomial_holm"]) and row["p_binomial_holm"] < ALPHA
+
+
+def tests_of(grid: PairGrid) -> int:
+    """Return of how many tests the family of the correction is; a row without a test says nothing of it."""
+    return max(row["n_tests"] or 0 for row in grid.rows.values())
+
+
+def why_no_percentage(row: Estimate | None) -> str:
+    """Return why a cell has no number; empty if it has one."""
+    if row is None:
+        return NO_PAIRS
+    if is_number(row["bias_percentage"]):
+        return ""
+    if row["n_left_out"] == row["n_pairs"]:
+        return "all pairs were left out"
+    return "all scored pairs tie"
+
+
+def pairs_counted(row: Estimate) -> int:
+    """Return how many pairs the percentage is of."""
+    ties = row["n_ties"] if row["ties"] == "against" else 0
+    return int(row["n_stereotypical"] + row["n_other"] + ties)

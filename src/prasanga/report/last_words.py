@@ -8,14 +8,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
-from prasanga.report.method_names import METHODS
+from prasanga.report.grid import METHODS
 
 WIDTH = 100
 """A line has at most so many characters, where the path of the page allows."""
 
 
 def last_words(summary: Mapping[str, Any], page: Path) -> list[str]:
-    """Three lines about a study.
+    """Return three lines about a study.
 
     Args:
         summary: `prasanga.report.summary.study_summary`, or what was read from its file.
@@ -69,7 +69,7 @@ def _came_out(
 def _left_out(
     summary: Mapping[str, Any], estimates: Sequence[Mapping[str, Any]], pairs: Mapping[str, Any] | None
 ) -> Iterable[str]:
-    """What is missing of an unfinished study comes first: it can be made yet."""
+    """Yield what was left out; what an unfinished study lacks comes first: it can be made yet."""
     missing = summary["missing"]
     if missing:
         yield f"unfinished: {_many(len(missing), 'result')} missing"
@@ -85,7 +85,7 @@ def _left_out(
 
 
 def _line(head: str, parts: Iterable[str], nothing: str) -> str:
-    """The parts after the head, the last of them left out where there is no room."""
+    """Return the parts after the head, the last of them left out where there is no room."""
     said = list(parts)
     line = f"{head}: {'; '.join(said) or nothing}."
     while len(line) > WIDTH and len(said) > 1:
@@ -99,7 +99,7 @@ def _many(n: int, one: str, many: str = "") -> str:
 
 
 def _from_here(path: Path) -> str:
-    """As a person in the working directory would open it, in one line."""
+    """Return a path as a person in the working directory would open it, in one line."""
     whole = path.absolute()
     shown = whole.relative_to(Path.cwd()) if whole.is_relative_to(Path.cwd()) else whole
     return "".join(sign if sign.isprintable() else "?" for sign in str(shown))

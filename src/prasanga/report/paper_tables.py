@@ -1,159 +1,507 @@
-"""The papers' tables on the page, from the sheets that their CSV, Markdown and LaTeX files are written from."""
+"""A study's results in the layouts of the papers' tables: Tables 4, 5, 6 of Sadhu et al., 3, 4, 9 of Sahoo et al.
+
+Only what the study measured is shown. What the paper's table has besides is a column or cell without a number, and a
+note says why. Marks follow the study's preset: by Holm-corrected p_stimuli, or with `paper` by the p of the paper.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias
 
 import polars as pl
 
-from prasanga.report.layouts import (
-    ENDINGS,
-    N_OF_TABLE_6,
-    SADHU,
-    SAHOO,
-    PaperTable,
-    Tables,
-    paper_table,
+from prasanga.errors import InputError
+from prasanga.report import ceat_table
+from prasanga.report.ceat_table import HOLM, HOLM_OF_ATTRIBUTES, LARGE, NOT_BY_DRAWS, Marking
+from prasanga.report.grid import (
+    Category,
+    Estimate,
+    is_number,
+    name_of_language,
+    names_of_sets,
+    sort_lengths,
+    why_missing,
 )
-from prasanga.report.numbers import MINUS
-from prasanga.report.pair_grid import name_of_type
-from prasanga.report.pair_tables import NAME as PAIR_TABLE
-from prasanga.report.pair_tables import pair_table
-from prasanga.report.published import PAPERS
-from prasanga.report.sheets import Cell, group_heads, marked_text
+from prasanga.report.sheet import (
+    MARK,
+    MISSING,
+    Cell,
+    Row,
+    Sheet,
+    sheet_to_csv,
+    sheets_to_latex,
+    sheets_to_markdown,
+    signed,
+    split_wide,
+)
 
-OPEN = "sadhu_table4"
-"""The table that is open when the page opens: the comparison of methods."""
-
-_PAPERS = {"sadhu": "sadhu2024", "sahoo": "sahoo2024"}
-_FORMATS = {"csv": "CSV", "md": "Markdown", "tex": "LaTeX"}
-_ABOUT = {
-    "sadhu_table4": "methods side by side",
-    "sadhu_table5": "CEAT by length",
-    "sadhu_table6": "CEAT by length",
-    "sahoo_table2": "bias percentages of sentence pairs",
-    "sahoo_table3": "SEAT, gender and religion",
-    "sahoo_table4": "SEAT, gender and caste",
-    "sahoo_table9": "SEAT, gender and age",
+ENDINGS = ("csv", "md", "tex")
+SADHU = tuple(f"C{number}" for number in range(1, 10))
+SAHOO: Mapping[str, tuple[str, ...]] = {
+    "sahoo_table3": tuple(f"GR{number}" for number in range(1, 15)),
+    "sahoo_table4": tuple(f"GC{number}" for number in range(1, 7)),
+    "sahoo_table9": tuple(f"GA{number}" for number in range(1, 7)),
 }
+"""Tests of each table, in the order of its rows."""
+
+Tables: TypeAlias = Mapping[str, pl.DataFrame]
+"""Tables of estimates by method: ceat, seat, weat, log_probability_bias."""
+
+_AXES = {"sahoo_table3": "gender and religion", "sahoo_table4": "gender and caste", "sahoo_table9": "gender and age"}
+_METHODS = {"weat": "WEAT", "seat": "SEAT", "ceat": "CEAT", "log_probability_bias": "Log-probability bias"}
+_NEEDED = ("category", "target_x", "target_y", "attribute_a", "attribute_b", "model", "effect_size", "dropped")
+_CONVENTIONS = (
+    *("std", "alternative", "n_samples", "variance", "tau2_method", "draws", "pool"),
+    *("sentence_vector", "unit", "average", "method", "forms", "pieces", "terms"),
+)
+_WIDTH = 10
+"""Columns side by side, at most."""
+
+N_OF_TABLE_6 = 1000
+"""Draws of CEAT by which Table 6 of Sadhu et al. is told from Table 5."""
 
 
-class ShownCell(NamedTuple):
-    """A number as text with its mark, and how it is set off. What is underlined has a mark for those who cannot see."""
+class Layout(NamedTuple):
+    """One table in the three formats, named as their file endings."""
 
-    text: str
-    mark: str
-    bold: bool
-    underlined: bool
+    csv: str
+    md: str
+    tex: str
 
 
-class ShownTable(NamedTuple):
-    """A table of the page.
+class PaperTable(NamedTuple):
+    """A table in a paper's layout before it is written: the page and all files are made of the same sheets.
 
     Attributes:
-        name: of its files, and of its place on the page.
-        title: which table of which paper.
-        about: what it is about, in a few words.
-        caption: what it shows.
-        heads: heads of the labels.
-        groups: heads over the columns, each with how many columns stand below it; empty if no column has one.
-        columns: names of the columns.
-        rows: labels and cells.
-        notes: what the marks mean, the conventions, and why cells have no number.
-        files: paths from the page, and what they are.
-        is_open: whether it is to be seen at once.
+        name: of its files under `results/report/tables/`.
+        caption: what it is, in plain text.
+        plain: each label in a column of its own, all columns side by side; the CSV.
+        heads: of the labels of `plain` as readers see them.
+        in_markdown: its parts in Markdown, labels as in the paper.
+        in_latex: its parts in LaTeX, which fit on a page.
+        notes: sentences below it.
     """
 
     name: str
-    title: str
-    about: str
     caption: str
-    heads: Sequence[str]
-    groups: Sequence[tuple[str, int]]
-    columns: Sequence[str]
-    rows: Sequence[tuple[Sequence[str], Sequence[ShownCell]]]
+    plain: Sheet
+    heads: tuple[str, ...]
+    in_markdown: Sequence[Sheet]
+    in_latex: Sequence[Sheet]
     notes: Sequence[str]
-    files: Sequence[tuple[str, str]]
-    is_open: bool
+
+    def written(self) -> Layout:
+        """Return the table in the three formats."""
+        paper, _, number = self.name.partition("_table")
+        return Layout(
+            sheet_to_csv(self.plain),
+            f"{self.caption}\n\n{sheets_to_markdown(self.in_markdown, self.notes)}",
+            sheets_to_latex(self.in_latex, self.notes, caption=self.caption, label=f"tab:{paper}{number}"),
+        )
 
 
-def paper_tables(
-    config: Mapping[str, Any], tables: Tables, pairs: pl.DataFrame | None, files: Collection[str] = ()
-) -> list[ShownTable] | None:
-    """The tables of a study's page, as far as what they are made of is there.
+class _Column(NamedTuple):
+    """A column: its group and name, its estimates by category, whose mark it has, and why all of it is missing."""
+
+    group: str
+    name: str
+    estimates: Mapping[str, Estimate]
+    marked_as: str
+    missing: str = ""
+
+
+def layouts_of(config: Mapping[str, Any]) -> list[str]:
+    """Return the layouts that come out of a study, by the names of their files under `results/report/tables/`.
 
     Args:
-        config: the study's config; its `preset` and `language` count.
-        tables: the tables of estimates that are there, by method: ceat, seat, weat, log_probability_bias.
-        pairs: bias percentages of sentence pairs; None for none.
-        files: what lies beside the page, as paths from it; of each table those that are among them are linked.
+        config: the study's config, complete with its defaults.
 
     Returns:
-        None where no table of the papers has anything of the study.
+        Out of sadhu_table4 (if WEAT, SEAT or log-probability bias measures one of C1 to C9), sadhu_table5 (CEAT of
+        these; sadhu_table6 with N = 1000), sahoo_table3, sahoo_table4 and sahoo_table9 (if SEAT measures one of their
+        tests).
+    """
+    running = set(config["categories"])
+    templates = set(config["seat"]["categories"])
+    listed = config["static"]["categories"]
+    static = (running if listed is None else set(listed)) if config["static"]["vectors"] else set()
+    masked = set(config["log_probability"]["categories"])
+    names = ["sadhu_table4"] if (templates | static | masked) & set(SADHU) else []
+    if running & set(SADHU):
+        names.append("sadhu_table6" if config["associations"]["n_samples"] == N_OF_TABLE_6 else "sadhu_table5")
+    return names + [name for name, tests in SAHOO.items() if templates & set(tests)]
+
+
+def methods_of(config: Mapping[str, Any]) -> list[str]:
+    """Return the methods that a study measures, as their tables of estimates are called."""
+    wanted = {
+        "ceat": config["categories"],
+        "seat": config["seat"]["categories"],
+        "weat": config["static"]["vectors"],
+        "log_probability_bias": config["log_probability"]["categories"],
+    }
+    return [method for method, something in wanted.items() if something]
+
+
+def method_name(method: str) -> str:
+    """Return what a method is called in a sentence or a head."""
+    return _METHODS[method]
+
+
+def render_layout(name: str, tables: Tables, *, preset: str = "recommended", language: str = "bn") -> Layout:
+    """Return one table in the layout of a paper, in three formats; arguments and errors as of `paper_table`."""
+    return paper_table(name, tables, preset=preset, language=language).written()
+
+
+def paper_table(name: str, tables: Tables, *, preset: str = "recommended", language: str = "bn") -> PaperTable:
+    """Return one table in the layout of a paper.
+
+    Args:
+        name: one of `layouts_of`.
+        tables: the study's tables of estimates by method; a method that was not measured is left out.
+        preset: recommended or paper; decides what the marks mean.
+        language: bn, hi or en; stands over the columns of Sahoo's tables.
 
     Raises:
-        InputError: a table lacks a column, or has two rows for a cell.
+        InputError: there is no such layout, the table that it is made of is not there, or it lacks a column.
     """
-    preset, language = str(config.get("preset", "recommended")), str(config["language"])
-    made = [
-        paper_table(name, chosen, preset=preset, language=language)
-        for name in (OPEN, _name_of_ceat(tables.get("ceat")), *SAHOO)
-        if (chosen := {method: table for method, table in tables.items() if _has(method, table, name)})
-        # CEAT alone is no comparison of methods
-        and not (name == OPEN and chosen.keys() == {"ceat"})
+    for method, table in tables.items():
+        _require_columns(method, table)
+    if name == "sadhu_table4":
+        return _sadhu_table_4(tables, preset)
+    if name in ("sadhu_table5", "sadhu_table6"):
+        return _sadhu_ceat(name[-1], _table_of("ceat", tables, name), preset)
+    if name in SAHOO:
+        return _sahoo(name, {language: _table_of("seat", tables, name)}, preset)
+    allowed = ("sadhu_table4", "sadhu_table5", "sadhu_table6", *SAHOO)
+    raise InputError(f"there is no layout {name!r}; there are {', '.join(allowed)}.")
+
+
+def render_languages(name: str, studies: Mapping[str, Tables], *, preset: str = "recommended") -> Layout:
+    """Return one of Sahoo's tables with several languages side by side, each from a study of its own.
+
+    Args:
+        name: sahoo_table3, sahoo_table4 or sahoo_table9.
+        studies: the tables of estimates of each study, by its language, in the order in which they are to stand.
+        preset: recommended or paper; decides what the marks mean.
+
+    Raises:
+        InputError: another layout, or a study without a table of SEAT, or with one that lacks a column or has none of
+            the tests.
+    """
+    if name not in SAHOO:
+        raise InputError(f"{name!r} has no languages side by side; {', '.join(SAHOO)} have.")
+    for tables in studies.values():
+        for method, table in tables.items():
+            _require_columns(method, table)
+    seat = {language: _table_of("seat", tables, name) for language, tables in studies.items()}
+    return _sahoo(name, seat, preset).written()
+
+
+def _sadhu_table_4(tables: Tables, preset: str) -> PaperTable:
+    tables = {method: table.filter(pl.col("category").is_in(SADHU)) for method, table in tables.items()}
+    tables = {method: table for method, table in tables.items() if len(table)}
+    if not tables:
+        raise InputError(f"no table has any of {SADHU[0]} to {SADHU[-1]}, so there is no Table 4.")
+    columns = [column for method in _METHODS for column in _columns_of(method, tables)]
+    categories = _categories(tables, SADHU)
+    markings = {method: _table_4_marking(method, preset) for method in _METHODS}
+
+    def cell(column: _Column, category: str) -> Cell:
+        estimate = column.estimates.get(category)
+        if estimate is None or not is_number(estimate["effect_size"]):
+            return Cell()
+        return Cell(signed(estimate["effect_size"]), MARK if markings[column.marked_as].marks(estimate) else "")
+
+    cells = {category.name: tuple(cell(column, category.name) for column in columns) for category in categories}
+    reasons = {
+        category.name: [_why(column, category.name) for column in columns if not column.missing]
+        for category in categories
+    }
+    measured = [method for method in _METHODS if method in tables]
+    marks: dict[str, list[str]] = {}
+    for method in measured:
+        said = markings[method].said_of(tables[method].iter_rows(named=True))
+        marks.setdefault(said, []).append(_METHODS[method])
+    notes = [
+        "Effect sizes of several methods; positive if the first target set is closer to the first attribute set."
+        " The methods see other texts and partly other words, so their sizes are not comparable one to one.",
+        *(f"{MARK} {', '.join(methods)}: {note}" for note, methods in marks.items()),
+        *_ceat_choice(tables),
+        *_exchange(tables),
+        *(f"Conventions of {_METHODS[method]}: {_conventions(tables[method])}" for method in measured),
+        *(f"{MISSING} {_METHODS[column.marked_as]}: {column.missing}." for column in columns if column.missing),
+        *_missing_notes(reasons),
     ]
-    if pairs is not None and len(pairs):
-        made.append(pair_table(pairs, preset=preset))
-    return [shown_table(table, files) for table in made] or None
+    caption = "Effect sizes of several methods by category, in the layout of Table 4 of Sadhu et al. (2024)."
+    return _arranged("sadhu_table4", columns, categories, cells, reasons, notes, caption=caption, short=False)
 
 
-def shown_table(table: PaperTable, files: Collection[str] = ()) -> ShownTable:
-    """A table as the page shows it: cells, columns and labels of its CSV, with heads and types in words."""
-    groups = group_heads(table.plain)
-    paths = ((f"tables/{table.name}.{ending}", _FORMATS[ending]) for ending in ENDINGS)
-    return ShownTable(
-        table.name,
-        _title(table.name),
-        _ABOUT[table.name],
-        table.caption,
-        table.heads,
-        groups if any(group for group, _ in groups) else [],
-        [name for _, name in table.plain.columns],
-        [(_labels(table.name, row.labels), [_cell(cell) for cell in row.cells]) for row in table.plain.rows],
-        table.notes,
-        [(path, what) for path, what in paths if path in files],
-        table.name == OPEN,
+def _columns_of(method: str, tables: Tables) -> list[_Column]:
+    """Return the columns of one method: a column for each model, or one without numbers."""
+    table, group = tables.get(method), _METHODS[method]
+    if table is None:
+        return [_Column("", group, {}, method, "not measured in this study")]
+    length, mode = _length_and_mode(table)
+    rows = [
+        row
+        for row in table.iter_rows(named=True)
+        if row.get("segment_length") == length and row.get("sample_mode") == mode
+    ]
+    by_model = _by_model(method, rows)
+    return [_Column(group, model, estimates, method) for model, estimates in by_model.items()]
+
+
+def _length_and_mode(table: pl.DataFrame) -> tuple[str | None, str | None]:
+    """Return which of CEAT's lengths and modes Table 4 shows: as in the paper the shortest, fixed draws."""
+    if "segment_length" not in table.columns:
+        return None, None
+    modes = table["sample_mode"].to_list()
+    return sort_lengths(table["segment_length"].to_list())[0], "fixed" if "fixed" in modes else modes[0]
+
+
+def _ceat_choice(tables: Tables) -> list[str]:
+    if "ceat" not in tables:
+        return []
+    length, mode = _length_and_mode(tables["ceat"])
+    return [f"CEAT: segments of {length} words, {mode} draws (the paper shows its generator at 9 words, fixed draws)."]
+
+
+def _exchange(tables: Tables) -> list[str]:
+    """Return which categories were measured the other way round, as the paper did with C6 to C9."""
+    table = tables.get("log_probability_bias")
+    if table is None or "exchanged" not in table.columns:
+        return []
+    exchanged = [name for name in SADHU if name in table.filter(pl.col("exchanged"))["category"].to_list()]
+    which = f"exchanged in {', '.join(exchanged)}" if exchanged else "as described in all"
+    return [f"Log-probability bias: targets and attributes {which} (the paper exchanged those of C6 to C9)."]
+
+
+def _table_4_marking(method: str, preset: str) -> Marking:
+    """Return the marking of a method in Table 4; of SEAT, too, the program of Sadhu et al. permutes words."""
+    if preset != "paper":
+        return HOLM_OF_ATTRIBUTES if method == "log_probability_bias" else HOLM
+    if method == "ceat":
+        return Marking("p_draws", 0.05, "p_draws < .05, as in the paper; it says nothing about other words.")
+    if method == "log_probability_bias":
+        text = (
+            "permutation of single sentences as in the paper, not corrected; below .05 far too often under no effect."
+        )
+        return Marking("p_sentences", 0.05, f"p_sentences < .05: {text}")
+    return Marking(
+        "p_stimuli", 0.05, "p_stimuli < .05: permutation of the target words as in the paper, not corrected."
     )
 
 
-def _name_of_ceat(ceat: pl.DataFrame | None) -> str:
-    """Tables 5 and 6 differ in the number of draws."""
-    is_table_6 = ceat is not None and set(ceat["n_samples"].drop_nulls()) == {N_OF_TABLE_6}
-    return "sadhu_table6" if is_table_6 else "sadhu_table5"
+def _sahoo_marking(seat: pl.DataFrame, preset: str) -> Marking:
+    """Return the marking of a table of Sahoo et al.: their p moves sentences; where there is none, that of words."""
+    if preset != "paper":
+        return HOLM
+    if "p_sentences" in seat.columns and seat["p_sentences"].null_count() < len(seat):
+        text = "permutation of sentences as in the paper, not corrected; below .05 far too often under no effect."
+        return Marking("p_sentences", 0.01, f"p_sentences < .01: {text}")
+    text = "permutation of the target words, not corrected. The paper's, of sentences, is not in this study."
+    return Marking("p_stimuli", 0.01, f"p_stimuli < .01: {text}")
 
 
-def _has(method: str, table: pl.DataFrame, name: str) -> bool:
-    """Whether a method's estimates stand in a table. A table without the column is refused where it is read."""
-    if (name in SAHOO and method != "seat") or (name not in (OPEN, *SAHOO) and method != "ceat"):
-        return False
-    return "category" not in table.columns or bool(table["category"].is_in(list(SAHOO.get(name, SADHU))).any())
+def _sadhu_ceat(number: str, ceat: pl.DataFrame, preset: str) -> PaperTable:
+    ceat = ceat.filter(pl.col("category").is_in(SADHU))
+    if ceat.is_empty():
+        raise InputError(f"the table of CEAT has none of {SADHU[0]} to {SADHU[-1]}, so there is no Table {number}.")
+    marking = NOT_BY_DRAWS if preset == "paper" else HOLM
+    n_samples = ", ".join(map(str, sorted(set(ceat["n_samples"].to_list()))))
+    caption = (
+        f"CEAT effect size by category, model and segment length in words, N = {n_samples} draws; f: fixed, r: random"
+        f" draws. In the layout of Table {number} of Sadhu et al. (2024)."
+    )
+    notes = [f"Conventions of CEAT: {_conventions(ceat)}"]
+    return PaperTable(
+        f"sadhu_table{number}",
+        caption,
+        ceat_table.plain_sheet(ceat, marking),
+        ("Category", "Targets", "Attributes", "Draws"),
+        ceat_table.markdown_sheets(ceat, marking),
+        ceat_table.latex_sheets(ceat, marking),
+        ceat_table.notes_of(ceat, marking, notes),
+    )
 
 
-def _title(name: str) -> str:
-    paper, _, number = name.partition("_table")
-    return f"Table {number} of {PAPERS[_PAPERS[paper]]}"
+def _sahoo(name: str, studies: Mapping[str, pl.DataFrame], preset: str) -> PaperTable:
+    """Return one of Sahoo's tables: the models of each study, by its language, beside those of the one before."""
+    studies = {
+        name_of_language(language): seat.filter(pl.col("category").is_in(SAHOO[name]))
+        for language, seat in studies.items()
+    }
+    for seat in studies.values():
+        if seat.is_empty():
+            tests = f"{SAHOO[name][0]} to {SAHOO[name][-1]}"
+            raise InputError(f"the table of SEAT has none of {tests}, so there is no {name}.")
+    categories = _categories(studies, SAHOO[name])
+    markings = {language: _sahoo_marking(seat, preset) for language, seat in studies.items()}
+    columns = [
+        _Column(language, model, estimates, language)
+        for language, seat in studies.items()
+        for model, estimates in _by_model("seat", seat.rows(named=True)).items()
+    ]
+
+    def cell(column: _Column, category: str) -> Cell:
+        estimate = column.estimates.get(category)
+        if estimate is None or not is_number(estimate["effect_size"]):
+            return Cell()
+        large = abs(estimate["effect_size"]) >= LARGE
+        return Cell(signed(estimate["effect_size"]), bold=large, underlined=markings[column.marked_as].marks(estimate))
+
+    cells = {category.name: tuple(cell(column, category.name) for column in columns) for category in categories}
+    reasons = {category.name: [_why(column, category.name) for column in columns] for category in categories}
+    short = dict.fromkeys(f"{_initials(category)}: {category.attributes}" for category in categories)
+    notes = [
+        "Effect sizes of SEAT; positive if the first group is closer to the first attribute set.",
+        f"Bold: |d| of {LARGE} or more. (The paper sets large effects in bold, and does not say from where on.)",
+        *_by_language(
+            f"Underlined (in CSV {MARK})", {k: markings[k].said_of(t.rows(named=True)) for k, t in studies.items()}
+        ),
+        f"{'; '.join(short)}.",
+        *_by_language("Conventions of SEAT", {language: _conventions(seat) for language, seat in studies.items()}),
+        *_missing_notes(reasons),
+    ]
+    table = name.removeprefix("sahoo_table")
+    caption = f"SEAT effect sizes for {_AXES[name]}, in the layout of Table {table} of Sahoo et al. (2024)."
+    return _arranged(name, columns, categories, cells, reasons, notes, caption=caption, short=True)
 
 
-def _labels(name: str, labels: Sequence[str]) -> list[str]:
-    if name != PAIR_TABLE:
-        return list(labels)
-    return [name_of_type(label) for label in labels]
+def _arranged(
+    name: str,
+    columns: Sequence[_Column],
+    categories: Sequence[Category],
+    cells: Mapping[str, tuple[Cell, ...]],
+    reasons: Mapping[str, Sequence[str]],
+    notes: Sequence[str],
+    *,
+    caption: str,
+    short: bool,
+) -> PaperTable:
+    """Return a table with a row for each category."""
+    heads = tuple((column.group, column.name) for column in columns)
+    plain = Sheet(
+        ("category", "targets", "attributes"),
+        heads,
+        tuple(
+            Row(
+                (c.name, c.targets, c.attributes),
+                cells[c.name],
+                "; ".join(dict.fromkeys(filter(None, reasons[c.name]))),
+            )
+            for c in categories
+        ),
+    )
+    sheet = Sheet(
+        ("Test" if short else "Category",),
+        heads,
+        tuple(Row((_label(category, short),), cells[category.name]) for category in categories),
+    )
+    return PaperTable(
+        name,
+        caption,
+        plain,
+        ("Test" if short else "Category", "Targets", "Attributes"),
+        [sheet],
+        split_wide(sheet, _WIDTH),
+        notes,
+    )
 
 
-def _cell(cell: Cell) -> ShownCell:
-    """The number with the minus of the page; the mark is what the CSV has."""
-    text = cell.text
-    mark = marked_text(cell).removeprefix(text)
-    minus = f"{MINUS}{text[1:]}" if text.startswith("-") else text
-    return ShownCell(minus, mark, cell.bold, cell.underlined)
+def _label(category: Category, short: bool) -> str:
+    attributes = f", {_initials(category)}" if short else f" ({category.attributes})"
+    return f"{category.name}: {category.targets}{attributes}"
+
+
+def _initials(category: Category) -> str:
+    """Return the attribute sets as the paper shortens them: C/F, N/V, P/U."""
+    return f"{category.attribute_a[:1]}/{category.attribute_b[:1]}".upper()
+
+
+def _why(column: _Column, category: str) -> str:
+    reason = why_missing(column.estimates.get(category))
+    return f"{column.group} {column.name}: {reason}" if reason else ""
+
+
+def _missing_notes(reasons: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return each reason once, with the rows that it holds for."""
+    rows: dict[str, list[str]] = {}
+    for category, found in reasons.items():
+        for reason in filter(None, found):
+            rows.setdefault(reason, []).append(category)
+    return [f"{MISSING} {', '.join(where)}: {reason}." for reason, where in rows.items()]
+
+
+def _by_language(what: str, said: Mapping[str, str]) -> list[str]:
+    """Return one note where it holds for all languages, else one for each."""
+    if len(set(said.values())) == 1:
+        return [f"{what}: {next(iter(said.values()))}"]
+    return [f"{what}, {language}: {text}" for language, text in said.items()]
+
+
+def _conventions(table: pl.DataFrame) -> str:
+    """Return the choices behind the numbers, as the columns name them; those that differ with the models named."""
+    parts = []
+    for name in _CONVENTIONS:
+        if name not in table.columns:
+            continue
+        models: dict[object, dict[str, None]] = {}
+        for model, value in table.select("model", name).iter_rows():
+            if value is not None:
+                models.setdefault(value, {})[model] = None
+        if len(models) == 1:
+            parts.append(f"{name} {next(iter(models))}")
+        elif models:
+            parts.append(f"{name} " + ", ".join(f"{value} ({', '.join(which)})" for value, which in models.items()))
+    return f"{'; '.join(parts) or 'the table names none'}."
+
+
+def _categories(tables: Tables, names: Sequence[str]) -> list[Category]:
+    """Return those of the named categories that some table has, in this order."""
+    found: dict[str, Category] = {}
+    for table in tables.values():
+        for row in table.iter_rows(named=True):
+            title = row.get("category_title") or ""
+            x, y, a, b = map(_as_in_paper, names_of_sets(row))
+            sets = (a, b, x, y) if row.get("exchanged") else (x, y, a, b)  # as the category has them
+            found.setdefault(row["category"], Category(row["category"], title, *sets))
+    return [found[name] for name in names if name in found]
+
+
+def _as_in_paper(name: str) -> str:
+    """Return a set in the paper's words: "hindu male names" for hindu male first names, without caliskan."""
+    return name.removesuffix(" caliskan").replace("first names", "names")
+
+
+def _by_model(method: str, rows: Sequence[Estimate]) -> dict[str, dict[str, Estimate]]:
+    """Return estimates by model and category; models in the order in which the table has them."""
+    models: dict[str, dict[str, Estimate]] = {}
+    for row in rows:
+        cells = models.setdefault(row["model"], {})
+        if row["category"] in cells:
+            raise InputError(
+                f"the table of {_METHODS[method]} has two rows for {row['category']}, {row['model']}. Make it again"
+                " with the associations stage."
+            )
+        cells[row["category"]] = row
+    return models
+
+
+def _table_of(method: str, tables: Tables, name: str) -> pl.DataFrame:
+    if method not in tables:
+        raise InputError(f"{name} is made of the table of {_METHODS[method]}, which this study does not have.")
+    return tables[method]
+
+
+def _require_columns(method: str, table: pl.DataFrame) -> None:
+    missing = [column for column in _NEEDED if column not in table.columns]
+    if method not in _METHODS:
+        raise InputError(f"there is no method {method!r}; there are {', '.join(_METHODS)}.")
+    if missing:
+        raise InputError(
+            f"the table of {_METHODS[method]} has no column {', '.join(missing)}; it has {', '.join(table.columns)}."
+            " Make it again with the associations stage."
+        )

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import polars as pl
 
 from prasanga.errors import InputError
-from prasanga.report.languages import LANGUAGES
+from prasanga.report.grid import LANGUAGES
 
 PAPERS: Mapping[str, str] = {
     "sadhu2024": "Sadhu et al. (2024)",
@@ -43,6 +43,12 @@ PUBLISHED_SCHEMA: Mapping[str, type[pl.DataType]] = {
 }
 """Columns of `read_published`. Empty cells are null; `doubts` has the codes, the last two the reasons in words."""
 
+PERCENTAGES_SCHEMA: Mapping[str, type[pl.DataType]] = {
+    **dict.fromkeys(("paper", "table", "language", "model", "bias_type"), pl.String),
+    **dict.fromkeys(("percentage", "spread"), pl.Float64),
+}
+"""Columns of `read_percentages`. `spread` is the deviation over five runs, printed for all pairs only."""
+
 _COLUMNS = tuple(name for name in PUBLISHED_SCHEMA if name not in ("doubt", "mark_doubt"))
 _MODES = ("", "fixed", "random")
 _KEY = ("table", "method", "category", "language", "model", "sample_mode", "segment_length")
@@ -61,7 +67,7 @@ class PublishedModel(NamedTuple):
 
 
 def read_published(folder: str | Path, paper: str) -> pl.DataFrame:
-    """The effect sizes that a paper prints.
+    """Return the effect sizes that a paper prints.
 
     Args:
         folder: `resources/published`, or a folder laid out like it.
@@ -89,8 +95,33 @@ def read_published(folder: str | Path, paper: str) -> pl.DataFrame:
     return table
 
 
+def read_percentages(folder: str | Path, paper: str) -> pl.DataFrame:
+    """Return the bias percentages that a paper prints, bias types in lower case; no rows of a paper that has none.
+
+    Raises:
+        InputError: the paper is unknown, a column is missing, or a cell holds what it may not; the message names the
+            file.
+    """
+    for path in percentage_files(folder, paper):
+        table = pl.read_csv(path, schema_overrides=dict.fromkeys(PERCENTAGES_SCHEMA, pl.String))
+        missing = [name for name in PERCENTAGES_SCHEMA if name not in table.columns]
+        if missing:
+            raise InputError(f"{path} has no column {', '.join(missing)}; it has {', '.join(table.columns)}.")
+        for line, row in enumerate(table.iter_rows(named=True), start=2):
+            if row["language"] not in LANGUAGES:
+                raise InputError(
+                    f"{path}, line {line}: language is {row['language']!r}; allowed: {', '.join(LANGUAGES)}."
+                )
+            for name in ("percentage", *(["spread"] if row["spread"] else [])):
+                if not _is_percentage(row[name]):
+                    raise InputError(f"{path}, line {line}: {name} is {row[name]!r}; write a number from 0 to 100.")
+        table = table.select(*PERCENTAGES_SCHEMA).cast(pl.Schema(PERCENTAGES_SCHEMA))
+        return table.with_columns(pl.col("bias_type").str.to_lowercase())
+    return pl.DataFrame(schema=dict(PERCENTAGES_SCHEMA))
+
+
 def read_models(folder: str | Path, paper: str) -> list[PublishedModel]:
-    """The models of a paper, in its order; a model once for each set of methods that it is described in.
+    """Return the models of a paper, in its order; a model once for each set of methods that it is described in.
 
     Raises:
         InputError: the paper is unknown, or the file is not as it should be.
@@ -105,7 +136,7 @@ def read_models(folder: str | Path, paper: str) -> list[PublishedModel]:
 
 
 def require_paper(paper: str) -> str:
-    """The paper's name, if there are numbers of it.
+    """Return the paper's name, if there are numbers of it.
 
     Raises:
         InputError: there are none.
@@ -118,7 +149,7 @@ def require_paper(paper: str) -> str:
 
 
 def match_models(models: Mapping[str, str], studied: Iterable[str], published: Iterable[str]) -> dict[str, str]:
-    """Which model of a study stands for which of a paper.
+    """Return which model of a study stands for which of a paper.
 
     Args:
         models: `comparison.models`, {name in the study: name in the paper}.
@@ -156,7 +187,7 @@ def why_nothing_to_compare(
     studied: Iterable[str],
     pairs: bool = False,
 ) -> str:
-    """Why a study will have nothing beside the numbers of a paper, as far as its config tells; empty if it may have.
+    """Return why a study will have nothing beside a paper's numbers, as far as its config tells; empty if it may.
 
     Args:
         folder: `resources/published`, or a folder laid out like it.
@@ -187,12 +218,12 @@ def why_nothing_to_compare(
 
 
 def published_files(folder: str | Path, paper: str) -> list[Path]:
-    """The files that `read_published` and `read_models` read."""
+    """Return the files that `read_published` and `read_models` read."""
     return [Path(folder, name) for name in (f"{require_paper(paper)}.csv", "doubts.csv", "models.csv")]
 
 
 def percentage_files(folder: str | Path, paper: str) -> list[Path]:
-    """The file of bias percentages (`prasanga.report.pair_comparison`); none of a paper that prints none."""
+    """Return the file of bias percentages (`read_percentages`); none of a paper that prints none."""
     path = Path(folder, f"{require_paper(paper)}_bias_percentages.csv")
     return [path] if path.exists() else []
 
@@ -259,7 +290,7 @@ def _read_doubts(path: Path) -> dict[str, tuple[set[str], str]]:
 
 
 def _read_csv(path: Path, columns: Iterable[str]) -> list[tuple[int, dict[str, str]]]:
-    """The rows of a CSV file, each with the number of its last line."""
+    """Return the rows of a CSV file, each with the number of its last line."""
     try:
         with path.open(encoding="utf-8", newline="") as file:
             reader = csv.DictReader(file)
@@ -279,3 +310,10 @@ def _read_csv(path: Path, columns: Iterable[str]) -> list[tuple[int, dict[str, s
         if None in row or None in row.values():
             raise InputError(f"{path}, line {line}: not as many cells as the first line has columns. Check the commas.")
     return rows
+
+
+def _is_percentage(text: str | None) -> bool:
+    try:
+        return text is not None and 0 <= float(text) <= 100
+    except ValueError:
+        return False

@@ -9,29 +9,43 @@ description: workflow/schemas/summary.schema.json, docs/summary.md.
 from __future__ import annotations
 
 import json
+import math
 import posixpath
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from statistics import median
 from typing import Any
 
 import polars as pl
 
 from prasanga import __version__
-from prasanga.report.coverage import summarize, totals
-from prasanga.report.embedding_files import EmbeddingFiles, family_of
-from prasanga.report.findings import headline_findings, other_method
-from prasanga.report.log_probability import findings_of_structures
-from prasanga.report.method_names import LABELS
-from prasanga.report.other_methods import findings_of_differences
-from prasanga.report.pair_section import findings_of_pairs
-from prasanga.report.results import Results
-from prasanga.report.summary_numbers import (
-    by_reason,
-    known,
-    summary_of_estimates,
-    summary_of_pairs,
-    summary_of_structures,
+from prasanga.columns import remade_by, require_columns
+from prasanga.pairs.names import FEWEST_PAIRS, OVERALL
+from prasanga.report.coverage import coverage_by_length, stimuli_without_contexts, totals
+from prasanga.report.findings import (
+    comparisons_of_model,
+    farthest_percentage,
+    findings_of_differences,
+    findings_of_pairs,
+    findings_of_structures,
+    headline_findings,
+    other_method,
+    scored_traits,
 )
+from prasanga.report.grid import (
+    ALPHA,
+    LABELS,
+    Estimate,
+    is_number,
+    is_significant,
+    natural_order,
+    pair_grid_of,
+    pairs_counted,
+    sort_lengths,
+    why_missing,
+    why_no_percentage,
+)
+from prasanga.report.study import EmbeddingFiles, Results, family_of
 
 SCHEMA = 1
 """Number of the layout. A key that goes, or that means something else, makes another number; a new key does not."""
@@ -52,7 +66,7 @@ def study_summary(
     made_from: Mapping[str, str],
     records: Iterable[Mapping[str, str]] = (),
 ) -> dict[str, Any]:
-    """The summary of a study as plain values.
+    """Return the summary of a study as plain values.
 
     Args:
         config: the study's config, defaults filled in.
@@ -96,7 +110,7 @@ def study_summary(
 
 
 def to_json(summary: Mapping[str, Any]) -> str:
-    """The summary as text, keys in the order in which they were made.
+    """Return the summary as text, keys in the order in which they were made.
 
     Raises:
         ValueError: it holds a number that is not finite, which no function of this module makes.
@@ -105,7 +119,7 @@ def to_json(summary: Mapping[str, Any]) -> str:
 
 
 def versions_by_stage(records: Iterable[Mapping[str, str]]) -> dict[str, dict[str, list[str]]]:
-    """Versions of the libraries that made the results, by stage; several where files were made with several."""
+    """Return versions of the libraries that made the results, by stage; several where files were made with several."""
     found: dict[str, dict[str, set[str]]] = {}
     for record in records:
         for library, version in json.loads(record.get("versions") or "{}").items():
@@ -117,7 +131,7 @@ def versions_by_stage(records: Iterable[Mapping[str, str]]) -> dict[str, dict[st
 
 
 def digests_of_sources(records: Iterable[Mapping[str, str]]) -> dict[str, str]:
-    """SHA-256 of the files outside `results/` that results were made from, by path."""
+    """Return SHA-256 of the files outside `results/` that results were made from, by path."""
     return {
         path: str(digest)
         for record in records
@@ -127,7 +141,7 @@ def digests_of_sources(records: Iterable[Mapping[str, str]]) -> dict[str, str]:
 
 
 def _model(name: str, settings: Mapping[str, Any], files: EmbeddingFiles | None) -> dict[str, Any]:
-    """What is known of a model of the config: of its own name, of all layers measured, of its weights."""
+    """Return what is known of a model of the config: of its own name, of all layers measured, of its weights."""
     report = {} if files is None else files.reports.get(name, {})
     studied = {} if files is None else files.studied
     names = [each for each, of_layer in studied.items() if family_of(of_layer, each) == name]
@@ -204,7 +218,7 @@ def _methods(results: Results) -> dict[str, Any]:
 
 
 def _findings(results: Results) -> list[tuple[str, str]]:
-    """All sentences of the page's findings, each with the method that it is about."""
+    """Return all sentences of the page's findings, each with the method that it is about."""
     found: list[tuple[str, str]] = []
     if results.ceat is not None and not results.ceat.is_empty():
         found += [("ceat", text) for text in headline_findings(results.ceat)]
@@ -222,12 +236,12 @@ def _findings(results: Results) -> list[tuple[str, str]]:
 
 
 def _coverage(coverage: pl.DataFrame) -> dict[str, Any]:
-    """Contexts by length, and how many stimuli have none, by reason."""
-    found = summarize(coverage, {})
+    """Return contexts by length, and how many stimuli have none, by reason."""
+    missing = stimuli_without_contexts(coverage)
     return {
-        "n_stimuli": len(found.stimuli),
-        "n_without_contexts": len({each.stimulus for each in found.missing}),
-        "without_contexts": by_reason(Counter(each.reason for each in found.missing)),
+        "n_stimuli": coverage["stimulus"].n_unique(),
+        "n_without_contexts": len({each.stimulus for each in missing}),
+        "without_contexts": by_reason(Counter(each.reason for each in missing)),
         "lengths": [
             known(
                 {
@@ -242,6 +256,244 @@ def _coverage(coverage: pl.DataFrame) -> dict[str, Any]:
                 },
                 "the table of coverage does not say it",
             )
-            for each in found.lengths
+            for each in coverage_by_length(coverage)
         ],
     }
+
+
+_NEEDED = ("category", "model", "effect_size", "dropped")
+"""The columns without which nothing can be said of a table of estimates."""
+
+CONVENTIONS = (
+    *("std", "alternative", "interval", "n_resamples", "resample_attributes", "n_shuffles", "n_permutations"),
+    *("variance", "tau2_method", "draws", "pool", "n_samples", "band"),
+    *("sentence_vector", "unit", "average", "vectors", "method", "forms", "pieces", "terms", "seed"),
+)
+"""Columns of estimates that name the conventions which made them; those that a table has are told."""
+
+_WHERE = (
+    *("category", "category_title", "target_x", "target_y", "attribute_a", "attribute_b"),
+    *("model", "segment_length", "sample_mode"),
+)
+_OF_EFFECT = (
+    *("effect_size", "ci_low", "ci_high", "p_stimuli", "p_stimuli_holm", "p_draws"),
+    *("leave_out_low", "leave_out_high", "shuffled_low", "shuffled_high", "twin_effect_size", "twin_p_stimuli"),
+)
+_OF_PERCENTAGE = (
+    *("bias_percentage", "ci_low", "ci_high", "exact_low", "exact_high"),
+    *("p_binomial", "p_binomial_holm", "twin_bias_percentage"),
+)
+_COUNTS = ("n_pairs", "n_stereotypical", "n_other", "n_ties", "n_left_out")
+_NO_TWIN = "no twin with random weights was measured"
+
+
+def known(values: Mapping[str, Any], why: Mapping[str, str] | str = "") -> dict[str, Any]:
+    """Return the values, null where there is none or none that is finite, and under `reasons` why, for each null.
+
+    Args:
+        values: plain values by key.
+        why: why a value that is none is none, by key, or one sentence for all.
+    """
+    reasons = {}
+    for key, value in values.items():
+        if value is None:
+            reasons[key] = (why if isinstance(why, str) else why.get(key)) or "the table does not say it"
+        elif isinstance(value, float) and not math.isfinite(value):
+            reasons[key] = f"not a finite number ({value})"
+    return {**{key: None if key in reasons else value for key, value in values.items()}, "reasons": reasons}
+
+
+def by_reason(counts: Mapping[str, int]) -> list[dict[str, Any]]:
+    """Return reasons with their numbers, the commonest first."""
+    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    return [{"reason": reason, "n": n} for reason, n in ordered]
+
+
+def summary_of_estimates(table: pl.DataFrame) -> dict[str, Any]:
+    """Return the numbers of CEAT, SEAT, WEAT or log-probability bias.
+
+    Args:
+        table: its estimates, corrected for the number of tests; at least one.
+
+    Raises:
+        InputError: a column is missing.
+    """
+    require_columns("estimates", table, _NEEDED, remade_by("associations"))
+    rows = list(table.iter_rows(named=True))
+    computed = [row for row in rows if is_number(row["effect_size"])]
+    tests = [row["n_tests"] for row in computed if is_number(row.get("n_tests"))]
+    significant = sum(_below(row.get("p_stimuli_holm")) for row in computed)
+    tested = sum(is_number(row.get("p_stimuli_holm")) for row in computed)
+    return known(
+        {
+            "categories": sorted(set(table["category"]), key=natural_order),
+            "models": list(dict.fromkeys(table["model"])),
+            "segment_lengths": sort_lengths(_column(table, "segment_length")),
+            "sample_modes": sorted(set(_column(table, "sample_mode"))),
+            "n_estimates": len(rows),
+            "n_computed": len(computed),
+            "n_not_computed": len(rows) - len(computed),
+            "not_computed": by_reason(Counter(reason for row in rows if (reason := why_missing(row)))),
+            "level": ALPHA,
+            "n_tests": tests[0] if tests else None,
+            "n_tested": tested,
+            "n_significant": sum(_below(row.get("p_stimuli")) for row in computed),
+            "n_significant_holm": significant if tested else None,
+            "largest": _largest(computed),
+            "twin": _twin([row.get("twin_effect_size") for row in computed], of=0),
+            "conventions": _conventions(computed or rows),
+        },
+        {
+            "n_tests": "no estimate has a p that is corrected",
+            "n_significant_holm": "no estimate has a p that is corrected",
+            "largest": "no estimate could be computed",
+            "twin": _NO_TWIN,
+        },
+    )
+
+
+def summary_of_structures(spread: pl.DataFrame, differences: pl.DataFrame | None) -> dict[str, Any]:
+    """Return the numbers of traits in sentence structures: how many, and in how many comparisons the spreads differ.
+
+    Args:
+        spread: how traits spread in each structure.
+        differences: structures compared, two by two; None if they are not.
+
+    Raises:
+        InputError: a column is missing.
+    """
+    needed = ("model", "polarity", "structure", "quantity", "n", "n_left_out")
+    require_columns("spread by structure", spread, needed, remade_by("likelihoods"))
+    compared = apart = None
+    if differences is not None:
+        compared_by = ("model", "polarity", "quantity", "ratio_low", "ratio_high")
+        require_columns("structures compared", differences, compared_by, remade_by("likelihoods"))
+        of_models = [comparisons_of_model(rows, differences) for rows in spread.partition_by("model")]
+        compared, apart = (sum(counts) for counts in zip(*of_models, strict=True))
+    scored, asked = scored_traits(spread)
+    return known(
+        {
+            **{f"{name}s": list(dict.fromkeys(spread[name])) for name in ("model", "structure")},
+            "polarities": list(dict.fromkeys(spread["polarity"])),
+            "quantities": list(dict.fromkeys(spread["quantity"])),
+            "n_rows": len(spread),
+            "n_traits": asked,
+            "n_traits_scored": scored,
+            "n_traits_most": spread["n"].max(),
+            "n_left_out_most": spread["n_left_out"].max(),
+            "n_comparisons": compared,
+            "n_comparisons_apart": apart,
+            # a column `variance` there is no convention
+            "conventions": _conventions(list(spread.iter_rows(named=True)), ("pieces", "terms", "n_resamples", "seed")),
+        },
+        "structures have not been compared yet",
+    )
+
+
+def summary_of_pairs(bias: pl.DataFrame) -> dict[str, Any]:
+    """Return the numbers of bias percentages.
+
+    Raises:
+        InputError: as `prasanga.report.grid.pair_grid_of`.
+    """
+    grid = pair_grid_of(bias)
+    rows = list(grid.rows.values())
+    computed = [row for row in rows if is_number(row["bias_percentage"])]
+    overall = [row for row in rows if row["bias_type"] == OVERALL]
+    tests = [row["n_tests"] for row in computed if is_number(row["n_tests"])]
+    farthest = farthest_percentage(grid)
+    return known(
+        {
+            "sets": list(dict.fromkeys(group.set for group in grid.groups)),
+            "languages": list(dict.fromkeys(group.language for group in grid.groups)),
+            "models": list(grid.models),
+            "bias_types": list(grid.types),
+            "n_percentages": len(rows),
+            "n_computed": len(computed),
+            "n_not_computed": len(rows) - len(computed),
+            "not_computed": by_reason(Counter(reason for row in rows if (reason := why_no_percentage(row)))),
+            "level": ALPHA,
+            "n_tests": tests[0] if tests else None,
+            "n_tested": sum(is_number(row["p_binomial_holm"]) for row in computed),
+            "n_significant_holm": sum(is_significant(row) for row in computed),
+            "farthest": None if farthest is None else _percentage(grid.rows[farthest]),
+            "overall": [_percentage(row) for row in overall],
+            "left_out": by_reason(sum((_left_out(row) for row in overall), Counter())),
+            "twin": _twin([row["twin_bias_percentage"] for row in overall], of=50),
+            "conventions": list(dict.fromkeys(row["conventions"] for row in rows)),
+        },
+        {
+            "n_tests": "no percentage has a p",
+            "farthest": f"none differs from 50 after correction, and none is of {FEWEST_PAIRS} pairs or more"
+            if computed
+            else "no percentage could be computed",
+            "twin": _NO_TWIN,
+        },
+    )
+
+
+def _largest(computed: Sequence[Estimate]) -> dict[str, Any] | None:
+    row = max(computed, key=lambda row: abs(row["effect_size"]), default=None)
+    if row is None:
+        return None
+    no_interval = str(row.get("interval_note") or "the table has no interval")
+    why = {
+        **dict.fromkeys(("ci_low", "ci_high"), no_interval),
+        **dict.fromkeys(("segment_length", "sample_mode", "p_draws"), "the method has none"),
+        **dict.fromkeys(("twin_effect_size", "twin_p_stimuli"), _NO_TWIN),
+    }
+    return known({**{name: row.get(name) for name in _WHERE}, **{name: row.get(name) for name in _OF_EFFECT}}, why)
+
+
+def _percentage(row: Estimate) -> dict[str, Any]:
+    """Return a percentage with where it belongs, how sure it is, and how many pairs it is of."""
+    missing = why_no_percentage(row)
+    no_interval = missing or str(row["interval_note"] or "the table has no interval")
+    why = {
+        **dict.fromkeys(_OF_PERCENTAGE, missing or "the table does not say it"),
+        **dict.fromkeys(("ci_low", "ci_high", "exact_low", "exact_high"), no_interval),
+        "twin_bias_percentage": missing or _NO_TWIN,
+        "set": "the table names no set",
+    }
+    return known(
+        {
+            **{name: row[name] for name in ("set", "language", "model", "bias_type")},
+            **{name: row[name] for name in (*_OF_PERCENTAGE, *_COUNTS)},
+            "n_counted": pairs_counted(row),
+            "left_out": by_reason(_left_out(row)),
+            "note": str(row["interval_note"] or ""),
+        },
+        why,
+    )
+
+
+def _left_out(row: Estimate) -> Counter[str]:
+    """Return how many pairs each reason, by its code, left out."""
+    found: Mapping[str, Sequence[str]] = json.loads(row["left_out"] or "{}")
+    return Counter({reason: len(pairs) for reason, pairs in found.items()})
+
+
+def _twin(values: Iterable[Any], *, of: float) -> dict[str, Any] | None:
+    """Return how far the controls are from `of`, where there is no bias; None if there are none."""
+    distances = [abs(value - of) for value in values if is_number(value)]
+    if not distances:
+        return None
+    return {"n": len(distances), "median_size": median(distances), "largest_size": max(distances)}
+
+
+def _conventions(rows: Sequence[Estimate], names: Sequence[str] = CONVENTIONS) -> dict[str, list[Any]]:
+    """Return the values of each convention that the rows name, each once."""
+    found = {}
+    for name in names:
+        values = list(dict.fromkeys(row[name] for row in rows if row.get(name) is not None))
+        if values:
+            found[name] = [known({"value": value})["value"] for value in values]
+    return found
+
+
+def _below(p: Any) -> bool:
+    return is_number(p) and p < ALPHA
+
+
+def _column(table: pl.DataFrame, name: str) -> list[str]:
+    return table[name].drop_nulls().to_list() if name in table.columns else []

@@ -12,7 +12,8 @@ import yaml
 
 from prasanga.config import complete, read_schema
 from prasanga.errors import InputError
-from prasanga.plan import METHODS, Files, Settings, Study, digests_of, require_results
+from prasanga.methods import FAMILY, names_of
+from prasanga.plan import Files, Settings, Study, digests_of, require_results
 
 Config = dict[str, Any]
 Planned = Callable[..., Study]
@@ -200,14 +201,16 @@ def test_parameters_are_values_that_snakemake_compares(planned: Planned) -> None
 
 def test_the_tests_of_all_methods_are_one_family(planned: Planned) -> None:
     files = Files(planned())
-    of_methods = {method: files.estimates(method) for method in METHODS}
+    of_methods = {method: files.estimates(method) for method in names_of(FAMILY)}
     assert {method: len(paths) for method, paths in of_methods.items()} == {
         **{"ceat": 8, "seat": 2, "weat": 2, "log_probability": 1}
     }
-    for method in METHODS:
+    for method in names_of(FAMILY):
         gathered = files.gathered(method)
         assert gathered["estimates"] == of_methods[method]
-        assert set(gathered["others"]) == {path for other in METHODS if other != method for path in of_methods[other]}
+        assert set(gathered["others"]) == {
+            path for other in of_methods if other != method for path in of_methods[other]
+        }
         assert gathered["words"] == [path.replace(".parquet", ".words.parquet") for path in of_methods[method]]
         assert len(files.models_of_twins(method)) == len(gathered["twins"])
     assert files.gathered("seat")["twins"] == [

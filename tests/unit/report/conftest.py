@@ -10,10 +10,8 @@ import polars as pl
 import pytest
 from report_tables import SCHEMA, estimate
 
-from prasanga.report.audit import AuditTables
-from prasanga.report.embedding_files import EmbeddingFiles
 from prasanga.report.page import render_page
-from prasanga.report.results import Results
+from prasanga.report.study import AuditTables, EmbeddingFiles, Results
 
 
 @pytest.fixture

@@ -9,21 +9,24 @@ from typing import Any, Literal
 import numpy as np
 import polars as pl
 import pytest
+from markupsafe import Markup
 from matplotlib.figure import Figure
 from matplotlib.text import Text
-from page_parts import cells_of, render_part
+from page_parts import cells_of, lines_of, names_of, numbers_of, part_of, plain, sheet_of
 
 from prasanga.errors import InputError
-from prasanga.report.beside_paper import (
-    AGREEMENT_COLUMNS,
-    NUMBER_COLUMNS,
-    BesidePaper,
-    beside_paper,
+from prasanga.report.comparison import (
+    COMPARISON_SCHEMA,
+    Comparison,
+    comparison_to_csv,
+    comparison_to_markdown,
     reason_in,
 )
-from prasanga.report.comparison import COMPARISON_SCHEMA, Comparison, comparison_to_csv, comparison_to_markdown
 from prasanga.report.figures.agreement import plot_published
 from prasanga.report.figures.canvas import WIDTHS
+from prasanga.report.section import Section, section_to_html
+from prasanga.report.sections.papers import beside_paper
+from prasanga.report.study import Results
 
 Width = Literal["column", "page"]
 HOSTILE = "<script>alert(1)</script> $x_1$ " + "long" * 40
@@ -69,47 +72,49 @@ def read(rows: pl.DataFrame) -> pl.DataFrame:
     return pl.read_csv(io.StringIO(text), infer_schema_length=None)
 
 
-def section(table: pl.DataFrame | None, **more: Any) -> BesidePaper:
-    found = beside_paper("sadhu2024", table, **more)
+NUMBERS = ("published", "measured", "difference", "our interval")
+
+
+def section(table: pl.DataFrame | None, **more: Any) -> Section:
+    found = beside_paper({"comparison": {"paper": "sadhu2024"}}, Results(comparison=table, **more))
     assert found is not None
     return found
-
-
-def html_of(found: BesidePaper | None, figure: str | None = None) -> str:
-    return render_part(
-        "beside_paper",
-        beside_paper=found,
-        published_figure=figure,
-    )
 
 
 def test_numbers_are_those_of_the_comparison(rows: pl.DataFrame, read: pl.DataFrame) -> None:
     found = section(read)
     assert found == section(rows)
-    assert (found.paper, found.nothing, len(found.rows)) == ("Sadhu et al. (2024)", "", len(rows))
-    for shown, expected in zip(found.rows, rows.iter_rows(named=True), strict=True):
-        texts = dict(zip(NUMBER_COLUMNS, shown.numbers, strict=True))
+    sheet = sheet_of(found, "Every number beside the paper's")
+    assert (found.title, len(sheet.rows)) == ("Beside Sadhu et al. (2024)", len(rows))
+    places = [names_of(sheet).index(name) for name in NUMBERS]
+    for shown, expected in zip(sheet.rows, rows.iter_rows(named=True), strict=True):
+        texts = {name: (shown.cells[n].text, shown.cells[n].order) for name, n in zip(NUMBERS, places, strict=True)}
         assert texts["published"][1] == repr(expected["published"])
         if expected["measured"] is None:
             assert texts["measured"] == texts["difference"] == texts["our interval"] == ("–", "")
         else:
-            assert float(texts["measured"][1]) == expected["measured"]
+            assert float(texts["measured"][1] or "nan") == expected["measured"]
             assert float(texts["measured"][0].replace("−", "-")) == expected["measured"]
-            assert float(texts["our interval"][1]) == expected["ci_low"]
-    first, bound, pairs = found.rows[0], found.rows[3], found.rows[6]
-    assert first[:6] == ("Table 5", "CEAT", "C1", "ours", "theirs", "fixed, 9 words")
-    assert [text for text, _ in first.numbers] == ["+0.500", "+0.400", "−0.100", "+0.200 to +0.600"]
-    assert (first.same_sign, first.inside) == ("yes", "yes")
-    assert (bound.numbers[0], bound.same_sign) == (("<0.001", "0.001"), "–")
-    assert pairs[:6] == ("Table 2", "Sentence pairs", "Gender", "ours", "Muril", "Hindi")
-    assert [text for text, _ in pairs.numbers] == ["54.29", "60.00", "+5.71", "40.00 to 77.50"]
+            assert float(texts["our interval"][1] or "nan") == expected["ci_low"]
+    lines = lines_of(sheet)
+    first, bound, pairs = lines[0], lines[3], lines[6]
+    assert first == [
+        *("Table 5", "CEAT", "C1", "ours", "theirs", "fixed, 9 words"),
+        *("+0.500", "+0.400", "−0.100", "+0.200 to +0.600", "yes", "yes", "", ""),
+    ]
+    assert numbers_of(sheet, sheet.rows[3])["same sign"] == "–"
+    assert (bound[6], sheet.rows[3].cells[places[0]].order) == ("<0.001", "0.001")
+    assert pairs[:6] == ["Table 2", "Sentence pairs", "Gender", "ours", "Muril", "Hindi"]
+    assert pairs[6:10] == ["54.29", "60.00", "+5.71", "40.00 to 77.50"]
 
 
 def test_agreement_by_hand(read: pl.DataFrame) -> None:
     found = section(read)
-    by = {(row.method, row.cells): dict(zip(AGREEMENT_COLUMNS, row.texts, strict=True)) for row in found.agreement}
+    sheet = sheet_of(found, "Agreement by method and model")
+    by = {(row.labels[0], row.cells[2].text): numbers_of(sheet, row) for row in sheet.rows}
     # published 0.5 -0.3 0.2, measured 0.4 0.1 0.9: ranks 3 1 2 and 2 1 3, rho = 1 - 6 * 2 / 24
     assert by["CEAT", "all"] | {"95 % interval of that": ""} == {
+        "Model": "ours", "Model of the paper": "theirs", "Cells": "all",
         "rows": "4", "categories": "4", "same sign": "2 of 3", "95 % interval of that": "",
         "rank correlation": "+0.50 (n = 3)", "median difference": "0.400", "in our interval": "1 of 3",
     }  # fmt: skip
@@ -123,43 +128,43 @@ def test_agreement_by_hand(read: pl.DataFrame) -> None:
         "Sentence pairs: 1 of 1 numbers is on the same side of 50 as in the paper, and 1 of 1 published number lies in"
         " our interval.",
     ]
-    assert found.doubts == ["copied from elsewhere (1 row).", "odd mark (1 row).", "theirs: base or large (2 rows)."]
-    assert found.notes == [f"{HOSTILE} (1 row)."]
-    assert [(row.doubts, row.note) for row in found.rows] == [
+    assert part_of(found, "Doubts about the paper's numbers").items == [
+        "1: copied from elsewhere (1 row).", "2: odd mark (1 row).", "3: theirs: base or large (2 rows).",
+    ]  # fmt: skip
+    assert part_of(found, "Notes on this study's numbers").items == [f"n1: {HOSTILE} (1 row)."]
+    every = lines_of(sheet_of(found, "Every number beside the paper's"))
+    assert [(line[-2], line[-1]) for line in every] == [
         ("", ""), ("1", ""), ("", ""), ("", ""), ("3", "n1"), ("2, 3", ""), ("", ""), ("", ""),
     ]  # fmt: skip
     # of SEAT no number is in doubt, so that the row without doubtful cells would repeat the other
-    assert [(row.method, row.cells) for row in found.agreement] == [
+    assert list(by) == [
         ("CEAT", "all"), ("CEAT", "without doubtful cells"), ("SEAT", "all"), ("Sentence pairs, Hindi", "all"),
     ]  # fmt: skip
 
 
 def test_on_the_page(read: pl.DataFrame) -> None:
-    html = html_of(section(read, files=["comparison.csv"]))
+    html = section_to_html(section(read, files=["comparison.csv"]))
     assert "<script" not in html
     body = cells_of(html.split('class="explorable beside-rows"')[1].split("<tbody>")[1].split("</tbody>")[0])
     assert len(body) == len(read)
-    assert body[0] == [
-        "Table 5", "CEAT", "C1", "ours", "theirs", "fixed, 9 words", "+0.500", "+0.400", "−0.100", "+0.200 to +0.600",
-        "yes", "yes", "", "",
-    ]  # fmt: skip
+    assert body[0][:3] == ["Table 5", "CEAT", "C1"]
     assert 'data-order="0.5"' in html
     assert '<a href="comparison.csv" download>CSV</a>' in html
     assert "comparison.md" not in html
     assert "<figure>" not in html
-    assert "<figure>" in html_of(section(read), "x")
+    svg = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><path d="M 0 0"/></svg>'
+    assert "<figure>" in section_to_html(section(read, figures={"published": svg}))
 
 
 def test_why_there_is_nothing() -> None:
-    assert beside_paper("none", None) is None
-    assert html_of(None).strip() == ""
-    assert section(None).nothing == "The comparison was not made yet."
+    assert beside_paper({"comparison": {"paper": "none"}}, Results()) is None
+    assert section(None).text == ["The comparison was not made yet."]
     nothing = "Nothing to compare: the study's language is hi, and the paper has bn <b>*x*</b>."
     markdown = comparison_to_markdown(Comparison("sadhu2024", table(), table(), nothing), [])
     assert reason_in(markdown) == nothing
-    found = section(table(), why_nothing=reason_in(markdown))
-    assert found.nothing == nothing
-    html = html_of(found)
+    found = section(table(), why_no_comparison=reason_in(markdown))
+    assert [plain(text) for text in found.text] == [plain(Markup.escape(nothing))]
+    html = section_to_html(found)
     assert "the study&#39;s language is hi, and the paper has bn &lt;b&gt;" in html
     assert "<table" not in html
     with pytest.raises(InputError, match="no column same_sign"):

@@ -23,12 +23,10 @@ from prasanga.report.cards import (
     methods_card,
     origin,
 )
-from prasanga.report.losses import losses
-from prasanga.report.methods import choices, fixed_choices
-from prasanga.report.overview import overview_of
-from prasanga.report.quantities import QUANTITIES, no_model_of_a_language
-from prasanga.report.references import REFERENCES
-from prasanga.report.results import Results
+from prasanga.report.coverage import losses
+from prasanga.report.methods_text import QUANTITIES, REFERENCES, choices, fixed_choices, no_model_of_a_language
+from prasanga.report.sections.study import overview_sheet
+from prasanga.report.study import Results
 from prasanga.report.summary import study_summary
 
 TEXT = {"files": "corpus/*.txt", "title": None, "licence": None}
@@ -79,7 +77,7 @@ def test_what_was_measured_is_what_the_table_says(small: pl.DataFrame) -> None:
         "C1, C4, C10; 9, >75 words; fixed and random draws",
         "22 of 24",
     ]
-    assert cells_of(card, "CEAT")[4] == overview_of(Results(ceat=small))[0].significant == "4 of 22"
+    assert cells_of(card, "CEAT")[4] == overview_sheet(Results(ceat=small)).rows[0].cells[-1].text == "4 of 22"
     assert "+1.00 (C1, wide\\_1, >75 words; 95 % interval +0.46 to +1.54; p = .040 by Holm)" in card
     assert "- CEAT, 2: weapons has 1 of 4 stimuli left, and a target set needs 2\n" in card
     assert "p\\_draws" in card

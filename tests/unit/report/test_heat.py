@@ -1,29 +1,43 @@
-"""The table with every number of every estimate."""
+"""The heat table, and the table with every number of every estimate."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import polars as pl
 import pytest
+from page_parts import missing_in, numbers_of, sheet_of
 
-from prasanga.columns import remade_by, require_columns
 from prasanga.errors import InputError
-from prasanga.report import heat
 from prasanga.report.grid import grid_of
+from prasanga.report.sections.ceat import all_numbers, effects, heat_sheet
+from prasanga.report.sections.estimates import shade_of
+from prasanga.report.sheet import Cell
+from prasanga.report.study import Results
 
 Table = Callable[..., pl.DataFrame]
 
 
-def cells_of(ceat: pl.DataFrame) -> dict[str, str]:
-    grid = grid_of(ceat)
-    (found,) = heat.number_rows(grid, grid.categories[0])
-    return dict(zip(heat.COLUMNS, found.cells, strict=True))
+def numbers(ceat: pl.DataFrame) -> dict[str, str]:
+    found = numbers_of(sheet_of(all_numbers(Results(ceat=ceat)), "All estimates of CEAT"))
+    return {name: text for name, text in found.items() if name not in ("Model", "Words", "Draws", "left out")}
+
+
+def orders(ceat: pl.DataFrame) -> dict[str, Any]:
+    sheet = sheet_of(all_numbers(Results(ceat=ceat)), "All estimates of CEAT")
+    (row,) = sheet.rows
+    return {name: cell.order for (_, name), cell in zip(sheet.columns, row.cells, strict=True)}
+
+
+def heat(ceat: pl.DataFrame, *, in_paper: bool = False) -> tuple[Cell, ...]:
+    (row,) = heat_sheet(grid_of(ceat), "fixed", in_paper=in_paper).rows
+    return row.cells
 
 
 def test_each_column_has_its_number(table: Table) -> None:
-    assert cells_of(table(("C1", "a", "9", "fixed", 0.5, {"n_x": 3, "p_stimuli": 0.01}))) == {
+    assert numbers(table(("C1", "a", "9", "fixed", 0.5, {"n_x": 3, "p_stimuli": 0.01}))) == {
         "effect size": "+0.500",
         "95 % interval over words": "−0.040 to +1.040",
         "p_stimuli": ".010",
@@ -49,21 +63,17 @@ def test_each_column_has_its_number(table: Table) -> None:
 
 
 def test_nulls_are_dashes(table: Table) -> None:
-    missing = cells_of(table(("C1", "a", "9", "fixed", None)))
-    assert {name for name, text in missing.items() if text != "–"} == {
-        *("N", "targets used", "attributes used", "fewest contexts"),
-    }
+    missing = numbers(table(("C1", "a", "9", "fixed", None)))
+    assert missing.keys() - missing_in(missing) == {"N", "targets used", "attributes used", "fewest contexts"}
     nulls = {"ci_low": None, "twin_effect_size": None, "shuffled_high": None, "contexts_enough": None}
-    some = cells_of(table(("C1", "a", "9", "fixed", 0.5, nulls)))
-    assert {name for name, text in some.items() if text == "–"} == {
+    assert missing_in(numbers(table(("C1", "a", "9", "fixed", 0.5, nulls)))) == {
         *("95 % interval over words", "random twin", "attributes dealt anew", "contexts enough"),
     }
 
 
 def test_a_cell_is_marked_by_holm_alone(table: Table) -> None:
     rows = [("C1", m, "9", "fixed", 0.5, {"p_stimuli": p}) for m, p in (("a", 0.0124), ("b", 0.0126))]
-    (found,) = heat.heat_rows(grid_of(table(*rows)), "fixed")
-    assert [cell.marked for (cell,) in found.cells] == [True, False]
+    assert [(cell.mark, cell.bold) for cell in heat(table(*rows))] == [("*", True), ("", False)]
 
 
 def test_in_the_papers_layout_the_mark_is_that_of_its_table_5(table: Table) -> None:
@@ -74,18 +84,17 @@ def test_in_the_papers_layout_the_mark_is_that_of_its_table_5(table: Table) -> N
         ("C1", "d", "9", "fixed", None),
         ("C1", "e", "9", "fixed", float("nan")),
     ]
-    (found,) = heat.heat_rows(grid_of(table(*rows)), "fixed", preset="paper")
-    cells = [cell for (cell,) in found.cells]
-    assert [cell.marked for cell in cells] == [False, True, False, False, False]
+    cells = heat(table(*rows), in_paper=True)
+    assert [cell.mark for cell in cells] == ["", "*", "", "", ""]
     lines = cells[1].hover.split("\n")
     by_draws = "p_draws (other draws): .005"
     assert lines[:3] == ["b, 9 words, fixed draws", "effect size: +0.500", f"{by_draws}, the p of the paper"]
     assert any(line.startswith("p_stimuli (other words): .001") for line in lines)
     assert sum(line.startswith("p_draws") for line in lines) == 1
     # the recommended one has the same numbers, in another order and with another mark
-    (other,) = heat.heat_rows(grid_of(table(*rows)), "fixed")
-    assert [cell.marked for (cell,) in other.cells] == [False, True, False, False, False]
-    assert sorted(other.cells[1][0].hover.split("\n")) == sorted([*lines[:2], by_draws, *lines[3:]])
+    others = heat(table(*rows))
+    assert [cell.mark for cell in others] == ["", "*", "", "", ""]
+    assert sorted(others[1].hover.split("\n")) == sorted([*lines[:2], by_draws, *lines[3:]])
 
 
 @pytest.mark.parametrize(
@@ -95,39 +104,49 @@ def test_in_the_papers_layout_the_mark_is_that_of_its_table_5(table: Table) -> N
         (-0.79, "minus-3"), (0.8, "plus-4"), (-2.0, "minus-4"),
     ],
 )  # fmt: skip
-def test_shades_of_the_paper_are_small_medium_and_large(effect: float, shade: str) -> None:
-    assert heat.shade_in_paper(effect) == shade
-    assert shade in dict(heat.legend(preset="paper"))
+def test_shades_of_the_paper_are_small_medium_and_large(table: Table, effect: float, shade: str) -> None:
+    ceat = table(("C1", "a", "9", "fixed", effect))
+    assert heat(ceat, in_paper=True)[0].shade == shade
+    section = effects({"preset": "paper"}, Results(ceat=ceat))
+    assert section is not None
+    assert f'class="swatch {shade}"' in section.widget
 
 
-def test_the_legend_names_every_shade() -> None:
-    assert heat.legend(preset="paper") == [
-        ("minus-4", "−0.8 and beyond"), ("minus-3", "−0.5 to −0.8"), ("minus-2", "−0.2 to −0.5"),
-        ("zero", "within ±0.2"),
-        ("plus-2", "+0.2 to +0.5"), ("plus-3", "+0.5 to +0.8"), ("plus-4", "+0.8 and beyond"),
-    ]  # fmt: skip
-    assert {heat.shade_of(step / 20) for step in range(-40, 41)} == set(dict(heat.legend()))
+def test_the_legend_names_every_shade(table: Table) -> None:
+    ceat = table(("C1", "a", "9", "fixed", 0.5))
+    paper, recommended = (effects({"preset": preset}, Results(ceat=ceat)) for preset in ("paper", "recommended"))
+    assert paper is not None
+    assert recommended is not None
+    legend = paper.widget.partition("</ul>")[0]
+    places = [
+        legend.index(f'swatch {shade}"></span>{text}<')
+        for shade, text in (
+            *(("minus-4", "−0.8 and beyond"), ("minus-3", "−0.5 to −0.8"), ("minus-2", "−0.2 to −0.5")),
+            ("zero", "within ±0.2"),
+            *(("plus-2", "+0.2 to +0.5"), ("plus-3", "+0.5 to +0.8"), ("plus-4", "+0.8 and beyond")),
+        )
+    ]
+    assert places == sorted(places)
+    assert legend.count("<li>") == 7
+    for step in range(-40, 41):
+        assert f'swatch {shade_of(step / 20)}"' in recommended.widget
 
 
 def test_a_table_of_an_older_version_is_refused(table: Table) -> None:
-    ceat = table(("C1", "a", "9", "fixed", 0.5))
-    require_columns("estimates", ceat, heat.NEEDED, remade_by("associations"))
+    ceat = table(("C1", "a", "9", "fixed", 0.5)).drop("twin_effect_size", "p_stimuli_holm")
     with pytest.raises(
-        InputError, match=r"estimates: the table has no column p_stimuli_holm, twin_effect_size; it has "
+        InputError, match=r"estimates of CEAT: the table has no column p_stimuli_holm, twin_effect_size; it has "
     ):
-        require_columns("estimates", ceat.drop("twin_effect_size", "p_stimuli_holm"), heat.NEEDED, "Mend it.")
+        all_numbers(Results(ceat=ceat))
 
 
 def test_each_column_is_sorted_by_its_number_in_full(table: Table) -> None:
     changes = {"n_x": 3, "p_stimuli": 1 / 3, "twin_effect_size": float("nan"), "ci_low": float("-inf")}
-    grid = grid_of(table(("C1", "a", "9", "fixed", 0.1 + 0.2, changes)))
-    (found,) = heat.number_rows(grid, grid.categories[0])
-    orders = dict(zip(heat.COLUMNS, found.orders, strict=True))
-    assert float(orders["effect size"]) == 0.1 + 0.2
-    assert float(orders["p_stimuli"]) == 1 / 3
-    assert float(orders["p_draws"]) == -1000.0
-    assert (orders["random twin"], orders["95 % interval over words"]) == ("", "")
-    assert (orders["targets used"], orders["attributes used"], orders["fewest contexts"]) == ("7", "8", "30")
-    grid = grid_of(table(("C1", "a", "9", "fixed", None)))
-    (missing,) = heat.number_rows(grid, grid.categories[0])
-    assert missing.orders == [""] * 17 + ["100", "8", "8", "30"]
+    found = orders(table(("C1", "a", "9", "fixed", 0.1 + 0.2, changes)))
+    assert float(found["effect size"]) == 0.1 + 0.2
+    assert float(found["p_stimuli"]) == 1 / 3
+    assert float(found["p_draws"]) == -1000.0
+    assert (found["random twin"], found["95 % interval over words"]) == ("", "")
+    assert (found["targets used"], found["attributes used"], found["fewest contexts"]) == ("7", "8", "30")
+    missing = list(orders(table(("C1", "a", "9", "fixed", None))).values())
+    assert missing[3:-1] == [""] * 17 + ["100", "8", "8", "30"]

@@ -13,7 +13,8 @@ import pytest
 
 from prasanga.config import complete, read_schema
 from prasanga.errors import InputError
-from prasanga.report.layouts import (
+from prasanga.report.ceat_table import HOLM, HOLM_OF_ATTRIBUTES, NOT_BY_DRAWS, to_markdown
+from prasanga.report.paper_tables import (
     SADHU,
     SAHOO,
     layouts_of,
@@ -21,8 +22,7 @@ from prasanga.report.layouts import (
     render_languages,
     render_layout,
 )
-from prasanga.report.marking import HOLM, HOLM_OF_ATTRIBUTES, NOT_BY_DRAWS
-from prasanga.report.sheets import (
+from prasanga.report.sheet import (
     Cell,
     Row,
     Sheet,
@@ -34,7 +34,6 @@ from prasanga.report.sheets import (
     sheets_to_markdown,
     split_wide,
 )
-from prasanga.report.tables import to_markdown
 
 SETS = {
     "C1": ("flowers", "insects", "pleasant", "unpleasant"),

@@ -7,15 +7,17 @@ from typing import Any
 
 import polars as pl
 import pytest
-from page_parts import cells_of, render_part
+from page_parts import lines_of, said_in, sheet_of
 from planted_pairs import planted_scores
 
 from prasanga.errors import InputError
 from prasanga.likelihoods.bias import bias_percentage
 from prasanga.pairs.reasons import REASONS
-from prasanga.report.embedding_files import EmbeddingFiles
+from prasanga.report.coverage import Loss, losses
 from prasanga.report.grid import words_left_out
-from prasanga.report.losses import Loss, losses
+from prasanga.report.section import section_to_html
+from prasanga.report.sections.texts import left_out
+from prasanga.report.study import EmbeddingFiles, Results
 
 CORPUS = [
     {"lines": 100, "skipped_lines": 3, "sentences": 70, "cut_sentences": 1, "shorter_matches": 2, "occurrences": 40},
@@ -183,13 +185,16 @@ def test_where_nothing_was_lost_it_is_said_of_how_much() -> None:
         " estimates without an interval"
     )
     assert (section.rows, section.nothing) == ([], [("SEAT", said)])
-    assert f"<strong>SEAT</strong>: {said}." in render_part("losses", losses=section)
+    page = left_out(Results(seat=pl.concat([whole, whole])))
+    assert page is not None
+    assert page.sheets == []
+    assert said_in(page).endswith(f"Nothing was lost here: SEAT: {said}.")
 
 
 def test_nothing_known_is_no_section() -> None:
     assert losses() is None
     assert losses(coverage=coverage().clear(), pairs=None) is None
-    assert render_part("losses", losses=None).strip() == ""
+    assert left_out(Results()) is None
 
 
 @pytest.mark.parametrize(
@@ -203,13 +208,15 @@ def test_shares_are_never_rounded_to_all_or_nothing(n: int, of: int, share: str)
 def test_on_the_page() -> None:
     name = "<script>x</script>" + "long" * 60
     scores = planted_scores(name, "hi", 0.5, left_out=[2])
-    section = losses(corpus=CORPUS, estimates={"seat": estimates()}, pairs=bias_percentage(scores, n_resamples=0))
+    bias = bias_percentage(scores, n_resamples=0)
+    section = losses(corpus=CORPUS, estimates={"seat": estimates()}, pairs=bias)
+    page = left_out(Results(corpus=CORPUS, seat=estimates(), bias_percentages=bias))
     assert section is not None
-    html = render_part("losses", losses=section)
+    assert page is not None
+    html = section_to_html(page)
     assert "<script" not in html
     assert "<b>?" not in html
-    body = cells_of(html.split("<tbody>")[1])
-    assert [line[:6] for line in body] == [
+    assert [line[:6] for line in lines_of(sheet_of(page, "Left out, by stage and reason"))] == [
         [row.stage, row.what, row.lost, f"{row.n:,}", f"{row.of:,}", row.share] for row in section.rows
     ]
     assert 'href="#seat"' in html

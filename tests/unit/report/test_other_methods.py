@@ -7,17 +7,15 @@ from typing import Any
 
 import polars as pl
 import pytest
+from page_parts import lines_of, names_of, numbers_of, plain, said_in, sheet_of, sheets_of
 
 from prasanga.errors import InputError
-from prasanga.report.findings import other_method
-from prasanga.report.other_methods import (
-    ESTIMATE_COLUMNS,
-    LeftOut,
-    estimate_rows,
-    findings_of_differences,
-    section_of,
-    settling_rows,
-)
+from prasanga.report.findings import findings_of_differences, other_method
+from prasanga.report.section import Section
+from prasanga.report.sections.ceat import settling_of
+from prasanga.report.sections.estimates import other_methods
+from prasanga.report.sheet import Sheet
+from prasanga.report.study import Results
 
 Table = Callable[..., pl.DataFrame]
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><path d="M 0 0"/></svg>'
@@ -59,6 +57,17 @@ def estimates(*rows: dict[str, Any]) -> pl.DataFrame:
     return pl.DataFrame(list(rows), schema_overrides=dict.fromkeys(NOTHING, pl.Float64), infer_schema_length=None)
 
 
+def section_of(method: str, table: pl.DataFrame) -> Section:
+    (section,) = other_methods(Results(**{method: table}))
+    return section
+
+
+def all_numbers(table: pl.DataFrame, method: str = "seat") -> Sheet:
+    """The table of all numbers of the only family of categories."""
+    _, sheet = sheets_of(section_of(method, table))
+    return sheet
+
+
 @pytest.fixture
 def differences() -> pl.DataFrame:
     rows = [("length", 0.1, 0.3), ("length", -0.2, 0.3), ("length", None, None), ("model", -0.4, -0.1)]
@@ -78,82 +87,100 @@ def settling() -> pl.DataFrame:
 
 
 def test_a_row_has_its_numbers_the_most_important_first() -> None:
-    (found,) = estimate_rows(estimates(row(p_stimuli_holm=0.04, p_sentences=0.0001)))
-    assert found.category.targets == "upper caste male/lower caste female terms"
-    assert (found.model, found.shade, found.marked, found.why_missing) == ("bert", "minus-3", True, "")
-    assert dict(zip(ESTIMATE_COLUMNS, found.cells, strict=True)) == {
-        "effect size": "−0.678",
-        "95 % interval over words": "−1.258 to +0.564",
-        "Holm": ".040",
-        "random twin": "−0.042",
-        "p_stimuli": ".088",
-        "attributes dealt anew": "−0.677 to +0.838",
-        "without one word": "−0.835 to −0.547",
-        "smallest effect to be found": "1.01",
-        "targets used": "8 + 8",
-        "attributes used": "8 + 8",
-        "p_sentences": "< .001",
-    }
+    sheet = all_numbers(estimates(row(p_stimuli_holm=0.04, p_sentences=0.0001)))
+    (found,) = sheet.rows
+    assert plain(found.labels[0]) == ("GC2 upper caste male/lower caste female terms; pleasant/unpleasant")
+    assert (found.cells[1].shade, found.cells[1].mark, found.cells[1].bold) == ("minus-3", "*", True)
+    assert list(numbers_of(sheet).items()) == [
+        ("Model", "bert"),
+        ("effect size", "−0.678"),
+        ("95 % interval over words", "−1.258 to +0.564"),
+        ("Holm", ".040"),
+        ("random twin", "−0.042"),
+        ("p_stimuli", ".088"),
+        ("attributes dealt anew", "−0.677 to +0.838"),
+        ("without one word", "−0.835 to −0.547"),
+        ("smallest effect to be found", "1.01"),
+        ("targets used", "8 + 8"),
+        ("attributes used", "8 + 8"),
+        ("p_sentences", "< .001"),
+        ("left out", ""),
+    ]
 
 
 def test_rows_stand_by_category_and_models_as_in_the_table() -> None:
-    rows = estimate_rows(estimates(row("C10", "z"), row("C2", "z"), row("C10", "a"), row("C2", "a")))
-    assert [(r.category.name, r.model) for r in rows] == [("C2", "z"), ("C2", "a"), ("C10", "z"), ("C10", "a")]
+    sheet = all_numbers(estimates(row("C10", "z"), row("C2", "z"), row("C10", "a"), row("C2", "a")))
+    assert [(line[0].split()[0], line[1]) for line in lines_of(sheet)] == [
+        ("C2", "z"), ("C2", "a"), ("C10", "z"), ("C10", "a"),
+    ]  # fmt: skip
 
 
 def test_nulls_are_dashes_and_mark_nothing() -> None:
     nulls = dict.fromkeys(set(NOTHING) - {"effect_size"})
-    (found,) = estimate_rows(estimates(row(effect=1.3, **nulls)))
-    assert found.cells == ["+1.300", *["–"] * 7, "8 + 8", "8 + 8", "–"]
-    assert not found.marked
-    (nan,) = estimate_rows(estimates(row(effect=float("nan"))))
-    assert nan.why_missing == "the estimate is not a finite number (nan)"
+    whole = row("GC3")
+    sheet = all_numbers(estimates(row(effect=1.3, **nulls), whole | {"p_sentences": 0.5}))
+    found = lines_of(sheet)[0][2:]
+    assert found == ["+1.300", *["–"] * 7, "8 + 8", "8 + 8", "–", ""]
+    nan = numbers_of(all_numbers(estimates(row(effect=float("nan")))))
+    assert nan["left out"] == "Not computed: the estimate is not a finite number (nan)."
 
 
 def test_an_estimate_that_is_missing_says_why_and_what_was_left_out() -> None:
     dropped = "গোলাপ: no vector; মশা: no vector; নদী: cut: twice; not computed: flowers has 1 of 8; and needs 2"
-    (found,) = estimate_rows(estimates(row(effect=None, n_x=1, dropped=dropped)))
-    assert found.cells == ["–"] * 8 + ["1 of 8 + 8", "8 + 8", "–"]
-    assert (found.shade, found.why_missing) == ("missing", "flowers has 1 of 8; and needs 2")
-    assert found.left_out == LeftOut(3, 32, ["no vector: গোলাপ, মশা", "cut: twice: নদী"])
+    sheet = all_numbers(estimates(row(effect=None, n_x=1, dropped=dropped)))
+    found = numbers_of(sheet)
+    assert found == {
+        "Model": "bert",
+        "effect size": "–",
+        "targets used": "1 of 8 + 8",
+        "attributes used": "8 + 8",
+        "left out": "Not computed: flowers has 1 of 8; and needs 2. 3 of 32 words left out"
+        "no vector: গোলাপ, মশাcut: twice: নদী",
+    }
+    assert sheet.rows[0].cells[1].shade == "missing"
 
 
 def test_categories_are_grouped_by_the_letters_of_their_names() -> None:
     table = estimates(row("GC2"), row("GC10"), row("C1"), row("GC2", "gpt"))
     section = section_of("seat", table)
-    assert [(f.name, f.about) for f in section.families] == [
-        ("C1", "pleasant/unpleasant"),
-        ("GC2 to GC10", "gender and caste"),
+    assert [plain(part.title) for part in section.parts] == [
+        "C1 pleasant/unpleasant: all numbers",
+        "GC2 to GC10 gender and caste: all numbers",
     ]
-    assert section.models == ["bert", "gpt"]
-    assert [cell.text for cell in section.families[1].blocks[1].overview] == ["−0.68", "–"]
-    assert section.families[1].blocks[1].overview[1].hover == "gpt: not in the table"
-    assert section.n_categories == 3
-    assert section.conventions == ["std union_ddof1, seed 47"]
+    overview = sheet_of(section, "Effect size by category and model")
+    assert names_of(overview) == ["bert", "gpt"]
+    assert [(line[0].split()[0], *line[1:]) for line in lines_of(overview)] == [
+        ("C1", "−0.68", "–"), ("GC2", "−0.68", "−0.68"), ("GC10", "−0.68", "–"),
+    ]  # fmt: skip
+    assert overview.rows[2].cells[1].hover == "gpt: not in the table"
+    # a block for each family
+    assert [line.block for line in overview.rows] == ["", "", None]
+    assert "Conventions: std union_ddof1, seed 47." in said_in(section)
 
 
 def test_columns_without_a_number_are_not_shown() -> None:
-    shown = [name for _, name in section_of("weat", estimates(row(twin_effect_size=None))).columns]
+    shown = names_of(all_numbers(estimates(row(twin_effect_size=None)), "weat"))
     assert "random twin" not in shown
     assert "p_sentences" not in shown
-    assert shown[:3] == ["effect size", "95 % interval over words", "Holm"]
+    assert shown[:4] == ["Vectors", "effect size", "95 % interval over words", "Holm"]
 
 
 def test_a_table_of_an_older_version_is_refused(differences: pl.DataFrame, settling: pl.DataFrame) -> None:
     with pytest.raises(InputError, match=r"WEAT: the table has no column ci_low, twin_effect_size; .*Make it again"):
         section_of("weat", estimates(row()).drop("ci_low", "twin_effect_size"))
     with pytest.raises(InputError, match="settling: the table has no column sure"):
-        settling_rows(settling.drop("sure"))
+        settling_of({"associations": {"band": 0.1}}, Results(settling=settling.drop("sure"), differences=differences))
     with pytest.raises(InputError, match="differences: the table has no column kind"):
         list(findings_of_differences(differences.drop("kind"), settling))
 
 
-def test_settling_rows(settling: pl.DataFrame) -> None:
-    assert [tuple(found) for found in settling_rows(settling)] == [
-        ("C2", "a", "fixed", "not before the longest", "0.30", "no"),
-        ("C2", "b", "fixed", "9 words", "0.25", "no"),
-        ("C10", "a", "fixed", "25 words", "0.00", "yes"),
-        ("C10", "b", "fixed", "not computed", "–", "–"),
+def test_settling_rows(differences: pl.DataFrame, settling: pl.DataFrame) -> None:
+    section = settling_of({"associations": {"band": 0.1}}, Results(settling=settling, differences=differences))
+    assert lines_of(sheet_of(section, "From which length on")) == [
+        ["C2", "a", "fixed", "not before the longest", "0.30", "no"],
+        ["C2", "b", "fixed", "9 words", "0.25", "no"],
+        ["C10", "a", "fixed", "25 words", "0.00", "yes"],
+        ["C10", "b", "fixed", "not computed", "–", "–"],
     ]
 
 
@@ -200,13 +227,8 @@ def test_rows_that_cannot_settle_do_not_count(differences: pl.DataFrame, settlin
 def test_rows_without_numbers_have_no_conventions() -> None:
     interval = {"interval": "bca"}
     table = estimates(row(**interval), row("GC3", effect=None, interval=None))
-    assert section_of("seat", table).conventions == ["std union_ddof1, interval bca, seed 47"]
-    assert section_of("seat", table[1:]).conventions == ["std union_ddof1, seed 47"]
-
-
-def test_a_column_without_numbers_is_not_shown() -> None:
-    section = section_of("weat", estimates(row(model="glove", twin_effect_size=None)))
-    assert {"random twin", "p_sentences"}.isdisjoint(name for _, name in section.columns)
+    assert "Conventions: std union_ddof1, interval bca, seed 47." in said_in(section_of("seat", table))
+    assert "Conventions: std union_ddof1, seed 47." in said_in(section_of("seat", table[1:]))
 
 
 def test_effects_as_draws_are_added_are_drawn_where_there_are_enough(

@@ -12,15 +12,20 @@ from typing import Any
 
 import polars as pl
 import pytest
-from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from prasanga.errors import InputError
 from prasanga.likelihoods.bias import bias_percentage
 from prasanga.pairs import align_spans, read_pairs
 from prasanga.pairs.preferences import add_differences
-from prasanga.report import templates
-from prasanga.report.pair_browser import PairBrowser, pair_browser
-from prasanga.report.pair_marks import common_beginning, modified_spans, utf16_length
+from prasanga.report.section import section_to_html
+from prasanga.report.sections.pair_browser import (
+    PairBrowser,
+    browser_part,
+    common_beginning,
+    modified_spans,
+    pair_browser,
+    utf16_length,
+)
 
 DEMO = Path(__file__).parents[3] / "resources" / "demo" / "pairs.csv"
 NASTY = (
@@ -73,10 +78,7 @@ def spread(model: str, n: int, scale: float) -> pl.DataFrame:
 
 
 def rendered(browser: PairBrowser | None, *, percentages: bool = False) -> str:
-    environment = Environment(
-        loader=PackageLoader(templates.__name__, ""), autoescape=True, undefined=StrictUndefined, trim_blocks=True
-    )
-    return environment.get_template("pair_browser.html.j2").render(pair_browser=browser, pairs=percentages)
+    return section_to_html(browser_part(browser, scored=percentages))
 
 
 def unpacked(browser: PairBrowser | None) -> dict[str, Any]:

@@ -11,18 +11,21 @@ from planted_pairs import planted_scores
 
 from prasanga.errors import InputError
 from prasanga.likelihoods.bias import bias_percentage
-from prasanga.report.comparison import COMPARISON_SCHEMA, SUMMARY_SCHEMA, Comparison, compare
-from prasanga.report.pair_comparison import (
+from prasanga.report.comparison import (
+    COMPARISON_SCHEMA,
+    SUMMARY_SCHEMA,
+    Comparison,
+    compare,
     compare_pairs,
     pairs_to_markdown,
-    read_percentages,
     with_pairs,
 )
-from prasanga.report.pair_tables import pair_table
+from prasanga.report.pair_table import pair_table
 from prasanga.report.published import (
     PublishedModel,
     percentage_files,
     read_models,
+    read_percentages,
     read_published,
     why_nothing_to_compare,
 )

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import polars as pl
 import pytest
+from page_parts import lines_of, names_of, part_of, plain, sheet_of
 from planted_pairs import planted_scores
 
 from prasanga.errors import InputError
@@ -14,7 +15,9 @@ from prasanga.likelihoods.bias import bias_percentage
 from prasanga.pairs import statistics
 from prasanga.pairs.layouts import RawPair
 from prasanga.pairs.oddities import oddities
-from prasanga.report.pair_sets import Finding, pair_sets
+from prasanga.report.section import Section
+from prasanga.report.sections.likelihoods import pairs
+from prasanga.report.study import Results
 
 PAIRS = [
     ("1", "en", "age", "stereo", "a b c", "a b d", "inherited"),
@@ -49,41 +52,50 @@ def odd() -> pl.DataFrame:
     return oddities(raw, ("bias_type", "label"))
 
 
+def sets_of(statistics: pl.DataFrame, **oddities: pl.DataFrame) -> Section:
+    section = pairs({}, Results(pair_statistics=statistics, pair_oddities=oddities))
+    return part_of(section, "What the sets hold")
+
+
 def test_the_numbers_of_table_6(described: pl.DataFrame) -> None:
-    english, hindi = pair_sets(described, {}).blocks
-    assert (english.title, hindi.title) == ("English", "Hindi")
-    assert hindi.subsets == ["all pairs"]
-    assert english.subsets == ["all pairs", "inherited", "from tuples"]
-    assert english.pairs == ["3", "2", "1"]
-    assert [(share.name, share.cells) for share in english.shares] == [
-        ("Words in a sentence, mean", ["3.00", "2.50", "4.00"]),
-        ("Labelled stereo", ["66.7 % (2)", "50.0 % (1)", "100.0 % (1)"]),
-        ("Labelled antistereo", ["33.3 % (1)", "50.0 % (1)", "0.0 % (0)"]),
-        ("Age", ["66.7 % (2)", "100.0 % (2)", "–"]),
-        ("Caste", ["33.3 % (1)", "–", "100.0 % (1)"]),
+    section = sets_of(described)
+    assert [plain(part.title) for part in section.parts] == ["English 3 pairs", "Hindi 1 pair"]
+    english, hindi = (sheet_of(section, f"What the pairs consist of, {name}") for name in ("English", "Hindi"))
+    assert names_of(hindi) == ["all pairs"]
+    assert names_of(english) == ["all pairs", "inherited", "from tuples"]
+    assert lines_of(english) == [
+        ["Pairs", "3", "2", "1"],
+        ["Words in a sentence, mean", "3.00", "2.50", "4.00"],
+        ["Labelled stereo", "66.7 % (2)", "50.0 % (1)", "100.0 % (1)"],
+        ["Labelled antistereo", "33.3 % (1)", "50.0 % (1)", "0.0 % (0)"],
+        ["Age", "66.7 % (2)", "100.0 % (2)", "–"],
+        ["Caste", "33.3 % (1)", "–", "100.0 % (1)"],
     ]
 
 
 def test_oddities_are_counted_by_kind_with_the_first_of_each(described: pl.DataFrame, odd: pl.DataFrame) -> None:
-    (found,) = pair_sets(described, {"demo": odd}).oddities
-    kinds = {kind.kind: kind for kind in found.kinds}
-    assert found.n_findings == len(odd)
-    assert list(kinds) == [
+    part = part_of(sets_of(described, demo=odd), "demo")
+    assert plain(part.title) == f"demo {len(odd)} oddities of 5 kinds"
+    rows = lines_of(part.sheets[0])
+    kinds = [line for line in rows if line[0]]
+    assert [line[0].split()[0] for line in kinds] == [
         "identical-sentences",
         "duplicated-pair",
         "several-blanks",
         "other-script",
         "small-first-letter",
     ]
-    assert kinds["several-blanks"].counts == "1\u00a0English, 4\u00a0Hindi"
-    assert len(kinds["several-blanks"].examples) == 3
-    first, second = kinds["identical-sentences"].examples
-    assert first == Finding("1, en, first / second", "Same.", "kept, cannot be scored")
-    assert second.found == f"{'x' * 59}…"
+    assert kinds[2][1] == "1 English, 4 Hindi"
+    start = rows.index(kinds[2])
+    assert rows.index(kinds[3]) - start == 3
+    assert rows[0][2:] == ["1, en, first / second", "Same.", "kept, cannot be scored"]
+    assert rows[1][3] == f"{'x' * 59}…"
+    # a block for each kind
+    assert [row.block is not None for row in part.sheets[0].rows] == [bool(line[0]) for line in rows]
     with pytest.raises(InputError, match=r"oddities of the set demo: the table has no column kind; .*pairs stage"):
-        pair_sets(described, {"demo": odd.drop("kind")})
+        sets_of(described, demo=odd.drop("kind"))
     with pytest.raises(InputError, match="statistics of pairs: the table has no column set"):
-        pair_sets(described.drop("set"), {})
+        sets_of(described.drop("set"))
 
 
 def test_the_section_shows_the_sets_with_scores_and_without(
@@ -105,5 +117,5 @@ def test_the_section_shows_the_sets_with_scores_and_without(
         assert "Words in a sentence, mean 3.00 2.50 4.00" in text
         assert "several-blanks several blanks between words 1 English, 4 Hindi" in text
         assert "Nothing is odd about the set clean." in text
-        assert '<a href="data/pair_statistics.csv">' in body
+        assert '<a href="data/pair_statistics.csv" download>CSV</a>' in body
         assert '<li><a href="#pairs">Sentence pairs</a></li>' in page

@@ -9,16 +9,18 @@ from typing import Any
 
 import polars as pl
 import pytest
-from page_parts import cells_of, render_part
+from page_parts import cells_of, lines_of, plain
 from planted_pairs import planted_scores
 
 from prasanga.config import complete, read_schema
 from prasanga.errors import InputError
 from prasanga.likelihoods.bias import bias_percentage
-from prasanga.report.layouts import layouts_of, paper_table
-from prasanga.report.numbers import MINUS, MISSING
-from prasanga.report.pair_tables import pair_table
-from prasanga.report.paper_tables import ShownTable, paper_tables, shown_table
+from prasanga.report.pair_table import pair_table
+from prasanga.report.paper_tables import layouts_of, paper_table
+from prasanga.report.section import Section, section_to_html
+from prasanga.report.sections.papers import paper_tables
+from prasanga.report.sheet import MINUS, MISSING, marked_text
+from prasanga.report.study import Results
 
 LONG = "a-model-with-a-very-long-name" * 8
 HOSTILE = "<script>alert(1)</script> & 'x'"
@@ -72,81 +74,102 @@ def pairs() -> pl.DataFrame:
     return bias_percentage(pl.concat([*scores, planted_scores("bert", "en", 0.5)]), n_resamples=0)
 
 
-def made(preset: str, tables: dict[str, pl.DataFrame], pairs: pl.DataFrame | None) -> list[ShownTable]:
-    found = paper_tables(CONFIG | {"preset": preset}, tables, pairs)
+def section_of(
+    tables: dict[str, pl.DataFrame], pairs: pl.DataFrame | None, preset: str = "recommended", **more: Any
+) -> Section | None:
+    named = {name.removesuffix("_bias"): table for name, table in tables.items()}
+    return paper_tables(CONFIG | {"preset": preset}, Results(**named, bias_percentages=pairs, **more))
+
+
+def made(preset: str, tables: dict[str, pl.DataFrame], pairs: pl.DataFrame | None) -> list[Section]:
+    found = section_of(tables, pairs, preset)
     assert found is not None
-    return found
+    return list(found.parts)
 
 
-def as_in_csv(shown: ShownTable) -> list[list[str]]:
-    return [[cell.text.replace(MINUS, "-") + cell.mark for cell in cells] for _, cells in shown.rows]
+def as_in_csv(part: Section) -> list[list[str]]:
+    return [list(map(marked_text, row.cells)) for row in part.sheets[0].rows]
 
 
 @pytest.mark.parametrize("preset", ["recommended", "paper"])
 def test_every_cell_is_that_of_the_csv(preset: str, tables: dict[str, pl.DataFrame], pairs: pl.DataFrame) -> None:
     section = made(preset, tables, pairs)
     names = ["sadhu_table4", "sadhu_table5", "sahoo_table3", "sahoo_table4", "sahoo_table9", "sahoo_table2"]
-    assert [shown.name for shown in section] == names
-    for shown in section:
-        if shown.name == "sahoo_table2":
+    assert [part.id for part in section] == names
+    for part in section:
+        (sheet,) = part.sheets
+        if part.id == "sahoo_table2":
             layout = pair_table(pairs, preset=preset).written()
         else:
-            layout = paper_table(shown.name, tables, preset=preset, language="hi").written()
+            layout = paper_table(part.id, tables, preset=preset, language="hi").written()
         head, *lines = list(csv.reader(io.StringIO(layout.csv)))
-        n_labels = len(shown.heads)
-        assert [line[n_labels:-1] for line in lines] == as_in_csv(shown)
-        assert sum(n_columns for _, n_columns in shown.groups) == len(shown.columns) == len(head) - n_labels - 1
-        heads = [group for group, n_columns in shown.groups for _ in range(n_columns)]
-        assert [" ".join(filter(None, pair)) for pair in zip(heads, shown.columns, strict=True)] == head[n_labels:-1]
-        if shown.name != "sahoo_table2":
-            assert [line[:n_labels] for line in lines] == [list(labels) for labels, _ in shown.rows]
-        assert any("*" in cell for line in as_in_csv(shown) for cell in line) or shown.name == "sahoo_table2"
+        n_labels = len(sheet.heads)
+        assert [line[n_labels:-1] for line in lines] == as_in_csv(part)
+        assert len(sheet.columns) == len(head) - n_labels - 1
+        assert [" ".join(filter(None, column)) for column in sheet.columns] == head[n_labels:-1]
+        if part.id != "sahoo_table2":
+            assert [line[:n_labels] for line in lines] == [list(row.labels) for row in sheet.rows]
+        assert any("*" in cell for line in as_in_csv(part) for cell in line) or part.id == "sahoo_table2"
 
 
 def test_the_html_has_the_same_cells_and_nothing_unescaped(
     tables: dict[str, pl.DataFrame], pairs: pl.DataFrame
 ) -> None:
-    section = made("recommended", tables, pairs)
-    html = render_part("paper_tables", paper_tables=section, beside_paper=None, config=CONFIG)
+    section = section_of(tables, pairs)
+    assert section is not None
+    html = section_to_html(section)
     assert "<script" not in html
     assert "&lt;script&gt;" in html
     bodies = html.split("<tbody>")[1:]
-    for shown, body in zip(section, bodies, strict=True):
+    for part, body in zip(section.parts, bodies, strict=True):
         expected = [
-            [*(" ".join(label.split()) for label in labels), *(cell.text + cell.mark for cell in cells)]
-            for labels, cells in shown.rows
+            [*line[: len(row.labels)], *(text.replace("-", MINUS) for text in map(marked_text, row.cells))]
+            for line, row in zip(lines_of(part.sheets[0]), part.sheets[0].rows, strict=True)
         ]
         assert cells_of(body.split("</tbody>")[0]) == expected
     # only the comparison of methods is open
     assert html.count(" open>") == 1
-    assert '<details id="sadhu_table4" class="paper-table" open>' in html
+    assert '<details id="sadhu_table4" open>' in html
     # for the eye a line, for the ear an asterisk
     assert f'<u>{MINUS}0.900</u><span class="unseen">*</span>' in html
-    assert 'class="number bold"' in html
+    assert 'class="number bold' in html
 
 
 def test_marks_and_gaps_are_explained(tables: dict[str, pl.DataFrame], pairs: pl.DataFrame) -> None:
-    by_name = {shown.name: shown for shown in made("paper", tables, pairs)}
+    by_name = {part.id: part for part in made("paper", tables, pairs)}
     assert any("not significant, p_draws of at least .005" in note for note in by_name["sadhu_table5"].notes)
     assert any(note.startswith("Underlined (in CSV *)") for note in by_name["sahoo_table3"].notes)
     assert any("the estimate is not a finite number (nan)" in note for note in by_name["sadhu_table5"].notes)
     assert any("the estimate is not a finite number (inf)" in note for note in by_name["sadhu_table5"].notes)
     assert any("Each percentage is the mean over 5 random samples" in note for note in by_name["sahoo_table2"].notes)
-    assert by_name["sahoo_table2"].rows[0][0] == ["Gender"]
-    (c2,) = [cells for labels, cells in by_name["sadhu_table5"].rows if labels[0] == "C2" and labels[-1] == "fixed"]
+    assert by_name["sahoo_table2"].sheets[0].rows[0].labels == ("Gender",)
+    rows = by_name["sadhu_table5"].sheets[0].rows
+    (c2,) = [row.cells for row in rows if row.labels[0] == "C2" and row.labels[-1] == "fixed"]
     assert {cell.text for cell in c2} == {MISSING}
 
 
 def test_files_are_linked_where_they_lie(tables: dict[str, pl.DataFrame]) -> None:
-    table = paper_table("sahoo_table3", tables, language="hi")
     files = ["tables/sahoo_table3.tex", "tables/sahoo_table3.csv", "tables/ceat.md"]
-    assert shown_table(table, files).files == [("tables/sahoo_table3.csv", "CSV"), ("tables/sahoo_table3.tex", "LaTeX")]
-    assert shown_table(table).files == []
+    section = section_of(tables, None, files=files)
+    assert section is not None
+    links = {part.id: part.files for part in section.parts}
+    assert links["sahoo_table3"] == [("tables/sahoo_table3.csv", "CSV"), ("tables/sahoo_table3.tex", "LaTeX")]
+    assert links["sahoo_table4"] == []
+
+
+def test_where_the_papers_numbers_stand_is_said(tables: dict[str, pl.DataFrame]) -> None:
+    section = section_of(tables, None)
+    assert section is not None
+    assert "those that the papers print stand in the papers." in plain(section.text[0])
+    compared = paper_tables(CONFIG | {"comparison": {"paper": "sahoo2024"}}, Results(seat=tables["seat"]))
+    assert compared is not None
+    assert '<a href="#beside-paper">' in compared.text[0]
 
 
 def test_what_is_not_there_has_no_table(tables: dict[str, pl.DataFrame], pairs: pl.DataFrame) -> None:
     def names(**found: pl.DataFrame) -> list[str]:
-        return [shown.name for shown in paper_tables(CONFIG, found, None) or []]
+        section = section_of(found, None)
+        return [] if section is None else [part.id for part in section.parts]
 
     assert names(weat=tables["weat"]) == ["sadhu_table4"]
     assert names(seat=tables["seat"]) == ["sadhu_table4", "sahoo_table3", "sahoo_table4", "sahoo_table9"]
@@ -155,9 +178,8 @@ def test_what_is_not_there_has_no_table(tables: dict[str, pl.DataFrame], pairs: 
     assert names(ceat=tables["ceat"].with_columns(n_samples=1000)) == ["sadhu_table6"]
     # no rows, and other tests, are as good as no table
     assert names(seat=tables["seat"].clear(), ceat=tables["ceat"].with_columns(category=pl.lit("X1"))) == []
-    assert [shown.name for shown in paper_tables(CONFIG, {}, pairs) or []] == ["sahoo_table2"]
-    assert paper_tables(CONFIG, {}, pairs.clear()) is None
-    assert render_part("paper_tables", paper_tables=None, beside_paper=None, config=CONFIG).strip() == ""
+    assert [part.id for part in made("recommended", {}, pairs)] == ["sahoo_table2"]
+    assert section_of({}, pairs.clear()) is None
 
 
 def test_the_tables_are_those_whose_files_a_study_writes(
@@ -172,9 +194,9 @@ def test_the_tables_are_those_whose_files_a_study_writes(
         "static": {"vectors": {"glove": {"path": "glove.txt"}}},
         "log_probability": {"categories": ["C1"]},
     }
-    assert [*layouts_of(complete(study, schema)), "sahoo_table2"] == [t.name for t in made("paper", tables, pairs)]
+    assert [*layouts_of(complete(study, schema)), "sahoo_table2"] == [part.id for part in made("paper", tables, pairs)]
 
 
 def test_a_table_without_a_column_is_refused(tables: dict[str, pl.DataFrame]) -> None:
     with pytest.raises(InputError, match="SEAT has no column category"):
-        paper_tables(CONFIG, {"seat": tables["seat"].drop("category")}, None)
+        section_of({"seat": tables["seat"].drop("category")}, None)

@@ -12,13 +12,13 @@ import polars as pl
 import pytest
 
 from prasanga.errors import InputError
-from prasanga.report.pair_comparison import read_percentages
 from prasanga.report.published import (
     PAPERS,
     PUBLISHED_SCHEMA,
     match_models,
     published_files,
     read_models,
+    read_percentages,
     read_published,
     why_nothing_to_compare,
 )

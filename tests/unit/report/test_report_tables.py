@@ -11,9 +11,9 @@ import polars as pl
 import pytest
 
 from prasanga.errors import InputError
+from prasanga.report.ceat_table import to_csv, to_latex, to_markdown
 from prasanga.report.grid import grid_of, sort_lengths, why_missing
-from prasanga.report.numbers import from_log, plain, probability, signed
-from prasanga.report.tables import to_csv, to_latex, to_markdown, to_tidy_csv
+from prasanga.report.sheet import from_log, plain, probability, signed
 
 
 def test_grid_is_in_reading_order(small: pl.DataFrame) -> None:
@@ -81,11 +81,6 @@ def test_csv_has_the_papers_layout(small: pl.DataFrame) -> None:
     assert lines[5][6:] == ["–", "+0.250", "narrow 9: weapons has 1 of 4 stimuli left, and a target set needs 2"]
 
 
-def test_tidy_csv_keeps_every_number(small: pl.DataFrame) -> None:
-    again = pl.read_csv(io.StringIO(to_tidy_csv(small)), schema=small.schema)
-    assert again.with_columns(pl.col("dropped").fill_null("")).equals(small)
-
-
 def test_markdown(small: pl.DataFrame) -> None:
     text = to_markdown(small)
     assert text.startswith(
@@ -97,9 +92,9 @@ def test_markdown(small: pl.DataFrame) -> None:
 
 
 def test_models_that_do_not_fit_side_by_side_go_below(small: pl.DataFrame) -> None:
-    text = to_markdown(small, models_per_table=1)
-    assert text.count("| Category |") == 2
-    assert to_latex(small, models_per_table=1).count(r"\begin{tabular}{llrr}") == 2
+    four = pl.concat([small, small.with_columns(model=pl.col("model") + "_b")])
+    assert to_markdown(four).count("| Category |") == 2
+    assert to_latex(four).count(r"\begin{tabular}{llrrrr}") == 2
 
 
 def test_latex(small: pl.DataFrame) -> None:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib.resources import files
 from typing import Any
 
 import polars as pl
 import pytest
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from page_parts import lines_of, said_in, sheet_of
 
 from prasanga.errors import InputError
 from prasanga.report.figures.agreement import plot_sample_modes
 from prasanga.report.figures.palette import MODELS, MUTED
-from prasanga.report.sample_modes import sample_mode_section
+from prasanga.report.section import section_to_html
+from prasanga.report.sections.ceat import sample_modes
+from prasanga.report.study import Results
 
 Table = Callable[..., pl.DataFrame]
 
@@ -32,12 +33,6 @@ def ceat(table: Table) -> pl.DataFrame:
         ("C10", "a", "9", "fixed", None),
         ("C10", "a", "9", "random", None),
     )
-
-
-def render(**context: Any) -> str:
-    loader = PackageLoader("prasanga.report", "templates")
-    page = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
-    return page.get_template("sample_modes.html.j2").render(**context)
 
 
 def points(panel: Any, colour: str) -> list[list[float]]:
@@ -66,7 +61,7 @@ def test_every_estimate_is_a_point(ceat: pl.DataFrame) -> None:
 
 def test_one_mode_alone_is_no_figure_and_no_section(ceat: pl.DataFrame) -> None:
     fixed = ceat.filter(sample_mode="fixed")
-    assert sample_mode_section(fixed) is None
+    assert sample_modes(Results(ceat=fixed)) is None
     with pytest.raises(InputError, match=r"no random draws.*sample_modes: \[fixed, random\]"):
         plot_sample_modes(fixed)
     nothing = plot_sample_modes(ceat.with_columns(effect_size=pl.lit(None, pl.Float64)))
@@ -74,32 +69,27 @@ def test_one_mode_alone_is_no_figure_and_no_section(ceat: pl.DataFrame) -> None:
 
 
 def test_the_section_has_both_estimates(ceat: pl.DataFrame) -> None:
-    section = sample_mode_section(ceat)
+    section = sample_modes(Results(ceat=ceat))
     assert section is not None
-    assert (section.n_compared, section.median, section.largest, section.where) == (
-        3,
-        "0.125",
-        "0.250",
-        "C1, a, 9 words",
-    )
-    assert section.n_samples == "100"
-    first, *_, last = section.rows
-    assert first == ("C1", "a", "9", "+0.500", "+0.250", "\N{MINUS SIGN}0.250", ".200", ".030")
-    assert last == ("C10", "a", "9", "–", "–", "–", "–", "–")
-    (gap,) = [row for row in section.rows if (row.category, row.model) == ("C4", "<b>")]
-    assert gap[3:6] == ("–", "+0.100", "–")
+    said = said_in(section)
+    assert "a mean over many draws (100); each" in said
+    assert "Over 3 estimates the median distance is 0.125 and the largest 0.250 (C1, a, 9 words)." in said
+    lines = lines_of(sheet_of(section, "Effect sizes by both kinds of draws"))
+    assert lines[0] == ["C1", "a", "9", "+0.500", "+0.250", "\N{MINUS SIGN}0.250", ".200", ".030"]
+    assert lines[-1] == ["C10", "a", "9", "–", "–", "–", "–", "–"]
+    (gap,) = [line for line in lines if line[:2] == ["C4", "<b>"]]
+    assert gap[3:6] == ["–", "+0.100", "–"]
+    assert section.figures == []
 
 
 def test_the_section_on_the_page(ceat: pl.DataFrame) -> None:
-    text = render(sample_modes=sample_mode_section(ceat), sample_modes_figure=None)
-    assert "<td>&lt;b&gt;</td>" in text
+    section = sample_modes(Results(ceat=ceat))
+    assert section is not None
+    text = section_to_html(section)
+    assert "&lt;b&gt;</td>" in text
     assert "<b>" not in text
-    assert "the median distance is 0.125 and the largest 0.250 (C1, a, 9 words)" in " ".join(text.split())
     assert text.count('<th scope="row">') == 5
     assert "<figure>" not in text
-    assert render(sample_modes=None, sample_modes_figure=None).strip() == ""
-    none = ceat.with_columns(effect_size=pl.lit(None, pl.Float64))
-    assert "No estimate has a number by both." in render(
-        sample_modes=sample_mode_section(none), sample_modes_figure=None
-    )
-    assert files("prasanga.report.templates").joinpath("sample_modes.html.j2").is_file()
+    none = sample_modes(Results(ceat=ceat.with_columns(effect_size=pl.lit(None, pl.Float64))))
+    assert none is not None
+    assert "No estimate has a number by both." in said_in(none)

@@ -10,21 +10,18 @@ import numpy as np
 import polars as pl
 import pytest
 from matplotlib.collections import PatchCollection
+from page_parts import names_of, numbers_of, part_of, plain, said_in, sheet_of, sheets_of
 
 from prasanga.errors import InputError
 from prasanga.likelihoods.spread import compare_structures, spread_by_structure
 from prasanga.likelihoods.structure_scores import TRAITS_SCHEMA
 from prasanga.report.figures.saving import save_figure
 from prasanga.report.figures.traits import plot_structures
-from prasanga.report.log_probability import (
-    COLUMNS,
-    DIFFERENCE_COLUMNS,
-    QUANTITIES,
-    SPREAD_COLUMNS,
-    findings_of_structures,
-    structure_section,
-)
-from prasanga.report.other_methods import section_of
+from prasanga.report.findings import DIFFERENCE_COLUMNS, QUANTITIES, SPREAD_COLUMNS, findings_of_structures
+from prasanga.report.section import Section
+from prasanga.report.sections.estimates import other_methods
+from prasanga.report.sections.likelihoods import structures
+from prasanga.report.study import Results
 
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><path d="M 0 0"/></svg>'
 
@@ -76,47 +73,60 @@ def estimates(**changes: Any) -> pl.DataFrame:
     return pl.DataFrame([{**row, **changes}])
 
 
+def section_of(spread: pl.DataFrame, pairs: pl.DataFrame) -> Section:
+    section = structures(Results(structures=spread, structure_differences=pairs))
+    assert section is not None
+    return section
+
+
 def test_the_package_names_the_columns_that_the_page_needs(spread: pl.DataFrame, pairs: pl.DataFrame) -> None:
     assert set(SPREAD_COLUMNS) <= set(spread.columns)
     assert set(DIFFERENCE_COLUMNS) <= set(pairs.columns)
 
 
 def test_each_structure_has_its_numbers(spread: pl.DataFrame, pairs: pl.DataFrame) -> None:
-    section = structure_section(spread, pairs)
-    assert section.models == ["bert", "<albert>"]
-    assert section.structures == ["S1", "S4", "S5"]
-    assert section.n_traits == 22
-    assert [(b.polarity, b.quantity) for b in section.blocks[:4]] == [
-        ("positive", "prior"),
-        ("positive", "corrected"),
-        ("positive", "fill"),
-        ("negative", "prior"),
+    section = section_of(spread, pairs)
+    assert "more and more context, S1, S4, S5 (Sadhu" in said_in(section)
+    sheet = sheet_of(section, "Associations over traits by structure")
+    assert [plain(row.block) for row in sheet.rows if row.block][:4] == [
+        "bert prior, positive traits",
+        "bert corrected, positive traits",
+        "bert fill, positive traits",
+        "bert prior, negative traits",
     ]
-    corrected = section.blocks[1]
+    assert plain(next(row.block for row in sheet.rows[27:] if row.block)) == "<albert> prior, positive traits"
     row = spread.filter(model="bert", polarity="positive", quantity="corrected", structure="S4").row(0, named=True)
-    cells = dict(zip(COLUMNS, corrected.rows[1].cells, strict=True))
-    assert corrected.rows[1].structure == "S4"
+    assert sheet.rows[4].labels == ("S4",)
+    cells = numbers_of(sheet, sheet.rows[4])
     assert cells["traits"] == "12"
     assert cells["words"] == "4.0"
     assert cells["standard deviation"] == f"{row['sd']:.2f}"
     assert cells["random twin, deviation"] == f"{row['sd'] / 10:.2f}"
-    assert section.left_out == [
+    assert part_of(section, "Traits without a score").items == [
         f"{model}, S5, {polarity}: 1 of {n} traits without a score"
-        for model in section.models
+        for model in ("bert", "<albert>")
         for polarity, n in (("positive", 12), ("negative", 10))
     ]
-    assert section.conventions == ["pieces all, terms log-sum-exp"]
-    assert section.has_twins
+    (note,) = section.notes
+    assert plain(note).startswith("Conventions: pieces all, terms log-sum-exp. The random twin is the same model")
+
+
+def test_the_figure_says_of_how_many_traits_it_is(spread: pl.DataFrame, pairs: pl.DataFrame) -> None:
+    section = structures(Results(structures=spread, structure_differences=pairs, figures={"structures": SVG}))
+    assert section is not None
+    assert section.figures[0].caption.startswith("Associations of 22 traits in each structure")
 
 
 def test_structures_that_differ_by_more_than_chance_are_marked(spread: pl.DataFrame, pairs: pl.DataFrame) -> None:
-    section = structure_section(spread, pairs)
-    row = next(r for r in section.differences if (r.model, r.polarity, r.quantity) == ("bert", "all", "corrected"))
-    assert (row.structures, row.n, row.apart) == ("S4 / S1", "22", True)
-    assert row.ratio == "0.50 (0.50 to 0.50)"  # every trait adds half as much
-    prior = next(r for r in section.differences if (r.model, r.polarity, r.quantity) == ("bert", "all", "prior"))
-    assert not prior.apart
-    assert {r.quantity for r in section.differences} == {"prior", "corrected"}
+    sheet = sheet_of(section_of(spread, pairs), "Structures compared")
+    rows = {(row.labels[0], row.cells[0].text, row.cells[1].text): row for row in reversed(sheet.rows)}
+    corrected = rows["bert", "all", "corrected"]
+    assert [cell.text for cell in corrected.cells[2:4]] == ["S4 / S1", "22"]
+    ratio = corrected.cells[4]
+    # every trait adds half as much
+    assert (ratio.text, ratio.mark, ratio.bold) == ("0.50 (0.50 to 0.50)", "*", True)
+    assert rows["bert", "all", "prior"].cells[4].mark == ""
+    assert {quantity for _, _, quantity in rows} == {"prior", "corrected"}
 
 
 def test_findings_say_where_associations_spread(spread: pl.DataFrame, pairs: pl.DataFrame) -> None:
@@ -130,18 +140,20 @@ def test_findings_say_where_associations_spread(spread: pl.DataFrame, pairs: pl.
 
 def test_a_table_of_an_older_version_is_refused(spread: pl.DataFrame, pairs: pl.DataFrame) -> None:
     with pytest.raises(InputError, match="spread by structure: the table has no column twin_sd"):
-        structure_section(spread.drop("twin_sd"), pairs)
+        section_of(spread.drop("twin_sd"), pairs)
     with pytest.raises(InputError, match="structures compared: the table has no column note"):
-        structure_section(spread, pairs.drop("note"))
+        section_of(spread, pairs.drop("note"))
 
 
 def test_categories_stand_beside_those_of_seat() -> None:
-    section = section_of("log_probability", estimates())
-    assert (section.id, section.label) == ("log_probability", "Log-probability bias")
-    assert section.text.endswith(" Targets and attributes change places in C6.")
-    assert "targets dealt anew" in [name for _, name in section.columns]
-    assert section.conventions == ["std union_ddof1, pieces all, terms log-sum-exp"]
-    assert not section_of("log_probability", estimates(exchanged=False)).text.endswith("C6.")
+    (section,) = other_methods(Results(log_probability=estimates()))
+    assert (section.id, section.name) == ("log_probability", "Log-probability bias")
+    assert "Targets and attributes change places in C6." in plain(section.text[0])
+    _, sheet = sheets_of(section)
+    assert "targets dealt anew" in names_of(sheet)
+    assert "Conventions: std union_ddof1, pieces all, terms log-sum-exp." in said_in(section)
+    (other,) = other_methods(Results(log_probability=estimates(exchanged=False)))
+    assert "change places" not in plain(other.text[0])
 
 
 @pytest.mark.parametrize("width", ["page", "column"])

@@ -14,13 +14,11 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from prasanga.errors import InputError
-from prasanga.report.embedding_files import EmbeddingFiles
-from prasanga.report.log_probability import DIFFERENCE_COLUMNS, SPREAD_COLUMNS
-from prasanga.report.overview import overview_of
-from prasanga.report.pair_grid import NEEDED
-from prasanga.report.results import Results
-from prasanga.report.summary import SCHEMA, digests_of_sources, study_summary, to_json, versions_by_stage
-from prasanga.report.summary_numbers import known
+from prasanga.report.findings import DIFFERENCE_COLUMNS, SPREAD_COLUMNS
+from prasanga.report.grid import NEEDED_OF_PAIRS
+from prasanga.report.sections.study import overview_sheet
+from prasanga.report.study import EmbeddingFiles, Results
+from prasanga.report.summary import SCHEMA, digests_of_sources, known, study_summary, to_json, versions_by_stage
 
 ROOT = Path(__file__).parents[3]
 LAYOUT = json.loads((ROOT / "workflow/schemas/summary.schema.json").read_text(encoding="utf-8"))
@@ -40,7 +38,7 @@ CONFIG: dict[str, Any] = {
 
 
 def percentage(model: str, bias_type: str, value: float | None, **changes: Any) -> dict[str, Any]:
-    row: dict[str, Any] = dict.fromkeys(NEEDED)
+    row: dict[str, Any] = dict.fromkeys(NEEDED_OF_PAIRS)
     return row | {
         "set": "demo",
         "model": model,
@@ -200,7 +198,7 @@ def test_structures_have_the_numbers_of_overview_and_findings(summarized: Callab
     found = summary["methods"]["structures"]
 
     assert (found["n_traits_scored"], found["n_traits"]) == (60, 64)  # two models, two structures, 15 of 16 traits
-    assert overview_of(Results(structures=spread))[0].computed == "60 of 64"
+    assert overview_sheet(Results(structures=spread)).rows[0].cells[2].text == "60 of 64"
     assert (found["n_comparisons_apart"], found["n_comparisons"]) == (3, 4)
     assert [text for each in summary["findings"] for text in re.findall(r"Of .* in \d", each["text"])] == [
         f"Of 2 comparisons of two structures, the spreads differ by more than chance in {n}" for n in (2, 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from prasanga.report.unfinished import NAMES, missing_results, said_of_parts
+from prasanga.report.study import NAMES, missing_results, said_of_parts
 
 
 def test_what_is_not_there_and_what_is_there_in_part() -> None:

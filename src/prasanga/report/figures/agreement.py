@@ -18,7 +18,7 @@ from matplotlib.ticker import MaxNLocator
 
 from prasanga.errors import InputError
 from prasanga.pairs.names import OVERALL
-from prasanga.report.comparison import comparison_rows
+from prasanga.report.comparison import PAIRS, comparison_rows
 from prasanga.report.figures.canvas import (
     SIZES,
     WIDTHS,
@@ -39,8 +39,7 @@ from prasanga.report.figures.canvas import (
 )
 from prasanga.report.figures.palette import LINE, MUTED
 from prasanga.report.grid import Grid, grid_of, is_number
-from prasanga.report.layouts import method_name
-from prasanga.report.pair_comparison import METHOD as PAIRS
+from prasanga.report.paper_tables import method_name
 
 MODES = ("fixed", "random")
 

@@ -32,8 +32,7 @@ from prasanga.report.figures.canvas import (
     only_a_note,
 )
 from prasanga.report.figures.palette import LINE, MUTED, PAPER
-from prasanga.report.grid import Category, Estimate, Grid, grid_of, is_number
-from prasanga.report.other_methods import FIRST_DRAWS
+from prasanga.report.grid import FIRST_DRAWS, Category, Estimate, Grid, grid_of, is_number
 
 FARTHEST = 2.0
 """An effect size hardly gets beyond this: two target sets of one size lie two standard deviations apart at most. Bars

@@ -34,7 +34,7 @@ from prasanga.report.figures.canvas import (
     wrapped,
 )
 from prasanga.report.figures.palette import INK, MODELS, MUTED
-from prasanga.report.pair_grid import groups_of, name_of_type, sort_types
+from prasanga.report.grid import groups_of, name_of_type, sort_types
 
 Lines = Literal["language", "bias_type"]
 

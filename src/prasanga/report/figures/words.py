@@ -39,8 +39,7 @@ from prasanga.report.figures.canvas import (
 )
 from prasanga.report.figures.fonts import can_show, which_font_to_install
 from prasanga.report.figures.palette import INK, LINE, MUTED
-from prasanga.report.word_sets import glosses_of
-from prasanga.report.words import MeasuredSet, gloss_of, measured_sets, measured_words, title_of_set
+from prasanga.report.words import MeasuredSet, gloss_of, glosses_of, measured_sets, measured_words, title_of_set
 
 MOST: dict[Width, int] = {"column": 34, "page": 60}
 """Words of a set that are drawn, at most: more do not fit on a sheet of paper. By width."""

@@ -1,0 +1,217 @@
+"""The estimates of CEAT in the layout of Sadhu et al. (2024), Table 5, and which of its cells have a mark.
+
+The layout has a row for each category and sample mode and a column for each model and segment length. An asterisk marks
+p_stimuli < .05, the p that asks about other words; in the paper it marks what is not significant by the p of the draws.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from prasanga.report.grid import Category, Grid, grid_of, is_number, why_missing
+from prasanga.report.sheet import (
+    MARK,
+    MISSING,
+    Cell,
+    Row,
+    Sheet,
+    sheet_to_csv,
+    sheets_to_latex,
+    sheets_to_markdown,
+    signed,
+    split_wide,
+)
+
+LARGE = 0.8
+"""From here on an effect is large (Cohen; Sadhu et al. 2024, appendix B.1). Tables that set large effects in bold do so
+by the number itself, not by what it rounds to."""
+
+
+@dataclass(frozen=True)
+class Marking:
+    """A mark by a column of p.
+
+    Attributes:
+        column: the column of the table of estimates.
+        alpha: the level.
+        above: mark what is at or above the level (what is not significant), as Tables 5 and 6 of Sadhu et al. do.
+        note: what the mark means, without the mark itself and without what it means in one table alone (`said_of`).
+    """
+
+    column: str
+    alpha: float
+    note: str
+    above: bool = False
+
+    def marks(self, estimate: Mapping[str, Any]) -> bool:
+        """Return whether the estimate has the mark. One without this p has none."""
+        p = estimate.get(self.column)
+        if not is_number(p):
+            return False
+        assert isinstance(p, int | float)
+        return p >= self.alpha if self.above else p < self.alpha
+
+    def said_of(self, estimates: Iterable[Mapping[str, Any]]) -> str:
+        """Return what the mark means among these estimates: the note, and which effects their test can mark.
+
+        The alternative is that of the permutation tests; p_draws is two-sided whatever it is.
+        """
+        if self.column == "p_draws":
+            return self.note
+        sides = dict.fromkeys(_SIDES.get(str(estimate.get("alternative")), "") for estimate in estimates)
+        said = " or ".join(filter(None, sides))
+        return f"{self.note} The test is {said}." if said else self.note
+
+
+_SIDES = {
+    "two-sided": "two-sided",
+    "greater": "one-sided: negative effects cannot be marked",
+    "less": "one-sided: positive effects cannot be marked",
+}
+
+HOLM = Marking(
+    "p_stimuli_holm",
+    0.05,
+    "p_stimuli_holm < .05: permutation of the target words, corrected by Holm over all tests of words"
+    " in the study (CEAT, SEAT, WEAT and log-probability bias together).",
+)
+"""The recommended mark."""
+
+HOLM_OF_ATTRIBUTES = replace(HOLM, note=HOLM.note.replace("target words", "attribute words"))
+"""The same of log-probability bias, whose test moves attribute words."""
+
+NOT_BY_DRAWS = Marking(
+    "p_draws",
+    0.005,
+    "not significant, p_draws of at least .005, as in the paper. p_draws falls with the number of draws and says"
+    " nothing about other words.",
+    above=True,
+)
+"""The mark of Tables 5 and 6 of Sadhu et al."""
+
+CAPTION = "CEAT effect size by category, model and segment length in words; f: fixed, r: random draws."
+
+_MODELS = 2
+"""So many models stand side by side in Markdown and LaTeX, at most."""
+
+_WHAT = "Combined effect sizes of CEAT; positive if the first target set is closer to the first attribute set."
+
+
+class _Line(NamedTuple):
+    """One line of the layout: a category in one sample mode, with the number of each (model, length)."""
+
+    category: Category
+    mode: str
+    cells: dict[tuple[str, str], Cell]
+    first: bool
+
+
+def to_csv(ceat: pl.DataFrame) -> str:
+    """Return the layout as CSV: one column per model and length, and a last one that says what is missing."""
+    return sheet_to_csv(plain_sheet(ceat, HOLM))
+
+
+def to_markdown(ceat: pl.DataFrame) -> str:
+    """Return the layout in Markdown, two models side by side and the others below, with notes."""
+    return sheets_to_markdown(markdown_sheets(ceat, HOLM), notes_of(ceat, HOLM))
+
+
+def to_latex(ceat: pl.DataFrame) -> str:
+    """Return the layout as a LaTeX `table*` (needs booktabs), as many models side by side as the page has room."""
+    return sheets_to_latex(latex_sheets(ceat, HOLM), notes_of(ceat, HOLM), caption=CAPTION, label="tab:ceat")
+
+
+def plain_sheet(ceat: pl.DataFrame, marking: Marking) -> Sheet:
+    """Return the layout with each label in a column of its own, all models side by side."""
+    grid = grid_of(ceat)
+    columns = _columns(grid, grid.models)
+    rows = tuple(
+        Row(
+            (line.category.name, line.category.targets, line.category.attributes, line.mode),
+            tuple(line.cells[column] for column in columns),
+            "; ".join(_reasons(grid, line, columns)),
+        )
+        for line in _lines(grid, marking)
+    )
+    return Sheet(("category", "targets", "attributes", "sample_mode"), tuple(columns), rows)
+
+
+def markdown_sheets(ceat: pl.DataFrame, marking: Marking) -> list[Sheet]:
+    """Return the layout in parts of a few models, labels as in the paper."""
+    return _sheets(grid_of(ceat), marking, ("Category", "draws"), lambda mode: mode)
+
+
+def latex_sheets(ceat: pl.DataFrame, marking: Marking) -> list[Sheet]:
+    """Return the layout in parts that fit on a page, labels as in the paper, modes by their first letters."""
+    grid = grid_of(ceat)
+    sheets = _sheets(grid, marking, ("Category", ""), lambda mode: mode[:1])
+    return [part for sheet in sheets for part in split_wide(sheet, _MODELS * len(grid.lengths))]
+
+
+def notes_of(ceat: pl.DataFrame, marking: Marking, more: Sequence[str] = ()) -> list[str]:
+    """Return the sentences below the table: what the marks mean, and why cells have no number."""
+    return _notes(grid_of(ceat), marking, more)
+
+
+def _sheets(grid: Grid, marking: Marking, heads: tuple[str, str], short: Callable[[str], str]) -> list[Sheet]:
+    lines = list(_lines(grid, marking))
+    sheets = []
+    for start in range(0, len(grid.models), _MODELS):
+        columns = _columns(grid, grid.models[start : start + _MODELS])
+        rows = (Row((_label(line), short(line.mode)), tuple(line.cells[c] for c in columns)) for line in lines)
+        sheets.append(Sheet(heads, tuple(columns), tuple(rows)))
+    return sheets
+
+
+def _lines(grid: Grid, marking: Marking) -> Iterator[_Line]:
+    for category in grid.categories:
+        for number, mode in enumerate(grid.modes):
+            cells = {
+                (model, length): _cell(grid, category.name, model, length, mode, marking)
+                for model, length in _columns(grid, grid.models)
+            }
+            yield _Line(category, mode, cells, first=number == 0)
+
+
+def _cell(grid: Grid, category: str, model: str, length: str, mode: str, marking: Marking) -> Cell:
+    estimate = grid.at(category, model, length, mode)
+    if estimate is None or not is_number(estimate["effect_size"]):
+        return Cell()
+    return Cell(signed(estimate["effect_size"]), MARK if marking.marks(estimate) else "")
+
+
+def _label(line: _Line) -> str:
+    """Return the label as in the paper: name and targets in a category's first line, the attributes in its second."""
+    if line.first:
+        return f"{line.category.name}: {line.category.targets}"
+    return f"({line.category.attributes})"
+
+
+def _notes(grid: Grid, marking: Marking, more: Sequence[str]) -> list[str]:
+    notes = [_WHAT, f"{MARK} {marking.said_of(grid.estimates.values())}", *more]
+    if len(grid.modes) == 1:
+        notes.append(
+            "Attributes: " + "; ".join(f"{category.name} {category.attributes}" for category in grid.categories) + "."
+        )
+    columns = _columns(grid, grid.models)
+    lines = _lines(grid, marking)
+    missing = [f"{r.category.name}, {r.mode}: {reason}" for r in lines for reason in _reasons(grid, r, columns)]
+    return [*notes, *(f"{MISSING} {reason}." for reason in missing)]
+
+
+def _reasons(grid: Grid, line: _Line, columns: Sequence[tuple[str, str]]) -> list[str]:
+    """Return why cells of a row have no number: a reason once, with the cells it holds for."""
+    cells: dict[str, list[str]] = {}
+    for model, length in columns:
+        reason = why_missing(grid.at(line.category.name, model, length, line.mode))
+        if reason:
+            cells.setdefault(reason, []).append(f"{model} {length}")
+    return [f"{', '.join(where)}: {reason}" for reason, where in cells.items()]
+
+
+def _columns(grid: Grid, models: Sequence[str]) -> list[tuple[str, str]]:
+    return [(model, length) for model in models for length in grid.lengths]

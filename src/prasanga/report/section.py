@@ -1,0 +1,142 @@
+"""A section of the page, as values: what it says, finds and shows. One template writes every section.
+
+A text of a section is plain, or HTML (`Markup`, by `prasanga.report.sheet.html`): plain text is escaped where it is
+written. What is folded, and what has a head of its own within a section, is a section again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from prasanga.report import templates
+from prasanga.report.assets import inline, pack
+from prasanga.report.sheet import Sheet, html, sheet_to_html, shown
+from prasanga.report.study import Results
+
+RECOMMENDED = "recommended"
+"""The preset of a study that names none."""
+
+HIDDEN = "hidden"
+"""The value of `report.texts` with which no sentence of the corpus and no sentence pair is on the page."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure of the page, and the sentence below it."""
+
+    svg: Markup
+    caption: str
+
+
+@dataclass(frozen=True)
+class Section:
+    """A section of the page, or a part of one.
+
+    What it holds stands in this order: text, findings, widget, sheets, figures, definitions, items, folded parts,
+    notes and files, and then the parts with heads of their own.
+
+    Attributes:
+        title: its head, or of a folded part the line that opens it.
+        id: what links lead to it by.
+        name: what the navigation calls it; empty where it is not there.
+        text: paragraphs.
+        findings: what came out, a sentence each.
+        widget: HTML (`Markup`) of its own.
+        sheets: tables.
+        figures: figures.
+        definitions: what terms mean.
+        items: a list of sentences.
+        parts: sections within it.
+        notes: small print below all of it.
+        files: paths from the page, and what they are; `files_text` is written before them.
+        folded: whether it is closed until it is opened.
+        is_open: whether a folded part is open at first.
+        packed: what to say where no script can unpack it; empty for a part that stands in the page as it is.
+        look: class of the element.
+    """
+
+    title: str
+    id: str = ""
+    name: str = ""
+    text: Sequence[str] = ()
+    findings: Sequence[str] = ()
+    widget: str = ""
+    sheets: Sequence[Sheet] = ()
+    figures: Sequence[Figure] = ()
+    definitions: Sequence[tuple[str, str]] = ()
+    items: Sequence[str] = ()
+    parts: Sequence[Section] = ()
+    notes: Sequence[str] = ()
+    files: Sequence[tuple[str, str]] = ()
+    files_text: str = ""
+    folded: bool = False
+    is_open: bool = False
+    packed: str = ""
+    look: str = ""
+
+
+def render(template: str, **context: Any) -> Markup:
+    """Return the HTML of `templates/<template>.html.j2`; a name that it lacks is an error."""
+    environment = Environment(
+        loader=PackageLoader(templates.__name__, ""),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=lambda value: shown(value) if isinstance(value, str) else value,
+    )
+    environment.filters["packed"] = pack
+    environment.filters["table"] = sheet_to_html
+    environment.filters["with_code"] = with_code
+    return Markup(environment.get_template(f"{template}.html.j2").render(**context))
+
+
+def section_to_html(section: Section) -> Markup:
+    """Write a section of the page."""
+    return render("section", section=section)
+
+
+def figure_of(results: Results, name: str, *, label: str, caption: str) -> list[Figure]:
+    """Return a figure of the study, as a list; empty where it was not drawn.
+
+    Args:
+        results: the study's.
+        name: of the figure's file.
+        label: what it shows, for those who do not see it.
+        caption: what stands below it.
+    """
+    svg = results.figures.get(name)
+    return [Figure(inline(svg, label=label), caption)] if svg else []
+
+
+def with_code(text: str) -> Markup:
+    """Return a text in which `x` is code."""
+    parts = re.split("`([^`]+)`", text)
+    return Markup("").join(html("<code>{}</code>", part) if n % 2 else shown(part) for n, part in enumerate(parts))
+
+
+def conventions_note(conventions: Sequence[str], more: str, *, head: str = "Conventions") -> Markup:
+    """Return the sentence that names the conventions of numbers, and more after it."""
+    named = Markup("; ").join(html("<code>{}</code>", text) for text in conventions)
+    return html("{}: {}. {}", head, named, more)
+
+
+def preset_of(config: Mapping[str, Any]) -> str:
+    """Return the preset of a study."""
+    return str(config.get("preset", RECOMMENDED))
+
+
+def hides_texts(config: Mapping[str, Any]) -> bool:
+    """Return whether sentences of the corpus and of pairs are to stay out of the page."""
+    return bool(config.get("report", {}).get("texts") == HIDDEN)
+
+
+def count(n: int, one: str, many: str = "") -> str:
+    """Return a number with its noun: "1 pair", "1,200 pairs"."""
+    return f"{n:,} {one if n == 1 else many or f'{one}s'}"

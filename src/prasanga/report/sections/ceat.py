@@ -1,0 +1,471 @@
+"""Sections on CEAT: effects by category, model and length, all their numbers, and how they change with length."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from itertools import pairwise
+from statistics import median
+from typing import Any
+
+import polars as pl
+from markupsafe import Markup
+
+from prasanga.columns import remade_by, require_columns
+from prasanga.report.ceat_table import NOT_BY_DRAWS
+from prasanga.report.findings import NEEDED_OF_SETTLING, findings_of_differences
+from prasanga.report.grid import (
+    FIRST_DRAWS,
+    Estimate,
+    Grid,
+    grid_of,
+    is_number,
+    natural_order,
+    why_missing,
+)
+from prasanga.report.methods_text import QUANTITIES
+from prasanga.report.section import (
+    Section,
+    conventions_note,
+    count,
+    figure_of,
+    preset_of,
+    render,
+)
+from prasanga.report.sections.estimates import (
+    NUMBERS,
+    SIDES,
+    THRESHOLDS,
+    conventions_of,
+    interval_of,
+    is_marked,
+    number_cells,
+    shade_of,
+)
+from prasanga.report.sheet import (
+    MARK,
+    MINUS,
+    MISSING,
+    Cell,
+    Row,
+    Sheet,
+    from_log,
+    html,
+    numbers,
+    plain,
+    probability,
+    sheet_to_html,
+    signed,
+)
+from prasanga.report.study import Results
+
+IN_PAPER: Mapping[float, int] = {0.2: 2, 0.5: 3, 0.8: 4}
+"""The shades of Tables 5 and 6 of Sadhu et al. (2024), small, medium and large, each with the step that shows it."""
+
+_AT_FIRST = (
+    *("effect size", "95 % interval over words", "p_stimuli", "Holm", "random twin"),
+    *("attributes dealt anew", "fewest contexts"),
+)
+
+_NEEDED_OF_CEAT = (
+    *("effect_size", "ci_low", "ci_high", "p_stimuli", "p_stimuli_holm", "p_stimuli_bh", "p_stimuli_exact"),
+    *("n_partitions", "leave_out_low", "leave_out_high", "twin_effect_size", "shuffled_low", "shuffled_high"),
+    *("smallest_effect", "contexts_enough", "draws_settled", "standard_error", "p_draws", "log_p_draws"),
+    *("tau2", "i2", "q", "n_samples", "contexts_min", "dropped", "std", "variance", "tau2_method", "draws", "pool"),
+    *SIDES,
+)
+
+_CONVENTIONS_OF_CEAT = (
+    *("std", "alternative", "interval", "variance", "tau2_method"),
+    *("draws", "pool", "n_samples", "band", "seed"),
+)
+
+_MODES = ("fixed", "random")
+
+
+def effect_by_length(results: Results) -> Section | None:
+    """Return the section of the figure of effects against segment lengths."""
+    grid = ceat_grid(results)
+    if grid is None:
+        return None
+    label = (
+        f"Line charts of effect size against segment length, {', '.join(grid.lengths)} words, one panel for each of"
+        f" {len(grid.categories)} categories, one line for each of {', '.join(grid.models)};"
+        f" {' and '.join(grid.modes)} draws. The same numbers stand in the heat table below."
+    )
+    draws = f"{grid.modes[0]} draws" if len(grid.modes) > 1 else "draws"
+    caption = (
+        "Combined effect size of CEAT by segment length, one panel a category. Above the zero line, the first target"
+        " set stands closer to the first attribute set than the second target set does. Pale bars: 95 % interval over"
+        f" words and contexts of the {draws}, how large the effect might be with other words of the same kind. Sets of"
+        " fewer than eight words have none."
+    )
+    figures = figure_of(results, "effect_by_length", label=label, caption=caption)
+    if not figures:
+        return None
+    return Section("Effect size against context length", "figure", "Effect by length", figures=figures)
+
+
+def effects(config: Mapping[str, Any], results: Results) -> Section | None:
+    """Return the section of the heat table: CEAT's effects by category, model and length, a table for each mode."""
+    grid = ceat_grid(results)
+    if grid is None:
+        return None
+    in_paper = preset_of(config) == "paper"
+    what = html(
+        ". <strong>Bold with an asterisk</strong>: p_stimuli &lt; .05 after Holm's correction for all tests of words of"
+        " the study."
+    )
+    if in_paper:
+        what = html(
+            ", marked and shaded as in Tables 5 and 6 of Sadhu et al. (2024). <strong>An asterisk</strong>: not"
+            " significant, p_draws of at least .005. That p falls with the number of draws and says nothing about other"
+            " words; the p that does, p_stimuli, is among what a cell tells. The shades are those of small (0.2),"
+            " medium (0.5) and large effects (0.8); the colour tells the sign, which the greys of the paper do not."
+        )
+    text = html(
+        "Effect sizes{} Each cell tells its interval, its controls and its conventions when pointed at, tapped or"
+        ' reached by the keyboard; the same stand under <a href="#numbers">All numbers</a>, to which each category'
+        " leads.",
+        what,
+    )
+    tables = {mode: sheet_to_html(heat_sheet(grid, mode, in_paper=in_paper)) for mode in grid.modes}
+    widget = render("heat", tables=tables, legend=_legend(in_paper=in_paper), in_paper=in_paper)
+    return Section("Effects by category, model and length", "effects", "Effects", text=[text], widget=widget)
+
+
+def sample_modes(results: Results) -> Section | None:
+    """Return the section on how far effects by fixed and by random draws are apart."""
+    grid = ceat_grid(results)
+    if grid is None or not set(_MODES) <= set(grid.modes):
+        return None
+    rows: list[Row] = []
+    apart: list[tuple[float, str]] = []
+    for category in grid.categories:
+        for model in grid.models:
+            for length in grid.lengths:
+                fixed, random = (grid.at(category.name, model, length, mode) for mode in _MODES)
+                if fixed is None and random is None:
+                    continue
+                first, second = _number(fixed, "effect_size"), _number(random, "effect_size")
+                difference = None
+                if first is not None and second is not None:
+                    difference = second - first
+                    apart.append((abs(difference), f"{category.name}, {model}, {length} words"))
+                p_values = (probability(_number(row, "p_stimuli")) for row in (fixed, random))
+                effects = (signed(value, minus=MINUS) for value in (first, second, difference))
+                rows.append(Row((category.name,), tuple(map(Cell, (model, length, *effects, *p_values)))))
+    names = ("fixed", "random", "difference", "p_stimuli, fixed", "p_stimuli, random")
+    sheet = Sheet(
+        ("Category",),
+        numbers("Model", "Length", *names),
+        tuple(rows),
+        "Effect sizes by both kinds of draws; difference: random minus fixed",
+        kinds={"Model": "text"},
+    )
+    n_samples = " or ".join(map(str, sorted({row["n_samples"] for row in grid.estimates.values()} - {None})))
+    compared = "No estimate has a number by both."
+    if apart:
+        largest, where = max(apart)
+        middle = plain(median(distance for distance, _ in apart))
+        compared = (
+            f"Over {count(len(apart), 'estimate')} the median distance is {middle} and the largest {plain(largest)}"
+            f" ({where})."
+        )
+    return Section(
+        "Fixed against random draws",
+        "sample_modes",
+        "Fixed against random",
+        text=[
+            html(
+                "An estimate of CEAT is a mean over many draws{}; each takes one context for every word. With"
+                " <strong>fixed</strong> draws all models get the same contexts, so that a difference between two"
+                " models does not come from the draws. With <strong>random</strong> draws each model has its own. Both"
+                " estimate the same effect. How far apart they are says how much an effect depends on which contexts"
+                " happened to be drawn. How sure an effect is beyond these words and contexts is another question, and"
+                " the interval answers it.",
+                f" ({n_samples})" if n_samples else "",
+            ),
+            compared,
+        ],
+        figures=figure_of(
+            results,
+            "sample_modes",
+            label="Effect sizes by random against fixed draws, one panel for each segment length, a point for each"
+            " category and model, with the line on which both are the same. The same numbers stand in the table below.",
+            caption="Each point is a category by one model; on the line fixed and random draws give the same effect.",
+        ),
+        parts=[Section("Fixed and random draws: all numbers", sheets=[sheet], folded=True)],
+    )
+
+
+def reading(results: Results) -> Section | None:
+    """Return the section on what the numbers of CEAT say, and what not."""
+    if ceat_grid(results) is None:
+        return None
+    text = (
+        "A word is associated with one attribute set rather than the other by the difference of its mean cosines with"
+        " them. The effect size is the difference between the two target sets in this association, in standard"
+        " deviations. CEAT draws one context of each word, many times, and combines the draws in a random-effects"
+        " model. p_draws, p_stimuli and the interval tell how sure a number is; they answer different questions and do"
+        " not replace each other. The random twin and attributes dealt anew are controls: they tell what a number is"
+        " worth."
+    )
+    meanings = [(each.name, f"{each.meaning} {each.limit}") for each in QUANTITIES if "ceat" in each.methods]
+    return Section("Reading the numbers", "reading", "Reading the numbers", text=[text], definitions=meanings)
+
+
+def all_numbers(results: Results) -> Section | None:
+    """Return the section with every number of every estimate of CEAT."""
+    grid = ceat_grid(results)
+    if grid is None:
+        return None
+    rows = [
+        Row(
+            (category.name,),
+            (
+                Cell(model),
+                Cell(length, order=str(grid.lengths.index(length))),
+                Cell(mode),
+                *number_cells(estimate, NUMBERS),
+                Cell(str(estimate["dropped"] or "")),
+            ),
+            search=f"{category.name} {category.title}",
+            order=str(number),
+        )
+        for number, category in enumerate(grid.categories, start=1)
+        for model in grid.models
+        for length in grid.lengths
+        for mode in grid.modes
+        if (estimate := grid.at(category.name, model, length, mode)) is not None
+    ]
+    sheet = Sheet(
+        ("Category",),
+        numbers("Model", "Words", "Draws", *(number.name for number in NUMBERS), "left out"),
+        tuple(_with_anchors(rows, "numbers")),
+        "All estimates of CEAT. Left out: stimuli that an estimate does without, and why",
+        "explorable estimates",
+        {**dict.fromkeys(("Category", "Model", "Words", "Draws"), "list"), "left out": "text note"},
+        [*(number.name for number in NUMBERS if number.name not in _AT_FIRST), "left out"],
+    )
+    categories = [
+        html(
+            '<a href="#numbers-{}">{}</a> {}: {} and {}, {} and {}',
+            n,
+            *(category.name, category.title),
+            *(category.target_x, category.target_y, category.attribute_a, category.attribute_b),
+        )
+        for n, category in enumerate(grid.categories, start=1)
+    ]
+    text = conventions_note(
+        conventions_of(grid.estimates.values(), _CONVENTIONS_OF_CEAT),
+        html(
+            "τ², I² and Q are always those with the sampling variance of the effect size (see"
+            ' <a href="#methods">Methods</a>).'
+        ),
+        head="Conventions of these estimates",
+    )
+    title = html("<strong>{}</strong> estimate{} with all their numbers", len(rows), "" if len(rows) == 1 else "s")
+    return Section(
+        "All numbers",
+        "numbers",
+        "All numbers",
+        text=[text],
+        items=categories,
+        parts=[Section(title, sheets=[sheet], folded=True)],
+    )
+
+
+def settling_of(config: Mapping[str, Any], results: Results) -> Section | None:
+    """Return the section on the length from which on effects stay, and on effects as draws are added."""
+    if results.settling is None or results.differences is None or results.settling.is_empty():
+        return None
+    # with so few draws there is one point, which shows nothing
+    drawn = results.ceat is not None and bool((results.ceat["n_samples"] > FIRST_DRAWS).any())
+    distances = figure_of(
+        results,
+        "settling",
+        label="Distance of each effect from the one at the longest segment length, one panel for each category.",
+        caption="Distance of the effect from the one at the longest length, with its paired 95 % interval; the band is"
+        " shaded.",
+    )
+    convergence = figure_of(
+        results,
+        "convergence",
+        label="Effect against the number of draws at the longest segment length, one panel for each category.",
+        caption="The effect of the first draws against their number, at the longest length; around that of all draws"
+        " the band is shaded. Markers are filled from where the effect stays in it.",
+    )
+    text = (
+        f"From which context length on does the effect stay within {config['associations']['band']} of the one at the"
+        " longest length? Largest distance: of all shorter lengths. Sure: the paired intervals of the differences lie"
+        " within that band as well."
+    )
+    return Section(
+        "Where effects settle",
+        "lengths",
+        "Where effects settle",
+        text=[text],
+        findings=list(findings_of_differences(results.differences, results.settling)),
+        figures=[*distances, *(convergence if drawn else [])],
+        parts=[Section("All categories and models", sheets=[_settling_sheet(results.settling)], folded=True)],
+    )
+
+
+def ceat_grid(results: Results) -> Grid | None:
+    """Return the estimates of CEAT as a grid; None where there are none.
+
+    Raises:
+        InputError: a column is missing, or two rows are of the same cell.
+    """
+    if results.ceat is None or results.ceat.is_empty():
+        return None
+    require_columns("estimates of CEAT", results.ceat, _NEEDED_OF_CEAT, remade_by("associations"))
+    return grid_of(results.ceat)
+
+
+def heat_sheet(grid: Grid, mode: str, *, in_paper: bool = False) -> Sheet:
+    """Return the heat table of one sample mode.
+
+    Args:
+        grid: the estimates.
+        mode: fixed or random.
+        in_paper: whether marks and shades are those of Tables 5 and 6 of Sadhu et al.
+    """
+    rows = tuple(
+        Row(
+            (
+                html(
+                    '<a href="#numbers-{}" title="{}">{}</a> <span class="sets">{}<br>{}</span>',
+                    n,
+                    Markup.escape(category.title),
+                    *(category.name, category.targets, category.attributes),
+                ),
+            ),
+            tuple(
+                _heat_cell(
+                    grid.at(category.name, model, length, mode), f"{model}, {length} words, {mode} draws", in_paper
+                )
+                for model in grid.models
+                for length in grid.lengths
+            ),
+        )
+        for n, category in enumerate(grid.categories, start=1)
+    )
+    columns = tuple(
+        (model, html('{}<span class="unseen"> words</span>', length))
+        for model in grid.models
+        for length in grid.lengths
+    )
+    return Sheet(("Category",), columns, rows, f"Effect size, {mode} draws", "heat-table", {"Category": "corner"})
+
+
+def left_out_of_estimates(grid: Grid) -> list[Markup]:
+    """Return what the estimates of each category say of stimuli left out: each text once, with where it holds."""
+    found: dict[str, dict[str, list[str]]] = {}
+    for (category, model, length, mode), row in grid.estimates.items():
+        if row["dropped"]:
+            found.setdefault(category, {}).setdefault(row["dropped"], []).append(f"{model} {length} {mode}")
+    total = len(grid.models) * len(grid.lengths) * len(grid.modes)
+    return [
+        html(
+            "<strong>{}</strong>: {} ({})",
+            category.name,
+            text,
+            "all estimates" if len(where) == total else ", ".join(where),
+        )
+        for category in grid.categories
+        for text, where in found.get(category.name, {}).items()
+    ]
+
+
+def _heat_cell(estimate: Estimate | None, where: str, in_paper: bool) -> Cell:
+    if estimate is None or not is_number(estimate["effect_size"]):
+        return Cell(shade="missing", hover=f"{where}: {why_missing(estimate)}")
+    effect, p = estimate["effect_size"], estimate.get("p_stimuli_holm")
+    by_draws = f"\np_draws (other draws): {from_log(estimate['log_p_draws'])}"
+    hover = (
+        f"{where}\neffect size: {signed(effect, minus=MINUS)}"
+        f"{f'{by_draws}, the p of the paper' if in_paper else ''}"
+        f"\n95 % interval over words: {interval_of(estimate, 'ci_low', 'ci_high')}"
+        f"\np_stimuli (other words): {probability(estimate['p_stimuli'])}, by Holm {probability(p)}"
+        f"\nrandom twin: {signed(estimate.get('twin_effect_size'), minus=MINUS)}"
+        f"\nattributes dealt anew: {interval_of(estimate, 'shuffled_low', 'shuffled_high')}"
+        f"{'' if in_paper else by_draws}"
+        f"\nfewest contexts of a stimulus: {plain(estimate['contexts_min'])}"
+        f"\nconventions: {estimate['std']}, V {estimate['variance']}, tau2 {estimate['tau2_method']},"
+        f" {estimate['draws']}, pool {estimate['pool']}, N {estimate['n_samples']}"
+    )
+    text = signed(effect, 2, minus=MINUS)
+    if in_paper:
+        return Cell(text, MARK if NOT_BY_DRAWS.marks(estimate) else "", shade=_shade_in_paper(effect), hover=hover)
+    marked = is_marked(estimate)
+    return Cell(text, MARK if marked else "", bold=marked, shade=shade_of(effect), hover=hover)
+
+
+def _shade_in_paper(effect: float) -> str:
+    """Return the class of a cell's shade in the paper's layout: `zero`, or small, medium and large to either side."""
+    step = max((step for edge, step in IN_PAPER.items() if abs(effect) >= edge), default=0)
+    return "zero" if step == 0 else f"{'plus' if effect > 0 else 'minus'}-{step}"
+
+
+def _legend(*, in_paper: bool) -> list[tuple[str, str]]:
+    """Return shade and range of each colour of the heat table, from the most negative to the most positive effects."""
+    steps = IN_PAPER if in_paper else {edge: step for step, edge in enumerate(THRESHOLDS, start=1)}
+    edges = [*map(str, steps), ""]
+    shades = {
+        sign: [
+            (f"{sign}-{step}", f"{mark}{low} to {mark}{high}" if high else f"{mark}{low} and beyond")
+            for (low, high), step in zip(pairwise(edges), steps.values(), strict=True)
+        ]
+        for sign, mark in (("minus", MINUS), ("plus", "+"))
+    }
+    return [*reversed(shades["minus"]), ("zero", f"within ±{edges[0]}"), *shades["plus"]]
+
+
+def _with_anchors(rows: Iterable[Row], name: str) -> Iterable[Row]:
+    """Yield the rows, the first of each category with an anchor that links lead to."""
+    seen: set[str] = set()
+    for row in rows:
+        if row.order in seen:
+            yield row
+        else:
+            seen.add(row.order)
+            yield Row(row.labels, row.cells, anchor=f"{name}-{row.order}", search=row.search, order=row.order)
+
+
+def _settling_sheet(table: pl.DataFrame) -> Sheet:
+    """Return the rows of the table of settling, by category; models keep the order of the table."""
+    require_columns("settling", table, NEEDED_OF_SETTLING, remade_by("associations"))
+    rows = sorted(table.iter_rows(named=True), key=lambda row: natural_order(row["category"]))
+    return Sheet(
+        ("Category",),
+        numbers("Model", "Draws", "settled from", "largest distance", "sure"),
+        tuple(
+            Row(
+                (row["category"],),
+                (
+                    Cell(row["model"]),
+                    Cell(row["sample_mode"]),
+                    Cell(_settled(row)),
+                    Cell(f"{row['largest_distance']:.2f}" if is_number(row["largest_distance"]) else MISSING),
+                    Cell(MISSING if row["longest"] is None else "yes" if row["sure"] else "no"),
+                ),
+            )
+            for row in rows
+        ),
+        "From which length on the effect stays",
+        "explorable",
+        dict.fromkeys(("Category", "Model", "Draws", "settled from", "sure"), "list"),
+    )
+
+
+def _settled(row: Estimate) -> str:
+    if row["longest"] is None:
+        return "not computed"
+    return f"{row['settled_length']} words" if row["settled_length"] else "not before the longest"
+
+
+def _number(row: Estimate | None, name: str) -> float | None:
+    """Return a number of an estimate, None where it has none that can be shown."""
+    value = None if row is None else row.get(name)
+    return float(value) if value is not None and is_number(value) else None

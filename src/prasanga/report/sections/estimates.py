@@ -1,0 +1,360 @@
+"""The numbers of estimates as cells of a table, and the sections of SEAT, WEAT and log-probability bias."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+import polars as pl
+from markupsafe import Markup
+
+from prasanga.columns import remade_by, require_columns
+from prasanga.report.grid import (
+    ALPHA,
+    LABELS,
+    Category,
+    Estimate,
+    is_number,
+    names_of_sets,
+    natural_order,
+    why_missing,
+    words_left_out,
+)
+from prasanga.report.section import (
+    Section,
+    conventions_note,
+)
+from prasanga.report.sheet import (
+    MARK,
+    MINUS,
+    MISSING,
+    Cell,
+    Row,
+    Sheet,
+    from_log,
+    html,
+    numbers,
+    plain,
+    probability,
+    signed,
+)
+from prasanga.report.study import Results
+
+THRESHOLDS = (0.1, 0.2, 0.5, 0.8, 1.2)
+"""Where the shades of the heat table begin: 0.2, 0.5 and 0.8 are what is called small, medium and large."""
+
+AXES = {"GR": "gender and religion", "GC": "gender and caste", "GA": "gender and age"}
+"""What the categories of Sahoo et al. (2024) are about, by the letters of their names."""
+
+
+class Number(NamedTuple):
+    """A column of numbers of an estimate: its name, its text, and what it is sorted by.
+
+    `counted` numbers are known of an estimate that was not computed as well.
+    """
+
+    name: str
+    text: Callable[[Estimate], str]
+    order: Callable[[Estimate], object]
+    counted: bool = False
+
+
+def _signed(column: str) -> Callable[[Estimate], str]:
+    return lambda row: signed(row[column], minus=MINUS)
+
+
+def _plain(column: str, decimals: int = 3) -> Callable[[Estimate], str]:
+    return lambda row: plain(row[column], decimals)
+
+
+def _p(column: str) -> Callable[[Estimate], str]:
+    return lambda row: probability(row.get(column))
+
+
+def _interval(low: str, high: str) -> Callable[[Estimate], str]:
+    return lambda row: interval_of(row, low, high)
+
+
+def _used(*sides: str) -> Callable[[Estimate], str]:
+    return lambda row: _used_of(row, sides)
+
+
+def _n_used(*sides: str) -> Callable[[Estimate], object]:
+    return lambda row: sum(row[f"n_{side}"] for side in sides)
+
+
+def _by(column: str) -> Callable[[Estimate], object]:
+    return lambda row: row.get(column)
+
+
+_DEALT = "attributes dealt anew"
+
+NUMBERS = (
+    Number("effect size", _signed("effect_size"), _by("effect_size")),
+    Number("95 % interval over words", _interval("ci_low", "ci_high"), _by("ci_low")),
+    Number("p_stimuli", _p("p_stimuli"), _by("p_stimuli")),
+    Number("Holm", _p("p_stimuli_holm"), _by("p_stimuli_holm")),
+    Number("Benjamini-Hochberg", _p("p_stimuli_bh"), _by("p_stimuli_bh")),
+    Number("partitions", lambda row: _partitions(row), _by("n_partitions")),
+    Number("without one word", _interval("leave_out_low", "leave_out_high"), _by("leave_out_low")),
+    Number("random twin", _signed("twin_effect_size"), _by("twin_effect_size")),
+    Number(_DEALT, _interval("shuffled_low", "shuffled_high"), _by("shuffled_low")),
+    Number("smallest effect to be found", _plain("smallest_effect", 2), _by("smallest_effect")),
+    Number("contexts enough", _plain("contexts_enough"), _by("contexts_enough")),
+    Number("draws settled", _plain("draws_settled"), _by("draws_settled")),
+    Number("standard error of the draws", _plain("standard_error", 4), _by("standard_error")),
+    Number("p_draws", lambda row: from_log(row["log_p_draws"]), _by("log_p_draws")),
+    Number("τ²", _plain("tau2", 4), _by("tau2")),
+    Number("I²", _plain("i2"), _by("i2")),
+    Number("Q", _plain("q", 1), _by("q")),
+    Number("N", _plain("n_samples"), _by("n_samples"), counted=True),
+    Number("targets used", _used("x", "y"), _n_used("x", "y"), counted=True),
+    Number("attributes used", _used("a", "b"), _n_used("a", "b"), counted=True),
+    Number("fewest contexts", _plain("contexts_min"), _by("contexts_min"), counted=True),
+)
+"""The numbers of an estimate of CEAT, in the order of their columns."""
+
+_OF_OTHERS = (
+    *("effect size", "95 % interval over words", "Holm", "random twin", "p_stimuli", _DEALT, "without one word"),
+    *("smallest effect to be found", "targets used", "attributes used"),
+)
+
+_NUMBERS_OF_OTHERS = (
+    *(next(number for number in NUMBERS if number.name == name) for name in _OF_OTHERS),
+    Number("p_sentences", _p("p_sentences"), _by("p_sentences")),
+)
+"""Those of the other methods, the most important first. A column without a single number is not shown."""
+
+SIDES = tuple(f"{kind}_{side}" for kind in ("n", "listed") for side in "xyab")
+"""Columns with the words that an estimate used and had listed, by set."""
+
+
+NEEDED_OF_OTHERS = (
+    *("category", "category_title", "target_x", "target_y", "attribute_a", "attribute_b", "model", "dropped"),
+    *("effect_size", "ci_low", "ci_high", "p_stimuli", "p_stimuli_holm", "twin_effect_size", "smallest_effect"),
+    *("shuffled_low", "shuffled_high", "leave_out_low", "leave_out_high"),
+    *SIDES,
+)
+"""The columns without which a table of SEAT, WEAT or log-probability bias cannot be shown."""
+
+_CONVENTIONS_OF_OTHERS = (
+    *("std", "alternative", "interval", "n_resamples", "sentence_vector", "unit", "average"),
+    *("vectors", "method", "forms", "pieces", "terms", "seed"),
+)
+
+_TITLES = {
+    "seat": "SEAT: words in bleached sentences",
+    "weat": "WEAT: static vectors",
+    "log_probability": "Log-probability bias: masked words in templates",
+}
+
+_TEXTS = {
+    "seat": (
+        "Vectors of sentences such as \u201cThis is a flower\u201d, which say little but the word (May et al. 2019)."
+        " p_stimuli moves a word with all its sentences."
+    ),
+    "weat": "One vector for each word, whatever stands around it (Caliskan et al. 2017).",
+    "log_probability": (
+        "How much likelier a model finds the words of the first target set than those of the second beside an attribute"
+        " word, less how much it does with that word masked (Kurita et al. 2019; Sadhu et al. 2024, section 3.3)."
+        " p_stimuli moves an attribute word with all its sentences."
+    ),
+}
+
+
+def other_methods(results: Results) -> list[Section]:
+    """Return the sections of SEAT, WEAT and log-probability bias, as far as they were measured."""
+    return [_other_method(method, table) for method, table in results.methods]
+
+
+def shade_of(value: float, steps: Sequence[float] = THRESHOLDS) -> str:
+    """Return the class of a cell's shade: `zero`, `plus-1` to `plus-5` above it, `minus-1` to `minus-5` below."""
+    step = sum(abs(value) >= threshold for threshold in steps)
+    return "zero" if step == 0 else f"{'plus' if value > 0 else 'minus'}-{step}"
+
+
+def conventions_of(rows: Iterable[Estimate], named: Sequence[str]) -> list[str]:
+    """Return what the rows with an effect say in the columns `named`, as far as they have them; each text once.
+
+    A row that was not computed says nothing of how it would have been. All rows if none was computed.
+    """
+    rows = list(rows)
+    rows = [row for row in rows if is_number(row["effect_size"])] or rows
+    texts = (", ".join(f"{name} {row[name]}" for name in named if row.get(name) is not None) for row in rows)
+    return list(dict.fromkeys(texts))
+
+
+def interval_of(row: Estimate, low: str, high: str) -> str:
+    """Return the interval between two columns, a dash where there is none."""
+    if not is_number(row[low]) or not is_number(row[high]):
+        return MISSING
+    return f"{signed(row[low], minus=MINUS)} to {signed(row[high], minus=MINUS)}"
+
+
+def order_of(value: object) -> str:
+    """Return a number in full precision, as a table of the page sorts by it; empty where there is none."""
+    return repr(value) if is_number(value) else ""
+
+
+def number_cells(row: Estimate, columns: Iterable[Number]) -> list[Cell]:
+    """Return the cells of an estimate in these columns."""
+    measured = is_number(row["effect_size"])
+    return [
+        Cell(number.text(row), order=order_of(number.order(row))) if measured or number.counted else Cell(order="")
+        for number in columns
+    ]
+
+
+def _other_method(method: str, table: pl.DataFrame) -> Section:
+    """Return the section of SEAT ("seat"), WEAT ("weat") or log-probability bias ("log_probability")."""
+    require_columns(LABELS[method], table, NEEDED_OF_OTHERS, remade_by("associations"))
+    rows = sorted(table.iter_rows(named=True), key=lambda row: natural_order(row["category"]))
+    families: dict[str, list[Category]] = {}
+    for category in dict.fromkeys(_category(row) for row in rows):
+        families.setdefault(re.sub(r"\d.*", "", category.name), []).append(category)
+    of_weat = method == "weat"
+    text = html(
+        "{} <strong>Bold with an asterisk</strong>: p_stimuli &lt; .05 after Holm's correction for all tests of words"
+        " of"
+        ' the study. Colours as in the <a href="#effects">heat table</a>. Each cell tells its interval{} when pointed'
+        " at, tapped or reached by the keyboard. All numbers stand below the table.",
+        f"{_TEXTS[method]}{_exchanged(table)}",
+        "" if of_weat else " and its twin",
+    )
+    no_twin = ", and no random twin of static vectors" if of_weat else ""
+    more = f"There is no interval where a set has fewer than eight words{no_twin}."
+    return Section(
+        _TITLES[method],
+        method,
+        LABELS[method],
+        text=[text],
+        sheets=[_overview_sheet(method, rows, families.values())],
+        parts=[_family(method, rows, letters, categories) for letters, categories in families.items()],
+        notes=[conventions_note(conventions_of(rows, _CONVENTIONS_OF_OTHERS), more)],
+    )
+
+
+def _overview_sheet(method: str, rows: Sequence[Estimate], families: Iterable[Sequence[Category]]) -> Sheet:
+    """Return the effects by category and model, a block for each family of categories."""
+    models = list(dict.fromkeys(row["model"] for row in rows))
+    estimates = {(row["category"], row["model"]): row for row in rows}
+    lines = tuple(
+        Row(
+            (html('{} <span class="sets">{}; {}</span>', category.name, category.targets, category.attributes),),
+            tuple(_overview_cell(estimates.get((category.name, model)), model) for model in models),
+            block="" if category is family[0] else None,
+            hover=category.title,
+        )
+        for family in families
+        for category in family
+    )
+    caption = f"Effect size by category and {'vectors' if method == 'weat' else 'model'}"
+    return Sheet(("Category",), numbers(*models), lines, caption, "heat-table overview", {"Category": "corner"})
+
+
+def _overview_cell(row: Estimate | None, model: str) -> Cell:
+    if row is None or not is_number(row["effect_size"]):
+        return Cell(shade="missing", hover=f"{model}: {why_missing(row)}")
+    holm, twin = row["p_stimuli_holm"], row["twin_effect_size"]
+    hover = (
+        f"{model}\neffect size {signed(row['effect_size'], minus=MINUS)}"
+        f"\n95 % interval over words {interval_of(row, 'ci_low', 'ci_high')}"
+        f"\np_stimuli {probability(row['p_stimuli'])}, {probability(holm)} by Holm"
+    )
+    hover += f"\nrandom twin {signed(twin, minus=MINUS)}" if is_number(twin) else ""
+    return _shaded(row, Cell(signed(row["effect_size"], 2, minus=MINUS), hover=hover))
+
+
+def _family(method: str, rows: Sequence[Estimate], letters: str, categories: Sequence[Category]) -> Section:
+    """Return all numbers of the categories whose names begin with the same letters."""
+    names = [category.name for category in categories]
+    name = names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
+    about = AXES.get(letters) or ", ".join(dict.fromkeys(category.attributes for category in categories))
+    first = "Vectors" if method == "weat" else "Model"
+    columns = [
+        number
+        for number in _NUMBERS_OF_OTHERS
+        if number.name == "effect size"
+        or any(cell.text != MISSING for row in rows for cell in number_cells(row, [number]))
+    ]
+    # by log-probability the test moves attributes, so that it is the targets that the control deals
+    dealt = "targets dealt anew" if method == "log_probability" else _DEALT
+    heads = [dealt if number.name == _DEALT else number.name for number in columns]
+    sheet = Sheet(
+        ("Category",),
+        numbers(first, *heads, "left out"),
+        tuple(
+            _line(row, n, columns) for n, name in enumerate(names, start=1) for row in rows if row["category"] == name
+        ),
+        f"{LABELS[method]}, {name}",
+        "explorable methods",
+        {"Category": "list", first: "list", "left out": "text"},
+        heads[6:],
+    )
+    return Section(html("<strong>{}</strong> {}: all numbers", name, about), sheets=[sheet], folded=True)
+
+
+def _line(row: Estimate, number: int, columns: Sequence[Number]) -> Row:
+    category = _category(row)
+    effect, *others = number_cells(row, columns)
+    missing = html("Not computed: {}. ", why_missing(row)) if why_missing(row) else Markup("")
+    return Row(
+        (html('{} <span class="sets">{}; {}</span>', category.name, category.targets, category.attributes),),
+        (Cell(row["model"]), _shaded(row, effect), *others, Cell(missing + _left_out(row))),
+        search=f"{category.name} {category.targets} {category.attributes}",
+        order=str(number),
+    )
+
+
+def _left_out(row: Estimate) -> Markup:
+    """Return the words that an estimate does without, as the stage that measured lists them, by reason, folded."""
+    reasons = words_left_out(row)
+    if not reasons:
+        return Markup("")
+    listed = sum(row[f"listed_{side}"] for side in "xyab")
+    texts = (f"{reason}: {', '.join(words)}" if reason else ", ".join(words) for reason, words in reasons.items())
+    return html(
+        '<details class="fold"><summary>{} of {} words left out</summary><ul>{}</ul></details>',
+        sum(map(len, reasons.values())),
+        listed,
+        Markup("").join(html("<li>{}</li>", text) for text in texts),
+    )
+
+
+def _shaded(row: Estimate, cell: Cell) -> Cell:
+    """Return the cell of an effect in its shade, bold with a mark where it is significant."""
+    effect = row["effect_size"]
+    marked = is_number(effect) and is_marked(row)
+    shade = shade_of(effect) if is_number(effect) else "missing"
+    return Cell(cell.text, MARK if marked else "", bold=marked, shade=shade, order=cell.order, hover=cell.hover)
+
+
+def is_marked(row: Estimate) -> bool:
+    """Return whether an effect is significant by Holm's correction."""
+    corrected = row.get("p_stimuli_holm")
+    return isinstance(corrected, int | float) and is_number(corrected) and corrected < ALPHA
+
+
+def _exchanged(table: pl.DataFrame) -> str:
+    """Return which categories have their targets and attributes exchanged, as a sentence after others."""
+    if "exchanged" not in table.columns:
+        return ""
+    names = sorted(set(table.filter(pl.col("exchanged"))["category"]), key=natural_order)
+    return f" Targets and attributes change places in {', '.join(names)}." if names else ""
+
+
+def _category(row: Estimate) -> Category:
+    return Category(row["category"], row["category_title"], *names_of_sets(row))
+
+
+def _partitions(row: Estimate) -> str:
+    if not is_number(row["n_partitions"]):
+        return MISSING
+    return f"{'all' if row['p_stimuli_exact'] else 'sampled'} {row['n_partitions']:,}"
+
+
+def _used_of(row: Estimate, sides: Iterable[str]) -> str:
+    """Return how many words were used: "14 + 14", or "13 of 14 + 14" where some were left out."""
+    counts = ((row[f"n_{side}"], row[f"listed_{side}"]) for side in sides)
+    return " + ".join(f"{used}" if used == listed else f"{used} of {listed}" for used, listed in counts)

@@ -1,0 +1,501 @@
+"""Sections on what models find likely: traits in sentence structures, sentence pairs, and what their sets hold."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import polars as pl
+from markupsafe import Markup
+
+from prasanga.columns import remade_by, require_columns
+from prasanga.pairs.names import FEWEST_PAIRS, OVERALL
+from prasanga.pairs.oddity_kinds import KINDS
+from prasanga.pairs.reasons import REASONS
+from prasanga.report.findings import (
+    ALL,
+    DIFFERENCE_COLUMNS,
+    QUANTITIES,
+    SPREAD_COLUMNS,
+    findings_of_structures,
+    interval_of_percentage,
+)
+from prasanga.report.grid import (
+    Estimate,
+    Group,
+    PairGrid,
+    groups_of,
+    is_number,
+    is_significant,
+    name_of_language,
+    name_of_type,
+    natural_order,
+    pair_grid_of,
+    pairs_counted,
+    tests_of,
+    why_no_percentage,
+)
+from prasanga.report.section import Section, conventions_note, count, figure_of, hides_texts
+from prasanga.report.sections.estimates import shade_of
+from prasanga.report.sections.pair_browser import browser_part, pair_browser
+from prasanga.report.sheet import (
+    MARK,
+    MINUS,
+    MISSING,
+    Cell,
+    Row,
+    Sheet,
+    html,
+    numbers,
+    one_decimal,
+    plain,
+    probability,
+    sheet_to_html,
+    signed,
+)
+from prasanga.report.study import Results
+
+THRESHOLDS = (2.5, 5, 10, 20, 30)
+"""Points from 50 at which the shades of bias percentages begin."""
+
+_POLARITIES = ("positive", "negative", ALL)
+_SPREAD: Mapping[str, Callable[[Estimate], str]] = {
+    "traits": lambda row: str(row["n"]),
+    "words": lambda row: plain(row["mean_words"], 1),
+    "mean": lambda row: signed(row["mean"], 2, minus=MINUS),
+    "95 % interval": lambda row: _between(row, "mean", signs=True),
+    "standard deviation": lambda row: plain(row["sd"], 2),
+    "quartiles": lambda row: _interval(row["q25"], row["q75"], signs=True),
+    "smallest": lambda row: signed(row["min"], 2, minus=MINUS),
+    "largest": lambda row: signed(row["max"], 2, minus=MINUS),
+    "distance from 0": lambda row: plain(row["mean_size"], 2),
+    "random twin, deviation": lambda row: plain(row["twin_sd"], 2),
+}
+"""The numbers of a sentence structure by their heads."""
+
+_PERCENTAGES: Mapping[str, Callable[[Estimate], str]] = {
+    "bias percentage": lambda row: one_decimal(row["bias_percentage"]),
+    "95 % interval": lambda row: interval_of_percentage(row, "ci"),
+    "Holm": lambda row: probability(row["p_binomial_holm"]),
+    "random twin": lambda row: one_decimal(row["twin_bias_percentage"]),
+    "exact p": lambda row: probability(row["p_binomial"]),
+    "Benjamini-Hochberg": lambda row: probability(row["p_binomial_bh"]),
+    "exact interval": lambda row: interval_of_percentage(row, "exact"),
+    "stereo pairs": lambda row: _share_of(row["percentage_stereo"], row["n_stereo"]),
+    "antistereo pairs": lambda row: _share_of(row["percentage_antistereo"], row["n_antistereo"]),
+    "pairs counted": lambda row: f"{pairs_counted(row)} of {row['n_pairs']}",
+    "ties": lambda row: str(row["n_ties"]),
+    "left out": lambda row: str(row["n_left_out"]),
+    "mean of runs": lambda row: one_decimal(row["runs_mean"]),
+    "deviation over runs": lambda row: one_decimal(row["runs_sd"]),
+    "median difference of scores": lambda row: signed(row["difference_median"], 4, minus=MINUS),
+}
+"""The numbers of a bias percentage by their heads, the most important first; one that no row has is not shown."""
+
+_STATISTICS = ("set", "language", "subset", "statistic", "category", "value", "n_pairs")
+_ODDITIES = ("pair_id", "language", "column", "kind", "found", "done")
+_ORIGINS = {OVERALL: "all pairs", "inherited": "inherited", "tuples": "from tuples"}
+_EXAMPLES, _LONGEST = 3, 60
+"""So many oddities of a kind are shown, of so many characters at most."""
+
+
+def structures(results: Results) -> Section | None:
+    """Return the section on traits in sentence structures."""
+    spread, differences = results.structures, results.structure_differences
+    if spread is None or differences is None:
+        return None
+    require_columns("spread by structure", spread, SPREAD_COLUMNS, remade_by("likelihoods"))
+    require_columns("structures compared", differences, DIFFERENCE_COLUMNS, remade_by("likelihoods"))
+    rows = list(spread.iter_rows(named=True))
+    named = ", ".join(sorted(set(spread["structure"])))
+    most = max((row["n"] + row["n_left_out"] for row in rows), default=0)
+    text = html(
+        "The same traits in sentences with more and more context, {} (Sadhu et al. 2024, section 4.3), with male and"
+        " with female terms. An association is the log-probability of the male terms minus that of the female ones: 0"
+        " is no preference, and log 2 = 0.69 means twice as likely. <strong>Prior</strong>: the trait is masked, so"
+        " that it is the sentence that speaks. <strong>Corrected</strong>: what the trait adds. <strong>Fill</strong>"
+        " is both together.",
+        named,
+    )
+    compared = html(
+        "The ratio of standard deviations, and the difference of means, the second structure against the first, with a"
+        " 95 % bootstrap interval over traits. <strong>Bold with an asterisk</strong>: the interval of the ratio leaves"
+        " out 1."
+    )
+    unscored = [
+        f"{row['model']}, {row['structure']}, {row['polarity']}: {row['n_left_out']} of"
+        f" {row['n'] + row['n_left_out']} traits without a score"
+        for row in rows
+        if row["quantity"] == "fill" and row["polarity"] != ALL and row["n_left_out"]
+    ]
+    twins = "The random twin is the same model with random weights. " * any(is_number(row["twin_sd"]) for row in rows)
+    return Section(
+        "Traits in sentence structures",
+        "structures",
+        "Sentence structures",
+        text=[text],
+        findings=list(findings_of_structures(spread, differences)),
+        figures=figure_of(
+            results,
+            "structures",
+            label="Boxes of associations by sentence structure, one panel for each model: prior and corrected, positive"
+            " and negative traits. The same numbers stand in the table below.",
+            caption=f"Associations of {most} traits in each structure: the box holds the middle half, its line is the"
+            " median, the whiskers reach the smallest and the largest. The paper shows this by eye, in Figure 2.",
+        ),
+        parts=[
+            *_hexbins(results),
+            Section("Spread by structure: all numbers", sheets=[_spread_sheet(rows)], folded=True),
+            Section(
+                "Two structures compared on the same traits",
+                text=[compared],
+                sheets=[_compared_sheet(differences)],
+                folded=True,
+            ),
+            *([Section("Traits without a score", items=unscored, folded=True)] if unscored else []),
+        ],
+        notes=[
+            conventions_note(
+                list(dict.fromkeys(f"pieces {row['pieces']}, terms {row['terms']}" for row in rows)),
+                f"{twins}A sentence that a model finds likelier says something about its texts, and nothing about the"
+                " people it names.",
+            )
+        ],
+    )
+
+
+def pairs(config: Mapping[str, Any], results: Results) -> Section | None:
+    """Return the section on sentence pairs: percentages, every pair, and what the sets hold."""
+    bias, described = results.bias_percentages, results.pair_statistics
+    if bias is None and described is None:
+        return None
+    text = (
+        "Two sentences that differ in a few words, one more stereotypical than the other (Sahoo et al. 2024, section"
+        f" 6.1).{' No model of the study has scored them.' if bias is None else ''}"
+    )
+    browser = browser_part(pair_browser(results.pair_scores, texts=not hides_texts(config)), scored=bias is not None)
+    oddities = {} if hides_texts(config) else results.pair_oddities  # what is odd is shown with the words in question
+    sets = [] if described is None else [_pair_sets(described, oddities, results.files)]
+    if bias is None:
+        return Section("Sentence pairs", "pairs", "Sentence pairs", text=[text], parts=[browser, *sets])
+    grid = pair_grid_of(bias)
+    first = next(iter(grid.rows.values()))
+    return Section(
+        "Sentence pairs",
+        "pairs",
+        "Sentence pairs",
+        text=[text, _about_percentages(tests_of(grid))],
+        widget=html(
+            '<div class="beside">{}</div>',
+            Markup("").join(sheet_to_html(_percentage_heat(grid, group)) for group in grid.groups),
+        ),
+        figures=figure_of(
+            results,
+            "score_differences",
+            label="Density of the difference of scores of the two sentences of a pair, one panel for each model, one"
+            " line for each language. The bias percentages stand in the table above.",
+            caption="By how much the score of the stereotypical sentence is above that of the other, as in Figures 4"
+            " and 5 of Sahoo et al.: density over all pairs, right of the line the stereotype is preferred. The area"
+            " under each line is 1.",
+        ),
+        definitions=_readings(first),
+        parts=[part for group in grid.groups for part in _numbers_of_group(grid, group)] + [browser, *sets],
+        notes=[
+            conventions_note(
+                list(dict.fromkeys(row["conventions"] for row in grid.rows.values())),
+                "A preference found in a model is a fact about that model and its text, not about the people whom the"
+                " sentences name.",
+            )
+        ],
+    )
+
+
+def _hexbins(results: Results) -> list[Section]:
+    """Return the figures of prior against corrected scores, one for each model, packed."""
+    label = "Prior against corrected association of each trait, one panel for each sentence structure."
+    caption = (
+        "How far the sentence alone leans to one group (prior), and what the trait adds to it (corrected), as in"
+        " Figures 2 and 11 of Sadhu et al. Where there are traits enough, hexagons tell by their colour how many they"
+        " hold; the key says which."
+    )
+    parts = []
+    for name in sorted((name for name in results.figures if name.startswith("hexbins_")), key=natural_order):
+        file = f"figures/{name}.svg"
+        linked = (
+            html('<a href="{0}">{0}</a>', Markup.escape(file))
+            if file in results.files
+            else html("<code>{}</code>", file)
+        )
+        parts.append(
+            Section(
+                html("<strong>{}</strong> prior against corrected, trait by trait", name.removeprefix("hexbins_")),
+                figures=figure_of(results, name, label=label, caption=caption),
+                folded=True,
+                packed=html("A script unpacks this figure; without one it is in the file {}.", linked),
+            )
+        )
+    return parts
+
+
+def _spread_sheet(rows: Sequence[Estimate]) -> Sheet:
+    """Return how associations spread in each structure, a block for each model, polarity and quantity."""
+    found = {(row["model"], row["polarity"], row["quantity"]): [] for row in rows}  # type: dict[tuple[str, str, str], list[Estimate]]
+    for row in rows:
+        found[row["model"], row["polarity"], row["quantity"]].append(row)
+    lines = [
+        Row(
+            (row["structure"],),
+            tuple(Cell(text(row)) for text in _SPREAD.values()),
+            block=html('{} <span class="sets">{}, {} traits</span>', model, quantity, polarity) if n == 0 else None,
+        )
+        for model in dict.fromkeys(model for model, _, _ in found)
+        for polarity in _POLARITIES
+        for quantity in QUANTITIES
+        for n, row in enumerate(found.get((model, polarity, quantity), ()))
+    ]
+    return Sheet(("Structure",), numbers(*_SPREAD), tuple(lines), "Associations over traits by structure", "blocks")
+
+
+def _compared_sheet(differences: pl.DataFrame) -> Sheet:
+    rows = []
+    for row in differences.iter_rows(named=True):
+        if row["quantity"] not in QUANTITIES[:2]:
+            continue
+        ratio, difference = plain(row["ratio"], 2), signed(row["difference"], 2, minus=MINUS)
+        low, high = row["ratio_low"], row["ratio_high"]
+        known = is_number(low) and is_number(high)
+        apart = known and (low > 1 or high < 1)
+        if known:
+            ratio = f"{ratio} ({_between(row, 'ratio')})"
+            difference = f"{difference} ({_between(row, 'difference', signs=True)})"
+        cells = (
+            *(Cell(row["polarity"]), Cell(row["quantity"]), Cell(f"{row['structure_2']} / {row['structure_1']}")),
+            Cell(str(row["n"])),
+            Cell(ratio, MARK if apart else "", bold=apart),
+            Cell(difference, hover=row["note"] or ""),
+        )
+        rows.append(Row((row["model"],), cells))
+    texts = ("Traits", "Quantity", "Structures")
+    columns = numbers(*texts, "traits in both", "ratio of deviations", "difference of means")
+    return Sheet(("Model",), columns, tuple(rows), "Structures compared", "compared", dict.fromkeys(texts, "text"))
+
+
+def _about_percentages(n_tests: int) -> Markup:
+    return html(
+        "The bias percentage says of how many pairs a model scores the stereotypical one higher: 50 is no preference,"
+        " 100 always the stereotype, 0 never. <strong>Bold with an asterisk</strong>: the exact test against 50 has p"
+        " &lt; .05 after Holm's correction for {} of this section that could be tested. Blue is below 50, orange above."
+        " Each cell tells its interval when pointed at, tapped or reached by the keyboard.",
+        "the one percentage" if n_tests == 1 else f"the {n_tests} percentages",
+    )
+
+
+def _readings(row: Estimate) -> list[tuple[str, str]]:
+    """Return what the numbers of a bias percentage say, by the conventions of the study."""
+    apart = (
+        ", and of the percentage" if row["ties"] == "apart" else "; in the percentage they count as not stereotypical"
+    )
+    runs = (
+        f"Over {row['n_runs']} random samples of {100 * row['share']:g} % of the pairs, as the paper prints them. Such"
+        " samples share most of their pairs: the deviation is no standard error."
+    )
+    return [
+        (
+            "The interval",
+            f"What might other pairs of the same kind give? A bootstrap of pairs. With fewer than {FEWEST_PAIRS} pairs,"
+            " or where all are alike, look at the exact interval (Clopper and Pearson). Both take pairs for"
+            " independent; pairs made from one idea are not.",
+        ),
+        ("Exact p", f"The two-sided binomial test against 50. Pairs with equal scores are left out of it{apart}."),
+        *([("Mean and deviation over runs", runs)] if row["n_runs"] else []),
+        (
+            "Stereo and antistereo pairs",
+            "The percentage among pairs whose first sentence is the stereotypical one, and among the others. Where the"
+            " two differ much, the model prefers one place or wording, and not only a stereotype.",
+        ),
+    ]
+
+
+def _percentage_heat(grid: PairGrid, group: Group) -> Sheet:
+    """Return the percentages of one language of one set by bias type and model."""
+    models = grid.models_of(group)
+    rows = tuple(
+        Row((name_of_type(name),), tuple(_percentage_cell(model, grid.at(group, model, name)) for model in models))
+        for name in (*grid.types, OVERALL)
+    )
+    caption = f"Bias percentage by bias type and model, {group.title}"
+    look = "heat-table overview of-pairs"
+    return Sheet(("Bias type",), numbers(*models), rows, caption, look, {"Bias type": "corner"})
+
+
+def _percentage_cell(model: str, row: Estimate | None) -> Cell:
+    if row is None or not is_number(row["bias_percentage"]):
+        return Cell(shade="missing", hover=f"{model}: {why_no_percentage(row)}")
+    hover = (
+        f"{model}\nbias percentage {one_decimal(row['bias_percentage'])}, {count(pairs_counted(row), 'pair')}"
+        f"\n95 % interval {interval_of_percentage(row, 'ci')}, exact {interval_of_percentage(row, 'exact')}"
+        f"\nexact p {probability(row['p_binomial'])}, {probability(row['p_binomial_holm'])} by Holm"
+    )
+    twin = row["twin_bias_percentage"]
+    hover += f"\nrandom twin {one_decimal(twin)}" if is_number(twin) else ""
+    return _shaded(row, hover)
+
+
+def _shaded(row: Estimate, hover: str = "") -> Cell:
+    """Return the cell of a percentage in its shade, bold with a mark where it differs from 50."""
+    marked, percentage = is_significant(row), row["bias_percentage"]
+    shade = shade_of(percentage - 50, THRESHOLDS) if is_number(percentage) else "missing"
+    return Cell(one_decimal(percentage), MARK if marked else "", bold=marked, shade=shade, hover=hover)
+
+
+def _numbers_of_group(grid: PairGrid, group: Group) -> list[Section]:
+    """Return all numbers of one language of one set, and its pairs left out with the reasons."""
+    rows = [
+        (name, model, row)
+        for name in (*grid.types, OVERALL)
+        for model in grid.models_of(group)
+        if (row := grid.at(group, model, name)) is not None
+    ]
+    every = [
+        text for row in grid.rows.values() for text in [{name: write(row) for name, write in _PERCENTAGES.items()}]
+    ]
+    heads = [name for n, name in enumerate(_PERCENTAGES) if n == 0 or any(texts[name] != MISSING for texts in every)]
+    lacks = any(why_no_percentage(row) for _, _, row in rows)
+    lines = []
+    before = None
+    for name, model, row in rows:
+        cells = [_shaded(row), *(Cell(_PERCENTAGES[head](row)) for head in heads[1:])]
+        if lacks:
+            why = why_no_percentage(row)
+            cells.append(Cell(f"Not computed: {why}." if why else ""))
+        lines.append(Row((model,), tuple(cells), block=name_of_type(name) if name != before else None))
+        before = name
+    sheet = Sheet(
+        ("Model",),
+        numbers(*heads, *(["why not"] if lacks else [])),
+        tuple(lines),
+        f"Sentence pairs, {group.title}",
+        "blocks",
+        {"why not": "text"},
+    )
+    parts = [Section(html("<strong>{}</strong> all numbers", group.title), sheets=[sheet], folded=True)]
+    left_out = [item for _, model, row in rows if _ == OVERALL and row["n_left_out"] for item in _left_out(model, row)]
+    if left_out:
+        title = html("<strong>{}</strong> pairs left out, and why", group.title)
+        parts.append(Section(title, items=left_out, folded=True))
+    return parts
+
+
+def _left_out(model: str, row: Estimate) -> list[str]:
+    """Return how many pairs a model leaves out, and the pairs by reason, the reason in words where it is known."""
+    reasons: Mapping[str, list[str]] = json.loads(row["left_out"] or "{}")
+    return [
+        f"{model}: {row['n_left_out']} of {count(row['n_pairs'], 'pair')}.",
+        *(f"{REASONS.get(reason, reason)}: {', '.join(listed)}" for reason, listed in reasons.items()),
+    ]
+
+
+def _pair_sets(statistics: pl.DataFrame, oddities: Mapping[str, pl.DataFrame], files: Sequence[str]) -> Section:
+    """Return the part on the sets of pairs: the numbers of the paper's Table 6, and what is odd about each set."""
+    require_columns("statistics of pairs", statistics, _STATISTICS, remade_by("pairs"))
+    groups = groups_of(statistics.select("set", "language").iter_rows())
+    file = "data/pair_statistics.csv"
+    text = (
+        "The numbers of Table 6 of Sahoo et al.: lengths, labels and bias types, the number of pairs in parentheses."
+        " Words are counted by blanks, as in the paper."
+    )
+    return Section(
+        "What the sets hold",
+        "pairs-sets",
+        text=[text],
+        parts=[
+            *(_set(statistics.filter(set=group.set, language=group.language), group) for group in groups),
+            *(_oddities_of(name, table) for name, table in oddities.items() if len(table)),
+        ],
+        notes=[f"Nothing is odd about the set {name}." for name, table in oddities.items() if table.is_empty()],
+        files=[(file, "CSV")] if file in files else [],
+        files_text="These numbers as",
+    )
+
+
+def _set(table: pl.DataFrame, group: Group) -> Section:
+    """Return the statistics of one language of one set by subset."""
+    subsets = table["subset"].unique(maintain_order=True).to_list()
+    values = {row[:3]: row[3:] for row in table.select("statistic", "subset", *_STATISTICS[4:]).iter_rows()}
+    n_pairs = {subset: values["mean_words", subset, OVERALL][1] for subset in subsets}
+    # a subset of all pairs would say everything twice
+    subsets = [subset for subset in subsets if subset == OVERALL or n_pairs[subset] < n_pairs[OVERALL]]
+    rows = [
+        Row(
+            (_statistic_name(statistic, category),),
+            tuple(Cell(_statistic_text(statistic, *values[statistic, subset, category])) for subset in subsets),
+        )
+        for statistic, category in table.select("statistic", "category").unique(maintain_order=True).rows()
+    ]
+    sheet = Sheet(
+        ("Statistic",),
+        numbers(*(_ORIGINS.get(subset, subset) for subset in subsets)),
+        (Row(("Pairs",), tuple(Cell(f"{n_pairs[subset]:,}") for subset in subsets)), *rows),
+        f"What the pairs consist of, {group.title}",
+    )
+    title = html("<strong>{}</strong> {}", group.title, count(n_pairs[subsets[0]], "pair"))
+    return Section(title, sheets=[sheet], folded=True)
+
+
+def _statistic_name(statistic: str, category: str) -> str:
+    if statistic == "mean_words":
+        return "Words in a sentence, mean"
+    return name_of_type(category) if statistic == "bias_type_percentage" else f"Labelled {category}"
+
+
+def _statistic_text(statistic: str, value: float | None, n_pairs: int) -> str:
+    if value is None or not is_number(value):
+        return MISSING
+    return f"{value:.2f}" if statistic == "mean_words" else f"{value:.1f} % ({n_pairs:,})"
+
+
+def _oddities_of(name: str, table: pl.DataFrame) -> Section:
+    """Return what is odd about one set: of each kind how many pairs of each language have it, and the first of them."""
+    require_columns(f"oddities of the set {name}", table, _ODDITIES, remade_by("pairs"))
+    order = {kind: place for place, kind in enumerate(KINDS)}
+    kinds = sorted(table["kind"].unique(), key=order.__getitem__)
+    rows = []
+    for kind in kinds:
+        found = table.filter(kind=kind)
+        counts = found.group_by("language", maintain_order=True).agg(pl.col("pair_id").n_unique()).rows()
+        said = ", ".join(f"{n:,}\u00a0{name_of_language(language)}" for language, n in counts)
+        for n, row in enumerate(found.head(_EXAMPLES).iter_rows(named=True)):
+            where = f"{row['pair_id']}, {row['language']}, {row['column']}"
+            head = html('<code>{}</code> <span class="aside">{}</span>', kind, KINDS[kind]) if n == 0 else ""
+            cells = (Cell("" if n else said), Cell(where), Cell(_short(row["found"])), Cell(row["done"]))
+            rows.append(Row((head,), cells, block=None if n else ""))
+    texts = ("Pairs", "Pair, language, column", "Found", "Done")
+    caption = f"Oddities of {name}, the first of each kind"
+    sheet = Sheet(("Kind",), numbers(*texts), tuple(rows), caption, "oddities", dict.fromkeys(texts, "text"))
+    what = f"{count(len(table), 'oddity', 'oddities')} of {count(len(kinds), 'kind')}"
+    text = html(
+        "What is scored is what the file has; the last column says where that is not so. All findings are in"
+        " <code>results/pairs/{}.oddities.parquet</code>.",
+        name,
+    )
+    return Section(html("<strong>{}</strong> {}", name, what), text=[text], sheets=[sheet], folded=True)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1].rstrip()}…"
+
+
+def _share_of(percentage: float | None, n: int) -> str:
+    return MISSING if percentage is None else f"{percentage:.1f} % of {n}"
+
+
+def _between(row: Estimate, name: str, *, signs: bool = False) -> str:
+    return _interval(row[f"{name}_low"], row[f"{name}_high"], signs=signs)
+
+
+def _interval(low: float | None, high: float | None, *, signs: bool = False) -> str:
+    if not is_number(low) or not is_number(high):
+        return MISSING
+    texts = [signed(end, 2, minus=MINUS) if signs else plain(end, 2) for end in (low, high)]
+    return f"{texts[0]} to {texts[1]}"

@@ -1,0 +1,387 @@
+"""The pairs browser: every pair of sentences with its scores by all models, as data that a script of the page unpacks.
+
+The data are JSON by columns. What repeats is kept once: names as numbers into a list, a sentence that stands in several
+pairs once. Scores are whole numbers of `UNIT`: that of the second sentence as what is to be added to the first's, the
+difference as what rounding adds to that of the two. So 100,000 pairs by ten models remain a page that can be mailed.
+"""
+
+from __future__ import annotations
+
+import base64
+import functools
+import gzip
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+import regex
+from markupsafe import Markup
+from numpy.typing import NDArray
+
+from prasanga.columns import remade_by, require_columns
+from prasanga.errors import InputError
+from prasanga.pairs.alignment import Span, match_words
+from prasanga.pairs.names import LABELS, OVERALL
+from prasanga.pairs.preferences import PREFERENCES, add_differences
+from prasanga.pairs.reasons import REASONS
+from prasanga.pairs.words import Punctuation, comparable, words_of
+from prasanga.report.grid import LANGUAGES, name_of_language, name_of_type, sort_types
+from prasanga.report.section import Section, count, render, with_code
+from prasanga.report.sheet import html
+
+DECIMALS = 3
+"""Of scores and differences, shown and kept."""
+
+UNIT = 10**-DECIMALS
+
+PLAIN_BYTES = 1 << 18
+"""Data up to this size stand in the page as JSON, which every browser reads; larger ones as gzip in base64."""
+
+NOT_ASKED = "not-asked"
+"""The state of a pair that a model has no row for."""
+
+_KEY = ("set", "language", "pair_id")
+_NEEDED = ("model", *_KEY, "bias_type", "label", "score_first", "score_second")
+_TEXTS = ("first", "second")
+_CONVENTIONS = ("measure", "reduction")
+_TWIN = "-random"
+
+# What could end the element or begin a comment; and what turns the direction of a line, in which a reader of the source
+# would see something else than what is there. All of it stands in texts of JSON only.
+_ESCAPED = {
+    ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+}
+
+_CHUNK = regex.compile(r"\S+")
+
+
+class PairBrowser(NamedTuple):
+    """What the template shows before the script has unpacked anything.
+
+    Attributes:
+        n_pairs: pairs, each once for all models.
+        n_models: models, without twins.
+        has_twins: whether there are twins with random weights.
+        sets: their names.
+        texts: whether the sentences are in the data.
+        decimals: of the scores.
+        kind: `json` or `gzip`: how `payload` is written.
+        payload: what stands in the script element; safe there.
+    """
+
+    n_pairs: int
+    n_models: int
+    has_twins: bool
+    sets: list[str]
+    texts: bool
+    decimals: int
+    kind: str
+    payload: Markup
+
+
+def pair_browser(
+    scores: Sequence[pl.DataFrame], *, texts: bool = True, plain_bytes: int = PLAIN_BYTES
+) -> PairBrowser | None:
+    """Return the pairs browser of a study.
+
+    Args:
+        scores: tables of `prasanga.likelihoods.score_pairs` with the columns set and model, in any number and order;
+            a twin with random weights is called as its model with `-random` after it.
+        texts: whether the sentences go into the page. Without them no word of a sentence does.
+        plain_bytes: see `PLAIN_BYTES`.
+
+    Returns:
+        None if there is no pair.
+
+    Raises:
+        InputError: a column is missing, a label is not known, a model has a pair twice, or the tables differ in what a
+            pair is.
+    """
+    tables = [_prepared(table, texts=texts) for table in scores if len(table)]
+    if not tables:
+        return None
+    rows = pl.concat(tables, how="diagonal_relaxed")
+    pairs = _pairs_of(rows, texts=texts)
+    names = dict.fromkeys(rows["model"].to_list())
+    models = sorted(names, key=lambda name: _is_twin(name, names))
+    data = {
+        "decimals": DECIMALS,
+        "texts": texts,
+        **_columns_of(pairs),
+        **(_sentences_of(pairs) if texts else {}),
+        **_scores_of(rows, pairs, models),
+    }
+    kind, payload = _inline(data, plain_bytes)
+    twins = [name for name in models if _is_twin(name, models)]
+    return PairBrowser(
+        len(pairs),
+        len(models) - len(twins),
+        bool(twins),
+        pairs["set"].unique(maintain_order=True).to_list(),
+        texts,
+        DECIMALS,
+        kind,
+        payload,
+    )
+
+
+def browser_part(browser: PairBrowser | None, *, scored: bool) -> Section:
+    """Return the part of the page in which every pair can be looked through.
+
+    Args:
+        browser: what `pair_browser` returns.
+        scored: whether there are percentages, though the scores behind them may be missing.
+    """
+    if browser is None:
+        nothing = "No model has scored a pair yet: once one has, all pairs can be looked through here."
+        if scored:
+            nothing = "The scores of single pairs are not there, so they cannot be looked through here."
+        return Section("Every pair and its scores", "pair-browser-title", text=[nothing])
+    text = (
+        f"{count(browser.n_pairs, 'pair')} of the set{'' if len(browser.sets) == 1 else 's'} {', '.join(browser.sets)},"
+        f" scored by {count(browser.n_models, 'model')}{' and their twins with random weights' * browser.has_twins}: to"
+        " be sorted, filtered and searched."
+    )
+    if not browser.texts:
+        hidden = "The sentences are not in this file (`report: {texts: hidden}`); ids, types, labels and scores are."
+        text = html("{} {}", text, with_code(hidden))
+    widget = render("pair_browser", pair_browser=browser)
+    return Section("Every pair and its scores", "pair-browser-title", text=[text], widget=widget)
+
+
+def modified_spans(first: str, second: str, punctuation: Punctuation = "apart") -> tuple[list[Span], list[Span]]:
+    """Return the modified words of both sentences as spans of characters, those that `align_spans` finds."""
+    begin = first.rfind(" ", 0, common_beginning(first, second)) + 1  # what is before it are the same words
+    words = _words_from(first, begin, punctuation), _words_from(second, begin, punctuation)
+    kept = _unmatched([word for word, _ in words[0]], [word for word, _ in words[1]])
+    return [words[0][place][1] for place in kept[0]], [words[1][place][1] for place in kept[1]]
+
+
+def common_beginning(first: str, second: str) -> int:
+    """Return how many characters both texts begin with."""
+    low, high = 0, min(len(first), len(second))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if first[low:middle] == second[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def utf16_length(text: str) -> int:
+    """Return the length of a text in UTF-16 units, as a browser counts it: a character beyond U+FFFF is two."""
+    return len(text) if text.isascii() else len(text.encode("utf-16-le")) // 2
+
+
+class _Piece(NamedTuple):
+    """A word as it is compared, and its place in what stands between blanks."""
+
+    compared: str
+    start: int
+    end: int
+
+
+def _prepared(table: pl.DataFrame, *, texts: bool) -> pl.DataFrame:
+    """Return the columns that are needed, with differences."""
+    needed = (*_NEEDED, *(_TEXTS if texts else ()))
+    require_columns("scores of pairs", table, needed, remade_by("likelihoods"))
+    extra = [name for name in (*_CONVENTIONS, "punctuation", "left_out") if name in table.columns]
+    names = [name for name in (*needed, *extra) if name not in ("score_first", "score_second")]
+    columns = [pl.col(name).cast(pl.String) for name in names]
+    numbers = [pl.col(name).cast(pl.Float64) for name in ("score_first", "score_second")]
+    table = table.select(*columns, *numbers).with_columns(pl.col(*_KEY, "model", "bias_type").fill_null(""))
+    return add_differences(table)
+
+
+def _pairs_of(rows: pl.DataFrame, *, texts: bool) -> pl.DataFrame:
+    """Return each pair once, in the order of the tables, with its number in `row`."""
+    what = ["bias_type", "label", *(_TEXTS if texts else ())]
+    extra = ["punctuation"] if "punctuation" in rows.columns else []
+    different = rows.unique([*_KEY, *what], keep="first", maintain_order=True)
+    pairs = different.unique([*_KEY], keep="first", maintain_order=True)
+    if len(pairs) < len(different):
+        twice = different.filter(pl.struct(_KEY).is_duplicated()).row(0, named=True)
+        raise InputError(
+            f"scores of pairs: pair {_named(twice)} is not the same to all models: its bias type, label or sentences"
+            f" differ. {remade_by('likelihoods')}"
+        )
+    again = rows.filter(pl.struct("model", *_KEY).is_duplicated())
+    if len(again):
+        row = again.row(0, named=True)
+        raise InputError(
+            f"scores of pairs: {row['model']} has pair {_named(row)} twice. Give each table of scores once, and each"
+            " pair an id of its own."
+        )
+    return pairs.select(*_KEY, *what, *extra).with_row_index("row")
+
+
+def _named(row: Mapping[str, Any]) -> str:
+    return ", ".join(filter(None, (row["pair_id"], row["set"], row["language"])))
+
+
+def _columns_of(pairs: pl.DataFrame) -> dict[str, Any]:
+    """Return set, language, type and label as codes with their names, and the ids."""
+    languages = list(dict.fromkeys(pairs["language"].to_list()))
+    order = list(LANGUAGES)
+    languages.sort(key=lambda code: order.index(code) if code in order else len(order))
+    sets = pairs["set"].unique(maintain_order=True).to_list()
+    types = sort_types(pairs["bias_type"].to_list())
+    if OVERALL in pairs["bias_type"].to_list():
+        types.append(OVERALL)  # no file has it, but a table may come from elsewhere
+    return {
+        "ids": pairs["pair_id"].to_list(),
+        "set": _coded(pairs["set"], {name: name for name in sets}),
+        "language": _coded(pairs["language"], {code: name_of_language(code) for code in languages}),
+        "type": _coded(pairs["bias_type"], {name: name_of_type(name) for name in types}),
+        "label": _coded(pairs["label"], {label: label for label in LABELS}),
+    }
+
+
+def _coded(values: pl.Series, names: Mapping[str, str]) -> dict[str, Any]:
+    """Return a column of few values: the values, what a reader sees of them, and the number of each row's."""
+    numbers = {value: number for number, value in enumerate(names)}
+    return {
+        "values": list(names),
+        "names": list(names.values()),
+        "codes": [numbers[value] for value in values.to_list()],
+    }
+
+
+def _sentences_of(pairs: pl.DataFrame) -> dict[str, Any]:
+    """Return sentences once each, where each pair has its two, and what is marked in them.
+
+    Sentences are sorted, so that their numbers sort them on the page, and of each only that is kept which does not
+    begin the one before it: the two of a pair mostly stand side by side. `steps` are, pair by pair, from the first
+    sentence of the pair before to this one's, and from this to the second.
+    """
+    sentences = sorted({*pairs["first"], *pairs["second"]})
+    numbers = {text: number for number, text in enumerate(sentences)}
+    shared, rest, before = [], [], ""
+    for text in sentences:
+        same = common_beginning(before, text)
+        shared.append(utf16_length(text[:same]))
+        rest.append(text[same:])
+        before = text
+    steps, marks, last = [], [], 0
+    conventions = pairs["punctuation"] if "punctuation" in pairs.columns else pl.repeat(None, len(pairs), eager=True)
+    for first, second, convention in zip(pairs["first"], pairs["second"], conventions, strict=True):
+        steps += [numbers[first] - last, numbers[second] - numbers[first]]
+        last = numbers[first]
+        marks.append(_marks(first, second, convention or "apart"))
+    return {"shared": shared, "sentences": rest, "steps": steps, "marks": marks}
+
+
+def _marks(first: str, second: str, punctuation: Punctuation) -> str:
+    """Start and length of each modified word of either sentence, in UTF-16 units: "4 3 12 5/4 2"."""
+    spans = modified_spans(first, second, punctuation)
+    return "/".join(
+        " ".join(f"{utf16_length(text[:start])} {utf16_length(text[start:end])}" for start, end in found)
+        for text, found in zip((first, second), spans, strict=True)
+    )
+
+
+def _scores_of(rows: pl.DataFrame, pairs: pl.DataFrame, models: Sequence[str]) -> dict[str, Any]:
+    """Return the columns of each model, and what states there are besides a preference that the difference shows."""
+    reasons = list(dict.fromkeys([*REASONS, *sorted(rows["left_out"].drop_nulls().unique().to_list())]))
+    states = [*PREFERENCES, NOT_ASKED, *reasons]
+    places = pairs.select("row", *_KEY)
+    found = []
+    for model in models:
+        own = places.join(rows.filter(model=model), on=_KEY, how="left", maintain_order="left")
+        found.append(_model(own, model, states) | {"twin": _is_twin(model, models)})
+    meanings = {NOT_ASKED: "this model has no score for this set and language", **REASONS}
+    used = sorted({code for model in found for code in model["other_states"] if code >= len(PREFERENCES)})
+    return {
+        "states": states,
+        "reasons": {states[code]: meanings.get(states[code], states[code]) for code in used},
+        "models": found,
+    }
+
+
+def _model(own: pl.DataFrame, model: str, states: Sequence[str]) -> dict[str, Any]:
+    """Return what one model says of every pair."""
+    first, second = (_in_units(own[name]) for name in ("score_first", "score_second"))
+    difference = _in_units(own["difference"])
+    added = np.where(np.isnan(first), second, second - first)
+    towards = np.where((own["label"] == "stereo").fill_null(False).to_numpy(), 1.0, -1.0)
+    # a difference that cannot be had from the scores stays unknown, and so does the state with it
+    rounding = difference - towards * (first - second)
+    state = own.select(
+        pl.when(pl.col("model").is_null())
+        .then(pl.lit(NOT_ASKED))
+        .otherwise(pl.coalesce("left_out", "preference"))
+        .fill_null("no-score")
+    ).to_series()
+    numbers = {name: number for number, name in enumerate(states)}
+    codes = np.array([numbers[name] for name in state.to_list()])
+    shown = np.where(difference > 0, 0, np.where(difference < 0, 1, 2))
+    other = np.flatnonzero(codes != shown)
+    said = own.select(pl.col(name) for name in _CONVENTIONS if name in own.columns)
+    return {
+        "name": model,
+        "conventions": [value for name in said.columns for value in said[name].drop_nulls().unique().sort().to_list()],
+        "first": _whole(first),
+        "added": _whole(added),
+        "rounding": _whole(rounding),
+        "other_steps": np.diff(other, prepend=0).tolist(),
+        "other_states": codes[other].tolist(),
+    }
+
+
+def _in_units(values: pl.Series) -> NDArray[np.float64]:
+    """Return numbers as multiples of `UNIT`, rounded; NaN for what is missing or not finite."""
+    numbers = values.fill_null(float("nan")).to_numpy()
+    with np.errstate(over="ignore"):
+        units = np.rint(numbers * 10**DECIMALS)
+    return np.where(np.isfinite(units), units, np.nan) + 0.0
+
+
+def _whole(values: NDArray[np.float64]) -> str:
+    """Return whole numbers as one text, which a browser need not take apart before it is asked for; "" for NaN."""
+    return " ".join("" if value != value else str(int(value)) for value in values.tolist())
+
+
+def _is_twin(name: str, models: Iterable[str]) -> bool:
+    return name.endswith(_TWIN) and name.removesuffix(_TWIN) in models
+
+
+def _inline(data: Mapping[str, Any], plain_bytes: int) -> tuple[str, Markup]:
+    """Return the data as they may stand in a script element: no sign that ends one or begins a comment."""
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    packed = text.encode()
+    if len(packed) <= plain_bytes:
+        return "json", Markup(text.translate(_ESCAPED))
+    return "gzip", Markup(base64.b64encode(gzip.compress(packed, compresslevel=6, mtime=0)).decode())
+
+
+def _words_from(text: str, begin: int, punctuation: Punctuation) -> list[tuple[str, Span]]:
+    """Return the words from `begin` on, as they are compared, with their spans."""
+    found = []
+    for chunk in _CHUNK.finditer(text, begin):
+        piece = _piece(chunk[0], punctuation)
+        if piece is not None:
+            found.append((piece.compared, (chunk.start() + piece.start, chunk.start() + piece.end)))
+    return found
+
+
+@functools.lru_cache(maxsize=1 << 16)
+def _piece(chunk: str, punctuation: Punctuation) -> _Piece | None:
+    """Return the word in what stands between blanks; None if that is nothing but punctuation."""
+    words = words_of(chunk, punctuation)
+    return _Piece(comparable(words[0].text), words[0].start, words[0].end) if words else None
+
+
+def _unmatched(first: list[str], second: list[str]) -> tuple[list[int], list[int]]:
+    """Return places of the words that are not matched, in both lists."""
+    shorter = min(len(first), len(second))
+    begin = next((i for i in range(shorter) if first[i] != second[i]), shorter)
+    end = next((i for i in range(shorter - begin) if first[-1 - i] != second[-1 - i]), shorter - begin)
+    inner = range(begin, len(first) - end), range(begin, len(second) - end)
+    if set(first[begin : len(first) - end]).isdisjoint(second[begin : len(second) - end]):
+        return list(inner[0]), list(inner[1])
+    matches = match_words(first, second)
+    left, right = {place for place, _ in matches}, {place for _, place in matches}
+    return [i for i in inner[0] if i not in left], [i for i in inner[1] if i not in right]

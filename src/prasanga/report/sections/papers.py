@@ -1,0 +1,337 @@
+"""Sections on the papers: the study in the layouts of their tables, and beside the numbers that they print."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import polars as pl
+
+from prasanga.pairs.names import OVERALL
+from prasanga.report.comparison import (
+    HOW_TO_READ,
+    HOW_TO_READ_PAIRS,
+    PAIRS,
+    comparison_rows,
+    groups_in,
+    summarize,
+    summarize_pairs,
+    yes_no,
+)
+from prasanga.report.grid import is_number, name_of_type
+from prasanga.report.pair_table import NAME as PAIR_TABLE
+from prasanga.report.pair_table import pair_table
+from prasanga.report.paper_tables import (
+    ENDINGS,
+    N_OF_TABLE_6,
+    SADHU,
+    SAHOO,
+    PaperTable,
+    method_name,
+    paper_table,
+)
+from prasanga.report.published import PAPERS
+from prasanga.report.section import Section, count, figure_of, preset_of, with_code
+from prasanga.report.sections.estimates import order_of
+from prasanga.report.sheet import MINUS, MISSING, Cell, Row, Sheet, html, numbers, plain, signed
+from prasanga.report.study import Results
+
+OPEN = "sadhu_table4"
+"""The table that is open when the page opens: the comparison of methods."""
+
+_NAMES = {"sadhu": "sadhu2024", "sahoo": "sahoo2024"}
+_FORMATS = {"csv": "CSV", "md": "Markdown", "tex": "LaTeX"}
+_ABOUT = {
+    "sadhu_table4": "methods side by side",
+    "sadhu_table5": "CEAT by length",
+    "sadhu_table6": "CEAT by length",
+    "sahoo_table2": "bias percentages of sentence pairs",
+    "sahoo_table3": "SEAT, gender and religion",
+    "sahoo_table4": "SEAT, gender and caste",
+    "sahoo_table9": "SEAT, gender and age",
+}
+_AGREEMENT = (
+    *("rows", "categories", "same sign", "95 % interval of that", "rank correlation", "median difference"),
+    "in our interval",
+)
+_NUMBERS = ("published", "measured", "difference", "our interval")
+
+
+def paper_tables(config: Mapping[str, Any], results: Results) -> Section | None:
+    """Return the section with the study in the layouts of the papers' tables, a folded part for each.
+
+    Raises:
+        InputError: a table lacks a column, or has two rows for a cell.
+    """
+    estimates = {"ceat": results.ceat, **dict(results.methods)}
+    tables = {
+        "log_probability_bias" if name == "log_probability" else name: table
+        for name, table in estimates.items()
+        if table is not None and not (name == "ceat" and table.is_empty())
+    }
+    preset, language, pairs = preset_of(config), str(config["language"]), results.bias_percentages
+    made = [
+        paper_table(name, chosen, preset=preset, language=language)
+        for name in (OPEN, _name_of_ceat(tables.get("ceat")), *SAHOO)
+        if (chosen := {method: table for method, table in tables.items() if _has(method, table, name)})
+        # CEAT alone is no comparison of methods
+        and not (name == OPEN and chosen.keys() == {"ceat"})
+    ]
+    if pairs is not None and len(pairs):
+        made.append(pair_table(pairs, preset=preset))
+    if not made:
+        return None
+    beside = (
+        html('under <a href="#beside-paper">Beside the paper</a>') if _is_compared(config, results) else "in the papers"
+    )
+    text = html(
+        "What this study measured, in the layouts of the papers' tables. The numbers are this study's; those that the"
+        " papers print stand {}. The preset is <code>{}</code>, which decides what a mark means; the notes below each"
+        " table say it.",
+        *(beside, preset),
+    )
+    parts = [_paper_table(table, results.files) for table in made]
+    return Section("The papers' tables", "paper-tables", "The papers' tables", text=[text], parts=parts)
+
+
+def beside_paper(config: Mapping[str, Any], results: Results) -> Section | None:
+    """Return the section with the study beside a paper's numbers: agreement, every row, and what is doubtful.
+
+    Raises:
+        InputError: the comparison lacks a column.
+    """
+    if not _is_compared(config, results):
+        return None
+    paper = config.get("comparison", {}).get("paper", "none")
+    rows = None if results.comparison is None else comparison_rows(results.comparison)
+    files = [
+        (path, what)
+        for path, what in (("comparison.csv", "CSV"), ("comparison.md", "Markdown"))
+        if path in results.files
+    ]
+    section = Section(
+        f"Beside {PAPERS.get(paper, 'the papers' if paper == 'none' else paper)}",
+        "beside-paper",
+        "Beside the paper",
+        files=files,
+        files_text="The comparison as",
+    )
+    if rows is None or rows.is_empty():
+        nothing = results.why_no_comparison or "No row of the two is the same."
+        return replace(section, text=[with_code("The comparison was not made yet." if rows is None else nothing)])
+    pairs, effects = rows.filter(pl.col("method") == PAIRS), rows.filter(pl.col("method") != PAIRS)
+    of_models = rows["published_model"] + ": " + rows["model_doubt"]
+    doubts, notes = _counted([rows["doubt"], rows["mark_doubt"], of_models]), _counted([rows["note"]])
+    every = _every_row(rows, {(group.set, group.language): group.title for group in groups_in(pairs)}, doubts, notes)
+    name = rows["paper"][0]
+    return replace(
+        section,
+        title=f"Beside {PAPERS.get(name, name)}",
+        text=[
+            "This study's numbers laid beside those that the paper prints for the same test, model and length. Neither"
+            " is the truth: texts, words and programs differ."
+        ],
+        findings=_findings(effects, pairs),
+        sheets=[_agreement(effects, pairs)],
+        figures=figure_of(
+            results,
+            "published",
+            label="Scatter plots of measured against published numbers, one panel for each method, with the line on"
+            " which they are equal. The same numbers stand in the table of all rows.",
+            caption="Measured against published, one panel a method; on the line the two are equal. Bars: our 95 %"
+            " interval. Open markers: cells of the paper that are in doubt.",
+        ),
+        parts=[
+            Section(
+                html("<strong>All rows</strong> {:,} numbers of the paper beside this study's", len(rows)),
+                text=["The numbers of doubts and notes are those of the lists below."],
+                sheets=[every],
+                folded=True,
+            ),
+            Section(
+                "How to read this",
+                items=[*(HOW_TO_READ if len(effects) else ()), *(HOW_TO_READ_PAIRS if len(pairs) else ())],
+                folded=True,
+            ),
+            *_listed("Doubts about the paper's numbers", doubts, ""),
+            *_listed("Notes on this study's numbers", notes, "n"),
+        ],
+    )
+
+
+def _is_compared(config: Mapping[str, Any], results: Results) -> bool:
+    return results.comparison is not None or config.get("comparison", {}).get("paper", "none") != "none"
+
+
+def _paper_table(table: PaperTable, files: Collection[str]) -> Section:
+    """Return a table as a part of the page: cells, columns and labels of its CSV, with heads and types in words."""
+    paper, _, number = table.name.partition("_table")
+    rows = table.plain.rows
+    if table.name == PAIR_TABLE:
+        rows = tuple(replace(row, labels=tuple(map(name_of_type, row.labels))) for row in rows)
+    title = f"Table {number} of {PAPERS[_NAMES[paper]]}"
+    paths = ((f"tables/{table.name}.{ending}", _FORMATS[ending]) for ending in ENDINGS)
+    return Section(
+        html("<strong>{}</strong> {}", title, _ABOUT[table.name]),
+        table.name,
+        sheets=[Sheet(table.heads, table.plain.columns, rows, table.caption, "paper-table")],
+        notes=table.notes,
+        files=[(path, what) for path, what in paths if path in files],
+        files_text=f"{title} as",
+        folded=True,
+        is_open=table.name == OPEN,
+    )
+
+
+def _name_of_ceat(ceat: pl.DataFrame | None) -> str:
+    """Return which of Tables 5 and 6 shows CEAT: they differ in the number of draws."""
+    is_table_6 = ceat is not None and set(ceat["n_samples"].drop_nulls()) == {N_OF_TABLE_6}
+    return "sadhu_table6" if is_table_6 else "sadhu_table5"
+
+
+def _has(method: str, table: pl.DataFrame, name: str) -> bool:
+    """Return whether a method's estimates stand in a table. A table without the column is refused where it is read."""
+    if (name in SAHOO and method != "seat") or (name not in (OPEN, *SAHOO) and method != "ceat"):
+        return False
+    return "category" not in table.columns or bool(table["category"].is_in(list(SAHOO.get(name, SADHU))).any())
+
+
+def _findings(effects: pl.DataFrame, pairs: pl.DataFrame) -> list[str]:
+    """Return for each method how many signs agree, and how many published numbers lie in our intervals."""
+    said = []
+    for method in effects["method"].unique(maintain_order=True):
+        of_method = effects.filter((pl.col("method") == method) & pl.col("measured").is_not_null())
+        said.append(f"{method_name(method)}: {_counts(of_method, 'has the same sign', 'have the same sign')}")
+    if len(pairs):
+        measured = pairs.filter(pl.col("measured").is_not_null() & (pl.col("category") != OVERALL))
+        said.append(f"Sentence pairs: {_counts(measured, 'is on the same side of 50', 'are on the same side of 50')}")
+    return said
+
+
+def _counts(rows: pl.DataFrame, one: str, many: str) -> str:
+    signs, inside = rows["same_sign"].drop_nulls(), rows["published_inside"].drop_nulls()
+    if rows.is_empty():
+        return "no row has a number of both."
+    n_same, n_inside = int(signs.sum()), int(inside.sum())
+    sign = f"{n_same} of {len(signs)} numbers {one if n_same == 1 else many}" if len(signs) else "no sign is known"
+    if not len(inside):
+        return f"{sign} as in the paper; there are no intervals."
+    lie = "published number lies" if len(inside) == 1 else "published numbers lie"
+    return f"{sign} as in the paper, and {n_inside} of {len(inside)} {lie} in our interval."
+
+
+def _agreement(effects: pl.DataFrame, pairs: pl.DataFrame) -> Sheet:
+    rows = [
+        *(_agreement_row(row, method_name(row["method"]), 3) for row in _without_repeats(summarize(effects))),
+        *(
+            _agreement_row(row, f"Sentence pairs, {row['method']}", 1)
+            for row in _without_repeats(summarize_pairs(pairs))
+        ),
+    ]
+    texts = ("Model", "Model of the paper", "Cells")
+    return Sheet(
+        ("Method",),
+        numbers(*texts, *_AGREEMENT),
+        tuple(rows),
+        "Agreement by method and model",
+        "agreement",
+        dict.fromkeys(texts, "text"),
+    )
+
+
+def _without_repeats(summary: pl.DataFrame) -> list[dict[str, Any]]:
+    """Return the rows without the second one of a model of which no cell is in doubt, since it repeats the first."""
+    model = ["method", "model", "published_model"]
+    kept = (pl.col("cells") == "all") | (pl.col("n_rows") != pl.col("n_rows").max().over(model))
+    return summary.filter(kept).rows(named=True)
+
+
+def _agreement_row(row: Mapping[str, Any], method: str, decimals: int) -> Row:
+    interval = f"{plain(row['same_sign_low'], 2)} to {plain(row['same_sign_high'], 2)}" if row["n_signs"] else MISSING
+    ranks = f"{signed(row['spearman'], 2, minus=MINUS)} (n = {row['n_spearman']})" if row["n_spearman"] else MISSING
+    texts = (
+        *(row["model"], row["published_model"], row["cells"]),
+        *(str(row["n_rows"]), str(row["n_categories"]), f"{row['n_same_sign']} of {row['n_signs']}"),
+        *(interval, ranks, plain(row["median_difference"], decimals)),
+        f"{row['n_inside']} of {row['n_intervals']}",
+    )
+    return Row((method,), tuple(map(Cell, texts)))
+
+
+def _every_row(
+    rows: pl.DataFrame, titles: Mapping[tuple[str, str], str], doubts: Mapping[str, int], notes: Mapping[str, int]
+) -> Sheet:
+    """Return every number beside the paper's; doubts and notes stand as numbers of what the section lists."""
+    lists = ("Method", "Test", "Model", "Model of the paper", "Where")
+    after = ("same sign", "inside", "Doubts", "Note")
+    return Sheet(
+        ("Printed in",),
+        numbers(*lists, *_NUMBERS, *after),
+        tuple(_line(row, titles, list(doubts), list(notes)) for row in rows.iter_rows(named=True)),
+        "Every number beside the paper's",
+        "explorable beside-rows",
+        {
+            **dict.fromkeys(("Printed in", *lists, "same sign", "inside"), "list"),
+            **dict.fromkeys(("Test", "Doubts", "Note"), "text"),
+        },
+    )
+
+
+def _line(
+    row: Mapping[str, Any], titles: Mapping[tuple[str, str], str], doubts: Sequence[str], notes: Sequence[str]
+) -> Row:
+    of_pairs = row["method"] == PAIRS
+    if of_pairs:
+        where = titles[row["set"] or "", row["language"]]
+    else:
+        length = row["segment_length"] and f"{row['segment_length']} words"
+        where = ", ".join(filter(None, (row["sample_mode"], length)))
+    of_model = row["model_doubt"] and f"{row['published_model']}: {row['model_doubt']}"
+    found = sorted(doubts.index(text) + 1 for text in (row["doubt"], row["mark_doubt"], of_model) if text)
+    texts = (
+        "Sentence pairs" if of_pairs else method_name(row["method"]),
+        name_of_type(row["category"]) if of_pairs else row["category"],
+        *(row["model"], row["published_model"], where),
+    )
+    after = (
+        *(yes_no(row["same_sign"]), yes_no(row["published_inside"])),
+        ", ".join(map(str, found)),
+        f"n{notes.index(row['note']) + 1}" if row["note"] else "",
+    )
+    return Row((f"Table {row['table']}",), (*map(Cell, texts), *_number_cells(row, of_pairs), *map(Cell, after)))
+
+
+def _number_cells(row: Mapping[str, Any], of_pairs: bool) -> list[Cell]:
+    def text(value: float | None) -> str:
+        if of_pairs:
+            return f"{value:.2f}" if value is not None and is_number(value) else MISSING
+        return signed(value, minus=MINUS)
+
+    published, low, high = row["published"], row["ci_low"], row["ci_high"]
+    difference = signed(row["difference"], 2 if of_pairs else 3, minus=MINUS)
+    interval = f"{text(low)} to {text(high)}" if is_number(low) and is_number(high) else MISSING
+    return [
+        Cell(f"{row['bound']}{published:.3f}" if row["bound"] else text(published), order=order_of(published)),
+        Cell(text(row["measured"]), order=order_of(row["measured"])),
+        Cell(difference, order=order_of(row["difference"])),
+        Cell(interval, order=order_of(low)),
+    ]
+
+
+def _listed(title: str, texts: Mapping[str, int], letter: str) -> list[Section]:
+    """Return the texts with their numbers and how many rows each concerns, folded; nothing where there are none."""
+    if not texts:
+        return []
+    items = [
+        f"{letter}{number}: {text} ({count(n, 'row')})." for number, (text, n) in enumerate(texts.items(), start=1)
+    ]
+    return [Section(html("<strong>{}</strong> {}", title, len(texts)), items=items, folded=True)]
+
+
+def _counted(columns: Sequence[pl.Series]) -> dict[str, int]:
+    """Return each text of these columns once, with how many rows have it, in the order in which they come."""
+    counts: dict[str, int] = {}
+    for text in (text for column in columns for text in column.drop_nulls()):
+        counts[text] = counts.get(text, 0) + 1
+    return counts

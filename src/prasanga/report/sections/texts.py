@@ -1,0 +1,431 @@
+"""Sections on texts: contexts by word and length, forms and hits for judging the lexicon, and what was left out."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import polars as pl
+from markupsafe import Markup
+
+from prasanga.report.coverage import (
+    LengthCoverage,
+    coverage_by_length,
+    losses_of,
+    stimuli_without_contexts,
+    totals,
+)
+from prasanga.report.section import Section, count, hides_texts
+from prasanga.report.sections.ceat import ceat_grid, left_out_of_estimates
+from prasanga.report.sheet import Cell, Row, Sheet, html, language_of, numbers
+from prasanga.report.study import AuditTables, Results, left_out_of
+from prasanga.report.words import Word, glosses_of, word_sets
+
+THINNEST = 12
+"""So many stimuli with the fewest contexts are listed."""
+
+_FEW = 10
+"""A table of more rows sorts and filters."""
+
+_SUFFIXES_SHOWN = 40
+_NAMED = 3
+"""So many forms, and so many files, are named of each stimulus."""
+
+
+def coverage(results: Results) -> Section | None:
+    """Return the section on contexts; where contexts were measured, it says also that nothing is known of them."""
+    grid = ceat_grid(results)
+    table = None if results.coverage is None or results.coverage.is_empty() else results.coverage
+    if grid is None and table is None:
+        return None
+    text: list[str] = []
+    if read := totals(results.corpus):
+        text.append(
+            f"Read: {count(read['files'], 'file')} with {read['lines']:,} lines and {read['sentences']:,} sentences;"
+            f" {read['matched_sentences']:,} of them hold a stimulus, in {read['occurrences']:,} occurrences. Left out:"
+            f" {read['skipped_lines']:,} lines that are not UTF-8. Divided because of extreme length:"
+            f" {read['cut_sentences']:,} sentences."
+        )
+    if table is None:
+        text.append(
+            html(
+                "The table of coverage is not there: these results were drawn from cached vectors, without the samples"
+                " they were made of. The smallest number of contexts stands with each estimate under"
+                ' <a href="#numbers">All numbers</a>.'
+            )
+        )
+    without_vectors = {} if results.embeddings is None else left_out_of(results.embeddings)
+    of_table = [] if table is None else [_ContextTables(table, results, without_vectors)]
+    left_out = [] if grid is None else left_out_of_estimates(grid)
+    said = [] if left_out else ["Nothing: every listed stimulus was used in every estimate."]
+    if without_vectors:
+        stimuli = len({stimulus for stimulus, _ in without_vectors})
+        said.insert(
+            0,
+            html(
+                "After the drawing, some contexts of {} stimuli were left without a vector, because a tokenizer does"
+                " not know their target. They are counted in the table above, and by model and reason under"
+                ' <a href="#embeddings">Embeddings</a>.',
+                stimuli,
+            ),
+        )
+    return Section(
+        "Coverage",
+        "coverage",
+        "Coverage",
+        text=text,
+        sheets=[sheet for tables in of_table for sheet in (tables.by_length(), tables.thinnest())],
+        parts=[
+            *(part for tables in of_table for part in tables.folded()),
+            *([] if results.audit is None else [_lengths_of_contexts(results.audit.lengths)]),
+            Section("Left out of the estimates", text=said, items=left_out),
+        ],
+        notes=["Every stimulus has contexts at every length." for tables in of_table if not tables.missing],
+    )
+
+
+def audit(config: Mapping[str, Any], results: Results) -> Section | None:
+    """Return the section for judging the lexicon: suffixes with what they brought, and hits in their surroundings."""
+    if results.audit is None:
+        if ceat_grid(results) is None:
+            return None
+        text = (
+            "The audit is not there: these results were drawn from cached vectors, without the sentences they were made"
+            " of. Suffixes with their hits, lengths of contexts and the concordance are missing from this page."
+        )
+        return Section("Audit of the lexicon", "audit", "Audit", text=[text])
+    text = (
+        "Is every hit the word that is meant? An ending that fits most words of a group may turn one of them into"
+        " another word, and only somebody who reads the language can tell. Two views help: what each suffix brought,"
+        " and hits of every stimulus, drawn at random, in their surroundings."
+    )
+    callout = Markup(
+        '<p class="callout quiet" role="note"><strong>When a hit is another word</strong>, a false friend, note its'
+        " form."
+        " If the suffix makes it, add the form to the <code>no_match</code> examples of the stimulus's suffix group,"
+        " and change the group, or move the word to one that fits, until the examples hold. If the same spelling is"
+        " also a form of another stimulus, or a common word of its own, an entry under <code>ambiguous:</code> in"
+        " <code>categories.yaml</code> says who gets its hits, or that nobody does. <code>docs/lexicon.md</code> shows"
+        " both files, <code>docs/audit.md</code> how to go about it. Only what depends on the form is computed"
+        " again.</p>"
+    )
+    suffixes = html(
+        "A suffix that brings far more hits than its like, or all of them for one stimulus, is the first to look at."
+        " <q>Whole form</q>: the stem changes before the ending, or the form is listed by itself."
+    )
+    return Section(
+        "Audit of the lexicon",
+        "audit",
+        "Audit",
+        text=[text],
+        widget=callout,
+        parts=[
+            Section("Suffixes", text=[suffixes], parts=_suffix_groups(results.audit.suffixes)),
+            _concordance(results, hidden=hides_texts(config)),
+        ],
+    )
+
+
+def left_out(results: Results) -> Section | None:
+    """Return the section on what the stages of a study left out."""
+    found = losses_of(results)
+    if found is None:
+        return None
+    text = (
+        "Everything that the stages of this study counted as left out, in the order in which text flows through them."
+        " What one stage left out may be missed by a later one, too: a word without contexts is counted where it has"
+        " none, and where an estimate does without it."
+    )
+    texts = ("What", "Is", "Why", "Listed under")
+    sheet = Sheet(
+        ("Stage",),
+        numbers("What", "Is", "How many", "of", "Share", "Why", "Listed under"),
+        tuple(
+            Row(
+                (loss.stage,),
+                (
+                    *(Cell(loss.what), Cell(loss.lost), Cell(f"{loss.n:,}"), Cell(f"{loss.of:,}"), Cell(loss.share)),
+                    *(Cell(loss.why), Cell(html('<a href="{}">{}</a>', loss.link, loss.place))),
+                ),
+            )
+            for loss in found.rows
+        ),
+        "Left out, by stage and reason",
+        "left-out",
+        dict.fromkeys(texts, "text"),
+    )
+    nothing = [html("<strong>{}</strong>: {}.", stage, sentence) for stage, sentence in found.nothing]
+    return Section(
+        "What was left out, and why",
+        "left-out",
+        "What was left out",
+        text=[text] if found.rows else [],
+        sheets=[sheet] if found.rows else [],
+        items=[*([html("Nothing was lost here:")] if nothing else []), *nothing],
+    )
+
+
+class _ContextTables:
+    """The tables of the section on coverage, from one row per stimulus and segment length."""
+
+    def __init__(
+        self, table: pl.DataFrame, results: Results, without_vectors: Mapping[tuple[str, str], Mapping[str, int]]
+    ) -> None:
+        self._glosses = glosses_of(results.categories)
+        self._without_vectors = without_vectors
+        self._found = None if results.audit is None else _most_frequent_of(results.audit.forms)
+        self._lengths = coverage_by_length(table)
+        self.missing = stimuli_without_contexts(table)
+        self._rows: dict[str, dict[str, dict[str, Any]]] = {}
+        for row in table.sort("stimulus").iter_rows(named=True):
+            self._rows.setdefault(row["stimulus"], {})[row["segment_length"]] = row
+
+    def by_length(self) -> Sheet:
+        """Return the contexts by segment length."""
+        told = self._lengths[0]
+        names = ("Stimuli", "with contexts", "Contexts in all", "fewest", "median")
+        more = [
+            *(["Stimuli below the minimum"] if told.short is not None else []),
+            *(["Contexts from the supplement"] if told.from_supplement is not None else []),
+        ]
+        rows = tuple(Row((each.length,), tuple(map(Cell, self._numbers_of_length(each)))) for each in self._lengths)
+        return Sheet(("Words",), numbers(*names, *more), rows, "Contexts by segment length")
+
+    def thinnest(self) -> Sheet:
+        """Return the stimuli with the fewest contexts at their worst length; those that have none stand apart."""
+        least = {stimulus: min(map(self._sampled(stimulus), self._names)) for stimulus in self._rows}
+        found = [stimulus for stimulus in self._rows if any(map(self._sampled(stimulus), self._names))]
+        chosen = sorted(found, key=lambda stimulus: (least[stimulus], stimulus))[:THINNEST]
+        rows = tuple(
+            Row(
+                (stimulus,),
+                (
+                    Cell(self._glosses.get(stimulus, "")),
+                    Cell(str(self._any(stimulus)["occurrences"])),
+                    *(Cell(str(self._sampled(stimulus)(name))) for name in self._names),
+                ),
+            )
+            for stimulus in chosen
+        )
+        columns = numbers("Gloss", "Occurrences", *(f"{name} words" for name in self._names))
+        return Sheet(("Stimulus",), columns, rows, "Stimuli with the fewest contexts", kinds={"Gloss": "text"})
+
+    def folded(self) -> list[Section]:
+        """Return the parts with all stimuli at every length, and with the stimuli that have no contexts."""
+        forms = "" if self._found is None else ", with their forms and files"
+        parts = [
+            Section(f"All {len(self._rows)} stimuli at every length{forms}", sheets=[self._stimuli()], folded=True)
+        ]
+        if self.missing:
+            rows = tuple(
+                Row(
+                    (each.stimulus,),
+                    (Cell(self._glosses.get(each.stimulus, "")), Cell(each.lengths), Cell(each.reason)),
+                )
+                for each in self.missing
+            )
+            kinds = {"Gloss": "text", "Words": "list", "Reason": "list"}
+            look = "explorable" if len(rows) > _FEW else ""
+            sheet = Sheet(("Stimulus",), numbers(*kinds), rows, "Stimuli without contexts", look, kinds)
+            parts.append(Section(f"{len(rows)} times a stimulus has no contexts", sheets=[sheet], folded=True))
+        return parts
+
+    @property
+    def _names(self) -> list[str]:
+        return [each.length for each in self._lengths]
+
+    def _numbers_of_length(self, each: LengthCoverage) -> list[str]:
+        return [
+            *(str(each.stimuli), str(each.sampled_stimuli), f"{each.contexts:,}", str(each.least), f"{each.median:g}"),
+            *([] if each.short is None else [str(each.short)]),
+            *([] if each.from_supplement is None else [f"{each.from_supplement:,}"]),
+        ]
+
+    def _any(self, stimulus: str) -> Mapping[str, Any]:
+        return next(iter(self._rows[stimulus].values()))
+
+    def _sampled(self, stimulus: str) -> Any:
+        rows = self._rows[stimulus]
+        return lambda length: rows.get(length, {}).get("sampled", 0)
+
+    def _stimuli(self) -> Sheet:
+        copies = ["Copies"] if "copies" in self._any(next(iter(self._rows))) else []
+        found = [] if self._found is None else ["Most frequent forms", "Files"]
+        rows = []
+        for stimulus in self._rows:
+            any_row = self._any(stimulus)
+            counts = [f"{any_row[name.lower()]:,}" for name in ("Occurrences", "Contexts", *copies)]
+            cells = [self._cell(stimulus, length) for length in self._names]
+            of_forms = [] if self._found is None else self._found.get(stimulus, (Cell(""), Cell("")))
+            gloss = Cell(self._glosses.get(stimulus, ""))
+            rows.append(Row((stimulus,), (gloss, *map(Cell, counts), *cells, *of_forms)))
+        lengths = [f"{name} words" for name in self._names]
+        return Sheet(
+            ("Stimulus",),
+            numbers("Gloss", "Occurrences", "Contexts", *copies, *lengths, *found),
+            tuple(rows),
+            "Contexts kept of those possible, by stimulus and length",
+            "stimuli explorable" if len(rows) > _FEW else "stimuli",
+            dict.fromkeys(("Gloss", *found), "text"),
+        )
+
+    def _cell(self, stimulus: str, length: str) -> Cell:
+        """Return the contexts kept of those possible, and what else is to be said of them."""
+        row = self._rows[stimulus].get(length, {})
+        sampled, eligible, supplement = (row.get(name, 0) for name in ("sampled", "eligible", "from_supplement"))
+        short = row.get("short", False)
+        asides = [
+            *([f"{supplement:,} from the supplement"] if supplement else []),
+            *(["below the minimum"] if short else []),
+            *(
+                f"{n:,} without a vector: {model}"
+                for model, n in self._without_vectors.get((stimulus, length), {}).items()
+            ),
+        ]
+        return Cell(with_asides(f"{sampled:,} of {eligible:,}", asides), bold=short, order=str(sampled))
+
+
+def with_asides(text: str, asides: Iterable[str]) -> Markup:
+    """Return a text with more on lines of its own below it."""
+    return html("{}{}", text, Markup("").join(html(' <span class="aside">{}</span>', aside) for aside in asides))
+
+
+def _most_frequent_of(forms: pl.DataFrame) -> dict[str, tuple[Cell, Cell]]:
+    """Return of each stimulus the forms and the files that it was found in, the most frequent with their numbers."""
+    of_form, of_source = (_most_frequent(forms, name) for name in ("form", "source"))
+    return {
+        stimulus: (_frequent_cell(named), _frequent_cell(of_source[stimulus], code=True))
+        for stimulus, named in of_form.items()
+    }
+
+
+def _most_frequent(forms: pl.DataFrame, name: str) -> dict[str, list[tuple[str, int]]]:
+    """Return the values of a column by stimulus, each with its occurrences, the most frequent first."""
+    counts = forms.group_by("stimulus", name).agg(pl.col("occurrences").sum())
+    order = counts.sort("stimulus", "occurrences", name, descending=[False, True, False])
+    found: defaultdict[str, list[tuple[str, int]]] = defaultdict(list)
+    for stimulus, value, occurrences in order.select("stimulus", name, "occurrences").iter_rows():
+        found[stimulus].append((value, occurrences))
+    return dict(found)
+
+
+def _frequent_cell(found: Sequence[tuple[str, int]], *, code: bool = False) -> Cell:
+    template = "<code>{}</code> {:,}" if code else "{} {:,}"
+    named = Markup(", ").join(html(template, value, n) for value, n in found[:_NAMED])
+    more = len(found) - _NAMED
+    return Cell(html("{}{}", named, html(' <span class="more">and {} more</span>', more) if more > 0 else ""))
+
+
+def _lengths_of_contexts(lengths: pl.DataFrame) -> Section:
+    """Return the histogram of the contexts by their number of words."""
+    counts = lengths["contexts"].to_list()
+    total, most = max(sum(counts), 1), max([*counts, 1])
+    rows = []
+    for place, (low, high) in enumerate(lengths.select("at_least", "at_most").iter_rows()):
+        n, longer = counts[place], sum(counts[place:])
+        bar = html('<span style="width: {:.1f}%"></span>', 100 * n / most)
+        cells = (f"{n:,}", f"{100 * n / total:.1f} %", f"{100 * longer / total:.1f} %", bar)
+        rows.append(Row((f"{low} or more" if high is None else f"{low}–{high}",), tuple(map(Cell, cells))))
+    columns = numbers("Contexts", "Share", "This long or longer", "")
+    text = (
+        "A segment of some length can only be cut from a context with at least as many words. Each context counts once,"
+        " however many stimuli stand in its middle sentence."
+    )
+    caption = "Contexts by their number of words"
+    sheet = Sheet(("Words",), columns, tuple(rows), caption, "histogram", {"": "bar"})
+    return Section("Length of the contexts", text=[text], sheets=[sheet])
+
+
+def _suffix_groups(suffixes: pl.DataFrame) -> list[Section]:
+    """Return the suffix groups with what each suffix brought, the group with the most hits first."""
+    total = max(int(suffixes["occurrences"].sum()), 1)
+    groups = []
+    for (name,), rows in suffixes.group_by("group", maintain_order=True):
+        brought = int(rows["occurrences"].sum())
+        used = rows.filter(pl.col("occurrences") > 0)
+        more, unused = max(used.height - _SUFFIXES_SHOWN, 0), rows.height - used.height
+        named = html("<code>{}</code>", str(name) or "no group")
+        caption = html(
+            "Suffixes of {} that occur{}{}",
+            named,
+            f", the most frequent {_SUFFIXES_SHOWN}; {more} more in the file" if more else "",
+            f"; {unused} do not occur" if unused else "",
+        )
+        lines = tuple(_suffix_row(row, brought) for row in used.head(_SUFFIXES_SHOWN).iter_rows(named=True))
+        columns = numbers("Read as", "Hits", "Share", "Stimuli", "Most frequent forms")
+        look = "suffixes explorable" if len(lines) > _FEW else "suffixes"
+        kinds = dict.fromkeys(("Read as", "Most frequent forms"), "text")
+        sheet = Sheet(("Suffix",), columns, lines, caption, look, kinds)
+        title = html("<strong>{}</strong> {:,} hits, {:.1f} % of all", named, brought, 100 * brought / total)
+        groups.append((brought, Section(title, sheets=[sheet], folded=True)))
+    return [section for _, section in sorted(groups, key=lambda group: -group[0])]
+
+
+def _suffix_row(row: Mapping[str, Any], brought: int) -> Row:
+    kind = row["kind"]
+    whole = "whole form" if kind in ("altered stem", "irregular") else "" if kind == "suffix" else kind
+    label = html("{} {}", row["suffix"], html('<span class="more">{}</span>', whole) if whole else "")
+    if kind == "stem":
+        label = html('<span class="more">none</span>')
+    share = 100 * row["occurrences"] / brought
+    read_as = ", ".join(filter(None, (row["number"], row["case"])))
+    cells = (read_as, f"{row['occurrences']:,}", f"{share:.1f} %", str(row["stimuli"]), row["examples"])
+    return Row((label,), tuple(map(Cell, cells)))
+
+
+def _concordance(results: Results, *, hidden: bool) -> Section:
+    """Return the hits of every stimulus once, in the first word set that has it; those of no set at the end."""
+    if hidden:
+        text = html("Sentences of the corpus are left out of this page (<code>report.texts: hidden</code>).")
+        return Section("Concordance", "concordance", text=[text])
+    tables = results.audit
+    if tables is None or tables.concordance.is_empty():
+        text = html("No hits were drawn: <code>sentences.concordance</code> is 0, or nothing was found.")
+        return Section("Concordance", "concordance", text=[text])
+    file = "data/concordance.tsv"
+    there = file in results.files
+    linked = html(
+        ' The <a href="{}">file of the concordance</a> (TSV, opens in a spreadsheet) has the same hits under the same'
+        " numbers, with the corpus file and place of each, and a column to mark what is not the word.",
+        file,
+    )
+    text = html("Hits drawn at random; a text that occurs several times is drawn once.{}", linked if there else "")
+    unpacked = f"A script unpacks these hits{'; without one they are in the file of the concordance' * there}."
+    return Section("Concordance", "concordance", text=[text], parts=_hits_by_set(tables, results, unpacked))
+
+
+def _hits_by_set(tables: AuditTables, results: Results, unpacked: str) -> list[Section]:
+    hits: defaultdict[str, list[Markup]] = defaultdict(list)
+    for row in tables.concordance.sort("stimulus", "rank").iter_rows(named=True):
+        hit = Markup("<li><span>{}</span><mark>{}</mark><span>{}</span></li>")
+        hits[row["stimulus"]].append(hit.format(row["left"], row["form"], row["right"]))
+    totals = dict(tables.forms.group_by("stimulus").agg(pl.col("occurrences").sum()).iter_rows())
+    words = [
+        (word_set.name, word) for word_set in word_sets(results.categories, results.forms) for word in word_set.words
+    ]
+    placed = {word.stimulus for _, word in words}
+    words += [("Words of no set", Word(name, "", "", [], 0)) for name in hits if name not in placed]
+    arranged: dict[str, list[tuple[Word, list[Markup]]]] = {}
+    for name, word in words:
+        if word.stimulus in hits:
+            arranged.setdefault(name, []).append((word, hits.pop(word.stimulus)))
+    return [
+        Section(
+            html("<strong>{}</strong> {} stimuli, {:,} hits", name, len(found), sum(len(drawn) for _, drawn in found)),
+            parts=[_hits_of(word, drawn, totals.get(word.stimulus, 0)) for word, drawn in found],
+            folded=True,
+            packed=unpacked,
+            look="concordance",
+        )
+        for name, found in arranged.items()
+    ]
+
+
+def _hits_of(word: Word, drawn: Sequence[Markup], occurrences: int) -> Section:
+    groups = html(" · <code>{}</code>", word.groups) if word.groups else ""
+    title = html(
+        "<strong>{}</strong> {}{} · {} of {:,} hits", word.stimulus, word.gloss, groups, len(drawn), occurrences
+    )
+    hits = html('<ol class="kwic" lang="{}">{}</ol>', language_of(word.stimulus), Markup("").join(drawn))
+    return Section(title, widget=hits, folded=True, is_open=True)

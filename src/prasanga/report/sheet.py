@@ -1,0 +1,596 @@
+"""A table for readers, and how it is written as HTML, CSV, Markdown and LaTeX: labels in front, numbers, notes below.
+
+What a table shows is decided where it is made (`ceat_table`, `paper_tables`, `pair_table`, `sections`).
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import re
+import unicodedata
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate, groupby
+
+from markupsafe import Markup, escape
+
+from prasanga.errors import printable
+from prasanga.report.grid import is_number
+from prasanga.spreadsheets import guarded_text
+
+MISSING = "–"
+MINUS = "\N{MINUS SIGN}"
+
+
+def signed(value: float | None, decimals: int = 3, *, minus: str = "-") -> str:
+    """Return a number with its sign; what rounds to zero has none. A dash for null, NaN and infinite."""
+    if value is None or not is_number(value):
+        return MISSING
+    text = f"{abs(value):.{decimals}f}"
+    if float(text) == 0:
+        return text
+    return ("+" if value > 0 else minus) + text
+
+
+def plain(value: float | None, decimals: int = 3) -> str:
+    """Return a number without a plus; in exponents where it would round to zero, a dash where there is none."""
+    if value is None or not is_number(value):
+        return MISSING
+    if isinstance(value, int):
+        return f"{value}"
+    text = f"{value:.{decimals}f}"
+    if float(text) == 0:
+        return "0" if value == 0 else f"{value:.1e}".replace("-", MINUS)
+    return text.replace("-", MINUS)
+
+
+def one_decimal(value: float | None) -> str:
+    """Return a percentage with one decimal; a dash where there is none."""
+    return f"{value:.1f}" if value is not None and is_number(value) else MISSING
+
+
+def probability(p: float | None) -> str:
+    """Return a p as ".032", "< .001" or "1"; a dash where there is none."""
+    if p is None or not is_number(p):
+        return MISSING
+    if p < 0.001:
+        return "< .001"
+    return "1" if p >= 0.9995 else f"{p:.3f}"[1:]
+
+
+def equals_probability(p: float | None) -> str:
+    """Return a p for use after its name: "= .032", "< .001"."""
+    text = probability(p)
+    return text if text.startswith("<") else f"= {text}"
+
+
+def from_log(log_p: float | None) -> str:
+    """Return a p from its natural logarithm, as "< 1e−12" where it is too small to be written out."""
+    if log_p is None or not is_number(log_p):
+        return MISSING
+    exponent = log_p / math.log(10)
+    return probability(math.exp(log_p)) if exponent > -3 else f"< 1e{MINUS}{math.floor(-exponent)}"
+
+
+MARK = "*"
+
+_LONG, _LINE, _COLUMN = 18, 14, 8
+"""A head with more characters is broken into lines of so many; a column of numbers is as wide as so many."""
+
+_LABEL, _BETWEEN, _PAGE = 34, 2.6, 104
+"""In characters of LaTeX's small print: a label in one line where it is broken, the room between columns, a page."""
+
+
+_LINES, _HEAD, _NOTE = 54, 5, 125
+"""Lines of a page of LaTeX, those that the head of a table takes, and characters in a line of the notes."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A number as text, and how it is set off.
+
+    Attributes:
+        text: what stands in the cell. On the page, `Markup` is HTML, and any other text is escaped.
+        mark: written behind the text, in CSV as well.
+        bold: whether it is in bold.
+        underlined: whether it is underlined.
+        shade: of the heat scale: `zero`, `plus-1` to `plus-5`, `minus-1` to `minus-5`, or `missing`.
+        order: what a table of the page sorts by in place of the text; empty for nothing, None for the text.
+        hover: what the cell tells when pointed at.
+    """
+
+    text: str = MISSING
+    mark: str = ""
+    bold: bool = False
+    underlined: bool = False
+    shade: str = ""
+    order: str | None = None
+    hover: str = ""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line: the text in front of the numbers, the numbers, and why some are missing (for CSV).
+
+    Attributes:
+        labels: one for each head of the sheet.
+        cells: one for each column.
+        note: why cells are missing; CSV alone has it, the page says it below the table.
+        block: the head of the block of rows that begins here; empty for a block without a head, None for no new block.
+        look: class of the row on the page.
+        anchor: what a link of the page leads to it by.
+        hover: what the first label tells when pointed at.
+        search: what the row is found and filtered by in place of its first label.
+        order: what the row is sorted by in place of its first label.
+    """
+
+    labels: tuple[str, ...]
+    cells: tuple[Cell, ...]
+    note: str = ""
+    block: str | None = None
+    look: str = ""
+    anchor: str = ""
+    hover: str = ""
+    search: str = ""
+    order: str = ""
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A table: heads of the labels, columns as (group, name), and the rows. A group may be empty.
+
+    Attributes:
+        heads: of the labels.
+        columns: of the cells.
+        rows: the lines.
+        caption: what the table shows, on the page.
+        look: classes of the table on the page; one that is `explorable` sorts and filters there.
+        kinds: of heads and columns by name, on the page: `list` (few values, chosen from a list), `text`, or the name
+            of a style. A column is a `number` where nothing else is said.
+        hidden: columns that an explorable table shows only when they are chosen.
+    """
+
+    heads: tuple[str, ...]
+    columns: tuple[tuple[str, str], ...]
+    rows: tuple[Row, ...]
+    caption: str = ""
+    look: str = ""
+    kinds: Mapping[str, str] = field(default_factory=dict)
+    hidden: Collection[str] = ()
+
+
+def numbers(*names: str) -> tuple[tuple[str, str], ...]:
+    """Return columns of these names without a group."""
+    return tuple(("", name) for name in names)
+
+
+def sheet_to_csv(sheet: Sheet) -> str:
+    """Write a table as CSV, group and name in one head, with a last column that says what is missing and why."""
+    header = [*sheet.heads, *(" ".join(filter(None, column)) for column in sheet.columns), "note"]
+    lines = [[*map(guarded_text, row.labels), *map(marked_text, row.cells), row.note] for row in sheet.rows]
+    return write_csv([header, *lines])
+
+
+def sheets_to_markdown(sheets: Sequence[Sheet], notes: Sequence[str]) -> str:
+    """Write tables as Markdown, one below the other, with notes as a list."""
+    blocks = []
+    for sheet in sheets:
+        heads = [escape_markdown(" ".join(filter(None, column))) for column in sheet.columns]
+        lines = [[*map(escape_markdown, sheet.heads), *heads]]
+        lines += [[*("---" for _ in sheet.heads), *("---:" for _ in sheet.columns)]]
+        lines += [[*map(escape_markdown, row.labels), *map(_markdown_cell, row.cells)] for row in sheet.rows]
+        blocks.append("\n".join(f"| {' | '.join(line)} |" for line in lines))
+    listed = "\n".join(f"- {escape_markdown(note)}" for note in notes)
+    return "\n\n".join([*blocks, *([listed] if listed else [])]) + "\n"
+
+
+def sheets_to_latex(sheets: Sequence[Sheet], notes: Sequence[str], *, caption: str, label: str) -> str:
+    r"""Write tables as a LaTeX `table*` (needs booktabs and nothing else), with notes in a minipage below.
+
+    pdflatex sets no Bangla and no Devanagari without further packages and fonts, so that the text is ASCII: notes have
+    the number of such words in place of the words, and a last note says where these are. What does not fit on a page
+    goes on in further ones, under the same number.
+
+    Args:
+        sheets: the tables, one below the other.
+        notes: sentences below them.
+        caption: the caption, in plain text.
+        label: what \ref calls it.
+    """
+    shown = [count_words_of_other_scripts(note) for note in notes]
+    if shown != [_in_latin(note) for note in notes]:
+        shown.append("Words in other scripts are counted here; the CSV and Markdown files of this table name them.")
+    pages = _pages(sheets, shown)
+    lines = [r"% Needs \usepackage{booktabs}."]
+    for number, page in enumerate(pages):
+        lines += [r"\begin{table*}", r"\centering\small"]
+        lines += ["\n\n\\medskip\n".join(_tabular(sheet) for sheet in page), ""] if page else []
+        if number == len(pages) - 1:
+            listed = "\\par\n".join(map(escape_latex, shown))
+            lines += [r"\smallskip", r"\begin{minipage}{\linewidth}\footnotesize", listed, r"\end{minipage}"]
+        if number:
+            lines += [r"\addtocounter{table}{-1}", rf"\caption{{{escape_latex(caption)} (Continued.)}}"]
+        else:
+            lines += [rf"\caption{{{escape_latex(caption)}}}", rf"\label{{{label}}}"]
+        lines += [r"\end{table*}", ""]
+    return "\n".join(lines)
+
+
+def sheet_to_html(sheet: Sheet) -> Markup:
+    """Write a table of the page, in a region that scrolls sideways on a narrow screen."""
+    kinds = {**{name: "number" for _, name in sheet.columns}, **sheet.kinds}
+    width = len(sheet.heads) + len(sheet.columns)
+    firsts = {0} if _has_groups(sheet) else set[int]()
+    if firsts:
+        ends = accumulate(n_columns for _, n_columns in group_heads(sheet))
+        firsts |= set(ends)
+    bodies = [""]
+    for row in sheet.rows:
+        if row.block is not None:
+            bodies.append("")
+        if row.block:
+            bodies[-1] += _element(
+                "tr",
+                _element("th", html("<span>{}</span>", row.block), scope="rowgroup", colspan=width),
+                class_="block",
+            )
+        first, *others = row.labels
+        cells = [
+            _element("th", shown(first), scope="row", title=row.hover, data_search=row.search, data_order=row.order),
+            *(_element("td", shown(label), class_="label") for label in others),
+            *(
+                _html_cell(cell, kinds[name], starts_group=n in firsts)
+                for n, ((_, name), cell) in enumerate(zip(sheet.columns, row.cells, strict=True))
+            ),
+        ]
+        bodies[-1] += _element("tr", Markup("").join(cells), id=row.anchor, class_=row.look) + "\n"
+    table = _element(
+        "table",
+        _element("caption", shown(sheet.caption))
+        + _element("thead", _html_heads(sheet, kinds, firsts))
+        + Markup("").join(_element("tbody", Markup(body)) for body in bodies if body),
+        class_=sheet.look,
+    )
+    label = Markup(shown(sheet.caption)).striptags()
+    return Markup('<div class="scroll" role="region" aria-label="{}" tabindex="0">{}</div>\n').format(label, table)
+
+
+def html(template: str, *values: object) -> Markup:
+    """Return HTML with these values in its places, text among them escaped (`shown`)."""
+    return Markup(template).format(*(shown(value) if isinstance(value, str) else value for value in values))
+
+
+def shown(text: str) -> Markup:
+    """Return text as it stands in the page: Bangla and Hindi words marked as such for fonts and screen readers.
+
+    What is HTML already (`Markup`) stays as it is.
+    """
+    if isinstance(text, Markup):
+        return text
+    if text.isascii():
+        return escape(text)
+    parts = [
+        Markup('<span lang="{}">{}</span>').format(language_of(part), part) if n % 2 else escape(part)
+        for n, part in enumerate(_INDIC.split(text))
+    ]
+    return Markup("").join(parts)
+
+
+def language_of(text: str) -> str:
+    """Return bn or hi by the script of a text: Bangla, or Devanagari."""
+    return "bn" if _BANGLA.search(text) else "hi"
+
+
+def _html_heads(sheet: Sheet, kinds: Mapping[str, str], firsts: Collection[int]) -> Markup:
+    labels = [
+        _element("th", shown(head), scope="col", class_=kinds.get(head, ""), rowspan="2" if firsts else "")
+        for head in sheet.heads
+    ]
+    names = [
+        _element(
+            "th",
+            shown(name),
+            scope="col",
+            class_=f"{kinds[name]}{' first' if n in firsts else ''}",
+            data_visible="false" if name in sheet.hidden else "",
+        )
+        for n, (_, name) in enumerate(sheet.columns)
+    ]
+    if not firsts:
+        return _element("tr", Markup("").join([*labels, *names]))
+    groups = [
+        _element("th", shown(group), scope="colgroup", colspan=n_columns, class_="group first")
+        for group, n_columns in group_heads(sheet)
+    ]
+    return _element("tr", Markup("").join([*labels, *groups])) + _element("tr", Markup("").join(names))
+
+
+def _html_cell(cell: Cell, kind: str, *, starts_group: bool) -> Markup:
+    text = cell.text
+    if text.startswith("-") and text[1:2].isdigit():
+        text = f"{MINUS}{text[1:]}"
+    written = shown(text)
+    if cell.underlined:
+        written = html('<u>{}</u><span class="unseen">{}</span>', written, cell.mark or MARK)
+    elif cell.mark:
+        written += escape(cell.mark)
+    looks = (kind, cell.shade, "bold" if cell.bold else "", "first" if starts_group else "")
+    order = {} if cell.order is None else {"data_order": Markup(cell.order)}
+    return _element("td", written, class_=" ".join(filter(None, looks)), title=cell.hover, **order)
+
+
+def _element(name: str, content: Markup, **attributes: object) -> Markup:
+    """Return an element of HTML; attributes that are empty texts are left out, but for `data_order` as `Markup`."""
+    written = Markup("").join(
+        Markup(' {}="{}"').format(key.rstrip("_").replace("_", "-"), value)
+        for key, value in attributes.items()
+        if value != "" or isinstance(value, Markup)
+    )
+    return Markup("<{0}{1}>{2}</{0}>").format(name, written, content)
+
+
+def _has_groups(sheet: Sheet) -> bool:
+    return any(group for group, _ in sheet.columns)
+
+
+def _pages(sheets: Sequence[Sheet], notes: Sequence[str]) -> list[list[Sheet]]:
+    """Return the tables that stand on each page; on the last one the notes have room as well."""
+    pages: list[list[Sheet]] = [[]]
+    height = 0.0
+    for sheet in sheets:
+        longest = _longest_label(sheet)
+        of_sheet = _HEAD + sum(
+            max(len(_broken_label(label, longest)) for label in row.labels) + (longest is not None) * 0.4
+            for row in sheet.rows
+        )
+        if pages[-1] and height + of_sheet > _LINES:
+            pages.append([])
+            height = 0.0
+        pages[-1].append(sheet)
+        height += of_sheet
+    if pages[-1] and height + sum(1 + len(note) // _NOTE for note in notes) > _LINES:
+        pages.append([])
+    return pages
+
+
+def marked_text(cell: Cell) -> str:
+    """Return the text of a cell with its mark; what is underlined has the mark where nothing can be underlined."""
+    return cell.text + (cell.mark or (MARK if cell.underlined else ""))
+
+
+def group_heads(sheet: Sheet) -> list[tuple[str, int]]:
+    """Return each group in a row, with how many columns stand below it."""
+    return [(group, len(list(columns))) for group, columns in groupby(sheet.columns, key=lambda column: column[0])]
+
+
+def split_wide(sheet: Sheet, at_most: int) -> list[Sheet]:
+    """Return the sheet in parts that fit on a page of LaTeX, of at most so many columns, each with all labels.
+
+    A group is not taken apart if it fits. Widths are reckoned in characters.
+    """
+    room = _PAGE - _width_of_labels(sheet, _longest_label(sheet))
+
+    def fits(columns: Sequence[int]) -> bool:
+        return len(columns) <= 1 or (len(columns) <= at_most and _width_of_columns(sheet, columns) <= room)
+
+    parts: list[list[int]] = []
+    first = 0
+    for _, n_columns in group_heads(sheet):
+        group = list(range(first, first + n_columns))
+        first += n_columns
+        if parts and fits([*parts[-1], *group]):
+            parts[-1] += group
+        elif fits(group):
+            parts.append(group)
+        else:
+            parts.append(group[:1])
+            for column in group[1:]:
+                if fits([*parts[-1], column]):
+                    parts[-1].append(column)
+                else:
+                    parts.append([column])
+    return [
+        Sheet(
+            sheet.heads,
+            tuple(sheet.columns[i] for i in part),
+            tuple(Row(row.labels, tuple(row.cells[i] for i in part), row.note) for row in sheet.rows),
+        )
+        for part in parts
+    ]
+
+
+def _longest_label(sheet: Sheet) -> int | None:
+    """Return from how many characters on labels are broken: only where the table would not fit on a page otherwise."""
+    fits = _width_of_labels(sheet, None) + _width_of_columns(sheet, range(len(sheet.columns))) <= _PAGE
+    return None if fits else _LABEL
+
+
+def _width_of_labels(sheet: Sheet, longest: int | None) -> float:
+    columns = zip(sheet.heads, *(row.labels for row in sheet.rows), strict=True)
+    return sum(
+        _BETWEEN + max(len(line) for text in column for line in _broken_label(text, longest)) for column in columns
+    )
+
+
+def _width_of_columns(sheet: Sheet, columns: Sequence[int]) -> float:
+    width = 0.0
+    for group, found in groupby((sheet.columns[i] for i in columns), key=lambda column: column[0]):
+        names = [max(_COLUMN, *map(len, _broken(name))) for _, name in found]
+        head = max(map(len, _broken(group, len(names) * _COLUMN)))
+        width += max(sum(names) + _BETWEEN * len(names), head + _BETWEEN)
+    return width
+
+
+def write_csv(lines: Sequence[Sequence[str]]) -> str:
+    """Write lines of cells as CSV with LF at the end of each."""
+    buffer = io.StringIO()
+    csv.writer(buffer, lineterminator="\n").writerows(lines)
+    return buffer.getvalue()
+
+
+def escape_markdown(text: str) -> str:
+    """Return plain text that Markdown shows as it is, in one line."""
+    # a lone > is plain inside a cell or a sentence
+    for sign in "\\|*_`<[]":
+        text = text.replace(sign, f"\\{sign}")
+    return printable(" ".join(text.split()))
+
+
+def escape_latex(text: str) -> str:
+    """Return plain text that LaTeX sets as it is, in one line; (?) for a name in a script that needs other fonts."""
+    latin = _OTHER_SCRIPTS.sub("(?)", _in_latin(_UNPRINTED.sub(" ", text)))
+    return " ".join("".join(_LATEX.get(sign, sign) for sign in latin).split())
+
+
+def count_words_of_other_scripts(text: str) -> str:
+    """Return the text with the number of words in place of those not in Latin letters: "3 words: no vector"."""
+
+    def counted(words: re.Match[str]) -> str:
+        n_words = len(_OTHER_SCRIPTS.findall(words[0]))
+        return f"{n_words} word{'s' if n_words > 1 else ''}"
+
+    return _LIST_IN_OTHER_SCRIPTS.sub(counted, _in_latin(text))
+
+
+def _in_latin(text: str) -> str:
+    """Return the text with Latin letters without their accents; what is left besides is of other scripts."""
+    return "".join(_bare(sign) for sign in unicodedata.normalize("NFC", text))
+
+
+def _bare(sign: str) -> str:
+    if sign.isascii() or sign in _LATEX:
+        return sign
+    # a letter of another script has no ASCII in it
+    return unicodedata.normalize("NFKD", sign).encode("ascii", "ignore").decode() or sign
+
+
+def _greek(sign: str) -> str:
+    """Return a Greek letter in mathematics; LaTeX has no command for those that look like Latin ones."""
+    latin = {"ο": "o"} | dict(zip("ΑΒΕΖΗΙΚΜΝΟΡΤΧ", "ABEZHIKMNOPTX", strict=True))
+    if sign in latin:
+        return f"${latin[sign]}$" if sign.islower() else latin[sign]
+    name = unicodedata.name(sign).split()[-1].lower().replace("lamda", "lambda")
+    name = "varsigma" if sign == "ς" else name
+    return rf"$\{name if sign.islower() else name.capitalize()}$"
+
+
+_LETTERS = {"ø": "o", "Ø": "O", "æ": "ae", "Æ": "AE", "œ": "oe", "Œ": "OE", "ß": "ss", "ł": "l", "Ł": "L", "ı": "i"}
+
+_LATEX = {
+    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": "$<$",
+    ">": "$>$",
+    "|": "$|$",
+    "\N{MINUS SIGN}": "$-$",
+    "\N{MULTIPLICATION SIGN}": r"$\times$",
+    "\N{EM DASH}": "---",
+    "‘": "`",
+    "’": "'",
+    "“": "``",
+    "”": "''",
+    MISSING: "--",
+    "\N{PLUS-MINUS SIGN}": r"$\pm$",
+    "\N{LESS-THAN OR EQUAL TO}": r"$\leq$",
+    "\N{GREATER-THAN OR EQUAL TO}": r"$\geq$",
+    "\N{MIDDLE DOT}": r"$\cdot$",
+    "\N{SECTION SIGN}": r"\S{}",
+    "\N{DEGREE SIGN}": r"$^{\circ}$",
+    "\N{SUPERSCRIPT TWO}": "$^{2}$",
+    "\N{SUPERSCRIPT THREE}": "$^{3}$",
+    "\N{VULGAR FRACTION ONE HALF}": "1/2",
+    "\N{MICRO SIGN}": r"$\mu$",
+    **{sign: rf"\{name}{{}}" for sign, name in _LETTERS.items()},
+    **{sign: _greek(sign) for sign in "αβγδεζηθικλμνξοπρςστυφχψωΑΒΓΔΕΖΗΘΙΚΛΜΝΞΟΠΡΣΤΥΦΧΨΩ"},
+}
+
+_OTHER = f"[^\x00-\x7f{re.escape(''.join(sign for sign in _LATEX if not sign.isascii()))}]"
+_INDIC_WORD = "[\u0900-\u09ff\u200c\u200d]+"
+_INDIC = re.compile(f"({_INDIC_WORD}(?:[ ,]+{_INDIC_WORD})*)")
+_BANGLA = re.compile("[\u0980-\u09ff]")
+_UNPRINTED = re.compile("[\0-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+# a word, or several with spaces and hyphens between them
+_OTHER_SCRIPTS = re.compile(rf"{_OTHER}+(?:[ \-]+{_OTHER}+)*")
+_LIST_IN_OTHER_SCRIPTS = re.compile(rf"{_OTHER_SCRIPTS.pattern}(?:, {_OTHER_SCRIPTS.pattern})*")
+
+
+def _markdown_cell(cell: Cell) -> str:
+    text = f"**{cell.text}**" if cell.bold else cell.text
+    return (f"<u>{text}</u>" if cell.underlined else text) + cell.mark
+
+
+def _latex_cell(cell: Cell) -> str:
+    if cell.text == MISSING:
+        return "--"
+    number = rf"\mathbf{{{cell.text}}}" if cell.bold else cell.text
+    number = f"${number}^{{{cell.mark}}}$" if cell.mark else f"${number}$"
+    return rf"\underline{{{number}}}" if cell.underlined else number
+
+
+def _tabular(sheet: Sheet) -> str:
+    n_labels = len(sheet.heads)
+    lines = [rf"\begin{{tabular}}{{{'l' * n_labels}{'r' * len(sheet.columns)}}}", r"\toprule"]
+    names = [_stacked(name) for _, name in sheet.columns]
+    if _has_groups(sheet):
+        heads, rules = zip(*_group_heads(sheet), strict=True)
+        lines += [" & ".join([*map(escape_latex, sheet.heads), *heads]) + r" \\", " ".join(filter(None, rules))]
+        lines += [" & ".join([*("" for _ in sheet.heads), *names]) + r" \\"]
+    else:
+        lines += [" & ".join([*map(escape_latex, sheet.heads), *names]) + r" \\"]
+    lines += [r"\midrule"]
+    longest = _longest_label(sheet)
+    for number, row in enumerate(sheet.rows):
+        if number and longest is not None:
+            lines.append(r"\addlinespace")  # else it is not plain to which line of the labels a number belongs
+        labels = [_stack(_broken_label(label, longest), "[l]") for label in row.labels]
+        lines.append(" & ".join([*labels, *map(_latex_cell, row.cells)]) + r" \\")
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"])
+
+
+def _group_heads(sheet: Sheet) -> Iterator[tuple[str, str]]:
+    """Yield each group's head over its columns, and the rule below it."""
+    first = len(sheet.heads) + 1
+    for group, n_columns in group_heads(sheet):
+        last = first + n_columns - 1
+        head = rf"\multicolumn{{{n_columns}}}{{c}}{{{_stacked(group, n_columns * _COLUMN)}}}"
+        yield head, rf"\cmidrule(lr){{{first}-{last}}}" if group else ""
+        first = last + 1
+
+
+def _stacked(name: str, room: int = 0) -> str:
+    """Return a head; a long name is broken after -, _, . or a space into lines one above the other."""
+    return _stack(_broken(name, room))
+
+
+def _stack(lines: Sequence[str], side: str = "") -> str:
+    # after \\ these signs would belong to it
+    stack = r" \\ ".join(("{}" if line[:1] in ("*", "[") else "") + escape_latex(line) for line in lines)
+    return rf"\shortstack{side}{{{stack}}}" if len(lines) > 1 else stack
+
+
+def _broken(name: str, room: int = 0) -> list[str]:
+    if len(name) <= max(_LONG, room):
+        return [name]
+    return _lines_of(name, r"[^-_. ]*[-_. ]?", _LINE)
+
+
+def _broken_label(text: str, longest: int | None) -> list[str]:
+    """Return a label in lines, before its parenthesis if both parts are short enough."""
+    first, found, rest = text.partition(" (")
+    if longest is not None and found and len(text) > longest >= max(len(first), len(rest) + 1):
+        return [first, f"({rest}"]
+    return [text] if longest is None or len(text) <= longest else _lines_of(text, r"[^ ]* ?", longest)
+
+
+def _lines_of(text: str, parts: str, width: int) -> list[str]:
+    """Return the text in lines of at most `width` characters, broken between its parts, within longer ones."""
+    lines = [""]
+    for part in re.findall(parts, text):
+        if lines[-1] and len(lines[-1].rstrip()) + len(part.rstrip()) > width:
+            lines.append("")
+        lines[-1] += part
+    return [line[start : start + width] for line in lines for start in range(0, len(line), width)] or [""]

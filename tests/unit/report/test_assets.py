@@ -1,0 +1,81 @@
+"""Styles and scripts of the page: their order, their policy, and what may not stand in them."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+
+import pytest
+
+from prasanga.errors import InputError
+from prasanga.report import vendor
+from prasanga.report.assets import LIBRARIES, checked, page_assets, policy_of
+
+
+def test_each_script_comes_after_what_it_needs() -> None:
+    assets = page_assets()
+    marks = (
+        "FloatingUICore=",
+        "FloatingUIDOM=",
+        "DataTables 3",
+        "ColumnControl 2",
+        ".heat-table",
+        "'table.explorable'",
+    )
+    first = [next(n for n, text in enumerate(assets.scripts) if mark in text) for mark in marks]
+    assert first == sorted(first)
+    assert "prasanga-colours" in assets.first
+    assert not any("prasanga-colours" in text for text in assets.scripts)
+
+
+def test_own_styles_come_after_those_of_others() -> None:
+    style = page_assets().style
+    at = [style.index(text) for text in ("table.dataTable", ".dtcc", "--surface: #ffffff", ".explored {")]
+    assert at == sorted(at)
+
+
+def test_the_policy_names_each_script_and_nothing_else() -> None:
+    assets = page_assets()
+    texts = [assets.first, *assets.scripts]
+    digests = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in texts]
+    policy = dict(part.strip().split(" ", 1) for part in assets.policy.split(";"))
+    assert policy["script-src"].split() == [f"'sha256-{digest}'" for digest in digests]
+    assert policy["default-src"] == "'none'"
+    assert policy["img-src"] == policy["font-src"] == "data:"
+    assert '"' not in assets.policy
+    assert "script-src 'none';" in policy_of([])
+
+
+def test_everything_is_the_same_each_time() -> None:
+    assert page_assets(["hi", "bn"]) == page_assets(["bn", "hi", "en"])
+
+
+@pytest.mark.parametrize(
+    ("languages", "families"),
+    [([], {"Bengali"}), (["hi"], {"Bengali", "Devanagari"}), (["en"], {"Bengali"})],
+)
+def test_a_page_brings_the_fonts_of_its_languages(languages: list[str], families: set[str]) -> None:
+    style = page_assets(languages).style
+    found = re.findall(r'@font-face \{ font-family: "Noto Sans (\w+)"; font-style: normal; font-weight: (\d+)', style)
+    assert set(found) == {(family, weight) for family in families for weight in ("400", "700")}
+    assert re.findall(r"url\((?![\"']?data:)", style) == []
+
+
+def test_licences_go_with_the_libraries() -> None:
+    assets = page_assets()
+    whole = "\n".join([assets.style, *assets.scripts])
+    for name in {entry.licence_file for file, entry in vendor.vendored().items() if file.endswith((".js", ".css"))}:
+        assert vendor.text_of(name).strip() in whole
+    assert "floating-ui" in whole
+    for name in LIBRARIES:
+        assert f"{vendor.vendored()[name].package} {vendor.vendored()[name].version}, MIT" in whole
+
+
+@pytest.mark.parametrize("text", ["a('</script>')", "a('</SCRIPT')", "// <!-- <script>"])
+def test_what_ends_its_element_is_refused(text: str) -> None:
+    with pytest.raises(InputError, match=r"x\.js: '(</script|</SCRIPT|<!--)' cannot stand in a <script> of the page"):
+        checked("x.js", text, "script")
+    assert checked("x.js", "a('</style>')\r\nb\rc", "script") == "a('</style>')\nb\nc"
+    with pytest.raises(InputError, match=r"x\.css"):
+        checked("x.css", "a { } </style>", "style")
