@@ -51,7 +51,9 @@ class Method:
         tables: its tables, the table of estimates or scores first.
         in_family: whether its tests count where p of word associations is corrected by Holm's method.
         has_twins: whether each model is measured a second time with random weights.
-        published_as: its name in tables of published numbers.
+        published_as: its name in tables of published numbers, "" if there are none.
+        title: of its section of the page, "" if it has its own.
+        about: what that section says of it.
     """
 
     name: str
@@ -64,6 +66,8 @@ class Method:
     in_family: bool = False
     has_twins: bool = True
     published_as: str = ""
+    title: str = ""
+    about: str = ""
 
     def is_asked_for(self, config: Mapping[str, Any]) -> bool:
         """Return whether a config asks for this method."""
@@ -142,6 +146,9 @@ SEAT = Method(
     _estimates("seat", "SEAT", "associations"),
     in_family=True,
     published_as="seat",
+    title="SEAT: words in bleached sentences",
+    about="Vectors of sentences such as \u201cThis is a flower\u201d, which say little but the word (May et al. 2019)."
+    " p_stimuli moves a word with all its sentences.",
 )
 
 WEAT = Method(
@@ -155,6 +162,8 @@ WEAT = Method(
     in_family=True,
     has_twins=False,
     published_as="weat",
+    title="WEAT: static vectors",
+    about="One vector for each word, whatever stands around it (Caliskan et al. 2017).",
 )
 
 LOG_PROBABILITY = Method(
@@ -167,6 +176,10 @@ LOG_PROBABILITY = Method(
     _estimates("log_probability", "log-probability bias", "likelihoods"),
     in_family=True,
     published_as="log_probability_bias",
+    title="Log-probability bias: masked words in templates",
+    about="How much likelier a model finds the words of the first target set than those of the second beside an"
+    " attribute word, less how much it does with that word masked (Kurita et al. 2019; Sadhu et al. 2024, section 3.3)."
+    " p_stimuli moves an attribute word with all its sentences.",
 )
 
 STRUCTURES = Method(

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from prasanga.columns import remade_by, require_columns
+from prasanga.methods import METHODS as ALL_METHODS
 from prasanga.pairs.names import OVERALL
 from prasanga.pairs.reasons import REASONS as PAIR_REASONS
 from prasanga.report.grid import METHODS, Estimate, is_number, pair_grid_of, sort_lengths, why_missing, words_left_out
@@ -58,12 +59,8 @@ _PLACES = {
     "corpus": ("#coverage", "Coverage"),
     "samples": ("#coverage", "Coverage"),
     "embeddings": ("#embeddings", "Embeddings"),
+    **{method.name: (f"#{method.name}", method.label) for method in ALL_METHODS},
     "ceat": ("#coverage", "Coverage"),
-    "seat": ("#seat", "SEAT"),
-    "weat": ("#weat", "WEAT"),
-    "log_probability": ("#log_probability", "Log-probability bias"),
-    "structures": ("#structures", "Sentence structures"),
-    "pairs": ("#pairs", "Sentence pairs"),
 }
 
 

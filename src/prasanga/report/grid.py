@@ -16,6 +16,7 @@ import polars as pl
 
 from prasanga.columns import remade_by, require_columns
 from prasanga.errors import InputError
+from prasanga.methods import CEAT, FAMILY
 from prasanga.pairs.names import OVERALL
 
 ALPHA = 0.05
@@ -24,11 +25,11 @@ ALPHA = 0.05
 FIRST_DRAWS = 100
 """The first number of draws of which the effect is known besides that of all."""
 
-LABELS = {"seat": "SEAT", "weat": "WEAT", "log_probability": "Log-probability bias"}
-"""How a method besides CEAT is called in a sentence, a caption or a menu, by the name of its table."""
+METHODS = {method.name: method.label for method in FAMILY}
+"""How a method of word associations is called in a sentence, a caption or a menu, by the name of its table."""
 
-METHODS = {"ceat": "CEAT", **LABELS}
-"""The same of all methods whose estimates are of words, in their order."""
+LABELS = {name: label for name, label in METHODS.items() if name != CEAT.name}
+"""The same of all but CEAT."""
 
 
 LANGUAGES = {"en": "English", "hi": "Hindi", "bn": "Bangla"}

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, TypeAlias
 import polars as pl
 
 from prasanga.errors import InputError
+from prasanga.methods import FAMILY
 from prasanga.report import ceat_table
 from prasanga.report.ceat_table import HOLM, HOLM_OF_ATTRIBUTES, LARGE, NOT_BY_DRAWS, Marking
 from prasanga.report.grid import (
@@ -135,13 +136,7 @@ def layouts_of(config: Mapping[str, Any]) -> list[str]:
 
 def methods_of(config: Mapping[str, Any]) -> list[str]:
     """Return the methods that a study measures, as their tables of estimates are called."""
-    wanted = {
-        "ceat": config["categories"],
-        "seat": config["seat"]["categories"],
-        "weat": config["static"]["vectors"],
-        "log_probability_bias": config["log_probability"]["categories"],
-    }
-    return [method for method, something in wanted.items() if something]
+    return [method.published_as for method in FAMILY if method.published_as and method.is_asked_for(config)]
 
 
 def method_name(method: str) -> str:

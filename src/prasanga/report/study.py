@@ -9,17 +9,12 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
+from prasanga import methods
 from prasanga.documents import read_document
 from prasanga.frames import read_frame
 from prasanga.report.comparison_text import reason_in
 
-TABLES = (
-    *("ceat", "ceat_words", "differences", "settling", "convergence"),
-    *("seat", "weat", "log_probability"),
-    *("structures", "structure_differences", "traits"),
-    *("bias_percentages", "pair_differences", "pair_statistics"),
-    *("coverage", "forms"),
-)
+TABLES = (*(name for name, table in methods.TABLES.items() if table.on_page), "coverage", "forms")
 """Results that are one Parquet table each."""
 
 
@@ -53,6 +48,7 @@ class Results:
         pair_statistics: what all sets of pairs hold.
         pair_scores: the scores of a set by a model or its twin, a table each.
         pair_oddities: what is odd about each set, by its name.
+        others: estimates of further methods of `prasanga.methods`, by name.
         coverage: one row for each stimulus and segment length.
         forms: surface forms.
         categories: the layout of `categories.json`, glosses included.
@@ -82,6 +78,7 @@ class Results:
     pair_statistics: pl.DataFrame | None = None
     pair_scores: Sequence[pl.DataFrame] = ()
     pair_oddities: Mapping[str, pl.DataFrame] = field(default_factory=dict)
+    others: Mapping[str, pl.DataFrame] = field(default_factory=dict)
     coverage: pl.DataFrame | None = None
     forms: pl.DataFrame | None = None
     categories: Mapping[str, Any] = field(default_factory=dict)
@@ -97,8 +94,9 @@ class Results:
     @property
     def methods(self) -> list[tuple[str, pl.DataFrame]]:
         """Return name and estimates of each method besides CEAT that was measured: seat, weat, log_probability."""
+        tables = {**vars(self), **self.others}
         return [
-            (name, table) for name in ("seat", "weat", "log_probability") if (table := getattr(self, name)) is not None
+            (name, table) for name in methods.names_of(methods.FAMILY[1:]) if (table := tables.get(name)) is not None
         ]
 
 
@@ -124,8 +122,11 @@ def read_results(
     of = paths.get
     audit = {Path(path).stem: read_frame(path) for path in of("audit", [])}
     folder = Path(page).parent
+    tables = {name: read_frame(paths[name][0]) for name in TABLES if of(name)}
+    fields = Results.__dataclass_fields__
     return Results(
-        **{name: read_frame(paths[name][0]) for name in TABLES if of(name)},
+        **{name: table for name, table in tables.items() if name in fields},
+        others={name: table for name, table in tables.items() if name not in fields},
         pair_scores=[read_frame(path) for path in of("pair_scores", [])],
         pair_oddities={
             Path(path).name.removesuffix(".oddities.parquet"): read_frame(path) for path in of("pair_oddities", [])
@@ -227,25 +228,7 @@ def left_out_of(files: EmbeddingFiles) -> dict[tuple[str, str], dict[str, int]]:
     return found
 
 
-NAMES = {
-    "ceat": "CEAT",
-    "ceat_words": "the associations of single words in CEAT",
-    "differences": "the differences between lengths and between models",
-    "settling": "where effects settle",
-    "convergence": "the effects as draws are added",
-    "seat": "SEAT",
-    "weat": "WEAT",
-    "log_probability": "log-probability bias",
-    "structures": "the traits in sentence structures",
-    "structure_differences": "the comparison of sentence structures",
-    "traits": "the scores of single traits",
-    "bias_percentages": "the bias percentages of sentence pairs",
-    "pair_differences": "the differences of scores of sentence pairs",
-    "pair_statistics": "the statistics of the sets of pairs",
-}
-"""What each table of results has to say, as a part of a sentence."""
-
-_WITH_P = ("ceat", "seat", "weat", "log_probability", "bias_percentages")
+_WITH_P = (*methods.names_of(methods.FAMILY), "bias_percentages")
 """Results with a p that is corrected for all of its family."""
 
 _NAMED = 4
@@ -273,7 +256,7 @@ def missing_results(said: Mapping[str, str], paths: Mapping[str, str]) -> list[s
         paths: where each result of a finished study is.
     """
     return [
-        f"{_capitalized(NAMES.get(name, name))} {_is(name)} "
+        f"{_capitalized(methods.TABLES[name].holds)} {_is(name)} "
         + (f"not complete: {part}{_only_so_far(name)}." if part else "not there.")
         + f" `snakemake {paths[name]}` makes {'them' if _is(name) == 'are' else 'it'}."
         for name, part in said.items()
@@ -289,5 +272,4 @@ def _capitalized(name: str) -> str:
 
 
 def _is(name: str) -> str:
-    plural = ("differences", "convergence", "ceat_words", "structures", "traits", "bias_percentages")
-    return "are" if name in (*plural, "pair_differences", "pair_statistics") else "is"
+    return "is" if methods.TABLES[name].is_one else "are"

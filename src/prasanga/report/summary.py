@@ -203,7 +203,7 @@ def _static_vectors(static: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _methods(results: Results) -> dict[str, Any]:
-    tables = {"ceat": results.ceat, **{name: getattr(results, name) for name in LABELS}}
+    tables = {"ceat": results.ceat, **dict.fromkeys(LABELS), **dict(results.methods)}
     bias = results.bias_percentages
     return {
         **{

@@ -208,7 +208,9 @@ def test_the_tests_of_all_methods_are_one_family(planned: Planned) -> None:
     for method in names_of(FAMILY):
         gathered = files.gathered(method)
         assert gathered["estimates"] == of_methods[method]
-        assert set(gathered["others"]) == {path for other in names_of(FAMILY) if other != method for path in of_methods[other]}
+        assert set(gathered["others"]) == {
+            path for other in of_methods if other != method for path in of_methods[other]
+        }
         assert gathered["words"] == [path.replace(".parquet", ".words.parquet") for path in of_methods[method]]
         assert len(files.models_of_twins(method)) == len(gathered["twins"])
     assert files.gathered("seat")["twins"] == [

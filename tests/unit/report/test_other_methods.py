@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
 import pytest
 from page_parts import lines_of, names_of, numbers_of, plain, said_in, sheet_of, sheets_of
 
+from prasanga import methods as registry
 from prasanga.errors import InputError
 from prasanga.report.findings import findings_of_differences, other_method
 from prasanga.report.section import Section
@@ -307,3 +309,12 @@ def test_hostile_text_is_escaped(render_beside: Callable[..., str]) -> None:
     page = render_beside(seat=estimates(row(**bad)), weat=estimates(row(**bad, effect=None)), files=(hostile,))
     assert "<script>alert" not in page
     assert "&lt;script&gt;" in page
+
+
+def test_estimates_of_a_further_method_stand_beside_those_of_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A method whose record is all that there is of it: its table has no field among the results."""
+    seat = pl.DataFrame({"effect_size": [0.5]})
+    further = replace(registry.SEAT, name="further")
+    monkeypatch.setattr(registry, "FAMILY", (*registry.FAMILY, further))
+    results = Results(seat=seat, others={"further": seat})
+    assert [name for name, _ in results.methods] == ["seat", "further"]

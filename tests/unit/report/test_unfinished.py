@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from prasanga.report.study import NAMES, missing_results, said_of_parts
+from prasanga.methods import TABLES
+from prasanga.report.study import missing_results, said_of_parts
 
 
 def test_what_is_not_there_and_what_is_there_in_part() -> None:
-    paths = {name: f"results/{name}.parquet" for name in NAMES}
+    paths = {name: f"results/{name}.parquet" for name in TABLES}
     parts = said_of_parts([f"results/associations/ceat/bert/{length}.parquet" for length in range(6)], 8)
     assert parts == "2 of 8 parts are there; bert/0, bert/1, bert/2, bert/3 and 2 more not yet"
     assert missing_results({"ceat": parts, "pair_statistics": ""}, paths) == [
@@ -19,7 +20,7 @@ def test_what_is_not_there_and_what_is_there_in_part() -> None:
     assert missing_results({}, paths) == []
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", TABLES)
 def test_a_corrected_p_is_spoken_of_where_there_is_one(name: str) -> None:
     part = said_of_parts(["results/x/bert/9.parquet"], 2)
     (sentence,) = missing_results({name: part}, {name: "results/x.parquet"})

@@ -10,6 +10,7 @@ import polars as pl
 from markupsafe import Markup
 
 from prasanga.columns import remade_by, require_columns
+from prasanga.methods import method_named
 from prasanga.report.grid import (
     ALPHA,
     LABELS,
@@ -144,25 +145,6 @@ _CONVENTIONS_OF_OTHERS = (
     *("vectors", "method", "forms", "pieces", "terms", "seed"),
 )
 
-_TITLES = {
-    "seat": "SEAT: words in bleached sentences",
-    "weat": "WEAT: static vectors",
-    "log_probability": "Log-probability bias: masked words in templates",
-}
-
-_TEXTS = {
-    "seat": (
-        "Vectors of sentences such as \u201cThis is a flower\u201d, which say little but the word (May et al. 2019)."
-        " p_stimuli moves a word with all its sentences."
-    ),
-    "weat": "One vector for each word, whatever stands around it (Caliskan et al. 2017).",
-    "log_probability": (
-        "How much likelier a model finds the words of the first target set than those of the second beside an attribute"
-        " word, less how much it does with that word masked (Kurita et al. 2019; Sadhu et al. 2024, section 3.3)."
-        " p_stimuli moves an attribute word with all its sentences."
-    ),
-}
-
 
 def other_methods(results: Results) -> list[Section]:
     """Return the sections of SEAT, WEAT and log-probability bias, as far as they were measured."""
@@ -214,12 +196,13 @@ def _other_method(method: str, table: pl.DataFrame) -> Section:
     families: dict[str, list[Category]] = {}
     for category in dict.fromkeys(_category(row) for row in rows):
         families.setdefault(re.sub(r"\d.*", "", category.name), []).append(category)
-    of_weat = method == "weat"
-    text = prose("other_method", about=f"{_TEXTS[method]}{_exchanged(table)}", twin="" if of_weat else " and its twin")
-    no_twin = ", and no random twin of static vectors" if of_weat else ""
+    about = method_named(method)
+    twin = " and its twin" if about.has_twins else ""
+    text = prose("other_method", about=f"{about.about}{_exchanged(table)}", twin=twin)
+    no_twin = "" if about.has_twins else ", and no random twin of static vectors"
     more = f"There is no interval where a set has fewer than eight words{no_twin}."
     return Section(
-        _TITLES[method],
+        about.title,
         method,
         LABELS[method],
         text=[text],
@@ -227,6 +210,11 @@ def _other_method(method: str, table: pl.DataFrame) -> Section:
         parts=[_family(method, rows, letters, categories) for letters, categories in families.items()],
         notes=[conventions_note(conventions_of(rows, _CONVENTIONS_OF_OTHERS), more)],
     )
+
+
+def _unit(method: str) -> str:
+    """Return what a row or column of a method is called."""
+    return "Vectors" if method_named(method).unit == "vectors" else "Model"
 
 
 def _overview_sheet(method: str, rows: Sequence[Estimate], families: Iterable[Sequence[Category]]) -> Sheet:
@@ -243,7 +231,7 @@ def _overview_sheet(method: str, rows: Sequence[Estimate], families: Iterable[Se
         for family in families
         for category in family
     )
-    caption = f"Effect size by category and {'vectors' if method == 'weat' else 'model'}"
+    caption = f"Effect size by category and {_unit(method).lower()}"
     return Sheet(("Category",), numbers(*models), lines, caption, "heat-table overview", {"Category": "corner"})
 
 
@@ -265,7 +253,7 @@ def _family(method: str, rows: Sequence[Estimate], letters: str, categories: Seq
     names = [category.name for category in categories]
     name = names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
     about = AXES.get(letters) or ", ".join(dict.fromkeys(category.attributes for category in categories))
-    first = "Vectors" if method == "weat" else "Model"
+    first = _unit(method)
     columns = [
         number
         for number in _NUMBERS_OF_OTHERS

@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 
+from prasanga.methods import method_named
 from prasanga.pairs.names import OVERALL
 from prasanga.report.comparison import (
     PAIRS,
@@ -64,9 +65,10 @@ def paper_tables(config: Mapping[str, Any], results: Results) -> Section | None:
     """
     estimates = {"ceat": results.ceat, **dict(results.methods)}
     tables = {
-        "log_probability_bias" if name == "log_probability" else name: table
+        published: table
         for name, table in estimates.items()
         if table is not None and not (name == "ceat" and table.is_empty())
+        if (published := method_named(name).published_as)
     }
     preset, language, pairs = preset_of(config), str(config["language"]), results.bias_percentages
     made = [
