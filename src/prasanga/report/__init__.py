@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from prasanga.report.ceat_table import to_csv, to_latex, to_markdown
     from prasanga.report.figures.effects import plot_effect_by_length
     from prasanga.report.figures.saving import save_figure
     from prasanga.report.findings import headline_findings
