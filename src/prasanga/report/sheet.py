@@ -227,10 +227,7 @@ def sheet_to_html(sheet: Sheet) -> Markup:
     """Write a table of the page, in a region that scrolls sideways on a narrow screen."""
     kinds = {**{name: "number" for _, name in sheet.columns}, **sheet.kinds}
     width = len(sheet.heads) + len(sheet.columns)
-    firsts = {0} if _has_groups(sheet) else set[int]()
-    if firsts:
-        ends = accumulate(n_columns for _, n_columns in group_heads(sheet))
-        firsts |= set(ends)
+    firsts = {0, *accumulate(n for _, n in group_heads(sheet))} if _has_groups(sheet) else set()
     bodies = [""]
     for row in sheet.rows:
         if row.block is not None:
