@@ -7,7 +7,8 @@ import polars as pl
 from prasanga.frames import read_frame
 from prasanga.logs import log_to
 from prasanga.parquet import write_text
-from prasanga.report.comparison import PAIRS, compare, compare_pairs, with_pairs
+from prasanga.report.comparison import PAIRS, compare, compare_pairs
+from prasanga.report.comparison_text import with_pairs
 from prasanga.report.published import read_models, read_percentages, read_published
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ written. What is folded, and what has a head of its own within a section, is a s
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -58,7 +59,7 @@ class Section:
         folded: whether it is closed until it is opened.
         is_open: whether a folded part is open at first.
         packed: what to say where no script can unpack it; empty for a part that stands in the page as it is.
-        look: class of the element.
+        look: class of a folded part, or of the definitions.
     """
 
     title: str
@@ -83,18 +84,13 @@ class Section:
 
 def render(template: str, **context: Any) -> Markup:
     """Return the HTML of `templates/<template>.html.j2`; a name that it lacks is an error."""
-    environment = Environment(
-        loader=PackageLoader(templates.__name__, ""),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=lambda value: shown(value) if isinstance(value, str) else value,
-    )
-    environment.filters["packed"] = pack
-    environment.filters["table"] = sheet_to_html
-    environment.filters["with_code"] = with_code
-    return Markup(environment.get_template(f"{template}.html.j2").render(**context))
+    return Markup(_templates().get_template(f"{template}.html.j2").render(**context))
+
+
+def prose(passage: str, **values: object) -> Markup:
+    """Return a passage of `templates/prose.html.j2` with these values in it, in one line."""
+    written = getattr(_templates().get_template("prose.html.j2").module, passage)(**values)
+    return Markup(" ".join(written.split()))
 
 
 def section_to_html(section: Section) -> Markup:
@@ -112,7 +108,8 @@ def figure_of(results: Results, name: str, *, label: str, caption: str) -> list[
         caption: what stands below it.
     """
     svg = results.figures.get(name)
-    return [Figure(inline(svg, label=label), caption)] if svg else []
+    # as an attribute a label has no tags
+    return [Figure(inline(svg, label=shown(label).striptags()), caption)] if svg else []
 
 
 def with_code(text: str) -> Markup:
@@ -140,3 +137,19 @@ def hides_texts(config: Mapping[str, Any]) -> bool:
 def count(n: int, one: str, many: str = "") -> str:
     """Return a number with its noun: "1 pair", "1,200 pairs"."""
     return f"{n:,} {one if n == 1 else many or f'{one}s'}"
+
+
+@functools.cache
+def _templates() -> Environment:
+    environment = Environment(
+        loader=PackageLoader(templates.__name__, ""),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=lambda value: shown(value) if isinstance(value, str) else value,
+    )
+    environment.filters["packed"] = pack
+    environment.filters["table"] = sheet_to_html
+    environment.filters["with_code"] = with_code
+    return environment

@@ -161,6 +161,11 @@ class Sheet:
     hidden: Collection[str] = ()
 
 
+def row_of(label: str, *cells: str | Cell) -> Row:
+    """Return a row of one label; texts are cells that are not set off."""
+    return Row((label,), tuple(cell if isinstance(cell, Cell) else Cell(cell) for cell in cells))
+
+
 def numbers(*names: str) -> tuple[tuple[str, str], ...]:
     """Return columns of these names without a group."""
     return tuple(("", name) for name in names)
@@ -222,10 +227,7 @@ def sheet_to_html(sheet: Sheet) -> Markup:
     """Write a table of the page, in a region that scrolls sideways on a narrow screen."""
     kinds = {**{name: "number" for _, name in sheet.columns}, **sheet.kinds}
     width = len(sheet.heads) + len(sheet.columns)
-    firsts = {0} if _has_groups(sheet) else set[int]()
-    if firsts:
-        ends = accumulate(n_columns for _, n_columns in group_heads(sheet))
-        firsts |= set(ends)
+    firsts = {0, *accumulate(n for _, n in group_heads(sheet))} if _has_groups(sheet) else set()
     bodies = [""]
     for row in sheet.rows:
         if row.block is not None:
@@ -253,13 +255,13 @@ def sheet_to_html(sheet: Sheet) -> Markup:
         + Markup("").join(_element("tbody", Markup(body)) for body in bodies if body),
         class_=sheet.look,
     )
-    label = Markup(shown(sheet.caption)).striptags()
+    label = shown(sheet.caption).striptags()
     return Markup('<div class="scroll" role="region" aria-label="{}" tabindex="0">{}</div>\n').format(label, table)
 
 
-def html(template: str, *values: object) -> Markup:
+def html(template: str, *values: str | float) -> Markup:
     """Return HTML with these values in its places, text among them escaped (`shown`)."""
-    return Markup(template).format(*(shown(value) if isinstance(value, str) else value for value in values))
+    return Markup(template.format(*(shown(value) if isinstance(value, str) else value for value in values)))
 
 
 def shown(text: str) -> Markup:
@@ -317,18 +319,18 @@ def _html_cell(cell: Cell, kind: str, *, starts_group: bool) -> Markup:
     elif cell.mark:
         written += escape(cell.mark)
     looks = (kind, cell.shade, "bold" if cell.bold else "", "first" if starts_group else "")
-    order = {} if cell.order is None else {"data_order": Markup(cell.order)}
+    order = {} if cell.order is None else {"data_order": escape(cell.order)}
     return _element("td", written, class_=" ".join(filter(None, looks)), title=cell.hover, **order)
 
 
-def _element(name: str, content: Markup, **attributes: object) -> Markup:
-    """Return an element of HTML; attributes that are empty texts are left out, but for `data_order` as `Markup`."""
-    written = Markup("").join(
-        Markup(' {}="{}"').format(key.rstrip("_").replace("_", "-"), value)
+def _element(name: str, content: str, **attributes: object) -> Markup:
+    """Return an element of HTML; attributes that are empty texts are left out, but for those that are `Markup`."""
+    written = "".join(
+        f' {key.rstrip("_").replace("_", "-")}="{escape(value)}"'
         for key, value in attributes.items()
         if value != "" or isinstance(value, Markup)
     )
-    return Markup("<{0}{1}>{2}</{0}>").format(name, written, content)
+    return Markup(f"<{name}{written}>{content}</{name}>")
 
 
 def _has_groups(sheet: Sheet) -> bool:

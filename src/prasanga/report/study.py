@@ -12,7 +12,7 @@ import polars as pl
 from prasanga import methods
 from prasanga.documents import read_document
 from prasanga.frames import read_frame
-from prasanga.report.comparison import reason_in
+from prasanga.report.comparison_text import reason_in
 
 TABLES = (*(name for name, table in methods.TABLES.items() if table.on_page), "coverage", "forms")
 """Results that are one Parquet table each."""

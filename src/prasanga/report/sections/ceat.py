@@ -29,6 +29,7 @@ from prasanga.report.section import (
     count,
     figure_of,
     preset_of,
+    prose,
     render,
 )
 from prasanga.report.sections.estimates import (
@@ -53,6 +54,7 @@ from prasanga.report.sheet import (
     numbers,
     plain,
     probability,
+    row_of,
     sheet_to_html,
     signed,
 )
@@ -87,18 +89,15 @@ def effect_by_length(results: Results) -> Section | None:
     grid = ceat_grid(results)
     if grid is None:
         return None
-    label = (
-        f"Line charts of effect size against segment length, {', '.join(grid.lengths)} words, one panel for each of"
-        f" {len(grid.categories)} categories, one line for each of {', '.join(grid.models)};"
-        f" {' and '.join(grid.modes)} draws. The same numbers stand in the heat table below."
+    label = prose(
+        "effect_by_length_label",
+        lengths=", ".join(grid.lengths),
+        n=len(grid.categories),
+        models=", ".join(grid.models),
+        modes=" and ".join(grid.modes),
     )
     draws = f"{grid.modes[0]} draws" if len(grid.modes) > 1 else "draws"
-    caption = (
-        "Combined effect size of CEAT by segment length, one panel a category. Above the zero line, the first target"
-        " set stands closer to the first attribute set than the second target set does. Pale bars: 95 % interval over"
-        f" words and contexts of the {draws}, how large the effect might be with other words of the same kind. Sets of"
-        " fewer than eight words have none."
-    )
+    caption = prose("effect_by_length_caption", draws=draws)
     figures = figure_of(results, "effect_by_length", label=label, caption=caption)
     if not figures:
         return None
@@ -111,23 +110,7 @@ def effects(config: Mapping[str, Any], results: Results) -> Section | None:
     if grid is None:
         return None
     in_paper = preset_of(config) == "paper"
-    what = html(
-        ". <strong>Bold with an asterisk</strong>: p_stimuli &lt; .05 after Holm's correction for all tests of words of"
-        " the study."
-    )
-    if in_paper:
-        what = html(
-            ", marked and shaded as in Tables 5 and 6 of Sadhu et al. (2024). <strong>An asterisk</strong>: not"
-            " significant, p_draws of at least .005. That p falls with the number of draws and says nothing about other"
-            " words; the p that does, p_stimuli, is among what a cell tells. The shades are those of small (0.2),"
-            " medium (0.5) and large effects (0.8); the colour tells the sign, which the greys of the paper do not."
-        )
-    text = html(
-        "Effect sizes{} Each cell tells its interval, its controls and its conventions when pointed at, tapped or"
-        ' reached by the keyboard; the same stand under <a href="#numbers">All numbers</a>, to which each category'
-        " leads.",
-        what,
-    )
+    text = prose("effects", in_paper=in_paper)
     tables = {mode: sheet_to_html(heat_sheet(grid, mode, in_paper=in_paper)) for mode in grid.modes}
     widget = render("heat", tables=tables, legend=_legend(in_paper=in_paper), in_paper=in_paper)
     return Section("Effects by category, model and length", "effects", "Effects", text=[text], widget=widget)
@@ -153,7 +136,7 @@ def sample_modes(results: Results) -> Section | None:
                     apart.append((abs(difference), f"{category.name}, {model}, {length} words"))
                 p_values = (probability(_number(row, "p_stimuli")) for row in (fixed, random))
                 effects = (signed(value, minus=MINUS) for value in (first, second, difference))
-                rows.append(Row((category.name,), tuple(map(Cell, (model, length, *effects, *p_values)))))
+                rows.append(row_of(category.name, model, length, *effects, *p_values))
     names = ("fixed", "random", "difference", "p_stimuli, fixed", "p_stimuli, random")
     sheet = Sheet(
         ("Category",),
@@ -176,22 +159,13 @@ def sample_modes(results: Results) -> Section | None:
         "sample_modes",
         "Fixed against random",
         text=[
-            html(
-                "An estimate of CEAT is a mean over many draws{}; each takes one context for every word. With"
-                " <strong>fixed</strong> draws all models get the same contexts, so that a difference between two"
-                " models does not come from the draws. With <strong>random</strong> draws each model has its own. Both"
-                " estimate the same effect. How far apart they are says how much an effect depends on which contexts"
-                " happened to be drawn. How sure an effect is beyond these words and contexts is another question, and"
-                " the interval answers it.",
-                f" ({n_samples})" if n_samples else "",
-            ),
+            prose("sample_modes", n_samples=f" ({n_samples})" if n_samples else ""),
             compared,
         ],
         figures=figure_of(
             results,
             "sample_modes",
-            label="Effect sizes by random against fixed draws, one panel for each segment length, a point for each"
-            " category and model, with the line on which both are the same. The same numbers stand in the table below.",
+            label=prose("sample_modes_label"),
             caption="Each point is a category by one model; on the line fixed and random draws give the same effect.",
         ),
         parts=[Section("Fixed and random draws: all numbers", sheets=[sheet], folded=True)],
@@ -202,14 +176,7 @@ def reading(results: Results) -> Section | None:
     """Return the section on what the numbers of CEAT say, and what not."""
     if ceat_grid(results) is None:
         return None
-    text = (
-        "A word is associated with one attribute set rather than the other by the difference of its mean cosines with"
-        " them. The effect size is the difference between the two target sets in this association, in standard"
-        " deviations. CEAT draws one context of each word, many times, and combines the draws in a random-effects"
-        " model. p_draws, p_stimuli and the interval tell how sure a number is; they answer different questions and do"
-        " not replace each other. The random twin and attributes dealt anew are controls: they tell what a number is"
-        " worth."
-    )
+    text = prose("reading")
     meanings = [(each.name, f"{each.meaning} {each.limit}") for each in QUANTITIES if "ceat" in each.methods]
     return Section("Reading the numbers", "reading", "Reading the numbers", text=[text], definitions=meanings)
 
@@ -258,10 +225,7 @@ def all_numbers(results: Results) -> Section | None:
     ]
     text = conventions_note(
         conventions_of(grid.estimates.values(), _CONVENTIONS_OF_CEAT),
-        html(
-            "τ², I² and Q are always those with the sampling variance of the effect size (see"
-            ' <a href="#methods">Methods</a>).'
-        ),
+        prose("all_numbers"),
         head="Conventions of these estimates",
     )
     title = html("<strong>{}</strong> estimate{} with all their numbers", len(rows), "" if len(rows) == 1 else "s")
@@ -285,21 +249,15 @@ def settling_of(config: Mapping[str, Any], results: Results) -> Section | None:
         results,
         "settling",
         label="Distance of each effect from the one at the longest segment length, one panel for each category.",
-        caption="Distance of the effect from the one at the longest length, with its paired 95 % interval; the band is"
-        " shaded.",
+        caption=prose("settling_caption"),
     )
     convergence = figure_of(
         results,
         "convergence",
         label="Effect against the number of draws at the longest segment length, one panel for each category.",
-        caption="The effect of the first draws against their number, at the longest length; around that of all draws"
-        " the band is shaded. Markers are filled from where the effect stays in it.",
+        caption=prose("convergence_caption"),
     )
-    text = (
-        f"From which context length on does the effect stay within {config['associations']['band']} of the one at the"
-        " longest length? Largest distance: of all shorter lengths. Sure: the paired intervals of the differences lie"
-        " within that band as well."
-    )
+    text = prose("settling", band=config["associations"]["band"])
     return Section(
         "Where effects settle",
         "lengths",
@@ -332,16 +290,14 @@ def heat_sheet(grid: Grid, mode: str, *, in_paper: bool = False) -> Sheet:
         in_paper: whether marks and shades are those of Tables 5 and 6 of Sadhu et al.
     """
     rows = tuple(
-        Row(
-            (
-                html(
-                    '<a href="#numbers-{}" title="{}">{}</a> <span class="sets">{}<br>{}</span>',
-                    n,
-                    Markup.escape(category.title),
-                    *(category.name, category.targets, category.attributes),
-                ),
+        row_of(
+            html(
+                '<a href="#numbers-{}" title="{}">{}</a> <span class="sets">{}<br>{}</span>',
+                n,
+                Markup.escape(category.title),
+                *(category.name, category.targets, category.attributes),
             ),
-            tuple(
+            *(
                 _heat_cell(
                     grid.at(category.name, model, length, mode), f"{model}, {length} words, {mode} draws", in_paper
                 )
@@ -441,15 +397,13 @@ def _settling_sheet(table: pl.DataFrame) -> Sheet:
         ("Category",),
         numbers("Model", "Draws", "settled from", "largest distance", "sure"),
         tuple(
-            Row(
-                (row["category"],),
-                (
-                    Cell(row["model"]),
-                    Cell(row["sample_mode"]),
-                    Cell(_settled(row)),
-                    Cell(f"{row['largest_distance']:.2f}" if is_number(row["largest_distance"]) else MISSING),
-                    Cell(MISSING if row["longest"] is None else "yes" if row["sure"] else "no"),
-                ),
+            row_of(
+                row["category"],
+                row["model"],
+                row["sample_mode"],
+                _settled(row),
+                f"{row['largest_distance']:.2f}" if is_number(row["largest_distance"]) else MISSING,
+                MISSING if row["longest"] is None else "yes" if row["sure"] else "no",
             )
             for row in rows
         ),

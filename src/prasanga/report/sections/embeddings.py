@@ -14,10 +14,10 @@ import polars as pl
 
 from prasanga.report.coverage import VECTOR_REASONS
 from prasanga.report.grid import sort_lengths
-from prasanga.report.section import Section
+from prasanga.report.section import Section, prose
 from prasanga.report.sections.ceat import ceat_grid
 from prasanga.report.sections.texts import with_asides
-from prasanga.report.sheet import MINUS, MISSING, Cell, Row, Sheet, html, numbers
+from prasanga.report.sheet import MINUS, MISSING, Cell, Row, Sheet, html, numbers, row_of
 from prasanga.report.study import EmbeddingFiles, Report, Results, families_of, family_of
 from prasanga.report.words import glosses_of
 
@@ -48,10 +48,7 @@ def embeddings(results: Results) -> Section | None:
     if files is None:
         if ceat_grid(results) is None:
             return None
-        nothing = (
-            "What the embeddings stage says of models and vectors is not there, so that this page cannot tell what was"
-            " cut or left out."
-        )
+        nothing = prose("no_embeddings")
         return Section("Embeddings", "embeddings", "Embeddings", text=[nothing])
     glosses = glosses_of(results.categories)
     lengths = sort_lengths(length for _, length in files.lists)
@@ -59,10 +56,7 @@ def embeddings(results: Results) -> Section | None:
     summary = _summary([_total(files, name, lengths) for name in families_of(files).values()])
     text = [*([html("<strong>{}</strong>", summary)] if summary else []), *_missing(files)]
     if decoders := [name for name, kind in kinds.items() if kind == "decoder"]:
-        text.append(
-            f"{', '.join(decoders)}: a decoder reads from left to right, so that its vector of a target knows what"
-            " stands before it and nothing of what comes after: with the target in the middle, half of its segment."
-        )
+        text.append(prose("decoders", models=", ".join(decoders)))
     if both := [name for name, kind in kinds.items() if kind == "encoder-decoder"]:
         text.append(f"{', '.join(both)}: vectors are those of the encoder; the decoder is not used.")
     return Section(
@@ -92,7 +86,7 @@ def _models_sheet(files: EmbeddingFiles) -> Sheet:
         "Quantization",
     )
     columns = ("Kind", "Weights", "Parameters", "Dimensions", "Reads pieces", *texts[2:])
-    rows = tuple(Row((name,), tuple(map(Cell, _model(files, name)))) for name in files.studied)
+    rows = tuple(row_of(name, *_model(files, name)) for name in files.studied)
     caption = "Models, and how their vectors were made"
     return Sheet(("Model",), numbers(*columns), rows, caption, "settings", dict.fromkeys(texts, "text"))
 
@@ -169,7 +163,7 @@ def _vectors_sheet(files: EmbeddingFiles, lengths: Sequence[str]) -> Sheet:
         sizes = [sum(listed["sizes"].values()) for listed in lists if listed and "sizes" in listed]
         size = f"{sum(sizes) / 1e6:,.1f} MB" if len(sizes) == len(lengths) else NOT_KNOWN
         counts = [*map(_count, lists), _total(files, name, lengths)]
-        rows.append(Row((name,), (*map(_count_cell, counts), Cell(size))))
+        rows.append(row_of(name, *map(_count_cell, counts), size))
     columns = numbers(*(f"{length} words" for length in lengths), "In all", "On disk")
     caption = "Vectors by segment length; what was left out has none, what was cut has one from a part of its context"
     return Sheet(("Model",), columns, tuple(rows), caption)
@@ -215,17 +209,14 @@ def _losses(
         for (stimulus, reason), by_length in sorted(found.items(), key=lambda pair: (-pair[1].total(), pair[0])):
             counts = [*(by_length[length] for length in lengths), by_length.total()]
             texts = (glosses.get(stimulus, ""), family, VECTOR_REASONS.get(reason, reason))
-            rows.append(Row((stimulus,), tuple(map(Cell, (*texts, *(f"{n:,}" for n in counts))))))
+            rows.append(row_of(stimulus, *texts, *(f"{n:,}" for n in counts)))
     if not rows:
         return []
     heads = ("Gloss", "Model", "Reason")
     columns = numbers(*heads, *(f"{length} words" for length in lengths), "In all")
     caption = f"{title} by stimulus and model"
     sheet = Sheet(("Stimulus",), columns, tuple(rows), caption, "losses", dict.fromkeys(heads, "text"))
-    where = html(
-        "Each of them stands with its form in"
-        " <code>results/embeddings/&lt;model&gt;/&lt;length&gt;/&lt;bucket&gt;.left_out.tsv</code>."
-    )
+    where = prose("left_out_of_vectors")
     return [
         Section(
             html("<strong>{}</strong> by stimulus, model and length", title),
@@ -287,13 +278,10 @@ def _difference_to_float32(files: EmbeddingFiles) -> list[Section]:
         found = files.precisions[name]
         cosines = (f"{found[key]:.7f}" if found.get(key) is not None else MISSING for key in _COSINES)
         compared = f"{found['compared']:,}" if found.get("compared") else MISSING
-        rows.append(Row((name,), tuple(map(Cell, (compared, *cosines, str(found.get("reason") or ""))))))
+        rows.append(row_of(name, compared, *cosines, str(found.get("reason") or "")))
     if not rows:
         return []
-    text = (
-        "Some segments were embedded once more in float32, without quantization, and each vector was compared with the"
-        " one that is used; a cosine of 1 is no difference."
-    )
+    text = prose("float32")
     columns = numbers("Compared", "Mean", "Least", "Least, float16 on disk alone", "Remark")
     caption = "Cosine between the vectors used and those in float32"
     sheet = Sheet(("Model",), columns, tuple(rows), caption, kinds={"Remark": "text"})
@@ -305,18 +293,14 @@ def _tokenizers(files: EmbeddingFiles, glosses: Mapping[str, str]) -> list[Secti
     audited = [family for family in families_of(files) if family in files.audits]
     if not audited:
         return []
-    text = (
-        "Before a model ran, its tokenizer was tried on every surface form of the words. A form with a piece that it"
-        " does not know has no vector of its own; where marks are lost, a word may turn into another one; stimuli with"
-        " the same pieces are one word to the model."
-    )
+    text = prose("tokenizers")
     shares = ("Forms with an unknown piece", "Forms that lose marks", "Stimuli with the pieces of another")
     rows = []
     for family in audited:
         audit = files.audits[family]
         cells = (f"{100 * audit[name]:.3g} %" for name in _DAMAGES)
         counts = (f"{audit['n_forms']:,}", f"{audit['pieces_per_form']:.2f}")
-        rows.append(Row((family,), tuple(map(Cell, (*counts, *cells)))))
+        rows.append(row_of(family, *counts, *cells))
     columns = numbers("Forms", "Pieces per form", *shares)
     sheet = Sheet(("Model",), columns, tuple(rows), "What the tokenizers make of the forms")
     parts = [
@@ -360,4 +344,4 @@ def _pieces(row: Mapping[str, Any], glosses: Mapping[str, str]) -> Row:
         ", ".join(row["identical_to"]),
         "; ".join(row[f"{name}_example"] for name in _DAMAGES if row[f"{name}_example"]),
     )
-    return Row((row["stimulus"],), tuple(map(Cell, cells)))
+    return row_of(row["stimulus"], *cells)

@@ -25,6 +25,7 @@ from prasanga.report.grid import (
 from prasanga.report.section import (
     Section,
     conventions_note,
+    prose,
 )
 from prasanga.report.sheet import (
     MARK,
@@ -196,14 +197,8 @@ def _other_method(method: str, table: pl.DataFrame) -> Section:
     for category in dict.fromkeys(_category(row) for row in rows):
         families.setdefault(re.sub(r"\d.*", "", category.name), []).append(category)
     about = method_named(method)
-    text = html(
-        "{} <strong>Bold with an asterisk</strong>: p_stimuli &lt; .05 after Holm's correction for all tests of words"
-        " of"
-        ' the study. Colours as in the <a href="#effects">heat table</a>. Each cell tells its interval{} when pointed'
-        " at, tapped or reached by the keyboard. All numbers stand below the table.",
-        f"{about.about}{_exchanged(table)}",
-        " and its twin" if about.has_twins else "",
-    )
+    twin = " and its twin" if about.has_twins else ""
+    text = prose("other_method", about=f"{about.about}{_exchanged(table)}", twin=twin)
     no_twin = "" if about.has_twins else ", and no random twin of static vectors"
     more = f"There is no interval where a set has fewer than eight words{no_twin}."
     return Section(

@@ -36,7 +36,7 @@ from prasanga.report.grid import (
     tests_of,
     why_no_percentage,
 )
-from prasanga.report.section import Section, conventions_note, count, figure_of, hides_texts
+from prasanga.report.section import Section, conventions_note, count, figure_of, hides_texts, prose
 from prasanga.report.sections.estimates import shade_of
 from prasanga.report.sections.pair_browser import browser_part, pair_browser
 from prasanga.report.sheet import (
@@ -51,6 +51,7 @@ from prasanga.report.sheet import (
     one_decimal,
     plain,
     probability,
+    row_of,
     sheet_to_html,
     signed,
 )
@@ -110,19 +111,8 @@ def structures(results: Results) -> Section | None:
     rows = list(spread.iter_rows(named=True))
     named = ", ".join(sorted(set(spread["structure"])))
     most = max((row["n"] + row["n_left_out"] for row in rows), default=0)
-    text = html(
-        "The same traits in sentences with more and more context, {} (Sadhu et al. 2024, section 4.3), with male and"
-        " with female terms. An association is the log-probability of the male terms minus that of the female ones: 0"
-        " is no preference, and log 2 = 0.69 means twice as likely. <strong>Prior</strong>: the trait is masked, so"
-        " that it is the sentence that speaks. <strong>Corrected</strong>: what the trait adds. <strong>Fill</strong>"
-        " is both together.",
-        named,
-    )
-    compared = html(
-        "The ratio of standard deviations, and the difference of means, the second structure against the first, with a"
-        " 95 % bootstrap interval over traits. <strong>Bold with an asterisk</strong>: the interval of the ratio leaves"
-        " out 1."
-    )
+    text = prose("structures", structures=named)
+    compared = prose("structures_compared")
     unscored = [
         f"{row['model']}, {row['structure']}, {row['polarity']}: {row['n_left_out']} of"
         f" {row['n'] + row['n_left_out']} traits without a score"
@@ -139,10 +129,8 @@ def structures(results: Results) -> Section | None:
         figures=figure_of(
             results,
             "structures",
-            label="Boxes of associations by sentence structure, one panel for each model: prior and corrected, positive"
-            " and negative traits. The same numbers stand in the table below.",
-            caption=f"Associations of {most} traits in each structure: the box holds the middle half, its line is the"
-            " median, the whiskers reach the smallest and the largest. The paper shows this by eye, in Figure 2.",
+            label=prose("structures_label"),
+            caption=prose("structures_caption", n=most),
         ),
         parts=[
             *_hexbins(results),
@@ -193,19 +181,15 @@ def pairs(config: Mapping[str, Any], results: Results) -> Section | None:
         figures=figure_of(
             results,
             "score_differences",
-            label="Density of the difference of scores of the two sentences of a pair, one panel for each model, one"
-            " line for each language. The bias percentages stand in the table above.",
-            caption="By how much the score of the stereotypical sentence is above that of the other, as in Figures 4"
-            " and 5 of Sahoo et al.: density over all pairs, right of the line the stereotype is preferred. The area"
-            " under each line is 1.",
+            label=prose("densities_label"),
+            caption=prose("densities_caption"),
         ),
         definitions=_readings(first),
         parts=[part for group in grid.groups for part in _numbers_of_group(grid, group)] + [browser, *sets],
         notes=[
             conventions_note(
                 list(dict.fromkeys(row["conventions"] for row in grid.rows.values())),
-                "A preference found in a model is a fact about that model and its text, not about the people whom the"
-                " sentences name.",
+                prose("pairs_note"),
             )
         ],
     )
@@ -214,11 +198,7 @@ def pairs(config: Mapping[str, Any], results: Results) -> Section | None:
 def _hexbins(results: Results) -> list[Section]:
     """Return the figures of prior against corrected scores, one for each model, packed."""
     label = "Prior against corrected association of each trait, one panel for each sentence structure."
-    caption = (
-        "How far the sentence alone leans to one group (prior), and what the trait adds to it (corrected), as in"
-        " Figures 2 and 11 of Sadhu et al. Where there are traits enough, hexagons tell by their colour how many they"
-        " hold; the key says which."
-    )
+    caption = prose("hexbins_caption")
     parts = []
     for name in sorted((name for name in results.figures if name.startswith("hexbins_")), key=natural_order):
         file = f"figures/{name}.svg"
@@ -240,9 +220,9 @@ def _hexbins(results: Results) -> list[Section]:
 
 def _spread_sheet(rows: Sequence[Estimate]) -> Sheet:
     """Return how associations spread in each structure, a block for each model, polarity and quantity."""
-    found = {(row["model"], row["polarity"], row["quantity"]): [] for row in rows}  # type: dict[tuple[str, str, str], list[Estimate]]
+    found: dict[tuple[str, str, str], list[Estimate]] = {}
     for row in rows:
-        found[row["model"], row["polarity"], row["quantity"]].append(row)
+        found.setdefault((row["model"], row["polarity"], row["quantity"]), []).append(row)
     lines = [
         Row(
             (row["structure"],),
@@ -282,13 +262,7 @@ def _compared_sheet(differences: pl.DataFrame) -> Sheet:
 
 
 def _about_percentages(n_tests: int) -> Markup:
-    return html(
-        "The bias percentage says of how many pairs a model scores the stereotypical one higher: 50 is no preference,"
-        " 100 always the stereotype, 0 never. <strong>Bold with an asterisk</strong>: the exact test against 50 has p"
-        " &lt; .05 after Holm's correction for {} of this section that could be tested. Blue is below 50, orange above."
-        " Each cell tells its interval when pointed at, tapped or reached by the keyboard.",
-        "the one percentage" if n_tests == 1 else f"the {n_tests} percentages",
-    )
+    return prose("percentages", percentages="the one percentage" if n_tests == 1 else f"the {n_tests} percentages")
 
 
 def _readings(row: Estimate) -> list[tuple[str, str]]:
@@ -296,23 +270,17 @@ def _readings(row: Estimate) -> list[tuple[str, str]]:
     apart = (
         ", and of the percentage" if row["ties"] == "apart" else "; in the percentage they count as not stereotypical"
     )
-    runs = (
-        f"Over {row['n_runs']} random samples of {100 * row['share']:g} % of the pairs, as the paper prints them. Such"
-        " samples share most of their pairs: the deviation is no standard error."
-    )
+    runs = prose("pairs_runs", n=row["n_runs"], share=f"{100 * row['share']:g}")
     return [
         (
             "The interval",
-            f"What might other pairs of the same kind give? A bootstrap of pairs. With fewer than {FEWEST_PAIRS} pairs,"
-            " or where all are alike, look at the exact interval (Clopper and Pearson). Both take pairs for"
-            " independent; pairs made from one idea are not.",
+            prose("pairs_interval", fewest=FEWEST_PAIRS),
         ),
         ("Exact p", f"The two-sided binomial test against 50. Pairs with equal scores are left out of it{apart}."),
         *([("Mean and deviation over runs", runs)] if row["n_runs"] else []),
         (
             "Stereo and antistereo pairs",
-            "The percentage among pairs whose first sentence is the stereotypical one, and among the others. Where the"
-            " two differ much, the model prefers one place or wording, and not only a stereotype.",
+            prose("pairs_labels"),
         ),
     ]
 
@@ -321,7 +289,7 @@ def _percentage_heat(grid: PairGrid, group: Group) -> Sheet:
     """Return the percentages of one language of one set by bias type and model."""
     models = grid.models_of(group)
     rows = tuple(
-        Row((name_of_type(name),), tuple(_percentage_cell(model, grid.at(group, model, name)) for model in models))
+        row_of(name_of_type(name), *(_percentage_cell(model, grid.at(group, model, name)) for model in models))
         for name in (*grid.types, OVERALL)
     )
     caption = f"Bias percentage by bias type and model, {group.title}"
@@ -357,10 +325,11 @@ def _numbers_of_group(grid: PairGrid, group: Group) -> list[Section]:
         for model in grid.models_of(group)
         if (row := grid.at(group, model, name)) is not None
     ]
-    every = [
-        text for row in grid.rows.values() for text in [{name: write(row) for name, write in _PERCENTAGES.items()}]
+    heads = [
+        name
+        for name, write in _PERCENTAGES.items()
+        if name == "bias percentage" or any(write(row) != MISSING for row in grid.rows.values())
     ]
-    heads = [name for n, name in enumerate(_PERCENTAGES) if n == 0 or any(texts[name] != MISSING for texts in every)]
     lacks = any(why_no_percentage(row) for _, _, row in rows)
     lines = []
     before = None
@@ -380,7 +349,12 @@ def _numbers_of_group(grid: PairGrid, group: Group) -> list[Section]:
         {"why not": "text"},
     )
     parts = [Section(html("<strong>{}</strong> all numbers", group.title), sheets=[sheet], folded=True)]
-    left_out = [item for _, model, row in rows if _ == OVERALL and row["n_left_out"] for item in _left_out(model, row)]
+    left_out = [
+        item
+        for model in grid.models_of(group)
+        if (row := grid.at(group, model, OVERALL)) is not None and row["n_left_out"]
+        for item in _left_out(model, row)
+    ]
     if left_out:
         title = html("<strong>{}</strong> pairs left out, and why", group.title)
         parts.append(Section(title, items=left_out, folded=True))
@@ -401,10 +375,7 @@ def _pair_sets(statistics: pl.DataFrame, oddities: Mapping[str, pl.DataFrame], f
     require_columns("statistics of pairs", statistics, _STATISTICS, remade_by("pairs"))
     groups = groups_of(statistics.select("set", "language").iter_rows())
     file = "data/pair_statistics.csv"
-    text = (
-        "The numbers of Table 6 of Sahoo et al.: lengths, labels and bias types, the number of pairs in parentheses."
-        " Words are counted by blanks, as in the paper."
-    )
+    text = prose("pair_sets")
     return Section(
         "What the sets hold",
         "pairs-sets",
@@ -427,16 +398,16 @@ def _set(table: pl.DataFrame, group: Group) -> Section:
     # a subset of all pairs would say everything twice
     subsets = [subset for subset in subsets if subset == OVERALL or n_pairs[subset] < n_pairs[OVERALL]]
     rows = [
-        Row(
-            (_statistic_name(statistic, category),),
-            tuple(Cell(_statistic_text(statistic, *values[statistic, subset, category])) for subset in subsets),
+        row_of(
+            _statistic_name(statistic, category),
+            *(Cell(_statistic_text(statistic, *values[statistic, subset, category])) for subset in subsets),
         )
         for statistic, category in table.select("statistic", "category").unique(maintain_order=True).rows()
     ]
     sheet = Sheet(
         ("Statistic",),
         numbers(*(_ORIGINS.get(subset, subset) for subset in subsets)),
-        (Row(("Pairs",), tuple(Cell(f"{n_pairs[subset]:,}") for subset in subsets)), *rows),
+        (row_of("Pairs", *(Cell(f"{n_pairs[subset]:,}") for subset in subsets)), *rows),
         f"What the pairs consist of, {group.title}",
     )
     title = html("<strong>{}</strong> {}", group.title, count(n_pairs[subsets[0]], "pair"))
@@ -474,11 +445,7 @@ def _oddities_of(name: str, table: pl.DataFrame) -> Section:
     caption = f"Oddities of {name}, the first of each kind"
     sheet = Sheet(("Kind",), numbers(*texts), tuple(rows), caption, "oddities", dict.fromkeys(texts, "text"))
     what = f"{count(len(table), 'oddity', 'oddities')} of {count(len(kinds), 'kind')}"
-    text = html(
-        "What is scored is what the file has; the last column says where that is not so. All findings are in"
-        " <code>results/pairs/{}.oddities.parquet</code>.",
-        name,
-    )
+    text = prose("oddities", name=name)
     return Section(html("<strong>{}</strong> {}", name, what), text=[text], sheets=[sheet], folded=True)
 
 

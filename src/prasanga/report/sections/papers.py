@@ -11,15 +11,13 @@ import polars as pl
 from prasanga.methods import method_named
 from prasanga.pairs.names import OVERALL
 from prasanga.report.comparison import (
-    HOW_TO_READ,
-    HOW_TO_READ_PAIRS,
     PAIRS,
     comparison_rows,
     groups_in,
     summarize,
     summarize_pairs,
-    yes_no,
 )
+from prasanga.report.comparison_text import HOW_TO_READ, HOW_TO_READ_PAIRS, yes_no
 from prasanga.report.grid import is_number, name_of_type
 from prasanga.report.pair_table import NAME as PAIR_TABLE
 from prasanga.report.pair_table import pair_table
@@ -33,9 +31,9 @@ from prasanga.report.paper_tables import (
     paper_table,
 )
 from prasanga.report.published import PAPERS
-from prasanga.report.section import Section, count, figure_of, preset_of, with_code
+from prasanga.report.section import Section, count, figure_of, preset_of, prose, with_code
 from prasanga.report.sections.estimates import order_of
-from prasanga.report.sheet import MINUS, MISSING, Cell, Row, Sheet, html, numbers, plain, signed
+from prasanga.report.sheet import MINUS, MISSING, Cell, Row, Sheet, html, numbers, plain, row_of, signed
 from prasanga.report.study import Results
 
 OPEN = "sadhu_table4"
@@ -87,12 +85,7 @@ def paper_tables(config: Mapping[str, Any], results: Results) -> Section | None:
     beside = (
         html('under <a href="#beside-paper">Beside the paper</a>') if _is_compared(config, results) else "in the papers"
     )
-    text = html(
-        "What this study measured, in the layouts of the papers' tables. The numbers are this study's; those that the"
-        " papers print stand {}. The preset is <code>{}</code>, which decides what a mark means; the notes below each"
-        " table say it.",
-        *(beside, preset),
-    )
+    text = prose("paper_tables", place=beside, preset=preset)
     parts = [_paper_table(table, results.files) for table in made]
     return Section("The papers' tables", "paper-tables", "The papers' tables", text=[text], parts=parts)
 
@@ -130,19 +123,14 @@ def beside_paper(config: Mapping[str, Any], results: Results) -> Section | None:
     return replace(
         section,
         title=f"Beside {PAPERS.get(name, name)}",
-        text=[
-            "This study's numbers laid beside those that the paper prints for the same test, model and length. Neither"
-            " is the truth: texts, words and programs differ."
-        ],
+        text=[prose("beside_paper")],
         findings=_findings(effects, pairs),
         sheets=[_agreement(effects, pairs)],
         figures=figure_of(
             results,
             "published",
-            label="Scatter plots of measured against published numbers, one panel for each method, with the line on"
-            " which they are equal. The same numbers stand in the table of all rows.",
-            caption="Measured against published, one panel a method; on the line the two are equal. Bars: our 95 %"
-            " interval. Open markers: cells of the paper that are in doubt.",
+            label=prose("published_label"),
+            caption=prose("published_caption"),
         ),
         parts=[
             Section(
@@ -258,7 +246,7 @@ def _agreement_row(row: Mapping[str, Any], method: str, decimals: int) -> Row:
         *(interval, ranks, plain(row["median_difference"], decimals)),
         f"{row['n_inside']} of {row['n_intervals']}",
     )
-    return Row((method,), tuple(map(Cell, texts)))
+    return row_of(method, *texts)
 
 
 def _every_row(
@@ -301,7 +289,7 @@ def _line(
         ", ".join(map(str, found)),
         f"n{notes.index(row['note']) + 1}" if row["note"] else "",
     )
-    return Row((f"Table {row['table']}",), (*map(Cell, texts), *_number_cells(row, of_pairs), *map(Cell, after)))
+    return row_of(f"Table {row['table']}", *texts, *_number_cells(row, of_pairs), *after)
 
 
 def _number_cells(row: Mapping[str, Any], of_pairs: bool) -> list[Cell]:

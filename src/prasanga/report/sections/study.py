@@ -32,7 +32,7 @@ from prasanga.report.methods_text import (
 from prasanga.report.section import Section
 from prasanga.report.sections.ceat import ceat_grid
 from prasanga.report.sections.estimates import NEEDED_OF_OTHERS
-from prasanga.report.sheet import Cell, Row, Sheet, html, numbers
+from prasanga.report.sheet import Row, Sheet, html, numbers, row_of
 from prasanga.report.study import Results
 
 
@@ -58,10 +58,7 @@ def findings(results: Results) -> Section:
 
 
 def overview_sheet(results: Results) -> Sheet:
-    """Return a row for each method that was measured: over what, how many numbers came out, how many are significant.
-
-    The `anchor`-like id of each method's section stands in its link.
-    """
+    """Return a row for each method measured: over what, how many numbers came out, how many are significant."""
     rows = []
     if results.ceat is not None and not results.ceat.is_empty():
         lengths, modes = sort_lengths(results.ceat["segment_length"]), sorted(set(results.ceat["sample_mode"]))
@@ -80,15 +77,11 @@ def methods(config: Mapping[str, Any], results: Results) -> Section:
     """Return the section on methods: every choice by its name in the config, and the models."""
     models = [{"name": name, **settings} for name, settings in config.get("models", {}).items()]
     rows = tuple(
-        Row((html("<code>{}</code>", choice.key),), (Cell(choice.value), Cell(choice.meaning)))
-        for choice in choices(config)
+        row_of(html("<code>{}</code>", choice.key), choice.value, choice.meaning) for choice in choices(config)
     )
     texts = dict.fromkeys(("Value", "Meaning", "Source", "Settings"), "text")
     of_choices = Sheet(("Key",), numbers("Value", "Meaning"), rows, "Choices of this study", "choices", texts)
-    described = [
-        Row((model.name,), (Cell(model.source), Cell(model.dimensions), Cell(model.details)))
-        for model in describe_models(models)
-    ]
+    described = [row_of(model.name, model.source, model.dimensions, model.details) for model in describe_models(models)]
     columns = numbers("Source", "Dimensions", "Settings")
     of_models = Sheet(("Name",), columns, tuple(described), "Models measured", "models", texts)
     grid = ceat_grid(results)
@@ -112,8 +105,7 @@ def making(config: Mapping[str, Any], made_from: Mapping[str, str]) -> Section:
     """Return the section on what the page was made from; `made_from` is what provenance says of its making."""
     inputs = _json_of(made_from, "inputs")
     rows = tuple(
-        Row((html("<code>{}</code>", path),), (Cell(html("<code>{}</code>", digest)),))
-        for path, digest in inputs.items()
+        row_of(html("<code>{}</code>", path), html("<code>{}</code>", digest)) for path, digest in inputs.items()
     )
     sheet = Sheet(("File",), numbers("SHA-256"), rows, "SHA-256 of the files", kinds={"SHA-256": "text"})
     title = f"Digests of the {len(inputs)} files that the page was made from"
@@ -183,7 +175,7 @@ def _measured(results: Results) -> list[str]:
 
 def _row(section: str, label: str, table: pl.DataFrame, over: str, computed: str, significant: str = "") -> Row:
     cells = (str(table["model"].n_unique()), over, computed, significant or "intervals only")
-    return Row((html('<a href="#{}">{}</a>', section, label),), tuple(map(Cell, cells)))
+    return row_of(html('<a href="#{}">{}</a>', section, label), *cells)
 
 
 def _of_effects(section: str, label: str, table: pl.DataFrame, over: str) -> Row:

@@ -16,9 +16,9 @@ from prasanga.report.coverage import (
     stimuli_without_contexts,
     totals,
 )
-from prasanga.report.section import Section, count, hides_texts
+from prasanga.report.section import Section, count, hides_texts, prose
 from prasanga.report.sections.ceat import ceat_grid, left_out_of_estimates
-from prasanga.report.sheet import Cell, Row, Sheet, html, language_of, numbers
+from prasanga.report.sheet import Cell, Row, Sheet, html, language_of, numbers, row_of
 from prasanga.report.study import AuditTables, Results, left_out_of
 from prasanga.report.words import Word, glosses_of, word_sets
 
@@ -48,13 +48,7 @@ def coverage(results: Results) -> Section | None:
             f" {read['cut_sentences']:,} sentences."
         )
     if table is None:
-        text.append(
-            html(
-                "The table of coverage is not there: these results were drawn from cached vectors, without the samples"
-                " they were made of. The smallest number of contexts stands with each estimate under"
-                ' <a href="#numbers">All numbers</a>.'
-            )
-        )
+        text.append(prose("no_coverage"))
     without_vectors = {} if results.embeddings is None else left_out_of(results.embeddings)
     of_table = [] if table is None else [_ContextTables(table, results, without_vectors)]
     left_out = [] if grid is None else left_out_of_estimates(grid)
@@ -63,12 +57,7 @@ def coverage(results: Results) -> Section | None:
         stimuli = len({stimulus for stimulus, _ in without_vectors})
         said.insert(
             0,
-            html(
-                "After the drawing, some contexts of {} stimuli were left without a vector, because a tokenizer does"
-                " not know their target. They are counted in the table above, and by model and reason under"
-                ' <a href="#embeddings">Embeddings</a>.',
-                stimuli,
-            ),
+            prose("without_vectors", stimuli=stimuli),
         )
     return Section(
         "Coverage",
@@ -90,30 +79,11 @@ def audit(config: Mapping[str, Any], results: Results) -> Section | None:
     if results.audit is None:
         if ceat_grid(results) is None:
             return None
-        text = (
-            "The audit is not there: these results were drawn from cached vectors, without the sentences they were made"
-            " of. Suffixes with their hits, lengths of contexts and the concordance are missing from this page."
-        )
+        text = prose("no_audit")
         return Section("Audit of the lexicon", "audit", "Audit", text=[text])
-    text = (
-        "Is every hit the word that is meant? An ending that fits most words of a group may turn one of them into"
-        " another word, and only somebody who reads the language can tell. Two views help: what each suffix brought,"
-        " and hits of every stimulus, drawn at random, in their surroundings."
-    )
-    callout = Markup(
-        '<p class="callout quiet" role="note"><strong>When a hit is another word</strong>, a false friend, note its'
-        " form."
-        " If the suffix makes it, add the form to the <code>no_match</code> examples of the stimulus's suffix group,"
-        " and change the group, or move the word to one that fits, until the examples hold. If the same spelling is"
-        " also a form of another stimulus, or a common word of its own, an entry under <code>ambiguous:</code> in"
-        " <code>categories.yaml</code> says who gets its hits, or that nobody does. <code>docs/lexicon.md</code> shows"
-        " both files, <code>docs/audit.md</code> how to go about it. Only what depends on the form is computed"
-        " again.</p>"
-    )
-    suffixes = html(
-        "A suffix that brings far more hits than its like, or all of them for one stimulus, is the first to look at."
-        " <q>Whole form</q>: the stem changes before the ending, or the form is listed by itself."
-    )
+    text = prose("audit")
+    callout = prose("audit_callout")
+    suffixes = prose("suffixes")
     return Section(
         "Audit of the lexicon",
         "audit",
@@ -132,22 +102,21 @@ def left_out(results: Results) -> Section | None:
     found = losses_of(results)
     if found is None:
         return None
-    text = (
-        "Everything that the stages of this study counted as left out, in the order in which text flows through them."
-        " What one stage left out may be missed by a later one, too: a word without contexts is counted where it has"
-        " none, and where an estimate does without it."
-    )
+    text = prose("left_out")
     texts = ("What", "Is", "Why", "Listed under")
     sheet = Sheet(
         ("Stage",),
         numbers("What", "Is", "How many", "of", "Share", "Why", "Listed under"),
         tuple(
-            Row(
-                (loss.stage,),
-                (
-                    *(Cell(loss.what), Cell(loss.lost), Cell(f"{loss.n:,}"), Cell(f"{loss.of:,}"), Cell(loss.share)),
-                    *(Cell(loss.why), Cell(html('<a href="{}">{}</a>', loss.link, loss.place))),
-                ),
+            row_of(
+                loss.stage,
+                loss.what,
+                loss.lost,
+                f"{loss.n:,}",
+                f"{loss.of:,}",
+                loss.share,
+                loss.why,
+                html('<a href="{}">{}</a>', loss.link, loss.place),
             )
             for loss in found.rows
         ),
@@ -189,22 +158,20 @@ class _ContextTables:
             *(["Stimuli below the minimum"] if told.short is not None else []),
             *(["Contexts from the supplement"] if told.from_supplement is not None else []),
         ]
-        rows = tuple(Row((each.length,), tuple(map(Cell, self._numbers_of_length(each)))) for each in self._lengths)
+        rows = tuple(row_of(each.length, *self._numbers_of_length(each)) for each in self._lengths)
         return Sheet(("Words",), numbers(*names, *more), rows, "Contexts by segment length")
 
     def thinnest(self) -> Sheet:
         """Return the stimuli with the fewest contexts at their worst length; those that have none stand apart."""
-        least = {stimulus: min(map(self._sampled(stimulus), self._names)) for stimulus in self._rows}
-        found = [stimulus for stimulus in self._rows if any(map(self._sampled(stimulus), self._names))]
-        chosen = sorted(found, key=lambda stimulus: (least[stimulus], stimulus))[:THINNEST]
+        sampled = {stimulus: [self._sampled(stimulus, length) for length in self._names] for stimulus in self._rows}
+        found = [stimulus for stimulus, counts in sampled.items() if any(counts)]
+        chosen = sorted(found, key=lambda stimulus: (min(sampled[stimulus]), stimulus))[:THINNEST]
         rows = tuple(
-            Row(
-                (stimulus,),
-                (
-                    Cell(self._glosses.get(stimulus, "")),
-                    Cell(str(self._any(stimulus)["occurrences"])),
-                    *(Cell(str(self._sampled(stimulus)(name))) for name in self._names),
-                ),
+            row_of(
+                stimulus,
+                self._glosses.get(stimulus, ""),
+                str(self._any(stimulus)["occurrences"]),
+                *(str(n) for n in sampled[stimulus]),
             )
             for stimulus in chosen
         )
@@ -219,10 +186,7 @@ class _ContextTables:
         ]
         if self.missing:
             rows = tuple(
-                Row(
-                    (each.stimulus,),
-                    (Cell(self._glosses.get(each.stimulus, "")), Cell(each.lengths), Cell(each.reason)),
-                )
+                row_of(each.stimulus, self._glosses.get(each.stimulus, ""), each.lengths, each.reason)
                 for each in self.missing
             )
             kinds = {"Gloss": "text", "Words": "list", "Reason": "list"}
@@ -245,9 +209,8 @@ class _ContextTables:
     def _any(self, stimulus: str) -> Mapping[str, Any]:
         return next(iter(self._rows[stimulus].values()))
 
-    def _sampled(self, stimulus: str) -> Any:
-        rows = self._rows[stimulus]
-        return lambda length: rows.get(length, {}).get("sampled", 0)
+    def _sampled(self, stimulus: str, length: str) -> int:
+        return int(self._rows[stimulus].get(length, {}).get("sampled", 0))
 
     def _stimuli(self) -> Sheet:
         copies = ["Copies"] if "copies" in self._any(next(iter(self._rows))) else []
@@ -259,7 +222,7 @@ class _ContextTables:
             cells = [self._cell(stimulus, length) for length in self._names]
             of_forms = [] if self._found is None else self._found.get(stimulus, (Cell(""), Cell("")))
             gloss = Cell(self._glosses.get(stimulus, ""))
-            rows.append(Row((stimulus,), (gloss, *map(Cell, counts), *cells, *of_forms)))
+            rows.append(row_of(stimulus, gloss, *counts, *cells, *of_forms))
         lengths = [f"{name} words" for name in self._names]
         return Sheet(
             ("Stimulus",),
@@ -326,12 +289,9 @@ def _lengths_of_contexts(lengths: pl.DataFrame) -> Section:
         n, longer = counts[place], sum(counts[place:])
         bar = html('<span style="width: {:.1f}%"></span>', 100 * n / most)
         cells = (f"{n:,}", f"{100 * n / total:.1f} %", f"{100 * longer / total:.1f} %", bar)
-        rows.append(Row((f"{low} or more" if high is None else f"{low}–{high}",), tuple(map(Cell, cells))))
+        rows.append(row_of(f"{low} or more" if high is None else f"{low}–{high}", *cells))
     columns = numbers("Contexts", "Share", "This long or longer", "")
-    text = (
-        "A segment of some length can only be cut from a context with at least as many words. Each context counts once,"
-        " however many stimuli stand in its middle sentence."
-    )
+    text = prose("lengths_of_contexts")
     caption = "Contexts by their number of words"
     sheet = Sheet(("Words",), columns, tuple(rows), caption, "histogram", {"": "bar"})
     return Section("Length of the contexts", text=[text], sheets=[sheet])
@@ -371,7 +331,7 @@ def _suffix_row(row: Mapping[str, Any], brought: int) -> Row:
     share = 100 * row["occurrences"] / brought
     read_as = ", ".join(filter(None, (row["number"], row["case"])))
     cells = (read_as, f"{row['occurrences']:,}", f"{share:.1f} %", str(row["stimuli"]), row["examples"])
-    return Row((label,), tuple(map(Cell, cells)))
+    return row_of(label, *cells)
 
 
 def _concordance(results: Results, *, hidden: bool) -> Section:
@@ -385,12 +345,8 @@ def _concordance(results: Results, *, hidden: bool) -> Section:
         return Section("Concordance", "concordance", text=[text])
     file = "data/concordance.tsv"
     there = file in results.files
-    linked = html(
-        ' The <a href="{}">file of the concordance</a> (TSV, opens in a spreadsheet) has the same hits under the same'
-        " numbers, with the corpus file and place of each, and a column to mark what is not the word.",
-        file,
-    )
-    text = html("Hits drawn at random; a text that occurs several times is drawn once.{}", linked if there else "")
+    linked = prose("concordance_file", file=file) if there else ""
+    text = html("Hits drawn at random; a text that occurs several times is drawn once. {}", linked)
     unpacked = f"A script unpacks these hits{'; without one they are in the file of the concordance' * there}."
     return Section("Concordance", "concordance", text=[text], parts=_hits_by_set(tables, results, unpacked))
 

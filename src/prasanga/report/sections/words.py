@@ -12,8 +12,8 @@ from prasanga.columns import remade_by, require_columns
 from prasanga.report.figures.palette import MARKERS, MODELS
 from prasanga.report.figures.registry import WORDS
 from prasanga.report.grid import is_number, natural_order
-from prasanga.report.section import Section, count
-from prasanga.report.sheet import MINUS, Cell, Row, Sheet, html, numbers, signed
+from prasanga.report.section import Section, count, prose
+from prasanga.report.sheet import MINUS, Cell, Row, Sheet, html, numbers, row_of, signed
 from prasanga.report.study import Results
 from prasanga.report.words import (
     NEEDED,
@@ -98,14 +98,7 @@ def single_words(results: Results) -> Section | None:
     unpacked = Markup("A script unpacks these words{}.").format(
         html('; without one they are in the <a href="{}">table of words</a>', file) if file in results.files else ""
     )
-    text = html(
-        "Which words carry an effect: how much nearer each target word is to the first attribute set than to the"
-        " second. The sizes of these associations differ much between models, so they are standardized for each over"
-        " the words of both target sets: <strong>0</strong> is their mean, <strong>1</strong> their standard deviation."
-        " An association is a fact about a model and its text, not about the people whom a word names. Figures of these"
-        " words for a paper are drawn when they are asked for: <code>snakemake results/report/figures/{}.pdf</code>",
-        WORDS.name({"category": names[0]}),
-    )
+    text = prose("words", figure=WORDS.name({"category": names[0]}))
     parts = [_category(words, results.categories, name, looks, ceat, unpacked) for name in names]
     return Section("Single words", "words", "Single words", text=[text], parts=parts)
 
@@ -137,7 +130,7 @@ def _word_set(word_set: WordSet, *, has_forms: bool) -> Section:
             "{}{}", ", ".join(word.forms), html(' <span class="more">and {} more</span>', more) if more > 0 else ""
         )
         of_forms = (Cell(html("<code>{}</code>", word.groups)), Cell(forms)) if has_forms else ()
-        rows.append(Row((word.stimulus,), (Cell(word.gloss), *of_forms)))
+        rows.append(row_of(word.stimulus, word.gloss, *of_forms))
     names = ("Gloss", "Suffix group", "Forms") if has_forms else ("Gloss",)
     sheet = Sheet(("Stimulus",), numbers(*names), tuple(rows), word_set.name, "words", dict.fromkeys(names, "text"))
     title = html("<strong>{}</strong> {} words · {}", word_set.name, len(word_set.words), word_set.used_in)
@@ -261,7 +254,7 @@ class _CategoryTable:
                 cells.append(Cell("; ".join(notable)))
             gloss = gloss_of(word.stimulus, self._glosses)
             label = html("{}{}", word.stimulus, html(' <span class="more">{}</span>', gloss) if gloss else "")
-            yield Row((label,), (Cell(self._strip(word.values)), *cells))
+            yield row_of(label, self._strip(word.values), *cells)
 
     def _row_of_means(
         self, name: str, values: Mapping[str, float], *, block: str | None = None, strip: bool = True

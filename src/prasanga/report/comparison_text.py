@@ -1,0 +1,239 @@
+"""A comparison with a paper as it is written beside the page: every row as CSV, all of it in words as Markdown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from prasanga.report.comparison import PAIRS, Comparison, doubt_of, groups_in
+from prasanga.report.grid import (
+    is_number,
+    name_of_type,
+)
+from prasanga.report.published import PAPERS, PublishedModel
+from prasanga.report.sheet import MISSING, escape_markdown, plain, signed
+
+HOW_TO_READ = (
+    "Neither column is the truth. The published numbers come from other texts, partly from other words, and from a"
+    " program with conventions of its own; a difference may come from any of these.",
+    "Rows are not independent: the lengths and modes of one category share words and texts, and tests share target"
+    " sets. The binomial intervals take them for independent and are too narrow; the number of categories is the better"
+    " measure of how much was compared.",
+    "Rank correlation asks whether the same tests come out high and low, whatever the scale. Below ten rows it says"
+    " little.",
+    "Without doubtful cells is not without doubt: what is not sure about a model of the paper concerns every row of it,"
+    " and stands with the doubts.",
+    "An interval is ours, over words and contexts. That a published number lies in it means that ours does not"
+    " contradict it.",
+)
+
+HOW_TO_READ_PAIRS = (
+    "The published numbers are means over five runs on random 80 % samples. Ours are of all pairs or, with"
+    " `preset: paper`, means over runs, as in the table in the layout of Table 2; then the note has those of all pairs."
+    " Both estimate the same thing.",
+    "Same side: both above 50, or both below. The interval is ours, exact, over all pairs taken for independent.",
+    "The paper's pairs are not published whole. Other pairs, and other sizes of a model, give other percentages.",
+    "Agreement is over bias types, without the row over all pairs, which repeats them.",
+)
+
+_SUMMARY_HEADS = (
+    *("method", "model", "model of the paper", "cells", "rows", "categories", "same sign", "95 %"),
+    *("rank correlation", "median difference", "in our interval", "doubt"),
+)
+
+_ROW_HEADS = (
+    *("table", "method", "category", "model", "model of the paper", "draws", "length"),
+    *(
+        "published",
+        "measured",
+        "difference",
+        "same sign",
+        "interval",
+        "inside",
+        "N, published and ours",
+        "doubt",
+        "note",
+    ),
+)
+
+_PAIR_SUMMARY_HEADS = (
+    *("language", "model", "model of the paper", "bias types", "same side", "rank correlation", "median difference"),
+    "in our interval",
+)
+
+_PAIR_ROW_HEADS = (
+    *("language", "bias type", "model", "model of the paper"),
+    *("published", "measured", "difference", "same side", "interval", "inside", "note"),
+)
+
+
+def comparison_to_csv(comparison: Comparison) -> str:
+    """Return every row in full precision; empty where there is no number."""
+    return comparison.rows.write_csv(line_terminator="\n")
+
+
+def comparison_to_markdown(comparison: Comparison, models: Sequence[PublishedModel]) -> str:
+    """Return the summary, every row, and every doubt in words.
+
+    Args:
+        comparison: of `compare`.
+        models: the paper's models (`read_models`), for what is not sure about them.
+    """
+    title = f"# Beside {PAPERS.get(comparison.paper, comparison.paper)}\n"
+    if comparison.nothing:
+        return f"{title}\n{escape_markdown(comparison.nothing)}\n"
+    of_cells = _texts(comparison.rows, "doubt", "mark_doubt")
+    of_models: dict[str, str] = {}
+    for method, name in comparison.rows.select("method", "published_model").unique(maintain_order=True).iter_rows():
+        if doubt := doubt_of(models, name, method):
+            of_models[name] = f"{of_models[name]}; {doubt}" if name in of_models else f"{name}: {doubt}"
+    # one counting for both kinds of doubt, so that a number means one thing; notes of ours have letters before theirs
+    doubts = {text: f"({number})" for number, text in enumerate([*of_cells, *of_models.values()], start=1)}
+    notes = {text: f"n{number}" for number, text in enumerate(_texts(comparison.rows, "note"), start=1)}
+    in_doubt = {model: doubts[text] for model, text in of_models.items()}
+    summary = (_summary_line(row, in_doubt) for row in comparison.summary.iter_rows(named=True))
+    rows = (_line(row, doubts, notes) for row in comparison.rows.iter_rows(named=True))
+    sections = [
+        title,
+        _list(HOW_TO_READ),
+        "## Agreement\n",
+        _markdown_table(_SUMMARY_HEADS, summary, labels=4),
+        "## Rows\n",
+        _markdown_table(_ROW_HEADS, rows, labels=7),
+    ]
+    for head, numbers, texts in (
+        ("Doubts about published cells", doubts, of_cells),
+        ("Doubts about models of the paper", doubts, list(of_models.values())),
+        ("Notes on this study", notes, list(notes)),
+    ):
+        if texts:
+            sections += [f"## {head}\n", _list([f"{numbers[text]} {text}." for text in texts])]
+    return "\n".join(sections)
+
+
+def with_pairs(
+    comparison: Comparison, pairs: Comparison | None, models: Sequence[PublishedModel], *, others: bool = True
+) -> tuple[str, str]:
+    """Return a comparison as CSV and as Markdown, with that of sentence pairs in it.
+
+    Args:
+        comparison: of effect sizes, by `compare`.
+        pairs: by `compare_pairs`; None for none.
+        models: the paper's models, for what is not sure about them; of pairs, only of those without a method or with
+            the method `pairs`.
+        others: whether the study measures anything besides pairs.
+    """
+    if pairs is None:
+        return comparison_to_csv(comparison), comparison_to_markdown(comparison, models)
+    rows = pl.concat([comparison.rows, pairs.rows])
+    title = f"# Beside {PAPERS.get(pairs.paper, pairs.paper)}\n"
+    before = comparison_to_markdown(comparison, models) if others else title
+    joined = Comparison(pairs.paper, rows, comparison.summary, "")
+    return comparison_to_csv(joined), f"{before}\n{pairs_to_markdown(pairs, models)}"
+
+
+def pairs_to_markdown(pairs: Comparison, models: Sequence[PublishedModel]) -> str:
+    """Return the section on sentence pairs: how to read it, agreement by language and model, and every row."""
+    if pairs.nothing:
+        return f"## Sentence pairs\n\n{pairs.nothing}\n"
+    compared = pairs.rows["published_model"].unique(maintain_order=True).to_list()
+    doubts = [f"{name}: {doubt}." for name in compared if (doubt := doubt_of(models, name, PAIRS))]
+    titles = {(group.set, group.language): group.title for group in groups_in(pairs.rows)}
+    agreement = (
+        [
+            *(row["method"], row["model"], row["published_model"], str(row["n_rows"])),
+            f"{row['n_same_sign']} of {row['n_signs']}",
+            *(signed(row["spearman"], 2), plain(row["median_difference"], 1)),
+            f"{row['n_inside']} of {row['n_intervals']}",
+        ]
+        # no cell of the table is in doubt, so that the second row of each model would repeat the first
+        for row in pairs.summary.filter(cells="all").iter_rows(named=True)
+    )
+    rows = (_pair_line(row, titles[row["set"] or "", row["language"]]) for row in pairs.rows.iter_rows(named=True))
+    return "\n".join(
+        [
+            "## Sentence pairs: agreement\n",
+            _markdown_table(_PAIR_SUMMARY_HEADS, agreement, labels=3),
+            _list([*HOW_TO_READ_PAIRS, *doubts]),
+            "## Sentence pairs: rows\n",
+            _markdown_table(_PAIR_ROW_HEADS, rows, labels=4),
+        ]
+    )
+
+
+def reason_in(markdown: str) -> str:
+    """Return why there is nothing to compare, as `comparison.md` says it; empty if it has a comparison."""
+    lines = (line for line in markdown.splitlines() if line.strip() and not line.startswith("#"))
+    paragraphs = [line for line in lines if not line.startswith(("|", "-"))]
+    return " ".join(re.sub(r"\\([\\|*_`<\[\]])", r"\1", line) for line in paragraphs)
+
+
+def _summary_line(row: Mapping[str, Any], in_doubt: Mapping[str, str]) -> list[str]:
+    interval = f"{plain(row['same_sign_low'], 2)} to {plain(row['same_sign_high'], 2)}" if row["n_signs"] else MISSING
+    ranks = f"{signed(row['spearman'], 2)} (n = {row['n_spearman']})" if row["n_spearman"] else MISSING
+    return [
+        *(row[name] for name in ("method", "model", "published_model", "cells")),
+        *(str(row[name]) for name in ("n_rows", "n_categories")),
+        f"{row['n_same_sign']} of {row['n_signs']}",
+        interval,
+        ranks,
+        plain(row["median_difference"]),
+        f"{row['n_inside']} of {row['n_intervals']}",
+        in_doubt.get(row["published_model"], ""),
+    ]
+
+
+def _line(row: Mapping[str, Any], doubts: Mapping[str, str], notes: Mapping[str, str]) -> list[str]:
+    interval = MISSING
+    if is_number(row["ci_low"]) and is_number(row["ci_high"]):
+        interval = f"{signed(row['ci_low'])} to {signed(row['ci_high'])}"
+    ours, theirs = row["n_samples"], row["published_n_samples"]
+    return [
+        *(row[name] or "" for name in ("table", "method", "category", "model", "published_model")),
+        *(row[name] or "" for name in ("sample_mode", "segment_length")),
+        f"{row['bound']}{row['published']:.3f}" if row["bound"] else signed(row["published"]),
+        signed(row["measured"]),
+        signed(row["difference"]),
+        yes_no(row["same_sign"]),
+        interval,
+        yes_no(row["published_inside"]),
+        f"{theirs}, {ours}" if ours is not None and theirs is not None else "",
+        " ".join(doubts[text] for text in (row["doubt"], row["mark_doubt"]) if text),
+        notes.get(row["note"] or "", ""),
+    ]
+
+
+def yes_no(value: bool | None) -> str:
+    """Return a truth in a word, a dash where it is not known."""
+    return MISSING if value is None else "yes" if value else "no"
+
+
+def _texts(rows: pl.DataFrame, *columns: str) -> list[str]:
+    """Return what stands in these columns, each once, in the order in which the rows have it."""
+    return list(dict.fromkeys(text for row in rows.select(columns).iter_rows() for text in row if text))
+
+
+def _list(sentences: Sequence[str]) -> str:
+    return "\n".join(f"- {escape_markdown(sentence)}" for sentence in sentences) + "\n"
+
+
+def _markdown_table(heads: Sequence[str], lines: Iterator[list[str]], *, labels: int) -> str:
+    rules = ["---" if i < labels else "---:" for i in range(len(heads))]
+    cells = [list(heads), rules, *([escape_markdown(cell) for cell in line] for line in lines)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in cells) + "\n"
+
+
+def _pair_line(row: Mapping[str, Any], title: str) -> list[str]:
+    interval = MISSING
+    if is_number(row["ci_low"]):
+        interval = f"{row['ci_low']:.1f} to {row['ci_high']:.1f}"
+    return [
+        *(title, name_of_type(row["category"]), row["model"], row["published_model"]),
+        f"{row['published']:.2f}",
+        MISSING if row["measured"] is None else f"{row['measured']:.2f}",
+        *(signed(row["difference"], 2), yes_no(row["same_sign"]), interval, yes_no(row["published_inside"])),
+        row["note"] or "",
+    ]
