@@ -23,7 +23,6 @@ from prasanga.likelihoods.planning import require_scores
 from prasanga.logs import said_of_failure
 from prasanga.methods import FAMILY, names_of
 from prasanga.plan import CACHE, Files, Settings, Study, digests_of, require_results
-from prasanga.provenance import digest_of
 from prasanga.provenance.code import fingerprint, fingerprint_of, remembered, say_edits
 from prasanga.provenance.ledger import here, note_job, synchronize
 from prasanga.report.downloads import name_of
