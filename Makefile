@@ -11,7 +11,7 @@ WORKERS ?= 3
 FAULTS ?= 50
 FUZZ_INPUTS ?= 20000
 
-.PHONY: demo test test-long system check suite slurm site benchmarks docs lock clean
+.PHONY: demo test test-long system check suite site benchmarks docs lock clean
 
 demo: $(VENV)/.installed
 	$(BIN)/snakemake --cores $(CORES) --resources gpu=1
@@ -25,33 +25,28 @@ test:
 # What takes too long for every change: faults through the whole workflow and many on single stages, whole studies through
 # queues, a real Slurm of one node (as root), fuzzers with much input, benchmarks. Some hours; fuzzers are one process, whose
 # limits are its own.
-test-long: $(KUBERNETES)/.installed system slurm
+test-long: $(KUBERNETES)/.installed system
 	FAULTS=$(FAULTS) $(BIN)/pytest --numprocesses $(WORKERS) --dist worksteal -m long --ignore=tests/slurm
 	$(BIN)/pytest tests/slurm
 	FUZZ_INPUTS=$(FUZZ_INPUTS) $(BIN)/pytest -k fuzz tests/hostile
 	$(MAKE) benchmarks
 
-# Debian's packages for tests, where they may be installed; elsewhere the tests that need them are skipped with a reason.
-define install
-if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends $(1) >/dev/null; \
-else \
-  echo "Some tests need more than Python. Install it as root: apt-get install $(1)"; \
-fi
-endef
-
-# A browser for the tests of the page and of the site.
+# A browser for tests/browser and a Slurm for tests/slurm, where they may be installed; elsewhere those tests are skipped
+# with a reason.
 system:
-	@for name in $$PRASANGA_CHROMIUM chromium chromium-browser google-chrome; do \
-	  command -v $$name >/dev/null && exit 0; \
+	@browser=; \
+	for name in "$$PRASANGA_CHROMIUM" chromium chromium-browser google-chrome; do \
+	  if [ -n "$$name" ] && command -v "$$name" >/dev/null; then browser=$$name; fi; \
 	done; \
-	$(call install,chromium)
-
-# A Slurm for tests/slurm.
-slurm:
-	@missing=; for name in slurmctld slurmd sbatch munged; do command -v $$name >/dev/null || missing=$$name; done; \
-	if [ -z "$$missing" ]; then exit 0; fi; \
-	$(call install,slurmctld slurmd slurm-client munge)
+	missing=; \
+	for name in slurmctld slurmd sbatch munged; do command -v $$name >/dev/null || missing=$$name; done; \
+	if [ -n "$$browser" ] && [ -z "$$missing" ]; then exit 0; fi; \
+	packages=$$(grep -v '^#' tests/apt.txt | tr '\n' ' '); \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends $$packages >/dev/null; \
+	else \
+	  echo "Some tests need a browser, or a Slurm. Install them as root: apt-get install $$packages"; \
+	fi
 
 # What stands in the code, without running it.
 check: $(VENV)/.installed
