@@ -3,7 +3,7 @@
     python tests/support/slurm_node.py start /tmp/node      # prints nothing if all runs already
     python tests/support/slurm_node.py stop /tmp/node       # cancels jobs, stops the daemons, removes the folder
 
-It needs root and Debian's slurmctld, slurmd, slurm-client and munge (`make slurm`). The node claims more cores than
+It needs root and Debian's slurmctld, slurmd, slurm-client and munge (tests/apt.txt). The node claims more cores than
 there may be, so that jobs run side by side, and a card that is none: a character device that Slurm counts and hands
 out. There is no accounting and there are no cgroups: memory is sampled each second, and a step that has too much is
 killed.
