@@ -105,8 +105,8 @@ def test_every_path_of_the_schema_is_one_of_these() -> None:
         and part.get("format") is None
         and part.get("enum") is None
     }
-    # folders that paths may lead into; how much a file may come to; the languages of one
-    assert {place.rpartition(".")[2] for place in said} <= {"outside", "inflation", "languages"}
+    # folders that paths may lead into; how much a file may come to; the languages and the layout of one
+    assert {place.rpartition(".")[2] for place in said} <= {"outside", "inflation", "languages", "layout"}
 
 
 @pytest.mark.parametrize("files", ["../x/*.txt", "a/../../b", "**/../*", ".."])
