@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from prasanga.config import describe, read_schema
+from prasanga.base.config import describe, read_schema
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -15,12 +15,12 @@ PACKAGES = [str(SOURCE), str(Path(workflow.basedir, "construction").resolve())]
 sys.path[:0] = PACKAGES
 os.environ |= {"PYTHONPATH": os.pathsep.join([*PACKAGES, os.getenv("PYTHONPATH", "")]).rstrip(os.pathsep)}
 
-from prasanga.config import complete, read_schema
-from prasanga.config_files import read_config
+from prasanga.base.config import complete, read_schema
+from prasanga.base.config import read_config
 from prasanga.embeddings.shards import require_shards
-from prasanga.errors import InputError
-from prasanga.likelihoods.planning import require_scores
-from prasanga.logs import said_of_failure
+from prasanga.base.errors import InputError
+from prasanga.plan.inputs import require_scores
+from prasanga.base.logs import said_of_failure
 from prasanga.methods import FAMILY, names_of
 from prasanga.plan import CACHE, Files, Settings, Study, digests_of, require_results
 from prasanga.provenance.code import fingerprint, fingerprint_of, remembered, say_edits

@@ -4,7 +4,7 @@ A training depends on the corpus and on its options alone and keeps its whole vo
 other words up in it.
 """
 
-from prasanga.static.planning import training_resources
+from prasanga.plan.inputs import training_resources
 
 if STUDY.computed:
 

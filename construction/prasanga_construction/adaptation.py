@@ -24,12 +24,10 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from prasanga.errors import InputError
-from prasanga.lexicon.spelling import read_yaml
-from prasanga.pairs.alignment import align_words
-from prasanga.pairs.marks import write_mark
-from prasanga.pairs.words import words_of
-from prasanga.seeds import generator
+from prasanga.base.errors import InputError
+from prasanga.base.seeds import generator
+from prasanga.lexicon.model import read_yaml
+from prasanga.pairs.alignment import align_words, words_of, write_mark
 from prasanga_construction.distance import are_same, changes, count_differences, find_places
 from prasanga_construction.sheets import Row, rows_of_pairs, same_text
 

@@ -24,10 +24,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
-from prasanga.errors import InputError
-from prasanga.parquet import write_text
-from prasanga.seeds import generator
-from prasanga.spreadsheets import guarded_text
+from prasanga.base.documents import guarded_text
+from prasanga.base.errors import InputError
+from prasanga.base.parquet import write_text
+from prasanga.base.seeds import generator
 from prasanga_construction.planning import INSTRUCTIONS, check_annotators
 from prasanga_construction.sheets import csv_text, read_rows, require_columns
 from prasanga_construction.tuples import BiasTuple

@@ -21,12 +21,12 @@ from pathlib import Path
 
 import polars as pl
 
-from prasanga.errors import InputError
+from prasanga.base.documents import guarded_text
+from prasanga.base.errors import InputError
 from prasanga.lexicon.inflection import capitalize
-from prasanga.lexicon.slots import with_article
+from prasanga.lexicon.templates import with_article
 from prasanga.pairs.alignment import Span
-from prasanga.pairs.names import LABELS
-from prasanga.spreadsheets import guarded_text
+from prasanga.pairs.preferences import LABELS
 from prasanga_construction.distance import Distance, check_distance, find_terms
 from prasanga_construction.identities import Identities, Term
 from prasanga_construction.sheets import csv_text, read_rows, require_columns

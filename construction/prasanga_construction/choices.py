@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 from prasanga.pairs.alignment import align_words
 from prasanga_construction.distance import are_same, count_differences
 from prasanga_construction.sheets import Row, rows_of_pairs, same_text

@@ -12,9 +12,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from prasanga.pairs.alignment import Span, align_spans, align_words
-from prasanga.pairs.marks import write_mark
-from prasanga.pairs.words import comparable
+from prasanga.pairs.alignment import Span, align_spans, align_words, comparable, write_mark
 from prasanga.text.words import WORD
 
 # Words that stand for one another. English pronouns: of one person or of several, by case.

@@ -19,15 +19,14 @@ import numpy as np
 import torch
 from transformers import GenerationConfig, LogitsProcessor, LogitsProcessorList, TopPLogitsWarper
 
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
+from prasanga.base.progress import progress
+from prasanga.base.seeds import generator
 from prasanga.models.batches import plan_batches
 from prasanga.models.loading import load_config, load_part
 from prasanga.models.options import NO_OPTIONS, ModelOptions
 from prasanga.models.pieces import read_pieces
-from prasanga.models.quiet import quiet
-from prasanga.models.shape import WITH_HEAD, max_pieces, model_kind
-from prasanga.progress import progress
-from prasanga.seeds import generator
+from prasanga.models.shape import WITH_HEAD, max_pieces, model_kind, quiet
 
 # Pieces of a batch, those to be written included; halved where memory runs out. More than where all pieces pass at
 # once: here they pass one at a time, and a row more costs next to nothing.

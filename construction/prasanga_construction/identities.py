@@ -26,11 +26,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from prasanga.base.errors import InputError
 from prasanga.base.yaml import Entry, suggest
-from prasanga.errors import InputError
-from prasanga.lexicon.spelling import read_yaml
+from prasanga.lexicon.model import read_yaml
 from prasanga.pairs.layouts import canonical
-from prasanga.pairs.names import LANGUAGES
+from prasanga.pairs.preferences import LANGUAGES
 from prasanga_construction.tuples import POLARITIES, BiasTuple
 
 GENDERS = ("masculine", "feminine", "common")

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 
 INSTRUCTIONS = "instructions.md"
 _OUT = "results/construction"

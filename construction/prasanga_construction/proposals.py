@@ -20,8 +20,8 @@ from typing import Generic, Protocol, TypeVar
 import polars as pl
 import regex
 
-from prasanga.errors import InputError
-from prasanga.seeds import seed_of
+from prasanga.base.errors import InputError
+from prasanga.base.seeds import seed_of
 from prasanga_construction.building import Sentence
 from prasanga_construction.distance import find_terms
 from prasanga_construction.identities import Axis, Identities, Term

@@ -15,8 +15,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from prasanga.models.pieces import Pieces, Span, overlapping, read_pieces
-from prasanga.pairs.alignment import SpanAlignment, align_spans
-from prasanga.pairs.words import comparable
+from prasanga.pairs.alignment import SpanAlignment, align_spans, comparable
 from prasanga_construction.distance import begin_alike
 
 TABLE = {

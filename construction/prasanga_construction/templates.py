@@ -25,13 +25,13 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from prasanga.base.errors import InputError
 from prasanga.base.yaml import Entry, read_distinct, suggest
-from prasanga.errors import InputError
 from prasanga.lexicon.inflection import capitalize
-from prasanga.lexicon.slots import INDEFINITE, SLOT, begins_sentence, with_article
-from prasanga.lexicon.spelling import read_yaml
+from prasanga.lexicon.model import read_yaml
+from prasanga.lexicon.templates import INDEFINITE, SLOT, begins_sentence, with_article
 from prasanga.pairs.alignment import Span
-from prasanga.pairs.names import LABELS
+from prasanga.pairs.preferences import LABELS
 from prasanga_construction.identities import GENDERS, Term
 from prasanga_construction.tuples import WORD_CLASSES, BiasTuple
 

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
-from prasanga.errors import InputError
-from prasanga.seeds import generator
+from prasanga.base.errors import InputError
+from prasanga.base.seeds import generator
 from prasanga_construction.distance import are_same
 
 if TYPE_CHECKING:

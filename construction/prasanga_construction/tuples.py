@@ -23,9 +23,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 from prasanga.pairs.layouts import canonical
-from prasanga.pairs.names import LANGUAGES
+from prasanga.pairs.preferences import LANGUAGES
 from prasanga_construction.sheets import Row, csv_text, read_rows, require_columns
 
 POLARITIES = ("positive", "negative")

@@ -2,9 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from prasanga.frames import read_frame
-from prasanga.logs import log_to
-from prasanga.parquet import write_text
+from prasanga.base.logs import log_to
+from prasanga.base.parquet import read_frame, write_text
 from prasanga_construction.adaptation import adaptation_instructions, adaptation_sheet, read_names
 from prasanga_construction.sheets import sheet_text
 from prasanga_construction.translation import pairs_to_translate

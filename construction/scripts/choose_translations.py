@@ -4,9 +4,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from prasanga.frames import read_frame
-from prasanga.logs import log_to
-from prasanga.parquet import write_text
+from prasanga.base.logs import log_to
+from prasanga.base.parquet import read_frame, write_text
 from prasanga_construction.choices import (
     check_choices,
     count_engines,

@@ -2,10 +2,9 @@
 
 from typing import TYPE_CHECKING
 
-from prasanga.frames import read_frame
-from prasanga.logs import log_to
+from prasanga.base.logs import log_to
+from prasanga.base.parquet import read_frame, write_table
 from prasanga.models import ModelOptions, load_tokenizer
-from prasanga.parquet import write_table
 from prasanga.provenance import describe
 from prasanga_construction.shared_pieces import find_shared_pieces
 

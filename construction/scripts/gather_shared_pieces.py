@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from prasanga.frames import read_frame
-from prasanga.logs import log_to
-from prasanga.parquet import require_equal, write_text
+from prasanga.base.logs import log_to
+from prasanga.base.parquet import read_frame, require_equal, write_text
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import snakemake

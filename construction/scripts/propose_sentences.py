@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from prasanga.logs import log_to
-from prasanga.parquet import write_text
+from prasanga.base.logs import log_to
+from prasanga.base.parquet import write_text
 from prasanga_construction.building import sentences_csv
 from prasanga_construction.generation import writer_of
 from prasanga_construction.identities import load_identities

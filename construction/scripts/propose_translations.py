@@ -2,9 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from prasanga.frames import read_frame
-from prasanga.logs import log_to
-from prasanga.parquet import write_table
+from prasanga.base.logs import log_to
+from prasanga.base.parquet import read_frame, write_table
 from prasanga.provenance import describe
 from prasanga_construction.generation import writer_of
 from prasanga_construction.translation import how_to_ask, pairs_to_translate, translate_pairs

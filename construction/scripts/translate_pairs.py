@@ -4,9 +4,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from prasanga.frames import read_frame
-from prasanga.logs import log_to
-from prasanga.parquet import require_equal, write_text
+from prasanga.base.logs import log_to
+from prasanga.base.parquet import read_frame, require_equal, write_text
 from prasanga_construction.sheets import sheet_text
 from prasanga_construction.translation import (
     hide_engines,

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from prasanga.logs import log_to
+from prasanga.base.logs import log_to
 from prasanga_construction.annotation import write_sheets
 from prasanga_construction.identities import load_identities
 from prasanga_construction.tuples import read_tuples

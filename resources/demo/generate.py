@@ -18,10 +18,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import yaml
 
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
+from prasanga.base.parquet import write_text
+from prasanga.base.seeds import generator
 from prasanga.lexicon import Lexicon, load_lexicon
-from prasanga.parquet import write_text
-from prasanga.seeds import generator
 
 HERE = Path(__file__).resolve().parent
 REGISTERS = ("news", "encyclopedia", "letters", "stories")

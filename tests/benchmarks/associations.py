@@ -135,9 +135,9 @@ def category(name: str, sides: Sequence[Sequence[str]]) -> dict[str, Any]:
 
 def make_grid(folder: Path, n_contexts: int, dimensions: int) -> dict[str, Any]:
     """Shards of random vectors as the embedding stage writes them, and categories over their words."""
+    from prasanga.base.parquet import write_row_groups
     from prasanga.embeddings import list_shards
     from prasanga.embeddings.store import vectors_to_arrow
-    from prasanga.parquet import write_row_groups
 
     words = [f"w{i:03d}" for i in range(262)]
     for model, length in product(MODELS, LENGTHS):

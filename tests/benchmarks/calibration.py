@@ -20,7 +20,7 @@ from null_studies import CONTEXTS, SENTENCES, ceat_p, chance, seat_p, weat_p
 
 from prasanga.associations.permutation import permutation_test_of_scores
 from prasanga.associations.power import smallest_effect_of_sizes
-from prasanga.seeds import generator
+from prasanga.base.seeds import generator
 
 WORDS = (4, 8, 13, 25)
 ALPHAS = (0.01, 0.05, 0.1, 0.5)

@@ -30,11 +30,11 @@ from tables import Row
 from tokenizers import models
 from transformers import BertConfig, BertForMaskedLM, PreTrainedTokenizerFast
 
+from prasanga.base.parquet import read_where, write_row_groups
 from prasanga.embeddings import load_encoder
 from prasanga.embeddings.store import arrow_to_vectors, embedding_field, vectors_to_arrow
-from prasanga.models.quiet import quiet
-from prasanga.models.tokenizer import CLS, MASK, PAD, SEP, UNKNOWN, train_tokenizer
-from prasanga.parquet import read_where, write_row_groups
+from prasanga.models.shape import quiet
+from prasanga.models.tiny import CLS, MASK, PAD, SEP, UNKNOWN, train_tokenizer
 from prasanga.text import words
 
 PROJECT = Path(__file__).parents[2]

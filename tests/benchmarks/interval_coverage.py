@@ -23,13 +23,18 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from prasanga.associations.cosines import Cosines
+from prasanga.associations.cosines import Cosines, leave_one_out
 from prasanga.associations.effects import STD_CONVENTIONS
-from prasanga.associations.intervals import INTERVALS, difference_interval, interval
-from prasanga.associations.leave_out import leave_one_out
-from prasanga.associations.resampling import Resampling, draw_resampling, replicate_effects
-from prasanga.associations.shuffles import shuffled_control
-from prasanga.seeds import generator
+from prasanga.associations.estimates import shuffled_control
+from prasanga.associations.intervals import (
+    INTERVALS,
+    Resampling,
+    difference_interval,
+    draw_resampling,
+    interval,
+    replicate_effects,
+)
+from prasanga.base.seeds import generator
 
 Vectors = npt.NDArray[np.float64]
 

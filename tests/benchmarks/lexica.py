@@ -11,6 +11,7 @@ import random
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
+from prasanga.base.parquet import write_table
 from prasanga.lexicon import (
     Lexicon,
     Stimulus,
@@ -21,7 +22,6 @@ from prasanga.lexicon import (
     load_lexicon,
     load_suffix_groups,
 )
-from prasanga.parquet import write_table
 from prasanga.text import fold
 
 _CONSONANTS = "কখগঘচছজঝটঠডঢতথদধনপফবভমরলশসহ"

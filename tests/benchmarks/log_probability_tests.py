@@ -16,8 +16,8 @@ import numpy as np
 
 from prasanga.associations import TestSettings
 from prasanga.associations.permutation import permutation_test_of_scores
-from prasanga.likelihoods.category_numbers import interval_of_terms
-from prasanga.likelihoods.term_scores import TERMS, TermScores
+from prasanga.likelihoods.categories import interval_of_terms
+from prasanga.likelihoods.log_probability import TERMS, TermScores
 
 CASES = ((10, 1.0), (10, 3.0), (30, 1.0))
 _WORDS, _SENTENCES = 10, 4

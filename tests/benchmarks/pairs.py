@@ -24,8 +24,8 @@ from measured import write_measured
 from transformers import AutoModelForMaskedLM, AutoTokenizer, BertConfig, BertForMaskedLM, PreTrainedTokenizerFast
 
 from prasanga.likelihoods import load_scorer, score_pairs
-from prasanga.models.quiet import quiet
-from prasanga.models.tokenizer import CLS, MASK, PAD, SEP, UNKNOWN, train_tokenizer
+from prasanga.models.shape import quiet
+from prasanga.models.tiny import CLS, MASK, PAD, SEP, UNKNOWN, train_tokenizer
 from prasanga.pairs import align_spans, read_pairs
 
 PROJECT = Path(__file__).parents[2]

@@ -25,7 +25,7 @@ from tables import Row
 from transformers import AutoModelForMaskedLM, AutoTokenizer
 
 from prasanga.embeddings import load_encoder
-from prasanga.models.quiet import quiet
+from prasanga.models.shape import quiet
 
 Vectors = NDArray[np.float32]
 

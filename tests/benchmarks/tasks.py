@@ -17,7 +17,7 @@ from typing import Any
 import pyarrow as pa
 import simple_sentences
 
-from prasanga.parquet import open_parquet, write_batches
+from prasanga.base.parquet import open_parquet, write_batches
 from prasanga.samples import cut_segments, parse_length
 from prasanga.samples import draw as draw_samples
 from prasanga.sentences import SENTENCE_SCHEMA, ExtractionReport, read_forms

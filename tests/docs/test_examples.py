@@ -21,7 +21,7 @@ from doc_pages import GENERATED, ROOT, Block, blocks, commands, pages, read, spa
 from prepared_examples import NOT_RUN, prepare
 from snakemake.cli import get_argument_parser
 
-from prasanga.config import complete, read_schema
+from prasanga.base.config import complete, read_schema
 from prasanga.lexicon import check_examples, load_lexicon, load_suffix_groups
 from prasanga.report.figures.registry import COLUMN, FIGURES, FOLDER
 

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from doc_pages import ROOT, blocks
 
-from prasanga.config import complete, read_schema
-from prasanga.errors import InputError
+from prasanga.base.config import complete, read_schema
+from prasanga.base.errors import InputError
 from prasanga.lexicon.categories import require_language, require_words
 
 PAGE = "docs/faq.md"

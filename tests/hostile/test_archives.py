@@ -18,14 +18,14 @@ import pytest
 import zstandard
 from hostile_inputs import try_input
 
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 from prasanga.lexicon.model import Lexicon, Stimulus, SurfaceForm
 from prasanga.sentences import Shard, find_shards
-from prasanga.sentences import decompression as limits
-from prasanga.sentences.decompression import open_decompressed
+from prasanga.sentences import corpus as limits
+from prasanga.sentences.corpus import open_decompressed
 from prasanga.sentences.extraction import extract_shard
 from prasanga.sentences.passages import ExtractionReport
-from prasanga.sentences.texts import read_texts
+from prasanga.sentences.records import read_texts
 from prasanga.static.files import read_vectors
 
 LEXICON = Lexicon("bn", (Stimulus("ফুল"),), {}, (SurfaceForm("ফুল", "ফুল"),), ())
@@ -248,7 +248,7 @@ def test_a_line_of_a_million_characters_is_a_line(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("format", ["text", "jsonl", "extracted"])
 def test_a_line_without_end_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, format: str) -> None:
-    for module in ("blocks", "records", "corpus", "decompression"):
+    for module in ("passages", "records", "corpus"):
         monkeypatch.setattr(f"prasanga.sentences.{module}.LONGEST_LINE", 1_500_000)
     path = tmp_path / "a.txt"
     first = LINE if format != "extracted" else b"word,sentence\n"

@@ -15,9 +15,8 @@ from fault_plans import Run
 from faults import Surroundings, why_not
 from small_study import SMALL, Study, copy_code
 
-from prasanga.config import complete, read_schema
-from prasanga.config_files import main, read_config
-from prasanga.errors import InputError, printable
+from prasanga.base.config import complete, main, read_config, read_schema
+from prasanga.base.errors import InputError, printable
 
 ROOT = Path(__file__).parents[2]
 SCHEMA = read_schema(ROOT / "workflow/schemas/config.schema.yaml")
@@ -397,7 +396,7 @@ def test_looking_at_a_config_compares_it_with_the_schema_wherever_it_lies(tmp_pa
     (tmp_path / "c.yaml").write_text("nonsense: 1\n", encoding="utf-8")
     for named, code, words in ((["c.yaml"], 1, "nonsense"), ([], 2, "Name the config to look at")):
         done = subprocess.run(
-            [sys.executable, "-m", "prasanga.config_files", *named],
+            [sys.executable, "-m", "prasanga.base.config", *named],
             cwd=tmp_path,
             capture_output=True,
             text=True,
@@ -410,7 +409,7 @@ def test_looking_at_a_config_compares_it_with_the_schema_wherever_it_lies(tmp_pa
 def test_a_config_that_cannot_be_compared_is_not_said_to_fit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("prasanga.config_files._SCHEMA", tmp_path / "absent.yaml")
+    monkeypatch.setattr("prasanga.base.config._SCHEMA", tmp_path / "absent.yaml")
     (tmp_path / "c.yaml").write_text("nonsense: 1\n", encoding="utf-8")
     assert main([str(tmp_path / "c.yaml")]) == 0
     assert "plain data, and not compared with the schema" in capsys.readouterr().out
@@ -419,7 +418,7 @@ def test_a_config_that_cannot_be_compared_is_not_said_to_fit(
 def test_looking_at_a_config_runs_nothing(tmp_path: Path) -> None:
     (tmp_path / "c.json").write_text(json.dumps({"__use_yte__": True, "study": "?open('canary', 'w').write('x')"}))
     done = subprocess.run(
-        [sys.executable, "-m", "prasanga.config_files", "c.json"],
+        [sys.executable, "-m", "prasanga.base.config", "c.json"],
         cwd=tmp_path,
         capture_output=True,
         text=True,

@@ -14,9 +14,8 @@ from hostile_inputs import Edit, edited_bytes, edited_tree, edits, fuzzing, try_
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prasanga.config import complete, read_schema, require_names_apart
-from prasanga.config_files import read_config
-from prasanga.models.studied import (
+from prasanga.base.config import complete, read_config, read_schema, require_names_apart
+from prasanga.plan.models import (
     kind_at_hand,
     require_encoder,
     require_places,
@@ -26,7 +25,7 @@ from prasanga.models.studied import (
     twins_of,
 )
 from prasanga.samples import bucket_names, parse_length, require_longest
-from prasanga.sentences.shards import find_shards, require_apart
+from prasanga.sentences.files import find_shards, require_apart
 
 ROOT = Path(__file__).parents[2]
 SCHEMA = read_schema(ROOT / "workflow/schemas/config.schema.yaml")

@@ -25,7 +25,7 @@ from prasanga.pairs import read_pair_file
 from prasanga.sentences import Shard
 from prasanga.sentences.extraction import extract_shard
 from prasanga.sentences.passages import ExtractionReport
-from prasanga.sentences.texts import read_texts
+from prasanga.sentences.records import read_texts
 from prasanga.static.files import read_vectors
 
 WORDS = ("ফুল", "মা", "rose")

@@ -23,9 +23,9 @@ import torch
 from safetensors.torch import load_file
 from tiny_models import build
 
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 from prasanga.models import ModelOptions, check_model, load_model, load_tokenizer
-from prasanga.models.studied import kind_at_hand
+from prasanga.plan.models import kind_at_hand
 
 
 class Trap:

@@ -16,11 +16,11 @@ import pytest
 from hostile_inputs import SURROGATES, TEXTS
 from matplotlib.figure import Figure
 
-from prasanga.errors import InputError, printable
+from prasanga.base.documents import guarded, guarded_text, to_tsv, unguarded_text
+from prasanga.base.errors import InputError, printable
 from prasanga.report.cards import escape
 from prasanga.report.figures.saving import save_figure
 from prasanga.report.sheet import Row, Sheet, escape_latex, escape_markdown, sheet_to_csv
-from prasanga.spreadsheets import guarded, guarded_text, to_tsv, unguarded_text
 from prasanga_construction.annotation import sheet_csv
 from prasanga_construction.sheets import read_rows
 from prasanga_construction.tuples import BiasTuple

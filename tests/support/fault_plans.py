@@ -28,8 +28,8 @@ from faults import Around, FaultMissedError, FileFault, Surroundings, kill, smal
 from small_study import Study
 from warm_python import warm_python
 
-from prasanga.errors import InputError
-from prasanga.parquet import read_table, require_every_page
+from prasanga.base.errors import InputError
+from prasanga.base.parquet import read_table, require_every_page
 from prasanga.provenance.ledger import LEDGER, read_ledger, read_notes
 
 STAGES = (

@@ -11,10 +11,9 @@ from typing import Any
 
 from faults_jobs import Job, run_job
 
-from prasanga.config import complete, read_schema
+from prasanga.base.config import complete, read_schema
 from prasanga.lexicon.categories import stimuli_of
-from prasanga.sentences.manifest import update_manifest
-from prasanga.sentences.shards import find_shards
+from prasanga.sentences.files import find_shards, update_manifest
 
 TEXT = "corpus/text.txt"
 MANIFEST = "results/corpus.json"
@@ -126,7 +125,7 @@ def _jobs(root: Path, project_root: Path) -> Any:
     yield (
         "manifest",
         Job(
-            "prasanga.sentences.manifest:update_manifest",
+            "prasanga.sentences.files:update_manifest",
             output=[MANIFEST],
             params={"manifest": MANIFEST, "files": [TEXT]},
         ),

@@ -20,7 +20,7 @@ from typing import Any
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 
 CPU_SECONDS = 20
 MEMORY = 4 << 30

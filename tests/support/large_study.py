@@ -18,19 +18,18 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import yaml
 
-from prasanga.associations.differences import DIFFERENCES_SCHEMA
+from prasanga.associations.convergence import DIFFERENCES_SCHEMA, SETTLING_SCHEMA
 from prasanga.associations.seat import SEAT_SCHEMA, SEAT_WORDS_SCHEMA
-from prasanga.associations.settling import SETTLING_SCHEMA
 from prasanga.associations.study import CEAT_SCHEMA, CEAT_WORDS_SCHEMA, CONVERGENCE_SCHEMA
 from prasanga.associations.weat import WEAT_SCHEMA, WEAT_WORDS_SCHEMA
 from prasanga.lexicon import categories_of, forms_table, load_lexicon
 from prasanga.likelihoods import bias_percentage
-from prasanga.likelihoods.category_scores import ESTIMATES_SCHEMA, WORDS_SCHEMA
-from prasanga.likelihoods.differences import pair_differences
+from prasanga.likelihoods.bias import pair_differences
+from prasanga.likelihoods.categories import ESTIMATES_SCHEMA, WORDS_SCHEMA
 from prasanga.likelihoods.spread import compare_structures, spread_by_structure
-from prasanga.likelihoods.structure_scores import TRAITS_SCHEMA
+from prasanga.likelihoods.structures import TRAITS_SCHEMA
 from prasanga.pairs import statistics
-from prasanga.samples.table import COVERAGE_SCHEMA
+from prasanga.samples.drawing import COVERAGE_SCHEMA
 
 CATEGORIES = tuple(f"C{number}" for number in range(1, 10))
 MODELS = ("banglabert-large", "banglabert-generator", "muril-large", "xlm-roberta-large")

@@ -17,7 +17,7 @@ from prasanga.provenance import sha256_of_file
 from prasanga.provenance.code import Code
 from prasanga.provenance.ledger import Circumstances, synchronize
 
-CODE = Code("0123456789ab", {"measure.py": "ab0123456789", "prasanga.parquet.write": "ba9876543210"})
+CODE = Code("0123456789ab", {"measure.py": "ab0123456789", "prasanga.base.parquet.write": "ba9876543210"})
 """The code that all of them are made with unless another is given."""
 CIRCUMSTANCES = Circumstances(
     config={"study": "tried", "seed": 47, "associations": {"n_samples": 40}, "models": {"a": {"layer": -1}}},

@@ -17,9 +17,9 @@ import pyarrow as pa
 from report_pages import estimates
 from sentence_tables import context, write_sentences
 
+from prasanga.base.parquet import write_row_groups
 from prasanga.embeddings import list_shards
 from prasanga.embeddings.store import vectors_to_arrow
-from prasanga.parquet import write_row_groups
 
 NOT_RUN = {
     ("docs/my_model.md", "save_pretrained"): "the model and tokenizer are the reader's own",

@@ -9,7 +9,7 @@ import polars as pl
 import yaml
 from report_tables import SCHEMA, estimate
 
-from prasanga.config import complete, read_schema
+from prasanga.base.config import complete, read_schema
 from prasanga.report import page
 from prasanga.report.study import AuditTables, Results
 

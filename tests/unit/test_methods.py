@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from prasanga.config import read_schema
+from prasanga.base.config import read_schema
 from prasanga.methods import FAMILY, METHODS, TABLES, Method, names_of
 
 

@@ -13,7 +13,7 @@ import yaml
 from shared_studies import shared_study
 from small_study import Study, copy_code
 
-from prasanga.config import complete, read_schema
+from prasanga.base.config import complete, read_schema
 from prasanga.lexicon import load_lexicon
 from prasanga.sentences import Matcher
 from prasanga.text import normalize

@@ -2,11 +2,11 @@
 
 from typing import TYPE_CHECKING
 
-from prasanga.logs import log_to
-from prasanga.parquet import read_table, require_equal, write_table, write_text
+from prasanga.base.documents import to_tsv
+from prasanga.base.logs import log_to
+from prasanga.base.parquet import read_table, require_equal, write_table, write_text
 from prasanga.provenance import describe
 from prasanga.sentences.audit import concordance, count_forms, count_suffixes, length_histogram
-from prasanga.spreadsheets import to_tsv
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import snakemake

@@ -2,11 +2,10 @@
 
 from typing import TYPE_CHECKING
 
-from prasanga.documents import write_document
-from prasanga.frames import read_frame
-from prasanga.logs import log_to
+from prasanga.base.documents import write_document
+from prasanga.base.logs import log_to
+from prasanga.base.parquet import read_frame, write_table
 from prasanga.models import ModelOptions, audit_tokenizer, check_model, load_tokenizer
-from prasanga.parquet import write_table
 from prasanga.provenance import describe
 
 if TYPE_CHECKING:

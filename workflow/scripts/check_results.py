@@ -3,9 +3,9 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from prasanga.base.logs import log_to
+from prasanga.base.parquet import write_text
 from prasanga.embeddings.shards import fitting_shards
-from prasanga.logs import log_to
-from prasanga.parquet import write_text
 from prasanga.provenance.check import check_results, say
 from prasanga.provenance.code import CACHE, fingerprint, remembered
 

@@ -4,8 +4,8 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from prasanga.logs import log_to
-from prasanga.parquet import replacing
+from prasanga.base.logs import log_to
+from prasanga.base.parquet import replacing
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import snakemake

@@ -4,10 +4,9 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from prasanga.associations.differences import differences
-from prasanga.associations.settling import settling
-from prasanga.logs import log_to
-from prasanga.parquet import read_table, require_equal, write_table
+from prasanga.associations.convergence import differences, settling
+from prasanga.base.logs import log_to
+from prasanga.base.parquet import read_table, require_equal, write_table
 from prasanga.provenance import describe
 
 if TYPE_CHECKING:

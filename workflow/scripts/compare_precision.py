@@ -2,9 +2,9 @@
 
 from typing import TYPE_CHECKING
 
-from prasanga.documents import read_document, write_document
+from prasanga.base.documents import read_document, write_document
+from prasanga.base.logs import log_to
 from prasanga.embeddings import VectorSettings, compare_with_full_precision, settle_dtype
-from prasanga.logs import log_to
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import snakemake

@@ -2,9 +2,9 @@
 
 from typing import TYPE_CHECKING
 
-from prasanga.documents import write_document
+from prasanga.base.documents import write_document
+from prasanga.base.logs import log_to
 from prasanga.lexicon import categories_of, load_lexicon
-from prasanga.logs import log_to
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import snakemake

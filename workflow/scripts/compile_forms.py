@@ -3,11 +3,11 @@
 import logging
 from typing import TYPE_CHECKING
 
+from prasanga.base.documents import to_tsv
+from prasanga.base.logs import log_to
+from prasanga.base.parquet import write_table, write_text
 from prasanga.lexicon import forms_table, load_lexicon
-from prasanga.logs import log_to
-from prasanga.parquet import write_table, write_text
 from prasanga.provenance import describe
-from prasanga.spreadsheets import to_tsv
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import snakemake

@@ -2,12 +2,12 @@
 
 from typing import TYPE_CHECKING
 
-from prasanga.logs import log_to
-from prasanga.parquet import write_table
+from prasanga.base.logs import log_to
+from prasanga.base.parquet import write_table
 from prasanga.provenance import describe, digests_of_files
 from prasanga.sentences import Shard, extract_shard, read_forms
-from prasanga.sentences.manifest import as_planned
-from prasanga.sentences.ranking import count_stimuli
+from prasanga.sentences.candidates import count_stimuli
+from prasanga.sentences.files import as_planned
 from prasanga.text import normalizer
 
 if TYPE_CHECKING:

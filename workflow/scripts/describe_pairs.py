@@ -4,10 +4,9 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from prasanga.frames import read_frame
-from prasanga.logs import log_to
+from prasanga.base.logs import log_to
+from prasanga.base.parquet import read_frame, write_table, write_text
 from prasanga.pairs import statistics
-from prasanga.parquet import write_table, write_text
 from prasanga.provenance import describe
 
 if TYPE_CHECKING:

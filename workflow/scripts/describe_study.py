@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from prasanga.logs import log_to
-from prasanga.parquet import made_from, write_text
+from prasanga.base.logs import log_to
+from prasanga.base.parquet import made_from, write_text
 from prasanga.provenance import describe, digests_of_files
 from prasanga.report.cards import CorpusFile, counts_by_name, data_card, files_of_manifest, methods_card
 from prasanga.report.study import read_results

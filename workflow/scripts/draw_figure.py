@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from prasanga.logs import log_to
+from prasanga.base.logs import log_to
 from prasanga.provenance import describe
 from prasanga.report.figures.saving import draw_figure
 

@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from prasanga.logs import log_to
-from prasanga.parquet import require_equal, write_batches, write_table, write_text
+from prasanga.base.logs import log_to
+from prasanga.base.parquet import require_equal, write_batches, write_table, write_text
 from prasanga.provenance import describe, digests_of_files
 from prasanga.samples import (
     SEGMENT_SCHEMA,

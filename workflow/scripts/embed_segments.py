@@ -2,9 +2,9 @@
 
 from typing import TYPE_CHECKING
 
+from prasanga.base.logs import log_to
 from prasanga.embeddings.stage import embed_file
-from prasanga.logs import log_to
-from prasanga.samples.table import require_bucket
+from prasanga.samples.drawing import require_bucket
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import snakemake

@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING
 
 from prasanga import __version__
-from prasanga.logs import log_to
-from prasanga.parquet import require_equal, write_text
+from prasanga.base.logs import log_to
+from prasanga.base.parquet import require_equal, write_text
 from prasanga.provenance import describe, digest_of, sha256_of_file
 from prasanga.samples.release import Text, datasheet, sampled_occurrences, sources_page, write_release
 

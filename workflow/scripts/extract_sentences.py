@@ -2,12 +2,12 @@
 
 from typing import TYPE_CHECKING
 
-from prasanga.documents import read_document, write_document
-from prasanga.logs import log_to
-from prasanga.parquet import write_batches
+from prasanga.base.documents import read_document, write_document
+from prasanga.base.logs import log_to
+from prasanga.base.parquet import write_batches
 from prasanga.provenance import describe, digests_of_files
 from prasanga.sentences import REPEATED, SENTENCE_SCHEMA, ExtractionReport, Shard, extract_shard, read_forms
-from prasanga.sentences.manifest import as_planned
+from prasanga.sentences.files import as_planned
 from prasanga.text import normalizer
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from prasanga.logs import log_to
+from prasanga.base.logs import log_to
 from prasanga.sentences.fetching import fetch
 
 if TYPE_CHECKING:

@@ -2,11 +2,11 @@
 
 from typing import TYPE_CHECKING
 
+from prasanga.base.logs import log_to
+from prasanga.base.parquet import write_table
 from prasanga.lexicon import load_lexicon, load_templates
-from prasanga.logs import log_to
-from prasanga.parquet import write_table
 from prasanga.provenance import describe
-from prasanga.samples.templates import fill_templates
+from prasanga.samples.segments import fill_templates
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import snakemake

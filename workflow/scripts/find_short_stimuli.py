@@ -3,9 +3,9 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from prasanga.documents import write_document
-from prasanga.logs import log_to
-from prasanga.parquet import require_equal
+from prasanga.base.documents import write_document
+from prasanga.base.logs import log_to
+from prasanga.base.parquet import require_equal
 from prasanga.samples import parse_length, short_stimuli
 
 if TYPE_CHECKING:

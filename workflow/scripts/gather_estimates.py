@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.csv
 
-from prasanga.associations.gathering import gather
-from prasanga.logs import log_to
-from prasanga.parquet import read_table, replacing, require_equal, write_table
+from prasanga.associations.corrections import gather
+from prasanga.base.logs import log_to
+from prasanga.base.parquet import read_table, replacing, require_equal, write_table
 from prasanga.provenance import describe
 
 if TYPE_CHECKING:

@@ -4,11 +4,10 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from prasanga.frames import read_frame
+from prasanga.base.logs import log_to
+from prasanga.base.parquet import read_frame, replacing, require_equal, write_table
 from prasanga.likelihoods.spread import compare_structures, gather_traits, spread_by_structure
 from prasanga.likelihoods.traits import load_traits, oddities_table
-from prasanga.logs import log_to
-from prasanga.parquet import replacing, require_equal, write_table
 from prasanga.provenance import describe
 
 if TYPE_CHECKING:

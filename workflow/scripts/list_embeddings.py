@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING
 
+from prasanga.base.logs import log_to
 from prasanga.embeddings import list_shards
-from prasanga.logs import log_to
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import snakemake

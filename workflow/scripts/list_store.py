@@ -2,10 +2,10 @@
 
 from typing import TYPE_CHECKING
 
+from prasanga.base.documents import to_tsv
+from prasanga.base.logs import log_to
+from prasanga.base.parquet import write_text
 from prasanga.embeddings import history_of
-from prasanga.logs import log_to
-from prasanga.parquet import write_text
-from prasanga.spreadsheets import to_tsv
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import snakemake

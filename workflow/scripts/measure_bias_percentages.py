@@ -5,10 +5,9 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from prasanga.likelihoods.bias import bias_percentage
-from prasanga.likelihoods.differences import pair_differences, read_scores
-from prasanga.logs import log_to
-from prasanga.parquet import require_equal, write_table, write_text
+from prasanga.base.logs import log_to
+from prasanga.base.parquet import require_equal, write_table, write_text
+from prasanga.likelihoods.bias import bias_percentage, pair_differences, read_scores
 from prasanga.provenance import describe
 
 if TYPE_CHECKING:

@@ -3,10 +3,10 @@
 from typing import TYPE_CHECKING
 
 from prasanga.associations import CeatSettings, TestSettings, measure_ceat
+from prasanga.base.logs import log_to
+from prasanga.base.parquet import write_table
 from prasanga.embeddings.shards import StoredEmbeddings, read_common_occurrences
 from prasanga.lexicon.categories import chosen_categories, read_categories, stimuli_of
-from prasanga.logs import log_to
-from prasanga.parquet import write_table
 from prasanga.provenance import describe
 
 if TYPE_CHECKING:

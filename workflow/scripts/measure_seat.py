@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING
 
 from prasanga.associations import TestSettings
 from prasanga.associations.seat import measure_seat
-from prasanga.documents import read_document
+from prasanga.base.documents import read_document
+from prasanga.base.logs import log_to
+from prasanga.base.parquet import read_table, write_table
 from prasanga.embeddings.shards import read_embeddings
 from prasanga.lexicon.categories import chosen_categories, read_categories, stimuli_of
-from prasanga.logs import log_to
-from prasanga.parquet import read_table, write_table
 from prasanga.provenance import describe
 
 if TYPE_CHECKING:

@@ -4,10 +4,10 @@ from typing import TYPE_CHECKING
 
 from prasanga.associations import TestSettings
 from prasanga.associations.weat import measure_weat
+from prasanga.base.logs import log_to
+from prasanga.base.parquet import made_from as made_from_of
+from prasanga.base.parquet import write_table
 from prasanga.lexicon.categories import chosen_categories, read_categories
-from prasanga.logs import log_to
-from prasanga.parquet import made_from as made_from_of
-from prasanga.parquet import write_table
 from prasanga.provenance import describe
 from prasanga.static import read_looked_up
 

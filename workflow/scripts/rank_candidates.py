@@ -3,9 +3,9 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from prasanga.logs import log_to
-from prasanga.parquet import require_equal, write_text
-from prasanga.sentences.ranking import add_counts, rank, ranking_csv, read_candidates, word_set_yaml
+from prasanga.base.logs import log_to
+from prasanga.base.parquet import require_equal, write_text
+from prasanga.sentences.candidates import add_counts, rank, ranking_csv, read_candidates, word_set_yaml
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import snakemake

@@ -2,11 +2,11 @@
 
 from typing import TYPE_CHECKING
 
-from prasanga.logs import log_to
+from prasanga.base.documents import guarded
+from prasanga.base.logs import log_to
+from prasanga.base.parquet import write_table, write_text
 from prasanga.pairs import read_pair_file
-from prasanga.parquet import write_table, write_text
 from prasanga.provenance import describe
-from prasanga.spreadsheets import guarded
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import snakemake

@@ -2,9 +2,9 @@
 
 from typing import TYPE_CHECKING
 
+from prasanga.base.logs import log_to
+from prasanga.base.parquet import write_table
 from prasanga.lexicon import load_lexicon
-from prasanga.logs import log_to
-from prasanga.parquet import write_table
 from prasanga.provenance import describe
 from prasanga.static import spellings_of
 from prasanga.static.stage import Source, vectors_of_words

@@ -3,13 +3,13 @@
 from typing import TYPE_CHECKING
 
 from prasanga.associations import TestSettings
+from prasanga.base.logs import log_to
+from prasanga.base.parquet import write_table
 from prasanga.lexicon import load_lexicon
 from prasanga.lexicon.categories import chosen_categories, read_categories
-from prasanga.likelihoods.category_scores import score_categories
-from prasanga.likelihoods.opening import open_scorer
+from prasanga.likelihoods.categories import score_categories
+from prasanga.likelihoods.stage import open_scorer
 from prasanga.likelihoods.templates import load_category_templates
-from prasanga.logs import log_to
-from prasanga.parquet import write_table
 from prasanga.provenance import describe
 
 if TYPE_CHECKING:

@@ -2,10 +2,9 @@
 
 from typing import TYPE_CHECKING
 
-from prasanga.frames import read_frame
+from prasanga.base.logs import log_to
+from prasanga.base.parquet import read_frame, write_table
 from prasanga.likelihoods.stage import score_set
-from prasanga.logs import log_to
-from prasanga.parquet import write_table
 from prasanga.provenance import describe
 
 if TYPE_CHECKING:

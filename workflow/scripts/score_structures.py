@@ -2,13 +2,12 @@
 
 from typing import TYPE_CHECKING
 
+from prasanga.base.logs import log_to
+from prasanga.base.parquet import write_table
 from prasanga.lexicon import load_lexicon
-from prasanga.likelihoods.opening import open_scorer
-from prasanga.likelihoods.structure_scores import score_structures
-from prasanga.likelihoods.structures import load_structures, trait_sentences
+from prasanga.likelihoods.stage import open_scorer
+from prasanga.likelihoods.structures import load_structures, score_structures, trait_sentences
 from prasanga.likelihoods.traits import load_traits
-from prasanga.logs import log_to
-from prasanga.parquet import write_table
 from prasanga.provenance import describe
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from prasanga.logs import log_to
+from prasanga.base.logs import log_to
 from prasanga.models import train_model
 from prasanga.sentences import Shard, read_texts, require_small
 from prasanga.text import normalizer

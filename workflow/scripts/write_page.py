@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from prasanga.logs import log_to
-from prasanga.parquet import write_text
+from prasanga.base.logs import log_to
+from prasanga.base.parquet import write_text
 from prasanga.provenance import describe
 from prasanga.report.page import render_page
 from prasanga.report.study import read_results

@@ -3,9 +3,8 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from prasanga.frames import read_frame
-from prasanga.logs import log_to
-from prasanga.parquet import write_text
+from prasanga.base.logs import log_to
+from prasanga.base.parquet import read_frame, write_text
 from prasanga.report.paper_tables import render_layout
 
 if TYPE_CHECKING:

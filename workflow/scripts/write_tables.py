@@ -2,9 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from prasanga.frames import read_frame
-from prasanga.logs import log_to
-from prasanga.parquet import write_text
+from prasanga.base.logs import log_to
+from prasanga.base.parquet import read_frame, write_text
 from prasanga.report.ceat_table import to_csv, to_latex, to_markdown
 
 if TYPE_CHECKING:

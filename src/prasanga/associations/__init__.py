@@ -5,23 +5,35 @@ The functions take plain numpy arrays, so that they can be used in a notebook; w
 """
 
 from prasanga.associations.ceat import Ceat, ceat
-from prasanga.associations.convergence import convergence, draws_settled
+from prasanga.associations.convergence import convergence, differences, draws_settled, settling
 from prasanga.associations.corrections import benjamini_hochberg, holm
-from prasanga.associations.cosines import Cosines
-from prasanga.associations.differences import differences
-from prasanga.associations.effects import association_scores, effect_size, effect_size_of_scores
-from prasanga.associations.estimates import TestSettings, measure_cosines
-from prasanga.associations.intervals import Interval, difference_interval, interval
-from prasanga.associations.leave_out import contributions, leave_one_out
-from prasanga.associations.permutation import PermutationTest, permutation_test, permutation_test_of_scores
+from prasanga.associations.cosines import Cosines, contributions, leave_one_out
+from prasanga.associations.effects import RandomEffects, association_scores, combine, effect_size, effect_size_of_scores
+from prasanga.associations.estimates import (
+    ShuffledControl,
+    TestSettings,
+    measure_cosines,
+    shuffled_control,
+    shuffled_effects,
+)
+from prasanga.associations.intervals import (
+    Interval,
+    Resampling,
+    difference_interval,
+    draw_resampling,
+    interval,
+    replicate_effects,
+)
+from prasanga.associations.permutation import (
+    PermutationTest,
+    SingleTarget,
+    permutation_test,
+    permutation_test_of_scores,
+    sc_weat,
+)
 from prasanga.associations.power import contexts_enough, smallest_effect, smallest_effect_of_sizes
-from prasanga.associations.random_effects import RandomEffects, combine
-from prasanga.associations.resampling import Resampling, draw_resampling, replicate_effects
 from prasanga.associations.sampling import draw_contexts, named_draws
 from prasanga.associations.seat import Seat, measure_seat, seat
-from prasanga.associations.settling import settling
-from prasanga.associations.shuffles import ShuffledControl, shuffled_control, shuffled_effects
-from prasanga.associations.single import SingleTarget, sc_weat
 from prasanga.associations.study import CEAT_SCHEMA, CeatSettings, CeatTables, measure_ceat
 from prasanga.associations.weat import Weat, measure_weat, weat
 

@@ -14,13 +14,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from prasanga.associations.checking import choice, to_array
-from prasanga.associations.effects import COSINE_NOISE, spreads_and_effects
+from prasanga.associations.effects import COSINE_NOISE, RandomEffects, combine, spreads_and_effects
 from prasanga.associations.permutation import PermutationTest, permutation_test_of_scores
-from prasanga.associations.random_effects import RandomEffects, combine
 from prasanga.associations.sampling import IndexArray, draw_contexts
-from prasanga.associations.vectors import DirectedVectors, FloatArray, Words, word_sets_and_vectors
-from prasanga.errors import InputError
+from prasanga.associations.vectors import DirectedVectors, FloatArray, Words, choice, to_array, word_sets_and_vectors
+from prasanga.base.errors import InputError
 
 VARIANCES = ("association", "hedges")
 
@@ -66,7 +64,7 @@ class Ceat:
         n_resamples: int = 100_000,
         rng: np.random.Generator | int | None = None,
     ) -> PermutationTest:
-        """`p_stimuli`: would other words do? The permutation test of the target words.
+        """Test whether other words would do (`p_stimuli`), by the permutation test of the target words.
 
         One relabelling of the words applies to all draws; the statistic, the mean over draws of the difference of
         means, is then the difference of the means of `target_scores`.
@@ -91,7 +89,7 @@ def ceat(
     replacement: str = "without-replacement",
     threads: int | None = None,
 ) -> Ceat:
-    """CEAT of the target sets X, Y and the attribute sets A, B over the contexts of their words.
+    """Compute the CEAT of the target sets X, Y and the attribute sets A, B over the contexts of their words.
 
     A draw takes one context of each word and computes d_i as `effect_size` does; the draws are combined by `combine`
     (Guo and Caliskan 2021; Sadhu et al. 2024, section 3.2 and appendix D). Hypothesis of `combined.p_value` (p_draws):
@@ -144,7 +142,9 @@ def ceat_of_draws(
     std: str = "union_ddof1",
     threads: int = 1,
 ) -> Ceat:
-    """CEAT as in `ceat`, for checked vectors, of `words` X, Y, A and B; one column of `draws` for each word as listed.
+    """Compute CEAT as in `ceat`, from checked vectors, for `words` X, Y, A and B.
+
+    `draws` has one column for each word as listed.
 
     `vectors` may read them when asked: of a word at a time no more is held than `scoring` says.
     """
@@ -159,7 +159,10 @@ def ceat_of_draws(
 def combine_scores(
     scores: FloatArray, n_x: int, *, variance: str = "association", tau2: str = "dl", std: str = "union_ddof1"
 ) -> Ceat:
-    """CEAT as in `ceat`, from (n_samples, nx + ny) associations of the target words in every draw, X before Y."""
+    """Compute CEAT as in `ceat` from the associations of the target words in every draw.
+
+    `scores` is (n_samples, nx + ny), X before Y.
+    """
     choice("variance", variance, VARIANCES)
     spreads, effects = spreads_and_effects(scores, n_x, std, noise=COSINE_NOISE)
     variances = spreads**2 if variance == "association" else hedges_variance(effects, n_x, scores.shape[1] - n_x)
@@ -167,7 +170,10 @@ def combine_scores(
 
 
 def hedges_variance(effects: FloatArray, n_x: int, n_y: int) -> FloatArray:
-    """Sampling variance of an effect size d: 1 / nx + 1 / ny + d^2 / (2 (nx + ny)) (Hedges and Olkin 1985)."""
+    """Return the sampling variance of an effect size d (Hedges and Olkin 1985).
+
+    It is 1 / nx + 1 / ny + d^2 / (2 (nx + ny)).
+    """
     return 1 / n_x + 1 / n_y + effects**2 / (2 * (n_x + n_y))
 
 

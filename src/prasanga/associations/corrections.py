@@ -1,30 +1,31 @@
-"""Corrections for many tests: a table of hundreds of p-values has small ones by chance.
-
-- `holm`: the chance that one or more of the hypotheses called false is true stays below alpha, whatever the tests have
-  to do with each other (Holm 1979).
-- `benjamini_hochberg`: of the hypotheses called false, the expected share that is true stays below alpha, if the tests
-  are independent or rise and fall together (Benjamini and Hochberg 1995).
-
-Both give adjusted p-values: call false what is at most alpha. The family is what is given, here all estimates of a
-table; a missing p (NaN) is no test and does not count.
-"""
+"""Corrections for many tests, and the tables of a study gathered from those of its jobs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from numbers import Real
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from prasanga.associations.checking import to_array
-from prasanga.associations.vectors import FloatArray
-from prasanga.errors import InputError
+from prasanga.associations.vectors import FloatArray, to_array
+from prasanga.base.errors import InputError
+
+# --------------------
+# Corrections for many tests: a table of hundreds of p-values has small ones by chance.
+#
+# - `holm`: the chance that one or more of the hypotheses called false is true stays below alpha, whatever the tests
+#   have to do with each other (Holm 1979).
+# - `benjamini_hochberg`: of the hypotheses called false, the expected share that is true stays below alpha, if the
+#   tests are independent or rise and fall together (Benjamini and Hochberg 1995).
+#
+# Both give adjusted p-values: call false what is at most alpha. The family is what is given, here all estimates of
+# a table; a missing p (NaN) is no test and does not count.
 
 
 def holm(p: npt.ArrayLike) -> FloatArray:
-    """(n,) p-values adjusted by Holm's method (1979); NaN stays NaN and does not count.
+    """Return (n,) p-values adjusted by Holm's method (1979); NaN stays NaN and does not count.
 
     The i-th smallest of m is multiplied by m - i + 1, and is no smaller than those before it and no larger than 1.
     Equal p-values stay equal. Raises `InputError` for numbers outside [0, 1].
@@ -33,7 +34,7 @@ def holm(p: npt.ArrayLike) -> FloatArray:
 
 
 def benjamini_hochberg(p: npt.ArrayLike) -> FloatArray:
-    """(n,) p-values adjusted by the method of Benjamini and Hochberg (1995); NaN stays NaN and does not count.
+    """Return (n,) p-values adjusted by the method of Benjamini and Hochberg (1995); NaN stays NaN and does not count.
 
     The i-th smallest of m is multiplied by m / i, and is no larger than those after it and no larger than 1. Equal
     p-values stay equal. Raises `InputError` for numbers outside [0, 1].
@@ -42,7 +43,7 @@ def benjamini_hochberg(p: npt.ArrayLike) -> FloatArray:
 
 
 def corrected(table: pa.Table, column: str = "p_stimuli") -> pa.Table:
-    """The table with `<column>_holm`, `<column>_bh` and `n_tests` filled, over all its rows as one family.
+    """Return the table with `<column>_holm`, `<column>_bh` and `n_tests` filled, over all its rows as one family.
 
     Columns that are there keep their place, others are added at the end. `n_tests` is the size of the family; a row
     without p has none of the three.
@@ -86,7 +87,7 @@ def _adjusted(p: npt.ArrayLike, adjust: Callable[[FloatArray, FloatArray], Float
 
 
 def _numbers(p: npt.ArrayLike) -> FloatArray:
-    """The p-values in float64; None, as tables have it, is a missing one."""
+    """Return the p-values in float64; None, as tables have it, is a missing one."""
     wanted = "(n,) p-values from 0 to 1, NaN for those that are missing"
     array = to_array("p", p, wanted)
     if array.dtype.kind == "O":
@@ -96,3 +97,44 @@ def _numbers(p: npt.ArrayLike) -> FloatArray:
     if strange is not None:
         raise InputError(f"p: {strange!r} is no p-value. Give {wanted}.")
     return np.asarray(array, dtype=np.float64)
+
+
+# --------------------
+# The tables of a study from those of its jobs: twins beside their models, and p corrected for the number of tests.
+
+
+_CELL = ("category", "model", "segment_length", "sample_mode")
+
+
+def gather(
+    estimates: Sequence[pa.Table], twins: Mapping[str, Sequence[pa.Table]], family: Sequence[pa.Table] = ()
+) -> pa.Table:
+    """Return all estimates of a method in one table.
+
+    Args:
+        estimates: of the jobs, all with the same columns.
+        twins: estimates of the twin with random weights of each model, by the name of the model.
+        family: estimates of the study's other methods, whose tests count in the correction: whoever looks at all
+            tables looks at all tests.
+
+    Returns:
+        The rows of `estimates`, with `twin_effect_size` and `twin_p_stimuli` from the twin's row of the same category,
+        length and sample mode, and with `p_stimuli_holm`, `p_stimuli_bh` and `n_tests` over these and the family's.
+    """
+    table = pa.concat_tables(estimates)
+    key = [name for name in _CELL if name in table.column_names]
+    known = {}
+    for model, tables in twins.items():
+        for row in pa.concat_tables(tables).select([*key, "effect_size", "p_stimuli"]).to_pylist():
+            known[tuple({**row, "model": model}[name] for name in key)] = row["effect_size"], row["p_stimuli"]
+    beside = [known.get(tuple(row.values()), (None, None)) for row in table.select(key).to_pylist()]
+    for number, name in enumerate(("twin_effect_size", "twin_p_stimuli")):
+        place = table.schema.get_field_index(name)
+        values = pa.array([pair[number] for pair in beside], pa.float64())
+        table = table.set_column(place, table.schema.field(place), values)
+    shared = pa.concat_tables([table.select(["p_stimuli"]), *(other.select(["p_stimuli"]) for other in family)])
+    found = corrected(shared).slice(0, len(table))
+    for name in ("p_stimuli_holm", "p_stimuli_bh", "n_tests"):
+        place = table.schema.get_field_index(name)
+        table = table.set_column(place, table.schema.field(place), found[name])
+    return table

@@ -1,14 +1,4 @@
-"""The cosines of target and attribute items, from which an effect is computed again and again.
-
-Whatever asks how an effect depends on its words - an interval, leaving one word out, dealing the attribute words anew -
-needs no vectors any more once the cosines of every target with every attribute are known. An item is what has a vector:
-a word (WEAT), a word in a context (CEAT, one per draw), or a sentence (SEAT, several of one word). What is resampled is
-always the word, with all its items, and every word weighs the same, however many items it has; so the effect and the
-permutation test of words are about the same difference.
-
-A replicate is a way to count the words: twice, once, not at all. Its scores are one matrix product for many replicates
-at a time, and its means and variances another, in blocks that stay in the processor's cache.
-"""
+"""The cosines of target and attribute items, from which an effect is computed again and again."""
 
 from __future__ import annotations
 
@@ -20,17 +10,33 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from prasanga.associations.checking import choice, generator_from, to_array, whole_number
 from prasanga.associations.effects import COSINE_NOISE, STD_CONVENTIONS, ConstantScoresError, spreads_and_effects
 from prasanga.associations.vectors import (
     FloatArray,
+    choice,
+    generator_from,
     require_one_dimension,
+    to_array,
     unit_vectors,
+    whole_number,
     word_sets_and_vectors,
     word_vectors,
 )
-from prasanga.errors import InputError
-from prasanga.progress import progress
+from prasanga.base.errors import InputError
+from prasanga.base.progress import progress
+
+# --------------------
+# The cosines of target and attribute items, from which an effect is computed again and again.
+#
+# Whatever asks how an effect depends on its words - an interval, leaving one word out, dealing the attribute words
+# anew - needs no vectors any more once the cosines of every target with every attribute are known. An item is what
+# has a vector: a word (WEAT), a word in a context (CEAT, one per draw), or a sentence (SEAT, several of one word).
+# What is resampled is always the word, with all its items, and every word weighs the same, however many items it
+# has; so the effect and the permutation test of words are about the same difference.
+#
+# A replicate is a way to count the words: twice, once, not at all. Its scores are one matrix product for many
+# replicates at a time, and its means and variances another, in blocks that stay in the processor's cache.
+
 
 Counts: TypeAlias = npt.NDArray[np.float64]
 """How often each word (or draw) counts, (n_replicates, n_words)."""
@@ -98,7 +104,7 @@ class Cosines:
         A: Sequence[npt.ArrayLike],
         B: Sequence[npt.ArrayLike],
     ) -> Cosines:
-        """One draw, from the (n_items, d) vectors of each word of the four sets; one row a word for WEAT.
+        """Return one draw, from the (n_items, d) vectors of each word of the four sets; one row a word for WEAT.
 
         Raises `InputError` for a set without words, NaN, zero vectors and different dimensions.
         """
@@ -127,7 +133,7 @@ class Cosines:
         n_draws: int = 256,
         rng: np.random.Generator | int | None = None,
     ) -> Cosines:
-        """`n_draws` draws of one context a word, as intervals and controls of CEAT need them.
+        """Make `n_draws` draws of one context a word, as intervals and controls of CEAT need them.
 
         A word's contexts are used once before any is used again, in an order by `rng` (a generator or a seed).
 
@@ -167,22 +173,25 @@ class Cosines:
         return self.n_a + self.n_b
 
     def item_scores(self) -> FloatArray:
-        """(n_draws, n_target_items), the association s(item, A, B), every word of A and of B weighing the same."""
+        """Return the association s(item, A, B) of each item in each draw, (n_draws, n_target_items).
+
+        Every word of A weighs the same, and so does every word of B.
+        """
         n_words = np.where(self.attributes < self.n_a, self.n_a, -self.n_b)
         return self.values @ (1 / (n_words * np.bincount(self.attributes)[self.attributes]))
 
     def spreads(self, std: str = "union_ddof1") -> FloatArray:
-        """(n_draws,) the denominator of the effect size of each draw, NaN where all scores are the same."""
+        """Return (n_draws,) the denominator of the effect size of each draw, NaN where all scores are the same."""
         (replicates,) = self._replicates(None, None, None, std)
         return np.asarray(replicates.spreads[0])
 
     def word_scores(self) -> FloatArray:
-        """(n_targets,), the mean association of each target word over its items and the draws, X before Y."""
+        """Return (n_targets,), the mean association of each target word over its items and the draws, X before Y."""
         of_items = self.item_scores().mean(axis=0)
         return np.bincount(self.targets, of_items) / np.bincount(self.targets)
 
     def effect(self, std: str = "union_ddof1") -> float:
-        """The effect size, each word counted once: the mean over draws.
+        """Return the effect size, each word counted once: the mean over draws.
 
         Raises `InputError` for an unknown `std` or too few words for it, and `ConstantScoresError`.
         """
@@ -200,7 +209,7 @@ class Cosines:
         draw_counts: Counts | None = None,
         std: str = "union_ddof1",
     ) -> FloatArray:
-        """(n_replicates,) effect sizes with words counted several times or not at all.
+        """Return (n_replicates,) effect sizes with words counted several times or not at all.
 
         Args:
             target_counts: (n_replicates, n_targets), X before Y; None counts every word once.
@@ -221,7 +230,7 @@ class Cosines:
         draw_counts: Counts | None = None,
         std: str = "union_ddof1",
     ) -> tuple[FloatArray, FloatArray]:
-        """(n_replicates,) effect sizes as `effects` gives them, and (n_replicates,) standard errors.
+        """Return (n_replicates,) effect sizes as `effects` gives them, and (n_replicates,) standard errors.
 
         Errors are over words, by the infinitesimal jackknife. With g_w the derivative of the effect by the count c_w of
         word w (docs/uncertainty.md), the squared error is the sum over sets of n / (n - 1) * sum of
@@ -251,7 +260,7 @@ class Cosines:
         return np.bincount(self.targets).astype(float)
 
     def _item_weights(self, target_counts: Counts) -> Counts:
-        """(n_replicates, n_target_items): of one word together as of any other, of all together their number."""
+        """Return (n_replicates, n_target_items): of one word together as of any other, of all together their number."""
         per_word = (target_counts @ self._n_items) / target_counts.sum(axis=1)
         return np.asarray(per_word[:, None] * (target_counts / self._n_items)[:, self.targets])
 
@@ -276,7 +285,7 @@ class Cosines:
         draw_counts: Counts | None,
         std: str,
     ) -> Iterator[_Replicates]:
-        """Blocks of replicates."""
+        """Yield the replicates in blocks."""
         choice("std", std, STD_CONVENTIONS)
         sides = (
             ("target_counts", target_counts, self.n_targets),
@@ -331,7 +340,7 @@ class Cosines:
 
 
 def _checked_values(values: npt.ArrayLike) -> FloatArray:
-    """The values of `Cosines` in float64."""
+    """Return the values of `Cosines` in float64."""
     wanted = (
         "(n_draws, n_target_items, n_attribute_items) cosines; from vectors, `Cosines.of_vectors` and"
         " `Cosines.of_contexts` make them"
@@ -379,7 +388,7 @@ class _Replicates(NamedTuple):
         return per_difference, per_square
 
     def by_targets(self, cosines: Cosines) -> FloatArray:
-        """(n_replicates, n_targets), the derivatives of the effects by `target_counts`."""
+        """Return (n_replicates, n_targets), the derivatives of the effects by `target_counts`."""
         n_x, (per_difference, per_square) = cosines._n_x_items, self._slopes
         linear = (per_difference[:, None, :] @ self.deviations)[:, 0]
         counts, n_items = self.target_counts, cosines._n_items
@@ -396,7 +405,7 @@ class _Replicates(NamedTuple):
         return np.asarray(of_items @ belongs * (total / number) + by_spread * beside)
 
     def by_attributes(self, cosines: Cosines) -> FloatArray:
-        """(n_replicates, n_attributes), the derivatives of the effects by `attribute_counts`."""
+        """Return (n_replicates, n_attributes), the derivatives of the effects by `attribute_counts`."""
         n_x, (per_difference, per_square) = cosines._n_x_items, self._slopes
         weights = cosines._item_weights(self.target_counts)
         signs = np.concatenate([weights[:, :n_x] / self.size_x, -weights[:, n_x:] / self.size_y], axis=1)
@@ -416,3 +425,36 @@ def _spread_of_sum(gradients: FloatArray, counts: Counts) -> FloatArray:
     n = counts.sum(axis=1)
     means = (counts * gradients).sum(axis=1) / n
     return np.asarray(n / (n - 1) * (counts * np.square(gradients - means[:, None])).sum(axis=1))
+
+
+# --------------------
+# What each word adds to an effect: the effect without it, and the associations of attribute words.
+
+
+def leave_one_out(cosines: Cosines, std: str = "union_ddof1") -> FloatArray:
+    """Return (n_targets + n_attributes,) the effect size without each word and all its items, in the order X, Y, A, B.
+
+    NaN where there is none: the word was alone in its set, or the scores of the others are all the same.
+    """
+    n = cosines.n_targets
+    kept = 1.0 - np.eye(n + cosines.n_attributes)
+    return cosines.effects(kept[:, :n], kept[:, n:], std=std)
+
+
+def contributions(cosines: Cosines) -> FloatArray:
+    """Return (n_attributes,) the mean cosine of each attribute word with X minus that with Y, A before B.
+
+    The mean over A minus the mean over B is the numerator of the effect size.
+    """
+    return contributions_of_means(cosines, cosines.values.mean(axis=0))
+
+
+def contributions_of_means(cosines: Cosines, means: FloatArray) -> FloatArray:
+    """Compute `contributions` from means over draws, (n_target_items, n_attribute_items).
+
+    The means may be in another unit.
+    """
+    n_items = np.bincount(cosines.targets)[cosines.targets]
+    weights = 1 / (n_items * np.where(cosines.targets < cosines.n_x, cosines.n_x, -cosines.n_y))
+    of_items = weights @ means
+    return np.bincount(cosines.attributes, of_items) / np.bincount(cosines.attributes)

@@ -1,31 +1,181 @@
-"""What WEAT, SEAT and CEAT say of a category: the same columns, computed in the same way from its cosines.
-
-The three differ in what an item is - a word, its sentences, its contexts - and in nothing else: the effect size, its
-interval, the test of the words, the null control of dealt attribute words, and what the effect is without one word.
-"""
+"""What WEAT, SEAT and CEAT say of a category: the same columns, computed in the same way from its cosines."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from prasanga.associations.categories import Category
-from prasanga.associations.checking import require_choices, require_counts, require_flag
-from prasanga.associations.cosines import Cosines
+from prasanga.associations.cosines import Cosines, contributions, contributions_of_means, leave_one_out
 from prasanga.associations.effects import COSINE_NOISE, STD_CONVENTIONS, ConstantScoresError
-from prasanga.associations.intervals import INTERVALS, interval
-from prasanga.associations.leave_out import contributions, leave_one_out
+from prasanga.associations.intervals import INTERVALS, draw_resampling, interval, replicate_effects
 from prasanga.associations.permutation import ALTERNATIVES, permutation_test_of_scores
 from prasanga.associations.power import smallest_effect
-from prasanga.associations.resampling import draw_resampling, replicate_effects
-from prasanga.associations.shuffles import shuffled_control
-from prasanga.associations.vectors import FloatArray, Words
-from prasanga.errors import InputError
-from prasanga.seeds import generator
+from prasanga.associations.vectors import (
+    FloatArray,
+    Words,
+    choice,
+    generator_from,
+    require_choices,
+    require_counts,
+    require_flag,
+    whole_number,
+)
+from prasanga.base.errors import InputError
+from prasanga.base.seeds import generator
+
+# --------------------
+# The categories of a study as the associations need them: two target sets and two attribute sets of words.
+#
+# They come as plain values, in the layout that the lexicon stage writes to `categories.json`.
+
+
+@dataclass(frozen=True)
+class Category:
+    """A test category: four sets of words, in the order X, Y (targets), A, B (attributes)."""
+
+    name: str
+    title: str
+    set_names: tuple[str, str, str, str]
+    sets: tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...], tuple[str, ...]]
+
+
+def category_of(name: str, layout: Mapping[str, Any]) -> Category:
+    """Read one category: {"title": ..., "targets": [set, set], "attributes": [set, set]}.
+
+    A set is {"name": ..., "stimuli": [word, ...]}; other keys are left alone. Raises `InputError` if one is missing.
+    """
+    try:
+        (x, y), (a, b) = layout["targets"], layout["attributes"]
+        sets = _words_of(x), _words_of(y), _words_of(a), _words_of(b)
+        names = str(x["name"]), str(y["name"]), str(a["name"]), str(b["name"])
+        return Category(name, str(layout["title"]), names, sets)
+    except (KeyError, TypeError, ValueError):
+        raise InputError(
+            f"category {name}: expected a title, two targets and two attributes, each with a name and a list of"
+            f" stimuli, found {_short(layout)}. Make categories.json again with the lexicon stage."
+        ) from None
+
+
+def _words_of(word_set: Mapping[str, Any]) -> tuple[str, ...]:
+    return tuple(map(str, word_set["stimuli"]))
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 100 else f"{text[:100]}..."
+
+
+# --------------------
+# A null control: the attribute words of A and B dealt anew.
+#
+# If an effect belongs to what A and B mean, it should vanish when their words are mixed. What remains is what any
+# two sets of these words would give.
+#
+# An effect size is a difference over a spread. Mixed sets make both small, and their ratio need not be: where X and
+# Y differ strongly, the little that mixed sets say of it is divided by a spread as little, and effect sizes near
+# the largest possible come out, of either sign. The control therefore divides by the spread that the target words
+# have with the real A and B (`spread="observed"`); then it asks whether the difference of the sets' means vanishes,
+# as it should.
+
+
+SPREADS = ("observed", "own")
+
+# Effects closer than this, relative to the observed one, are ties: the order of a sum changes its last digits.
+_TIE = 1e-9
+
+
+@dataclass(frozen=True)
+class ShuffledControl:
+    """Where the effects of dealt attribute words lie.
+
+    Attributes:
+        low: the 2.5 % quantile of the effects.
+        high: the 97.5 % quantile.
+        p_value: (number with |effect| >= |observed|, + 1) / (number of effects + 1); two-sided.
+    """
+
+    low: float
+    high: float
+    p_value: float
+
+
+def shuffled_effects(
+    cosines: Cosines,
+    n_shuffles: int,
+    rng: np.random.Generator | int | None = None,
+    std: str = "union_ddof1",
+    *,
+    spread: str = "observed",
+) -> FloatArray:
+    """Return (n_shuffles,) effects with the attribute words dealt at random into sets as large as A and B.
+
+    A word moves with all its items. `spread` names the denominator: `observed` is that of each draw with the real A and
+    B, by the convention `std`; `own` that of the dealt sets, which makes effect sizes in the usual sense, NaN where all
+    scores are the same. Raises `InputError` for no shuffles and an unknown `spread`, and as `Cosines.effect` does.
+    """
+    n_shuffles = whole_number("n_shuffles", n_shuffles, least=1)
+    choice("spread", spread, SPREADS)
+    n = cosines.n_attributes
+    order = np.tile(np.arange(n), (n_shuffles, 1))
+    in_a = generator_from(rng).permuted(order, axis=1) < cosines.n_a
+    if spread == "observed":
+        return _over_observed_spread(cosines, in_a, std)
+    # Every word stands in both sets, and counts in one of them.
+    doubled = Cosines(
+        np.concatenate([cosines.values, cosines.values], axis=2),
+        cosines.targets,
+        np.concatenate([cosines.attributes, cosines.attributes + n]),
+        cosines.n_x,
+        cosines.n_y,
+        n,
+        n,
+    )
+    return doubled.effects(attribute_counts=np.concatenate([in_a, ~in_a], axis=1).astype(np.float64), std=std)
+
+
+def shuffled_control(
+    cosines: Cosines,
+    *,
+    n_shuffles: int = 1000,
+    rng: np.random.Generator | int | None = None,
+    std: str = "union_ddof1",
+) -> ShuffledControl:
+    """Compare the observed effect with `shuffled_effects` over the observed spread.
+
+    The result has the middle 95 % of the shuffled effects, and how many of them are as large as the observed effect.
+
+    `p_value` asks whether the division of these attribute words into A and B matters; it says nothing about other
+    target words. Raises as `shuffled_effects` does.
+    """
+    observed = abs(cosines.effect(std))
+    effects = shuffled_effects(cosines, n_shuffles, rng, std)
+    count = int(np.count_nonzero(np.abs(effects) >= observed * (1 - _TIE)))
+    low, high = np.quantile(effects, [0.025, 0.975])
+    return ShuffledControl(float(low), float(high), (count + 1) / (n_shuffles + 1))
+
+
+def _over_observed_spread(
+    cosines: Cosines, in_a: np.ndarray[tuple[int, ...], np.dtype[np.bool_]], std: str
+) -> FloatArray:
+    """Return an effect is then linear in the cosines: each attribute word adds its own share."""
+    spreads = cosines.spreads(std)
+    if np.isnan(spreads).any():
+        raise ConstantScoresError("All words have the same association: there is no spread to divide by.")
+    of_words = contributions_of_means(cosines, (cosines.values / spreads[:, None, None]).mean(axis=0))
+    return np.asarray(in_a @ of_words / cosines.n_a - ~in_a @ of_words / cosines.n_b)
+
+
+# --------------------
+# What WEAT, SEAT and CEAT say of a category: the same columns, computed in the same way from its cosines.
+#
+# The three differ in what an item is - a word, its sentences, its contexts - and in nothing else: the effect size,
+# its interval, the test of the words, the null control of dealt attribute words, and what the effect is without one
+# word.
+
 
 _TEXT, _NUMBER, _COUNT, _FLAG = pa.string(), pa.float64(), pa.int64(), pa.bool_()
 
@@ -105,7 +255,7 @@ class TestSettings:
         require_flag("associations.resample_attributes", self.resample_attributes)
 
     def conventions(self) -> dict[str, Any]:
-        """The columns `CONVENTION_FIELDS`."""
+        """Return the columns `CONVENTION_FIELDS`."""
         return {name: getattr(self, name) for name, _ in CONVENTION_FIELDS}
 
 
@@ -137,7 +287,7 @@ def measure_cosines(
     scores: FloatArray | None = None,
     without_targets: FloatArray | None = None,
 ) -> CategoryEstimate:
-    """The effect of one category, how sure it is, and its controls.
+    """Return the effect of one category, how sure it is, and its controls.
 
     Args:
         cosines: of its items.
@@ -216,7 +366,9 @@ def measure_cosines(
 def word_rows(
     cosines: Cosines, words: Words, set_names: Sequence[str], without: FloatArray, scores: FloatArray | None = None
 ) -> list[dict[str, Any]]:
-    """Rows of `WORD_FIELDS`, one a word: its association, and the effect without it (`CategoryEstimate.without`).
+    """Return rows of `WORD_FIELDS`, one a word.
+
+    Each has the word's association and the effect without the word (`CategoryEstimate.without`).
 
     `scores` are the (n_targets,) associations of the target words, where they rest on more draws than `cosines` has.
     """
@@ -240,13 +392,13 @@ def word_rows(
 
 
 def used_words(listed: Sequence[Sequence[str]], usable: Any) -> Words:
-    """The words of each set that can be measured (`word in usable`), in order."""
+    """Return the words of each set that can be measured (`word in usable`), in order."""
     x, y, a, b = ([word for word in words if word in usable] for words in listed)
     return x, y, a, b
 
 
 def too_few(set_names: Sequence[str], listed: Sequence[Sequence[str]], used: Words) -> str:
-    """Why a category cannot be computed with the words that are left; empty if it can."""
+    """Return why a category cannot be computed with the words that are left; empty if it can."""
     kinds = (("a target set", 2), ("a target set", 2), ("an attribute set", 1), ("an attribute set", 1))
     for name, all_words, kept, (kind, least) in zip(set_names, listed, used, kinds, strict=True):
         if len(kept) < least:
@@ -255,7 +407,7 @@ def too_few(set_names: Sequence[str], listed: Sequence[Sequence[str]], used: Wor
 
 
 def describe_category(category: Category, used: Words, notes: Sequence[str]) -> dict[str, Any]:
-    """The columns `CATEGORY_FIELDS` and `WORDS_FIELDS`; `notes` say what was left out, and why."""
+    """Return the columns `CATEGORY_FIELDS` and `WORDS_FIELDS`; `notes` say what was left out, and why."""
     x, y, a, b = category.set_names
     return {
         "category": category.name,
@@ -271,5 +423,5 @@ def describe_category(category: Category, used: Words, notes: Sequence[str]) -> 
 
 
 def not_computed(error: ConstantScoresError) -> str:
-    """What `dropped` says of a category whose effect does not exist."""
+    """Return what `dropped` says of a category whose effect does not exist."""
     return f"not computed: {error}"

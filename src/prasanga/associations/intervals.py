@@ -1,16 +1,4 @@
-"""Bootstrap intervals of an effect size, over words and contexts.
-
-What the interval is of: the effect in the population that the words of a set are thought to come from, that is the
-effect size with infinitely many words of X and Y (and of A and B, where they are resampled), in which n and n - 1 are
-the same. Replicates, which have few words, are put on that scale before anything else (`_to_population`).
-
-- `bca`: bias-corrected and accelerated percentiles (Efron 1987), with the level widened for few words: normal quantiles
-  are replaced by sqrt(n / (n - 1)) times those of Student's t, n the smallest resampled set, n_x + n_y - 2 degrees of
-  freedom (Hesterberg 2015, "What teachers should know about the bootstrap", expanded percentile interval)
-- `studentized`: bootstrap-t (Efron 1982), with standard errors by the infinitesimal jackknife
-
-Both were chosen by simulation, and so is what they do not have; their coverage stands in docs/uncertainty.md.
-"""
+"""Bootstrap intervals of an effect size, over words and contexts."""
 
 from __future__ import annotations
 
@@ -20,12 +8,109 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from prasanga.associations.checking import choice, number, to_array
-from prasanga.associations.cosines import Cosines
-from prasanga.associations.leave_out import leave_one_out
-from prasanga.associations.resampling import Resampling
-from prasanga.associations.vectors import FloatArray
-from prasanga.errors import InputError
+from prasanga.associations.cosines import Cosines, Counts, leave_one_out
+from prasanga.associations.vectors import (
+    FloatArray,
+    choice,
+    number,
+    require_flag,
+    sequence_of,
+    to_array,
+    whole_number,
+    word_list,
+)
+from prasanga.base.errors import InputError
+from prasanga.base.seeds import generator
+
+# --------------------
+# Resampled words and contexts, the same for all models and lengths that have the same words.
+#
+# Level 1 draws the words of each set anew, with replacement; a word comes with all its items. Level 2 draws
+# contexts within a word: in the draws of CEAT every context of a word is used at most once where there are enough,
+# so draws chosen anew are contexts chosen anew. What was measured once (WEAT, SEAT) has no level 2.
+#
+# How often a word counts in resample i depends on the seed, the category and the words, and on nothing else. Two
+# models therefore have the same resamples, and the difference of their replicates, one by one, is that of paired
+# effects.
+
+
+@dataclass(frozen=True, eq=False)
+class Resampling:
+    """How often each word and each draw counts in each of R resamples.
+
+    Attributes:
+        target_counts: (R, n_x + n_y), X before Y.
+        attribute_counts: (R, n_a + n_b), A before B; None where attribute words are not resampled.
+        draw_counts: (R, n_draws); None where there is one draw.
+    """
+
+    target_counts: Counts
+    attribute_counts: Counts | None
+    draw_counts: Counts | None
+
+
+def draw_resampling(
+    words: Sequence[Sequence[str]],
+    n_draws: int,
+    *,
+    n_resamples: int,
+    seed: int,
+    category: str,
+    resample_attributes: bool = True,
+) -> Resampling:
+    """Resample the words of X, Y, A and B (`words`, as listed) and `n_draws` draws, `n_resamples` times.
+
+    Each set has a generator of its own, named by the category, the set and its words; the draws have one named by the
+    category and their number. More resamples begin with those of fewer. Raises `InputError` for other than four sets,
+    an empty set, and no resamples or draws.
+    """
+    sets = sequence_of("words", words, "the lists of words of X, Y, A and B")
+    words = [word_list("words", listed) for listed in sets]
+    if len(words) != 4 or not all(len(listed) for listed in words):
+        raise InputError(f"words: sets of {[len(listed) for listed in words]} words. Give X, Y, A and B, none empty.")
+    for name, wanted in (("n_resamples", n_resamples), ("n_draws", n_draws)):
+        whole_number(name, wanted, least=1)
+    whole_number("seed", seed, least=0)
+    require_flag("resample_attributes", resample_attributes)
+    resampled = list(zip("xyab", words, strict=True))[: 4 if resample_attributes else 2]
+    counts = [
+        _counts(len(listed), n_resamples, generator(seed, "resampling", category, side, *listed))
+        for side, listed in resampled
+    ]
+    draws = _counts(n_draws, n_resamples, generator(seed, "resampling", category, "draws", n_draws))
+    return Resampling(
+        np.concatenate(counts[:2], axis=1),
+        np.concatenate(counts[2:], axis=1) if resample_attributes else None,
+        draws if n_draws > 1 else None,
+    )
+
+
+def replicate_effects(cosines: Cosines, resampling: Resampling, std: str = "union_ddof1") -> FloatArray:
+    """Return (R,) the effect size in every resample, by the convention `std`; NaN where all scores are the same."""
+    return cosines.effects(resampling.target_counts, resampling.attribute_counts, resampling.draw_counts, std)
+
+
+def _counts(n: int, n_resamples: int, rng: np.random.Generator) -> Counts:
+    """Return (n_resamples, n), how often each of `n` was drawn in `n` draws with replacement."""
+    chosen = rng.integers(n, size=(n_resamples, n)) + n * np.arange(n_resamples)[:, None]
+    return np.bincount(chosen.ravel(), minlength=n * n_resamples).reshape(n_resamples, n).astype(np.float64)
+
+
+# --------------------
+# Bootstrap intervals of an effect size, over words and contexts.
+#
+# What the interval is of: the effect in the population that the words of a set are thought to come from, that is
+# the effect size with infinitely many words of X and Y (and of A and B, where they are resampled), in which n and n
+# - 1 are the same. Replicates, which have few words, are put on that scale before anything else (`_to_population`).
+#
+# - `bca`: bias-corrected and accelerated percentiles (Efron 1987), with the level widened for few words: normal
+#   quantiles are replaced by sqrt(n / (n - 1)) times those of Student's t, n the smallest resampled set, n_x + n_y
+#   - 2 degrees of freedom (Hesterberg 2015, "What teachers should know about the bootstrap", expanded percentile
+#   interval)
+# - `studentized`: bootstrap-t (Efron 1982), with standard errors by the infinitesimal jackknife
+#
+# Both were chosen by simulation, and so is what they do not have; their coverage stands in docs/uncertainty.md.
+
 
 INTERVALS = ("bca", "studentized")
 
@@ -65,7 +150,7 @@ def interval(
     std: str = "union_ddof1",
     center: float | None = None,
 ) -> Interval:
-    """Interval of the effect size of `cosines`, from its effects in resamples.
+    """Return the interval of the effect size of `cosines`, from its effects in resamples.
 
     Args:
         cosines: of the items.
@@ -120,7 +205,9 @@ def difference_interval(
     level: float = 0.95,
     sizes: Sequence[int] = (),
 ) -> Interval:
-    """Interval of `effect_1` - `effect_2`, two effects of the same words: bias-corrected percentiles (method `bc`).
+    """Return the interval of `effect_1` - `effect_2`, two effects of the same words.
+
+    It is made of bias-corrected percentiles (method `bc`).
 
     Args:
         replicates_1: (R,) effects in the resamples that both share (`draw_resampling`).
@@ -148,7 +235,7 @@ def difference_interval(
 
 
 def _checked(name: str, replicates: npt.ArrayLike, n_resamples: int, level: float) -> FloatArray:
-    """The replicates as an array."""
+    """Return the replicates as an array."""
     if not 0 < number("level", level, "a number between 0 and 1, such as 0.95") < 1:
         raise InputError(f"level: {level}. Write a number between 0 and 1, such as 0.95.")
     array = _effects(name, replicates)
@@ -165,7 +252,7 @@ def _effects(name: str, replicates: npt.ArrayLike) -> FloatArray:
 
 
 def _too_few(sizes: Sequence[int]) -> str:
-    """Why sets of these sizes (X, Y, A, B) have no interval; empty if they have one."""
+    """Return why sets of these sizes (X, Y, A, B) have no interval; empty if they have one."""
     for name, size in zip("XYAB", sizes, strict=False):
         if size < FEWEST_WORDS:
             words = "1 word" if size == 1 else f"{size} words"
@@ -183,7 +270,7 @@ def _undefined(known: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> str:
 
 
 def _to_population(cosines: Cosines, std: str) -> float:
-    """What an effect by `std` is multiplied by to have the words' own spread, divided by n, as denominator.
+    """Return what an effect by `std` is multiplied by to have the words' own spread, divided by n, as denominator.
 
     The words are the population that resamples come from; its spread has n in the denominator, whatever `std` says.
     """
@@ -193,13 +280,16 @@ def _to_population(cosines: Cosines, std: str) -> float:
 
 
 def _largest(cosines: Cosines, std: str) -> float:
-    """The largest effect that a population can have with X and Y in these proportions: 2 if they are of equal size."""
+    """Return the largest effect that a population can have with X and Y in these proportions.
+
+    It is 2 if they are of equal size.
+    """
     share = float((cosines.targets < cosines.n_x).mean())
     return np.inf if std == "pooled" else 1 / float(np.sqrt(share * (1 - share)))
 
 
 def _tails(level: float, n: int | None = None, freedom: int = 0) -> FloatArray:
-    """Quantiles of the two ends on the normal scale, widened if a number of words is given."""
+    """Return quantiles of the two ends on the normal scale, widened if a number of words is given."""
     from scipy.special import ndtri, stdtrit  # here, because it takes longer to import than the rest of the package
 
     probabilities = np.array([(1 - level) / 2, (1 + level) / 2])
@@ -209,7 +299,10 @@ def _tails(level: float, n: int | None = None, freedom: int = 0) -> FloatArray:
 
 
 def _acceleration(without: FloatArray, sizes: Sequence[int]) -> float:
-    """Acceleration from the effects without each word, of several sets (as Davison and Hinkley 1997, section 5.3.2)."""
+    """Return the acceleration from the effects without each word, of several sets.
+
+    Computed as by Davison and Hinkley 1997, section 5.3.2.
+    """
     third = second = 0.0
     for part in np.split(without[: sum(sizes)], np.cumsum(sizes)[:-1]):
         effects = part[np.isfinite(part)]
@@ -221,7 +314,7 @@ def _acceleration(without: FloatArray, sizes: Sequence[int]) -> float:
 
 
 def _bca(replicates: FloatArray, effect: float, acceleration: float, tails: FloatArray) -> FloatArray:
-    """The two ends. Replicates equal to the effect count half; half a replicate at least lies on either side."""
+    """Return the two ends. Replicates equal to the effect count half; half a replicate at least lies on either side."""
     from scipy.special import ndtr, ndtri  # here, because it takes longer to import than the rest of the package
 
     below = (np.count_nonzero(replicates < effect) + np.count_nonzero(replicates <= effect)) / 2
@@ -237,7 +330,7 @@ def _bca(replicates: FloatArray, effect: float, acceleration: float, tails: Floa
 def _studentized(
     cosines: Cosines, resampling: Resampling, effect: float, scale: float, level: float, std: str
 ) -> tuple[float, float]:
-    """The two ends. `pooled`, which has no largest value, is taken on the scale arcsinh(effect / 2)."""
+    """Return the two ends. `pooled`, which has no largest value, is taken on the scale arcsinh(effect / 2)."""
     once = None if resampling.attribute_counts is None else np.ones((1, cosines.n_attributes))
     error = scale * cosines.effects_and_errors(attribute_counts=once, std=std)[1][0]
     replicates, errors = cosines.effects_and_errors(

@@ -12,17 +12,43 @@ binary search ("meeting in the middle"). That takes 2 * 2^(n/2) sums in place of
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 from math import comb
 
 import numpy as np
 import numpy.typing as npt
 
-from prasanga.associations.checking import choice, generator_from, whole_number
-from prasanga.associations.effects import COSINE_NOISE, finite_vector, target_scores
-from prasanga.associations.vectors import FloatArray
-from prasanga.errors import InputError
-from prasanga.progress import progress
+from prasanga.associations.effects import (
+    COSINE_NOISE,
+    ConstantScoresError,
+    effect_size_of_scores,
+    finite_vector,
+    target_scores,
+)
+from prasanga.associations.vectors import (
+    FloatArray,
+    choice,
+    generator_from,
+    require_one_dimension,
+    unit_vectors,
+    whole_number,
+)
+from prasanga.base.errors import InputError
+from prasanga.base.progress import progress
+
+# --------------------
+# Permutation tests of a difference between two sets of words.
+#
+# If the target words of X and Y do not differ in their associations, every way to part all of them into sets of the
+# same sizes is as likely as the one observed. p is the share of those partitions whose statistic, the difference of
+# the sets' mean associations, is at least as extreme (Caliskan, Bryson and Narayanan 2017; the unit is the word).
+#
+# All partitions are counted without listing them. A set's sum is the sum of its words in the first half of the list
+# and of those in the second; with the sums of every subset of each half sorted, the pairs beyond a bound are
+# counted by binary search ("meeting in the middle"). That takes 2 * 2^(n/2) sums in place of C(n, nx) partitions:
+# 44 words have 2 * 10^12 partitions and 8 million sums. Beyond that, partitions are drawn at random.
+
 
 ALTERNATIVES = ("two-sided", "greater", "less")
 METHODS = ("auto", "exact", "sampled")
@@ -101,7 +127,9 @@ def permutation_test_of_scores(
     rng: np.random.Generator | int | None = None,
     noise: float = 0.0,
 ) -> PermutationTest:
-    """The test of `permutation_test`, for associations already computed: `x` (nx,) of X's words, `y` (ny,) of Y's.
+    """Run the test of `permutation_test` on associations already computed.
+
+    `x` (nx,) has those of X's words, `y` (ny,) those of Y's.
 
     `alternative` (two-sided, greater, less), `method` (auto, exact, sampled), `n_resamples` and `rng` (a generator or a
     seed, for partitions that are drawn) are those of `permutation_test`, and so are the result and the errors.
@@ -154,7 +182,7 @@ def permutation_test_of_scores(
 
 
 def _interval_of_share(count: int, n: int) -> tuple[float, float]:
-    """The 95 % interval of a share of which `count` of `n` were found (Clopper and Pearson 1934)."""
+    """Return the 95 % interval of a share of which `count` of `n` were found (Clopper and Pearson 1934)."""
     from scipy.special import betaincinv  # here, because it takes longer to import than the rest of the package
 
     low = float(betaincinv(count, n - count + 1, 0.025)) if count else 0.0
@@ -163,7 +191,7 @@ def _interval_of_share(count: int, n: int) -> tuple[float, float]:
 
 
 def _bounds(observed: float, tolerance: float, alternative: str) -> tuple[float, float]:
-    """A sum counts if it is <= the first or >= the second."""
+    """Return a sum counts if it is <= the first or >= the second."""
     if alternative == "greater":
         return -np.inf, observed - tolerance
     if alternative == "less":
@@ -195,7 +223,10 @@ def _count_all(scores: FloatArray, size: int, lower: float, upper: float) -> int
 
 
 def _sums_by_size(scores: FloatArray, largest: int) -> list[FloatArray]:
-    """Sums of all subsets of `scores`: element k holds those of k scores, sorted (empty if there are none)."""
+    """Return the sums of all subsets of `scores`.
+
+    Element k holds the sums of k scores, sorted (empty if there are none).
+    """
     sums = [np.zeros(1)] + [np.empty(0)] * largest
     for score in scores:
         for k in range(largest, 0, -1):
@@ -206,7 +237,7 @@ def _sums_by_size(scores: FloatArray, largest: int) -> list[FloatArray]:
 def _count_drawn(
     scores: FloatArray, size: int, lower: float, upper: float, n_resamples: int, rng: np.random.Generator
 ) -> int:
-    """The same among `n_resamples` subsets drawn at random, each without replacement."""
+    """Return the same among `n_resamples` subsets drawn at random, each without replacement."""
     count, block = 0, max(1, _SHUFFLED // scores.size)
     with progress("permutation test", n_resamples, "partitions") as done:
         for start in range(0, n_resamples, block):
@@ -216,3 +247,76 @@ def _count_drawn(
             count += int(np.count_nonzero((sums <= lower) | (sums >= upper)))
             done.advance(rows)
     return count
+
+
+# --------------------
+# Tests with one target set: SC-WEAT, which asks of single words what WEAT asks of two sets.
+#
+# The association of a word w with A rather than B, as an effect size over the attribute words (Caliskan, Bryson and
+# Narayanan 2017, there WEFAT; May et al. 2019 and others: SC-WEAT):
+#
+#     d(w) = (mean over a of cos(w, a) - mean over b of cos(w, b)) / std over A and B of cos(w, .)
+#
+# What is exchanged under the hypothesis of no association are the attribute words.
+
+
+@dataclass(frozen=True, eq=False)
+class SingleTarget:
+    """Result of `sc_weat`."""
+
+    effect_size: float
+    """Of the whole set: its words' mean cosine with each attribute word takes the place of a word's cosine."""
+    word_effect_sizes: FloatArray
+    """(n,), of each word by itself; NaN of a word that is equally near to all attribute words."""
+    test: PermutationTest
+    """Permutation of the attribute words, for the whole set."""
+
+
+def sc_weat(
+    W: npt.ArrayLike,
+    A: npt.ArrayLike,
+    B: npt.ArrayLike,
+    *,
+    std: str = "union_ddof1",
+    alternative: str = "two-sided",
+    method: str = "auto",
+    n_resamples: int = 100_000,
+    rng: np.random.Generator | int | None = None,
+) -> SingleTarget:
+    """Compute the SC-WEAT (WEFAT) of one target set `W` with the attribute sets `A`, `B`.
+
+    Each set is (n, d), one row a word.
+
+        d(w) = (mean over a in A of cos(w, a) - mean over b in B of cos(w, b)) / std over A and B of cos(w, .)
+
+    and for the set with the mean of cos(w, .) over W (Caliskan, Bryson and Narayanan 2017, there WEFAT). Hypothesis of
+    no association: the attribute words could change sides. `std` (union_ddof1, union_ddof0, pooled) as in
+    `effect_size`; `alternative` (two-sided, greater, less), `method` (auto, exact, sampled), `n_resamples` and `rng` as
+    in `permutation_test`. Raises `InputError` for bad arrays (as `association_scores`), unknown names, and
+    `ConstantScoresError` if the set is equally near to all attribute words.
+    """
+    w, a, b = unit_vectors("W", W), unit_vectors("A", A), unit_vectors("B", B)
+    require_one_dimension({"W": w.shape[1], "A": a.shape[1], "B": b.shape[1]})
+    cosines = np.concatenate([w @ a.T, w @ b.T], axis=1)
+    of_words = np.full(len(w), np.nan)
+    for i, row in enumerate(cosines):
+        with contextlib.suppress(ConstantScoresError):
+            of_words[i] = effect_size_of_scores(row[: len(a)], row[len(a) :], std, noise=COSINE_NOISE)
+    of_set = cosines.mean(axis=0)
+    try:
+        effect = effect_size_of_scores(of_set[: len(a)], of_set[len(a) :], std, noise=COSINE_NOISE)
+    except ConstantScoresError:
+        raise ConstantScoresError(
+            "W is equally near to all attribute words: the effect size, a difference over the spread of its cosines"
+            " with them, does not exist. Are A and B the same word?"
+        ) from None
+    test = permutation_test_of_scores(
+        of_set[: len(a)],
+        of_set[len(a) :],
+        alternative=alternative,
+        method=method,
+        n_resamples=n_resamples,
+        rng=rng,
+        noise=COSINE_NOISE,
+    )
+    return SingleTarget(effect, of_words, test)

@@ -13,19 +13,18 @@ from math import comb
 import numpy as np
 import numpy.typing as npt
 
-from prasanga.associations.checking import choice, number, whole_number
 from prasanga.associations.convergence import require_band
 from prasanga.associations.cosines import Cosines
 from prasanga.associations.effects import COSINE_NOISE, STD_CONVENTIONS, finite_vector
 from prasanga.associations.permutation import ALTERNATIVES
-from prasanga.associations.vectors import FloatArray
-from prasanga.errors import InputError
+from prasanga.associations.vectors import FloatArray, choice, number, whole_number
+from prasanga.base.errors import InputError
 
 _Z_95 = 1.959963984540054  # the normal distribution's 97.5 % point
 
 
 def contexts_enough(effects: npt.ArrayLike, band: float, *, contexts_min: int | None = None) -> int | None:
-    """How many contexts of each word bring the effect within `band` of what all contexts would give.
+    """Return how many contexts of each word bring the effect within `band` of what all contexts would give.
 
     That is meant of 95 in 100 pools of so many contexts (1.96 standard errors).
     One draw takes one context of each word, so the standard deviation of the draws' effects is what the choice of
@@ -56,7 +55,7 @@ def contexts_enough(effects: npt.ArrayLike, band: float, *, contexts_min: int | 
 
 
 def contexts_for_spread(spread: float, band: float) -> int:
-    """What `contexts_enough` says, from the standard deviation of the draws' effects; at least 1."""
+    """Return what `contexts_enough` says, from the standard deviation of the draws' effects; at least 1."""
     require_band(band)
     if not 0 <= number("spread", spread, "a standard deviation, 0 or greater") < math.inf:
         raise InputError(f"spread: {spread}. Give a standard deviation, 0 or greater.")
@@ -72,7 +71,9 @@ def smallest_effect(
     alpha: float = 0.05,
     power: float = 0.8,
 ) -> float | None:
-    """The smallest effect that the permutation test of words finds with this `power`, in units of the reported effect.
+    """Return the smallest effect that the permutation test of words finds with this `power`.
+
+    It is in units of the reported effect.
 
     What the test sees are the words' mean associations; what the reported effect is divided by is the spread of single
     items (contexts, sentences), which is wider. With few words and noisy contexts a small reported effect can
@@ -123,7 +124,7 @@ def smallest_effect_of_sizes(
     alpha: float = 0.05,
     power: float = 0.8,
 ) -> float | None:
-    """The smallest effect that is found in a study with `n_x` and `n_y` words, for example one that is planned.
+    """Return the smallest effect that is found in a study with `n_x` and `n_y` words, for example one that is planned.
 
     The smallest difference D of the sets' means, in standard deviations of words within sets, comes from the noncentral
     t distribution with n - 2 degrees of freedom, n = nx + ny (Cohen 1988, chapter 2), which the permutation test
@@ -158,7 +159,7 @@ def smallest_effect_of_sizes(
 
 
 def _reported(difference: float, pooled: float, union: float, m_x: int, m_y: int, std: str) -> float:
-    """The effect size of a difference of means, both in standard deviations of words within sets.
+    """Return the effect size of a difference of means, both in standard deviations of words within sets.
 
     `pooled` is the items' variance within sets, `union` that of all items if the sets did not differ, in squares of the
     same unit; `m_x` and `m_y` count items.
@@ -172,7 +173,7 @@ def _reported(difference: float, pooled: float, union: float, m_x: int, m_y: int
 
 @lru_cache
 def _detectable(n_x: int, n_y: int, alternative: str, alpha: float, power: float) -> float | None:
-    """The difference of means, in standard deviations within sets, at which the test of words has this power.
+    """Return the difference of means, in standard deviations within sets, at which the test of words has this power.
 
     None if the rarest partition is not rare enough.
     """
@@ -202,13 +203,13 @@ def _detectable(n_x: int, n_y: int, alternative: str, alpha: float, power: float
 
 
 def _within(scores: FloatArray, n_x: int) -> FloatArray:
-    """Squares about the mean of each set: (n, n_items) -> (n,)."""
+    """Sum the squares about the mean of each set: (n, n_items) -> (n,)."""
     sides = scores[:, :n_x], scores[:, n_x:]
     return np.asarray(sum(np.square(side - side.mean(axis=1, keepdims=True)).sum(axis=1) for side in sides))
 
 
 def _word_means(cosines: Cosines, items: FloatArray) -> FloatArray:
-    """(n_draws, n_targets), the mean of each word's items in each draw."""
+    """Return (n_draws, n_targets), the mean of each word's items in each draw."""
     weights = (cosines.targets == np.arange(cosines.n_targets)[:, None]) / np.bincount(cosines.targets)[:, None]
     return np.asarray(items @ weights.T)
 

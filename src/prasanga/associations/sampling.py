@@ -19,9 +19,9 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from prasanga.associations.checking import choice, generator_from, sequence_of, whole_number, word_list
-from prasanga.errors import InputError
-from prasanga.seeds import generator, seed_of
+from prasanga.associations.vectors import choice, generator_from, sequence_of, whole_number, word_list
+from prasanga.base.errors import InputError
+from prasanga.base.seeds import generator, seed_of
 
 IndexArray: TypeAlias = npt.NDArray[np.int64]
 
@@ -106,7 +106,7 @@ def spread_draws(ids: Sequence[str], n_samples: int, *, seed: int, names: Sequen
 
 
 def _checked(n_contexts: Sequence[int], n_samples: int, replacement: str) -> list[int]:
-    """The numbers of contexts."""
+    """Return the numbers of contexts."""
     choice("replacement", replacement, REPLACEMENTS)
     whole_number("n_samples", n_samples, least=1)
     counts = sequence_of("n_contexts", n_contexts, "a list, the number of contexts of each word")

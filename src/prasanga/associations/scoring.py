@@ -17,9 +17,8 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from prasanga.associations.checking import whole_number
 from prasanga.associations.sampling import IndexArray
-from prasanga.associations.vectors import DirectedVectors, FloatArray
+from prasanga.associations.vectors import DirectedVectors, FloatArray, whole_number
 from prasanga.text.compiled import compiled_sums
 
 _Group: TypeAlias = dict[int, tuple[npt.NDArray[np.floating], FloatArray]]
@@ -72,7 +71,7 @@ def draw_scores(
     *,
     threads: int = 1,
 ) -> FloatArray:
-    """Associations s(w, A, B) of the target words in every draw: (n_samples, n_targets), in float64.
+    """Return the associations s(w, A, B) of the target words in every draw: (n_samples, n_targets), in float64.
 
     Args:
         vectors: of each word; a mapping that reads them when asked is asked for each word once per set that it is in.
@@ -112,7 +111,9 @@ def draw_scores(
 def draw_cosines(
     vectors: Mapping[str, DirectedVectors], words: Sequence[str], draws: IndexArray, n_targets: int
 ) -> FloatArray:
-    """Cosines of every target with every attribute word in every draw: (n_samples, n_targets, n_attributes).
+    """Return the cosines of every target with every attribute word in every draw.
+
+    Their shape is (n_samples, n_targets, n_attributes).
 
     Draws are taken in chunks whose vectors fill `_CHUNK` bytes; a mapping that reads vectors when asked is asked for
     each word once a chunk.
@@ -134,7 +135,7 @@ def draw_cosines(
 
 
 def _groups(vectors: Mapping[str, DirectedVectors], words: Sequence[str], columns: Sequence[int]) -> Iterator[_Group]:
-    """The vectors of these columns with their inverse lengths, as many columns at a time as `_GROUP` allows.
+    """Yield the vectors of these columns with their inverse lengths, as many columns at a time as `_GROUP` allows.
 
     Half precision is widened, which the processor does not compute in.
     """

@@ -26,8 +26,6 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from prasanga.associations.categories import Category, category_of
-from prasanga.associations.checking import VECTORS, require_choices, to_array
 from prasanga.associations.cosines import Cosines
 from prasanga.associations.effects import COSINE_NOISE, ConstantScoresError
 from prasanga.associations.estimates import (
@@ -37,7 +35,9 @@ from prasanga.associations.estimates import (
     TEST_FIELDS,
     WORD_FIELDS,
     WORDS_FIELDS,
+    Category,
     TestSettings,
+    category_of,
     describe_category,
     measure_cosines,
     not_computed,
@@ -47,16 +47,19 @@ from prasanga.associations.estimates import (
 )
 from prasanga.associations.permutation import PermutationTest, permutation_test_of_scores
 from prasanga.associations.vectors import (
+    VECTORS,
     FloatArray,
     Words,
     directed_vectors,
     embed_again,
+    require_choices,
     require_one_dimension,
+    to_array,
     word_vectors,
 )
-from prasanga.errors import InputError
-from prasanga.progress import progress
-from prasanga.seeds import generator
+from prasanga.base.errors import InputError
+from prasanga.base.progress import progress
+from prasanga.base.seeds import generator
 
 UNITS = ("word", "sentence")
 AVERAGES = ("associations", "vectors")
@@ -116,7 +119,7 @@ def seat(
     n_resamples: int = 100_000,
     rng: np.random.Generator | int | None = None,
 ) -> Seat:
-    """SEAT of target sets `X`, `Y` and attribute sets `A`, `B`.
+    """Compute the SEAT of target sets `X`, `Y` and attribute sets `A`, `B`.
 
     Hypothesis of no association: the words of X and Y could change sides. Formula: see the module.
 
@@ -176,7 +179,7 @@ def measure_seat(
     sentence_vector: str = "",
     seed: int = 47,
 ) -> SeatTables:
-    """SEAT of all `categories` for one model.
+    """Compute the SEAT of all `categories` for one model.
 
     Args:
         categories: names to the layout of `categories.json`.
@@ -226,7 +229,7 @@ def _require_conventions(unit: str, average: str) -> None:
 
 
 def _positions(sentences: pa.Table) -> dict[str, dict[str, int]]:
-    """Of each stimulus, the place of each of its sentences in the table."""
+    """Return the place in the table of each sentence of each stimulus."""
     positions: dict[str, dict[str, int]] = {}
     columns = (sentences.column(name).to_pylist() for name in ("stimulus", "occurrence_id"))
     for row, (stimulus, sentence) in enumerate(zip(*columns, strict=True)):
@@ -237,7 +240,7 @@ def _positions(sentences: pa.Table) -> dict[str, dict[str, int]]:
 def _ordered(
     model: str, word: str, listed: Mapping[str, int], ids: Sequence[str], vectors: npt.ArrayLike
 ) -> npt.NDArray[Any]:
-    """The checked vectors of a word, in the order of the templates."""
+    """Return the checked vectors of a word, in the order of the templates."""
     whose = f"{model}, {word}"
     array = to_array(whose, vectors, VECTORS)
     if len(ids) != len(array):
@@ -265,7 +268,7 @@ def _measure(
     conventions: Mapping[str, str],
     seed: int,
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """The row of a category, and those of its words."""
+    """Return the row of a category, and those of its words."""
     used = used_words(category.sets, vectors)
     notes = list(_losses(category, vectors, n_listed))
     numbers: dict[str, Any] = {}
@@ -294,7 +297,7 @@ def _measure(
 
 
 def _losses(category: Category, vectors: Mapping[str, Any], n_listed: Mapping[str, int]) -> list[str]:
-    """A note for each word that lost sentences, or all of them."""
+    """Return a note for each word that lost sentences, or all of them."""
     notes = []
     for word in dict.fromkeys(word for words in category.sets for word in words):
         n, kept = n_listed.get(word, 0), len(vectors[word]) if word in vectors else 0
@@ -341,7 +344,7 @@ def _cosines_of(sets: Sequence[Sequence[npt.NDArray[Any]]], average: str) -> Cos
 
 
 def _permuted(cosines: Cosines, unit: str) -> tuple[FloatArray, FloatArray]:
-    """The associations that are permuted, of X and of Y."""
+    """Return the associations that are permuted, of X and of Y."""
     if unit == "word":
         scores = cosines.word_scores()
         return scores[: cosines.n_x], scores[cosines.n_x :]

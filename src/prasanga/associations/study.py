@@ -19,12 +19,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from prasanga.associations.categories import Category, category_of
 from prasanga.associations.ceat import VARIANCES, Ceat, ceat_of_draws, combine_scores
-from prasanga.associations.checking import require_choices, require_counts
 from prasanga.associations.convergence import convergence, draws_settled, require_band
 from prasanga.associations.cosines import Cosines
-from prasanga.associations.effects import ConstantScoresError
+from prasanga.associations.effects import TAU2_METHODS, ConstantScoresError
 from prasanga.associations.estimates import (
     CATEGORY_FIELDS,
     CONVENTION_FIELDS,
@@ -32,8 +30,10 @@ from prasanga.associations.estimates import (
     TEST_FIELDS,
     WORD_FIELDS,
     WORDS_FIELDS,
+    Category,
     CategoryEstimate,
     TestSettings,
+    category_of,
     describe_category,
     measure_cosines,
     not_computed,
@@ -42,12 +42,19 @@ from prasanga.associations.estimates import (
     word_rows,
 )
 from prasanga.associations.power import contexts_enough
-from prasanga.associations.random_effects import TAU2_METHODS
 from prasanga.associations.sampling import REPLACEMENTS, IndexArray, named_draws, spread_draws
-from prasanga.associations.vectors import DirectedVectors, FloatArray, Words, directed_vectors, embed_again
-from prasanga.digests import digest_of
-from prasanga.errors import InputError
-from prasanga.progress import progress
+from prasanga.associations.vectors import (
+    DirectedVectors,
+    FloatArray,
+    Words,
+    directed_vectors,
+    embed_again,
+    require_choices,
+    require_counts,
+)
+from prasanga.base.documents import digest_of
+from prasanga.base.errors import InputError
+from prasanga.base.progress import progress
 
 SAMPLE_MODES = ("fixed", "random")
 POOLS = ("shared", "per_length")
@@ -176,7 +183,7 @@ def measure_ceat(
     settings: CeatSettings,
     common: Mapping[str, Collection[str]] | None = None,
 ) -> CeatTables:
-    """CEAT of all `categories` and sample modes for one model and segment length.
+    """Compute the CEAT of all `categories` and sample modes for one model and segment length.
 
     `categories` maps names to the layout of `categories.json`. `vectors` may be a mapping that reads them when asked
     (`prasanga.embeddings.shards.StoredEmbeddings`); then no more than some words are in memory at a time. `common`
@@ -235,7 +242,10 @@ class _CheckedVectors(Mapping[str, DirectedVectors]):
         return len(self._vectors)
 
     def spread(self, word: str, rows: IndexArray, turn: int, seed: int) -> IndexArray:
-        """The rows of a word in the draws that intervals rest on, the same for all categories with these `rows`."""
+        """Return the rows of a word in the draws that intervals rest on.
+
+        They are the same for all categories with these `rows`.
+        """
         key = word, turn, rows.size
         if key not in self._spread:
             ids = self.ids(word)
@@ -244,7 +254,7 @@ class _CheckedVectors(Mapping[str, DirectedVectors]):
         return self._spread[key]
 
     def ids(self, word: str) -> list[str]:
-        """The ids of a stimulus's occurrences; its vectors are read only where there is no other way."""
+        """Return the ids of a stimulus's occurrences; its vectors are read only where there is no other way."""
         known = getattr(self._vectors, "ids", None)
         ids = list(known(word) if known else self._vectors[word][0])
         if len(set(ids)) != len(ids):
@@ -257,7 +267,7 @@ class _CheckedVectors(Mapping[str, DirectedVectors]):
 def _shared(
     ordered: Mapping[str, IndexArray], ids: Mapping[str, Sequence[str]], common: Mapping[str, Collection[str]]
 ) -> dict[str, IndexArray]:
-    """Only the contexts that are `common` to all models, and only the stimuli that have some."""
+    """Return only the contexts that are `common` to all models, and only the stimuli that have some."""
     shared = {}
     for word, order in ordered.items():
         wanted = set(common.get(word, ()))
@@ -278,7 +288,7 @@ def _rows(
     vectors: _CheckedVectors,
     settings: CeatSettings,
 ) -> _Rows:
-    """Rows of the four tables; one without numbers if the category cannot be computed."""
+    """Return rows of the four tables; one without numbers if the category cannot be computed."""
     used = used_words(category.sets, contexts)
     missing = dict.fromkeys(word for words in category.sets for word in words if word not in contexts)
     notes = [f"{w}: {'no context that all models have' if w in embedded else 'no contexts'}" for w in missing]
@@ -392,7 +402,7 @@ def _measure(
 def _spread_rows(
     words: Sequence[str], contexts: Mapping[str, IndexArray], vectors: _CheckedVectors, seed: int
 ) -> IndexArray:
-    """Rows of the words' vectors in draws that are resampled; a word that is listed twice is drawn twice."""
+    """Return the rows of the words' vectors in draws that are resampled; a word that is listed twice is drawn twice."""
     turns: Counter[str] = Counter()
     columns = []
     for word in words:
@@ -402,7 +412,7 @@ def _spread_rows(
 
 
 def _without_targets(result: Ceat, n_y: int, settings: CeatSettings) -> FloatArray:
-    """The combined effect of the same draws without each target word; NaN where there is none."""
+    """Return the combined effect of the same draws without each target word; NaN where there is none."""
     effects = np.full(result.n_x + n_y, np.nan)
     for word in range(effects.size):
         n_x = result.n_x - (word < result.n_x)
@@ -416,7 +426,7 @@ def _without_targets(result: Ceat, n_y: int, settings: CeatSettings) -> FloatArr
 
 
 def _rows_of(words: Sequence[str], contexts: Mapping[str, IndexArray], drawn: IndexArray) -> IndexArray:
-    """Rows of the words' vectors, of draws among the contexts that may be drawn."""
+    """Return the rows of the words' vectors, for draws among the contexts that may be drawn."""
     return np.stack([contexts[word][drawn[:, j]] for j, word in enumerate(words)], axis=1)
 
 

@@ -13,8 +13,6 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from prasanga.associations.categories import Category, category_of
-from prasanga.associations.checking import to_array
 from prasanga.associations.cosines import Cosines
 from prasanga.associations.effects import COSINE_NOISE, ConstantScoresError, effect_size_of_scores, target_scores
 from prasanga.associations.estimates import (
@@ -24,7 +22,9 @@ from prasanga.associations.estimates import (
     TEST_FIELDS,
     WORD_FIELDS,
     WORDS_FIELDS,
+    Category,
     TestSettings,
+    category_of,
     describe_category,
     measure_cosines,
     not_computed,
@@ -33,9 +33,9 @@ from prasanga.associations.estimates import (
     word_rows,
 )
 from prasanga.associations.permutation import PermutationTest, permutation_test_of_scores
-from prasanga.associations.vectors import FloatArray, require_one_dimension
-from prasanga.errors import InputError
-from prasanga.progress import progress
+from prasanga.associations.vectors import FloatArray, require_one_dimension, to_array
+from prasanga.base.errors import InputError
+from prasanga.base.progress import progress
 
 _TEXT = pa.string()
 
@@ -89,7 +89,7 @@ def weat(
     n_resamples: int = 100_000,
     rng: np.random.Generator | int | None = None,
 ) -> Weat:
-    """WEAT of target sets `X`, `Y` and attribute sets `A`, `B`, each (n, d), one vector a word.
+    """Compute the WEAT of target sets `X`, `Y` and attribute sets `A`, `B`, each (n, d), one vector a word.
 
     Hypothesis of no association: the words of X and Y do not differ in their association with A rather than B, so that
     every way to part them into sets of these sizes is as likely as the one observed. With
@@ -134,7 +134,9 @@ def measure_weat(
     method: str = "",
     forms: str = "",
 ) -> tuple[pa.Table, pa.Table]:
-    """WEAT of all `categories` by one set of vectors: rows of `WEAT_SCHEMA`, and of `WEAT_WORDS_SCHEMA`.
+    """Compute the WEAT of all `categories` by one set of vectors.
+
+    The result has rows of `WEAT_SCHEMA`, and of `WEAT_WORDS_SCHEMA`.
 
     A word without a vector, or with a zero vector, is left out and named in `dropped`. A category in which fewer than
     two words of a target set or no word of an attribute set are left has a row without numbers, and the reason.
@@ -174,7 +176,7 @@ def _usable(
     vectors: Mapping[str, npt.ArrayLike],
     missing: Mapping[str, str],
 ) -> tuple[dict[str, FloatArray], dict[str, str]]:
-    """The vectors with a direction, and why the other words have none."""
+    """Return the vectors with a direction, and why the other words have none."""
     usable: dict[str, FloatArray] = {}
     reasons: dict[str, str] = {}
     for word in stimuli:

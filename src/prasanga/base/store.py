@@ -33,8 +33,8 @@ import pyarrow.parquet as pq
 import xxhash
 from numpy.typing import NDArray
 
-from prasanga.errors import InputError
-from prasanga.parquet import (
+from prasanga.base.errors import InputError
+from prasanga.base.parquet import (
     DamagedFileError,
     is_gone,
     made_from,

@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 
 import yaml
 
-from prasanga.errors import InputError, reason
+from prasanga.base.errors import InputError, reason
 
 try:
     from yaml import CSafeLoader as _SafeLoader

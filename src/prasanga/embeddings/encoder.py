@@ -15,6 +15,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from prasanga.base.errors import InputError
 from prasanga.embeddings.forward import Runner, Vectors
 from prasanga.embeddings.pooling import (
     ON_A_GPU,
@@ -26,11 +27,9 @@ from prasanga.embeddings.pooling import (
     read_inputs,
     require_pieces,
 )
-from prasanga.errors import InputError
-from prasanga.models.budget import ON_A_CPU
-from prasanga.models.layers import depth_of
+from prasanga.models.batches import ON_A_CPU
 from prasanga.models.loading import LoadedModel, load_model
-from prasanga.models.options import NO_OPTIONS, ModelOptions
+from prasanga.models.options import NO_OPTIONS, ModelOptions, depth_of
 from prasanga.models.shape import max_pieces
 
 

@@ -15,11 +15,8 @@ import torch
 from numpy.typing import NDArray
 
 from prasanga.embeddings.pooling import Inputs
-from prasanga.models.batches import plan_batches
-from prasanga.models.budget import ON_A_CPU, find_budget
-from prasanga.models.halving import Halving, no_memory_for
+from prasanga.models.batches import ON_A_CPU, Halving, find_budget, no_memory_for, pad, padding_of, plan_batches, send
 from prasanga.models.loading import LoadedModel
-from prasanga.models.padding import pad, padding_of, send
 
 Vectors = NDArray[np.float32]
 _TRIAL_LENGTH = 128

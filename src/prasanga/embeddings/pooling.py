@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 from prasanga.models.pieces import Pieces, Span, cut_around, overlapping, read_pieces, unknown_pieces
 
 if TYPE_CHECKING:
@@ -169,7 +169,7 @@ def require_pieces(inputs: Inputs, texts: Sequence[str]) -> None:
 
 
 def plan_parts(texts: Sequence[str], order: Sequence[int], size: int) -> list[list[int]]:
-    """Divide `texts` into parts of about `size` characters, in the given order; equal neighbours stay together."""
+    """Divide `texts`, in the given order, into parts of about `size` characters; keep equal neighbours together."""
     parts: list[list[int]] = [[]]
     before, held = None, 0
     for place in order:

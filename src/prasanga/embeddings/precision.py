@@ -16,11 +16,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from prasanga.base.errors import InputError
+from prasanga.base.parquet import read_frame
 from prasanga.embeddings.pooling import root_end
 from prasanga.embeddings.settings import VectorSettings, start_encoder
-from prasanga.errors import InputError
-from prasanga.frames import read_frame
-from prasanga.models.budget import ON_A_CPU
+from prasanga.models.batches import ON_A_CPU
 
 if TYPE_CHECKING:
     from prasanga.embeddings.encoder import Encoder

@@ -11,12 +11,11 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from prasanga.base.errors import InputError
+from prasanga.base.parquet import replacing
 from prasanga.embeddings.pooling import Pooling, Unknown, sentence_pooling
 from prasanga.embeddings.store import StoredDtype, VectorStore, vector_key
-from prasanga.errors import InputError
-from prasanga.models.layers import depth_of
-from prasanga.models.options import ModelOptions
-from prasanga.parquet import replacing
+from prasanga.models.options import ModelOptions, depth_of
 from prasanga.provenance import digest_of
 from prasanga.provenance.code import Code, fingerprint_of
 
@@ -34,15 +33,14 @@ _MAKE_VECTORS = (
 )
 # ... but for what changes none: the choice of a card or of files (these are known by their content).
 _CHANGE_NO_VECTOR = (
-    "prasanga.models.cards",
     "prasanga.models.devices",
+    "prasanga.models.gpus",
     "prasanga.models.hub",
     "prasanga.models.identity",
-    "prasanga.models.memory",
-    "prasanga.models.quiet",
-    "prasanga.models.trust",
-    "prasanga.models.vocabulary_heads",
-    "prasanga.models.weights",
+    "prasanga.models.shape.quiet",
+    "prasanga.models.shape.missing_of_head",
+    "prasanga.models.shape.for_probabilities",
+    "prasanga.models.shape.no_head",
 )
 _READS_NOTHING = "the first position of a decoder has read nothing that follows, and is the same for every sentence"
 _NO_PLACE = "its tokenizer puts no special piece such as [CLS] before a text, so that it is one piece of one word"
@@ -208,7 +206,7 @@ def start_encoder(settings: VectorSettings, report: Mapping[str, Any], root: str
         InputError: the files of a model on this machine are others than those that were looked at; as `load_encoder`.
     """
     from prasanga.embeddings.encoder import load_encoder
-    from prasanga.models.unchanged import require_unchanged
+    from prasanga.models.identity import require_unchanged
 
     require_unchanged(settings.model, report["identity"], settings.options)
     encoder = load_encoder(

@@ -19,10 +19,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from prasanga.documents import read_document, write_document
-from prasanga.embeddings.store import arrow_to_vectors
-from prasanga.errors import InputError
-from prasanga.parquet import (
+from prasanga.base.documents import read_document, write_document
+from prasanga.base.errors import InputError
+from prasanga.base.parquet import (
     DamagedFileError,
     made_from,
     open_parquet,
@@ -32,6 +31,7 @@ from prasanga.parquet import (
     require_equal,
     require_every_page,
 )
+from prasanga.embeddings.store import arrow_to_vectors
 from prasanga.provenance import sha256_of_file
 
 RUN_KEYS = ("stage", "settings", "sampling", "key")

@@ -29,7 +29,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from prasanga.documents import read_document
+from prasanga.base.documents import read_document, to_tsv
+from prasanga.base.errors import InputError
+from prasanga.base.parquet import made_from, open_parquet, read_table, write_row_groups, write_text
+from prasanga.base.progress import progress
 from prasanga.embeddings.pooling import ON_A_CPU, ON_A_GPU, Pooling, Unknown, plan_parts, read_ahead, root_end
 from prasanga.embeddings.settings import (
     VectorSettings,
@@ -39,11 +42,7 @@ from prasanga.embeddings.settings import (
     start_encoder,
 )
 from prasanga.embeddings.store import Rows, VectorStore, embedding_field, rounded, vectors_to_arrow
-from prasanga.errors import InputError
-from prasanga.parquet import made_from, open_parquet, read_table, write_row_groups, write_text
-from prasanga.progress import progress
 from prasanga.provenance import describe
-from prasanga.spreadsheets import to_tsv
 
 if TYPE_CHECKING:
     from prasanga.embeddings.encoder import Encoder

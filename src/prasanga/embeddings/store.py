@@ -15,8 +15,8 @@ import polars as pl
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from prasanga.base.errors import InputError
 from prasanga.base.store import KEY, Store
-from prasanga.errors import InputError
 
 _LOG = logging.getLogger(__name__)
 StoredDtype = Literal["float16", "float32"]

@@ -1,12 +1,17 @@
 """Lexicon: stimuli and suffix groups become the surface forms under which the stimuli are found."""
 
-from prasanga.lexicon.categories import chosen_categories, require_searched, stimuli_of
-from prasanga.lexicon.endings import ENDING_CLASSES, ending_class
-from prasanga.lexicon.groups import SuffixGroups, load_suffix_groups
-from prasanga.lexicon.inflection import SuffixGroup, check_examples, inflections
+from prasanga.lexicon.categories import categories_of, chosen_categories, forms_table, require_searched, stimuli_of
+from prasanga.lexicon.inflection import (
+    ENDING_CLASSES,
+    SuffixGroup,
+    SuffixGroups,
+    check_examples,
+    ending_class,
+    inflections,
+    load_suffix_groups,
+)
 from prasanga.lexicon.loading import load_lexicon
 from prasanga.lexicon.model import CASES, NUMBERS, Category, Lexicon, Stimulus, SurfaceForm, WordSet
-from prasanga.lexicon.table import categories_of, forms_table
 from prasanga.lexicon.templates import FilledTemplate, Template, Templates, filled_templates, load_templates
 
 __all__ = [

@@ -19,10 +19,18 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from prasanga.base.errors import InputError, reason
 from prasanga.base.yaml import read_text, suggest
-from prasanga.errors import InputError, reason
-from prasanga.lexicon.model import Category, Lexicon, Stimulus, SurfaceForm, WordSet, claimants, first_readings
-from prasanga.lexicon.spelling import spelling_of
+from prasanga.lexicon.model import (
+    Category,
+    Lexicon,
+    Stimulus,
+    SurfaceForm,
+    WordSet,
+    claimants,
+    first_readings,
+    spelling_of,
+)
 
 LANGUAGE = "bn"
 SIDES = ("targ1", "targ2", "attr1", "attr2")
@@ -49,7 +57,7 @@ def read_json_object(path: Path) -> dict[str, Any]:
 
 
 def load_suffix_lists(path: Path, normalization: str | None = None) -> Lexicon:
-    """Words with their suffixes (`weatWordsWithSuffix.jsonl`), without categories."""
+    """Read words with their suffixes (`weatWordsWithSuffix.jsonl`), without categories."""
     warnings: list[str] = []
     clean = _cleaner(normalization)
     suffixes = _read_suffix_lists(path, warnings, clean)
@@ -57,7 +65,10 @@ def load_suffix_lists(path: Path, normalization: str | None = None) -> Lexicon:
 
 
 def load_grouped_words(words: Path, suffix_categories: Path, normalization: str | None = None) -> Lexicon:
-    """Words with numbers of suffix groups (`allWeatWords.txt`, `suffixCategories.jsonl`), without categories."""
+    """Read words with numbers of suffix groups, without categories.
+
+    The files are `allWeatWords.txt` and `suffixCategories.jsonl`.
+    """
     warnings: list[str] = []
     clean = _cleaner(normalization)
     groups = _text_lists(suffix_categories)
@@ -85,7 +96,7 @@ def load_grouped_words(words: Path, suffix_categories: Path, normalization: str 
 
 
 def load_categories(files: Sequence[Path], suffix_lists: Path | None, normalization: str | None = None) -> Lexicon:
-    """Categories (`ceat1.jsonl`, ... are C1, ...) with the suffixes of `weatWordsWithSuffix.jsonl`.
+    """Read categories (`ceat1.jsonl`, ... are C1, ...) with the suffixes of `weatWordsWithSuffix.jsonl`.
 
     The stimuli are the words of the categories. A word that a list names twice stands twice in its word set.
     """

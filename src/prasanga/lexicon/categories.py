@@ -1,7 +1,4 @@
-"""What later stages read of a lexicon: the stimuli of the categories in `categories.json`.
-
-Kept apart from the reader of the word lists, so that a change there does not concern those stages.
-"""
+"""The lexicon as the stage writes it (forms and categories), and what later stages read of it."""
 
 from __future__ import annotations
 
@@ -9,8 +6,18 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from prasanga.documents import read_document
-from prasanga.errors import InputError
+import pyarrow as pa
+
+from prasanga.base.documents import read_document
+from prasanga.base.errors import InputError
+from prasanga.lexicon.model import Lexicon, WordSet
+from prasanga.text import fold
+
+# --------------------
+# What later stages read of a lexicon: the stimuli of the categories in `categories.json`.
+#
+# Kept apart from the reader of the word lists, so that a change there does not concern those stages.
+
 
 GLOSSES = "glosses"
 
@@ -18,7 +25,7 @@ GLOSSES = "glosses"
 def stimuli_of(
     categories: Mapping[str, Any], names: Iterable[str] | None = None, *, key: str = "categories"
 ) -> list[str]:
-    """The stimuli of some categories, each once, in the order of first mention.
+    """Return the stimuli of some categories, each once, in the order of first mention.
 
     Args:
         categories: in the layout of `prasanga.lexicon.categories_of`.
@@ -44,7 +51,7 @@ def stimuli_of(
 def chosen_categories(
     categories: Mapping[str, Any], names: Iterable[str], *, key: str = "categories"
 ) -> dict[str, Any]:
-    """Some categories, with nothing of them but what a statistic depends on: title, names of the sets, stimuli.
+    """Return some categories, with nothing of them but what a statistic depends on: title, names of the sets, stimuli.
 
     `key` says where the config names them, for a message.
 
@@ -159,3 +166,75 @@ def require_language(found: str, wanted: str, *, key: str = "lexicon.stimuli") -
     if stimuli.exists() and groups.exists():
         instead = f"`lexicon: {{stimuli: {stimuli}, suffix_groups: {groups}}}`"
     raise InputError(f"{said} Write `language: {found}`, or {instead}.")
+
+
+# --------------------
+# The lexicon as the stage writes it: a table of surface forms, and the categories as plain values for JSON.
+
+
+SCHEMA = pa.schema(
+    [
+        pa.field(name, kind, nullable=False)
+        for name, kind in {
+            "form": pa.string(),
+            "stimulus": pa.string(),
+            "group": pa.string(),
+            "number": pa.string(),
+            "case": pa.string(),
+            "emphatic": pa.string(),
+            "hyphenated": pa.bool_(),
+            "counted": pa.bool_(),
+        }.items()
+    ]
+)
+
+
+def forms_table(lexicon: Lexicon) -> pa.Table:
+    """Return one row per stimulus and form (`SCHEMA`), in the lexicon's order.
+
+    `counted` is false where the form is ambiguous and its hits go to another stimulus, or to none.
+    """
+    claims = lexicon.claims()
+    columns: dict[str, list[Any]] = {
+        name: [getattr(form, name) for form in lexicon.forms] for name in SCHEMA.names if name != "counted"
+    }
+    columns["counted"] = [form.stimulus in claims.get(fold(form.form), ()) for form in lexicon.forms]
+    return pa.table(columns, schema=SCHEMA)
+
+
+def categories_of(lexicon: Lexicon) -> dict[str, Any]:
+    """Return the categories by name, and under "glosses" the English gloss of every stimulus.
+
+    A category is {"title": ..., "targets": [set, set], "attributes": [set, set]}, a set {"name": ..., "gloss": ...,
+    "stimuli": [...]}, with "searched": False beside these where its words stand in templates only.
+    """
+    categories: dict[str, Any] = {
+        category.name: {
+            "title": category.title,
+            "targets": [_plain(side) for side in category.targets],
+            "attributes": [_plain(side) for side in category.attributes],
+        }
+        for category in lexicon.categories.values()
+    }
+    return {**categories, GLOSSES: {stimulus.name: stimulus.gloss for stimulus in lexicon.stimuli}}
+
+
+def words_for_templates(lexicon: Lexicon) -> dict[str, list[list[str]]]:
+    """Return what templates take of a lexicon.
+
+    That is the class of word of every stimulus, and the readings that can be produced.
+    """
+    return {
+        "classes": [[stimulus.name, stimulus.word_class] for stimulus in lexicon.stimuli],
+        "readings": [
+            [form.stimulus, form.form, form.number, form.case, form.emphatic]
+            for form in lexicon.readings or lexicon.forms
+            if not form.hyphenated
+        ],
+    }
+
+
+def _plain(word_set: WordSet) -> dict[str, Any]:
+    plain: dict[str, Any] = {"name": word_set.name, "gloss": word_set.gloss, "stimuli": list(word_set.stimuli)}
+    # Said only where it is so: the categories of a study without templates are written as they always were.
+    return plain if word_set.searched else {**plain, "searched": False}

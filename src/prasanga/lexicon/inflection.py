@@ -1,27 +1,171 @@
-"""The surface forms of a stem: chains of optional endings, number - case - emphatic, as its suffix group licenses them.
-
-    গোলাপ + গুলো (plural) + তে (locative) + ও (emphatic) = গোলাপগুলোতেও
-
-An ending is written onto the stem, or in some languages after a hyphen (গোলাপ-এর). A stem may change its last letters
-before an ending that begins with a vowel: রং, রঙের; लड़का, लड़के; city, cities.
-"""
+"""The surface forms of a stem: how it ends, the suffix groups that license its endings, and their chains."""
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
-from prasanga.lexicon.endings import (
-    after_hyphen,
-    after_vowel,
-    begins_with_vowel,
-    ending_class,
-    ends_as,
-    ends_in_vowel,
-)
+from prasanga.base.errors import InputError
+from prasanga.base.yaml import Entry, suggest
+from prasanga.lexicon.model import CASES, NUMBERS, read_yaml
+
+# --------------------
+# How a stem ends, which decides the endings that it takes.
+#
+# Bangla writes the genitive of ফুল as ফুলের, of বাবা as বাবার, of মা as মায়ের and of ভাই as ভাইয়ের: the ending
+# depends on whether the stem ends in a consonant, in a vowel of a longer word, in the vowel of a one-vowel word, or
+# in a diphthong. The Bengali and the Devanagari block of Unicode have the same layout, so both are read alike. In
+# Latin script the classes are those of English spelling: flowers, but wishes and cities.
+#
+# Where a class says too little, an ending is written out with a hyphen before it: -ी is any stem that ends in ी.
+
+
+ENDING_CLASSES = ("consonant", "vowel", "monosyllable", "diphthong", "plain", "sibilant", "consonant_y")
+ANY = "any"
+OTHER = "other"
+
+# Offsets within the block of a script (U+0900 Devanagari, U+0980 Bengali).
+_CANDRABINDU, _NUKTA, _VIRAMA = 0x01, 0x3C, 0x4D
+_INDEPENDENT_VOWELS = range(0x05, 0x15)
+_CLOSING_VOWELS = {0x07, 0x08, 0x09, 0x0A}  # ই ঈ উ ঊ: after another vowel always the second half of a diphthong
+_VOWEL_SIGNS = {*range(0x3E, 0x4D), 0x57}
+_O = 0x13
+_GLIDE = "\u09af\u09bc"  # য়, normalized
+_CODAS = {0x02, 0x03, _NUKTA, _VIRAMA, 0x4E}  # ং ঃ, a nukta (ড়), a hasanta, ৎ
+_JOINERS = "\u200c\u200d"
+_SIBILANT = re.compile(r"(s|x|z|ch|sh)$", re.IGNORECASE)
+_CONSONANT_Y = re.compile(r"([^aeiou]|qu)y$", re.IGNORECASE)
+_LATIN_VOWELS = tuple("aeiou")
+
+
+def ending_class(stem: str) -> str:
+    """Return the ending class of a normalized stem; of a stem with several words, that of the last one.
+
+    Returns:
+        One of `ENDING_CLASSES`, or `OTHER` for scripts in which these classes have no meaning.
+
+        - consonant: a consonant letter; ৎ, ং, ঃ and letters with nukta included (an inherent vowel is not written)
+        - vowel: a vowel sign at the end of a word with more than one vowel, or an independent আ, এ, or ও of a long word
+        - monosyllable: the only vowel of the word (মা, স্ত্রী, গাঁ)
+        - diphthong: an independent ই, উ, or the ও of a short word, after another vowel (ভাই, বউ, নাও; but রেডিও: vowel)
+        - sibilant: Latin s, x, z, ch or sh (bus, box, wish)
+        - consonant_y: Latin y after a consonant (city; but day: plain)
+        - plain: any other Latin letter (flower, rose, wolf, piano)
+    """
+    word = re.split(r"[\s-]+", stem.strip(_JOINERS))[-1]
+    if _is_latin(word[-1:]):
+        return "sibilant" if _SIBILANT.search(word) else "consonant_y" if _CONSONANT_Y.search(word) else "plain"
+    offsets = [_offset(letter) for letter in word if letter not in _JOINERS]
+    while offsets and offsets[-1] == _CANDRABINDU:
+        offsets.pop()
+    if not offsets or offsets[-1] is None:
+        return OTHER
+    last = offsets[-1]
+    vowels = _count_vowels(offsets)
+    if last in _VOWEL_SIGNS:
+        return "monosyllable" if vowels == 1 else "vowel"
+    if last in _INDEPENDENT_VOWELS:
+        if vowels == 1:
+            return "monosyllable"
+        return "diphthong" if last in _CLOSING_VOWELS or (last == _O and vowels == 2) else "vowel"
+    return "consonant" if _is_consonant(last) or last in _CODAS else OTHER
+
+
+def ends_as(stem: str, endings: tuple[str, ...]) -> bool:
+    """Return whether a stem has one of these endings.
+
+    It is of one of these ending classes, or has one of the endings written out (-ी), or any ending will do.
+    """
+    return (
+        ANY in endings
+        or ending_class(stem) in endings
+        or any(stem.endswith(ending[1:]) for ending in endings if is_written_out(ending))
+    )
+
+
+def is_written_out(ending: str) -> bool:
+    """Return whether an ending stands for itself, not for a class: -ी."""
+    return len(ending) > 1 and ending.startswith("-")
+
+
+def begins_with_vowel_sign(ending: str) -> bool:
+    """Return whether an ending is written onto the letter before it (ের, ে)."""
+    return bool(ending) and _offset(ending[0]) in _VOWEL_SIGNS
+
+
+def begins_with_vowel(ending: str) -> bool:
+    """Return whether an ending begins with a vowel, be it a sign (ের), a letter (ओं) or Latin (es)."""
+    if begins_with_vowel_sign(ending) or ending.startswith(_LATIN_VOWELS):
+        return True
+    return bool(ending) and _offset(ending[0]) in _INDEPENDENT_VOWELS
+
+
+def ends_in_vowel(stem: str) -> bool:
+    """Return whether a stem ends in a vowel that is written, as a sign or as a letter."""
+    offset = _offset(stem[-1]) if stem else None
+    return offset in _VOWEL_SIGNS or offset in _INDEPENDENT_VOWELS
+
+
+def after_vowel(ending: str) -> str:
+    """Return how an ending is written after a vowel: a vowel sign becomes its letter (भाई: भा + ियों = भाइयों)."""
+    return _vowel_letter(ending[0]) + ending[1:] if begins_with_vowel_sign(ending) else ending
+
+
+def after_hyphen(ending: str, *, glide_may_go: bool = False) -> tuple[str, ...]:
+    """Return how an ending is written after a hyphen.
+
+    A vowel sign cannot stand there; its letter does (ফুল-এর). With `glide_may_go`, the য় before a vowel sign may be
+    left out (মা-য়ের, মা-এর).
+    """
+    if begins_with_vowel_sign(ending):
+        return (after_vowel(ending),)
+    if glide_may_go and ending.startswith(_GLIDE) and begins_with_vowel_sign(ending[2:]):
+        return ending, _vowel_letter(ending[2]) + ending[3:]
+    return (ending,)
+
+
+def _offset(letter: str) -> int | None:
+    """Return the letter's place in its block, or None outside the Bengali and Devanagari blocks."""
+    return ord(letter) & 0x7F if 0x0900 <= ord(letter) <= 0x09FF else None
+
+
+def _is_latin(letter: str) -> bool:
+    return letter.isalpha() and unicodedata.name(letter, "").startswith("LATIN ")
+
+
+def _vowel_letter(sign: str) -> str:
+    return chr(ord(sign) - 0x38)
+
+
+def _count_vowels(offsets: list[int | None]) -> int:
+    """Return the vowels that are written, and the inherent vowel of each bare consonant before the last letter."""
+    count = 0
+    for place, offset in enumerate(offsets):
+        if offset in _VOWEL_SIGNS or offset in _INDEPENDENT_VOWELS:
+            count += 1
+        elif _is_consonant(offset):
+            following = [later for later in offsets[place + 1 : place + 3] if later != _NUKTA]
+            count += bool(following) and following[0] not in {*_VOWEL_SIGNS, _VIRAMA}
+    return count
+
+
+def _is_consonant(offset: int | None) -> bool:
+    return offset is not None and (0x15 <= offset <= 0x39 or offset in {0x5C, 0x5D, 0x5F, 0x70, 0x71})
+
+
+# --------------------
+# The surface forms of a stem: chains of optional endings, number - case - emphatic, as its suffix group licenses
+# them.
+#
+#     গোলাপ + গুলো (plural) + তে (locative) + ও (emphatic) = গোলাপগুলোতেও
+#
+# An ending is written onto the stem, or in some languages after a hyphen (গোলাপ-এর). A stem may change its last
+# letters before an ending that begins with a vowel: রং, রঙের; लड़का, लड़के; city, cities.
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,11 +237,11 @@ class SuffixGroup:
     capitalized: bool = False
 
     def fits(self, stem: str) -> bool:
-        """Whether the stem ends as this group's stems do."""
+        """Return whether the stem ends as this group's stems do."""
         return ends_as(stem, self.endings)
 
     def altered(self, stem: str) -> str:
-        """The stem as it stands before a case or number ending that begins with a vowel."""
+        """Return the stem as it stands before a case or number ending that begins with a vowel."""
         for end, replacement in self.alternation.items():
             if stem.endswith(end):
                 return stem.removesuffix(end) + replacement
@@ -125,7 +269,7 @@ class SuffixGroup:
 
 
 def inflections(stem: str, group: SuffixGroup) -> Iterator[Reading]:
-    """Every reading of every form of `stem`; those with a hyphen come later, those with a capital last.
+    """Yield every reading of every form of `stem`; those with a hyphen come later, those with a capital last.
 
     Args:
         stem: normalized; its ending is not checked (`SuffixGroup.fits`).
@@ -138,7 +282,7 @@ def inflections(stem: str, group: SuffixGroup) -> Iterator[Reading]:
 
 
 def capitalize(form: str) -> str:
-    """The form with a capital at its beginning, and the rest as it is (unlike `str.capitalize`)."""
+    """Return the form with a capital at its beginning, and the rest as it is (unlike `str.capitalize`)."""
     return form[:1].upper() + form[1:]
 
 
@@ -189,3 +333,126 @@ def _check_example(example: Example, group: SuffixGroup) -> Iterator[str]:
 def _join(stem: str, ending: str) -> str:
     # Letters at the seam may combine (ে + া = ো), so that two normalized parts need not make a normalized whole.
     return unicodedata.normalize("NFKC", stem + ending)
+
+
+# --------------------
+# Reading suffix groups: which endings a class of words takes, as data (`resources/suffix_groups/<language>.yaml`).
+
+
+@dataclass(frozen=True, slots=True)
+class SuffixGroups:
+    """The suffix groups of a language, by name, and the file that they come from."""
+
+    path: Path
+    language: str
+    groups: Mapping[str, SuffixGroup]
+
+
+def load_suffix_groups(path: str | Path, normalization: str | None = None) -> SuffixGroups:
+    """Read a file of suffix groups.
+
+    Args:
+        path: the file.
+        normalization: the corpus's, if not the language's own.
+
+    Raises:
+        InputError: the file cannot be read; an unknown key, ending class, number or case; a value of the wrong kind; an
+            unknown normalization.
+    """
+    path = Path(path)
+    content = read_yaml(path, normalization=normalization)
+    content.require("a file of suffix groups", required=["language", "groups"], optional=["hyphenated", "capitalized"])
+    entries = content.entry_of("groups")
+    if not entries:
+        raise InputError(f"{path}: `groups` is empty. Write at least one group under it: `name: {{ending: any, ...}}`.")
+    groups = {name: _read_group(name, entries.entry_of(name), content) for name in entries}
+    return SuffixGroups(path, content.text("language"), groups)
+
+
+def _read_group(name: str, entry: Entry, of_all: Entry) -> SuffixGroup:
+    """Read one group; `of_all` is the head of the file, with what holds for all groups."""
+    entry.require(
+        f"the suffix group `{name}`",
+        required=["ending"],
+        optional=[
+            "description",
+            "cases",
+            "numbers",
+            "emphatic",
+            "alternation",
+            "examples",
+            "hyphenated",
+            "capitalized",
+        ],
+    )
+    return SuffixGroup(
+        name=name,
+        description=entry.text("description"),
+        endings=_read_ending_classes(name, entry),
+        cases=_read_cases(entry),
+        numbers=_read_numbers(entry),
+        emphatic=entry.texts("emphatic"),
+        alternation=_read_alternation(entry.entry_of("alternation")),
+        examples=tuple(_read_example(name, example) for example in entry.entries_of("examples")),
+        hyphenated=entry.flag("hyphenated", default=of_all.flag("hyphenated", default=True)),
+        capitalized=entry.flag("capitalized", default=of_all.flag("capitalized", default=False)),
+    )
+
+
+def _read_ending_classes(name: str, entry: Entry) -> tuple[str, ...]:
+    classes = entry.texts("ending")
+    allowed = [*ENDING_CLASSES, ANY]
+    for found in classes:
+        if found not in allowed and not is_written_out(found):
+            raise InputError(
+                f"{entry.place}: the suffix group `{name}` has the ending class `{found}`.{suggest(found, allowed)}"
+                " Or write the end of the stems, with a hyphen before it: `ending: -ी`."
+            )
+    if not classes:
+        raise InputError(f"{entry.place}: the suffix group `{name}` names no ending class. Write e.g. `ending: any`.")
+    return classes
+
+
+def _read_cases(entry: Entry) -> dict[str, tuple[str, ...]]:
+    cases = entry.entry_of("cases")
+    for case in cases:
+        if case not in CASES:
+            raise InputError(f"{cases.place}: unknown case `{case}`.{suggest(case, CASES)}")
+    return {case: cases.texts(case) for case in cases}
+
+
+def _read_numbers(entry: Entry) -> dict[str, tuple[NumberBlock, ...]]:
+    numbers = entry.entry_of("numbers")
+    blocks: dict[str, tuple[NumberBlock, ...]] = {}
+    for number in numbers:
+        if number == "singular":
+            raise InputError(f"{numbers.place}: the singular's endings stand under `cases`, not under `numbers`.")
+        if number not in NUMBERS:
+            raise InputError(f"{numbers.place}: unknown number `{number}`.{suggest(number, NUMBERS[1:])}")
+        value: Any = numbers[number]
+        entries = numbers.entries_of(number) if isinstance(value, list) else [numbers.entry_of(number)]
+        blocks[number] = tuple(_read_block(number, block) for block in entries)
+    return blocks
+
+
+def _read_block(number: str, entry: Entry) -> NumberBlock:
+    entry.require(f"the number `{number}`", required=["suffixes"], optional=["cases"])
+    suffixes = entry.texts("suffixes")
+    if not suffixes:
+        raise InputError(f"{entry.place}: `suffixes` of the number `{number}` is empty. Write e.g. `suffixes: [টি]`.")
+    return NumberBlock(suffixes, _read_cases(entry))
+
+
+def _read_alternation(entry: Entry) -> dict[str, str]:
+    alternation = {entry.clean(end): entry.text(end, may_be_empty=True) for end in entry}
+    if "" in alternation:
+        raise InputError(
+            f"{entry.place}: `alternation` has an empty key, but a key is the last letter or letters of a stem:"
+            " `{ং: ঙ}`; the value may be empty: `{ा: ''}`."
+        )
+    return alternation
+
+
+def _read_example(name: str, entry: Entry) -> Example:
+    entry.require(f"an example of the suffix group `{name}`", required=["stem"], optional=["match", "no_match"])
+    return Example(entry.text("stem"), entry.texts("match"), entry.texts("no_match"))

@@ -1,14 +1,404 @@
-"""Loading a lexicon, whatever layout its files have: ours, or one of those of Sadhu et al. (2024)."""
+"""Loading a lexicon from word sets and categories, or from the layouts of Sadhu et al. (2024)."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
+from prasanga.base.yaml import Entry, suggest
 from prasanga.lexicon import authors
-from prasanga.lexicon.model import Lexicon
-from prasanga.lexicon.word_sets import load_word_sets
+from prasanga.lexicon.inflection import SuffixGroups, capitalize, ending_class, inflections, load_suffix_groups
+from prasanga.lexicon.model import (
+    CASES,
+    NUMBERS,
+    Category,
+    Lexicon,
+    Stimulus,
+    SurfaceForm,
+    WordSet,
+    claimants,
+    first_readings,
+    read_yaml,
+)
+from prasanga.text import fold
+
+# --------------------
+# Forms that have two readings, and the decisions about them (`ambiguous:` in `categories.yaml`).
+#
+# A form like মার is the genitive of মা, and could be one of another stimulus. Counting it for both, for one or for
+# none changes the measurement, so somebody has to decide, and the decision stands in the data with its reason. The
+# other reading may also be a word that is no stimulus (খুনে, murderous); such a form can be left out, with `none`.
+
+
+_SHOWN = 12
+
+
+def resolve(forms: Sequence[SurfaceForm], head: Entry, places: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    """Decide who gets the hits of each form that several stimuli claim, and of each that a decision speaks of.
+
+    A decision about a form holds for the form with an emphatic ending as well.
+
+    Args:
+        forms: the forms of all stimuli.
+        head: the content of `categories.yaml`, with its list `ambiguous`.
+        places: stimulus -> file and line, for messages.
+
+    Returns:
+        Folded form -> the stimuli that get its hits.
+
+    Raises:
+        InputError: a form without decision (with the lines to write), a decision about a form that nobody claims, or
+            for a stimulus that does not claim it.
+    """
+    claimed = claimants(forms)
+    decisions = _read_decisions(head, claimed)
+    resolutions: dict[str, tuple[str, ...]] = {}
+    undecided: dict[str, Mapping[str, SurfaceForm]] = {}
+    for form, owners in claimed.items():
+        base = _without_emphatic(form, owners)
+        if form in decisions:
+            resolutions[form] = decisions[form]
+        elif base in decisions and (len(owners) > 1 or not decisions[base]):
+            resolutions[form] = decisions[base]
+        elif len(owners) > 1 and len(claimed.get(base, ())) > 1:
+            undecided.setdefault(base, claimed[base])
+        elif len(owners) > 1:
+            undecided[form] = owners
+    if undecided:
+        raise InputError(_explain(undecided, head, places))
+    return resolutions
+
+
+def _read_decisions(head: Entry, claimed: Mapping[str, Mapping[str, SurfaceForm]]) -> dict[str, tuple[str, ...]]:
+    decisions: dict[str, tuple[str, ...]] = {}
+    for entry in head.entries_of("ambiguous"):
+        entry.require("an ambiguous form", required=["form", "resolution", "reason"])
+        form, resolution = entry.text("form"), entry.text("resolution")
+        owners = tuple(claimed.get(fold(form), ()))
+        if not owners:
+            raise InputError(
+                f"{entry.place}: the form {form} is listed under `ambiguous`, but no stimulus claims it (any more)."
+                " Delete the entry."
+            )
+        if len(owners) == 1 and resolution != "none":
+            raise InputError(
+                f"{entry.place}: the form {form} has the resolution `{resolution}`, but only {owners[0]} claims it (any"
+                " more), and gets its hits. Delete the entry, or write `resolution: none` to leave the form out."
+            )
+        if fold(form) in decisions:
+            raise InputError(f"{entry.place}: the form {form} is listed twice under `ambiguous`. Delete one entry.")
+        match resolution:
+            case "both":
+                decisions[fold(form)] = owners
+            case "none":
+                decisions[fold(form)] = ()
+            case _ if resolution in owners:
+                decisions[fold(form)] = (resolution,)
+            case _:
+                allowed = suggest(resolution, [*owners, "both", "none"])
+                raise InputError(f"{entry.place}: the form {form} has the resolution `{resolution}`.{allowed}")
+    return decisions
+
+
+def _without_emphatic(form: str, owners: Mapping[str, SurfaceForm]) -> str:
+    """Return the form without its emphatic ending, where all claimants read the same one."""
+    endings = {fold(reading.emphatic) for reading in owners.values()}
+    return form.removesuffix(endings.pop()) if len(endings) == 1 else form
+
+
+def _explain(undecided: Mapping[str, Mapping[str, SurfaceForm]], head: Entry, places: Mapping[str, str]) -> str:
+    lines = [f"{head.path}: {len(undecided)} form(s) have several stimuli, and nothing says which one gets the hit:"]
+    shown = list(undecided.items())[:_SHOWN]
+    for form, owners in shown:
+        claims = " and ".join(f"{name} ({_describe(owners[name])}; {places[name]})" for name in owners)
+        lines.append(f"- {form}: {claims}")
+    if len(undecided) > _SHOWN:
+        lines.append(f"- ... and {len(undecided) - _SHOWN} more")
+    lines.append("Write there, with the stimulus that gets the hit, or `both`, or `none`:")
+    lines.append("    ambiguous:")
+    lines += [f'      - {{form: {form}, resolution: {next(iter(owners))}, reason: "..."}}' for form, owners in shown]
+    return "\n".join(lines)
+
+
+def _describe(reading: SurfaceForm) -> str:
+    return " ".join(part for part in (reading.number, reading.case) if part)
+
+
+# --------------------
+# Reading our word sets and categories (`resources/stimuli/<language>/*.yaml`) into a lexicon.
+#
+# What would make a measurement wrong in silence is refused here: a word with two different entries, a group that
+# does not fit the end of its word, a form that two stimuli claim without a decision.
+
+
+CATEGORIES_FILE = "categories.yaml"
+
+
+@dataclass(frozen=True, slots=True)
+class _Word:
+    """A stimulus, its irregular forms, and where it is written."""
+
+    stimulus: Stimulus
+    irregular: tuple[SurfaceForm, ...]
+    place: str
+
+
+def load_word_sets(folder: Path, suffix_groups: Path, normalization: str | None = None) -> Lexicon:
+    """Read a folder of word sets with its `categories.yaml`, and inflect its words.
+
+    Args:
+        folder: the word sets.
+        suffix_groups: the groups that they name.
+        normalization: the corpus's, if not the language's own.
+
+    Raises:
+        InputError: see `prasanga.lexicon.loading.load_lexicon`.
+    """
+    groups = load_suffix_groups(suffix_groups, normalization)
+    if not (folder / CATEGORIES_FILE).exists():
+        raise InputError(f"{folder / CATEGORIES_FILE}: no such file. Write it, with `language:` and `categories:`.")
+    head = read_yaml(folder / CATEGORIES_FILE, normalization=normalization)
+    head.require("a file of categories", required=["language", "categories"], optional=["ambiguous"])
+    language = head.text("language")
+    if language != groups.language:
+        raise InputError(
+            f"{head.path}: `language` is {language!r}, but {groups.path} is for {groups.language!r}. Give the suffix"
+            " groups of the same language."
+        )
+    words: dict[str, _Word] = {}
+    sets: dict[str, WordSet] = {}
+    for path in sorted(folder.glob("*.yaml")):
+        if path.name != CATEGORIES_FILE:
+            word_set = _read_set(read_yaml(path, language, normalization), words)
+            if word_set.name in sets:
+                raise InputError(f"{path}: there is another file with `set: {word_set.name}`. Rename one of the sets.")
+            sets[word_set.name] = word_set
+    searched = dict.fromkeys(name for found in sets.values() if found.searched for name in found.stimuli)
+    # What is looked for comes first, in an order that sets for templates do not change.
+    words = {name: words[name] for name in (*searched, *(name for name in words if name not in searched))}
+    _check_groups(words, groups)
+    _check_spellings(words, searched)
+
+    categories = head.entry_of("categories")
+    readings = {name: tuple(_readings(word, groups)) for name, word in words.items()}
+    forms = first_readings(reading for name in searched for reading in readings[name])
+    places = {name: word.place for name, word in words.items()}
+    return Lexicon(
+        language=language,
+        stimuli=tuple(word.stimulus for word in words.values()),
+        categories={name: _read_category(name, categories.entry_of(name), sets) for name in categories},
+        forms=forms,
+        readings=tuple(reading for of_word in readings.values() for reading in of_word if not reading.hyphenated),
+        resolutions=resolve(forms, head, places),
+    )
+
+
+def _read_set(content: Entry, words: dict[str, _Word]) -> WordSet:
+    """Read one word set; its words are added to `words`, where equal entries of other sets may stand already."""
+    content.require("a word set", required=["set", "words"], optional=["gloss", "class", "searched"])
+    name, word_class = content.text("set"), content.text("class")
+    entries = content.entries_of("words")
+    if not entries:
+        raise InputError(
+            f"{content.path}: the word set `{name}` is empty. Write `words:` and at least one `- {{stimulus: ...}}`."
+        )
+    stimuli: dict[str, str] = {}
+    for entry in entries:
+        word = _read_word(entry, word_class)
+        stimulus = word.stimulus.name
+        if stimulus in stimuli:
+            raise InputError(
+                f"{word.place}: the stimulus {stimulus} stands twice in the word set `{name}` (first:"
+                f" {stimuli[stimulus]}). Delete one."
+            )
+        stimuli[stimulus] = word.place
+        words[stimulus] = _one_word(words.get(stimulus, word), word)
+    searched = content.flag("searched", default=True)
+    return WordSet(name, content.text("gloss", name), tuple(stimuli), searched, str(content.path))
+
+
+def _read_word(entry: Entry, word_class: str) -> _Word:
+    """Read a word; `word_class` is that of its set."""
+    entry.require("a word", required=["stimulus"], optional=["gloss", "group", "groups", "variants", "forms", "class"])
+    name = entry.text("stimulus")
+    if ("group" in entry) == ("groups" in entry):
+        found = "both `group` and `groups`" if "group" in entry else "no `group`"
+        raise InputError(
+            f"{entry.place}: the stimulus {name} has {found}. Write `group: name`, or `groups: [name, name]`."
+        )
+    groups = entry.texts("group") + entry.texts("groups")
+    if not groups:
+        raise InputError(f"{entry.place}: the stimulus {name} names no suffix group. Write e.g. `group: uninflected`.")
+    variants, word_class = entry.texts("variants"), entry.text("class", word_class)
+    stimulus = Stimulus(name, entry.text("gloss"), groups, variants, word_class, entry.place)
+    irregular = tuple(_read_irregular(name, form) for form in entry.entries_of("forms"))
+    return _Word(stimulus, irregular, entry.place)
+
+
+def _read_irregular(stimulus: str, entry: Entry) -> SurfaceForm:
+    entry.require(f"a form of {stimulus}", required=["form"], optional=["number", "case", "emphatic"])
+    number, case = entry.text("number", "singular"), entry.text("case", "nominative")
+    for kind, value, allowed in (("number", number, NUMBERS), ("case", case, CASES)):
+        if value not in allowed:
+            raise InputError(f"{entry.place}: a form of {stimulus} has the {kind} `{value}`.{suggest(value, allowed)}")
+    return SurfaceForm(entry.text("form"), stimulus, "irregular", number, case, entry.text("emphatic"))
+
+
+def _one_word(first: _Word, second: _Word) -> _Word:
+    """Return a word of several sets is one stimulus: group, variants and forms must be the same everywhere.
+
+    So must its class of word where both say one; a set that stands in no template need not repeat it.
+    """
+    for what, one, other in (
+        ("suffix groups", first.stimulus.groups, second.stimulus.groups),
+        ("variants", first.stimulus.variants, second.stimulus.variants),
+        ("irregular forms", [form.form for form in first.irregular], [form.form for form in second.irregular]),
+        ("class", *_classes(first, second)),
+    ):
+        if one != other:
+            raise InputError(
+                f"{second.place}: the stimulus {second.stimulus.name} has the {what} [{', '.join(other)}], but"
+                f" [{', '.join(one)}] at {first.place}. A word of several sets is one stimulus: write the same in both."
+            )
+    said = first.stimulus if first.stimulus.word_class else second.stimulus
+    return replace(first, stimulus=replace(first.stimulus, word_class=said.word_class, place=said.place))
+
+
+def _classes(first: _Word, second: _Word) -> tuple[list[str], list[str]]:
+    one, other = first.stimulus.word_class, second.stimulus.word_class
+    return ([one], [other]) if one and other else ([], [])
+
+
+def _check_groups(words: Mapping[str, _Word], groups: SuffixGroups) -> None:
+    problems = [problem for word in words.values() for problem in _group_problems(word, groups)]
+    if problems:
+        more = [f"... and {len(problems) - _SHOWN} more."] if len(problems) > _SHOWN else []
+        raise InputError("\n".join([*problems[:_SHOWN], *more]))
+
+
+def _group_problems(word: _Word, groups: SuffixGroups) -> Iterator[str]:
+    stimulus = word.stimulus
+    for name in stimulus.groups:
+        if name not in groups.groups:
+            yield (
+                f"{word.place}: the stimulus {stimulus.name} names the suffix group `{name}`, which is not in"
+                f" {groups.path}.{suggest(name, groups.groups)}"
+            )
+            continue
+        group = groups.groups[name]
+        for spelling in (stimulus.name, *stimulus.variants):
+            if not group.fits(spelling):
+                found = ending_class(spelling)
+                fitting = [other.name for other in groups.groups.values() if other.fits(spelling)]
+                variant = "" if spelling == stimulus.name else f" (variant {spelling})"
+                yield (
+                    f"{word.place}: the stimulus {stimulus.name}{variant} has the suffix group `{name}`, which is for"
+                    f" stems of the ending class {' or '.join(group.endings)}; {spelling} is of the class {found}."
+                    f" Groups for that class: {', '.join(fitting) or 'none'}."
+                )
+
+
+def _check_spellings(words: Mapping[str, _Word], searched: Collection[str]) -> None:
+    """Refuse two stimuli with a spelling in common, which would share all forms.
+
+    They are one word, or one spelling is wrong.
+
+    A stimulus that is not looked for shares nothing: its variants matter to nobody.
+    """
+    owners: dict[str, _Word] = {}
+    for word in words.values():
+        spellings = (word.stimulus.name, *word.stimulus.variants) if word.stimulus.name in searched else ()
+        for spelling in spellings:
+            other = owners.setdefault(spelling, word)
+            if other is not word:
+                raise InputError(
+                    f"{word.place}: {spelling} is a spelling of the stimulus {word.stimulus.name}, and also of"
+                    f" {other.stimulus.name} ({other.place}). Make them one stimulus, or take the spelling from"
+                    " one of them."
+                )
+        if len({word.stimulus.name, *word.stimulus.variants}) <= len(word.stimulus.variants):
+            raise InputError(
+                f"{word.place}: a variant of {word.stimulus.name} stands twice, or is the stimulus itself (after"
+                " normalization). Delete it."
+            )
+
+
+def _readings(word: _Word, groups: SuffixGroups) -> Iterator[SurfaceForm]:
+    stimulus = word.stimulus
+    for spelling in (stimulus.name, *stimulus.variants):
+        for name in stimulus.groups:
+            for form, number, case, emphatic, hyphenated in inflections(spelling, groups.groups[name]):
+                yield SurfaceForm(form, stimulus.name, name, number, case, emphatic, hyphenated)
+    yield from word.irregular
+    if any(groups.groups[name].capitalized for name in stimulus.groups):
+        yield from (replace(form, form=capitalize(form.form)) for form in word.irregular)
+
+
+def _read_category(name: str, entry: Entry, sets: Mapping[str, WordSet]) -> Category:
+    entry.require(f"the category `{name}`", required=["targets", "attributes"], optional=["title"])
+    targets = _read_pair(name, "targets", entry, sets)
+    attributes = _read_pair(name, "attributes", entry, sets)
+    return Category(name, entry.text("title", name), targets, attributes)
+
+
+def _read_pair(name: str, key: str, entry: Entry, sets: Mapping[str, WordSet]) -> tuple[WordSet, WordSet]:
+    items = [entry[key]] if isinstance(entry.get(key), str) else entry.items_of(key)
+    pair = [_read_side(name, key, item, entry, sets) for item in items]
+    if len(pair) != 2 or pair[0].name == pair[1].name:
+        raise InputError(
+            f"{entry.place}: `{key}` of the category `{name}` is [{', '.join(side.name for side in pair)}], but must"
+            f" name two different word sets: `{key}: [first, second]`."
+        )
+    first, second = pair
+    common = set(first.stimuli) & set(second.stimuli)
+    if common:
+        raise InputError(
+            f"{entry.place}: `{key}` of the category `{name}` has {', '.join(sorted(common))} on both sides, where it"
+            f" would cancel out. Take it from `{first.name}` or `{second.name}`."
+        )
+    return first, second
+
+
+def _read_side(name: str, key: str, item: object, entry: Entry, sets: Mapping[str, WordSet]) -> WordSet:
+    """Return one side of a pair: the name of a set, or several sets joined under a name of their own."""
+    if not isinstance(item, Entry):
+        if not isinstance(item, str):
+            raise InputError(
+                f"{entry.place}: `{key}` of the category `{name}` holds {item!r}, but each of the two is the name of a"
+                " word set, or several sets joined: `{set: new_name, sets: [first, second]}`."
+            )
+        return _set_named(entry.clean(item), f"the category `{name}`", key, entry, sets)
+    item.require(f"a joined set of the category `{name}`", required=["set", "sets"], optional=["gloss"])
+    joined, names = item.text("set"), item.texts("sets")
+    if joined in sets:
+        raise InputError(
+            f"{item.place}: the joined set of the category `{name}` is called `{joined}`, as a word set is. Give it"
+            " another name under `set`."
+        )
+    parts = [_set_named(found, f"the joined set `{joined}`", "sets", item, sets) for found in names]
+    if len(set(names)) != len(names) or len(names) < 2:
+        raise InputError(
+            f"{item.place}: `sets` of the joined set `{joined}` is [{', '.join(names)}], but must name two or more"
+            " different word sets: `sets: [first, second]`."
+        )
+    words = tuple(dict.fromkeys(stimulus for part in parts for stimulus in part.stimuli))
+    return WordSet(joined, item.text("gloss", joined), words, all(part.searched for part in parts))
+
+
+def _set_named(found: str, what: str, key: str, entry: Entry, sets: Mapping[str, WordSet]) -> WordSet:
+    if found not in sets:
+        raise InputError(
+            f"{entry.place}: {what} names the word set `{found}` under `{key}`, but no file of {entry.path.parent} has"
+            f" `set: {found}`.{suggest(found, sets)}"
+        )
+    return sets[found]
+
+
+# --------------------
+# Loading a lexicon, whatever layout its files have: ours, or one of those of Sadhu et al. (2024).
+
 
 # What a file or folder holds, in the words of the messages below.
 _WORD_SETS = "a folder of word sets (*.yaml)"
@@ -41,7 +431,7 @@ def load_lexicon(
             words are found, which is a warning); `suffixCategories.jsonl` for `allWeatWords.txt`; nothing for
             `weatWordsWithSuffix.jsonl`, which holds its suffixes.
         normalization: the name of the corpus's normalization (`prasanga.text.normalizer`); by default the language's
-            own (`prasanga.lexicon.spelling`: bangla, nukta for Hindi, nfkc for English).
+            own (`prasanga.lexicon.model`: bangla, nukta for Hindi, nfkc for English).
 
     Raises:
         InputError: a missing or broken file; files that do not belong together; an unknown key, suffix group, word set,

@@ -1,18 +1,67 @@
-"""What a lexicon holds: stimuli, their surface forms, and the categories that use them.
+"""One spelling for one word: word lists are normalized as the corpus of their language is.
 
-A stimulus is a word; whether it is a target or an attribute is said by the category. A surface form is one spelling
-under which a stimulus stands in running text. All strings are normalized (`prasanga.lexicon.spelling`).
+A word that the list writes with a nukta and the corpus without (ज़िंदगी, जिंदगी) would never be found. So the forms of a
+lexicon are in the same normalization as the text that they are looked for in, and that depends on the language.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 
-from prasanga.errors import InputError
-from prasanga.lexicon.spelling import spelling_of
-from prasanga.text import fold
+from prasanga.base.errors import InputError
+from prasanga.base.yaml import Entry, read_entry
+from prasanga.text import fold, normalizer
+
+# --------------------
+# One spelling for one word: word lists are normalized as the corpus of their language is.
+#
+# A word that the list writes with a nukta and the corpus without (ज़िंदगी, जिंदगी) would never be found. So the
+# forms of a lexicon are in the same normalization as the text that they are looked for in, and that depends on the
+# language.
+
+
+#: What a corpus of the language goes through unless the config says otherwise (`normalization` there).
+DEFAULT_NORMALIZATIONS = {"bn": "bangla", "hi": "nukta", "en": "nfkc"}
+_OF_OTHER_LANGUAGES = "nfkc"
+
+
+def spelling_of(language: str, normalization: str | None = None) -> Callable[[str], str]:
+    """Return the function that gives a text of word lists the spelling that it has in the corpus.
+
+    Args:
+        language: bn, hi, en; another language's texts are brought into NFKC.
+        normalization: the name of another normalization than the language's own (`prasanga.text.normalizer`).
+
+    Raises:
+        InputError: for an unknown normalization.
+    """
+    name = normalization or DEFAULT_NORMALIZATIONS.get(language, _OF_OTHER_LANGUAGES)
+    return normalizer(name).one
+
+
+def read_yaml(path: Path, language: str | None = None, normalization: str | None = None) -> Entry:
+    """Read a YAML file of words, texts spelled as in the corpus.
+
+    Args:
+        path: the file, which holds one mapping.
+        language: of its words; by default what the file says under `language`.
+        normalization: the corpus's, if not the language's own.
+
+    Raises:
+        InputError: an unknown normalization; as `read_entry`.
+    """
+    return read_entry(path, lambda entry: spelling_of(language or str(entry.get("language", "")), normalization))
+
+
+# --------------------
+# What a lexicon holds: stimuli, their surface forms, and the categories that use them.
+#
+# A stimulus is a word; whether it is a target or an attribute is said by the category. A surface form is one
+# spelling under which a stimulus stands in running text. All strings are normalized (`prasanga.lexicon.model`).
+
 
 NUMBERS = ("singular", "definite", "plural", "partitive")
 # The nominative is Hindi's direct case; its oblique stands before postpositions (लड़के को), which are words of their own.
@@ -130,7 +179,7 @@ class Lexicon:
         return {form: owners for form, owners in claims.items() if owners}
 
     def inflect(self, stimulus: str, *, number: str = "singular", case: str = "nominative", emphatic: str = "") -> str:
-        """The first form that the stimulus's suffix groups license for a number, a case and an emphatic ending.
+        """Return the first form that the stimulus's suffix groups license for a number, a case and an emphatic ending.
 
         Forms of the stimulus's own name come before those of its variants, a group's endings in the order of its file;
         endings after a hyphen are never returned.

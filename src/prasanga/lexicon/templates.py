@@ -1,12 +1,8 @@
-"""Sentence templates by class of word (`resources/templates/<language>/seat.yaml`), and words put into them.
+"""Slots of sentence templates: in which form a slot takes a word, and which letters belong to the word in it.
 
-A template is bleached of meaning - "This is {word}." - so that what its sentence is about comes from the word alone
-(May et al. 2019). It has one slot, which says in which form the word stands there:
-
-    {word}                   the stimulus as its word set writes it
-    {word:genitive}          its genitive, from the lexicon; any number and case, in any order: {word:genitive plural}
-    {word:indefinite}        English, with a or an before it
-    {Word}                   with a capital; a word at the beginning of an English sentence gets one by itself
+What a slot asks for follows a colon: `{word:genitive plural}`, `{target:indefinite}`. Number and case come from the
+lexicon, in any order; `indefinite` is an English article. A name with a capital asks for one; a word at the beginning
+of an English sentence gets one by itself.
 """
 
 from __future__ import annotations
@@ -16,11 +12,143 @@ from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import regex
+
+from prasanga.base.errors import InputError
 from prasanga.base.yaml import Entry, read_distinct, suggest
-from prasanga.errors import InputError
-from prasanga.lexicon.model import Lexicon
-from prasanga.lexicon.slots import SLOT, WordForm, read_word_form, whole_words
-from prasanga.lexicon.spelling import read_yaml, spelling_of
+from prasanga.lexicon.inflection import capitalize
+from prasanga.lexicon.model import CASES, NUMBERS, Lexicon, read_yaml, spelling_of
+from prasanga.text.words import WORD
+
+# --------------------
+# Slots of sentence templates: in which form a slot takes a word, and which letters belong to the word in it.
+#
+# What a slot asks for follows a colon: `{word:genitive plural}`, `{target:indefinite}`. Number and case come from
+# the lexicon, in any order; `indefinite` is an English article. A name with a capital asks for one; a word at the
+# beginning of an English sentence gets one by itself.
+
+
+INDEFINITE = "indefinite"
+SLOT = regex.compile(r"\{([^{}]*)\}")
+
+_ENGLISH = "en"
+_LETTER = regex.compile(r"\p{L}")
+_OPTIONS = {"number": NUMBERS, "case": CASES, INDEFINITE: (INDEFINITE,)}
+
+# Spelled with a vowel and spoken with a consonant (a university, a European, a one-way street), and the reverse. `uni`
+# is such a beginning where it means one, and not before n, m, d: an uninvited guest, an unimportant, an unideal one.
+_BEGINS_WITH_CONSONANT = regex.compile(r"uni(?![nmd])|us[aeu]|ut[eio]|ur[ai]n|ubi|ufo|eu|ewe|one(?!rous)|once")
+_BEGINS_WITH_VOWEL = regex.compile(r"[aeiou]|hour|honest|honou?r|heir")
+
+# Read letter by letter: a word in capitals (MBA, MPs), and a letter before a hyphen (X-ray, e-mail). The names of these
+# letters begin with a vowel: an F, an X; but a U. Capitals that are spoken as a word (NATO) are taken for letters, too.
+_READ_BY_LETTERS = regex.compile(r"\p{Lu}{2,}s?\b|\p{L}-")
+_LETTERS_WITH_VOWEL = frozenset("aefhilmnorsx")
+
+
+@dataclass(frozen=True, slots=True)
+class WordForm:
+    """The form in which a slot takes a word.
+
+    Attributes:
+        number: number of the word; "" together with `case` if the word stands there as it is.
+        case: its case.
+        indefinite: whether a or an stands before it.
+        capital: whether it gets a capital.
+    """
+
+    number: str = ""
+    case: str = ""
+    indefinite: bool = False
+    capital: bool = False
+
+    def of(self, lexicon: Lexicon, stimulus: str) -> str:
+        """Return the form of a stimulus; a word that stands there as it is need not be in the lexicon.
+
+        Raises:
+            InputError: the stimulus has no such form, or the lexicon has no such stimulus.
+        """
+        return lexicon.inflect(stimulus, number=self.number, case=self.case) if self.case else stimulus
+
+    def phrase(self, word: str) -> str:
+        """Return the word with its article and capital.
+
+        The phrase ends as the word does, and has its letters but for the capital.
+        """
+        phrase = with_article(word) if self.indefinite else word
+        return capitalize(phrase) if self.capital else phrase
+
+
+def read_word_form(what: str, options: str, *, language: str, before: str | None, capital: bool) -> WordForm:
+    """Return what a slot asks for.
+
+    Args:
+        what: begins a message, up to what is asked for.
+        options: the part of the slot after its colon.
+        language: bn, hi, en; English has articles and capitals.
+        before: the text before the slot; None if another word stands there.
+        capital: whether the slot's name has one.
+
+    Raises:
+        InputError: something asked for that there is not, or twice; an article in a language without.
+    """
+    asked: dict[str, str] = {}
+    for option in options.split():
+        kind = next((kind for kind, names in _OPTIONS.items() if option in names), None)
+        if kind is None:
+            raise InputError(f"{what} `{option}`.{suggest(option, (*NUMBERS, *CASES, INDEFINITE))}")
+        if kind in asked:
+            raise InputError(f"{what} `{asked[kind]}` and `{option}`, but a word has one {kind}. Delete one of them.")
+        asked[kind] = option
+    if INDEFINITE in asked and language != _ENGLISH:
+        raise InputError(
+            f"{what} `{INDEFINITE}`, which puts an English article before the word, but the sentences are for"
+            f" {language!r}. Write the article, if there is one, into the text."
+        )
+    inflected = "number" in asked or "case" in asked
+    return WordForm(
+        number=asked.get("number", NUMBERS[0]) if inflected else "",
+        case=asked.get("case", CASES[0]) if inflected else "",
+        indefinite=INDEFINITE in asked,
+        capital=capital or (before is not None and begins_sentence(before, language)),
+    )
+
+
+def begins_sentence(before: str, language: str) -> bool:
+    """Return whether a word after this text stands at the beginning of a sentence that begins with a capital."""
+    return language == _ENGLISH and not _LETTER.search(before)
+
+
+def whole_words(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return the span with the letters that a template writes onto the word: an ending (টি, রা) belongs to it."""
+    for match in WORD.finditer(text):
+        if match.start() < start < match.end():
+            start = match.start()
+        if match.start() < end < match.end():
+            end = match.end()
+    return start, end
+
+
+def with_article(word: str) -> str:
+    """Put `a` or `an` before an English word: an hour, a university, an apple, an MBA, a US state, an X-ray."""
+    small = word.lower()
+    if _READ_BY_LETTERS.match(word):
+        vowel = small[0] in _LETTERS_WITH_VOWEL
+    else:
+        vowel = bool(_BEGINS_WITH_VOWEL.match(small)) and not _BEGINS_WITH_CONSONANT.match(small)
+    return f"{'an' if vowel else 'a'} {word}"
+
+
+# --------------------
+# Sentence templates by class of word (`resources/templates/<language>/seat.yaml`), and words put into them.
+#
+# A template is bleached of meaning - "This is {word}." - so that what its sentence is about comes from the word
+# alone (May et al. 2019). It has one slot, which says in which form the word stands there:
+#
+#     {word}                   the stimulus as its word set writes it
+#     {word:genitive}          its genitive, from the lexicon; any number and case, in any order: {word:genitive plural}
+#     {word:indefinite}        English, with a or an before it
+#     {Word}                   with a capital; a word at the beginning of an English sentence gets one by itself
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +296,9 @@ def _no_templates(word_class: str, names: Sequence[str], place: str, templates: 
 
 
 def texts_of(templates: Templates, classes: Iterable[str]) -> dict[str, Any]:
-    """What sentences depend on: the language, and of these classes the templates in order, without their glosses.
+    """Return what sentences depend on.
+
+    That is the language, and of these classes the templates in order, without their glosses.
 
     What is not here (a comment, a gloss, a class that no word has) may change in the file, and no sentence does.
     """

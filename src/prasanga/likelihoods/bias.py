@@ -1,15 +1,4 @@
-"""Bias percentage: of how many pairs a model prefers the stereotypical sentence (Sahoo et al. 2024, section 6.1.1).
-
-A model without a preference has 50. Beside the percentage stand four things that answer different questions:
-
-- `ci_low`, `ci_high`: what other pairs of the same kind might give, by a percentile bootstrap of pairs
-- `exact_low`, `exact_high`: the same by Clopper and Pearson, which holds its level with few pairs and at 0 and 100, too
-- `p_binomial`: the exact two-sided test against 50, ties left out
-- `runs_mean`, `runs_sd`: mean and standard deviation over random samples of the pairs, as the paper prints them. Such
-  samples share most of their pairs, so the deviation is no standard error: it shrinks to 0 as the share goes to 1
-
-docs/bias_percentage.md has the formulas, and how often the intervals hold.
-"""
+"""Bias percentage: of how many pairs a model prefers the stereotypical sentence (Sahoo et al. 2024, section 6.1.1)."""
 
 from __future__ import annotations
 
@@ -17,25 +6,108 @@ import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
+from scipy import stats
 
-from prasanga.associations.checking import choice, number, whole_number
 from prasanga.associations.corrections import benjamini_hochberg, holm
-from prasanga.errors import InputError
-from prasanga.likelihoods.percentages import (
-    Counts,
-    bootstrap_interval,
-    exact_interval,
-    exact_test,
-    interval_note,
-    percentage,
-)
-from prasanga.pairs.names import LABELS, OVERALL
-from prasanga.pairs.preferences import PREFERENCES, add_differences
-from prasanga.seeds import generator, seed_of
+from prasanga.associations.vectors import choice, number, whole_number
+from prasanga.base.errors import InputError
+from prasanga.base.parquet import read_table
+from prasanga.base.seeds import generator, seed_of
+from prasanga.pairs.preferences import FEWEST_PAIRS, LABELS, OVERALL, PREFERENCES, add_differences
+
+# --------------------
+# A percentage from counts of pairs, and two intervals for it.
+#
+# - `bootstrap_interval`: percentiles over resamples of the pairs. With fewer than `FEWEST_PAIRS` it does not hold
+#   its level, and where all pairs are alike it has no width
+# - `exact_interval`: Clopper and Pearson (1934), from the binomial distribution; it holds its level in any case,
+#   and is wider than need be with few pairs
+#
+# Both take pairs for independent draws from pairs of the same kind. `tests/benchmarks/bias_intervals.py` prints how
+# often they hold.
+
+
+LEVEL = 0.95
+
+
+class Counts(NamedTuple):
+    """How many pairs of a model have the stereotypical sentence preferred, the other, or neither."""
+
+    stereotypical: int
+    other: int
+    tied: int
+
+    def base(self, ties: str) -> int:
+        """Return what a percentage is of: without ties (`apart`), or with them (`against`)."""
+        return self.stereotypical + self.other + (self.tied if ties == "against" else 0)
+
+
+def percentage(counts: Counts, ties: str) -> float:
+    """Return the percentage of the base that is stereotypical; NaN if there are no pairs."""
+    base = counts.base(ties)
+    return 100 * counts.stereotypical / base if base else math.nan
+
+
+def bootstrap_interval(
+    counts: Counts, ties: str, n_resamples: int, rng: np.random.Generator
+) -> tuple[float | None, float | None]:
+    """Return the percentile interval in percent; None without pairs or resamples.
+
+    To draw n pairs with replacement is to draw how many of them are of each of the three kinds.
+    """
+    if not counts.base(ties) or not n_resamples:
+        return None, None
+    n = sum(counts)
+    drawn = rng.multinomial(n, np.array(counts) / n, size=n_resamples)
+    base = drawn[:, :2].sum(axis=1) if ties == "apart" else np.full(n_resamples, n)
+    known = base > 0
+    tail = (1 - LEVEL) / 2
+    low, high = np.quantile(100 * drawn[known, 0] / base[known], [tail, 1 - tail])
+    return float(low), float(high)
+
+
+def exact_interval(counts: Counts, ties: str) -> tuple[float | None, float | None]:
+    """Return the Clopper-Pearson interval in percent; None without pairs."""
+    base = counts.base(ties)
+    if not base:
+        return None, None
+    low, high = stats.binomtest(counts.stereotypical, base).proportion_ci(LEVEL, method="exact")
+    return 100 * float(low), 100 * float(high)
+
+
+def interval_note(counts: Counts) -> str | None:
+    """Return why the bootstrap interval is not to be relied on; None where it is."""
+    if sum(count > 0 for count in counts) == 1:
+        return "all pairs alike: no resample is different, and only the exact interval says something"
+    return f"fewer than {FEWEST_PAIRS} pairs: rely on the exact interval" if sum(counts) < FEWEST_PAIRS else None
+
+
+def exact_test(counts: Counts) -> float | None:
+    """Return p of the exact two-sided binomial test against 50 %, ties left out; None without pairs."""
+    untied = counts.stereotypical + counts.other
+    return float(stats.binomtest(counts.stereotypical, untied).pvalue) if untied else None
+
+
+# --------------------
+# Bias percentage: of how many pairs a model prefers the stereotypical sentence (Sahoo et al. 2024, section 6.1.1).
+#
+# A model without a preference has 50. Beside the percentage stand four things that answer different questions:
+#
+# - `ci_low`, `ci_high`: what other pairs of the same kind might give, by a percentile bootstrap of pairs
+# - `exact_low`, `exact_high`: the same by Clopper and Pearson, which holds its level with few pairs and at 0 and
+#   100, too
+# - `p_binomial`: the exact two-sided test against 50, ties left out
+# - `runs_mean`, `runs_sd`: mean and standard deviation over random samples of the pairs, as the paper prints them.
+#   Such samples share most of their pairs, so the deviation is no standard error: it shrinks to 0 as the share goes
+#   to 1
+#
+# docs/bias_percentage.md has the formulas, and how often the intervals hold.
+
 
 TIES = ("apart", "against")
 _KEY = ("set", "model", "language")
@@ -91,7 +163,7 @@ def bias_percentage(
     ties: str = "apart",
     seed: int = 47,
 ) -> pl.DataFrame:
-    """Bias percentages by bias type, and over all pairs, of one model or many.
+    """Compute bias percentages by bias type, and over all pairs, of one model or many.
 
     Args:
         scores: what `score_pairs` returns; with the columns set and model, each of them has rows of its own, as each
@@ -138,7 +210,7 @@ def bias_percentage(
 
 
 def _prepared(scores: pl.DataFrame) -> pl.DataFrame:
-    """The scores with all columns that there may be, differences added, and what no row can be of refused."""
+    """Return the scores with all columns that there may be, differences added, and what no row can be of refused."""
     scores = add_differences(scores)
     absent = [name for name in (*_KEY, *_CONVENTIONS) if name not in scores.columns]
     scores = scores.with_columns(pl.lit(None, pl.String).alias(name) for name in absent)
@@ -151,13 +223,13 @@ def _prepared(scores: pl.DataFrame) -> pl.DataFrame:
 
 
 def _table(scores: pl.DataFrame, choices: _Choices) -> pl.DataFrame:
-    """The rows before any correction."""
+    """Return the rows before any correction."""
     rows = [row for _, group in scores.group_by(_KEY, maintain_order=True) for row in _rows(group, choices)]
     return pl.DataFrame(rows, schema=dict(BIAS_SCHEMA), orient="row")
 
 
 def _rows(group: pl.DataFrame, choices: _Choices) -> Iterator[dict[str, Any]]:
-    """The rows of one set, model and language."""
+    """Yield the rows of one set, model and language."""
     where = group.select(_KEY).row(0, named=True)
     named = ", ".join(str(value) for value in where.values() if value is not None)
     conventions = _conventions(group, named)
@@ -180,7 +252,7 @@ def _rows(group: pl.DataFrame, choices: _Choices) -> Iterator[dict[str, Any]]:
 def _row(
     pairs: pl.DataFrame, samples: Sequence[frozenset[str]], choices: _Choices, names: tuple[Any, ...]
 ) -> dict[str, Any]:
-    """The numbers of one row."""
+    """Return the numbers of one row."""
     counts, ties = _count(pairs), choices.ties
     rng = generator(choices.seed, "bias-percentage", "bootstrap", *names)
     low, high = bootstrap_interval(counts, ties, choices.n_resamples, rng)
@@ -215,7 +287,7 @@ def _row(
 
 
 def _by_reason(left_out: Iterable[tuple[str, str]]) -> str | None:
-    """Reasons with their pairs as JSON, which a CSV can hold and no name can break."""
+    """Return the reasons with their pairs as JSON, which a CSV can hold and no name can break."""
     found: dict[str, list[str]] = {}
     for reason, pair in left_out:
         found.setdefault(reason, []).append(pair)
@@ -227,7 +299,7 @@ def _count(pairs: pl.DataFrame) -> Counts:
 
 
 def _samples(pairs: Sequence[str], choices: _Choices) -> list[frozenset[str]]:
-    """The pairs of each run: the first by a hash of run and pair, so that neither order nor model matters."""
+    """Return the pairs of each run: the first by a hash of run and pair, so that neither order nor model matters."""
     size = max(1, math.floor(choices.share * len(pairs) + 0.5))
     return [
         frozenset(
@@ -263,7 +335,7 @@ def _require_alike(scores: pl.DataFrame, twins: Mapping[str, pl.DataFrame]) -> N
 
 
 def _beside_twins(table: pl.DataFrame, twins: Mapping[str, pl.DataFrame], choices: _Choices) -> pl.DataFrame:
-    """The table with the percentage of the model's twin in each row."""
+    """Return the table with the percentage of the model's twin in each row."""
     alone = _Choices(0, choices.share, 0, choices.ties, choices.seed)
     known = {
         (row["set"], model, row["language"], row["bias_type"]): (row["bias_percentage"], row["p_binomial"])
@@ -278,7 +350,7 @@ def _beside_twins(table: pl.DataFrame, twins: Mapping[str, pl.DataFrame], choice
 
 
 def _conventions(group: pl.DataFrame, named: str) -> dict[str, str | None]:
-    """How the pairs of a model were scored, the same for all of them."""
+    """Return how the pairs of a model were scored, the same for all of them."""
     found: dict[str, str | None] = {}
     for name in _CONVENTIONS:
         values = group[name].drop_nulls().unique(maintain_order=True).to_list()
@@ -306,3 +378,57 @@ def _share(share: float) -> float:
 
 def _number(value: float) -> float | None:
     return None if math.isnan(value) else value
+
+
+# --------------------
+# The differences of scores of a study's sentence pairs in one table (`prasanga.pairs.preferences`).
+
+
+DIFFERENCES_SCHEMA: Mapping[str, type[pl.DataType]] = {
+    **dict.fromkeys(("set", "model", "language", "bias_type", "pair_id", "label"), pl.String),
+    "random_twin": pl.Boolean,
+    "difference": pl.Float64,
+    **dict.fromkeys(("preference", "left_out"), pl.String),
+}
+"""Columns of the table of differences, a row for each pair, model and twin."""
+
+
+def read_scores(paths: Iterable[str | Path]) -> pl.DataFrame:
+    """Read tables of scores as one; the set of pairs is the folder that a file lies in.
+
+    Raises:
+        InputError: a file is not there, or is damaged.
+    """
+    tables = []
+    for path in paths:
+        table = pl.from_arrow(read_table(path))
+        assert isinstance(table, pl.DataFrame)
+        tables.append(table.with_columns(set=pl.lit(Path(path).parent.name)))
+    # a column that is null throughout has no type of its own
+    return pl.concat(tables, how="diagonal_relaxed")
+
+
+def pair_differences(scores: pl.DataFrame, twins: Mapping[str, pl.DataFrame] | None = None) -> pl.DataFrame:
+    """Return the differences of a study in one table, for its figures.
+
+    Args:
+        scores: as for `add_differences`, with the columns set and model where there are several.
+        twins: scores of the twin with random weights of a model, by the model's name.
+
+    Returns:
+        Columns `DIFFERENCES_SCHEMA`, the models' rows before those of twins, which have the name of their model.
+
+    Raises:
+        InputError: as `add_differences`.
+    """
+    tables = [(scores, False), *((table.with_columns(model=pl.lit(model)), True) for model, table in _named(twins))]
+    parts = []
+    for table, is_twin in tables:
+        added = add_differences(table)
+        nothing = [pl.lit(None, pl.String).alias(name) for name in ("set", "model") if name not in added.columns]
+        parts.append(added.with_columns(*nothing, random_twin=pl.lit(is_twin)).select(*DIFFERENCES_SCHEMA))
+    return pl.concat([part.cast(pl.Schema(DIFFERENCES_SCHEMA)) for part in parts])
+
+
+def _named(twins: Mapping[str, pl.DataFrame] | None) -> Iterable[tuple[str, pl.DataFrame]]:
+    return (twins or {}).items()

@@ -21,12 +21,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from prasanga.errors import InputError
-from prasanga.likelihoods.parts import in_parts
-from prasanga.likelihoods.queries import Query
-from prasanga.models.batches import plan_batches
-from prasanga.models.budget import ON_A_CPU, find_budget
-from prasanga.models.halving import Halving, no_memory_for
+from prasanga.base.errors import InputError
+from prasanga.likelihoods.queries import Query, in_parts
+from prasanga.models.batches import ON_A_CPU, Halving, find_budget, no_memory_for, plan_batches
 from prasanga.models.heads import ModelWithHead, load_with_head, mask_of
 from prasanga.models.options import NO_OPTIONS, ModelOptions
 from prasanga.models.pieces import unknown_pieces
@@ -141,7 +138,9 @@ class Scorer:
     def log_probabilities(
         self, queries: Sequence[Query], told: Callable[[int, int], object] | None = None
     ) -> list[NDArray[np.float64]]:
-        """The natural logarithm of the probability of each query's targets at its positions, in the order asked for.
+        """Return the natural logarithm of the probability of each query's targets at its positions.
+
+        The order is the one asked for.
 
         Of a masked model that is the probability at the position itself; of a model that writes from left to right, of
         the piece that comes after the position.
@@ -187,12 +186,15 @@ class Scorer:
     def in_parts(
         self, queries: Iterable[Query], told: Callable[[int, int], object] | None = None
     ) -> Iterator[NDArray[np.float64]]:
-        """As `log_probabilities`, for queries that are made as they are needed (`prasanga.likelihoods.parts`)."""
+        """Yield what `log_probabilities` returns, for queries that are made as they are needed.
+
+        See `prasanga.likelihoods.queries`.
+        """
         return in_parts(partial(self.log_probabilities, told=told), queries)
 
     @torch.inference_mode()
     def attention(self, texts: Sequence[Sequence[int]]) -> list[NDArray[np.float64]]:
-        """How much attention each piece of each text gets: the mean over layers, heads and the pieces that read.
+        """Return how much attention each piece of each text gets: the mean over layers, heads and the pieces that read.
 
         Weights of a text sum to 1, its special pieces included. Of a batch, rows x length x length stay below 2^24, so
         that a text of more than 4,096 pieces runs alone.
@@ -216,7 +218,7 @@ class Scorer:
         return found
 
     def _run(self, passes: Sequence[_Pass]) -> tuple[_Reads, torch.Tensor]:
-        """One batch: what was read, and its log-probabilities, on the device."""
+        """Return one batch: what was read, and its log-probabilities, on the device."""
         decoder_ids = [one.query.decoder_ids for one in passes] if self.kind == "encoder-decoder" else None
         states = self.model.states([one.query.ids for one in passes], decoder_ids)
         reads, rows, positions, targets, each = _reads_of(passes)
@@ -231,7 +233,10 @@ class Scorer:
         return reads, torch.cat(values) if values else states.new_empty(0)
 
     def _time(self, pieces: int) -> float:
-        """Seconds for a batch of so many pieces; the first run of a size warms the device up and does not count."""
+        """Return the seconds that a batch of so many pieces takes.
+
+        The first run of a size warms the device up and does not count.
+        """
         length = min(_TRIAL_LENGTH, self.max_pieces or _TRIAL_LENGTH, pieces)
         row = tuple(range(1, length + 1))
         written = row[: length // 2 + 1] if self.kind == "encoder-decoder" else ()
@@ -268,7 +273,7 @@ class _Reads(NamedTuple):
 
 
 def _distinct(queries: Sequence[Query]) -> list[_Pass]:
-    """Each distinct pass once, shortest first; the order is the same whatever the order of the queries."""
+    """Return each distinct pass once, shortest first; the order is the same whatever the order of the queries."""
     passes: dict[tuple[tuple[int, ...], tuple[int, ...]], _Pass] = {}
     for place, query in enumerate(queries):
         passes.setdefault((query.ids, query.decoder_ids), _Pass(query, [])).readers.append((place, query))
@@ -276,7 +281,7 @@ def _distinct(queries: Sequence[Query]) -> list[_Pass]:
 
 
 def _reads_of(passes: Sequence[_Pass]) -> tuple[_Reads, list[int], list[int], list[int], list[int]]:
-    """What is read from a batch.
+    """Return what is read from a batch.
 
     Returns:
         Whose each value is; row and position of each state that the head is run on, each once; of each value the piece
@@ -294,7 +299,10 @@ def _reads_of(passes: Sequence[_Pass]) -> tuple[_Reads, list[int], list[int], li
 
 
 def _square_batches(lengths: Sequence[int], budget: int, most: int) -> Iterator[slice]:
-    """As `plan_batches`, and rows x length x length of a batch of several rows are at most `most`."""
+    """Yield batches as `plan_batches` does, with a bound on rows x length x length.
+
+    In a batch of several rows it is at most `most`.
+    """
     for batch in plan_batches(lengths, budget):
         begin = batch.start
         for stop in range(begin + 1, batch.stop + 1):
@@ -304,7 +312,7 @@ def _square_batches(lengths: Sequence[int], budget: int, most: int) -> Iterator[
 
 
 def _padded(queries: Sequence[Query]) -> int:
-    """Pieces of these rows as a batch, padding included."""
+    """Count the pieces of these rows as a batch, padding included."""
     longest = max(len(query.ids) for query in queries) + max(len(query.decoder_ids) for query in queries)
     return len(queries) * longest
 

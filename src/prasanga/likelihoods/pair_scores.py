@@ -17,17 +17,15 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
+from prasanga.base.progress import progress
 from prasanga.likelihoods.engine import Scorer, load_scorer
-from prasanga.likelihoods.measures import OF_WORDS, REDUCTIONS, SCORES, resolve_measure
-from prasanga.likelihoods.parts import Answered
-from prasanga.likelihoods.queries import Query
-from prasanga.likelihoods.sentence_queries import SentenceQueries
+from prasanga.likelihoods.measures import OF_WORDS, REDUCTIONS, SCORES, SentenceQueries, resolve_measure
+from prasanga.likelihoods.queries import Answered, Query
 from prasanga.models.options import NO_OPTIONS, ModelOptions
 from prasanga.models.pieces import Pieces, Span, overlapping
 from prasanga.pairs import align_spans
-from prasanga.pairs.words import Punctuation, check_punctuation
-from prasanga.progress import progress
+from prasanga.pairs.alignment import Punctuation, check_punctuation
 from prasanga.text import normalizer
 
 UNKNOWN = ("leave-out", "keep")
@@ -107,8 +105,8 @@ def score_pairs(
 
     Returns:
         `pairs` with the columns `score_first`, `score_second` (natural logarithm; null if left out), `n_first`,
-        `n_second` (scored pieces), `left_out` (null, or one of `prasanga.pairs.reasons.REASONS`), and how it was done:
-        `kind`, `measure`, `reduction`, `pieces`, `punctuation`, `unknown`, `model`.
+        `n_second` (scored pieces), `left_out` (null, or one of `prasanga.pairs.preferences.REASONS`), and how it was
+        done: `kind`, `measure`, `reduction`, `pieces`, `punctuation`, `unknown`, `model`.
 
     Raises:
         InputError: the model cannot be had, is a scorer of another kind than `family`, or its kind does not have this
@@ -210,7 +208,7 @@ def _score(
     measure: str,
     settings: PairSettings,
 ) -> list[_Scores]:
-    """The scores of pairs in one language."""
+    """Return the scores of pairs in one language."""
     read = asking.read([text for pair in texts for text in pair])
     planned = [_plan(scorer, asking, read, first, second, measure, settings) for first, second in texts]
     sentences = [sentence for plan in planned if not isinstance(plan, str) for sentence in plan]
@@ -236,7 +234,7 @@ def _plan(
     measure: str,
     settings: PairSettings,
 ) -> tuple[_Sentence, _Sentence] | str:
-    """Both sentences with their words to be scored, or why the pair is left out."""
+    """Return both sentences with their words to be scored, or why the pair is left out."""
     if first == second:
         return "identical"
     aligned = align_spans(first, second, punctuation=settings.punctuation)
@@ -271,7 +269,7 @@ def _plan(
 def _summed(
     scorer: Scorer, asking: SentenceQueries, sentences: Sequence[_Sentence], *, weighted: bool
 ) -> Iterator[tuple[float, int]]:
-    """The sum of the log-probabilities of each sentence's scored pieces, and their number."""
+    """Yield the sum of the log-probabilities of each sentence's scored pieces, and their number."""
     owners: deque[int] = deque()
     scoring = progress(f"scoring sentences by {scorer.name}", len(sentences), "sentences")
 
@@ -296,7 +294,7 @@ def _summed(
 
 
 def _weights(scorer: Scorer, asking: SentenceQueries, sentences: Sequence[_Sentence]) -> list[NDArray[np.float64]]:
-    """The share of attention that each scored piece of a sentence gets; those of a sentence sum to 1."""
+    """Return the share of attention that each scored piece of a sentence gets; those of a sentence sum to 1."""
     found = []
     received = scorer.attention([sentence.pieces.ids for sentence in sentences])
     for sentence, weights in zip(sentences, received, strict=True):

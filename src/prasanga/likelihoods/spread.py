@@ -16,10 +16,10 @@ import polars as pl
 
 from prasanga.associations.intervals import difference_interval
 from prasanga.associations.vectors import FloatArray
-from prasanga.columns import remade_by, require_columns
-from prasanga.likelihoods.structure_scores import QUANTITIES
-from prasanga.likelihoods.term_scores import SCORE_NOISE
-from prasanga.seeds import generator
+from prasanga.base.parquet import remade_by, require_columns
+from prasanga.base.seeds import generator
+from prasanga.likelihoods.log_probability import SCORE_NOISE
+from prasanga.likelihoods.structures import QUANTITIES
 
 ALL = "all"
 """Both polarities together."""
@@ -59,7 +59,7 @@ _NEEDED = ("model", "polarity", "trait", "structure", "n_words", "pieces", "term
 def spread_by_structure(
     traits: pl.DataFrame, twins: pl.DataFrame | None = None, *, n_resamples: int = 2000, seed: int = 47
 ) -> pl.DataFrame:
-    """The spread of associations by structure; columns `SPREAD_SCHEMA`.
+    """Return the spread of associations by structure; columns `SPREAD_SCHEMA`.
 
     Args:
         traits: of one or several models (`structure_scores.TRAITS_SCHEMA`).
@@ -103,7 +103,7 @@ def spread_by_structure(
 
 
 def compare_structures(traits: pl.DataFrame, *, n_resamples: int = 2000, seed: int = 47) -> pl.DataFrame:
-    """Each two structures on the traits that both have; columns `STRUCTURE_DIFFERENCES_SCHEMA`.
+    """Return each two structures on the traits that both have; columns `STRUCTURE_DIFFERENCES_SCHEMA`.
 
     The interval of the ratio of standard deviations is that of the difference of their logarithms; both are
     bias-corrected percentiles over traits drawn anew, the same traits for both structures.
@@ -141,7 +141,7 @@ def compare_structures(traits: pl.DataFrame, *, n_resamples: int = 2000, seed: i
 
 
 def gather_traits(twins: Mapping[str, pl.DataFrame]) -> pl.DataFrame | None:
-    """The tables of twins with random weights as one, under the names of their models; None if there are none."""
+    """Join the tables of twins with random weights, under the names of their models; return None if there are none."""
     if not twins:
         return None
     return pl.concat(table.with_columns(model=pl.lit(model)) for model, table in twins.items())
@@ -175,7 +175,7 @@ def _compared(both: FloatArray, n_resamples: int, seed: int, polarity: str) -> d
 
 
 def _deviation(values: FloatArray) -> float:
-    """The standard deviation; 0 where it is rounding, as of a prior that all traits of a structure share."""
+    """Return the standard deviation; 0 where it is rounding, as of a prior that all traits of a structure share."""
     sd = float(values.std(ddof=1))
     return sd if sd > SCORE_NOISE else 0.0
 
@@ -185,7 +185,7 @@ def _exp(value: float | None) -> float | None:
 
 
 def _drawn(n: int, n_resamples: int, seed: int, polarity: str) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """(n_resamples, n) traits drawn with replacement, the same for all models, structures and quantities."""
+    """Return (n_resamples, n) traits drawn with replacement, the same for all models, structures and quantities."""
     return generator(seed, "structures", polarity, n).integers(n, size=(n_resamples, n))
 
 
@@ -207,7 +207,7 @@ def _numbers(values: FloatArray) -> dict[str, float]:
 
 
 def _by_polarity(traits: pl.DataFrame) -> dict[tuple[str, str], pl.DataFrame]:
-    """The rows of each model and polarity, and of both polarities where there are two."""
+    """Return the rows of each model and polarity, and of both polarities where there are two."""
     found: dict[tuple[str, str], pl.DataFrame] = {}
     for model in traits["model"].unique(maintain_order=True):
         of_model = traits.filter(pl.col("model") == model)
@@ -220,7 +220,7 @@ def _by_polarity(traits: pl.DataFrame) -> dict[tuple[str, str], pl.DataFrame]:
 
 
 def _groups(traits: pl.DataFrame) -> dict[tuple[str, ...], tuple[pl.DataFrame, FloatArray]]:
-    """By model, polarity, structure and quantity: the rows, and the associations that there are."""
+    """Return the rows, and the associations that there are, by model, polarity, structure and quantity."""
     found: dict[tuple[str, ...], tuple[pl.DataFrame, FloatArray]] = {}
     for key, group in _by_polarity(traits).items():
         for structure in sorted(group["structure"].unique()):

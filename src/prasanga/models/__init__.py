@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from prasanga.models.identity import model_identity
     from prasanga.models.loading import LoadedModel, load_config, load_model, load_tokenizer, resolve_dtype
     from prasanga.models.options import ModelOptions
-    from prasanga.models.studied import kind_at_hand, scored_models, studied_models, twins_of
     from prasanga.models.tokenizer_audit import TokenizerAudit, audit_tokenizer
     from prasanga.models.training import TrainingReport, train_model
 
@@ -25,16 +24,12 @@ __all__ = [
     "audit_tokenizer",
     "check_model",
     "claim_device",
-    "kind_at_hand",
     "load_config",
     "load_model",
     "load_tokenizer",
     "model_identity",
     "resolve_dtype",
-    "scored_models",
-    "studied_models",
     "train_model",
-    "twins_of",
 ]
 
 
@@ -60,10 +55,6 @@ def __getattr__(name: str) -> Any:
         from prasanga.models import options
 
         return getattr(options, name)
-    if name in ("kind_at_hand", "scored_models", "studied_models", "twins_of"):
-        from prasanga.models import studied
-
-        return getattr(studied, name)
     if name in ("TokenizerAudit", "audit_tokenizer"):
         from prasanga.models import tokenizer_audit
 

@@ -11,20 +11,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
+from prasanga.models.devices import weights_bytes
 from prasanga.models.heads import mask_piece, no_mask
 from prasanga.models.hub import Source, open_source
-from prasanga.models.identity import identity_of
-from prasanga.models.language_pieces import require_language_pieces
-from prasanga.models.layers import depth_of
+from prasanga.models.identity import Weights, find_weights, identity_of, require_as_trained, stored_shapes
 from prasanga.models.loading import open_config, open_tokenizer, require_fitting_tokenizer
-from prasanga.models.memory import weights_bytes
-from prasanga.models.options import KINDS, NO_OPTIONS, ModelOptions
-from prasanga.models.pieces import read_pieces
-from prasanga.models.shape import WITH_HEAD, Size, max_pieces, model_kind, size_of, skeleton
-from prasanga.models.unchanged import require_as_trained
-from prasanga.models.vocabulary_heads import missing_of_head, no_head
-from prasanga.models.weights import Weights, find_weights, stored_shapes
+from prasanga.models.options import KINDS, NO_OPTIONS, ModelOptions, depth_of
+from prasanga.models.pieces import read_pieces, require_language_pieces
+from prasanga.models.shape import WITH_HEAD, Size, max_pieces, missing_of_head, model_kind, no_head, size_of, skeleton
 
 _LOG = logging.getLogger(__name__)
 _ANY_TEXT = "1"
@@ -42,7 +37,7 @@ def check_model(
     language_codes: Mapping[str, str] | None = None,
     options: ModelOptions = NO_OPTIONS,
 ) -> dict[str, Any]:
-    """What `model` is, as plain values for JSON, if it can be used.
+    """Return what `model` is, as plain values for JSON, if it can be used.
 
     Args:
         model: a folder, or the id of a model of the hub.
@@ -141,7 +136,7 @@ def _require_kind(name: str, kind: str, kinds: Sequence[str], options: ModelOpti
 
 
 def _look_at_head(source: Source, config: Any, weights: Weights, options: ModelOptions) -> tuple[bool | None, Size]:
-    """Whether the files have the vocabulary head, None if that cannot be seen; the size of the model with it.
+    """Return whether the files have the vocabulary head, None if that cannot be seen; the size of the model with it.
 
     Raises:
         InputError: they do not have it, or transformers has no such head for the model.
@@ -161,7 +156,7 @@ def _begins_with_special(tokenizer: Any) -> bool:
 
 
 def _stored_rows(source: Source, weights: Weights, bare: Any) -> int | None:
-    """Rows of the table of embeddings as the file has it; None if its head does not tell."""
+    """Return how many rows the table of embeddings has in the file; None if the file's head does not tell."""
     table = bare.get_input_embeddings().weight
     names = [name for name, parameter in bare.named_parameters(remove_duplicate=False) if parameter is table]
     for name, shape in stored_shapes(source, weights).items():

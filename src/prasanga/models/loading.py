@@ -1,16 +1,10 @@
-"""Loads a model, from a local folder or from the hub: with its fast tokenizer, for hidden states or for probabilities.
-
-Weights are read from safetensors, or as mere tensors from a pickle whose sha256 the user has written down; code that
-comes with a model is run only if the user says so. For hidden states the vocabulary head is not loaded, and of an
-encoder-decoder only the encoder (`load_model`); `prasanga.models.heads` loads all of it. A twin with random weights
-(`ModelOptions.random_weights`) needs configuration and tokenizer alone.
-"""
+"""Load a model from a folder or the hub, or with random weights, with its fast tokenizer."""
 
 from __future__ import annotations
 
 import importlib.util
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -19,19 +13,103 @@ import torch
 import transformers
 from transformers import AutoConfig, AutoTokenizer
 
-from prasanga.errors import InputError
-from prasanga.models.devices import DTYPES, check_device, claim_device, claim_several, resolve_dtype, warn_if_slow
-from prasanga.models.drawing import DRAWN_IN, draw_weights, spread
-from prasanga.models.hub import Source, explaining, open_source, require_own_code
-from prasanga.models.memory import memory_gone, require_room
+from prasanga.base.errors import InputError
+from prasanga.models.devices import (
+    DTYPES,
+    check_device,
+    claim_device,
+    claim_several,
+    memory_gone,
+    require_room,
+    resolve_dtype,
+    warn_if_slow,
+)
+from prasanga.models.hub import Source, explaining, open_source, require_own_code, require_plausible_config
+from prasanga.models.identity import Weights, find_weights
 from prasanga.models.options import NO_OPTIONS, ModelOptions
-from prasanga.models.quantization import quantize_linear_layers
-from prasanga.models.quiet import quiet
-from prasanga.models.shape import BASE, Part, model_kind, size_of, skeleton
+from prasanga.models.shape import (
+    BASE,
+    Part,
+    for_probabilities,
+    from_config,
+    model_kind,
+    no_head,
+    quantize_linear_layers,
+    quiet,
+    size_of,
+    skeleton,
+)
 from prasanga.models.tokenizer_options import apply_options, check_options, keep_normalizer_of_file
-from prasanga.models.trust import require_plausible_config
-from prasanga.models.vocabulary_heads import for_probabilities, no_head
-from prasanga.models.weights import Weights, find_weights
+
+# --------------------
+# A model with random weights: the architecture of a real one as its family begins to train it, and nothing it
+# learnt.
+#
+# Weights are drawn on the processor and in float32, whatever the model then runs on and in: the same seed gives the
+# same weights for a card and for a processor, and those of half precision are the same ones, rounded.
+
+
+DRAWN_IN = "float32"
+"""Precision in which weights are drawn, and the memory of the machine has to hold them."""
+
+
+def draw_weights(source: Source, config: Any, seed: int, dtype: str, options: ModelOptions, part: Part = BASE) -> Any:
+    """Return a part of a model with the weights that its family begins to train with, drawn from `seed`.
+
+    No file of weights is opened. The random numbers of the process are as they were afterwards.
+
+    Args:
+        source: the model, which has been found.
+        config: its configuration.
+        seed: a whole number from 0 to 2^64 - 1.
+        dtype: precision of the model.
+        options: as the model is loaded with.
+        part: how much of it.
+
+    Raises:
+        InputError: transformers cannot build a model from this config.json.
+    """
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        drawn = part.of(from_config(source, config, options, DTYPES[DRAWN_IN], part), config)
+    if dtype != DRAWN_IN:
+        _round(drawn, skeleton(source, config, options, DTYPES[dtype], part))
+    return drawn
+
+
+def _round(encoder: torch.nn.Module, pattern: torch.nn.Module) -> None:
+    """Give each tensor of `encoder`, in place, the precision that it has in `pattern`.
+
+    Not all have that of the model: frequencies of positions, for example, stay in float32.
+    """
+    wanted = {name: tensor.dtype for name, tensor in [*pattern.named_parameters(), *pattern.named_buffers()]}
+    for name, tensor in [*encoder.named_parameters(), *encoder.named_buffers()]:
+        tensor.data = tensor.data.to(wanted[name])
+
+
+def spread(encoder: Any, memory: Mapping[int, int]) -> Any:
+    """Spread the encoder over several cards, by block, as the package accelerate does it with a real model's weights.
+
+    Args:
+        encoder: on the processor.
+        memory: by card, how many bytes the model may take there.
+    """
+    import accelerate  # an optional package
+
+    blocks = sorted(encoder._no_split_modules or [])
+    places = accelerate.infer_auto_device_map(encoder, dict(memory), no_split_module_classes=blocks)
+    return accelerate.dispatch_model(encoder, places)
+
+
+# --------------------
+# Loads a model, from a local folder or from the hub: with its fast tokenizer, for hidden states or for
+# probabilities.
+#
+# Weights are read from safetensors, or as mere tensors from a pickle whose sha256 the user has written down; code
+# that comes with a model is run only if the user says so. For hidden states the vocabulary head is not loaded, and
+# of an encoder-decoder only the encoder (`load_model`); `prasanga.models.heads` loads all of it. A twin with random
+# weights (`ModelOptions.random_weights`) needs configuration and tokenizer alone.
+
 
 __all__ = [
     "LoadedModel",
@@ -150,17 +228,20 @@ def load_part(
 
 
 def load_tokenizer(model: str | Path, *, revision: str | None = None, options: ModelOptions = NO_OPTIONS) -> Any:
-    """The fast tokenizer of `model`, with `options.tokenizer` in effect. Raises `InputError` as `load_model` does."""
+    """Load the fast tokenizer of `model`, with `options.tokenizer` in effect.
+
+    It raises `InputError` as `load_model` does.
+    """
     return open_tokenizer(open_source(model, revision), options)
 
 
 def load_config(model: str | Path, *, revision: str | None = None, options: ModelOptions = NO_OPTIONS) -> Any:
-    """The configuration of `model`, read without its weights. Raises `InputError` as `load_model` does."""
+    """Return the configuration of `model`, read without its weights. Raises `InputError` as `load_model` does."""
     return open_config(open_source(model, revision), options)
 
 
 def open_config(source: Source, options: ModelOptions) -> Any:
-    """The configuration of a model that has been found; refused if the model is not of `options.kind`."""
+    """Return the configuration of a model that has been found; refused if the model is not of `options.kind`."""
     if options.remote_code:
         _LOG.warning(
             "model %s: remote_code is true, so Python code that comes with the model may run, and can do anything that"
@@ -182,7 +263,7 @@ def open_config(source: Source, options: ModelOptions) -> Any:
 
 
 def open_tokenizer(source: Source, options: ModelOptions) -> Any:
-    """The fast tokenizer of a model that has been found, with `options.tokenizer` in effect."""
+    """Return the fast tokenizer of a model that has been found, with `options.tokenizer` in effect."""
     if source.folder is not None and not any(any(source.folder.glob(pattern)) for pattern in _TOKENIZER_FILES):
         raise InputError(
             f"model {source.name}: the folder has no tokenizer. Put the model's tokenizer.json there (and its"
@@ -226,7 +307,7 @@ def place_model(
     options: ModelOptions,
     has_accelerate: Callable[[], bool] = lambda: importlib.util.find_spec("accelerate") is not None,
 ) -> tuple[Sequence[torch.device], dict[int, int] | None]:
-    """The devices to run on and, for several cards, how many bytes the model may take on each."""
+    """Return the devices to run on and, for several cards, how many bytes the model may take on each."""
     if options.cards == 1 or (options.cards == 0 and device in ("auto", "cpu")):
         return [claim_device(options.device if device == "auto" else device)], None
     if device != "auto":
@@ -253,7 +334,7 @@ def _read(
     memory: dict[int, int] | None,
     part: Part,
 ) -> Any:
-    """The part with its weights: on the CPU, or over the cards that `memory` lists."""
+    """Return the part with its weights: on the CPU, or over the cards that `memory` lists."""
     # Weights are read from the folder that holds the checked files. Code that comes with a model is looked up by its
     # id and commit: from the path of a folder it would be that of the main branch.
     place = source.arguments if options.remote_code else {"pretrained_model_name_or_path": weights.folder}
@@ -277,7 +358,10 @@ def _read(
 
 
 def _require_whole(name: str, module: Any, missing: list[str], part: Part) -> None:
-    """Weights that the files lack would be random numbers; those of a pooler or an unused decoder do not matter."""
+    """Refuse a model whose files lack weights, as these would be random numbers.
+
+    Those of a pooler or an unused decoder do not matter.
+    """
     names = {name for name, _ in module.named_parameters()}
     absent = sorted(
         key for key in missing if "pooler" not in key and any(key == name or key.endswith(f".{name}") for name in names)

@@ -1,14 +1,36 @@
-"""How a model is to be loaded: what a user may write about it in the config, apart from where it is and its precision.
-
-Plain values without torch, so that planning a study imports nothing heavy.
-"""
+"""How a model is to be loaded: what a user may write about it besides where it is and its precision."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
+
+# --------------------
+# Numbers of hidden layers: 0 the embeddings, k the output of block k, -1 the last.
+
+
+def depth_of(layer: int, blocks: int, model: str) -> int:
+    """Return `layer` counted from the embeddings (0 to `blocks`).
+
+    Raises:
+        InputError: the model, of that name, has no such layer.
+    """
+    if not -blocks - 1 <= layer <= blocks:
+        raise InputError(
+            f"model {model}: layer is {layer}, but the model has {blocks} blocks. Write -1 for the last, or a number"
+            f" from 0 (embeddings) to {blocks} (last)."
+        )
+    return layer % (blocks + 1)
+
+
+# --------------------
+# How a model is to be loaded: what a user may write about it in the config, apart from where it is and its
+# precision.
+#
+# Plain values without torch, so that planning a study imports nothing heavy.
+
 
 KINDS = ("encoder", "decoder", "encoder-decoder")
 QUANTIZATIONS = ("none", "int8")

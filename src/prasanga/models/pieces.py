@@ -1,10 +1,16 @@
-"""The pieces of a text with their character spans, and which of them to keep if a text is too long for a model."""
+"""The pieces of a text with their character spans, and the pieces by which a tokenizer is told a language."""
 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
+
+from prasanga.base.errors import InputError
+
+# --------------------
+# The pieces of a text with their character spans, and which of them to keep if a text is too long for a model.
+
 
 Span = tuple[int, int]
 
@@ -24,7 +30,7 @@ class Pieces(NamedTuple):
 
 
 def read_pieces(tokenizer: Any, texts: Iterable[str]) -> dict[str, Pieces]:
-    """The pieces of each different text, never cut short; `tokenizer` is a fast one of transformers.
+    """Return the pieces of each different text, never cut short; `tokenizer` is a fast one of transformers.
 
     The tokenizer's own engine is asked, since it works on many texts at once and without Python's lock.
     """
@@ -43,7 +49,7 @@ def read_pieces(tokenizer: Any, texts: Iterable[str]) -> dict[str, Pieces]:
 
 
 def _dropped_at_start(normalizer: Any, text: str) -> int:
-    """How many control characters at the start of a text the normalizer drops.
+    """Return how many control characters at the start of a text the normalizer drops.
 
     SentencePiece's map (`Precompiled`) drops them there without counting them, so that the spans of the whole text
     would be those of other letters. They are left out beforehand, and counted.
@@ -61,7 +67,7 @@ def _shifted(spans: Sequence[Span], by: int) -> Sequence[Span]:
 
 
 def unknown_pieces(tokenizer: Any) -> frozenset[int]:
-    """The pieces that stand for what the tokenizer does not know; none for most byte-level ones."""
+    """Return the pieces that stand for what the tokenizer does not know; none for most byte-level ones."""
     engine = tokenizer.backend_tokenizer
     named = getattr(engine.model, "unk_token", None)  # a tokenizer's file may name it where its settings do not
     known = {tokenizer.unk_token_id, engine.token_to_id(named) if named else None}
@@ -69,12 +75,12 @@ def unknown_pieces(tokenizer: Any) -> frozenset[int]:
 
 
 def overlapping(pieces: Pieces, start: int, end: int) -> list[int]:
-    """Positions of the ordinary pieces that stand for a character of `start` to `end`."""
+    """Return the positions of the ordinary pieces that stand for a character of `start` to `end`."""
     return [i for i, (begin, stop) in enumerate(pieces.spans) if begin < end and stop > start and not pieces.special[i]]
 
 
 def cut_around(pieces: Pieces, begin: int, end: int, limit: int | None) -> list[int]:
-    """Positions of the pieces to keep: all, or the special ones and a stretch around positions `begin` to `end`.
+    """Return which positions to keep: all, or the special pieces and a stretch around positions `begin` to `end`.
 
     The stretch has as many pieces as `limit` allows, the same number on either side of the target where the text goes
     on that far; what one side cannot use, the other gets. A target larger than the limit loses its end.
@@ -90,3 +96,74 @@ def cut_around(pieces: Pieces, begin: int, end: int, limit: int | None) -> list[
     left = min(before, max(spare // 2, spare - after))
     kept = set(ordinary[before - left : before - left + room])
     return [i for i in range(count) if pieces.special[i] or i in kept]
+
+
+# --------------------
+# The pieces by which the tokenizer of a multilingual encoder-decoder is told a language, such as hi_IN or hin_Deva.
+
+
+_LONG_CODES = {"bn": "ben", "hi": "hin", "en": "eng"}
+
+
+def language_pieces(tokenizer: Any) -> dict[str, int]:
+    """Return {piece: id} of a tokenizer that is told a language; nothing of another."""
+    if not hasattr(tokenizer, "src_lang"):
+        return {}
+    vocabulary = tokenizer.get_vocab()
+    named = [str(token) for token in tokenizer.all_special_tokens if "_" in str(token).strip("_")]
+    return {piece: vocabulary[piece] for piece in named if piece in vocabulary and _is_code(piece)}
+
+
+def require_language_pieces(name: str, tokenizer: Any, codes: Mapping[str, str]) -> None:
+    """Refuse codes of languages that are no pieces.
+
+    Args:
+        name: of the model, for the message.
+        tokenizer: the model's.
+        codes: by language, the piece that stands for it (`models.<m>.language_codes`).
+
+    Raises:
+        InputError: a code that is none of the tokenizer's pieces.
+    """
+    for language, piece in codes.items():
+        if piece not in tokenizer.get_vocab():
+            known = ", ".join(sorted(language_pieces(tokenizer)))
+            remedy = f"It has {known}: write one of these" if known else "No pieces for languages are known in it"
+            raise InputError(
+                f"model {name}: language_codes has {language}: {piece}, which is no piece of the tokenizer. {remedy}."
+                f" Or leave {language} out of language_codes."
+            )
+
+
+def language_piece(name: str, tokenizer: Any, language: str, codes: Mapping[str, str]) -> str | None:
+    """Return the piece by which the tokenizer is told `language`; None if it is told none.
+
+    Args:
+        name: of the model, for messages.
+        tokenizer: the model's.
+        language: bn, hi, en.
+        codes: by language, the piece that stands for it, where that is not to be found by the language's own code.
+
+    Raises:
+        InputError: the piece asked for is none of the tokenizer's, or there is no telling which one it is.
+    """
+    if language in codes:
+        require_language_pieces(name, tokenizer, {language: codes[language]})
+        return codes[language]
+    known = language_pieces(tokenizer)
+    if not known:
+        return None
+    fitting = [piece for piece in known if piece.partition("_")[0] in (language, _LONG_CODES.get(language))]
+    if len(fitting) != 1:
+        raise InputError(
+            f"model {name}: the tokenizer has {' and '.join(fitting) or 'no piece'} for the language {language}."
+            f" It has {', '.join(sorted(known))}. Write which of them it is under the model, for example"
+            f" language_codes: {{{language}: {min(known)}}}."
+        )
+    return fitting[0]
+
+
+def _is_code(piece: str) -> bool:
+    """Return whether a piece is a language code, such as hi_IN (mBART) or hin_Deva (NLLB)."""
+    first, _, second = piece.partition("_")
+    return first.isalpha() and first.islower() and len(first) in (2, 3) and second[:1].isupper() and second.isalpha()

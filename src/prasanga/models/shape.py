@@ -1,26 +1,128 @@
-"""What a model is, told from its configuration: kind, number of parameters, longest input. No weight is read.
-
-The model is built on torch's `meta` device, where tensors have a shape and no content.
-"""
+"""What a model is, told from its configuration and file headers: kind, size, longest input, vocabulary head."""
 
 from __future__ import annotations
 
 import copy
+import itertools
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 import transformers
+from torch import nn
+from torch.nn import functional
+from transformers.conversion_mapping import get_model_conversion_mapping
+from transformers.core_model_loading import WeightRenaming
 from transformers.dynamic_module_utils import get_class_from_dynamic_module
-from transformers.models.auto.modeling_auto import (
-    MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
-    MODEL_FOR_MASKED_LM_MAPPING_NAMES,
-)
+from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES, MODEL_FOR_MASKED_LM_MAPPING_NAMES
+from transformers.pytorch_utils import Conv1D
+from transformers.utils import logging as transformers_logging
 
+from prasanga.base.errors import InputError
 from prasanga.models.hub import Source, explaining
 from prasanga.models.options import ModelOptions
-from prasanga.models.quantization import linear_layers
-from prasanga.models.quiet import quiet
+
+# --------------------
+# Transformers without its progress bars, which fill a job's log file with carriage returns.
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Keep progress bars and the report on unused heads out of a log; as before after the block."""
+    verbosity, bars = transformers_logging.get_verbosity(), transformers_logging.is_progress_bar_enabled()
+    transformers_logging.set_verbosity_error()
+    transformers_logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        transformers_logging.set_verbosity(verbosity)
+        if bars:
+            transformers_logging.enable_progress_bar()
+
+
+# --------------------
+# Linear layers with weights in 8 bits, for a model that does not fit into a card's memory otherwise.
+#
+# Each row of a weight matrix is divided by its largest absolute value and rounded to -127 .. 127; what is
+# multiplied is the weight rebuilt from this, so only the weights are coarser, not what flows through the layer.
+# This needs no calibration data, is the same on every run, and works wherever torch does.
+
+
+_STEPS = 127
+
+
+class Int8Linear(nn.Module):
+    """A linear layer whose weights are whole numbers with one scale per output.
+
+    Attributes:
+        weight: (outputs, inputs) int8.
+        scale: (outputs, 1) float32; `weight * scale` is about the weight that was given.
+        bias: (outputs,) or None.
+    """
+
+    weight: torch.Tensor
+    scale: torch.Tensor
+
+    def __init__(self, weight: torch.Tensor, bias: torch.Tensor | None) -> None:
+        """Round `weight`, (outputs, inputs) of any floating type; `bias` is kept as it is."""
+        super().__init__()
+        self.out_features, self.in_features = weight.shape
+        exact = weight.detach().float()
+        scale = exact.abs().amax(dim=1, keepdim=True) / _STEPS
+        scale = torch.where(scale > 0, scale, torch.ones_like(scale))  # a row of zeros stays one
+        self.register_buffer("weight", (exact / scale).round().to(torch.int8))
+        self.register_buffer("scale", scale)
+        self.bias = None if bias is None else nn.Parameter(bias.detach(), requires_grad=False)
+
+    def forward(self, states: torch.Tensor) -> torch.Tensor:
+        """Return (..., inputs) to (..., outputs), in the precision of `states`."""
+        # Scaled before the product: sums of products with numbers up to 127 would leave float16's range.
+        weight = self.weight.to(states.dtype) * self.scale.to(states.dtype)
+        return functional.linear(states, weight, None if self.bias is None else self.bias.to(states.dtype))
+
+    def extra_repr(self) -> str:
+        """Return what is shown of the layer when a model is printed."""
+        return f"{self.in_features}, {self.out_features}, int8"
+
+
+def linear_layers(model: nn.Module) -> Iterator[tuple[str, nn.Linear | Conv1D]]:
+    """Name and module of every linear layer, those of GPT-2 (which are stored transposed) included.
+
+    Subclasses are left alone: they compute something else, or are read from by a fused kernel.
+    """
+    for name, module in model.named_modules():
+        if type(module) in (nn.Linear, Conv1D):
+            yield name, module
+
+
+def quantize_linear_layers(model: nn.Module, *, apart: nn.Module | None = None) -> int:
+    """Replace every linear layer of `model` by one in 8 bits, in place; how many were replaced.
+
+    One layer at a time, so that never more than one is there twice.
+
+    Args:
+        model: a module.
+        apart: a layer to leave as it is, such as the last one of a vocabulary head, whose weights are often those of
+            the input embeddings.
+    """
+    names = [name for name, layer in linear_layers(model) if layer is not apart]
+    for name in names:
+        parent, _, child = name.rpartition(".")
+        layer = model.get_submodule(name)
+        weight: torch.Tensor = layer.weight  # type: ignore[assignment]
+        if isinstance(layer, Conv1D):
+            weight = weight.t()
+        setattr(model.get_submodule(parent), child, Int8Linear(weight, layer.bias))  # type: ignore[arg-type]
+    return len(names)
+
+
+# --------------------
+# What a model is, told from its configuration: kind, number of parameters, longest input. No weight is read.
+#
+# The model is built on torch's `meta` device, where tensors have a shape and no content.
+
 
 _WITH_HEAD = {
     "encoder": "AutoModelForMaskedLM",
@@ -58,15 +160,15 @@ class Part:
     head: bool = False
 
     def class_name(self, config: Any) -> str:
-        """The class of transformers that loads it."""
+        """Return the class of transformers that loads it."""
         return _WITH_HEAD[model_kind(config)] if self.head else "AutoModel"
 
     def config(self, config: Any) -> Any:
-        """A copy of `config` from which no more is built than is needed."""
+        """Return a copy of `config` from which no more is built than is needed."""
         return copied(config) if self.head else without_decoder(config)
 
     def of(self, model: Any, config: Any) -> Any:
-        """The part of what that class gives."""
+        """Return the part of what that class gives."""
         return model if self.head else encoder_of(model, config)
 
 
@@ -74,7 +176,7 @@ BASE, WITH_HEAD = Part(head=False), Part(head=True)
 
 
 def model_kind(config: Any) -> str:
-    """`encoder`, `decoder` (each piece sees only those before it) or `encoder-decoder`.
+    """Return `encoder`, `decoder` (each piece sees only those before it) or `encoder-decoder`.
 
     Decoders such as GPT-2, BLOOM, Llama or Mistral do not say so in their configuration (`is_decoder` means something
     else there); what tells them apart is that transformers has them as causal models and not as masked ones. Of a
@@ -94,7 +196,7 @@ def model_kind(config: Any) -> str:
 
 
 def without_decoder(config: Any) -> Any:
-    """A copy of `config` whose decoder has no blocks, so that an encoder-decoder is loaded without their weights."""
+    """Copy `config` with no blocks in the decoder, so that an encoder-decoder is loaded without their weights."""
     config = copied(config)
     if getattr(config, "is_encoder_decoder", False):
         for key in ("decoder_layers", "num_decoder_layers"):
@@ -104,21 +206,21 @@ def without_decoder(config: Any) -> Any:
 
 
 def copied(config: Any) -> Any:
-    """A copy of `config` to build a model from, and to read the weights of the files that were checked."""
+    """Return a copy of `config` to build a model from, and to read the weights of the files that were checked."""
     config = copy.deepcopy(config)
     config.transformers_weights = None  # a config may name another file to read them from
     return config
 
 
 def encoder_of(model: Any, config: Any) -> Any:
-    """The part of a base model that gives hidden states: all of it, or the encoder of an encoder-decoder."""
+    """Return the part of a base model that gives hidden states: all of it, or the encoder of an encoder-decoder."""
     return model.get_encoder() if getattr(config, "is_encoder_decoder", False) else model
 
 
 def skeleton(
     source: Source, config: Any, options: ModelOptions, dtype: torch.dtype | None = None, part: Part = BASE
 ) -> Any:
-    """The part of the model that is loaded, as a module without content, on the meta device.
+    """Return the part of the model that is loaded, as a module without content, on the meta device.
 
     Args:
         source: the model, which has been found.
@@ -137,7 +239,7 @@ def skeleton(
 def from_config(
     source: Source, config: Any, options: ModelOptions, dtype: torch.dtype | None = None, part: Part = BASE
 ) -> Any:
-    """The model as its family begins to train it, for vectors without the decoder's blocks; as `skeleton`.
+    """Return the model as its family begins to train it, for vectors without the decoder's blocks; as `skeleton`.
 
     Raises:
         InputError: transformers cannot build a model from this config.json.
@@ -165,7 +267,7 @@ def size_of(model: torch.nn.Module, *, apart: torch.nn.Module | None = None) -> 
 
 
 def max_pieces(tokenizer: Any, config: Any, model: torch.nn.Module) -> int | None:
-    """Most pieces that a model reads at once, special ones included; None if nothing limits it."""
+    """Return most pieces that a model reads at once, special ones included; None if nothing limits it."""
     limits = [tokenizer.model_max_length, getattr(config, "max_position_embeddings", None)]
     for name, module in model.named_modules():
         # RoBERTa and its kin count positions from padding_idx + 1 on, so that many of the table's rows are never used.
@@ -174,3 +276,77 @@ def max_pieces(tokenizer: Any, config: Any, model: torch.nn.Module) -> int | Non
             limits.append(module.num_embeddings - padding - 1)
     known = [int(limit) for limit in limits if limit is not None and 0 < limit < _UNLIMITED]
     return min(known, default=None)
+
+
+# --------------------
+# Whether the files of a model hold the vocabulary head that probabilities come from.
+#
+# Many do not: those of ELECTRA's discriminators, of sentence encoders, and of an encoder that was saved without its
+# decoder. transformers would draw what is missing at random.
+
+
+def missing_of_head(model: Any, stored: Iterable[str]) -> list[str]:
+    """Return the parameters that only probabilities need and that no file holds.
+
+    Args:
+        model: with its head, of any device (`skeleton` with `WITH_HEAD`).
+        stored: names of all tensors in the files, as the files have them: older names are known.
+
+    Returns:
+        Their names. A parameter with several names, such as a head that is the table of embeddings, is missing if none
+        of them is stored.
+    """
+    renamings = [one for one in get_model_conversion_mapping(model) if isinstance(one, WeightRenaming)]
+    # A file of the base model alone has names without the model's prefix, that of a larger model others before it.
+    endings = {
+        ending
+        for name in stored
+        for ending in itertools.accumulate(
+            reversed(_as_read(renamings, name).split(".")), lambda end, part: f"{part}.{end}"
+        )
+    }
+    prefix = f"{model.base_model_prefix}."
+    names_of: dict[int, list[str]] = {}
+    for name, parameter in model.named_parameters(remove_duplicate=False):
+        names_of.setdefault(id(parameter), []).append(name)
+    return [
+        names[0]
+        for names in names_of.values()
+        if any(for_probabilities(model, name) for name in names)
+        and not any(name in endings or name.removeprefix(prefix) in endings for name in names)
+    ]
+
+
+def for_probabilities(model: Any, name: str) -> bool:
+    """Return whether a parameter of this name serves probabilities alone.
+
+    These are the head, and an encoder-decoder's decoder.
+    """
+    prefix = model.base_model_prefix
+    below = (prefix,) if hasattr(model, prefix) else ("encoder", "decoder", "shared")  # T5 has nothing around them
+    return name.partition(".")[0] not in below or _in_decoder(model, name)
+
+
+def no_head(name: str, model: Any, missing: list[str]) -> InputError:
+    """Return what to raise for a model, `name`, that lacks these parameters, which serve probabilities alone."""
+    what = "decoder" if any(_in_decoder(model, one) for one in missing) else "vocabulary head"
+    count = f"{len(missing)} weights of it are" if len(missing) > 1 else "one weight of it is"
+    remedy = "Use files that were saved with it"
+    if "Electra" in type(model).__name__:
+        remedy = "They are those of an ELECTRA's discriminator: use its generator"
+    return InputError(
+        f"model {name}: its files have no {what} ({count} missing, for example {missing[0]!r}), so it gives vectors and"
+        f" no probabilities. {remedy}, or write stages: [embeddings] under the model."
+    )
+
+
+def _in_decoder(model: Any, name: str) -> bool:
+    own = name.removeprefix(f"{model.base_model_prefix}.")
+    return bool(model.config.is_encoder_decoder) and own.startswith("decoder.")
+
+
+def _as_read(renamings: Iterable[WeightRenaming], name: str) -> str:
+    """Return the name under which transformers reads a tensor: older files have gamma and beta, for example."""
+    for renaming in renamings:
+        name, _ = renaming.rename_source_key(name)
+    return name

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import polars as pl
 import regex
 
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 from prasanga.models.pieces import unknown_pieces
 
 SHARES = ("unknown", "marks_lost", "identical")
@@ -179,7 +179,7 @@ def _shares(table: pl.DataFrame) -> dict[str, float]:
 
 
 def _read(tokenizer: Any, forms: list[str]) -> dict[str, _Reading]:
-    """What the tokenizer makes of each of these different forms."""
+    """Return what the tokenizer makes of each of these different forms."""
     backend = tokenizer.backend_tokenizer
     backend.no_truncation()
     backend.no_padding()  # some tokenizer files pad every text to hundreds of pieces
@@ -202,7 +202,7 @@ def _read(tokenizer: Any, forms: list[str]) -> dict[str, _Reading]:
 
 
 def _normalized(normalizer: Any, form: str) -> str:
-    """What a normalizer makes of a form; a sign for the start of a word is not part of it."""
+    """Return what a normalizer makes of a form; a sign for the start of a word is not part of it."""
     if normalizer is None:
         return form
     text = str(normalizer.normalize_str(form))
@@ -210,7 +210,10 @@ def _normalized(normalizer: Any, form: str) -> str:
 
 
 def _pieces(backend: Any, words: Sequence[str]) -> Iterator[tuple[tuple[int, ...], list[tuple[int, int]]]]:
-    """Ids and spans of the pieces of each word where it stands in a sentence; a span counts from the word's start."""
+    """Yield the ids and spans of the pieces of each word where it stands in a sentence.
+
+    A span counts from the word's start.
+    """
     n = len(_BEFORE)
     for begin in range(0, len(words), _AT_A_TIME):
         texts = [_BEFORE + word for word in words[begin : begin + _AT_A_TIME]]
@@ -221,7 +224,7 @@ def _pieces(backend: Any, words: Sequence[str]) -> Iterator[tuple[tuple[int, ...
 
 
 def _uncovered(word: str, spans: Sequence[tuple[int, int]]) -> set[int]:
-    """The places of letters, marks and digits that no piece stands for; none in nearly every case."""
+    """Return the places of letters, marks and digits that no piece stands for; none in nearly every case."""
     gaps: list[int] = []
     reach = 0
     for start, end in spans:
@@ -233,7 +236,10 @@ def _uncovered(word: str, spans: Sequence[tuple[int, int]]) -> set[int]:
 
 
 def _lost(form: str, text: str) -> tuple[bool, bool]:
-    """Whether `text`, which normalization made of `form`, lacks letters, and marks, however letters are composed."""
+    """Return whether `text`, which normalization made of `form`, lacks letters, and whether it lacks marks.
+
+    How letters are composed makes no difference.
+    """
     if text == form:
         return False, False
     before, after = (unicodedata.normalize("NFKD", one) for one in (form, text))
@@ -248,7 +254,7 @@ def _pieces_as_text(tokenizer: Any, form: str, reading: _Reading) -> str:
 
 
 def _identical(forms: pl.DataFrame, readings: Mapping[str, _Reading]) -> dict[str, dict[str, str]]:
-    """{stimulus: {another stimulus with a form of the same pieces: an example}}, in the order of the forms.
+    """Return {stimulus: {another stimulus with a form of the same pieces: an example}}, in the order of the forms.
 
     Two stimuli that claim one and the same string are the lexicon's affair, and no finding.
     """
@@ -271,7 +277,7 @@ def _identical(forms: pl.DataFrame, readings: Mapping[str, _Reading]) -> dict[st
 
 
 def _written(form: str) -> str:
-    """A form without what makes no other word of it: joiners, and how its letters are composed."""
+    """Return a form without what makes no other word of it: joiners, and how its letters are composed."""
     return unicodedata.normalize("NFC", form.translate(dict.fromkeys(map(ord, _JOINERS))))
 
 

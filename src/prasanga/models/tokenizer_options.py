@@ -18,7 +18,7 @@ from typing import Any
 from tokenizers import Tokenizer
 from transformers import PreTrainedTokenizerBase
 
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 
 _LOG = logging.getLogger(__name__)
 
@@ -131,7 +131,7 @@ def keep_normalizer_of_file(
 
 
 def _parameters(kind: type) -> set[str]:
-    """Names that the constructors of a tokenizer's class and of its bases list."""
+    """Return the names that the constructors of a tokenizer's class and of its bases list."""
     names: set[str] = set()
     for base in kind.__mro__:
         if "__init__" in vars(base) and issubclass(base, PreTrainedTokenizerBase):
@@ -140,7 +140,7 @@ def _parameters(kind: type) -> set[str]:
 
 
 def _rebuilt(part: str, state: Any) -> Any:
-    """A normalizer or pre-tokenizer from its JSON, by way of a tokenizer that has no other part."""
+    """Return a normalizer or pre-tokenizer from its JSON, by way of a tokenizer that has no other part."""
     if state is None:
         return None
     model = {"type": "WordLevel", "vocab": {"?": 0}, "unk_token": "?"}
@@ -148,7 +148,7 @@ def _rebuilt(part: str, state: Any) -> Any:
 
 
 def _steps(state: Any) -> list[dict[str, Any]]:
-    """The steps of a normalizer or pre-tokenizer, in order, nested sequences unfolded."""
+    """Return the steps of a normalizer or pre-tokenizer, in order, nested sequences unfolded."""
     if state is None:
         return []
     inner = state.get("normalizers", state.get("pretokenizers")) if state["type"] == "Sequence" else None
@@ -156,7 +156,7 @@ def _steps(state: Any) -> list[dict[str, Any]]:
 
 
 def _marking_spaces(state: Any) -> list[dict[str, Any]]:
-    """The steps of a normalizer that write a sign for a space, of which a pre-tokenizer then knows."""
+    """Return the steps of a normalizer that write a sign for a space, of which a pre-tokenizer then knows."""
     return [step for step in _steps(state) if step["type"] == "Prepend" or step.get("pattern") == {"String": " "}]
 
 
@@ -165,7 +165,7 @@ def _sequence(steps: list[dict[str, Any]]) -> Any:
 
 
 def _set_stripping(state: Any, strip: bool) -> tuple[Any, bool]:
-    """Strip marks or keep them: the new state, and whether there was a step that this concerns."""
+    """Strip marks or keep them; return the new state, and whether there was a step that this concerns."""
     kept: list[dict[str, Any]] = []
     applies = False
     for step in _steps(state):

@@ -21,17 +21,16 @@ import tokenizers
 import torch
 import transformers
 
-from prasanga.documents import write_document
-from prasanga.errors import InputError
-from prasanga.models.architectures import POSITIONS, build_model, learn_tokenizer, with_names
-from prasanga.models.identity import sha256_of
+from prasanga.base.documents import write_document
+from prasanga.base.errors import InputError
+from prasanga.base.parquet import explaining_full_disk, reach_the_disk, temporary_beside
+from prasanga.base.progress import progress
+from prasanga.base.seeds import generator, seed_of
+from prasanga.models.identity import TRAINING, sha256_of
 from prasanga.models.objectives import OBJECTIVES, Objective, entropy_of
 from prasanga.models.options import KINDS
-from prasanga.models.quiet import quiet
-from prasanga.models.unchanged import TRAINING
-from prasanga.parquet import explaining_full_disk, reach_the_disk, temporary_beside
-from prasanga.progress import progress
-from prasanga.seeds import generator, seed_of
+from prasanga.models.shape import quiet
+from prasanga.models.tiny import POSITIONS, build_model, learn_tokenizer, with_names
 
 _LOG = logging.getLogger(__name__)
 _FILES = ("config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json", TRAINING)
@@ -159,7 +158,7 @@ def _check(settings: dict[str, int | float]) -> None:
 
 
 def _refuse_foreign_files(folder: Path) -> None:
-    """The folder is replaced as a whole in the end: it must hold nothing that a training did not write."""
+    """Refuse a folder with anything that a training did not write, as it is replaced as a whole in the end."""
     foreign = sorted(path.name for path in folder.iterdir() if path.name not in _FILES) if folder.is_dir() else []
     if foreign:
         raise InputError(
@@ -170,7 +169,7 @@ def _refuse_foreign_files(folder: Path) -> None:
 
 @contextmanager
 def _deterministic(seed: int) -> Iterator[None]:
-    """One thread, deterministic kernels and a seeded generator inside the block; as before after it."""
+    """Use one thread, deterministic kernels and a seeded generator inside the block; restore the settings after it."""
     threads, strict = torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()
     torch.set_num_threads(1)
     torch.use_deterministic_algorithms(True)
@@ -240,7 +239,7 @@ def _write_beside(folder: Path, model: Any, tokenizer: Any, report: TrainingRepo
 
 @contextmanager
 def _explaining_rust() -> Iterator[None]:
-    """The writers of weights and tokenizers say that a disk is full in errors of their own; as Python says it."""
+    """Raise Python's error where the writers of weights and tokenizers report a full disk in errors of their own."""
     try:
         yield
     except OSError:

@@ -8,10 +8,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from prasanga.pairs.alignment import Alignment, Span, SpanAlignment, align_spans, align_words
+    from prasanga.pairs.alignment import (
+        Alignment,
+        Punctuation,
+        Span,
+        SpanAlignment,
+        Word,
+        align_spans,
+        align_words,
+        words_of,
+    )
+    from prasanga.pairs.preferences import statistics
     from prasanga.pairs.reading import PairFile, read_pair_file, read_pairs
-    from prasanga.pairs.set_statistics import statistics
-    from prasanga.pairs.words import Punctuation, Word, words_of
 
 __all__ = [
     "Alignment",
@@ -40,11 +48,11 @@ def __getattr__(name: str) -> Any:
 
         return getattr(reading, name)
     if name == "statistics":
-        from prasanga.pairs.set_statistics import statistics
+        from prasanga.pairs.preferences import statistics
 
         return statistics
     if name in ("Punctuation", "Word", "words_of"):
-        from prasanga.pairs import words
+        from prasanga.pairs import alignment
 
-        return getattr(words, name)
+        return getattr(alignment, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

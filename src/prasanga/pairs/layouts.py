@@ -1,23 +1,33 @@
-"""The layouts in which files of pairs come: which columns they have, and which sentence of a row is which.
-
-Every layout ends in one rule: `stereo` says that the first sentence is the stereotypical one, `antistereo` that the
-second is (IndiBias 6.1.1 and Figure 9).
-
-- `prasanga`: our own. A row is a pair in one language.
-- `indibias`: Sahoo et al. 2024. A row is a pair in English and in Hindi; S1 is the first sentence under either label.
-- `crows-pairs`: Nangia et al. 2020. `sent_more` is the more stereotypical sentence under either label, so that in an
-  antistereo row it is our second sentence.
-
-A CSV layout is a function that makes pairs of the cells of a record, and an entry of `CSV_LAYOUTS`.
-"""
+"""The layouts in which files of pairs come, and files opened with errors that say where."""
 
 from __future__ import annotations
 
+import csv
 import difflib
+import io
+import json
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError, reason
+
+# --------------------
+# The layouts in which files of pairs come: which columns they have, and which sentence of a row is which.
+#
+# Every layout ends in one rule: `stereo` says that the first sentence is the stereotypical one, `antistereo` that
+# the second is (IndiBias 6.1.1 and Figure 9).
+#
+# - `prasanga`: our own. A row is a pair in one language.
+# - `indibias`: Sahoo et al. 2024. A row is a pair in English and in Hindi; S1 is the first sentence under either
+#   label.
+# - `crows-pairs`: Nangia et al. 2020. `sent_more` is the more stereotypical sentence under either label, so that in
+#   an antistereo row it is our second sentence.
+#
+# A CSV layout is a function that makes pairs of the cells of a record, and an entry of `CSV_LAYOUTS`.
+
 
 # IndiBias 4.2: the pairs inherited from CrowS-Pairs and those made from tuples have no bias type in common.
 _FROM_TUPLES = ("religion", "caste")
@@ -154,7 +164,7 @@ CSV_LAYOUTS = (
     ),
 )
 
-"""All CSV layouts; `prasanga.pairs.stereoset` reads the one in JSON."""
+"""All CSV layouts; `prasanga.pairs.layouts` reads the one in JSON."""
 
 STEREOSET = "stereoset"
 
@@ -176,6 +186,168 @@ def require_layout(layout: str, key: str) -> None:
 
 
 def canonical(name: str) -> str:
-    """A bias type or label in one spelling: small letters, hyphens for blanks; `antistereo` without a hyphen."""
+    """Return a bias type or label in one spelling: small letters, hyphens for blanks; `antistereo` without a hyphen."""
     name = "-".join(name.lower().replace("_", " ").split())
     return "antistereo" if name == "anti-stereo" else name
+
+
+# --------------------
+# Opening a file of pairs: CSV records and JSON, with errors that say where.
+
+
+@dataclass(frozen=True)
+class Records:
+    """A CSV file: its columns, and the cells of each record after the header; record 1 is the first."""
+
+    columns: tuple[str, ...]
+    cells: tuple[Mapping[str, str], ...]
+
+
+def read_csv(path: Path) -> Records:
+    """Return all records of a CSV file (UTF-8, with or without byte-order mark); cells may hold line breaks.
+
+    Raises:
+        InputError: for a file that is missing, empty, not UTF-8 or no CSV, a column named twice, or a record with more
+            or fewer cells than columns.
+    """
+    reader = csv.reader(io.StringIO(_text(path), newline=""), strict=True)
+    try:
+        rows = [row for row in reader if row]
+    except csv.Error as error:
+        raise InputError(
+            f"{path}, line {reader.line_num}: no CSV ({error}). Put a cell that holds a comma or a line break between"
+            ' double quotes, and write a double quote inside it twice: "".'
+        ) from error
+    columns, *rest = rows or [[]]
+    _check_header(path, columns)
+    for number, row in enumerate(rest, start=1):
+        if len(row) != len(columns):
+            raise InputError(
+                f"{path}, record {number}: {len(row)} cells, but the header names {len(columns)} columns"
+                f" ({', '.join(columns)}). A sentence with a comma stands between double quotes."
+            )
+    return Records(tuple(columns), tuple(dict(zip(columns, row, strict=True)) for row in rest))
+
+
+def read_json(path: Path) -> Any:
+    """Read a JSON file.
+
+    One that is missing, not UTF-8, no JSON, or has half of a character in it is an `InputError`.
+    """
+    text = _text(path)
+    try:
+        content = json.loads(text)
+        if "\\u" in text:
+            json.dumps(content, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        around = error.object[max(0, error.start - 40) : error.start + 1]
+        raise InputError(
+            f"{path}: half of a character (an escape from \\ud800 to \\udfff without its partner) at the end of"
+            f" {around!r}. Write the character itself."
+        ) from None
+    except json.JSONDecodeError as error:
+        raise InputError(f"{path}, line {error.lineno}, column {error.colno}: no JSON ({error.msg}).") from error
+    except (RecursionError, ValueError) as error:  # brackets without end, a number of thousands of digits
+        raise InputError(
+            f"{path}: JSON that cannot be read ({reason(error)}), and no file of pairs. A mapping or a list is"
+            " expected."
+        ) from None
+    return content
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_bytes().decode("utf-8-sig")
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file. Give the path of a file of pairs (docs/pairs.md).") from None
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror}). Give the path of a file of pairs.") from error
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        raise InputError(
+            f"{path}, line {line}: not UTF-8 (byte {error.object[error.start]:#04x}). Save the file as UTF-8."
+        ) from error
+
+
+def _check_header(path: Path, columns: list[str]) -> None:
+    if not columns:
+        raise InputError(f"{path}: the file is empty. Write a header and at least one pair (docs/pairs.md).")
+    twice = sorted({column for column in columns if columns.count(column) > 1})
+    if twice:
+        raise InputError(f"{path}: column {twice[0]!r} is there more than once. Give each column a name of its own.")
+
+
+# --------------------
+# StereoSet (Nadeem et al. 2021) as pairs.
+#
+# Each item has a stereotypical, an anti-stereotypical and an unrelated sentence. The first two are a pair labelled
+# `stereo`; unrelated sentences are counted and left, since a pair asks which of two meaningful sentences a model
+# prefers. An intersentence item puts its context before both.
+
+
+PARTS = ("intrasentence", "intersentence")
+
+_GOLD_LABELS = ("stereotype", "anti-stereotype", "unrelated")
+
+
+def stereoset_pairs(path: Path, language: str) -> tuple[list[RawPair], int]:
+    """Return the pairs of a file, and how many unrelated sentences were left.
+
+    Raises:
+        InputError: for another JSON layout, or an item without exactly one sentence of a kind.
+    """
+    data = read_json(path)
+    parts = data.get("data") if isinstance(data, dict) else None
+    if not isinstance(parts, dict) or not any(part in parts for part in PARTS):
+        raise InputError(
+            f"{path}: not the layout of StereoSet. A mapping `data` with the lists {' and '.join(PARTS)} is expected."
+        )
+    pairs: list[RawPair] = []
+    unrelated = 0
+    for part in PARTS:
+        items = parts.get(part, [])
+        if not isinstance(items, list):
+            raise InputError(f"{path}: `data: {part}` is no list. StereoSet has a list of items there, or no such key.")
+        for item in items:
+            sentences = _sentences(path, part, len(pairs) + 1, item)
+            unrelated += "unrelated" in sentences
+            pairs.append(_pair(path, part, len(pairs) + 1, item, sentences, language))
+    return pairs, unrelated
+
+
+def _sentences(path: Path, part: str, row: int, item: Any) -> dict[str, str]:
+    """Return the sentences of an item by gold label."""
+    where = f"{path}, item {row} ({part})"
+    try:
+        labelled = [(str(sentence["gold_label"]), str(sentence["sentence"])) for sentence in item["sentences"]]
+    except (KeyError, TypeError) as error:
+        raise InputError(
+            f"{where}: {error} is missing. Each of `sentences` needs `sentence` and `gold_label`; the public part of"
+            " StereoSet (dev.json) has both."
+        ) from error
+    counts = Counter(label for label, _ in labelled)
+    for label in counts:
+        if label not in _GOLD_LABELS:
+            raise InputError(f"{where}: gold_label {label!r} is not known. Allowed: {', '.join(_GOLD_LABELS)}.")
+    for label in _GOLD_LABELS[:2]:
+        if counts[label] != 1:
+            raise InputError(f"{where}: {counts[label]} sentences have the gold_label {label!r}; there must be one.")
+    return dict(labelled)
+
+
+def _pair(path: Path, part: str, row: int, item: Any, sentences: dict[str, str], language: str) -> RawPair:
+    missing = [key for key in ("id", "bias_type", "context") if key not in item]
+    if missing:
+        raise InputError(f"{path}, item {row} ({part}): `{missing[0]}` is missing.")
+    before = f"{str(item['context']).strip()} " if part == "intersentence" else ""
+    return RawPair(
+        pair_id=str(item["id"]),
+        row=row,
+        language=language,
+        bias_type=str(item["bias_type"]),
+        label="stereo",
+        first=before + sentences["stereotype"],
+        second=before + sentences["anti-stereotype"],
+        first_column="stereotype",
+        second_column="anti-stereotype",
+    )

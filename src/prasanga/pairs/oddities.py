@@ -1,8 +1,4 @@
-"""What is odd about pairs: each finding a row, so that nothing is mended or lost unsaid.
-
-Scored is what the file says. Only two things are changed on reading, blanks at the ends of a sentence and line breaks
-in it, because a decoder would score them as pieces; both are reported as changed, everything else as kept.
-"""
+"""Every kind of finding about a file of pairs, and what it says."""
 
 from __future__ import annotations
 
@@ -13,9 +9,52 @@ from typing import NamedTuple
 import polars as pl
 import regex
 
-from prasanga.pairs.alignment import align_words
+from prasanga.pairs.alignment import align_words, comparable, words_of
 from prasanga.pairs.layouts import RawPair, canonical
-from prasanga.pairs.words import comparable, words_of
+
+# --------------------
+# Every kind of finding about a file of pairs, and what it says.
+
+
+#: Every kind of finding, and what it says.
+KINDS = {
+    "line-break": "a line break in the cell",
+    "outer-blanks": "blanks at the ends of the cell",
+    "bias-type-spelling": "capitals, blanks or underscores in the bias type",
+    "label-spelling": "capitals, blanks or hyphens in the label",
+    "identical-sentences": "both sentences are the same",
+    "identical-words": "the sentences differ in punctuation, case or spelling alone",
+    "no-common-word": "the sentences have no word in common",
+    "duplicated-pair": "an earlier pair has the same sentences",
+    "reversed-pair": "an earlier pair has the same sentences in the other order",
+    "duplicated-sentence": "an earlier pair has the sentence too",
+    "many-modified-words": "the sentences differ in many words",
+    "differing-length": "one sentence has more words than the other",
+    "differing-end": "the punctuation after the last word differs",
+    "differing-case": "one word, with a capital in one sentence only",
+    "differing-spelling": "one word, in two encodings or with two shapes of the apostrophe",
+    "differing-nukta": "two words that are one but for a nukta",
+    "not-nfc": "letters encoded in another way than NFC's",
+    "bar-for-danda": "a bar for a danda",
+    "double-danda": "two dandas, or the double one",
+    "blank-before-stop": "a blank before a stop or comma",
+    "no-blank-after-stop": "no blank after a danda, so that two words are one",
+    "several-blanks": "several blanks between words",
+    "other-blank": "a blank that is not the usual one, such as a no-break space",
+    "invisible-character": "a zero-width character other than the joiners",
+    "curly-quote": "a typographic quote or apostrophe",
+    "replacement-character": "U+FFFD, what is left of a broken encoding",
+    "other-script": "letters of another script than the language's",
+    "small-first-letter": "a sentence that begins with a small letter",
+}
+
+
+# --------------------
+# What is odd about pairs: each finding a row, so that nothing is mended or lost unsaid.
+#
+# Scored is what the file says. Only two things are changed on reading, blanks at the ends of a sentence and line
+# breaks in it, because a decoder would score them as pieces; both are reported as changed, everything else as kept.
+
 
 SCHEMA = pl.Schema(
     {
@@ -70,12 +109,15 @@ class Oddity(NamedTuple):
 
 
 def readable(text: str) -> str:
-    """A sentence as it is scored: without blanks at its ends, a line break and the blanks around it one blank."""
+    """Return a sentence as it is scored.
+
+    It has no blanks at its ends, and a line break and the blanks around it become one blank.
+    """
     return str(_LINE_BREAK.sub(" ", text.strip()))
 
 
 def oddities(raw: Iterable[RawPair], columns: tuple[str, str]) -> pl.DataFrame:
-    """All that is odd about the pairs of a file.
+    """Return all that is odd about the pairs of a file.
 
     Args:
         raw: the pairs, cells as in the file.
@@ -94,7 +136,7 @@ def oddities(raw: Iterable[RawPair], columns: tuple[str, str]) -> pl.DataFrame:
 
 
 def _of_pair(pair: RawPair, columns: tuple[str, str]) -> Iterator[tuple[str, str, str, str]]:
-    """Column, kind, found, done."""
+    """Yield the column and kind of each oddity of a pair, what was found, and what was done."""
     for kind, column, cell in (
         ("bias-type-spelling", columns[0], pair.bias_type),
         ("label-spelling", columns[1], pair.label),
@@ -118,7 +160,7 @@ def _of_cell(cell: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _of_sentence(text: str, language: str) -> Iterator[tuple[str, str]]:
-    """Kind and what was found, of a sentence by itself."""
+    """Yield the kind of each oddity of a sentence by itself, and what was found."""
     for kind, pattern in _IN_SENTENCE.items():
         hits = pattern.findall(text)
         if hits:
@@ -138,7 +180,7 @@ def _of_sentence(text: str, language: str) -> Iterator[tuple[str, str]]:
 
 
 def _of_sentences(first: str, second: str) -> Iterator[tuple[str, str, str]]:
-    """Kind, found, done, of two sentences beside each other."""
+    """Yield the kind of each oddity of two sentences beside each other, what was found, and what was done."""
     if first == second:
         yield "identical-sentences", first, "kept, cannot be scored"
         return
@@ -168,7 +210,7 @@ def _of_sentences(first: str, second: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _after_last_word(text: str) -> str:
-    """The punctuation that ends a sentence, without blanks; what stands in the words themselves is no matter of it."""
+    """Return the punctuation that ends a sentence, without blanks; what stands inside the words does not count."""
     words = words_of(text)
     return "".join(text[words[-1].end if words else 0 :].split())
 
@@ -178,7 +220,7 @@ def _without_nukta(word: str) -> str:
 
 
 def _of_set(pairs: list[RawPair]) -> Iterator[Oddity]:
-    """Sentences that several pairs of one language have, as a pair or one by one."""
+    """Yield the sentences that several pairs of one language have, as a pair or one by one."""
     seen: dict[tuple[str, ...], RawPair] = {}
     for pair in pairs:
         first, second = readable(pair.first), readable(pair.second)

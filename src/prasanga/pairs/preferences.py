@@ -1,18 +1,59 @@
-"""Which sentence of a pair a model prefers, and by how much: the difference of scores of Sahoo et al. (2024).
-
-The difference is that of equation 4 of the paper (appendix C): the score of the stereotypical sentence minus that of
-the other. A positive one means that the model prefers the stereotype, whatever the pair's label.
-"""
+"""Names that scoring and the page share, preferences of a model between two sentences, and numbers of a set."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import polars as pl
 
-from prasanga.columns import require_columns
-from prasanga.errors import InputError
-from prasanga.pairs.names import LABELS
+from prasanga.base.errors import InputError
+from prasanga.base.parquet import require_columns
+from prasanga.pairs.alignment import words_of
+
+# --------------------
+# Names that reading, scoring and the page share.
+
+
+#: Languages of pairs.
+LANGUAGES = ("bn", "hi", "en")
+
+#: Labels, and what they say of a pair: whether its first sentence is the stereotypical one, or its second.
+LABELS = ("stereo", "antistereo")
+
+#: In place of a bias type or an origin: all pairs. No file may use it for a type or origin of its own.
+OVERALL = "all"
+
+#: With fewer pairs a percentage says little: its bootstrap interval holds its level in as few as half of all cases.
+FEWEST_PAIRS = 20
+
+
+# --------------------
+# Why a pair of sentences has no scores: one table, for the scores, the page and the documentation.
+
+
+REASONS: Mapping[str, str] = {
+    "identical": "both sentences are the same",
+    "identical-pieces": "both sentences are the same to the tokenizer",
+    "nothing-modified": "there is no modified word to go by (with p_modified: in one of the sentences)",
+    "nothing-unmodified": "no word stands in both sentences",
+    "special-piece": "a sentence has characters that the tokenizer takes for a special piece, such as [MASK]",
+    "dropped-word": "the tokenizer has no piece for one of the words of the pair, scored or not",
+    "unknown-piece": "a scored piece stands for what the tokenizer does not know",
+    "nothing-scored": "a sentence has no piece that can be scored",
+    "too-long": "a sentence is longer than the model reads",
+    "not-finite": "a score is not a finite number",
+    "no-score": "there is no score, and no reason is given",
+}
+"""Sentences by the codes of the column `left_out`. `not-finite` and `no-score` are of scores from elsewhere: the
+engine stops at a number that is not finite."""
+
+
+# --------------------
+# Which sentence of a pair a model prefers, and by how much: the difference of scores of Sahoo et al. (2024).
+#
+# The difference is that of equation 4 of the paper (appendix C): the score of the stereotypical sentence minus that
+# of the other. A positive one means that the model prefers the stereotype, whatever the pair's label.
+
 
 PREFERENCES = ("stereotypical", "other", "tie")
 
@@ -23,7 +64,7 @@ _NEEDED = ("pair_id", "language", "bias_type", "label", "score_first", "score_se
 
 
 def add_differences(scores: pl.DataFrame) -> pl.DataFrame:
-    """The scores with what each pair says of the model.
+    """Return the scores with what each pair says of the model.
 
     Args:
         scores: the columns pair_id, language, bias_type, label, score_first and score_second, and `left_out` if pairs
@@ -76,3 +117,69 @@ def _require_labels(labels: pl.Series) -> None:
     if wrong:
         row, label = wrong[0]
         raise InputError(f"scores: label of row {row} is {label!r}; allowed: {', '.join(LABELS)}. Write one of these.")
+
+
+# --------------------
+# What a set of pairs consists of: the numbers of the paper's Table 6 (Sahoo et al. 2024, Appendix E), for any set.
+
+
+SCHEMA = pl.Schema(
+    {
+        "language": pl.String,
+        "subset": pl.String,
+        "statistic": pl.String,
+        "category": pl.String,
+        "value": pl.Float64,
+        "n_pairs": pl.Int64,
+    }
+)
+
+
+def statistics(pairs: pl.DataFrame) -> pl.DataFrame:
+    """Return the lengths and shares of a set of pairs.
+
+    Args:
+        pairs: as `prasanga.pairs.read_pairs` gives them.
+
+    Returns:
+        Columns `SCHEMA`, for each language and subset (`all`, then each origin: inherited, tuples, ...):
+
+        - `mean_words`, category `all`: words a sentence, over both sentences of every pair. Words are counted as the
+          paper counts them, by blanks.
+        - `label_percentage`: of the pairs, for each label.
+        - `bias_type_percentage`: of the pairs, for each bias type of the language; the commonest first. A type that a
+          subset does not have is null there, where the paper prints a dash.
+
+        `n_pairs` is how many pairs the value is about: the subset's for a mean, the category's for a share.
+    """
+    rows = [
+        (language, subset, *row)
+        for language in LANGUAGES
+        if (spoken := pairs.filter(pl.col("language") == language)).height
+        for subset, part in _subsets(spoken)
+        for row in _of_subset(part, _by_count(spoken, "bias_type"))
+    ]
+    return pl.DataFrame(rows, schema=SCHEMA, orient="row")
+
+
+def _subsets(pairs: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
+    yield OVERALL, pairs
+    for origin in pairs.get_column("origin").drop_nulls().unique().sort():
+        yield origin, pairs.filter(pl.col("origin") == origin)
+
+
+def _of_subset(part: pl.DataFrame, bias_types: list[str]) -> Iterator[tuple[str, str, float | None, int]]:
+    sentences = [*part.get_column("first"), *part.get_column("second")]
+    n_words = sum(len(words_of(sentence, "with-word")) for sentence in sentences)
+    yield "mean_words", OVERALL, n_words / len(sentences), part.height
+    for label in LABELS:
+        n = part.filter(pl.col("label") == label).height
+        yield "label_percentage", label, 100 * n / part.height, n
+    for bias_type in bias_types:
+        n = part.filter(pl.col("bias_type") == bias_type).height
+        yield "bias_type_percentage", bias_type, 100 * n / part.height if n else None, n
+
+
+def _by_count(pairs: pl.DataFrame, column: str) -> list[str]:
+    counts = pairs.group_by(column).len().sort(["len", column], descending=[True, False])
+    return counts.get_column(column).to_list()

@@ -8,14 +8,21 @@ from pathlib import Path
 
 import polars as pl
 
-from prasanga.errors import InputError
-from prasanga.pairs.alignment import align_words
-from prasanga.pairs.layouts import CSV_LAYOUTS, LAYOUTS, STEREOSET, CsvLayout, RawPair, canonical
-from prasanga.pairs.marks import check_marks
-from prasanga.pairs.names import LABELS, LANGUAGES, OVERALL
+from prasanga.base.errors import InputError
+from prasanga.pairs.alignment import align_words, check_marks
+from prasanga.pairs.layouts import (
+    CSV_LAYOUTS,
+    LAYOUTS,
+    STEREOSET,
+    CsvLayout,
+    RawPair,
+    Records,
+    canonical,
+    read_csv,
+    stereoset_pairs,
+)
 from prasanga.pairs.oddities import oddities, readable
-from prasanga.pairs.records import Records, read_csv
-from prasanga.pairs.stereoset import stereoset_pairs
+from prasanga.pairs.preferences import LABELS, LANGUAGES, OVERALL
 
 #: Columns of the table of pairs.
 SCHEMA = pl.Schema(
@@ -51,7 +58,7 @@ class PairFile:
 
 
 def read_pairs(path: str | Path, language: str | Sequence[str] | None = None, *, layout: str = "auto") -> pl.DataFrame:
-    """The pairs of a file, one row a pair and language, in the file's order within a language.
+    """Return the pairs of a file, one row a pair and language, in the file's order within a language.
 
     Args:
         path: a CSV file in one of `prasanga.pairs.layouts.CSV_LAYOUTS`, or StereoSet's JSON.
@@ -73,7 +80,7 @@ def read_pairs(path: str | Path, language: str | Sequence[str] | None = None, *,
 
 
 def read_pair_file(path: str | Path, language: str | Sequence[str] | None = None, *, layout: str = "auto") -> PairFile:
-    """`read_pairs`, together with what is odd about the pairs, their marks, and what was ignored."""
+    """Read pairs as `read_pairs`, together with what is odd about them, their marks, and what was ignored."""
     path = Path(path)
     wanted = _languages(language)
     raw, chosen, columns, ignored = _raw_pairs(path, wanted, layout)
@@ -114,7 +121,7 @@ def _languages(language: str | Sequence[str] | None) -> tuple[str, ...] | None:
 def _raw_pairs(
     path: Path, languages: Sequence[str] | None, layout: str
 ) -> tuple[list[RawPair], str, tuple[str, str], Mapping[str, int]]:
-    """Pairs, layout, the columns of bias type and label, and what was ignored."""
+    """Return the pairs, the layout, the columns of bias type and label, and what was ignored."""
     if layout not in LAYOUTS:
         raise InputError(f"layout: {layout!r} is not known. Allowed: {', '.join(LAYOUTS)}.")
     if layout == STEREOSET or (layout == "auto" and path.suffix.lower() == ".json"):

@@ -7,7 +7,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 from prasanga.methods import CEAT, FAMILY, METHODS, PAIRS, STRUCTURES, Method, Table, method_named, names_of
 from prasanga.plan.study import Study
 from prasanga.report.paper_tables import ENDINGS, layouts_of, methods_of

@@ -10,15 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from prasanga.lexicon.categories import stimuli_of
-from prasanga.likelihoods.planning import digest_of_set
-from prasanga.models.studied import asked_of_model, files_of_model, kind_at_hand
+from prasanga.plan.inputs import digest_of_set, training_options
+from prasanga.plan.models import asked_of_model, files_of_model, kind_at_hand
 from prasanga.plan.study import Study
 from prasanga.provenance import digest_of
 from prasanga.provenance.ledger import MANIFEST
 from prasanga.report.published import percentage_files, published_files
 from prasanga.samples.release import texts_of
-from prasanga.sentences.shards import Shard
-from prasanga.static.planning import training_options
+from prasanga.sentences.files import Shard
 
 Values = dict[str, Any]
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from prasanga.config import require_names_apart
+from prasanga.base.config import require_names_apart
 from prasanga.lexicon.categories import (
     chosen_categories,
     read_categories,
@@ -18,13 +18,13 @@ from prasanga.lexicon.categories import (
     require_words,
     stimuli_of,
 )
-from prasanga.lexicon.planning import LexiconPlan, plan_lexicon
 from prasanga.lexicon.templates import load_templates, require_classes, texts_of
-from prasanga.likelihoods.planning import digest_of_set, plan_sentences
 from prasanga.methods import CEAT, Method, Unit, method_named
-from prasanga.models.job_memory import megabytes_of
-from prasanga.models.studied import (
+from prasanga.pairs.layouts import require_layout
+from prasanga.plan.inputs import LexiconPlan, VectorsPlan, digest_of_set, plan_lexicon, plan_sentences, plan_vectors
+from prasanga.plan.models import (
     kind_at_hand,
+    megabytes_of,
     require_encoder,
     require_places,
     require_stage,
@@ -32,13 +32,10 @@ from prasanga.models.studied import (
     studied_models,
     twins_of,
 )
-from prasanga.pairs.layouts import require_layout
 from prasanga.provenance.ledger import MANIFEST
 from prasanga.samples import bucket_names, parse_length, require_longest
-from prasanga.sentences.manifest import update_manifest
-from prasanga.sentences.ranking import Candidates, read_candidates
-from prasanga.sentences.shards import Shard, find_shards, require_apart
-from prasanga.static.planning import VectorsPlan, plan_vectors
+from prasanga.sentences.candidates import Candidates, read_candidates
+from prasanga.sentences.files import Shard, find_shards, require_apart, update_manifest
 
 CACHE = ".snakemake/prasanga"
 """Where plans keep what they need again, beside Snakemake's own notes; deleting it costs a second."""
@@ -51,7 +48,7 @@ class Study:
     """What is measured: models and their null controls, lengths, words, texts, pairs.
 
     Attributes:
-        config: complete, as `prasanga.config.complete` returns it.
+        config: complete, as `prasanga.base.config.complete` returns it.
         from_results: whether figures are drawn from the results that are there, and nothing else is looked at.
         computed: whether models run; else their vectors and scores are taken as they are.
         normalization: how texts of the study's language are normalized.

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from prasanga.errors import InputError, printable
+from prasanga.base.errors import InputError, printable
 from prasanga.provenance.lineage import tell
 
 

@@ -19,11 +19,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from prasanga.digests import unreadable
-from prasanga.documents import is_whole_document
-from prasanga.errors import InputError
-from prasanga.parquet import DamagedFileError, require_every_page
-from prasanga.progress import BYTES, progress
+from prasanga.base.documents import is_whole_document, unreadable
+from prasanga.base.errors import InputError
+from prasanga.base.parquet import DamagedFileError, require_every_page
+from prasanga.base.progress import BYTES, progress
 from prasanga.provenance.code import Code, edits
 from prasanga.provenance.ledger import LEDGER, Entry, Ledger, read_notes, result_files
 from prasanga.provenance.lineage import Results, corpus_digests, leaves, leaves_of, open_results, settings_of

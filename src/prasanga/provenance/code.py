@@ -28,7 +28,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from prasanga.digests import digest_of, digests_of_files, read_cache, write_cache
+from prasanga.base.documents import digest_of, digests_of_files, read_cache, write_cache
 from prasanga.provenance import definitions
 from prasanga.provenance.definitions import PACKAGES, RUN, WHOLE, Definition, is_left_out, read_definitions
 

@@ -38,16 +38,14 @@ from operator import itemgetter
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from prasanga.digests import digest_of, json_line, sha256_of_file, unreadable
-from prasanga.documents import is_whole_document
-from prasanga.errors import InputError
-from prasanga.footers import require_whole
-from prasanga.parquet import write_text
+from prasanga.base.documents import digest_of, is_whole_document, json_line, sha256_of_file, unreadable
+from prasanga.base.errors import InputError
+from prasanga.base.parquet import require_whole, write_text
 from prasanga.provenance.code import Code
 
 LEDGER = "provenance.jsonl"
 MANIFEST = "corpus.json"
-"""Digests of the corpus files, remembered beside the results (`prasanga.sentences.manifest`)."""
+"""Digests of the corpus files, remembered beside the results (`prasanga.sentences.files`)."""
 LIBRARIES = (
     *("ftfy", "gensim", "jinja2", "jsonschema", "matplotlib", "numba", "numpy", "polars"),
     *("psutil", "pyarrow", "pyyaml", "regex", "scipy", "snakemake", "tokenizers", "torch"),
@@ -558,7 +556,7 @@ def is_note(value: Any) -> bool:
 
 
 def _is_time(value: Any) -> bool:
-    """Seconds since 1970, of a year that a date can have (9987 at most)."""
+    """Return whether a value is in seconds since 1970, of a year that a date can have (9987 at most)."""
     return type(value) in (int, float) and 0 <= value < 253_000_000_000
 
 

@@ -17,9 +17,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from prasanga.digests import digest_of, sha256_of_file, unreadable
-from prasanga.errors import InputError, reason
-from prasanga.parquet import made_from
+from prasanga.base.documents import digest_of, sha256_of_file, unreadable
+from prasanga.base.errors import InputError, reason
+from prasanga.base.parquet import made_from
 from prasanga.provenance.ledger import LEDGER, Circumstances, Entry, Ledger, read_ledger, result_files
 
 _DIGEST = rb"([0-9a-f]{16})"
@@ -88,7 +88,7 @@ class Results:
     ledger: Ledger
 
     def place_of(self, path: str) -> Path:
-        """Where a result lies that the ledger calls `path`."""
+        """Return where a result lies that the ledger calls `path`."""
         return self.folder.joinpath(*path.split("/")[1:])
 
     def name_of(self, place: Path) -> str:
@@ -372,7 +372,7 @@ def _models(entries: tuple[Entry, ...], results: Results) -> Iterator[str]:
 
 
 def _options(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """How a model is loaded, where that is not as usual; seeds of twins are told elsewhere."""
+    """Return how a model is loaded, where that is not as usual; seeds of twins are told elsewhere."""
     options: Mapping[str, Any] = settings.get("options") or {}
     usual = ("auto", "none")
     return {key: value for key, value in options.items() if value and value not in usual and key != "random_weights"}

@@ -19,7 +19,7 @@ from xml.etree import ElementTree
 
 from markupsafe import Markup
 
-from prasanga.errors import InputError, reason
+from prasanga.base.errors import InputError, reason
 from prasanga.report import templates, vendor
 from prasanga.report.figures.palette import VARIABLES
 from prasanga.report.vendor import place_of

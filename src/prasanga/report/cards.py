@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from prasanga.errors import InputError
-from prasanga.pairs.names import OVERALL
+from prasanga.base.errors import InputError
+from prasanga.pairs.preferences import OVERALL
 from prasanga.report import card_templates
 from prasanga.report.coverage import losses_of
 from prasanga.report.grid import METHODS, name_of_language

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from prasanga.errors import InputError
-from prasanga.pairs.names import OVERALL
+from prasanga.base.errors import InputError
+from prasanga.pairs.preferences import OVERALL
 from prasanga.report.grid import (
     Estimate,
     Group,

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from prasanga.columns import remade_by, require_columns
+from prasanga.base.parquet import remade_by, require_columns
 from prasanga.methods import METHODS as ALL_METHODS
-from prasanga.pairs.names import OVERALL
-from prasanga.pairs.reasons import REASONS as PAIR_REASONS
+from prasanga.pairs.preferences import OVERALL
+from prasanga.pairs.preferences import REASONS as PAIR_REASONS
 from prasanga.report.grid import METHODS, Estimate, is_number, pair_grid_of, sort_lengths, why_missing, words_left_out
 from prasanga.report.study import EmbeddingFiles, Results, families_of
 

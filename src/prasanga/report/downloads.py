@@ -51,7 +51,7 @@ class DownloadGroup(NamedTuple):
 
 
 def downloads_of(files: Iterable[str]) -> list[DownloadGroup]:
-    """What lies beside the page, by folder.
+    """Return what lies beside the page, by folder.
 
     Args:
         files: paths from the page, as `figures/settling.pdf`; those in `figures/column` are the same figures at the
@@ -78,7 +78,7 @@ def downloads_of(files: Iterable[str]) -> list[DownloadGroup]:
 
 
 def name_of(stem: str) -> str:
-    """What a file shows, by its name without the ending."""
+    """Return what a file shows, by its name without the ending."""
     for figure in FIGURES:
         if label := figure.label_of(stem):
             return label

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from prasanga.columns import remade_by, require_columns
-from prasanga.pairs.names import FEWEST_PAIRS, OVERALL
+from prasanga.base.parquet import remade_by, require_columns
+from prasanga.pairs.preferences import FEWEST_PAIRS, OVERALL
 from prasanga.report.grid import (
     ALPHA,
     Category,

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple, TypeAlias
 
 import polars as pl
 
-from prasanga.columns import remade_by, require_columns
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
+from prasanga.base.parquet import remade_by, require_columns
 from prasanga.methods import CEAT, FAMILY
-from prasanga.pairs.names import OVERALL
+from prasanga.pairs.preferences import OVERALL
 
 ALPHA = 0.05
 """The level of all tests."""

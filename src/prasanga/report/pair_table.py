@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import polars as pl
 
-from prasanga.pairs.names import OVERALL
+from prasanga.pairs.preferences import OVERALL
 from prasanga.report.grid import (
     NO_PAIRS,
     Estimate,

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import polars as pl
 
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 from prasanga.methods import FAMILY
 from prasanga.report import ceat_table
 from prasanga.report.ceat_table import HOLM, HOLM_OF_ATTRIBUTES, LARGE, NOT_BY_DRAWS, Marking

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 from prasanga.report.grid import LANGUAGES
 
 PAPERS: Mapping[str, str] = {

@@ -16,9 +16,9 @@ from itertools import accumulate, groupby
 
 from markupsafe import Markup, escape
 
-from prasanga.errors import printable
+from prasanga.base.documents import guarded_text
+from prasanga.base.errors import printable
 from prasanga.report.grid import is_number
-from prasanga.spreadsheets import guarded_text
 
 MISSING = "–"
 MINUS = "\N{MINUS SIGN}"

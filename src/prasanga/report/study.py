@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from prasanga import methods
-from prasanga.documents import read_document
-from prasanga.frames import read_frame
+from prasanga.base.documents import read_document
+from prasanga.base.parquet import read_frame
 from prasanga.report.comparison_text import reason_in
 
 TABLES = (*(name for name, table in methods.TABLES.items() if table.on_page), "coverage", "forms")

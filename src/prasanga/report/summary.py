@@ -19,8 +19,8 @@ from typing import Any
 import polars as pl
 
 from prasanga import __version__
-from prasanga.columns import remade_by, require_columns
-from prasanga.pairs.names import FEWEST_PAIRS, OVERALL
+from prasanga.base.parquet import remade_by, require_columns
+from prasanga.pairs.preferences import FEWEST_PAIRS, OVERALL
 from prasanga.report.coverage import coverage_by_length, stimuli_without_contexts, totals
 from prasanga.report.findings import (
     comparisons_of_model,
@@ -72,7 +72,7 @@ def study_summary(
         config: the study's config, defaults filled in.
         results: what is there of its results.
         made_from: what `provenance.describe` says of the summary's making.
-        records: what the files of the results say of theirs (`prasanga.parquet.made_from`), for versions and digests.
+        records: what the files of the results say of theirs (`prasanga.base.parquet.made_from`): versions and digests.
 
     Raises:
         InputError: a table lacks a column that the summary needs.

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from prasanga.columns import remade_by, require_columns
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
+from prasanga.base.parquet import remade_by, require_columns
 from prasanga.report.grid import sort_lengths
 
 NEEDED = ("category", "model", "segment_length", "sample_mode", "role", "stimulus", "association")

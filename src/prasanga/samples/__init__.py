@@ -1,22 +1,22 @@
 """Samples: sentences to segments of a length, the same for every model and every division of the work."""
 
-from prasanga.samples.cutting import Context, Segment, cut, segment
-from prasanga.samples.drawing import Draw, draw, sampling_settings, short_stimuli
-from prasanga.samples.lengths import SegmentLength, parse_length, require_longest
-from prasanga.samples.pool import Pool
-from prasanga.samples.priority import priority
-from prasanga.samples.segments import SEGMENT_SCHEMA, Segments, cut_segments
-from prasanga.samples.table import (
+from prasanga.samples.cutting import Context, Segment, SegmentLength, cut, parse_length, require_longest, segment
+from prasanga.samples.drawing import (
     COVERAGE_SCHEMA,
     FORMS_SCHEMA,
+    Draw,
     bucket_names,
     bucket_of,
     counts_of,
     coverage_table,
+    draw,
     forms_table,
+    sampling_settings,
+    short_stimuli,
     tell_of_missing,
 )
-from prasanga.samples.templates import TEMPLATE_SCHEMA, fill_templates
+from prasanga.samples.pool import Pool, priority
+from prasanga.samples.segments import SEGMENT_SCHEMA, TEMPLATE_SCHEMA, Segments, cut_segments, fill_templates
 
 __all__ = [
     "COVERAGE_SCHEMA",

@@ -1,18 +1,131 @@
-"""Cutting a segment of a number of words out of a context, around the target.
-
-Words are those of `prasanga.text.words`, the same that a corpus is counted in. A segment runs from its first word to
-its last and takes along the punctuation attached to them (no space between), so that a sentence keeps its danda; marks
-that join the last word to the next one, as a hyphen does, belong to neither and are left out.
-"""
+"""Segment lengths, and cutting a segment of so many words out of a context, around the target."""
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Sequence
 from operator import itemgetter
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
-from prasanga.samples.lengths import LONGEST, SegmentLength, Window
+import polars as pl
+
+from prasanga.base.errors import InputError
 from prasanga.text.words import WORD
+
+# --------------------
+# Segment lengths, and what a context must have to serve one of them or several at once.
+#
+# With `pool: shared`, all fixed lengths are cut from the same contexts, those that allow the longest of them: a
+# difference between lengths is then one of length, and not one of who writes long sentences. With `pool:
+# per_length` each length takes every context that allows it, as the Bangla paper does. A length such as `>75`
+# always has a pool of its own.
+
+
+PoolKind = Literal["shared", "per_length"]
+Window = Literal["exact", "paper"]
+
+LONGEST = 250
+"""Words of the longest segment that is cut for a length such as `>75`, where the config says nothing else."""
+
+
+class SegmentLength(NamedTuple):
+    """One entry of `samples.lengths`: `words` words, or, where `over` is set, contexts of more than that.
+
+    `label` stands in tables and configs (`9`, `>75`), `file_name` in paths (`9`, `over75`).
+    """
+
+    label: str
+    file_name: str
+    words: int
+    over: bool
+
+
+class Requirement(NamedTuple):
+    """What a context must have for a pool: at least `words` words, and a target of at most `target_words`."""
+
+    words: int
+    target_words: int
+
+    @property
+    def enough_words(self) -> pl.Expr:
+        """Whether the context has the words, as a condition on the column `n_words`."""
+        return pl.col("n_words") >= self.words
+
+    @property
+    def met(self) -> pl.Expr:
+        """Whether context and target fit, as a condition on the columns `n_words` and `form_words`."""
+        return self.enough_words & (pl.col("form_words") <= self.target_words)
+
+
+def parse_length(label: str | int) -> SegmentLength:
+    """Read a segment length: a number of words (`9`), or `>` and a number (`>75`).
+
+    Raises:
+        InputError: for anything else.
+    """
+    text = str(label).strip()
+    number = text.removeprefix(">")
+    if not (number.isascii() and number.isdigit() and int(number) > 0):
+        raise InputError(
+            f"samples.lengths: {label!r} is no segment length; allowed are a number of words from 1, or `>` and a"
+            ' number for contexts of more words. Write e.g. `lengths: [9, 25, 75, ">75"]`.'
+        )
+    size, over = int(number), text.startswith(">")
+    return SegmentLength(f">{size}" if over else str(size), f"over{size}" if over else str(size), size, over)
+
+
+def require_longest(lengths: Iterable[SegmentLength], longest: int) -> None:
+    """Refuse a `samples.longest` that leaves no segment for one of the lengths.
+
+    Raises:
+        InputError: if contexts of more than so many words were to be cut to no more than that.
+    """
+    for length in lengths:
+        if length.over and longest <= length.words:
+            raise InputError(
+                f"samples.longest: {longest}, but samples.lengths has {length.label!r}, whose segments have more than"
+                f" {length.words} words. Allowed are numbers from {length.words + 1}. Write e.g."
+                f" `longest: {max(LONGEST, 2 * length.words)}`."
+            )
+
+
+def requirements_by_length(
+    lengths: Sequence[SegmentLength], window: Window, longest: int
+) -> dict[SegmentLength, Requirement]:
+    """Return what a context must have for each length by itself.
+
+    With the paper's window a shorter context is used whole, so that a fixed length asks for no words at all.
+
+    Raises:
+        InputError: see `require_longest`.
+    """
+    require_longest(lengths, longest)
+    return {
+        length: Requirement(length.words + 1, longest)
+        if length.over
+        else Requirement(length.words if window == "exact" else 1, length.words)
+        for length in lengths
+    }
+
+
+def requirements_of_pools(own: dict[SegmentLength, Requirement], kind: PoolKind) -> dict[SegmentLength, Requirement]:
+    """Return what a context must have for the pool that each length is cut from.
+
+    Lengths with the same requirement share one pool.
+    """
+    fixed = [length for length in own if not length.over]
+    if kind == "per_length" or not fixed:
+        return dict(own)
+    shared = Requirement(max(own[length].words for length in fixed), min(own[length].target_words for length in fixed))
+    return {length: requirement if length.over else shared for length, requirement in own.items()}
+
+
+# --------------------
+# Cutting a segment of a number of words out of a context, around the target.
+#
+# Words are those of `prasanga.text.words`, the same that a corpus is counted in. A segment runs from its first word
+# to its last and takes along the punctuation attached to them (no space between), so that a sentence keeps its
+# danda; marks that join the last word to the next one, as a hyphen does, belong to neither and are left out.
 
 
 class Segment(NamedTuple):
@@ -52,13 +165,13 @@ class Context:
         self._first, self._stop = first, stop
 
     def segment(self, length: SegmentLength, *, window: Window = "exact", longest: int = LONGEST) -> Segment | None:
-        """The segment for one entry of `samples.lengths`, or None if the context does not allow it."""
+        """Return the segment for one entry of `samples.lengths`, or None if the context does not allow it."""
         if length.over:
             return self.over(length.words, longest)
         return self.exact(length.words) if window == "exact" else self.paper(length.words)
 
     def exact(self, length: int) -> Segment | None:
-        """Exactly `length` words; see `cut`."""
+        """Return a segment of exactly `length` words; see `cut`."""
         of_target = self._stop - self._first
         if len(self._spans) < length or of_target > length:
             return None
@@ -66,7 +179,7 @@ class Context:
         return self._between(first, first + length)
 
     def paper(self, length: int) -> Segment | None:
-        """The words that the Bangla paper's program takes, of a context of any length.
+        """Return the words that the Bangla paper's program takes, of a context of any length.
 
         With h = `length` // 2: h words before the target and h from its first word on, so that for an odd length a
         segment has a word less than asked for. Where fewer than h words stand before the target, or no more than h
@@ -91,7 +204,10 @@ class Context:
         return self._between(first, stop)
 
     def over(self, words: int, longest: int) -> Segment | None:
-        """A context of more than `words` words: all of it, or `longest` words around the target if it has more."""
+        """Return a context of more than `words` words.
+
+        It is all of it, or `longest` words around the target if it has more.
+        """
         if len(self._spans) <= words:
             return None
         return self._whole() if len(self._spans) <= longest else self.exact(longest)
@@ -100,7 +216,7 @@ class Context:
         return Segment(self._text, self._start, self._end, len(self._spans))
 
     def _between(self, first: int, stop: int) -> Segment:
-        """The segment of the words from `first` up to `stop`, which hold the target."""
+        """Return the segment of the words from `first` up to `stop`, which hold the target."""
         text, spans = self._text, self._spans
         left = _with_attached_before(text, spans[first][0], spans[first - 1][1] if first else 0)
         right = _with_attached_after(text, spans[stop - 1][1], spans[stop][0] if stop < len(spans) else len(text))
@@ -133,7 +249,7 @@ def cut(text: str, start: int, end: int, length: int) -> Segment | None:
 def segment(
     text: str, start: int, end: int, length: SegmentLength, *, window: Window = "exact", longest: int = LONGEST
 ) -> Segment | None:
-    """The segment of a context for one entry of `samples.lengths`, or None if the context does not allow it.
+    """Return the segment of a context for one entry of `samples.lengths`, or None if the context does not allow it.
 
     Args:
         text: the context, normalized.
@@ -151,7 +267,10 @@ def segment(
 
 
 def _with_attached_before(text: str, start: int, floor: int) -> int:
-    """The position to which punctuation reaches to the left of `start`; `floor` is where the word before ends."""
+    """Return the position to which punctuation reaches to the left of `start`.
+
+    `floor` is where the word before ends.
+    """
     i = start
     while i > floor and not text[i - 1].isspace():
         i -= 1
@@ -159,7 +278,10 @@ def _with_attached_before(text: str, start: int, floor: int) -> int:
 
 
 def _with_attached_after(text: str, end: int, ceiling: int) -> int:
-    """The position to which punctuation reaches to the right of `end`; `ceiling` is where the word after begins."""
+    """Return the position to which punctuation reaches to the right of `end`.
+
+    `ceiling` is where the word after begins.
+    """
     i = end
     while i < ceiling and not text[i].isspace():
         i += 1

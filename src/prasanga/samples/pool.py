@@ -1,16 +1,38 @@
-"""Drawing contexts so that the draw survives sharding: bottom-k by hash.
-
-Each occurrence has a priority, a hash of seed, stimulus and normalized context (`prasanga.samples.priority`); the k
-contexts of a stimulus with the smallest priorities are kept. That is a uniform draw without replacement that depends on
-nothing but the set of contexts: not on the order of files, their number, or who reads them. Copies of one text have one
-priority and are one context. The priority does not depend on the segment length, so pools of several lengths agree
-wherever their contexts do.
-"""
+"""Drawing contexts so that the draw survives sharding: bottom-k by hash, and counts of what there is."""
 
 from __future__ import annotations
 
+import binascii
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Self
+
 import numpy as np
+import numpy.typing as npt
 import polars as pl
+import pyarrow as pa
+import pyarrow.compute as pc
+import xxhash
+
+from prasanga.base.errors import InputError
+from prasanga.base.parquet import open_parquet, read_batches
+from prasanga.base.seeds import mix, mix_one
+from prasanga.samples.cutting import Requirement
+from prasanga.text import count_words
+
+# --------------------
+# Drawing contexts so that the draw survives sharding: bottom-k by hash.
+#
+# Each occurrence has a priority, a hash of seed, stimulus and normalized context (`prasanga.samples.pool`); the
+# k contexts of a stimulus with the smallest priorities are kept. That is a uniform draw without replacement that
+# depends on nothing but the set of contexts: not on the order of files, their number, or who reads them. Copies of
+# one text have one priority and are one context. The priority does not depend on the segment length, so pools of
+# several lengths agree wherever their contexts do.
+
 
 CANDIDATE_SCHEMA = pl.Schema(
     {
@@ -72,7 +94,7 @@ class Pool:
         self.add(other.drawn())
 
     def drawn(self) -> pl.DataFrame:
-        """What is kept, sorted by stimulus (its number) and priority; columns of `CANDIDATE_SCHEMA`."""
+        """Return what is kept, sorted by stimulus (its number) and priority; columns of `CANDIDATE_SCHEMA`."""
         self._compare()
         return self._kept
 
@@ -90,3 +112,340 @@ class Pool:
         if stimulus >= len(self._limits):
             more = np.full(stimulus + 1 - len(self._limits), _LAST, np.uint64)
             self._limits = np.concatenate([self._limits, more])
+
+
+# --------------------
+# The order in which contexts are drawn: a hash of seed, stimulus and text, computed from the text's identifier.
+#
+# A sentence table names each context's text by its `text_id`, the 128-bit XXH3 of it, so a draw need not read the
+# text. A second 128-bit XXH3, of seed and stimulus, is the key. Both are taken as halves of 64 bits and mixed:
+#
+#     low'  = mix(high ^ key_high)
+#     high' = mix(low ^ low' ^ key_low)
+#
+# where `mix` is that of `prasanga.base.seeds`. For a given key each step can be undone, so two texts have the same
+# priority exactly if they have the same identifier; for another seed or stimulus the order is another one.
+
+
+Words64 = npt.NDArray[np.uint64]
+
+
+def priority(seed: int, stimulus: str, text: str) -> int:
+    """Return the priority of a context for a stimulus, a 128-bit hash; smaller is drawn earlier.
+
+    This is the definition; `priorities` computes the same for whole columns.
+    """
+    key_high, key_low = divmod(_key(seed, stimulus), 1 << 64)
+    high, low = divmod(xxhash.xxh3_128_intdigest(text.encode()), 1 << 64)
+    new_low = mix_one(high ^ key_high)
+    new_high = mix_one(low ^ new_low ^ key_low)
+    return new_high << 64 | new_low
+
+
+def stimulus_keys(seed: int, stimuli: Sequence[str]) -> Words64:
+    """Return the keys of stimuli, shape (n, 2): high and low halves."""
+    numbers = [divmod(_key(seed, stimulus), 1 << 64) for stimulus in stimuli]
+    return np.array(numbers, np.uint64).reshape(-1, 2)
+
+
+def priorities(high: Words64, low: Words64, keys: Words64) -> tuple[Words64, Words64]:
+    """Return the priorities of contexts, as high and low halves.
+
+    Args:
+        high: high half of each text's identifier, shape (n,).
+        low: low half, shape (n,).
+        keys: the key of each row's stimulus, shape (n, 2).
+    """
+    new_low = mix(high ^ keys[:, 0])
+    return mix(low ^ new_low ^ keys[:, 1]), new_low
+
+
+def _key(seed: int, stimulus: str) -> int:
+    # NUL stands in no number, so that no two pairs are written alike.
+    return xxhash.xxh3_128_intdigest(f"{seed}\0{stimulus}".encode())
+
+
+# --------------------
+# The small columns of sentence tables, as numbers: all that a draw needs to know of an occurrence.
+#
+# Texts are not read here. Identifiers become two halves of 64 bits, names (stimuli, forms, sources) their number in
+# a list, so that millions of rows can be compared and counted as columns of numbers.
+
+
+COLUMNS = ("context_id", "form", "n_words", "occurrence_id", "source", "start", "stimulus", "text_id")
+"""The columns of a sentence table that are read."""
+
+ROWS_SCHEMA = pl.Schema(
+    {
+        "stimulus": pl.UInt32,
+        "form": pl.UInt32,
+        "source": pl.UInt32,
+        "form_words": pl.Int32,
+        "n_words": pl.Int32,
+        "start": pl.Int32,
+        "text_high": pl.UInt64,
+        "text_low": pl.UInt64,
+        "occurrence_high": pl.UInt64,
+        "occurrence_low": pl.UInt64,
+        "context": pl.UInt32,
+        "file": pl.UInt32,
+        "row": pl.UInt32,
+        "supplement": pl.Boolean,
+    }
+)
+"""One row per occurrence. `stimulus`, `form`, `source` are numbers of names; `form_words` the words of the form;
+`context` counts the contexts of a file; `file` and `row` say where the occurrence stands."""
+
+_ROWS_AT_A_TIME = 65_536
+_HEX_DIGITS = 32
+
+
+class Names:
+    """Names and their numbers, in the order in which they were met; or a fixed list, and no other."""
+
+    def __init__(self, fixed: Iterable[str] | None = None) -> None:
+        self.names: list[str] = sorted(set(fixed)) if fixed is not None else []
+        self._fixed = fixed is not None
+        self._numbers = {name: number for number, name in enumerate(self.names)}
+
+    def numbers(self, column: pa.DictionaryArray) -> npt.NDArray[np.int64]:
+        """Return the number of each name, shape (n,); -1 for one that is not in a fixed list."""
+        known = np.array([self._number(name) for name in column.dictionary.to_pylist()], np.int64)
+        indices: npt.NDArray[np.int32] = column.indices.to_numpy()
+        return known[indices]
+
+    def _number(self, name: str) -> int:
+        if (number := self._numbers.get(name)) is None:
+            if self._fixed:
+                return -1
+            number = self._numbers[name] = len(self.names)
+            self.names.append(name)
+        return number
+
+
+class Vocabulary:
+    """The names that the rows of all files refer to; only the rows of `stimuli` are read, or all if it is None."""
+
+    def __init__(self, stimuli: Iterable[str] | None) -> None:
+        self.stimuli = Names(stimuli)
+        self.forms = Names()
+        self.sources = Names()
+
+
+def count_rows(paths: Iterable[str | Path]) -> int:
+    """Return the number of rows in sentence tables, from their footers."""
+    return sum(open_parquet(path).metadata.num_rows for path in paths)
+
+
+def read_rows(
+    path: str | Path,
+    vocabulary: Vocabulary,
+    *,
+    file: int,
+    supplement: bool = False,
+    read: Callable[[int], object] | None = None,
+) -> Iterator[pl.DataFrame]:
+    """Read the small columns of a sentence table in batches of `ROWS_SCHEMA`.
+
+    Args:
+        path: a Parquet file with the columns of the sentence contract.
+        vocabulary: gives names their numbers, and says which stimuli are wanted.
+        file: number of the file, for its rows.
+        supplement: whether the file belongs to the supplement, for its rows.
+        read: told the rows of each batch when the next one is asked for, those of other stimuli too.
+
+    Raises:
+        InputError: if the file is absent or damaged, lacks a column, or has identifiers of another kind.
+    """
+    if missing := sorted(set(COLUMNS) - set(open_parquet(path).schema_arrow.names)):
+        raise InputError(
+            f"{path}: lacks the columns {', '.join(missing)}, so it is no table of sentences. Delete it and run the"
+            " workflow again."
+        )
+    n_rows, n_contexts, last = 0, 0, None
+    for batch in read_batches(path, COLUMNS, rows=_ROWS_AT_A_TIME):
+        if not batch.num_rows:
+            continue
+        new = _begins_context(batch["context_id"], last)
+        context = n_contexts + np.cumsum(new)
+        row = np.arange(n_rows, n_rows + batch.num_rows)
+        n_rows, n_contexts, last = n_rows + batch.num_rows, int(context[-1]), batch["context_id"][-1].as_py()
+        forms = batch["form"].dictionary_encode()
+        form_words = np.array([count_words(form) for form in forms.dictionary.to_pylist()])
+        stimulus = vocabulary.stimuli.numbers(batch["stimulus"].dictionary_encode())
+        text_high, text_low = _halves(batch, "text_id", path)
+        occurrence_high, occurrence_low = _halves(batch, "occurrence_id", path)
+        yield (
+            pl.DataFrame(
+                {
+                    "stimulus": stimulus,
+                    "form": vocabulary.forms.numbers(forms),
+                    "source": vocabulary.sources.numbers(batch["source"].dictionary_encode()),
+                    "form_words": form_words[forms.indices.to_numpy()],
+                    "n_words": batch["n_words"].to_numpy(),
+                    "start": batch["start"].to_numpy(),
+                    "text_high": text_high,
+                    "text_low": text_low,
+                    "occurrence_high": occurrence_high,
+                    "occurrence_low": occurrence_low,
+                    "context": context,
+                    "file": np.full(batch.num_rows, file),
+                    "row": row,
+                    "supplement": np.full(batch.num_rows, supplement),
+                }
+            )
+            .filter(pl.col("stimulus") >= 0)
+            .cast(ROWS_SCHEMA)
+        )
+        if read is not None:
+            read(batch.num_rows)
+
+
+def _begins_context(ids: pa.Array, last: str | None) -> npt.NDArray[np.bool_]:
+    """Mark each row that belongs to another context than the one before it; the rows of a context stand together."""
+    rest = pc.not_equal(ids.slice(1), ids.slice(0, len(ids) - 1)).to_numpy(zero_copy_only=False)
+    return np.concatenate([[ids[0].as_py() != last], rest.astype(bool)])
+
+
+def _halves(batch: pa.RecordBatch, name: str, path: str | Path) -> tuple[Words64, Words64]:
+    """Return a column of identifiers of 32 hexadecimal digits as numbers: high and low halves, shape (n,) each."""
+    try:
+        digits = batch[name].cast(pa.binary()).cast(pa.binary(_HEX_DIGITS))
+        buffer = digits.buffers()[1].slice(digits.offset * _HEX_DIGITS, len(digits) * _HEX_DIGITS)
+        halves = np.frombuffer(binascii.unhexlify(buffer), ">u8").astype(np.uint64).reshape(-1, 2)
+    except (pa.ArrowInvalid, binascii.Error):
+        raise InputError(
+            f"{path}: the column {name} holds something else than identifiers of {_HEX_DIGITS} hexadecimal digits, so"
+            " it is no table of sentences. Delete it and run the workflow again."
+        ) from None
+    return halves[:, 0], halves[:, 1]
+
+
+# --------------------
+# Counting what there is of each stimulus, in memory that does not grow with the corpus.
+#
+# How many different texts a stimulus has cannot be counted in passing: each would have to be remembered. So the
+# texts are set aside on disk, 28 bytes each, in slices of the range of their hash, and counted a slice at a time.
+# Copies of one text fall into one slice, so the counts are exact.
+
+
+_TEXT = ["stimulus", "text_high", "text_low"]
+_COUNTED = ["stimulus", "file", "context"]
+_FORM = ["stimulus", "form", "source"]
+_RECORD = np.dtype(
+    [("stimulus", "u4"), ("text_high", "u8"), ("text_low", "u8"), ("n_words", "i4"), ("form_words", "i4")]
+)
+_RECORDS_PER_SLICE = 1 << 18
+_MOST_SLICES = 256  # files that are open at once; of a thousand million rows, a slice is then some 110 MB
+_BYTES_IN_MEMORY = 1 << 26
+_FORMS_WAITING = 1 << 18
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Of one stimulus: occurrences, contexts that hold them, and different texts of these.
+
+    `enough_words` and `eligible` are texts, by requirement: those with the words, and those that meet all of it.
+    """
+
+    occurrences: int = 0
+    contexts: int = 0
+    texts: int = 0
+    enough_words: dict[Requirement, int] = field(default_factory=dict)
+    eligible: dict[Requirement, int] = field(default_factory=dict)
+
+
+class Tally:
+    """Counts of stimuli and forms; a context manager, which removes what it has set aside.
+
+    Args:
+        requirements: what texts are counted by.
+        n_rows: about how many rows will be counted; says how finely the texts are sliced.
+        scratch: folder for what is set aside; None for the system's folder for temporary files.
+    """
+
+    def __init__(self, requirements: Sequence[Requirement], n_rows: int, scratch: str | Path | None = None) -> None:
+        self._requirements = list(requirements)
+        n_slices = min(_MOST_SLICES, max(1, -(-n_rows // _RECORDS_PER_SLICE)))
+        self._stack = ExitStack()
+        self._slices = [self._new_slice(_BYTES_IN_MEMORY // n_slices, scratch) for _ in range(n_slices)]
+        self._contexts = np.zeros(0, np.int64)
+        self._open: pl.DataFrame | None = None  # stimuli of the last context, which may go on in the next batch
+        self._forms: list[pl.DataFrame] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._stack.close()
+
+    def add(self, rows: pl.DataFrame) -> None:
+        """Count rows of `ROWS_SCHEMA`; the batches of a file in their order, files in any."""
+        if rows.is_empty():
+            return
+        self._count_contexts(rows)
+        self._set_aside(rows.group_by(_TEXT).agg(pl.col("n_words").max(), pl.col("form_words").min()))
+        self._forms.append(rows.group_by(_FORM).agg(pl.len().cast(pl.Int64).alias("occurrences")))
+        if sum(part.height for part in self._forms[1:]) > max(_FORMS_WAITING, self._forms[0].height):
+            self._forms = [self.forms()]
+
+    def forms(self) -> pl.DataFrame:
+        """Return the occurrences by form and file: stimulus, form, source (numbers), occurrences."""
+        if not self._forms:
+            return pl.DataFrame(schema={**dict.fromkeys(_FORM, pl.UInt32), "occurrences": pl.Int64})
+        return pl.concat(self._forms).group_by(_FORM).agg(pl.col("occurrences").sum())
+
+    def counts(self) -> dict[int, Counts]:
+        """Return what has been counted so far, by the number of the stimulus; more may be added afterwards."""
+        occurrences = dict(self.forms().group_by("stimulus").agg(pl.col("occurrences").sum()).iter_rows())
+        numbers = np.zeros((len(self._contexts), 1 + 2 * len(self._requirements)), np.int64)
+        for file in self._slices:
+            file.seek(0)
+            records = np.frombuffer(file.read(), _RECORD)
+            texts = pl.DataFrame({name: records[name] for name in _RECORD.names or ()})
+            texts = texts.group_by(_TEXT).agg(pl.col("n_words").max(), pl.col("form_words").min())
+            kinds = [kind.cast(pl.Int64).sum() for r in self._requirements for kind in (r.enough_words, r.met)]
+            found = texts.group_by("stimulus").agg(
+                pl.len().cast(pl.Int64), *(kind.alias(f"{i}") for i, kind in enumerate(kinds))
+            )
+            numbers[found["stimulus"].to_numpy()] += found.drop("stimulus").to_numpy()
+        return {
+            stimulus: Counts(
+                number,
+                int(self._contexts[stimulus]),
+                int(numbers[stimulus, 0]),
+                dict(zip(self._requirements, numbers[stimulus, 1::2].tolist(), strict=True)),
+                dict(zip(self._requirements, numbers[stimulus, 2::2].tolist(), strict=True)),
+            )
+            for stimulus, number in occurrences.items()
+        }
+
+    def _new_slice(self, in_memory: int, scratch: str | Path | None) -> IO[bytes]:
+        folder = None if scratch is None else str(scratch)
+        return self._stack.enter_context(tempfile.SpooledTemporaryFile(in_memory, dir=folder))
+
+    def _count_contexts(self, rows: pl.DataFrame) -> None:
+        new = rows.select(_COUNTED).unique()
+        if self._open is not None:
+            new = new.join(self._open, on=_COUNTED, how="anti")
+            seen = pl.concat([self._open, new])
+        else:
+            seen = new
+        self._open = seen.filter((pl.col("file") == rows["file"][-1]) & (pl.col("context") == rows["context"][-1]))
+        counts = np.bincount(new["stimulus"].to_numpy(), minlength=len(self._contexts))
+        counts[: len(self._contexts)] += self._contexts
+        self._contexts = counts
+
+    def _set_aside(self, texts: pl.DataFrame) -> None:
+        """Write texts to their slices: the upper bits of the hash, scaled to the number of slices."""
+        records = np.empty(texts.height, _RECORD)
+        for name in _RECORD.names or ():
+            records[name] = texts[name].to_numpy()
+        scaled = (records["text_high"] >> np.uint64(32)) * np.uint64(len(self._slices)) >> np.uint64(32)
+        order = np.argsort(scaled, kind="stable")
+        bounds = np.searchsorted(scaled[order], np.arange(len(self._slices) + 1, dtype=np.uint64))
+        for file, start, stop in zip(self._slices, bounds, bounds[1:], strict=False):
+            file.seek(0, 2)
+            file.write(records[order[start:stop]].tobytes())

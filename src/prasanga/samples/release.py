@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from prasanga.errors import InputError
-from prasanga.parquet import open_parquet, read_batches, replacing
-from prasanga.progress import progress
+from prasanga.base.errors import InputError
+from prasanga.base.parquet import open_parquet, read_batches, replacing
+from prasanga.base.progress import progress
 
 RELEASE_COLUMNS = {
     "word": "the stimulus: the word of the study, in its dictionary form",
@@ -68,7 +68,7 @@ class Tally:
 
 
 def texts_of(corpus: Mapping[str, Any]) -> list[Text]:
-    """The texts of a study, those of the supplement last; a text without a title is called by its pattern.
+    """Return the texts of a study, those of the supplement last; a text without a title is called by its pattern.
 
     Args:
         corpus: the section `corpus` of the config, with its defaults.
@@ -81,7 +81,7 @@ def texts_of(corpus: Mapping[str, Any]) -> list[Text]:
 
 
 def sampled_occurrences(paths: Iterable[str | Path]) -> set[str]:
-    """The `occurrence_id` of every segment in the tables of the samples stage.
+    """Return the `occurrence_id` of every segment in the tables of the samples stage.
 
     Memory: some 150 bytes each, and there are at most `contexts_per_stimulus` per stimulus and length.
     """
@@ -98,7 +98,9 @@ def release_rows(
     tallies: dict[Text, Tally],
     read: Callable[[int], object] | None = None,
 ) -> Iterator[tuple[str | int, ...]]:
-    """The rows of the release (`RELEASE_COLUMNS`), in the order of the tables; memory holds a few thousand at a time.
+    """Yield the rows of the release (`RELEASE_COLUMNS`), in the order of the tables.
+
+    Memory holds a few thousand at a time.
 
     One row per stimulus and context: where two lengths took different places of one context, the first of them in the
     text stands. Rows of a text without a licence are counted and not yielded.
@@ -136,7 +138,7 @@ def release_rows(
 def _sampled_rows(
     path: str | Path, occurrences: set[str], read: Callable[[int], object] | None
 ) -> Iterator[dict[str, Any]]:
-    """The rows of a table whose occurrence was sampled; each is taken out of `occurrences`."""
+    """Yield the rows of a table whose occurrence was sampled; each is taken out of `occurrences`."""
     for batch in read_batches(path, _READ, rows=_ROWS_AT_A_TIME):
         names = batch["occurrence_id"].to_pylist()
         if chosen := [i for i, name in enumerate(names) if name in occurrences]:
@@ -174,7 +176,7 @@ def write_release(
 
 
 def sources_page(tallies: Mapping[Text, Tally], *, made: Mapping[str, str], settings: Mapping[str, Any]) -> str:
-    """The page SOURCES.md: texts, licences, what was left out, and how the sentences were made.
+    """Return the page SOURCES.md: texts, licences, what was left out, and how the sentences were made.
 
     Args:
         tallies: from `write_release`.
@@ -201,7 +203,7 @@ def sources_page(tallies: Mapping[Text, Tally], *, made: Mapping[str, str], sett
 
 
 def datasheet(title: str, tallies: Mapping[Text, Tally]) -> str:
-    """The page README.md: what the data set is, what its columns hold, what it is for and what it is not."""
+    """Return the page README.md: what the data set is, what its columns hold, what it is for and what it is not."""
     released = {text: tally for text, tally in tallies.items() if text.licence is not None}
     left_out = sum(tally.contexts for text, tally in tallies.items() if text.licence is None)
     rows = sum(tally.contexts for tally in released.values())

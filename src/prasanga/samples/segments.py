@@ -1,15 +1,11 @@
-"""The second pass: the text of the contexts that were drawn, cut to every length.
-
-Texts are read in the order of the files, segments are written in the order of stimulus and priority. Between the two
-they lie in a temporary file beside the output, so that memory holds a few thousand of them and never a study's.
-"""
+"""Segments: contexts that were drawn, cut to every length, and filled templates in the same table."""
 
 from __future__ import annotations
 
 import hashlib
 import tempfile
 from collections import defaultdict
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
@@ -19,11 +15,23 @@ import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 
-from prasanga.parquet import explaining_full_disk, open_parquet, reading
-from prasanga.progress import progress
-from prasanga.samples.cutting import Context
+from prasanga.base.errors import InputError
+from prasanga.base.parquet import explaining_full_disk, open_parquet, reading
+from prasanga.base.progress import progress
+from prasanga.base.seeds import occurrence_id, text_id
+from prasanga.lexicon.model import Lexicon
+from prasanga.lexicon.templates import FilledTemplate, Templates, filled_templates
+from prasanga.samples.cutting import Context, SegmentLength
 from prasanga.samples.drawing import Draw
-from prasanga.samples.lengths import SegmentLength
+from prasanga.text.words import count_words
+
+# --------------------
+# The second pass: the text of the contexts that were drawn, cut to every length.
+#
+# Texts are read in the order of the files, segments are written in the order of stimulus and priority. Between the
+# two they lie in a temporary file beside the output, so that memory holds a few thousand of them and never a
+# study's.
+
 
 SEGMENT_SCHEMA = pa.schema(
     [
@@ -54,7 +62,7 @@ Integers = npt.NDArray[np.int64]
 
 
 def segment_id(text: str, start: int, end: int) -> str:
-    """The name of a segment: digest of text and span, 32 hexadecimal digits."""
+    """Return the name of a segment: digest of text and span, 32 hexadecimal digits."""
     return hashlib.blake2b(f"{start}\0{end}\0{text}".encode(), digest_size=16).hexdigest()
 
 
@@ -67,7 +75,7 @@ class Segments:
         self._places = places
 
     def batches(self, length: SegmentLength, stimuli: Collection[str] | None = None) -> Iterator[pa.RecordBatch]:
-        """The segments of one length in `SEGMENT_SCHEMA`, a batch per stimulus; of some stimuli, or of all.
+        """Yield the segments of one length in `SEGMENT_SCHEMA`, a batch per stimulus; of some stimuli, or of all.
 
         Sorted by stimulus and priority: row i of a stimulus is the same context for every model, and with a shared
         pool for every fixed length.
@@ -146,7 +154,7 @@ def _batch(rows: list[tuple[Any, ...]]) -> pa.RecordBatch:
 
 
 def _segments(drawn: Draw) -> Iterator[tuple[SegmentLength, tuple[Any, ...]]]:
-    """Every segment with its length, as a row of `_RANKED_SCHEMA`; in the order of the files."""
+    """Yield every segment with its length, as a row of `_RANKED_SCHEMA`; in the order of the files."""
     lengths = [
         [length for length in drawn.lengths if drawn.requirements[length] == requirement] for requirement in drawn.pools
     ]
@@ -173,7 +181,7 @@ def _segments(drawn: Draw) -> Iterator[tuple[SegmentLength, tuple[Any, ...]]]:
 
 
 def _read(path: Path, rows: Integers) -> Iterator[tuple[Any, ...]]:
-    """Some rows (sorted numbers) of a sentence table; row groups without any of them are passed over."""
+    """Yield some rows (sorted numbers) of a sentence table; row groups without any of them are passed over."""
     if not len(rows):
         return
     file = open_parquet(path)
@@ -196,3 +204,65 @@ def _batches(file: Any, path: Path, group: int) -> Iterator[pa.RecordBatch]:
         if batch is None:
             return
         yield batch
+
+
+# --------------------
+# Filled templates as segments: sentences that no corpus holds, embedded by the same code as those that one does.
+
+
+#: What stands under `segment_length` of a filled template.
+TEMPLATES = "templates"
+
+TEMPLATE_SCHEMA = pa.schema(
+    [
+        *SEGMENT_SCHEMA,
+        pa.field("template", pa.string(), nullable=False),
+        pa.field("word_class", pa.string(), nullable=False),
+    ]
+)
+"""One row per stimulus and template of its class, sorted by stimulus. `template` is its id in the class."""
+
+
+def fill_templates(lexicon: Lexicon, categories: Iterable[str], templates: Templates) -> pa.Table:
+    """Return the sentences of all words of some categories, each word once however many categories have it.
+
+    Args:
+        lexicon: the words.
+        categories: names of its categories (`seat.categories`).
+        templates: from `prasanga.lexicon.templates.load_templates`.
+
+    Returns:
+        A table in `TEMPLATE_SCHEMA`, which holds the columns of a segment.
+
+    Raises:
+        InputError: a category that the lexicon does not have; as `filled_templates` does.
+    """
+    stimuli: dict[str, None] = {}
+    for name in categories:
+        if name not in lexicon.categories:
+            raise InputError(
+                f"`seat.categories` in the config names {name!r}, which the lexicon does not have. Allowed:"
+                f" {', '.join(lexicon.categories) or 'none, since these word lists have no categories'}."
+            )
+        category = lexicon.categories[name]
+        for side in (*category.targets, *category.attributes):
+            stimuli.update(dict.fromkeys(side.stimuli))
+    rows = [_row(filled) for filled in filled_templates(lexicon, sorted(stimuli), templates)]
+    return pa.Table.from_pylist(rows, schema=TEMPLATE_SCHEMA)
+
+
+def _row(filled: FilledTemplate) -> dict[str, Any]:
+    context = text_id(f"{filled.word_class}\0{filled.template}".encode())
+    return {
+        "segment_id": segment_id(filled.text, filled.start, filled.end),
+        "occurrence_id": occurrence_id(context, filled.stimulus, filled.start),
+        "context_id": context,
+        "stimulus": filled.stimulus,
+        "segment_length": TEMPLATES,
+        "text": filled.text,
+        "start": filled.start,
+        "end": filled.end,
+        "n_words": count_words(filled.text),
+        "template": filled.template,
+        "word_class": filled.word_class,
+    }

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from prasanga.sentences.corpus import Document, Line, ReadingReport, read_documents, read_lines
-from prasanga.sentences.forms import Forms, read_forms
-from prasanga.sentences.matcher import Match, Matcher, longest
-from prasanga.sentences.settings import common_settings
-from prasanga.sentences.shards import Shard, find_shards
-from prasanga.sentences.texts import read_corpus, read_texts, require_small
+from prasanga.sentences.extraction import common_settings
+from prasanga.sentences.files import Shard, find_shards
+from prasanga.sentences.matcher import Forms, Match, Matcher, longest, read_forms
+from prasanga.sentences.records import read_corpus, read_texts, require_small
 
 if TYPE_CHECKING:
     from prasanga.sentences.extraction import extract, extract_records, extract_shard

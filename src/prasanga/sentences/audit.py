@@ -1,10 +1,4 @@
-"""What was found, for a reader who knows the language: forms and suffixes with their hits, lengths, and a concordance.
-
-A suffix group or a spelling may catch words that it does not mean. Numbers show which ending brings many hits, and
-some hits of every stimulus, drawn at random and seen with their surroundings, show whether they are the word. Sentence
-tables may be larger than the memory: only their small columns are read, in batches, and of the texts those of the hits
-drawn.
-"""
+"""Which suffix brought how many hits: one that brings many, or all of them for one word, may make another word."""
 
 from __future__ import annotations
 
@@ -17,13 +11,109 @@ import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 
-from prasanga.errors import InputError
-from prasanga.hashing import mix
-from prasanga.parquet import open_parquet, read_batches, reading
-from prasanga.progress import Progress, progress
-from prasanga.seeds import seed_of
-from prasanga.sentences.suffixes import SUFFIX_SCHEMA, count_suffixes, folded
-from prasanga.text import WORD, words
+from prasanga.base.errors import InputError
+from prasanga.base.parquet import open_parquet, read_batches, reading
+from prasanga.base.progress import Progress, progress
+from prasanga.base.seeds import mix, seed_of
+from prasanga.text import WORD, fold, words
+
+# --------------------
+# Which suffix brought how many hits: one that brings many, or all of them for one word, may make another word.
+
+
+SUFFIX_SCHEMA = pa.schema(
+    [
+        pa.field(name, kind, nullable=False)
+        for name, kind in {
+            **dict.fromkeys(("group", "number", "case", "suffix", "kind"), pa.string()),
+            **dict.fromkeys(("stimuli", "forms", "occurrences"), pa.int64()),
+            "examples": pa.string(),
+        }.items()
+    ]
+)
+"""One row per suffix of a group and its reading, sorted by group and, the most frequent first, occurrences.
+
+`kind` is `stem` (no suffix), `suffix`, `altered stem` (the form does not begin with the stem, and stands whole in the
+place of the suffix), `irregular` (the same, for a form listed by itself), or `not in the lexicon`. `stimuli` and
+`forms` count those that occur; `examples` are the three forms that occur most often, each with its number. A suffix
+that the lexicon has and the text has not has 0 occurrences."""
+
+_IRREGULAR = "irregular"
+
+
+def folded(name: str) -> pl.Expr:
+    """Return a column of forms as the matcher compares them."""
+    return pl.col(name).str.replace_all("\u200c", "", literal=True).str.replace_all("\u2010", "-", literal=True)
+
+
+def count_suffixes(form_counts: pa.Table, lexicon_forms: pa.Table) -> pa.Table:
+    """Count what each suffix of each group brought (`SUFFIX_SCHEMA`); the occurrences add up to those of the forms.
+
+    Args:
+        form_counts: from `count_forms`.
+        lexicon_forms: the table of surface forms of the lexicon stage.
+    """
+    found = pl.DataFrame(form_counts).group_by("stimulus", "form").agg(pl.col("occurrences").sum())
+    listed = pl.DataFrame(lexicon_forms).with_columns(form=folded("form"))
+    listed = listed.unique(["stimulus", "form"], keep="first", maintain_order=True)
+    bare = pl.col("number").eq("singular") & pl.col("case").eq("nominative") & pl.col("emphatic").eq("")
+    stems = listed.filter(bare & ~pl.col("hyphenated") & pl.col("group").ne(_IRREGULAR))
+    rows = found.join(
+        listed.filter("counted").select("stimulus", "form", "group", "number", "case", known=True),
+        on=["stimulus", "form"],
+        how="full",
+        coalesce=True,
+    ).with_columns(pl.col("occurrences").fill_null(0), pl.col("group", "number", "case").fill_null(""))
+    rows = rows.with_columns(_suffixes(rows, stems)).with_columns(
+        suffix=pl.coalesce("suffix", "form"),
+        kind=pl.when(pl.col("known").is_null())
+        .then(pl.lit("not in the lexicon"))
+        .when(pl.col("suffix") == "")
+        .then(pl.lit("stem"))
+        .when(pl.col("suffix").is_not_null())
+        .then(pl.lit("suffix"))
+        .when(pl.col("group") == _IRREGULAR)
+        .then(pl.lit("irregular"))
+        .otherwise(pl.lit("altered stem")),
+    )
+    occurs = pl.col("occurrences") > 0
+    example = pl.format("{} {}", "form", "occurrences").filter(occurs).head(3).str.join(", ")
+    suffixes = (
+        rows.sort("occurrences", "form", "stimulus", descending=[True, False, False])
+        .group_by("group", "number", "case", "suffix", "kind", maintain_order=True)
+        .agg(
+            stimuli=pl.col("stimulus").filter(occurs).n_unique(),
+            forms=pl.col("form").filter(occurs).n_unique(),
+            occurrences=pl.col("occurrences").sum(),
+            examples=example,
+        )
+    )
+    order = ["group", "occurrences", "suffix", "number", "case", "kind"]
+    suffixes = suffixes.sort(order, descending=[name == "occurrences" for name in order])
+    return suffixes.select(SUFFIX_SCHEMA.names).to_arrow().cast(SUFFIX_SCHEMA)
+
+
+def _suffixes(rows: pl.DataFrame, stems: pl.DataFrame) -> pl.Series:
+    """Cut the longest spelling of its stimulus off the start of each form; null where it begins with none."""
+    spellings: defaultdict[str, set[str]] = defaultdict(set)
+    for stimulus, form in stems.select("stimulus", "form").iter_rows():
+        spellings[stimulus].add(form)
+    suffixes: list[str | None] = []
+    for stimulus, form in rows.select("stimulus", "form").iter_rows():
+        begun = [stem for stem in (fold(stimulus), *spellings[stimulus]) if form.startswith(stem)]
+        suffixes.append(form.removeprefix(max(begun, key=len)) if begun else None)
+    return pl.Series("suffix", suffixes, pl.String)
+
+
+# --------------------
+# What was found, for a reader who knows the language: forms and suffixes with their hits, lengths, and a
+# concordance.
+#
+# A suffix group or a spelling may catch words that it does not mean. Numbers show which ending brings many hits,
+# and some hits of every stimulus, drawn at random and seen with their surroundings, show whether they are the word.
+# Sentence tables may be larger than the memory: only their small columns are read, in batches, and of the texts
+# those of the hits drawn.
+
 
 __all__ = [
     "CONCORDANCE_SCHEMA",
@@ -185,7 +275,7 @@ class _Lowest:
         self._limits = dict(full.select("stimulus", "priority").iter_rows())
 
     def drawn(self) -> pl.DataFrame:
-        """The hits, with `rank` from 1 within each stimulus."""
+        """Return the hits, with `rank` from 1 within each stimulus."""
         if self._kept is None:
             return pl.DataFrame(schema={"file": pl.Int64})
         return self._kept.with_columns(rank=pl.int_range(1, pl.len() + 1, dtype=pl.Int32).over("stimulus"))
@@ -202,7 +292,7 @@ class _Lowest:
 
 
 def _first_half(text_ids: pl.Series) -> npt.NDArray[np.uint64]:
-    """The first 64 of the 128 bits of each identifier."""
+    """Return the first 64 of the 128 bits of each identifier."""
     halves = text_ids.str.slice(0, 16).str.to_integer(base=16, dtype=pl.UInt64)
     return halves.to_numpy()
 
@@ -217,7 +307,7 @@ def _require_digests(text_ids: pl.Series, path: str | Path) -> None:
 
 
 def _with_texts(path: str | Path, hits: pl.DataFrame) -> pl.DataFrame:
-    """The hits of one file with form, source, offset and surroundings; only row groups that hold one are read."""
+    """Return the hits of one file with form, source, offset and surroundings; read only row groups that hold one."""
     file = open_parquet(path)
     sizes = [file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]
     ends = np.cumsum(sizes)
@@ -237,7 +327,7 @@ def _with_texts(path: str | Path, hits: pl.DataFrame) -> pl.DataFrame:
 
 
 def surroundings(text: str, start: int, end: int) -> tuple[str, str]:
-    """What stands before and after a word: at most `CONTEXT_CHARACTERS` on either side, in whole words.
+    """Return what stands before and after a word: at most `CONTEXT_CHARACTERS` on either side, in whole words.
 
     Args:
         text: the context.
@@ -260,14 +350,14 @@ def _inside_a_word(text: str, place: int) -> bool:
 
 
 def _reading(what: str, paths: Sequence[str | Path]) -> Progress:
-    """The progress of reading sentence tables row by row."""
+    """Return the progress of reading sentence tables row by row."""
     return progress(what, sum(open_parquet(path).metadata.num_rows for path in paths), "occurrences")
 
 
 def _read(
     path: str | Path, columns: Sequence[str], also: Sequence[str] = (), *, read: Callable[[int], object]
 ) -> Iterator[pl.DataFrame]:
-    """Some columns of a sentence table in batches that are not empty; `also` must be there too.
+    """Yield some columns of a sentence table in batches that are not empty; `also` must be there too.
 
     `read` is told the rows of each batch when the next one is asked for.
     """

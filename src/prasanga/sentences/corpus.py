@@ -1,23 +1,247 @@
-"""Lines of text as people have it, plain or compressed, one by one in constant memory.
-
-The extraction reads the same lines in blocks (`prasanga.sentences.blocks`), without making strings of them; this is for
-whoever wants the text itself, and says plainly what a line and a document are.
-
-A line ends at a line feed and nowhere else (a carriage return before it is dropped): U+2028, U+0085 and their like
-occur inside sentences, and who splits there tears them apart. Each line carries its byte offset in the decompressed
-source, which names it for good, however the work is divided.
-"""
+"""Corpus files as bytes and lines, plain or compressed, in constant memory: read to their true end, or refused."""
 
 from __future__ import annotations
 
+import io
+import lzma
+import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields
 from itertools import groupby
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Any, BinaryIO, Literal, NamedTuple, Protocol
 
-from prasanga.errors import InputError
-from prasanga.sentences.decompression import INFLATION, LONGEST_LINE, open_decompressed, too_long
+import zstandard
+
+from prasanga.base.errors import InputError, reason
+
+# --------------------
+# Corpus files as bytes, plain or compressed: a file is read to its true end, or reading it fails.
+#
+# The readers at hand end silently where a compressed file was cut off between two blocks (zstandard), or where
+# something else follows the data (lzma). A study on three quarters of a corpus looks like a study on all of it; so
+# one loop decompresses all three formats and knows whether the last member was whole. Every failure is an
+# `InputError` that names the file and how far it was read.
+#
+# A few bytes of an archive can stand for any number of others, so a file that comes to more than so many times its
+# size is given up (`INFLATION`).
+
+
+_BUFFER = 1 << 20
+# Compressed bytes at a time. They become 16 KB as a rule, and at most 128 MB (zstandard's densest block).
+_PIECE = 1 << 12
+# Windows of up to 2 GB (`zstd --long=31`), which large public corpora are compressed with; the default stops at 128 MB.
+_LARGEST_WINDOW = 1 << 31
+_MOST_MEMORY = 1 << 30  # of xz, whose strongest level takes 65 MB
+
+
+class _Decompressor(Protocol):
+    """What `zlib`, `lzma` and `zstandard` have in common: one member, frame or stream at a time."""
+
+    @property
+    def eof(self) -> bool: ...
+    @property
+    def unused_data(self) -> bytes: ...
+    def decompress(self, data: bytes, /) -> bytes: ...
+
+
+@dataclass(frozen=True)
+class _Compression:
+    """How one member begins, and what may stand between two of them."""
+
+    member: Callable[[], _Decompressor]
+    padding: bytes
+
+
+def _zstandard_frame() -> _Decompressor:
+    decompressor: _Decompressor = zstandard.ZstdDecompressor(max_window_size=_LARGEST_WINDOW).decompressobj()
+    return decompressor
+
+
+_COMPRESSIONS = {
+    ".gz": _Compression(lambda: zlib.decompressobj(wbits=31), b"\0"),  # 31: with gzip's header and checksum
+    ".zst": _Compression(_zstandard_frame, b""),
+    ".xz": _Compression(lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_MOST_MEMORY), b"\0"),
+}
+
+COMPRESSED = tuple(_COMPRESSIONS)
+"""The endings of compressed files."""
+
+INFLATION = 200
+"""How many times its size on the disk a compressed file may come to by default; text comes to 3 to 20 times."""
+
+HARMLESS = 100_000_000
+"""Bytes that any file may come to, whatever its size."""
+
+
+def open_decompressed(
+    path: str | Path, read: Callable[[int], object] | None = None, *, inflation: int = INFLATION
+) -> BinaryIO:
+    """Open a file for reading, decompressed by its ending (`.gz`, `.zst`, `.xz`; anything else is plain).
+
+    Several members (gzip), frames (zstandard) or streams (xz) are read as one text. A plain file can be sought in, a
+    compressed one cannot. Memory holds about a megabyte, and the window of a zstandard frame.
+
+    Args:
+        path: the file.
+        read: told, whenever bytes have been read from the disk, how many (compressed ones, if the file is).
+        inflation: how many times its size on the disk a compressed file may come to; `HARMLESS` bytes it always may.
+
+    Raises:
+        InputError: at once for a file that is absent or may not be read; while reading for one that is truncated,
+            damaged, followed by something else, not what its ending says, larger than `inflation` allows, or gone with
+            its disk.
+    """
+    path = Path(path)
+    compression = _COMPRESSIONS.get(path.suffix.lower())
+    try:
+        plain = _PlainFile(path, read)
+    except OSError as error:
+        raise _unreadable(path, error) from None
+    if compression is None:
+        return io.BufferedReader(plain, _BUFFER)
+    return io.BufferedReader(_Decompressed(path, plain, compression, inflation), _BUFFER)
+
+
+class Inflation:
+    """How much text a file has given, and how much it may."""
+
+    def __init__(self, path: Path, size: int, times: int = INFLATION) -> None:
+        self._path, self._size, self._times = path, size, times
+        self._most = max(HARMLESS, size * times)
+        self.position = 0
+
+    def add(self, size: int) -> None:
+        """Count `size` bytes more.
+
+        Raises:
+            InputError: they are too many.
+        """
+        self.position += size
+        if self.position > self._most:
+            raise InputError(
+                f"{self._path}: reading stopped at byte {self.position} of the decompressed text: the file has"
+                f" {self._size} bytes on the disk, and may come to {self._times} times as many (or {HARMLESS} bytes)."
+                " It may be an archive bomb, which inflates without end. If you know that it is not, write e.g."
+                f" `inflation: {10 * self._times}` under its entry of `corpus.texts`; vectors: decompress the file."
+            )
+
+
+LONGEST_LINE = 1 << 26
+"""Bytes of the longest line that is read: a line is held in memory, several times over."""
+
+
+def too_long(path: Path, offset: int) -> InputError:
+    """Return what to raise for a line of more than `LONGEST_LINE` bytes that begins at `offset`."""
+    return InputError(
+        f"{path}: the line that begins at byte {offset} of the decompressed text has more than {LONGEST_LINE} bytes."
+        " Break it into lines, such as a paragraph each; a JSON file needs one object a line."
+    )
+
+
+class _PlainFile(io.FileIO):
+    """A file whose failures to be read (a disk that went away) are told as InputErrors."""
+
+    def __init__(self, path: Path, read: Callable[[int], object] | None = None) -> None:
+        super().__init__(path)
+        self._read = read
+
+    def readinto(self, buffer: Any, /) -> int | None:
+        try:
+            size = super().readinto(buffer)
+        except OSError as error:
+            raise _unreadable(Path(str(self.name)), error) from None
+        if size and self._read is not None:
+            self._read(size)
+        return size
+
+    def readall(self) -> bytes:
+        try:
+            return super().readall()
+        except OSError as error:
+            raise _unreadable(Path(str(self.name)), error) from None
+
+
+class _Decompressed(io.RawIOBase):
+    """The decompressed text of a file, as a raw stream."""
+
+    def __init__(self, path: Path, file: io.FileIO, compression: _Compression, times: int) -> None:
+        self._file = file
+        inflation = Inflation(path, path.stat().st_size, times)
+        self._texts = _decompress(path, io.BufferedReader(file, _BUFFER), compression, inflation)
+        self._rest = memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def fileno(self) -> int:
+        return self._file.fileno()
+
+    def readinto(self, buffer: Any, /) -> int:
+        if not self._rest:
+            self._rest = memoryview(next(self._texts, b""))
+        taken = min(len(buffer), len(self._rest))
+        buffer[:taken] = self._rest[:taken]
+        self._rest = self._rest[taken:]
+        return taken
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+
+def _decompress(
+    path: Path, file: io.BufferedReader, compression: _Compression, inflation: Inflation
+) -> Iterator[bytes]:
+    """Yield the decompressed text in pieces, none of them empty."""
+    member: _Decompressor | None = None
+    try:
+        while piece := file.read(_PIECE):
+            while piece:
+                if member is None:
+                    piece = piece.lstrip(compression.padding)
+                    if not piece:
+                        break
+                    member = compression.member()
+                text = member.decompress(piece)
+                inflation.add(len(text))
+                if text:
+                    yield text
+                piece = b""
+                if member.eof:
+                    piece, member = member.unused_data, None
+    except (zlib.error, lzma.LZMAError, zstandard.ZstdError) as error:
+        raise _damaged(path, inflation.position, reason(error)) from None
+    if member is not None:
+        raise _damaged(path, inflation.position, "the file ends before its compressed data do")
+
+
+def _damaged(path: Path, position: int, why: str) -> InputError:
+    return InputError(
+        f"{path}: reading stopped at byte {position} of the decompressed text: {why}. The file is truncated or"
+        " damaged, or is not what its ending says: fetch it again, or rename it."
+    )
+
+
+def _unreadable(path: Path, error: OSError) -> InputError:
+    if isinstance(error, FileNotFoundError):
+        return InputError(f"{path}: no such file. Correct `corpus.texts`, or put the file there.")
+    return InputError(
+        f"{path}: cannot be read ({error.strerror or error}). Is it a file that you may read, and is the disk it lies"
+        " on still there?"
+    )
+
+
+# --------------------
+# Lines of text as people have it, plain or compressed, one by one in constant memory.
+#
+# The extraction reads the same lines in blocks (`prasanga.sentences.passages`), without making strings of them; this
+# is for whoever wants the text itself, and says plainly what a line and a document are.
+#
+# A line ends at a line feed and nowhere else (a carriage return before it is dropped): U+2028, U+0085 and their
+# like occur inside sentences, and who splits there tears them apart. Each line carries its byte offset in the
+# decompressed source, which names it for good, however the work is divided.
+
 
 Documents = Literal["blank-line", "line", "file"]
 Errors = Literal["stop", "skip-line"]
@@ -48,7 +272,7 @@ class ReadingReport:
     documents: int = 0
 
     def as_dict(self) -> dict[str, int]:
-        """The counts by name."""
+        """Return the counts by name."""
         return {part.name: getattr(self, part.name) for part in fields(self)}
 
 
@@ -118,14 +342,14 @@ def read_documents(
     errors: Errors = "stop",
     report: ReadingReport | None = None,
 ) -> Iterator[Document]:
-    """The documents of a corpus file; as `read_lines`, but memory holds one document at a time."""
+    """Yield the documents of a corpus file; as `read_lines`, but memory holds one document at a time."""
     for _, group in groupby(read_lines(path, documents, errors, report), key=lambda line: line.document):
         lines = list(group)
         yield Document([line.text for line in lines], [line.offset for line in lines])
 
 
 def _decode(raw: bytes, path: Path, place: _Place, errors: Errors) -> str | None:
-    """The line without its end, or None for a line to skip."""
+    """Return the line without its end, or None for a line to skip."""
     line = raw.removesuffix(b"\n").removesuffix(b"\r")
     if place.line == 0:
         line = line.removeprefix(b"\xef\xbb\xbf")  # byte order mark

@@ -10,9 +10,9 @@ import urllib.request
 from pathlib import Path
 from typing import BinaryIO
 
-from prasanga.errors import InputError, reason
-from prasanga.parquet import replacing
-from prasanga.progress import BYTES, progress
+from prasanga.base.errors import InputError, reason
+from prasanga.base.parquet import replacing
+from prasanga.base.progress import BYTES, progress
 
 _PIECE = 1 << 20
 _PATIENCE = 60  # seconds without a byte

@@ -1,26 +1,34 @@
-r"""Finding stimuli in text: whole words only, every occurrence, positions kept.
-
-A word is what `prasanga.text.WORD` says: a maximal run of letters, marks, digits and joiners. Python's `\b` falls
-inside Bangla words, because it takes vowel signs for punctuation, and would find গান (song) in বাগান (garden). So the text
-is cut into its words once, and each word is looked up; forms of several words (a space, a hyphen) are known by their
-first word and compared as a whole. The time does not depend on the number of stimuli. The search itself is compiled
-(`prasanga.sentences.scanning`); here is what it searches for.
-"""
+"""Finding stimuli in text: whole words only, every occurrence, positions kept."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 import numpy as np
 
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
+from prasanga.base.parquet import read_table
 from prasanga.text import fold
 
 if TYPE_CHECKING:
     from prasanga.sentences.scanning import Hits, Sentences
     from prasanga.text.lines import Bytes, Positions
+
+
+# --------------------
+# Finding stimuli in text: whole words only, every occurrence, positions kept.
+#
+# A word is what `prasanga.text.WORD` says: a maximal run of letters, marks, digits and joiners. Python's `\b` falls
+# inside Bangla words, because it takes vowel signs for punctuation, and would find গান (song) in বাগান (garden). So
+# the text is cut into its words once, and each word is looked up; forms of several words (a space, a hyphen) are
+# known by their first word and compared as a whole. The time does not depend on the number of stimuli. The search
+# itself is compiled (`prasanga.sentences.scanning`); here is what it searches for.
+
 
 Position = Literal["anywhere", "sentence-initial"]
 
@@ -29,7 +37,7 @@ class HasClaims(Protocol):
     """A lexicon, as far as the matcher needs one."""
 
     def claims(self) -> Mapping[str, Sequence[str]]:
-        """Every normalized surface form with the stimuli that get a hit for it."""
+        """Return every normalized surface form with the stimuli that get a hit for it."""
         ...
 
 
@@ -90,7 +98,7 @@ class Matcher:
         return scan(data, starts, ends, self._vocabulary, first_word_only=self.position == "sentence-initial")
 
     def find(self, text: str) -> list[Match]:
-        """Every match in a normalized `text`, overlaps included, sorted by start, end and stimulus.
+        """Return every match in a normalized `text`, overlaps included, sorted by start, end and stimulus.
 
         Both মা-কে and the word মা in it are found where both are forms; `longest` leaves the longer one.
         """
@@ -105,7 +113,7 @@ class Matcher:
 
 
 def _folded(claims: Mapping[str, Sequence[str]]) -> Mapping[str, Sequence[str]]:
-    """The forms as they are compared, each once, with its stimuli in order."""
+    """Return the forms as they are compared, each once, with its stimuli in order."""
     joined = "".join(claims)
     if fold(joined) == joined and "\u2010" not in joined and max(map(len, claims.values()), default=1) == 1:
         return claims  # nearly always, and there are hundreds of thousands of forms in a large lexicon
@@ -117,10 +125,40 @@ def _folded(claims: Mapping[str, Sequence[str]]) -> Mapping[str, Sequence[str]]:
 
 
 def longest(matches: Sequence[Match]) -> list[Match]:
-    """Of the matches of one stimulus that begin at the same place, only the longest: মা-কে, and not the মা in it.
+    """Keep only the longest of a stimulus's matches that begin at the same place: মা-কে, and not the মা in it.
 
     Args:
         matches: in the order of `Matcher.find`, which is also the order of the result.
     """
     best = {(match.stimulus, match.start): match for match in matches}  # later is longer
     return [match for match in matches if best[match.stimulus, match.start] is match]
+
+
+# --------------------
+# The surface forms that the lexicon stage wrote, as the matcher needs them.
+
+
+@dataclass(frozen=True)
+class Forms:
+    """Surface forms with the stimuli that get a hit for each: what `Matcher` takes beside a lexicon."""
+
+    stimuli_of: Mapping[str, tuple[str, ...]]
+
+    def claims(self) -> Mapping[str, tuple[str, ...]]:
+        """Return every normalized surface form with the stimuli that get a hit for it."""
+        return self.stimuli_of
+
+
+def read_forms(path: str | Path, only: Collection[str] | None = None) -> Forms:
+    """Read the table of surface forms (`results/lexicon/forms.parquet`), without the rows that do not count.
+
+    Args:
+        path: the table.
+        only: the stimuli whose forms are wanted; None for all.
+    """
+    columns = read_table(path, ["form", "stimulus", "counted"]).to_pydict()
+    stimuli_of: defaultdict[str, list[str]] = defaultdict(list)
+    for form, stimulus, counted in zip(columns["form"], columns["stimulus"], columns["counted"], strict=True):
+        if counted and (only is None or stimulus in only) and stimulus not in stimuli_of[fold(form)]:
+            stimuli_of[fold(form)].append(stimulus)
+    return Forms({form: tuple(stimuli) for form, stimuli in stimuli_of.items() if stimuli})

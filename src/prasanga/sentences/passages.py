@@ -1,27 +1,268 @@
-"""Blocks of lines to passages: normalized sentences in a row, with what is found in them.
-
-Here is counted what was read. What stands before and after a part of a file is read as far as the part's contexts
-reach, and not counted.
-"""
+"""A corpus in blocks of about a megabyte, and each block as normalized sentences with what is found in them."""
 
 from __future__ import annotations
 
 import logging
+import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO, Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from prasanga.errors import InputError
-from prasanga.sentences.blocks import BLOCK, Block, text_blocks
-from prasanga.sentences.corpus import Documents, Errors, ReadingReport
-from prasanga.sentences.decompression import open_decompressed
+from prasanga.base.errors import InputError
+from prasanga.sentences.corpus import (
+    INFLATION,
+    LONGEST_LINE,
+    Documents,
+    Errors,
+    ReadingReport,
+    open_decompressed,
+    too_long,
+)
 from prasanga.sentences.matcher import Matcher
+from prasanga.sentences.records import Record
 from prasanga.sentences.windows import ANY, LONGEST_SENTENCE, NONE, Passage, Stimuli
 from prasanga.text import Normalizer
-from prasanga.text.lines import Lines, Spans, split_lines
+from prasanga.text.compiled import compiled
+from prasanga.text.lines import Bytes, Lines, Positions, Spans, decode, split_lines
+from prasanga.text.words import IS_SPACE, character_flags
+
+# --------------------
+# A corpus in blocks of about a megabyte: whole lines as bytes, with what is known of each.
+#
+# Text is neither decoded nor copied here. A line ends at a line feed and nowhere else (a carriage return before it
+# is dropped). A part of a plain file is a range of its bytes: it has the lines that begin in it.
+
+
+BLOCK = 1 << 20
+
+_LINE_FEED: Final = 10
+_RETURN: Final = 13
+_LINE_ENDS = re.compile(r"[\r\n]+")
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+class Block(NamedTuple):
+    """Lines of a corpus, blank ones included.
+
+    Attributes:
+        lines: the lines without their ends.
+        offsets: of each line's record: its byte offset in the decompressed source, or its number.
+        begins: whether a document begins at the line, whatever stands before it.
+        continues: whether the line belongs to the same record as the line before.
+        blank: whether there is nothing but white space in it.
+        breaks: whether the document ends at the line.
+        size: bytes of the source, line ends included.
+        only: the only stimulus to look for in each line, which is then one context as it is; None for all of them.
+        at: the character of the line at which that stimulus begins; -1 where it is not known.
+        records: whether these are lines of records, whose reader has counted them.
+    """
+
+    lines: Lines
+    offsets: Positions
+    begins: NDArray[np.bool_]
+    continues: NDArray[np.bool_]
+    blank: NDArray[np.bool_]
+    breaks: NDArray[np.bool_]
+    size: int
+    only: list[str | None] | None = None
+    at: Positions | None = None
+    records: bool = False
+
+
+def text_blocks(
+    path: str | Path,
+    documents: Documents,
+    start: int = 0,
+    end: int | None = None,
+    *,
+    size: int = BLOCK,
+    read: Callable[[int], object] | None = None,
+    inflation: int = INFLATION,
+) -> Iterator[Block]:
+    """Yield the lines of a text file that begin in bytes `start` to `end` of its decompressed content.
+
+    Args:
+        path: plain, or compressed (`open_decompressed`); a part of a compressed file is read from its beginning.
+        documents: what ends a document: a blank line, every line, or the end of the file alone.
+        start: first byte of the part.
+        end: the byte after its last; None for the end of the file.
+        size: bytes to read at a time.
+        read: see `open_decompressed`.
+        inflation: see `open_decompressed`.
+
+    Raises:
+        InputError: if the file cannot be read, or a line is longer than `LONGEST_LINE`; the message names the place.
+    """
+    for offset, data in _whole_lines(Path(path), start, end, size, read, inflation):
+        starts, ends, blank = _lines_of(np.frombuffer(data, dtype=np.uint8), offset)
+        every = np.full(len(starts), documents == "line")
+        breaks = blank if documents == "blank-line" else np.zeros_like(blank)
+        lines = Lines(np.frombuffer(data, dtype=np.uint8), starts, ends)
+        yield Block(lines, _line_offsets(lines, offset), every, np.zeros_like(blank), blank, breaks, len(data))
+
+
+def record_blocks(records: Iterable[Record], *, size: int = BLOCK) -> Iterator[Block]:
+    """Yield the lines of records, each record a document; no record is divided between two blocks."""
+    texts: list[bytes] = []
+    held: list[Record] = []
+    total = 0
+    for record in records:
+        text = record.text if record.stimulus is None else _LINE_ENDS.sub(" ", record.text)
+        texts.append(text.encode("utf-8", "surrogatepass") + b"\n")
+        held.append(record)
+        total += len(texts[-1])
+        if total >= size:
+            yield _block_of_records(texts, held)
+            texts, held, total = [], [], 0
+    if held:
+        yield _block_of_records(texts, held)
+
+
+def _block_of_records(texts: list[bytes], records: list[Record]) -> Block:
+    data = np.frombuffer(b"".join(texts), dtype=np.uint8)
+    starts, ends, blank = _lines_of(data, -1)
+    # The record of each line: the one that its first byte belongs to.
+    until = np.cumsum([len(text) for text in texts])
+    record = np.searchsorted(until, starts, side="right")
+    continues = np.concatenate([[False], record[1:] == record[:-1]])
+    numbers = np.array([each.number for each in records], dtype=np.int64)
+    only = [records[index].stimulus for index in record.tolist()]
+    at = [records[index].start for index in record.tolist()]
+    return Block(
+        Lines(data, starts, ends),
+        numbers[record],
+        ~continues,
+        continues,
+        blank,
+        np.zeros_like(blank),
+        len(data),
+        only if any(stimulus is not None for stimulus in only) else None,
+        np.array([-1 if start is None else start for start in at], dtype=np.int64),
+        records=True,
+    )
+
+
+def _whole_lines(
+    path: Path, start: int, end: int | None, size: int, read: Callable[[int], object] | None, inflation: int
+) -> Iterator[tuple[int, bytes]]:
+    """Yield pieces of whole lines, each with its offset: the lines that begin in `start` to `end`."""
+    with open_decompressed(path, read, inflation=inflation) as stream:
+        offset = start
+        if start > 0:
+            # One byte earlier, so that a line that begins exactly at `start` is seen to begin there.
+            stream.seek(start - 1)
+            offset = start - 1 + _skip_line(stream)
+        held: list[bytes] = []
+        begin = offset  # of what is held
+        while end is None or begin < end:
+            piece = stream.read(size)
+            if not piece:
+                break
+            offset += len(piece)
+            cut = piece.rfind(b"\n") + 1
+            if cut == 0:
+                held.append(piece)
+                if offset - begin > LONGEST_LINE:
+                    raise too_long(path, begin)
+                continue
+            data = b"".join([*held, piece[:cut]])
+            held = [piece[cut:]]
+            if end is not None and begin + len(data) > end:
+                # Lines that begin at `end` or later are another part's.
+                data = data[: data.find(b"\n", max(end - begin - 1, 0)) + 1]
+                held = []
+                yield begin, data
+                return
+            yield begin, data
+            begin += len(data)
+        rest = b"".join(held)
+        if rest and (end is None or begin < end):
+            yield begin, rest
+
+
+def _skip_line(stream: BinaryIO) -> int:
+    """Read to the end of the line; the number of bytes read."""
+    size = 0
+    while piece := stream.readline(BLOCK):
+        size += len(piece)
+        if piece.endswith(b"\n"):
+            break
+    return size
+
+
+def _lines_of(data: Bytes, offset: int) -> tuple[Positions, Positions, NDArray[np.bool_]]:
+    """Find where lines begin and end in `data`, and which of them are blank.
+
+    `offset` 0 is the beginning of a file.
+    """
+    count = int(np.count_nonzero(data == _LINE_FEED)) + (len(data) > 0 and data[-1] != _LINE_FEED)
+    starts, ends = np.empty(count, dtype=np.int64), np.empty(count, dtype=np.int64)
+    blank = np.empty(count, dtype=np.bool_)
+    first = len(_BYTE_ORDER_MARK) if offset == 0 and data[:3].tobytes() == _BYTE_ORDER_MARK else 0
+    _find_lines(data, first, character_flags(), starts, ends, blank)
+    return starts, ends, blank
+
+
+def _line_offsets(lines: Lines, offset: int) -> Positions:
+    offsets = lines.starts + offset
+    if offset == 0 and len(offsets):
+        offsets[0] = 0  # with the byte order mark
+    return offsets
+
+
+@compiled
+def _find_lines(
+    data: Bytes,
+    first: int,
+    flags: NDArray[np.uint16],
+    starts: Positions,
+    ends: Positions,
+    blank: NDArray[np.bool_],
+) -> None:
+    i = first
+    for line in range(len(starts)):
+        starts[line] = i
+        end = i
+        while end < len(data) and data[end] != _LINE_FEED:
+            end += 1
+        following = end + 1
+        if end > i and data[end - 1] == _RETURN:
+            end -= 1
+        ends[line] = end
+        blank[line] = True
+        while i < end:
+            code, length = decode(data, i, end)
+            if code < 0 or flags[code] & IS_SPACE == 0:
+                blank[line] = False
+                break
+            i += length
+        i = following
+
+
+def require_text(path: str | Path, found: bool, size: int, lines: int, skipped: int) -> None:
+    """Refuse a file without text.
+
+    Raises:
+        InputError: if none was `found`.
+    """
+    if not found:
+        raise InputError(
+            f"{path}: there is no text in it ({size} bytes in {lines} lines, of which {skipped} skipped as not UTF-8)."
+            " Take it out of `corpus.texts`, or restore it."
+        )
+
+
+# --------------------
+# Blocks of lines to passages: normalized sentences in a row, with what is found in them.
+#
+# Here is counted what was read. What stands before and after a part of a file is read as far as the part's contexts
+# reach, and not counted.
+
 
 _MARGIN = 1 << 16
 
@@ -64,7 +305,7 @@ class Reader:
         self.stimuli = Stimuli(matcher.stimuli, matcher.first, matcher.of_form)
 
     def passage(self, block: Block, *, owned: bool = True) -> Passage:
-        """The sentences of a block; counted if they are `owned`."""
+        """Return the sentences of a block; counted if they are `owned`."""
         lines, undecodable = self._normalizer.rewrite(block.lines)
         # White space is no text, also where a repair makes a mark of it (U+0085 becomes an ellipsis).
         lines.ends[block.blank] = lines.starts[block.blank]
@@ -82,7 +323,7 @@ class Reader:
         if block.only is not None:
             only[:] = [ANY if word is None else self._number_of(word) for word in block.only]
         at = np.full(len(document), -1, dtype=np.int64) if block.at is None else block.at
-        spans, cut = _whole_lines(lines) if block.only is not None else split_lines(lines, LONGEST_SENTENCE)
+        spans, cut = _spans_of_lines(lines) if block.only is not None else split_lines(lines, LONGEST_SENTENCE)
         sentences, hits = self._matcher.scan(lines.data, spans.starts, spans.ends)
         # A record begins at its first line; sentences are numbered from there.
         record = np.cumsum(~block.continues)[spans.lines]
@@ -113,7 +354,7 @@ class Reader:
         )
 
     def _number_of(self, word: str) -> int:
-        """The stimulus that a word of another table is, in whatever spelling."""
+        """Return the stimulus that a word of another table is, in whatever spelling."""
         if word not in self._numbers:
             spelled = self._normalizer.one(word).strip()
             whole = [match.stimulus for match in self._matcher.find(spelled) if match.form == spelled]
@@ -125,7 +366,10 @@ class Reader:
         return self._numbers[word]
 
     def passages_before(self, documents: Documents, start: int, wanted: int) -> list[Passage]:
-        """What stands before byte `start`: at least `wanted` sentences of the last document there, if it has them."""
+        """Read what stands before byte `start`.
+
+        This is at least `wanted` sentences of the last document there, if it has them.
+        """
         size = _MARGIN
         while True:
             begin = max(start - size, 0)
@@ -138,7 +382,7 @@ class Reader:
             size *= 4
 
     def passages_after(self, documents: Documents, end: int, wanted: int) -> Iterator[Passage]:
-        """What stands after byte `end`, until there are `wanted` sentences, or another document begins."""
+        """Yield what stands after byte `end`, until there are `wanted` sentences, or another document begins."""
         document = self._documents
         found = 0
         for block in text_blocks(self._path, documents, end, size=_MARGIN):
@@ -166,14 +410,14 @@ class Reader:
         )
 
 
-def _whole_lines(lines: Lines) -> tuple[Spans, int]:
-    """Each line that is not empty as it is."""
+def _spans_of_lines(lines: Lines) -> tuple[Spans, int]:
+    """Return each line that is not empty as it is."""
     kept = np.flatnonzero(lines.ends > lines.starts)
     return Spans(kept, lines.starts[kept], lines.ends[kept]), 0
 
 
 def _line_number(path: Path, offset: int) -> int:
-    """The number of the line that a byte of the decompressed text stands in, from 1."""
+    """Return the number of the line that a byte of the decompressed text stands in, from 1."""
     number = 1
     # what comes before the place has been read already, within its limit
     with open_decompressed(path, inflation=sys.maxsize) as stream:

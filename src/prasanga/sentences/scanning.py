@@ -183,7 +183,10 @@ def _number_first_words(
     first: Positions,
     rest: Positions,
 ) -> int:
-    """Of each form the number of its first word (-1 if it is no form) and where that word ends; how many there are."""
+    """Number the first word of each form, and note where that word ends; return how many such words there are.
+
+    The number is -1 if it is no form.
+    """
     found = 0
     mask = len(slots) - 1
     for form in range(len(starts)):
@@ -350,7 +353,9 @@ def _scan(
 def _after(
     data: Bytes, start: int, end: int, flags: NDArray[np.uint16], texts: Bytes, form: int, form_end: int
 ) -> tuple[int, int]:
-    """Where a form, or the rest of one, ends that begins at `start`, and its characters; -1 if it is not there whole.
+    """Return where a form, or the rest of one, ends that begins at `start`, and its characters.
+
+    The end is -1 if the form is not there whole.
 
     The zero-width non-joiner is passed over, and the hyphen that NFKC leaves (U+2010) is a hyphen.
     """

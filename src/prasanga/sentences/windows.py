@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from prasanga.sentences.identity import context_id, occurrence_id, text_id
+from prasanga.base.seeds import context_id, occurrence_id, text_id
 from prasanga.sentences.scanning import Hits, Sentences
 from prasanga.text.compiled import compiled
 from prasanga.text.lines import Bytes, Positions
@@ -86,7 +86,7 @@ class Passage(NamedTuple):
         return len(self.document)
 
     def since(self, first: int) -> Passage:
-        """The passage from one of its sentences on; it shares the memory of the whole."""
+        """Return the passage from one of its sentences on; it shares the memory of the whole."""
         row = self.sentences
         begin = int(row.starts[first]) if first < len(self) else len(row.data)
         kept = int(np.searchsorted(self.hits.sentence, first))
@@ -107,7 +107,7 @@ class Passage(NamedTuple):
         )
 
     def joined(self, other: Passage) -> Passage:
-        """This passage and the one that follows it."""
+        """Join this passage and the one that follows it."""
         number, size = len(self), len(self.sentences.data)
         if number == 0:
             return other
@@ -192,12 +192,12 @@ class Windows:
         return self._contexts(held, first, last)
 
     def finish(self) -> Contexts:
-        """The contexts that nothing follows any more."""
+        """Return the contexts that nothing follows any more."""
         held, self._passage = self._passage, None
         return self._contexts(held, self._next, len(held)) if held is not None else Contexts(iter(()), 0, 0)
 
     def _contexts(self, passage: Passage, first: int, last: int) -> Contexts:
-        """The contexts of sentences `first` to `last`, in parts of some megabytes."""
+        """Return the contexts of sentences `first` to `last`, in parts of some megabytes."""
         found = self._occurrences(passage, first, last)
         sentence = passage.hits.sentence[found.hit]
         begin, end = self._reach(passage)
@@ -205,7 +205,7 @@ class Windows:
         return Contexts(batches, int(np.count_nonzero(np.diff(sentence, prepend=-1))), found.shorter)
 
     def _reach(self, passage: Passage) -> tuple[Positions, Positions]:
-        """The first and the last sentence of the context of each sentence.
+        """Return the first and the last sentence of the context of each sentence.
 
         What is far too long for a sentence is nobody's neighbour: else it would be written once for each hit beside it.
         """
@@ -230,7 +230,7 @@ class Windows:
                 yield self._batch(passage, part, sentence[a:b], begin[a:b], end[a:b])
 
     def _occurrences(self, passage: Passage, first: int, last: int) -> Occurrences:
-        """The located stimuli of these sentences, by place and name; of those that begin together, the longest."""
+        """Return located stimuli of these sentences, by place and name; of those that begin together, the longest."""
         hits = passage.hits
         a, b = np.searchsorted(hits.sentence, [first, last])
         chosen = np.arange(a, b)[passage.owned[hits.sentence[a:b]]]
@@ -306,7 +306,7 @@ class Windows:
 
 
 def _once(sentence: Positions, is_meant: NDArray[np.bool_], once: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Of the hits of a sentence where one is wanted, the one that is meant, else the first; all hits of the others."""
+    """Mark the hit that is meant, else the first, of a sentence where one is wanted; mark all hits of the others."""
     order = np.lexsort((np.arange(len(sentence)), ~is_meant, sentence))
     best = np.zeros(len(sentence), dtype=np.bool_)
     best[order[np.diff(sentence[order], prepend=-1) != 0]] = True
@@ -318,7 +318,7 @@ def _int32(values: Positions) -> pa.Array:
 
 
 def _strings(data: Bytes, starts: Positions, ends: Positions) -> pa.Array:
-    """The stretches `data[starts[i]:ends[i]]` as strings."""
+    """Return the stretches `data[starts[i]:ends[i]]` as strings."""
     offsets = np.zeros(len(starts) + 1, dtype=np.int32)
     np.cumsum(ends - starts, out=offsets[1:])
     copied = np.empty(int(offsets[-1]), dtype=np.uint8)

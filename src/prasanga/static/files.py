@@ -22,8 +22,8 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from prasanga.errors import InputError
-from prasanga.progress import BYTES, progress
+from prasanga.base.errors import InputError
+from prasanga.base.progress import BYTES, progress
 from prasanga.static.streams import ByteStream, byte_stream, open_vectors
 
 _LOG = logging.getLogger(__name__)

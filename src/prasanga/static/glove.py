@@ -25,10 +25,10 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from prasanga.errors import InputError
-from prasanga.parquet import explaining_full_disk
-from prasanga.progress import progress
-from prasanga.seeds import generator
+from prasanga.base.errors import InputError
+from prasanga.base.parquet import explaining_full_disk
+from prasanga.base.progress import progress
+from prasanga.base.seeds import generator
 from prasanga.static.training import Tokens, Trained, require_vocabulary
 
 _LOG = logging.getLogger(__name__)

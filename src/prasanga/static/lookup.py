@@ -18,9 +18,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import regex
 
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
+from prasanga.base.parquet import read_table
 from prasanga.lexicon.model import Lexicon
-from prasanga.parquet import read_table
 from prasanga.static.files import Found, WordVectors
 from prasanga.text import fold, normalizer
 

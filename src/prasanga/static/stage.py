@@ -12,9 +12,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 from prasanga.provenance import digests_of_files
-from prasanga.sentences.manifest import as_planned
+from prasanga.sentences.files import as_planned
 from prasanga.static.files import WordVectors, read_vectors
 from prasanga.static.glove import train_glove
 from prasanga.static.lookup import Spellings, look_up, single_words, spelling_like, wanted_spellings

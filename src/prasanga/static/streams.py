@@ -16,8 +16,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from prasanga.errors import InputError, reason
-from prasanga.sentences.decompression import COMPRESSED, Inflation, open_decompressed
+from prasanga.base.errors import InputError, reason
+from prasanga.sentences.corpus import COMPRESSED, Inflation, open_decompressed
 
 _PIECE = _BUFFER = 1 << 20
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"

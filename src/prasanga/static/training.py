@@ -26,9 +26,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from prasanga.errors import InputError
-from prasanga.parquet import explaining_full_disk, made_from, read_batches
-from prasanga.progress import Progress, progress
+from prasanga.base.errors import InputError
+from prasanga.base.parquet import explaining_full_disk, made_from, read_batches
+from prasanga.base.progress import Progress, progress
 from prasanga.static.files import Found, WordVectors
 from prasanga.text import WORD, fold, split_sentences
 

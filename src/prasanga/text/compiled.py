@@ -21,7 +21,10 @@ _Function = TypeVar("_Function", bound=Callable[..., object])
 
 
 def _sources_digest() -> str:
-    """A digest of the modules with compiled functions (they import this one), and of those that these take from."""
+    """Return a digest of the modules with compiled functions, and of those that these take from.
+
+    Modules with compiled functions import this one.
+    """
     here = Path(__file__)
     digest = hashlib.sha256()
     for path in sorted(here.parents[1].glob("*/*.py")):
@@ -39,7 +42,7 @@ def _folders() -> Iterator[Path]:
 
 
 def _cache_folder() -> Path | None:
-    """The first folder that can be written; None if there is none, and every process compiles for itself."""
+    """Return the first folder that can be written; None if there is none, and every process compiles for itself."""
     name = f"compiled-{_sources_digest()}"
     for folder in _folders():
         try:
@@ -62,7 +65,7 @@ def compiled(function: _Function) -> _Function:
 
 
 def compiled_sums(function: _Function) -> _Function:
-    """The same for sums of many numbers, which may be added up in another order than is written.
+    """Return the same for sums of many numbers, which may be added up in another order than is written.
 
     The order is chosen when it is compiled, so that every run on a machine has the same; other processors may differ in
     the last digit, as they do in a product of matrices. Other threads run meanwhile.

@@ -24,7 +24,7 @@ import ftfy
 import numpy as np
 import regex
 
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 
 if TYPE_CHECKING:
     from prasanga.text.lines import Lines, Rules

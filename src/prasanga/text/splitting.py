@@ -44,7 +44,7 @@ _REACH = 16
 
 
 def split_sentences(text: str) -> list[tuple[int, int]]:
-    """The sentences of a text as spans, in order, without the white space around them.
+    """Return the sentences of a text as spans, in order, without the white space around them.
 
     A sentence ends at a line end, at । ॥ ? !, at a full stop that belongs to no number, address, initial, title or item
     number and is not followed by a small letter, and at a vertical bar that closes a word. Several marks end it once.
@@ -73,7 +73,7 @@ def split_sentences(text: str) -> list[tuple[int, int]]:
 
 
 def _is_end(text: str, sentence: int, candidate: re.Match[str]) -> bool:
-    """Whether the marks end the sentence that begins at `sentence`."""
+    """Return whether the marks end the sentence that begins at `sentence`."""
     marks, after = candidate["marks"], candidate.end()
     if "।" in marks or "॥" in marks:
         return True
@@ -91,7 +91,7 @@ def _is_end(text: str, sentence: int, candidate: re.Match[str]) -> bool:
 
 
 def _is_abbreviated(text: str, sentence: int, stop: re.Match[str]) -> bool:
-    """Whether a single full stop belongs to what stands before it."""
+    """Return whether a single full stop belongs to what stands before it."""
     if stop["closing"]:
         return False
     before = stop.start()
@@ -104,7 +104,7 @@ def _is_abbreviated(text: str, sentence: int, stop: re.Match[str]) -> bool:
 
 
 def _next_ink(text: str, position: int) -> int:
-    """The next position that is not white space, or the end of the text."""
+    """Return the next position that is not white space, or the end of the text."""
     ink = _INK.search(text, position)
     return ink.start() if ink else len(text)
 

@@ -33,7 +33,7 @@ from prasanga.associations import (
     smallest_effect_of_sizes,
     weat,
 )
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 
 RNG = np.random.default_rng(1)
 X, Y, A, B = ["x1", "x2", "x3"], ["y1", "y2", "y3"], ["a1", "a2"], ["b1", "b2"]
@@ -346,7 +346,7 @@ def test_tensors_that_numpy_cannot_read() -> None:
 
 def test_torch_is_not_imported_for_it() -> None:
     code = (
-        "import sys; from prasanga.associations import effect_size; from prasanga.errors import InputError\n"
+        "import sys; from prasanga.associations import effect_size; from prasanga.base.errors import InputError\n"
         "try: effect_size([[1.0], [2.0, 3.0]], [[1.0]], [[1.0]], [[1.0]])\n"
         "except InputError: print('torch' in sys.modules)"
     )

@@ -10,7 +10,7 @@ import pytest
 from prasanga.associations import ceat, combine, effect_size, permutation_test_of_scores, scoring
 from prasanga.associations.effects import ConstantScoresError
 from prasanga.associations.vectors import directed_vectors
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 
 X, Y, A, B = ["x1", "x2", "x3"], ["y1", "y2", "y3", "y4"], ["a1", "a2", "a1"], ["b1", "b2", "b3", "b4", "b5"]
 WORDS = [*X, *Y, *A, *B]

@@ -21,7 +21,7 @@ from prasanga.associations import (
     scoring,
 )
 from prasanga.associations.study import CEAT_WORDS_SCHEMA, CONVERGENCE_SCHEMA, RESAMPLES_SCHEMA
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 
 COLUMNS = """
     category, category_title, target_x, target_y, attribute_a, attribute_b, model, segment_length, sample_mode,

@@ -5,7 +5,7 @@ import pytest
 
 from prasanga.associations import draw_contexts, named_draws
 from prasanga.associations.sampling import spread_draws
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 
 
 def test_without_replacement_while_there_are_enough() -> None:

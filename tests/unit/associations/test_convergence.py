@@ -5,7 +5,7 @@ import pytest
 
 from prasanga.associations import combine
 from prasanga.associations.convergence import Combined, convergence, draws_settled, sizes_up_to
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 
 
 def rows(*effects: float) -> list[Combined]:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy.stats import false_discovery_control
 
 from prasanga.associations.corrections import benjamini_hochberg, corrected, holm
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 
 P_VALUES = st.lists(st.sampled_from([0.0, 1e-300, 0.001, 0.01, 0.02, 0.05, 0.3, 0.9, 1.0]), min_size=1, max_size=12)
 

@@ -6,7 +6,7 @@ import pytest
 from prasanga.associations import cosines as module
 from prasanga.associations.cosines import Cosines
 from prasanga.associations.effects import STD_CONVENTIONS, ConstantScoresError, effect_size
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 
 SIZES = 3, 4, 3, 2
 RNG = np.random.default_rng(3)

@@ -7,10 +7,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from prasanga.associations.differences import DIFFERENCES_SCHEMA, differences, sorted_lengths
+from prasanga.associations.convergence import DIFFERENCES_SCHEMA, differences, sorted_lengths
 from prasanga.associations.intervals import difference_interval
 from prasanga.associations.study import RESAMPLES_SCHEMA
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 
 
 def estimates(*rows: tuple[str, str, str, str, float | None], notes: Sequence[str | None] | None = None) -> pa.Table:

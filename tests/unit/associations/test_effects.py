@@ -7,7 +7,7 @@ import pytest
 
 from prasanga.associations import association_scores, effect_size, effect_size_of_scores
 from prasanga.associations.effects import ConstantScoresError
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 
 EAST, NORTH = [1.0, 0.0], [0.0, 1.0]
 

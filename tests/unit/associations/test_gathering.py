@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from prasanga.associations import benjamini_hochberg, holm
-from prasanga.associations.gathering import gather
+from prasanga.associations.corrections import gather
 from prasanga.associations.seat import SEAT_SCHEMA
 from prasanga.associations.study import CEAT_SCHEMA
 

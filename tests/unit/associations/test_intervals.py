@@ -4,20 +4,21 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from prasanga.associations.cosines import Cosines
+from prasanga.associations.cosines import Cosines, leave_one_out
 from prasanga.associations.effects import STD_CONVENTIONS, effect_size_of_scores
 from prasanga.associations.intervals import (
     INTERVALS,
     Interval,
+    Resampling,
     _acceleration,
     _bca,
     _tails,
     difference_interval,
+    draw_resampling,
     interval,
+    replicate_effects,
 )
-from prasanga.associations.leave_out import leave_one_out
-from prasanga.associations.resampling import Resampling, draw_resampling, replicate_effects
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 
 
 def cosines_of(sizes: tuple[int, int, int, int] = (9, 8, 8, 10), n_draws: int = 3, seed: int = 0) -> Cosines:

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from prasanga.associations.cosines import Cosines
+from prasanga.associations.cosines import Cosines, contributions, leave_one_out
 from prasanga.associations.effects import STD_CONVENTIONS
-from prasanga.associations.leave_out import contributions, leave_one_out
 
 RNG = np.random.default_rng(4)
 SETS = [[RNG.standard_normal((n, 5)) for n in items] for items in ([2, 1, 3], [1, 1, 2, 1], [2, 2, 2], [1, 1])]

@@ -8,7 +8,7 @@ import pytest
 
 from prasanga.associations import permutation_test, permutation_test_of_scores, weat
 from prasanga.associations.effects import ConstantScoresError
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 
 ALTERNATIVES = ["two-sided", "greater", "less"]
 

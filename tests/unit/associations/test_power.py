@@ -14,7 +14,7 @@ from prasanga.associations.power import (
     smallest_effect,
     smallest_effect_of_sizes,
 )
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 
 
 def of_scores(scores: np.ndarray, n_x: int, items: int = 1) -> Cosines:

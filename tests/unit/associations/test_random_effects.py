@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import brentq, minimize_scalar
 
 from prasanga.associations import combine
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 
 METHODS = ["dl", "pm", "reml"]
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from prasanga.associations.cosines import Cosines
-from prasanga.associations.resampling import Resampling, draw_resampling, replicate_effects
-from prasanga.errors import InputError
+from prasanga.associations.intervals import Resampling, draw_resampling, replicate_effects
+from prasanga.base.errors import InputError
 
 WORDS = [["rose", "lily", "iris"], ["ant", "wasp"], ["love", "peace", "joy", "hope"], ["war"]]
 

@@ -14,7 +14,7 @@ from prasanga.associations.effects import ConstantScoresError, effect_size, effe
 from prasanga.associations.estimates import TestSettings
 from prasanga.associations.permutation import permutation_test
 from prasanga.associations.seat import SEAT_SCHEMA, SEAT_WORDS_SCHEMA, SeatTables, measure_seat, seat
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 
 Array = npt.NDArray[np.float64]
 FAST = TestSettings(n_resamples=0, n_shuffles=0)

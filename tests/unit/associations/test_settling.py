@@ -5,9 +5,14 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from prasanga.associations.differences import DIFFERENCES_SCHEMA
-from prasanga.associations.settling import SETTLING_SCHEMA, comparable_lengths, distances_to_longest, settling
-from prasanga.errors import InputError
+from prasanga.associations.convergence import (
+    DIFFERENCES_SCHEMA,
+    SETTLING_SCHEMA,
+    comparable_lengths,
+    distances_to_longest,
+    settling,
+)
+from prasanga.base.errors import InputError
 
 CELL = {"category": "C1", "model": "m", "sample_mode": "fixed"}
 

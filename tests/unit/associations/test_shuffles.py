@@ -8,8 +8,8 @@ from scipy import stats
 
 from prasanga.associations.cosines import Cosines
 from prasanga.associations.effects import STD_CONVENTIONS
-from prasanga.associations.shuffles import SPREADS, shuffled_control, shuffled_effects
-from prasanga.errors import InputError
+from prasanga.associations.estimates import SPREADS, shuffled_control, shuffled_effects
+from prasanga.base.errors import InputError
 
 RNG = np.random.default_rng(6)
 SETS = [[RNG.standard_normal((n, 5)) for n in items] for items in ([2, 1, 3], [1, 1, 2], [2, 1, 3], [1, 2])]

@@ -5,7 +5,7 @@ import pytest
 
 from prasanga.associations import sc_weat
 from prasanga.associations.effects import ConstantScoresError
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 
 
 def at(*degrees: float) -> np.ndarray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from prasanga.errors import InputError, printable, reason
+from prasanga.base.errors import InputError, printable, reason
 
 
 @pytest.mark.parametrize(

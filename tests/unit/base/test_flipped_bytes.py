@@ -10,10 +10,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from prasanga.documents import read_document, write_document
-from prasanga.errors import InputError
-from prasanga.frames import read_frame
-from prasanga.parquet import made_from, read_batches, read_table, read_where, write_row_groups, write_table
+from prasanga.base.documents import read_document, write_document
+from prasanga.base.errors import InputError
+from prasanga.base.parquet import (
+    made_from,
+    read_batches,
+    read_frame,
+    read_table,
+    read_where,
+    write_row_groups,
+    write_table,
+)
 
 SEED = 11
 WORDS = ["গোলাপ", "চাঁদ", "নদী", "ফুল", "মা"]

@@ -14,8 +14,8 @@ def printed(code: str) -> str:
 
 
 def test_a_job_collects_seldom_and_not_at_its_end(tmp_path: Path) -> None:
-    assert printed(f"from prasanga.logs import log_to\nlog_to({str(tmp_path / 'job.log')!r})") == "7000 True\n"
+    assert printed(f"from prasanga.base.logs import log_to\nlog_to({str(tmp_path / 'job.log')!r})") == "7000 True\n"
 
 
 def test_whoever_imports_the_package_keeps_their_own() -> None:
-    assert printed("import prasanga.logs, prasanga.models") == "700 False\n"
+    assert printed("import prasanga.base.logs, prasanga.models") == "700 False\n"

@@ -9,7 +9,8 @@ from pathlib import Path
 
 def run(log: Path, statement: str) -> subprocess.CompletedProcess[str]:
     code = (
-        f"from prasanga.errors import InputError\nfrom prasanga.logs import log_to\nlog_to({str(log)!r})\n{statement}\n"
+        "from prasanga.base.errors import InputError\nfrom prasanga.base.logs import log_to\n"
+        f"log_to({str(log)!r})\n{statement}\n"
     )
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
 
@@ -79,7 +80,7 @@ def test_a_log_that_cannot_be_written_stops_no_job(tmp_path: Path) -> None:
     for name, why in (("full.log", "No space left on device"), ("folder.log", "Is a directory")):
         code = (
             "import logging, sys\n"
-            "from prasanga.logs import log_to\n"
+            "from prasanga.base.logs import log_to\n"
             "log_to(sys.argv[1])\n"
             "for _ in range(3): logging.getLogger('prasanga').info('still here')\n"
         )

@@ -8,8 +8,16 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from prasanga.errors import InputError
-from prasanga.parquet import made_from, read_batches, read_table, replacing, require_equal, write_batches, write_table
+from prasanga.base.errors import InputError
+from prasanga.base.parquet import (
+    made_from,
+    read_batches,
+    read_table,
+    replacing,
+    require_equal,
+    write_batches,
+    write_table,
+)
 
 TABLE = pa.table({"n": [1, 2, 3]})
 

@@ -23,8 +23,8 @@ import fake_clock
 import pytest
 from fake_clock import FakeClock, progress_lines
 
-from prasanga import progress as module
-from prasanga.progress import Progress, progress
+from prasanga.base import progress as module
+from prasanga.base.progress import Progress, progress
 
 SOURCE = Path(module.__file__).parents[1]
 
@@ -239,8 +239,8 @@ def test_what_cannot_be_said_fails_no_work(clock: FakeClock, caplog: pytest.LogC
 BEGIN = """
 import fcntl, logging, os, signal, sys, termios, time
 fcntl.ioctl(2, termios.TIOCSCTTY, 0) if os.getpid() == os.getsid(0) else None
-from prasanga import progress as module
-from prasanga.progress import progress
+from prasanga.base import progress as module
+from prasanga.base.progress import progress
 from fake_clock import FakeClock
 
 clock = module.clock = FakeClock()
@@ -402,7 +402,8 @@ def test_a_dumb_terminal_and_the_background_have_lines(
 
 def test_progress_is_light_to_import() -> None:
     code = (
-        "import sys, prasanga.progress; print([m for m in ('tqdm', 'psutil', 'numpy', 'polars') if m in sys.modules])"
+        "import sys, prasanga.base.progress; "
+        "print([m for m in ('tqdm', 'numpy', 'polars', 'psutil') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

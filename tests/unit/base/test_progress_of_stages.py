@@ -21,18 +21,18 @@ from sentence_tables import SCHEMA, occurrence
 from prasanga.associations import CeatSettings, TestSettings, differences, measure_ceat
 from prasanga.associations.permutation import permutation_test_of_scores
 from prasanga.associations.weat import measure_weat
+from prasanga.base.parquet import write_table
 from prasanga.embeddings.pooling import Pooling
 from prasanga.embeddings.stage import Item, fill
-from prasanga.likelihoods import load_scorer, parts, score_pairs
+from prasanga.likelihoods import load_scorer, queries, score_pairs
 from prasanga.likelihoods.log_probability import LogProbabilityItem, score_items
-from prasanga.likelihoods.parts import Answered
+from prasanga.likelihoods.queries import Answered
 from prasanga.models import train_model
-from prasanga.parquet import write_table
 from prasanga.samples import cut_segments, draw, parse_length, short_stimuli
 from prasanga.samples.release import Text, write_release
-from prasanga.sentences import SENTENCE_SCHEMA, Shard, extract_shard, manifest, read_corpus
+from prasanga.sentences import SENTENCE_SCHEMA, Shard, extract_shard, files, read_corpus
 from prasanga.sentences.audit import concordance, count_forms, length_histogram
-from prasanga.sentences.manifest import update_manifest
+from prasanga.sentences.files import update_manifest
 from prasanga.static import read_vectors, sentences_of, spool, train_glove, train_word2vec
 from prasanga.text import normalizer
 from prasanga_construction.generation import load_writer
@@ -83,7 +83,7 @@ def test_a_part_of_a_file_has_the_size_of_the_part(tmp_path: Path, caplog: Log) 
 
 
 def test_digests_and_reading_a_corpus(tmp_path: Path, caplog: Log, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(manifest, "_PIECE", 1 << 20)
+    monkeypatch.setattr(files, "_PIECE", 1 << 20)
     shard = corpus_file(tmp_path, "txt")
     with long_job(caplog, "corpus files read for their digests"):
         found = update_manifest(tmp_path / "one.json", [shard.path])
@@ -113,7 +113,7 @@ def test_audit(table: Path, caplog: Log) -> None:
         "counting lengths": lambda: length_histogram([table]),
         "drawing the concordance": lambda: concordance([table], 5, 47),
     }
-    caplog.set_level(logging.INFO, logger="prasanga.progress")
+    caplog.set_level(logging.INFO, logger="prasanga.base.progress")
     for name, task in tasks.items():
         expected = task()
         with slow_clock():
@@ -232,7 +232,7 @@ def test_permutations(caplog: Log) -> None:
 
 @pytest.mark.parametrize("waiting", [20, 1 << 21])
 def test_sentences_of_pairs(tmp_path: Path, caplog: Log, monkeypatch: pytest.MonkeyPatch, waiting: int) -> None:
-    monkeypatch.setattr(parts, "WAITING", waiting)
+    monkeypatch.setattr(queries, "WAITING", waiting)
     scorer = load_scorer(build("bert", tmp_path), pieces_per_batch=32)
     pairs = pl.DataFrame(
         {

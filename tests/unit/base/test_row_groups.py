@@ -8,8 +8,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from prasanga.errors import InputError
-from prasanga.parquet import made_from, read_where, write_row_groups
+from prasanga.base.errors import InputError
+from prasanga.base.parquet import made_from, read_where, write_row_groups
 
 SCHEMA = pa.schema(
     [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from prasanga.seeds import generator, seed_of
+from prasanga.base.seeds import generator, seed_of
 
 
 def test_seeds_are_what_they_were() -> None:

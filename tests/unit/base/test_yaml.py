@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from prasanga.base.config import read_config
+from prasanga.base.errors import InputError
 from prasanga.base.yaml import load_yaml
-from prasanga.config_files import read_config
-from prasanga.errors import InputError
-from prasanga.lexicon.spelling import read_yaml
+from prasanga.lexicon.model import read_yaml
 
 
 def test_plain_data_is_read_as_it_stands() -> None:

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import yaml
 
-from prasanga.config import complete, describe, read_schema, require_names_apart
-from prasanga.errors import InputError
+from prasanga.base.config import complete, describe, read_schema, require_names_apart
+from prasanga.base.errors import InputError
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from prasanga.config import complete, read_schema
+from prasanga.base.config import complete, read_schema
 from prasanga.lexicon import load_lexicon, load_templates
 from prasanga.report.published import match_models, read_models
 from prasanga.samples import fill_templates

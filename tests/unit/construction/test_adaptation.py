@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 from prasanga_construction.adaptation import CONCERNS, FILLED_IN, Adaptation, adaptation_sheet, read_adaptation
 from prasanga_construction.sheets import Row
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 from prasanga.pairs.alignment import align_words
 from prasanga.pairs.reading import read_pair_file
 from prasanga_construction.building import (

@@ -11,7 +11,7 @@ import pytest
 import torch
 from tiny_models import SENTENCES, build
 
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 from prasanga_construction.generation import SeededDraw, Writer, load_writer, writer_of
 
 PROMPTS = [SENTENCES[0], "Rahim reads", SENTENCES[4]]

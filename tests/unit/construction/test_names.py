@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 from prasanga_construction.adaptation import has_name, possible_names, read_names, suggest_names
 
 CANDIDATES = Path(__file__).parents[3] / "resources/candidates"

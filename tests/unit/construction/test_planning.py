@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 from prasanga.provenance.code import fingerprint
 from prasanga_construction.annotation import write_sheets
 from prasanga_construction.planning import Plan, is_asked_for

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tiny_models import build
 
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 from prasanga_construction.generation import load_writer
 from prasanga_construction.identities import Identities, load_identities
 from prasanga_construction.proposals import propose_attributes, propose_sentences

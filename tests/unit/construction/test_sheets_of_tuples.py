@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 from prasanga_construction.annotation import SHEET_COLUMNS, add_votes, read_sheet, write_sheets
 from prasanga_construction.tuples import BiasTuple
 

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 from tiny_models import SENTENCES, build
 
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 from prasanga_construction.generation import load_writer
 from prasanga_construction.translation import Asking, how_to_ask, translate_pairs
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 from prasanga.pairs import read_pairs
 from prasanga_construction.adaptation import CONCERNS, adaptation_instructions
 from prasanga_construction.choices import (

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from prasanga.base.errors import InputError
 from prasanga.embeddings import settings
 from prasanga.embeddings.settings import decide_once
-from prasanga.errors import InputError
 
 
 @pytest.fixture(params=["links", "no links"])

@@ -11,9 +11,9 @@ import pytest
 import torch
 from plain_embedding import Span
 
+from prasanga.base.errors import InputError
 from prasanga.embeddings import forward, load_encoder
 from prasanga.embeddings.forward import vectors_of
-from prasanga.errors import InputError
 
 TinyModel = Callable[..., Path]
 Targets = tuple[list[str], list[Span]]

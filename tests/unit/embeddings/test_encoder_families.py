@@ -15,8 +15,8 @@ import transformers
 from plain_embedding import PlainEmbedder, Span
 from tiny_models import BLOCKS, FAMILIES, WIDTH
 
+from prasanga.base.errors import InputError
 from prasanga.embeddings import load_encoder
-from prasanga.errors import InputError
 
 Plain = Callable[..., PlainEmbedder]
 TinyModel = Callable[..., Path]

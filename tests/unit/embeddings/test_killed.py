@@ -13,7 +13,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from prasanga.parquet import write_table
+from prasanga.base.parquet import write_table
 from prasanga.samples.segments import segment_id
 
 JOB = """

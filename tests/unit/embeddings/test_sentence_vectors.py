@@ -15,6 +15,8 @@ import pytest
 from plain_embedding import PlainEmbedder
 from tiny_models import FAMILIES
 
+from prasanga.base.errors import InputError
+from prasanga.base.parquet import made_from, write_table
 from prasanga.embeddings import (
     Pooling,
     VectorSettings,
@@ -26,9 +28,7 @@ from prasanga.embeddings import (
 )
 from prasanga.embeddings.pooling import read_inputs, sentence_pooling
 from prasanga.embeddings.shards import require_shards
-from prasanga.errors import InputError
 from prasanga.models import ModelOptions, check_model
-from prasanga.parquet import made_from, write_table
 from prasanga.samples.segments import segment_id
 
 TinyModel = Callable[..., Path]

@@ -10,9 +10,9 @@ from typing import Any
 import polars as pl
 import pytest
 
+from prasanga.base.errors import InputError
 from prasanga.embeddings import VectorSettings, compare_with_full_precision, open_stores, settle_dtype, start_encoder
 from prasanga.embeddings.settings import code_of_vectors
-from prasanga.errors import InputError
 from prasanga.models import ModelOptions, check_model
 
 REPORT: dict[str, Any] = {"identity": {"sha256": "ab"}, "blocks": 12}
@@ -80,12 +80,10 @@ def test_the_code_that_makes_vectors_and_no_other() -> None:
         "prasanga.embeddings.pooling",
         "prasanga.embeddings.store",
         "prasanga.models",  # code of `tokenizer_options` that runs when it is imported
-        "prasanga.models.drawing",
         "prasanga.models.loading",
         "prasanga.models.options",
-        "prasanga.models.padding",
+        "prasanga.models.batches",
         "prasanga.models.pieces",
-        "prasanga.models.quantization",
         "prasanga.models.shape",
         "prasanga.models.tokenizer_options",
     }

@@ -16,7 +16,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from prasanga.documents import read_document
+from prasanga.base.documents import read_document
+from prasanga.base.errors import InputError
+from prasanga.base.parquet import made_from, write_table
 from prasanga.embeddings import (
     EncoderReport,
     Pooling,
@@ -30,8 +32,6 @@ from prasanga.embeddings import (
 )
 from prasanga.embeddings.pooling import Inputs
 from prasanga.embeddings.shards import require_shards
-from prasanga.errors import InputError
-from prasanga.parquet import made_from, write_table
 from prasanga.samples.segments import segment_id
 
 WIDTH = 4

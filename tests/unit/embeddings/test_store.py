@@ -19,6 +19,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from prasanga.base.errors import InputError
+from prasanga.base.parquet import write_row_groups
 from prasanga.embeddings.store import (
     Rows,
     StoredDtype,
@@ -28,8 +30,6 @@ from prasanga.embeddings.store import (
     vector_key,
     vectors_to_arrow,
 )
-from prasanga.errors import InputError
-from prasanga.parquet import write_row_groups
 
 KEY = "k1"
 

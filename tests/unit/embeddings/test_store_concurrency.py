@@ -15,8 +15,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from prasanga.base.parquet import write_row_groups
 from prasanga.embeddings.store import Rows, VectorStore
-from prasanga.parquet import write_row_groups
 
 WORKER = """
 import sys

@@ -13,8 +13,8 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
+from prasanga.base.parquet import require_every_page, write_row_groups
 from prasanga.embeddings import Rows, VectorStore
-from prasanga.parquet import require_every_page, write_row_groups
 
 
 def rows(*numbers: int) -> Rows:

@@ -14,11 +14,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from prasanga.documents import read_document
+from prasanga.base.documents import read_document
+from prasanga.base.errors import InputError
+from prasanga.base.parquet import write_row_groups
 from prasanga.embeddings import StoredEmbeddings, list_shards, read_common_occurrences, read_embeddings
 from prasanga.embeddings.store import vectors_to_arrow
-from prasanga.errors import InputError
-from prasanga.parquet import write_row_groups
 
 WIDTH = 4
 MADE = {

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pytest
 from tiny_models import FAMILIES
 
+from prasanga.base.parquet import write_table
 from prasanga.embeddings import (
     StoredEmbeddings,
     VectorSettings,
@@ -26,7 +27,6 @@ from prasanga.embeddings import (
     start_encoder,
 )
 from prasanga.models import ModelOptions, check_model
-from prasanga.parquet import write_table
 from prasanga.samples.segments import segment_id
 
 TinyModel = Callable[..., Path]

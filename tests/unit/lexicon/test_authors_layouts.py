@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 from prasanga.lexicon import Lexicon, WordSet, load_lexicon
 from prasanga.text import fold, normalize, words
 

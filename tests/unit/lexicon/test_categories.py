@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 from prasanga.lexicon.categories import (
     chosen_categories,
     read_categories,

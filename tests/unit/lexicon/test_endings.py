@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from prasanga.lexicon.endings import (
+from prasanga.lexicon.inflection import (
     after_hyphen,
     after_vowel,
     begins_with_vowel,

@@ -22,8 +22,8 @@ from prasanga.lexicon import (
     load_lexicon,
     load_templates,
 )
-from prasanga.lexicon.slots import with_article
-from prasanga.lexicon.spelling import spelling_of
+from prasanga.lexicon.model import spelling_of
+from prasanga.lexicon.templates import with_article
 from prasanga.sentences import Matcher, longest
 
 ROOT = Path(__file__).parents[3]

@@ -10,10 +10,11 @@ from typing import Any
 
 import pytest
 
-from prasanga.errors import InputError
-from prasanga.lexicon import categories_of, forms_table, load_lexicon, loading, planning
-from prasanga.lexicon.planning import LexiconPlan, plan_lexicon
-from prasanga.lexicon.table import words_for_templates
+from prasanga.base.errors import InputError
+from prasanga.lexicon import categories_of, forms_table, load_lexicon, loading
+from prasanga.lexicon.categories import words_for_templates
+from prasanga.plan import inputs
+from prasanga.plan.inputs import LexiconPlan, plan_lexicon
 from prasanga.provenance import digest_of
 from prasanga.provenance.code import Code
 
@@ -124,7 +125,7 @@ def test_another_normalization_is_another_lexicon(files: Any, plan: Plan, readin
 
 def test_other_code_reads_the_lexicon_anew(plan: Plan, readings: list[object], monkeypatch: pytest.MonkeyPatch) -> None:
     plan()
-    monkeypatch.setattr(planning, "fingerprint_of", lambda *_: Code("edited", {}))
+    monkeypatch.setattr(inputs, "fingerprint_of", lambda *_: Code("edited", {}))
     plan()
     assert len(readings) == 2
 
@@ -215,7 +216,7 @@ def test_every_file_that_the_reader_opens_counts(
         with monkeypatch.context() as patch:
             patch.setattr(Path, "read_text", spy)
             load_lexicon(stimuli, groups)
-        counted = {str(path) for given in (stimuli, groups) if given for path in planning._files(given)}
+        counted = {str(path) for given in (stimuli, groups) if given for path in inputs._files(given)}
         assert opened, stimuli
         assert opened <= counted, stimuli
         plan_lexicon(stimuli, groups, cache=cache)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 from prasanga.lexicon import (
     Stimulus,
     WordSet,

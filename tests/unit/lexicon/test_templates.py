@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 from prasanga.lexicon import (
     Lexicon,
     Stimulus,
@@ -23,9 +23,8 @@ from prasanga.lexicon import (
     require_searched,
 )
 from prasanga.lexicon.categories import require_language
-from prasanga.lexicon.planning import plan_lexicon
-from prasanga.lexicon.slots import with_article
-from prasanga.lexicon.templates import require_classes, texts_of
+from prasanga.lexicon.templates import require_classes, texts_of, with_article
+from prasanga.plan.inputs import plan_lexicon
 from prasanga.sentences import Matcher
 from prasanga.text import normalize
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 from prasanga.lexicon import Lexicon, check_examples, inflections, load_lexicon, load_suffix_groups
 from prasanga.sentences import Matcher, longest
 from prasanga.text import fold, normalize, normalize_batch, normalizer

@@ -7,7 +7,7 @@ import math
 import polars as pl
 import pytest
 
-from prasanga.likelihoods.differences import DIFFERENCES_SCHEMA, pair_differences
+from prasanga.likelihoods.bias import DIFFERENCES_SCHEMA, pair_differences
 from prasanga.pairs.preferences import add_differences
 
 ROWS = [

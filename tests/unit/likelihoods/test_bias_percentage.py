@@ -13,10 +13,9 @@ from typing import Any
 import polars as pl
 import pytest
 
-from prasanga.errors import InputError
-from prasanga.likelihoods.bias import BIAS_SCHEMA, bias_percentage
-from prasanga.likelihoods.percentages import Counts, exact_interval, percentage
-from prasanga.pairs.names import FEWEST_PAIRS
+from prasanga.base.errors import InputError
+from prasanga.likelihoods.bias import BIAS_SCHEMA, Counts, bias_percentage, exact_interval, percentage
+from prasanga.pairs.preferences import FEWEST_PAIRS
 
 # pair, type, label, score of the first, of the second, why left out
 PAIRS = [

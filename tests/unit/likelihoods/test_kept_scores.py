@@ -9,9 +9,9 @@ import polars as pl
 import pytest
 
 from prasanga.base.store import Store
-from prasanga.likelihoods import kept
-from prasanga.likelihoods.kept import open_scores, score_missing
+from prasanga.likelihoods import stage
 from prasanga.likelihoods.measures import SCORES
+from prasanga.likelihoods.stage import open_scores, score_missing
 
 
 class Counting:
@@ -77,7 +77,7 @@ def test_sets_of_one_key_share_scores_and_keys_do_not(tmp_path: Path) -> None:
 
 def test_the_versions_that_computed_scores_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     score, libraries = Counting(), ("tokenizers", "torch", "transformers")
-    monkeypatch.setattr(kept, "_versions", lambda: dict.fromkeys(libraries, "earlier"))
+    monkeypatch.setattr(stage, "_versions", lambda: dict.fromkeys(libraries, "earlier"))
     score_missing(table(("en", "a", "bb")), opened(tmp_path), score)
     monkeypatch.undo()
     found = score_missing(table(("en", "a", "bb"), ("en", "c", "d")), opened(tmp_path), score)

@@ -14,7 +14,7 @@ import torch
 import transformers
 from scoring_models import build
 
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 from prasanga.likelihoods import load_scorer, score_log_probability
 from prasanga.likelihoods.engine import Scorer
 from prasanga.likelihoods.log_probability import LogProbabilityItem

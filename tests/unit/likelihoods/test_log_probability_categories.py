@@ -14,15 +14,15 @@ import pytest
 from planted_scorer import PlantedScorer
 
 from prasanga.associations import TestSettings
-from prasanga.associations.gathering import gather
-from prasanga.associations.resampling import draw_resampling
-from prasanga.associations.shuffles import shuffled_effects
-from prasanga.errors import InputError
+from prasanga.associations.corrections import gather
+from prasanga.associations.estimates import shuffled_effects
+from prasanga.associations.intervals import draw_resampling
+from prasanga.base.errors import InputError
 from prasanga.lexicon import Lexicon
 from prasanga.lexicon.model import Stimulus
-from prasanga.likelihoods.category_scores import CategoryTables, score_categories
+from prasanga.likelihoods.categories import CategoryTables, score_categories
+from prasanga.likelihoods.log_probability import TermScores, combined
 from prasanga.likelihoods.templates import CategoryTemplates, load_category_templates
-from prasanga.likelihoods.term_scores import TermScores, combined
 
 SETS = {
     "he": ["king", "prince", "duke", "lord"],

@@ -8,15 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from prasanga.associations.categories import category_of
-from prasanga.errors import InputError
+from prasanga.associations.estimates import category_of
+from prasanga.base.errors import InputError
 from prasanga.lexicon import Lexicon, categories_of, load_lexicon
-from prasanga.lexicon.spelling import spelling_of
-from prasanga.likelihoods.slots import fill_sentence, form_for, read_sentence
+from prasanga.lexicon.model import spelling_of
 from prasanga.likelihoods.structures import GROUPS, load_structures, trait_sentences
 from prasanga.likelihoods.templates import (
     category_sentences,
+    fill_sentence,
+    form_for,
     load_category_templates,
+    read_sentence,
     require_sentences,
     sides_exchanged,
 )

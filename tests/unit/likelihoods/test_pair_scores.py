@@ -19,12 +19,12 @@ import transformers
 from plain_scores import PlainScorer
 from scoring_models import FAMILIES, KINDS, build
 
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 from prasanga.likelihoods import bias_percentage, load_scorer, score_pairs
 from prasanga.likelihoods.engine import Scorer
 from prasanga.likelihoods.measures import SCORES
 from prasanga.pairs import align_spans
-from prasanga.pairs.reasons import REASONS
+from prasanga.pairs.preferences import REASONS
 
 PAIRS = [
     ("bn", "মায়ের হাতে একটি লাল গোলাপ ছিল, বাবার হাতে কাঁঠাল।", "বাবার হাতে একটি লাল গোলাপ ছিল, বাবার হাতে কাঁঠাল।"),

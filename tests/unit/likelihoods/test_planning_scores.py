@@ -9,9 +9,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from prasanga.errors import InputError
-from prasanga.likelihoods.planning import digest_of_set, require_scores
-from prasanga.parquet import write_table
+from prasanga.base.errors import InputError
+from prasanga.base.parquet import write_table
+from prasanga.plan.inputs import digest_of_set, require_scores
 
 RECORDED = {
     "which": {"model": "models/mine", "files": {"config.json": [10, 123]}, "options": {"remote_code": False}},

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from prasanga.errors import InputError
-from prasanga.models.halving import Halving, no_memory_for
+from prasanga.base.errors import InputError
+from prasanga.models.batches import Halving, no_memory_for
 
 
 class Device:

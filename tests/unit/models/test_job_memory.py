@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from prasanga.models.job_memory import megabytes_of
+from prasanga.plan.models import megabytes_of
 
 
 def test_a_trained_model_is_small() -> None:

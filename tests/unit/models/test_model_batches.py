@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prasanga.models.batches import plan_batches
-from prasanga.models.padding import pad
+from prasanga.models.batches import pad, plan_batches
 
 
 @given(st.lists(st.integers(1, 60), max_size=80).map(sorted), st.integers(1, 400))

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 import torch
 
-from prasanga.models.budget import find_budget
+from prasanga.models.batches import find_budget
 
 
 def device(memory: int, saturated: int) -> tuple[Callable[[int], float], list[int]]:

@@ -21,7 +21,7 @@ from scoring_models import build as build_for_scores
 from tiny_models import build
 from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, AutoModelForSeq2SeqLM
 
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 from prasanga.models import load_model, load_tokenizer, model_identity
 from prasanga.models.checking import check_model
 from prasanga.models.heads import load_with_head

@@ -12,9 +12,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from prasanga.errors import InputError
-from prasanga.models import cards as cards_module
-from prasanga.models.cards import Card, claim_cards
+from prasanga.base.errors import InputError
+from prasanga.models import gpus as cards_module
 from prasanga.models.devices import (
     check_device,
     claim_device,
@@ -23,12 +22,13 @@ from prasanga.models.devices import (
     resolve_dtype,
     warn_if_slow,
 )
+from prasanga.models.gpus import Card, claim_cards
 
 # Claims a card, says which one, and holds it until its input ends.
 _CLAIMANT = """
 import sys
 from pathlib import Path
-from prasanga.models.cards import Card, claim_cards
+from prasanga.models.gpus import Card, claim_cards
 
 cards = [Card(i, f"uuid-{i}", int(free)) for i, free in enumerate(sys.argv[3].split(","))]
 print(*(card.index for card in claim_cards(cards, int(sys.argv[2]), folder=Path(sys.argv[1]))), flush=True)
@@ -199,5 +199,5 @@ def test_half_precision_on_a_cpu_without_it_is_said(tmp_path: Path, caplog: pyte
 
 
 def test_claiming_needs_no_torch() -> None:
-    program = "import sys, prasanga.models.cards, prasanga.models.options; assert 'torch' not in sys.modules"
+    program = "import sys, prasanga.models.gpus, prasanga.models.options; assert 'torch' not in sys.modules"
     subprocess.run([sys.executable, "-c", program], check=True)

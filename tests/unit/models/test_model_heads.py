@@ -16,12 +16,11 @@ from scoring_models import FAMILIES, KINDS, build
 from tiny_models import SENTENCES
 from tiny_models import build as build_for_vectors
 
-from prasanga.errors import InputError
-from prasanga.models import attended
-from prasanga.models.attended import SUMMING
-from prasanga.models.heads import ModelWithHead, load_with_head, mask_of, require_mask
+from prasanga.base.errors import InputError
+from prasanga.models import heads
+from prasanga.models.heads import SUMMING, ModelWithHead, load_with_head, mask_of, require_mask
 from prasanga.models.options import ModelOptions
-from prasanga.models.quantization import Int8Linear
+from prasanga.models.shape import Int8Linear
 
 CLASSES = {
     "encoder": "AutoModelForMaskedLM",
@@ -128,7 +127,7 @@ def test_attention_is_summed_in_parts_of_any_size(
     ran: list[int] = []
     real = torch.Tensor.softmax
     monkeypatch.setattr(torch.Tensor, "softmax", lambda self, dim: ran.append(self.numel()) or real(self, dim=dim))
-    monkeypatch.setitem(attended._AT_ONCE, "cpu", at_once)
+    monkeypatch.setitem(heads._AT_ONCE, "cpu", at_once)
     in_parts = model.states_and_attention(read)
     assert max(ran) <= max(at_once, max(map(len, read)))  # never less than one reader's
     torch.testing.assert_close(in_parts[0], states, atol=1e-5, rtol=1e-5)

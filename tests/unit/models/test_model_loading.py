@@ -17,9 +17,9 @@ from safetensors.torch import load_file, save_file
 from tiny_models import build, byte_fallback, save_tokenizer
 from transformers import AutoTokenizer
 
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 from prasanga.models import load_model, model_identity, resolve_dtype, train_model
-from prasanga.models.cards import Card
+from prasanga.models.gpus import Card
 from prasanga.models.hub import open_source
 from prasanga.models.loading import load_tokenizer, place_model
 from prasanga.models.options import ModelOptions

@@ -14,13 +14,13 @@ import torch
 import transformers
 from safetensors.torch import load_file
 
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
+from prasanga.base.seeds import seed_of
 from prasanga.models import ModelOptions, load_model
-from prasanga.models.drawing import spread
-from prasanga.models.memory import require_room
+from prasanga.models.devices import require_room
+from prasanga.models.loading import spread
 from prasanga.models.shape import Size
-from prasanga.models.studied import studied_models, twins_of
-from prasanga.seeds import seed_of
+from prasanga.plan.models import studied_models, twins_of
 
 MURIL = {"path": "google/muril-base-cased", "revision": "abc", "layer": -1, "dtype": "auto"}
 LLAMA = Size(parameters=6_607_343_616, linear=6_476_005_376, rows=1_359_872)

@@ -12,11 +12,10 @@ from typing import Any
 
 import pytest
 
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 from prasanga.models import train_model
-from prasanga.models.identity import model_identity
+from prasanga.models.identity import model_identity, require_unchanged
 from prasanga.models.options import ModelOptions
-from prasanga.models.unchanged import require_unchanged
 
 SMALL: dict[str, Any] = {"hidden_size": 16, "layers": 1, "heads": 2, "vocabulary_size": 90, "steps": 2}
 TEXTS = ["মা ঘরে ফুল দেখে।", "বাবা বাগানে চাঁদ দেখে।"]

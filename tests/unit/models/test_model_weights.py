@@ -13,12 +13,11 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 from prasanga.models import load_model
 from prasanga.models.hub import open_source
-from prasanga.models.identity import model_identity
+from prasanga.models.identity import find_weights, model_identity, stored_shapes
 from prasanga.models.options import ModelOptions
-from prasanga.models.weights import find_weights, stored_shapes
 
 Copy = Callable[[str], Path]
 

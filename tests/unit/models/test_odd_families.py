@@ -13,7 +13,7 @@ import tiny_models
 import torch
 import transformers as t
 
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 from prasanga.likelihoods import load_scorer, score_pairs
 
 PAIRS = pl.DataFrame(

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 from prasanga.models.options import KINDS
-from prasanga.models.studied import (
+from prasanga.plan.models import (
     asked_of_model,
     files_of_model,
     kind_at_hand,
@@ -141,8 +141,8 @@ def test_a_model_of_the_hub_has_no_files_to_watch(tmp_path: Path) -> None:
 
 def test_planning_imports_no_torch() -> None:
     program = (
-        "import sys; from prasanga.models.studied import kind_at_hand; kind_at_hand({'path': 'a/b'});"
-        "sys.exit(bool({'torch', 'polars', 'transformers'} & set(sys.modules)))"
+        "import sys; from prasanga.plan.models import kind_at_hand; kind_at_hand({'path': 'a/b'});"
+        "sys.exit(bool({'torch', 'transformers'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 

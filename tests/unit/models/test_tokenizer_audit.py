@@ -12,7 +12,7 @@ from polars.testing import assert_frame_equal
 from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 from transformers import PreTrainedTokenizerFast
 
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 from prasanga.models.tokenizer_audit import TABLE_SCHEMA, TokenizerAudit, audit_tokenizer
 
 # Stimulus: its forms. Flower and fruit differ in one vowel sign, and so do moon (without its candrabindu) and levy.

@@ -14,15 +14,14 @@ import pytest
 import torch
 from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokenizer
 
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 from prasanga.likelihoods.engine import Scorer, load_scorer
-from prasanga.likelihoods.sentence_queries import SentenceQueries
+from prasanga.likelihoods.measures import SentenceQueries
 from prasanga.models import check_model, train_model
-from prasanga.models.byte_pieces import SENTINELS, train_byte_tokenizer
 from prasanga.models.heads import load_with_head
+from prasanga.models.objectives import hide_words, places_of, read_stream
 from prasanga.models.pieces import overlapping, read_pieces
-from prasanga.models.spans import hide_words, places_of, read_stream
-from prasanga.models.tokenizer import piece_id
+from prasanga.models.tiny import SENTINELS, piece_id, train_byte_tokenizer
 
 WHERE, WHAT = ("ঘরে", "বাগানে", "মাঠে"), ("ফুল", "চাঁদ", "পাখি", "নদী")
 TEXTS = [f"{who} {where} {what} দেখে।" for who in ("মা", "বাবা", "রহিম") for where in WHERE for what in WHAT]
@@ -87,7 +86,7 @@ def test_two_runs_write_the_same_bytes_whatever_the_threads(kind: str, tmp_path:
 
 def test_another_process_learns_the_same_tokenizer() -> None:
     program = (
-        "import hashlib, sys; from prasanga.models.byte_pieces import train_byte_tokenizer as train;"
+        "import hashlib, sys; from prasanga.models.tiny import train_byte_tokenizer as train;"
         f"print(hashlib.sha256(train({TEXTS!r}, 400).to_str().encode()).hexdigest())"
     )
     printed = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 from prasanga.pairs import Alignment, Word, align_spans, align_words, words_of
 from prasanga.pairs.alignment import match_words
 

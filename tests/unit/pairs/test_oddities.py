@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from prasanga.pairs import read_pair_file
-from prasanga.pairs.oddity_kinds import KINDS
+from prasanga.pairs.oddities import KINDS
 
 WriteCsv = Callable[..., Path]
 

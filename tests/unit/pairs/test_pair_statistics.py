@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from prasanga.pairs import read_pairs, statistics
-from prasanga.pairs.names import OVERALL
+from prasanga.pairs.preferences import OVERALL
 from prasanga.pairs.reading import SCHEMA
 
 

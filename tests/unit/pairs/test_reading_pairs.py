@@ -10,10 +10,10 @@ from typing import Any
 import polars as pl
 import pytest
 
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 from prasanga.pairs import align_words, read_pair_file, read_pairs
+from prasanga.pairs.alignment import read_mark
 from prasanga.pairs.layouts import LAYOUTS, require_layout
-from prasanga.pairs.marks import read_mark
 from prasanga.pairs.reading import SCHEMA
 
 WriteCsv = Callable[..., Path]

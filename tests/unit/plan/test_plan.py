@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 import yaml
 
-from prasanga.config import complete, read_schema
-from prasanga.errors import InputError
+from prasanga.base.config import complete, read_schema
+from prasanga.base.errors import InputError
 from prasanga.methods import FAMILY, names_of
 from prasanga.plan import Files, Settings, Study, digests_of, require_results
 

@@ -15,8 +15,8 @@ import pyarrow.parquet as pq
 import pytest
 from noted_results import CIRCUMSTANCES, CODE, NotedResults, small_results
 
-from prasanga.errors import InputError
-from prasanga.parquet import write_table
+from prasanga.base.errors import InputError
+from prasanga.base.parquet import write_table
 from prasanga.provenance.check import Check, check_results, say
 from prasanga.provenance.code import Code
 from prasanga.provenance.ledger import LEDGER, synchronize
@@ -146,13 +146,13 @@ def test_without_a_ledger_nothing_is_known(noted: NotedResults) -> None:
 
 
 def test_other_code_than_that_of_the_neighbours(noted: NotedResults) -> None:
-    newer = Code("cccccccccccc", {**CODE.definitions, "prasanga.parquet.write": "dddddddddddd"})
+    newer = Code("cccccccccccc", {**CODE.definitions, "prasanga.base.parquet.write": "dddddddddddd"})
     noted.make("results/report/tables/ceat.md", "| a |\n", "write_tables", [TABLE], code=newer)
     noted.end_run()
     findings = check(noted).wrong
     assert {each.kind for each in findings} == {"code"}
     assert len(findings) == 6
-    assert "prasanga.parquet.write ba9876543210" in findings[0].text
+    assert "prasanga.base.parquet.write ba9876543210" in findings[0].text
 
 
 def test_a_setting_of_an_earlier_config_beside_one_of_the_new(noted: NotedResults) -> None:
@@ -193,17 +193,19 @@ def test_other_libraries_are_told_and_not_wrong(noted: NotedResults) -> None:
 
 def test_code_that_was_edited_since_is_told_and_not_wrong(noted: NotedResults) -> None:
     assert found(noted, code={"measure.py": CODE}) == []
-    edited = Code("cccccccccccc", {**CODE.definitions, "prasanga.parquet.write": "dddddddddddd"})
+    edited = Code("cccccccccccc", {**CODE.definitions, "prasanga.base.parquet.write": "dddddddddddd"})
     [finding] = check(noted, code={"measure.py": edited}).findings
     assert (finding.kind, finding.is_wrong) == ("newer code", False)
-    assert finding.text.startswith("6 result(s) were made before an edit of prasanga.parquet.write; a run that needs")
+    assert finding.text.startswith(
+        "6 result(s) were made before an edit of prasanga.base.parquet.write; a run that needs"
+    )
 
 
 def test_notes_of_an_older_version_name_modules(noted: NotedResults) -> None:
     """Each module that a script reached was a parameter of its own."""
     ledger = noted.results / LEDGER
     old = ledger.read_text(encoding="utf-8").replace(
-        "\"'measure.py 0123456789ab'\"", "\"'measure.py 0123456789ab'\", \"'prasanga.parquet ba9876543210'\""
+        "\"'measure.py 0123456789ab'\"", "\"'measure.py 0123456789ab'\", \"'prasanga.base.parquet ba9876543210'\""
     )
     ledger.write_text("".join(line for line in old.splitlines(keepends=True) if "definitions" not in line))
     assert found(noted) == []

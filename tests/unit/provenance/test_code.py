@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from prasanga.digests import read_cache, write_cache
-from prasanga.parquet import replacing
+from prasanga.base.documents import read_cache, write_cache
+from prasanga.base.parquet import replacing
 from prasanga.provenance import fingerprint
 from prasanga.provenance.code import Code, edits, fingerprint_of, remembered, say_edits
 
@@ -381,15 +381,17 @@ def test_another_package_of_the_project_is_followed(project: Project) -> None:
 
 
 def test_of_functions() -> None:
-    found = fingerprint_of(replacing, "prasanga.parquet.write_text").definitions
-    assert {"prasanga.parquet.write_text", "prasanga.parquet.replacing"} <= set(found)
+    found = fingerprint_of(replacing, "prasanga.base.parquet.write_text").definitions
+    assert {"prasanga.base.parquet.write_text", "prasanga.base.parquet.replacing"} <= set(found)
     assert not [name for name in found if name.startswith("prasanga.provenance")]  # which is left out everywhere
-    without = fingerprint_of("prasanga.parquet.write_text", without=["prasanga.parquet.replacing"]).definitions
-    assert "prasanga.parquet.replacing" not in without
-    assert "prasanga.parquet.write_text" in without
+    without = fingerprint_of(
+        "prasanga.base.parquet.write_text", without=["prasanga.base.parquet.replacing"]
+    ).definitions
+    assert "prasanga.base.parquet.replacing" not in without
+    assert "prasanga.base.parquet.write_text" in without
 
 
-@pytest.mark.parametrize("name", ["prasanga.parquet.no_such_function", "prasanga.nowhere.f", "elsewhere.f"])
+@pytest.mark.parametrize("name", ["prasanga.base.parquet.no_such_function", "prasanga.nowhere.f", "elsewhere.f"])
 def test_a_function_that_is_no_more_is_told(name: str) -> None:
     with pytest.raises(LookupError, match=name):
         fingerprint_of(name)
@@ -413,7 +415,7 @@ def test_nothing_escapes_that_names_do_not_tell(project_root: Path, way: str) ->
 
 def test_scripts_of_the_workflow_reach_what_they_call(project_root: Path) -> None:
     found = set(fingerprint(project_root / "workflow/scripts/measure_ceat.py").definitions)
-    assert {"measure_ceat.py", "prasanga.parquet.replacing"} <= found
+    assert {"measure_ceat.py", "prasanga.base.parquet.replacing"} <= found
     assert not [name for name in found if name.startswith("prasanga.report")]
     assert not {name.rpartition(".")[2] for name in found} & {"describe", "log_to", "progress", "Progress"}
 
@@ -438,7 +440,7 @@ def test_an_edit_is_seen_whatever_the_times_say(project: Project, tmp_path: Path
 
 _PARSED = """
 import ast, sys
-from prasanga.parquet import replacing
+from prasanga.base.parquet import replacing
 from prasanga.provenance import fingerprint
 from prasanga.provenance.code import remembered
 parsed, parse = [], ast.parse

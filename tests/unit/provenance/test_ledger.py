@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 from prasanga.provenance.ledger import synchronize
 
 KEY = "results/tables/ceat.csv"

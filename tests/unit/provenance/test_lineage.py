@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 from noted_results import NotedResults, small_results
 
-from prasanga.errors import InputError
-from prasanga.parquet import write_table
+from prasanga.base.errors import InputError
+from prasanga.base.parquet import write_table
 from prasanga.provenance.__main__ import main
 from prasanga.provenance.ledger import synchronize
 from prasanga.provenance.lineage import fingerprint_inside, follow, identify, open_results, tell
@@ -101,7 +101,7 @@ def test_the_answer_names_all_that_it_was_made_from(noted: NotedResults) -> None
     assert "n_samples" not in said
     whole = tell(noted.results / FIGURE, whole=True)
     assert '"n_samples": 40' in whole
-    assert "prasanga.parquet.write ba9876543210" in whole
+    assert "prasanga.base.parquet.write ba9876543210" in whole
 
 
 def test_a_changed_file_is_said_to_be_one(noted: NotedResults) -> None:

@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 from prasanga.report import vendor
 from prasanga.report.assets import LIBRARIES, checked, page_assets, policy_of
 

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 from page_parts import cells_of, lines_of, names_of, numbers_of, part_of, plain, sheet_of
 
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 from prasanga.report.comparison import COMPARISON_SCHEMA, Comparison
 from prasanga.report.comparison_text import comparison_to_csv, comparison_to_markdown, reason_in
 from prasanga.report.figures.agreement import plot_published

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 from prasanga.report.cards import (
     COUNTS,
     LONGEST_LIST,

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 from prasanga.report.figures.canvas import WIDTHS
 from prasanga.report.figures.effects import plot_effect_by_length
 from prasanga.report.figures.palette import MODELS

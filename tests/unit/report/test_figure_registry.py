@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 from drawn_studies import drawn_study
 
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 from prasanga.report.figures.registry import FIGURES, Measured, drawings_of, figure_files
 from prasanga.report.figures.saving import draw_figure
 

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from page_parts import missing_in, numbers_of, sheet_of
 
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 from prasanga.report.grid import grid_of
 from prasanga.report.sections.ceat import all_numbers, effects, heat_sheet
 from prasanga.report.sections.estimates import shade_of

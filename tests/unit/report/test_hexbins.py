@@ -14,7 +14,7 @@ from matplotlib.collections import PolyCollection
 from matplotlib.colors import to_hex
 from scipy import stats
 
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 from prasanga.report.figures.palette import COUNTS, VARIABLES
 from prasanga.report.figures.saving import save_figure
 from prasanga.report.figures.traits import FEWEST, correlation, plot_hexbins

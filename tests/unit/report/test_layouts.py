@@ -11,8 +11,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from prasanga.config import complete, read_schema
-from prasanga.errors import InputError
+from prasanga.base.config import complete, read_schema
+from prasanga.base.errors import InputError
 from prasanga.report.ceat_table import HOLM, HOLM_OF_ATTRIBUTES, NOT_BY_DRAWS, to_markdown
 from prasanga.report.paper_tables import (
     SADHU,

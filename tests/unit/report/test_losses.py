@@ -10,9 +10,9 @@ import pytest
 from page_parts import lines_of, said_in, sheet_of
 from planted_pairs import planted_scores
 
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 from prasanga.likelihoods.bias import bias_percentage
-from prasanga.pairs.reasons import REASONS
+from prasanga.pairs.preferences import REASONS
 from prasanga.report.coverage import Loss, losses
 from prasanga.report.grid import words_left_out
 from prasanga.report.section import section_to_html

@@ -11,7 +11,7 @@ import pytest
 from page_parts import lines_of, names_of, numbers_of, plain, said_in, sheet_of, sheets_of
 
 from prasanga import methods as registry
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 from prasanga.report.findings import findings_of_differences, other_method
 from prasanga.report.section import Section
 from prasanga.report.sections.ceat import settling_of

@@ -17,7 +17,7 @@ import pytest
 from report_pages import CATEGORIES
 
 import prasanga.report
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 from prasanga.report.comparison import COMPARISON_SCHEMA
 from prasanga.report.methods_text import PAPERS, QUANTITIES, REFERENCES, fixed_choices
 from prasanga.report.page import render_page

@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 from prasanga.likelihoods.bias import bias_percentage
 from prasanga.pairs import align_spans, read_pairs
 from prasanga.pairs.preferences import add_differences

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from planted_pairs import planted_scores
 
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 from prasanga.likelihoods.bias import bias_percentage
 from prasanga.report.comparison import COMPARISON_SCHEMA, SUMMARY_SCHEMA, Comparison, compare, compare_pairs
 from prasanga.report.comparison_text import pairs_to_markdown, with_pairs

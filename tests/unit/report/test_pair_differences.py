@@ -11,8 +11,8 @@ import pytest
 from planted_pairs import planted_scores
 from scipy import stats
 
-from prasanga.errors import InputError
-from prasanga.likelihoods.differences import pair_differences
+from prasanga.base.errors import InputError
+from prasanga.likelihoods.bias import pair_differences
 from prasanga.report.figures.pair_differences import FEWEST, density, plot_differences
 from prasanga.report.figures.saving import save_figure
 

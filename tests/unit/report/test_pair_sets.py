@@ -10,7 +10,7 @@ import pytest
 from page_parts import lines_of, names_of, part_of, plain, sheet_of
 from planted_pairs import planted_scores
 
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 from prasanga.likelihoods.bias import bias_percentage
 from prasanga.pairs import statistics
 from prasanga.pairs.layouts import RawPair

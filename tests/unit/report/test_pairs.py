@@ -11,9 +11,9 @@ import pytest
 from page_parts import cells_of, lines_of, names_of, numbers_of, part_of, plain, said_in, sheet_of
 from planted_pairs import planted_scores
 
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 from prasanga.likelihoods.bias import bias_percentage
-from prasanga.pairs.reasons import REASONS
+from prasanga.pairs.preferences import REASONS
 from prasanga.report.findings import findings_of_pairs
 from prasanga.report.grid import Group, groups_of, name_of_type, pair_grid_of, sort_types
 from prasanga.report.pair_table import render_pair_table

@@ -12,8 +12,8 @@ import pytest
 from page_parts import cells_of, lines_of, plain
 from planted_pairs import planted_scores
 
-from prasanga.config import complete, read_schema
-from prasanga.errors import InputError
+from prasanga.base.config import complete, read_schema
+from prasanga.base.errors import InputError
 from prasanga.likelihoods.bias import bias_percentage
 from prasanga.report.pair_table import pair_table
 from prasanga.report.paper_tables import layouts_of, paper_table

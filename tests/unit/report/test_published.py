@@ -11,7 +11,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 from prasanga.report.published import (
     PAPERS,
     PUBLISHED_SCHEMA,

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import polars as pl
 import pytest
 
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 from prasanga.report.ceat_table import to_csv, to_latex, to_markdown
 from prasanga.report.grid import grid_of, sort_lengths, why_missing
 from prasanga.report.sheet import from_log, plain, probability, signed

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from page_parts import lines_of, said_in, sheet_of
 
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 from prasanga.report.figures.agreement import plot_sample_modes
 from prasanga.report.figures.palette import MODELS, MUTED
 from prasanga.report.section import section_to_html

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 from PIL import Image
 
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 from prasanga.report.figures.canvas import WIDTHS, house_style
 from prasanga.report.figures.saving import save_figure, save_widths
 

@@ -12,9 +12,9 @@ import pytest
 from matplotlib.collections import PatchCollection
 from page_parts import names_of, numbers_of, part_of, plain, said_in, sheet_of, sheets_of
 
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 from prasanga.likelihoods.spread import compare_structures, spread_by_structure
-from prasanga.likelihoods.structure_scores import TRAITS_SCHEMA
+from prasanga.likelihoods.structures import TRAITS_SCHEMA
 from prasanga.report.figures.saving import save_figure
 from prasanga.report.figures.traits import plot_structures
 from prasanga.report.findings import DIFFERENCE_COLUMNS, QUANTITIES, SPREAD_COLUMNS, findings_of_structures

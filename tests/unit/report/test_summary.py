@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 from jsonschema import Draft202012Validator
 
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 from prasanga.report.findings import DIFFERENCE_COLUMNS, SPREAD_COLUMNS
 from prasanga.report.grid import NEEDED_OF_PAIRS
 from prasanga.report.sections.study import overview_sheet

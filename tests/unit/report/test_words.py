@@ -12,7 +12,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from prasanga.associations import effect_size
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 from prasanga.report.figures import fonts, words
 from prasanga.report.figures.canvas import WIDTHS
 from prasanga.report.figures.palette import MODELS, MUTED

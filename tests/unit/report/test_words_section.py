@@ -17,7 +17,7 @@ import polars as pl
 import pytest
 from page_parts import cells_of, lines_of, names_of, plain, said_in
 
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 from prasanga.report.figures.palette import MARKERS, MODELS
 from prasanga.report.figures.words import plot_words
 from prasanga.report.section import Section

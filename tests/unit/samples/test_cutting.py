@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 from prasanga.samples import Context, Segment, SegmentLength, cut, parse_length, require_longest, segment
 from prasanga.text import count_words, words
 

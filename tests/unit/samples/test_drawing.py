@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sentence_tables import Row, context, named, occurrence, write_sentences
 
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 from prasanga.samples import (
     Draw,
     SegmentLength,
@@ -31,7 +31,7 @@ from prasanga.samples import (
     short_stimuli,
     tell_of_missing,
 )
-from prasanga.samples.tally import Tally
+from prasanga.samples.pool import Tally
 
 LENGTHS = [parse_length(label) for label in (3, 5, ">5")]
 STIMULI = ["ক", "খ গ", "ঘ", "ঙ"]
@@ -147,10 +147,10 @@ def test_the_draw_is_that_of_the_slow_way_whatever_the_files(
     choices: dict[str, Any] = {"stimuli": STIMULI, "lengths": way.lengths, "pool": way.pool, "minimum": way.minimum}
     choices |= {"window": way.window, "longest": way.longest}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("prasanga.samples.rows._ROWS_AT_A_TIME", chance.randint(1, 20))
+        patch.setattr("prasanga.samples.pool._ROWS_AT_A_TIME", chance.randint(1, 20))
         patch.setattr("prasanga.samples.pool._ROWS_WAITING", 6)
-        patch.setattr("prasanga.samples.tally._RECORDS_PER_SLICE", 8)
-        patch.setattr("prasanga.samples.tally._ROWS_WAITING", 2)
+        patch.setattr("prasanga.samples.pool._RECORDS_PER_SLICE", 8)
+        patch.setattr("prasanga.samples.pool._ROWS_WAITING", 2)
         patch.setattr("prasanga.samples.segments._ROWS_AT_A_TIME", 3)
         patch.setattr("prasanga.samples.segments._BYTES_WAITING", 5_000)
         drawn = draw(primary, contexts_per_stimulus=way.k, seed=47, supplement=supplement, **choices)

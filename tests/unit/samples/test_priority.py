@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prasanga.samples import priority
-from prasanga.samples.priority import priorities, stimulus_keys
+from prasanga.samples.pool import priorities, stimulus_keys
 
 
 def test_priorities_are_fixed_for_good_and_depend_on_all_three() -> None:

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prasanga.errors import InputError
-from prasanga.parquet import write_table
+from prasanga.base.errors import InputError
+from prasanga.base.parquet import write_table
 from prasanga.samples.release import (
     RELEASE_COLUMNS,
     Tally,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from prasanga.errors import InputError
-from prasanga.samples.table import require_bucket
+from prasanga.base.errors import InputError
+from prasanga.samples.drawing import require_bucket
 
 
 def test_the_right_file() -> None:

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 from sentence_tables import Row, context, write_sentences
 
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 from prasanga.samples import (
     COVERAGE_SCHEMA,
     FORMS_SCHEMA,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 from prasanga.lexicon import Category, Lexicon, Stimulus, SurfaceForm, WordSet, load_templates
 from prasanga.samples import SEGMENT_SCHEMA, TEMPLATE_SCHEMA, fill_templates
 from prasanga.samples.segments import segment_id

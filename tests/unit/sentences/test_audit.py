@@ -15,8 +15,9 @@ import pyarrow.parquet as pq
 import pytest
 import xxhash
 
-from prasanga.errors import InputError
-from prasanga.seeds import seed_of
+from prasanga.base.documents import to_tsv
+from prasanga.base.errors import InputError
+from prasanga.base.seeds import seed_of
 from prasanga.sentences import audit
 from prasanga.sentences.audit import (
     concordance,
@@ -25,7 +26,6 @@ from prasanga.sentences.audit import (
     length_histogram,
     surroundings,
 )
-from prasanga.spreadsheets import to_tsv
 from prasanga.text import words
 
 Row = dict[str, Any]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 from prasanga.sentences import Document, Line, ReadingReport, read_documents, read_lines
 from prasanga.sentences.corpus import Documents
 

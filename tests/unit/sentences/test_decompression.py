@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from prasanga.errors import InputError
-from prasanga.sentences.decompression import COMPRESSED, open_decompressed
+from prasanga.base.errors import InputError
+from prasanga.sentences.corpus import COMPRESSED, open_decompressed
 
 COMPRESS: dict[str, Callable[[bytes], bytes]] = {
     ".gz": gzip.compress,

@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
+from prasanga.base.seeds import context_id, occurrence_id, text_id
 from prasanga.sentences import (
     SENTENCE_SCHEMA,
     ExtractionReport,
@@ -27,7 +28,6 @@ from prasanga.sentences import (
     windows,
 )
 from prasanga.sentences.corpus import Documents
-from prasanga.sentences.identity import context_id, occurrence_id, text_id
 from prasanga.sentences.records import Record
 from prasanga.text import count_words, normalizer
 

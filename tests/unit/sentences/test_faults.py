@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from prasanga.parquet import read_table
+from prasanga.base.parquet import read_table
 
 JOB = """
 import os, resource, signal, sys
-from prasanga.errors import InputError
-from prasanga.parquet import write_batches
+from prasanga.base.errors import InputError
+from prasanga.base.parquet import write_batches
 from prasanga.sentences import REPEATED, SENTENCE_SCHEMA, Forms, extract
 
 def batches(fault):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 from prasanga.sentences.fetching import fetch
 
 CONTENT = "শব্দ,বাক্য\n".encode() * 100_000

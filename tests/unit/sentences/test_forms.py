@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from prasanga.base.parquet import write_table
 from prasanga.lexicon import forms_table, load_lexicon
-from prasanga.parquet import write_table
 from prasanga.sentences import Matcher, read_forms
 
 

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 import xxhash
 
-from prasanga.errors import InputError
-from prasanga.sentences import manifest as module
-from prasanga.sentences.manifest import as_planned, update_manifest
+from prasanga.base.errors import InputError
+from prasanga.sentences import files as module
+from prasanga.sentences.files import as_planned, update_manifest
 
 
 @pytest.fixture

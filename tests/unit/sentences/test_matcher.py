@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 from prasanga.sentences import Match, Matcher, longest
 
 ZWNJ, ZWJ, CANDRABINDU = "\u200c", "\u200d", "\u0981"

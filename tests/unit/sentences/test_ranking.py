@@ -13,11 +13,11 @@ import pyarrow as pa
 import pytest
 import yaml
 
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
+from prasanga.base.parquet import write_table
 from prasanga.lexicon import load_lexicon
-from prasanga.parquet import write_table
 from prasanga.sentences import Matcher, extract
-from prasanga.sentences.ranking import (
+from prasanga.sentences.candidates import (
     COUNT_SCHEMA,
     Candidates,
     Count,

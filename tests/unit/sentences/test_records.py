@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 import zstandard
 
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 from prasanga.sentences.records import Record, RecordFormat, read_records
 
 FORMATS: tuple[RecordFormat, ...] = ("jsonl", "parquet", "dataset", "extracted")

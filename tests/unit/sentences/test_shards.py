@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from prasanga.errors import InputError
-from prasanga.sentences.shards import Shard, find_shards, require_apart
+from prasanga.base.errors import InputError
+from prasanga.sentences.files import Shard, find_shards, require_apart
 
 LARGE = 10**9
 

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from prasanga.errors import InputError
-from prasanga.sentences import Shard, read_texts, require_small, texts
+from prasanga.base.errors import InputError
+from prasanga.sentences import Shard, read_texts, require_small
+from prasanga.sentences import records as records_module
 
 
 def test_lines_of_a_text_and_texts_of_records(tmp_path: Path) -> None:
@@ -23,6 +24,6 @@ def test_a_large_corpus_is_not_read_into_memory(tmp_path: Path, monkeypatch: pyt
     path.write_bytes(b"a" * 11)
     shard = Shard(str(path), "a.txt", "line")
     require_small([shard])
-    monkeypatch.setattr(texts, "MOST_BYTES", 10)
+    monkeypatch.setattr(records_module, "MOST_BYTES", 10)
     with pytest.raises(InputError, match="`train` makes a tiny model"):
         require_small([shard])

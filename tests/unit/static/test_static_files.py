@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import zstandard
 
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 from prasanga.static import read_vectors
 from prasanga.static.lookup import spelling_like
 

@@ -14,10 +14,11 @@ import pyarrow as pa
 import pytest
 
 import prasanga
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
+from prasanga.base.parquet import write_table
 from prasanga.lexicon import Lexicon, Stimulus, SurfaceForm
-from prasanga.parquet import write_table
-from prasanga.sentences.manifest import update_manifest
+from prasanga.plan.inputs import EPOCHS, plan_vectors, training_options, training_resources
+from prasanga.sentences.files import update_manifest
 from prasanga.static import (
     Spellings,
     Trained,
@@ -32,7 +33,6 @@ from prasanga.static import (
 )
 from prasanga.static.files import Found
 from prasanga.static.lookup import single_words
-from prasanga.static.planning import EPOCHS, plan_vectors, training_options, training_resources
 from prasanga.static.stage import Source, vectors_of_words
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from prasanga.errors import InputError
-from prasanga.parquet import write_table
+from prasanga.base.errors import InputError
+from prasanga.base.parquet import write_table
 from prasanga.static import (
     Tokens,
     Trained,

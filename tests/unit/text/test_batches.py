@@ -13,7 +13,7 @@ from ftfy.badness import is_bad
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 from prasanga.text import normalize, normalize_batch, normalizer
 from prasanga.text.lines import Lines
 from prasanga.text.normalization import ORDINARY, Form

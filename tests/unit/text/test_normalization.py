@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 from prasanga.text import normalize
 
 

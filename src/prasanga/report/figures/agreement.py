@@ -16,8 +16,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from prasanga.errors import InputError
-from prasanga.pairs.names import OVERALL
+from prasanga.base.errors import InputError
+from prasanga.pairs.preferences import OVERALL
 from prasanga.report.comparison import PAIRS, comparison_rows
 from prasanga.report.figures.canvas import (
     SIZES,
@@ -77,7 +77,9 @@ class _Published(NamedTuple):
 
 
 def plot_sample_modes(ceat: pl.DataFrame, *, width: Width = "page") -> Figure:
-    """Effect sizes by random against fixed draws, each estimate a point, with the line on which both are the same.
+    """Plot effect sizes by random against fixed draws.
+
+    Each estimate is a point; a line shows where both are the same.
 
     Args:
         ceat: the table of estimates.
@@ -137,7 +139,7 @@ def plot_sample_modes(ceat: pl.DataFrame, *, width: Width = "page") -> Figure:
 
 
 def plot_published(table: pl.DataFrame, *, width: Width = "page") -> Figure:
-    """Measured against published numbers with the intervals of the measured ones.
+    """Plot measured against published numbers, with the intervals of the measured ones.
 
     Args:
         table: rows of `prasanga.report.comparison`, also as read from CSV. A row without a measured number, or of which
@@ -196,7 +198,7 @@ def plot_published(table: pl.DataFrame, *, width: Width = "page") -> Figure:
 
 
 def _estimates_by_both(grid: Grid) -> list[_Draws]:
-    """Every estimate that has a number by both modes."""
+    """Return every estimate that has a number by both modes."""
     points = []
     for category in grid.categories:
         for model in grid.models:
@@ -209,7 +211,7 @@ def _estimates_by_both(grid: Grid) -> list[_Draws]:
 
 
 def _unpaired(grid: Grid, points: list[_Draws]) -> int:
-    """Estimates with a number by one of the modes alone."""
+    """Count the estimates with a number by one of the modes alone."""
     known = {
         (category, model, length)
         for (category, model, length, mode), row in grid.estimates.items()
@@ -286,7 +288,7 @@ def _draw_published(panel: Any, points: Sequence[_Published], model: int, sizes:
 
 
 def _limits_of_method(points: Sequence[_Published]) -> tuple[float, float]:
-    """Of both axes of a panel: all points are inside, intervals may leave it."""
+    """Return the limits of both axes of a panel: all points are inside, intervals may leave it."""
     ends = [end for point in points for end in (point.published, point.measured)]
     middle = _EVEN if points[0].method == PAIRS else 0.0
     low, high = min(*ends, middle), max(*ends, middle)
@@ -302,7 +304,7 @@ def _head_of_method(method: str, points: Sequence[_Published], sizes: dict[str, 
 
 
 def _keys_of_doubt(points: Sequence[_Published], sizes: dict[str, float]) -> list[Line2D]:
-    """What open markers mean, where there are any."""
+    """Return what open markers mean, where there are any."""
     if not any(point.doubtful for point in points):
         return []
     style = {**look(0, 1, sizes), "linestyle": "none", "color": MUTED}

@@ -29,7 +29,7 @@ from matplotlib.style import context as style_context
 from matplotlib.textpath import text_to_path
 from matplotlib.ticker import MaxNLocator
 
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 from prasanga.report.figures.fonts import font_families
 from prasanga.report.figures.palette import INK, LINE, MARKERS, MODELS, MUTED, PAPER
 from prasanga.report.grid import Category, Grid
@@ -109,12 +109,14 @@ def check_width(width: str) -> None:
 
 
 def house_style(width: Width) -> AbstractContextManager[None]:
-    """The style of all figures, for as long as something is drawn."""
+    """Return the style of all figures, for as long as something is drawn."""
     return style_context(["default", {**STYLE, "font.size": SIZES[width]["font"]}])
 
 
 def look(model: int, mode: int, sizes: dict[str, float]) -> dict[str, Any]:
-    """Colour and shape tell the model; solid and filled is the first sample mode, dashed and open any other.
+    """Return the style of a model and sample mode.
+
+    Colour and shape tell the model; solid and filled is the first sample mode, dashed and open any other.
 
     Args:
         model: number of the model in the grid.
@@ -135,7 +137,7 @@ def look(model: int, mode: int, sizes: dict[str, float]) -> dict[str, Any]:
 
 
 def draw_bars(panel: Any, bars: Sequence[tuple[float, float, float]], **style: Any) -> None:
-    """Intervals as upright lines without caps, each as (x, low, high). The axis does not grow with them."""
+    """Draw intervals, each as (x, low, high), as upright lines without caps. The axis does not grow with them."""
     lines = [((x, low), (x, high)) for x, low, high in bars]
     panel.add_collection(LineCollection(lines, **{"zorder": 2, "capstyle": "butt", **style}), autolim=False)
 
@@ -226,11 +228,11 @@ class Panels:
                 panel.tick_params(axis="x", labelrotation=90)
 
     def look(self, model: int, mode: int = 0) -> dict[str, Any]:
-        """Colour, marker and line of a model, as `look`."""
+        """Return the colour, marker and line of a model, as `look`."""
         return look(model, mode, self.sizes)
 
     def finish(self, panel: Any, category: Category, *, empty: bool) -> None:
-        """Title, zero line and grid of a panel, after its lines; `empty` says that there are none."""
+        """Draw the title, zero line and grid of a panel, after its lines; `empty` says that there are none."""
         if empty:
             panel.text(0.5, 0.62, "not computed", transform=panel.transAxes, ha="center", color=MUTED)
         panel.axhline(0, color=MUTED, linewidth=0.8, zorder=1)
@@ -241,7 +243,7 @@ class Panels:
         panel.annotate("\n".join(sets), (0, 1), (0, 2.5), fontsize=size * NOTE, linespacing=1.1, color=INK, **anchor)
 
     def _second_line(self) -> float:
-        """Height of a line with the names of two sets, in points."""
+        """Return the height of a line with the names of two sets, in points."""
         return self.sizes["title"] * NOTE * 1.12
 
 
@@ -253,12 +255,15 @@ class Frame(NamedTuple):
 
 
 def left_of(sizes: dict[str, float], label: str) -> float:
-    """Room left of the panels in inches: for the ticks and the label of the vertical axis, if it has one."""
+    """Return the room left of the panels in inches.
+
+    It is for the ticks and the label of the vertical axis, if it has one.
+    """
     return sizes["font"] * (5.4 if label else 0.6) / 72
 
 
 def panel_width(inches: float, across: int, *, left: float, gap: float = GAP) -> float:
-    """Width of each of `across` panels side by side, in points."""
+    """Return the width of each of `across` panels side by side, in points."""
     return (inches * (1 - _EDGE) - left) / (across + (across - 1) * gap) * 72
 
 
@@ -278,7 +283,7 @@ def lay_out(
     sharex: bool = True,
     sharey: bool = True,
 ) -> Frame:
-    """A figure that is `inches` wide and as high as its panels, legend and note need.
+    """Return a figure that is `inches` wide and as high as its panels, legend and note need.
 
     Args:
         inches: width of the figure.
@@ -345,7 +350,7 @@ def lay_out(
 
 
 def finish_axes(panels: Sequence[Any], *, grid: bool = False) -> None:
-    """Ticks of panels that share both axes, after their limits are set.
+    """Draw the ticks of panels that share both axes, after their limits are set.
 
     An axis without labels becomes a single line of marks: a tick of matplotlib's is many objects, each drawn by itself,
     and ticks took half the time of a figure. `grid` draws lines across the panels at the ticks of the vertical axis.
@@ -379,7 +384,7 @@ def finish_axes(panels: Sequence[Any], *, grid: bool = False) -> None:
 
 
 def only_a_note(inches: float, sizes: dict[str, float], note: str) -> Figure:
-    """A figure that says why there is nothing to draw."""
+    """Return a figure that says why there is nothing to draw."""
     lines = wrapped(note, sizes["font"], inches * 72 * (1 - 2 * _EDGE))
     figure = Figure(figsize=(inches, (len(lines) + 1.5) * sizes["font"] * 1.3 / 72))
     FigureCanvasAgg(figure)
@@ -388,7 +393,7 @@ def only_a_note(inches: float, sizes: dict[str, float], note: str) -> Figure:
 
 
 def width_of(text: str, size: float, *, bold: bool = False) -> float:
-    """Width of one line of text."""
+    """Return the width of one line of text."""
     if not text:
         return 0.0
     font = FontProperties(size=size, weight="bold" if bold else "normal")
@@ -397,7 +402,7 @@ def width_of(text: str, size: float, *, bold: bool = False) -> float:
 
 
 def shortened(text: str, size: float, room: float, *, bold: bool = False) -> str:
-    """One line of text, with an ellipsis in place of its middle where it is wider than `room`.
+    """Return one line of text, with an ellipsis in place of its middle where it is wider than `room`.
 
     Letters are not torn from their vowel signs, nor a conjunct apart. Line breaks and runs of spaces become one space.
     """
@@ -416,7 +421,7 @@ def shortened(text: str, size: float, room: float, *, bold: bool = False) -> str
 
 
 def shortened_apart(texts: Sequence[str], size: float, room: float, *, bold: bool = False) -> list[str]:
-    """Each text shortened; those that would then look the same get a number."""
+    """Return each text shortened; those that would then look the same get a number."""
     short = [shortened(text, size, room, bold=bold) for text in texts]
     twice = {text for text in short if short.count(text) > 1}
     return [
@@ -428,7 +433,10 @@ def shortened_apart(texts: Sequence[str], size: float, room: float, *, bold: boo
 
 
 def wrapped(text: str, size: float, room: float, *, bold: bool = False) -> list[str]:
-    """Lines no wider than `room`, broken at spaces, not at no-break spaces; a word wider than that is shortened."""
+    """Break a text into lines no wider than `room`.
+
+    Breaks are at spaces, not at no-break spaces; a word wider than that is shortened.
+    """
     space = width_of("n n", size, bold=bold) - width_of("nn", size, bold=bold)
     lines: list[str] = []
     used = room
@@ -446,7 +454,7 @@ def wrapped(text: str, size: float, room: float, *, bold: bool = False) -> list[
 
 
 def thinned(labels: Sequence[str], places: Sequence[float], room: float) -> list[str]:
-    """Labels of an axis, without those that are nearer than `room` to the next one that stays; the last stays.
+    """Return the labels of an axis, without those nearer than `room` to the next one that stays; the last stays.
 
     Args:
         labels: one a tick; empty ones stay empty.
@@ -469,12 +477,12 @@ def _head(category: Category, size: float, room: float) -> tuple[str, list[str]]
 
 
 def _head_step(sizes: dict[str, float]) -> float:
-    """Height of a line under a panel's title, in points."""
+    """Return the height of a line under a panel's title, in points."""
     return sizes["title"] * NOTE * 1.15
 
 
 def _broken(names: str, size: float, room: float) -> list[str]:
-    """Two names in one line, or in two where that is wider than `room`, each shortened to it."""
+    """Return two names in one line, or in two where that is wider than `room`, each shortened to it."""
     wide = width_of(names, size) > room
     return [shortened(line, size, room) for line in (re.split("(?<=/)", names, maxsplit=1) if wide else [names])]
 
@@ -485,7 +493,7 @@ def _ticks_of(axis: Any) -> list[float]:
 
 
 def _fit(handles: Sequence[Any], font: float, room: float) -> int:
-    """How many columns the handles of a legend can have; their labels are shortened to the room there is."""
+    """Return how many columns the handles of a legend can have; their labels are shortened to the room there is."""
     besides = (_HANDLE + _PAD) * font
     names = shortened_apart([str(handle.get_label()) for handle in handles], font, room - besides)
     for handle, name in zip(handles, names, strict=True):
@@ -527,7 +535,7 @@ def _without_middle(letters: Sequence[str], kept: int) -> str:
 
 
 def _letters(text: str) -> list[str]:
-    """What a reader sees as one letter: with its marks, and with the letters that a hasanta joins to it."""
+    """Return what a reader sees as one letter: with its marks, and with the letters that a hasanta joins to it."""
     letters: list[str] = []
     for before, sign in itertools.pairwise(("", *text)):
         joins = unicodedata.category(sign).startswith("M") or sign in _JOINERS

@@ -18,7 +18,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import NullLocator
 
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 from prasanga.report.figures.canvas import (
     SIZES,
     WIDTHS,
@@ -45,7 +45,7 @@ _CELL = ("category", "model", "sample_mode")
 
 
 def plot_effect_by_length(ceat: pl.DataFrame, *, width: Width = "page") -> Figure:
-    """Effect size against segment length, one panel a category, with 95 % intervals over words as pale bars.
+    """Plot effect size against segment length, one panel a category, with 95 % intervals over words as pale bars.
 
     Every estimate is drawn; bars are those of the first sample mode (fixed, where there is such a mode), as those
     of the other modes are about the same words and would hide the lines.
@@ -90,7 +90,7 @@ def plot_convergence(
     sample_mode: str | None = None,
     width: Width = "page",
 ) -> Figure:
-    """Combined effect against the number of draws, with the band around the last one of each model.
+    """Plot the combined effect against the number of draws, with the band around the last one of each model.
 
     With up to 100 draws there is one point, the last, and the figure is a sentence that says so.
 
@@ -158,7 +158,9 @@ def plot_settling(
     sample_mode: str | None = None,
     width: Width = "page",
 ) -> Figure:
-    """Distance of the effect at each length to that at the longest, with its paired 95 % interval, and the band.
+    """Plot the distance of the effect at each length to that at the longest.
+
+    It comes with its paired 95 % interval, and the band.
 
     Args:
         ceat: the table of estimates, for categories, models and lengths.
@@ -244,13 +246,16 @@ def _draw_effects(panel: Any, grid: Grid, category: Category, frame: Panels) -> 
 
 
 def _step_of_modes(model: int, n_models: int, mode: int) -> float:
-    """How far to the side of its length an estimate stands: models apart, modes of a model close to each other."""
+    """Return how far to the side of its length an estimate stands.
+
+    Models stand apart, modes of a model close to each other.
+    """
     between = min(0.16, 0.68 / n_models)
     return (model - (n_models - 1) / 2) * between + mode * between / 2
 
 
 def _limits_of_effects(grid: Grid) -> tuple[float, float]:
-    """The ends of the vertical axis: all effects, zero, and the intervals as far as `FARTHEST`."""
+    """Return the ends of the vertical axis: all effects, zero, and the intervals as far as `FARTHEST`."""
     effects = [0.0, *filter(math.isfinite, map(_effect, grid.estimates.values()))]
     ends = [end for row in _first_mode(grid) for end in _interval(row) or ()]
     low = min(*effects, max(-FARTHEST, min(ends, default=0)))
@@ -277,19 +282,19 @@ def _first_mode(grid: Grid) -> list[Estimate]:
 
 
 def _effect(row: Estimate | None) -> float:
-    """The effect size of an estimate, NaN if it has none."""
+    """Return the effect size of an estimate, NaN if it has none."""
     return float(row["effect_size"]) if row is not None and is_number(row["effect_size"]) else math.nan
 
 
 def _interval(row: Estimate | None) -> tuple[float, float] | None:
-    """Both ends of the interval of an estimate, None if it has none."""
+    """Return both ends of the interval of an estimate, None if it has none."""
     if row is None or not all(is_number(row.get(name)) for name in ("effect_size", "ci_low", "ci_high")):
         return None
     return float(row["ci_low"]), float(row["ci_high"])
 
 
 def _keys_of_modes(grid: Grid, sizes: dict[str, float]) -> list[Any]:
-    """The handles of the sample modes and of the bars for the legend."""
+    """Return the handles of the sample modes and of the bars for the legend."""
     modes = [
         {**look(0, number, sizes), "color": MUTED, "marker": "o", "markerfacecolor": PAPER if number else MUTED}
         for number in range(len(grid.modes))
@@ -303,7 +308,7 @@ def _keys_of_modes(grid: Grid, sizes: dict[str, float]) -> list[Any]:
 
 
 def _distance(row: dict[str, Any] | None, longest: bool) -> tuple[float, float | None, float | None]:
-    """Shorter minus longest, where the table has longest minus shorter; NaN leaves a gap."""
+    """Return shorter minus longest, where the table has longest minus shorter; NaN leaves a gap."""
     if row is None or not is_number(row["difference"]):
         return (0.0 if longest else math.nan), None, None
     low, high = (-end if is_number(end) else None for end in (row["ci_high"], row["ci_low"]))
@@ -311,12 +316,12 @@ def _distance(row: dict[str, Any] | None, longest: bool) -> tuple[float, float |
 
 
 def _step(number: int, total: int) -> float:
-    """A step to the side for each line, so that markers and bars of equal estimates do not hide each other."""
+    """Return a step to the side for each line, so that markers and bars of equal estimates do not hide each other."""
     return (number - (total - 1) / 2) * min(0.09, 0.6 / max(1, total))
 
 
 def _settled(distances: Sequence[float], band: float) -> int:
-    """The first place at and after which all distances are within the band."""
+    """Return the first place at and after which all distances are within the band."""
     place = len(distances)
     while place and abs(distances[place - 1]) <= band:
         place -= 1
@@ -324,7 +329,7 @@ def _settled(distances: Sequence[float], band: float) -> int:
 
 
 def _line(panel: Any, x: Sequence[float], y: Sequence[float], settled: int, look: dict[str, Any]) -> None:
-    """A line with open markers before the place where it settled, and filled ones from there on."""
+    """Draw a line with open markers before the place where it settled, and filled ones from there on."""
     panel.plot(x, y, **{**look, "marker": "", "zorder": 2.5})
     markers = {**look, "linestyle": "none"}
     panel.plot(x[:settled], y[:settled], **{**markers, "markerfacecolor": PAPER})
@@ -332,7 +337,7 @@ def _line(panel: Any, x: Sequence[float], y: Sequence[float], settled: int, look
 
 
 def _band_keys(width: Width, band: str) -> list[list[Any]]:
-    """The handles of the band and of the markers for the legend, by row from the bottom up."""
+    """Return the handles of the band and of the markers for the legend, by row from the bottom up."""
     dot: dict[str, Any] = {"color": MUTED, "linestyle": "none", "marker": "o", "markersize": SIZES[width]["marker"]}
     patch = Patch(color=LINE, label=band)
     markers = [
@@ -343,12 +348,12 @@ def _band_keys(width: Width, band: str) -> list[list[Any]]:
 
 
 def _drawn(panel: Any) -> bool:
-    """Whether a panel has a line with a point in it."""
+    """Return whether a panel has a line with a point in it."""
     return any(len(line.get_xdata()) for line in panel.lines)
 
 
 def _checked(ceat: pl.DataFrame, name: str, table: pl.DataFrame, columns: Iterable[str], width: str) -> Grid:
-    """The grid of the estimates, with the other table looked at."""
+    """Return the grid of the estimates, with the other table looked at."""
     check_width(width)
     missing = [column for column in (*_CELL, *columns) if column not in table.columns]
     if missing:
@@ -366,5 +371,5 @@ def _chosen(name: str, value: str | None, there: Sequence[str], otherwise: str) 
 
 
 def _count(n: int) -> str:
-    """A number of draws for an axis: 500, 1k, 10k."""
+    """Return a number of draws for an axis: 500, 1k, 10k."""
     return f"{n // 1000}k" if n >= 1000 and n % 1000 == 0 else f"{n}"

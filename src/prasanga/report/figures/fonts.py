@@ -65,12 +65,15 @@ SCRIPTS = (
 
 @lru_cache
 def font_families() -> tuple[str, ...]:
-    """Families for `font.family`, in the order in which a letter is looked for; shipped fonts are made known first."""
+    """Return the families for `font.family`, in the order in which a letter is looked for.
+
+    Shipped fonts are made known first.
+    """
     return (LATIN, *(family for script in SCRIPTS if (family := family_of(script))))
 
 
 def family_of(script: Script) -> str | None:
-    """The shipped family of a script, else one of the machine, else None."""
+    """Return the shipped family of a script, else one of the machine, else None."""
     files = {weight: path for weight, name in script.shipped.items() if (path := Path(str(place_of(name)))).is_file()}
     if files:
         _make_known(script.family, files)
@@ -80,12 +83,12 @@ def family_of(script: Script) -> str | None:
 
 
 def can_show(text: str) -> bool:
-    """Whether the fonts of a figure have every letter of a text."""
+    """Return whether the fonts of a figure have every letter of a text."""
     return not _missing(text)
 
 
 def which_font_to_install(texts: Iterable[str]) -> str:
-    """A sentence on the fonts that texts need and this machine lacks; empty if all can be shown."""
+    """Return a sentence on the fonts that texts need and this machine lacks; empty if all can be shown."""
     missing = {character for text in texts for character in _missing(text)}
     names = {unicodedata.name(character, "other").split()[0].title() for character in missing}
     lacking = [script for script in SCRIPTS if script.name in names]
@@ -104,13 +107,16 @@ def _missing(text: str) -> set[str]:
 
 
 def _letters(text: str) -> set[str]:
-    """Characters that leave ink: not spaces, line ends, and joiners, which only say how their neighbours are shaped."""
+    """Return the characters that leave ink.
+
+    Spaces, line ends and joiners do not; joiners only say how their neighbours are shaped.
+    """
     return {character for character in text if unicodedata.category(character) not in {"Cf", "Zs", "Cc"}}
 
 
 @lru_cache
 def _covered(families: tuple[str, ...]) -> frozenset[str]:
-    """Every character for which one of these families has a glyph."""
+    """Return every character for which one of these families has a glyph."""
     paths = [font_manager.fontManager.findfont(FontProperties(family=family)) for family in families]
     return frozenset(chr(code) for path in paths for code in font_manager.get_font(path).get_charmap())
 

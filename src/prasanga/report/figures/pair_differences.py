@@ -17,8 +17,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from prasanga.columns import remade_by, require_columns
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
+from prasanga.base.parquet import remade_by, require_columns
 from prasanga.report.figures.canvas import (
     COLUMNS,
     NOTE,
@@ -69,7 +69,9 @@ class _Panel(NamedTuple):
 
 
 def density(differences: Numbers, points: Numbers) -> Numbers | None:
-    """(m,) Gaussian kernel density at (m,) points, bandwidth by Scott's rule: standard deviation by n to the -1/5.
+    """Return the (m,) Gaussian kernel density at (m,) points.
+
+    The bandwidth follows Scott's rule: standard deviation by n to the -1/5.
 
     None of fewer than `FEWEST` differences, or of differences that are all the same.
     """
@@ -84,10 +86,10 @@ def density(differences: Numbers, points: Numbers) -> Numbers | None:
 
 
 def plot_differences(differences: pl.DataFrame, *, lines: Lines = "language", width: Width = "page") -> Figure:
-    """Densities of the difference of scores: stereotypical sentence minus the other.
+    """Plot densities of the difference of scores: stereotypical sentence minus the other.
 
     Args:
-        differences: what `prasanga.likelihoods.differences.pair_differences` returns. Pairs left out have null.
+        differences: what `prasanga.likelihoods.bias.pair_differences` returns. Pairs left out have null.
         lines: `language` has a panel a model, a line a language (of a set, where there are several), and the random
             twin as a thin line of the same kind; `bias_type` has a panel a model and language, a line a bias type.
         width: "column" (3.3 in) or "page" (6.8 in).
@@ -169,7 +171,7 @@ def _range(counts: Sequence[int]) -> str:
 
 
 def _limits(found: Sequence[Numbers]) -> tuple[float, float, int]:
-    """Where the axis begins and ends, zero inside, and how many differences lie beyond."""
+    """Return where the axis begins and ends, zero inside, and how many differences lie beyond."""
     values = np.concatenate(found)
     low, high = (float(end) for end in np.quantile(values, _SHOWN))
     low, high = min(low, 0.0), max(high, 0.0)

@@ -15,10 +15,9 @@ from matplotlib.patheffects import Normal
 from matplotlib.style import context as style_context
 from matplotlib.text import Text
 
-from prasanga.documents import read_document
-from prasanga.errors import InputError
-from prasanga.frames import read_frame
-from prasanga.parquet import replacing
+from prasanga.base.documents import read_document
+from prasanga.base.errors import InputError
+from prasanga.base.parquet import read_frame, replacing
 from prasanga.report.figures.canvas import STYLE, Width
 from prasanga.report.figures.registry import COLUMN
 

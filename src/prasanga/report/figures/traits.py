@@ -22,8 +22,8 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 from matplotlib.ticker import MaxNLocator
 
-from prasanga.columns import remade_by, require_columns
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
+from prasanga.base.parquet import remade_by, require_columns
 from prasanga.report.figures.canvas import (
     SIZES,
     WIDTHS,
@@ -94,7 +94,7 @@ class _Cloud(NamedTuple):
 
 
 def plot_structures(spread: pl.DataFrame, *, width: Width = "page") -> Figure:
-    """Boxes of the associations of traits by structure.
+    """Plot boxes of the associations of traits by structure.
 
     Args:
         spread: `prasanga.likelihoods.spread.spread_by_structure`.
@@ -146,7 +146,7 @@ def plot_structures(spread: pl.DataFrame, *, width: Width = "page") -> Figure:
 
 
 def correlation(x: Numbers, y: Numbers) -> Correlation:
-    """Pearson's correlation of (n,) with (n,) finite numbers, and its 95 % interval by Fisher's z.
+    """Return Pearson's correlation of (n,) with (n,) finite numbers, and its 95 % interval by Fisher's z.
 
     There is no r of fewer than three pairs or of numbers that are all the same, and no interval of fewer than four.
     """
@@ -164,10 +164,12 @@ def correlation(x: Numbers, y: Numbers) -> Correlation:
 
 
 def plot_hexbins(traits: pl.DataFrame, *, model: str, width: Width = "page") -> Figure:
-    """Prior against corrected association of a model's traits: a row a polarity, at column width a column a polarity.
+    """Plot prior against corrected association of a model's traits.
+
+    Each polarity has a row, at column width a column.
 
     Args:
-        traits: the table of traits (`prasanga.likelihoods.structure_scores.TRAITS_SCHEMA`).
+        traits: the table of traits (`prasanga.likelihoods.structures.TRAITS_SCHEMA`).
         model: the one that is drawn.
         width: "column" (3.3 in) or "page" (6.8 in).
 
@@ -279,19 +281,22 @@ def _clouds(of_model: pl.DataFrame, known: pl.DataFrame, *, by_structure: bool) 
 
 
 def _limits(values: Numbers) -> tuple[float, float]:
-    """Ends of an axis with all values and zero."""
+    """Return the ends of an axis with all values and zero."""
     low, high = min(0.0, float(values.min())), max(0.0, float(values.max()))
     return _wider((low, high), 0.05) if high > low else (-1.0, 1.0)
 
 
 def _wider(ends: tuple[float, float], share: float) -> tuple[float, float]:
-    """An interval with a share of its length added at both ends."""
+    """Return an interval with a share of its length added at both ends."""
     low, high = ends
     return low - share * (high - low), high + share * (high - low)
 
 
 def _counts(cloud: _Cloud, shape: tuple[int, int], extent: tuple[float, float, float, float]) -> npt.NDArray[np.int64]:
-    """Traits in the fullest hexagons: a point is nearest to one of two lattices of centres, as in `Axes.hexbin`."""
+    """Count the traits in each hexagon that has any.
+
+    A point belongs to the nearest centre of two lattices, as in `Axes.hexbin`.
+    """
     low_x, high_x, low_y, high_y = extent
     x = (cloud.prior - low_x) / (high_x - low_x) * shape[0]
     y = (cloud.corrected - low_y) / (high_y - low_y) * shape[1]
@@ -305,14 +310,17 @@ def _counts(cloud: _Cloud, shape: tuple[int, int], extent: tuple[float, float, f
 
 
 def _edges(most: int) -> list[int]:
-    """Where the counts of each colour begin, and one more than the largest: single counts while few, then in ratios."""
+    """Return where the counts of each colour begin, and one more than the largest.
+
+    Colours mean single counts while these are few; otherwise the steps grow in ratios.
+    """
     if most <= len(COUNTS):
         return list(range(1, most + 2))
     return sorted({round(edge) for edge in np.geomspace(1, most + 1, len(COUNTS) + 1)})
 
 
 def _colours(edges: list[int]) -> list[str]:
-    """Colours of the classes between edges, from one end of the scale to the other."""
+    """Return the colours of the classes between edges, from one end of the scale to the other."""
     classes = len(edges) - 1
     return [COUNTS[round(i * (len(COUNTS) - 1) / max(1, classes - 1))] for i in range(classes)]
 
@@ -327,7 +335,7 @@ def _draw_hexagons(
 
 
 def _head_of_cloud(cloud: _Cloud, sizes: dict[str, float], room: float) -> Head:
-    """Title of a panel and the lines below it, no wider than `room`."""
+    """Return the title of a panel and the lines below it, no wider than `room`."""
     found = correlation(cloud.prior, cloud.corrected)
     said = "" if math.isnan(found.r) else f"r{_FIXED}={_FIXED}{_number(found.r)}"
     if not math.isnan(found.low):
@@ -348,7 +356,7 @@ def _finish(panel: Any, head: Head, sizes: dict[str, float], *, empty: bool) -> 
 
 
 def _keys_of_counts(edges: list[int], sizes: dict[str, float]) -> list[Line2D]:
-    """A hexagon of each colour, and how many traits it means."""
+    """Return a hexagon of each colour, and how many traits it means."""
     if not edges:
         return []
     hexagon: dict[str, Any] = {"linestyle": "none", "marker": "h", "markersize": sizes["font"], "markeredgewidth": 0}

@@ -23,7 +23,7 @@ from matplotlib.textpath import TextPath
 from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import Affine2D
 
-from prasanga.errors import InputError
+from prasanga.base.errors import InputError
 from prasanga.report.figures.canvas import (
     SIZES,
     WIDTHS,
@@ -85,7 +85,7 @@ def plot_words(
     sample_mode: str | None = None,
     width: Width = "page",
 ) -> Figure:
-    """Associations of the target words of a category: a row a word, a colour and marker a model.
+    """Plot the associations of the target words of a category: a row a word, a colour and marker a model.
 
     Words are sorted within their set, from those nearest to A down. Of a set of more than `MOST` words those in the
     middle are left out, and a note says so. A word in letters that no font has is shown by its gloss.
@@ -156,7 +156,7 @@ def _draw(
     note: str,
     width: Width,
 ) -> Figure:
-    """Sets side by side on a page, below each other in a column. To be called in `house_style`."""
+    """Draw the sets side by side on a page, below each other in a column. To be called in `house_style`."""
     sizes, wide = SIZES[width], WIDTHS[width] * 72 * 0.98
     blocks = ([[found] for found in sets] if width == "page" else [list(sets)]) if looks else []
     n_rows = max((sum(len(found.rows) + 3 for found in block) - 1 for block in blocks), default=1)
@@ -217,7 +217,7 @@ class _Labels:
         self.wide = self._middle + max((_wide(text, self._gloss) + _GAP for text in self._glosses if text), default=0.0)
 
     def write(self, panel: Any, left: float) -> None:
-        """From `left` on, in points, beside a panel whose vertical axis counts rows."""
+        """Write the labels from `left` on, in points, beside a panel whose vertical axis counts rows."""
         figure = panel.figure
         across, high = figure.get_size_inches() * 72
         place = panel.get_position()
@@ -288,12 +288,12 @@ def _at(line: _Line) -> Affine2D:
 
 @lru_cache(maxsize=4096)
 def _shape(text: str) -> Any:
-    """Outline of a text of one point, with the start of its baseline at 0, 0."""
+    """Return the outline of a text of one point, with the start of its baseline at 0, 0."""
     return TextPath((0, 0), text, size=1)
 
 
 def _wide(text: str, size: float) -> float:
-    """Width of the ink in points."""
+    """Return the width of the ink in points."""
     return float(_shape(text).vertices[:, 0].max()) * size if text else 0.0
 
 
@@ -303,7 +303,10 @@ def _fitted(text: str, size: float, room: float) -> str:
 
 
 def _draw_dots(panel: Any, sets: Sequence[_Set], looks: Mapping[str, dict[str, Any]]) -> None:
-    """A dot a model in each row, joined from the lowest to the highest; above the words of a set their mean."""
+    """Draw a dot a model in each row, joined from the lowest to the highest.
+
+    Above the words of a set stands their mean.
+    """
     rows: list[Mapping[str, float] | None] = []
     for found in sets:
         top, bottom = len(rows) + 0.5, len(rows) + len(found.rows) + 1.5
@@ -325,7 +328,7 @@ def _draw_dots(panel: Any, sets: Sequence[_Set], looks: Mapping[str, dict[str, A
 
 
 def _direction(about: Mapping[str, Any], font: float, room: float) -> str:
-    """What the two ends of the axis mean."""
+    """Return what the two ends of the axis mean."""
     a, b = (shortened(title_of_set(word_set), font, room * 0.28) for word_set in about["attributes"])
     return f"← nearer to {b}      nearer to {a} →"
 

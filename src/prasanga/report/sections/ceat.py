@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 from markupsafe import Markup
 
-from prasanga.columns import remade_by, require_columns
+from prasanga.base.parquet import remade_by, require_columns
 from prasanga.report.ceat_table import NOT_BY_DRAWS
 from prasanga.report.findings import NEEDED_OF_SETTLING, findings_of_differences
 from prasanga.report.grid import (

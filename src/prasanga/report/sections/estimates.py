@@ -9,7 +9,7 @@ from typing import NamedTuple
 import polars as pl
 from markupsafe import Markup
 
-from prasanga.columns import remade_by, require_columns
+from prasanga.base.parquet import remade_by, require_columns
 from prasanga.methods import method_named
 from prasanga.report.grid import (
     ALPHA,

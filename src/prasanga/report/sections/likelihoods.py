@@ -9,10 +9,9 @@ from typing import Any
 import polars as pl
 from markupsafe import Markup
 
-from prasanga.columns import remade_by, require_columns
-from prasanga.pairs.names import FEWEST_PAIRS, OVERALL
-from prasanga.pairs.oddity_kinds import KINDS
-from prasanga.pairs.reasons import REASONS
+from prasanga.base.parquet import remade_by, require_columns
+from prasanga.pairs.oddities import KINDS
+from prasanga.pairs.preferences import FEWEST_PAIRS, OVERALL, REASONS
 from prasanga.report.findings import (
     ALL,
     DIFFERENCE_COLUMNS,

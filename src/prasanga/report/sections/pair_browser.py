@@ -20,13 +20,10 @@ import regex
 from markupsafe import Markup
 from numpy.typing import NDArray
 
-from prasanga.columns import remade_by, require_columns
-from prasanga.errors import InputError
-from prasanga.pairs.alignment import Span, match_words
-from prasanga.pairs.names import LABELS, OVERALL
-from prasanga.pairs.preferences import PREFERENCES, add_differences
-from prasanga.pairs.reasons import REASONS
-from prasanga.pairs.words import Punctuation, comparable, words_of
+from prasanga.base.errors import InputError
+from prasanga.base.parquet import remade_by, require_columns
+from prasanga.pairs.alignment import Punctuation, Span, comparable, match_words, words_of
+from prasanga.pairs.preferences import LABELS, OVERALL, PREFERENCES, REASONS, add_differences
 from prasanga.report.grid import LANGUAGES, name_of_language, name_of_type, sort_types
 from prasanga.report.section import Section, count, render, with_code
 from prasanga.report.sheet import html

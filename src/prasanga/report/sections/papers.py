@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from prasanga.methods import method_named
-from prasanga.pairs.names import OVERALL
+from prasanga.pairs.preferences import OVERALL
 from prasanga.report.comparison import (
     PAIRS,
     comparison_rows,

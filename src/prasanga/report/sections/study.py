@@ -9,8 +9,8 @@ from typing import Any
 import polars as pl
 from markupsafe import Markup
 
-from prasanga.columns import remade_by, require_columns
-from prasanga.pairs.names import OVERALL
+from prasanga.base.parquet import remade_by, require_columns
+from prasanga.pairs.preferences import OVERALL
 from prasanga.report.downloads import downloads_of
 from prasanga.report.findings import (
     findings_of_pairs,

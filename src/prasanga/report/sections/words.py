@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import polars as pl
 from markupsafe import Markup
 
-from prasanga.columns import remade_by, require_columns
+from prasanga.base.parquet import remade_by, require_columns
 from prasanga.report.figures.palette import MARKERS, MODELS
 from prasanga.report.figures.registry import WORDS
 from prasanga.report.grid import is_number, natural_order

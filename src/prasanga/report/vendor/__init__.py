@@ -31,16 +31,16 @@ class Vendored(NamedTuple):
 
 
 def vendored() -> dict[str, Vendored]:
-    """What is shipped, by the name of the file below this folder."""
+    """Return what is shipped, by the name of the file below this folder."""
     listed = json.loads(place_of("vendor.json").read_text(encoding="utf-8"))
     return {name: Vendored(**entry) for name, entry in listed.items()}
 
 
 def place_of(name: str) -> Traversable:
-    """Where a file is."""
+    """Return where a file is."""
     return files(__name__) / name
 
 
 def text_of(name: str) -> str:
-    """A script or a style sheet, as it is to stand in a page."""
+    """Return a script or a style sheet, as it is to stand in a page."""
     return place_of(name).read_text(encoding="utf-8")

@@ -1,0 +1,347 @@
+"""What a study measures: its models, some at several layers, their twins, and the memory that their jobs ask for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from prasanga.base.errors import InputError
+from prasanga.base.seeds import seed_of
+from prasanga.models.options import KINDS
+
+# --------------------
+# What a study measures: its models, one of them several times where the config asks for several of its layers.
+#
+# Vectors are asked of the models with `embeddings` in their `stages`, probabilities of those with `likelihoods`.
+# Everything here is known before any job runs and before anything is loaded.
+
+
+# Files beside `<model>.parquet` and `<model>.json`: the tables of words, terms and sentences of other measurements, the
+# report on a tokenizer.
+_TAKEN = (".words", ".tokenizer", ".terms", ".sentences")
+_EMBEDDINGS, _LIKELIHOODS = "embeddings", "likelihoods"
+_LARGEST_JSON = 20_000_000  # bytes; what is larger is no config.json, which the job that opens the model says
+_TWIN = "-random"
+
+
+def studied_models(models: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Return the models whose vectors are measured, by the names that tables and figures give them.
+
+    A model with one layer stands for itself. A list of layers makes one entry for each, in the list's order, named
+    `<model>-layer<k>` after the layer: 8 is `-layer8`, -1 `-layer-last`, -2 `-layer-last-1`.
+
+    Args:
+        models: `models` of the config, with its defaults.
+
+    Returns:
+        Each entry has its model's settings with `layer` as one number, and besides `family`, the model's own name, and
+        `layers`, all layers that are measured of that model, as a list.
+
+    Raises:
+        InputError: two of them would have the same name, or files of the same name.
+    """
+    studied: dict[str, dict[str, Any]] = {}
+    _require_free_names(models)
+    for family, settings in models.items():
+        if _EMBEDDINGS not in _stages(settings):
+            continue
+        asked = settings.get("layer", -1)
+        several = isinstance(asked, Sequence)
+        layers = list(asked) if several else [asked]
+        for layer in layers:
+            name = f"{family}-layer{_layer_name(layer)}" if several else family
+            if name in studied or (name != family and name in models):
+                raise InputError(
+                    f"`models.{family}.layer` is {asked}, and its layer {layer} would be called {name!r}, which is the"
+                    f" name of another model. Rename `models.{name}`, or `models.{family}`."
+                )
+            studied[name] = {**settings, "layer": layer, "family": family, "layers": layers}
+    return studied
+
+
+def scored_models(models: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Return the models that are asked for probabilities, each once: whatever its layers, it has one vocabulary head.
+
+    Args:
+        models: `models` of the config, with its defaults.
+
+    Returns:
+        Each entry has its model's settings without `layer`, and besides `family`, the model's name, as `twins_of`
+        needs it.
+
+    Raises:
+        InputError: two of them would have files of the same name.
+    """
+    _require_free_names(models)
+    return {
+        family: {**{key: value for key, value in settings.items() if key != "layer"}, "family": family}
+        for family, settings in models.items()
+        if _LIKELIHOODS in _stages(settings)
+    }
+
+
+def require_stage(models: Mapping[str, Mapping[str, Any]], stage: str, asked: Sequence[str]) -> None:
+    """Refuse a study that asks for what none of its models is there for.
+
+    Args:
+        models: `models` of the config.
+        stage: `embeddings` or `likelihoods`.
+        asked: the keys of the config that need a model with this stage, such as `categories`; none if nothing does.
+
+    Raises:
+        InputError: with the keys, the models, and what to write.
+    """
+    if not asked or any(stage in _stages(settings) for settings in models.values()):
+        return
+    keys = " and ".join(f"`{key}`" for key in asked)
+    first, other = next(iter(models)), next(name for name in (_LIKELIHOODS, _EMBEDDINGS) if name != stage)
+    raise InputError(
+        f"{keys} need{'s' if len(asked) == 1 else ''} {_NEEDED[stage]}, but no model of the study has {stage} among its"
+        f" `stages`: {', '.join(models)}. Write `stages: [{stage}, {other}]` under one of them, for example"
+        f" `models.{first}`, or leave {keys} empty."
+    )
+
+
+def require_encoder(kinds: Mapping[str, str], asked: Sequence[str]) -> None:
+    """Refuse a study that asks for log-probability bias, and has no model that could have a mask.
+
+    Args:
+        kinds: of each model that is asked for probabilities, its kind as far as it is at hand (`kind_at_hand`).
+        asked: the keys of the config that need an encoder; none if nothing does.
+
+    Raises:
+        InputError: with the keys, the models and their kinds, and what to write.
+    """
+    if not asked or any(kind in ("encoder", "auto") for kind in kinds.values()):
+        return
+    keys, plural = " and ".join(f"`{key}`" for key in asked), "s" if len(asked) == 1 else ""
+    models = ", ".join(f"{model} ({kind})" for model, kind in kinds.items())
+    raise InputError(
+        f"{keys} need{plural} a model with a mask, an encoder, and the study has none that is asked for likelihoods:"
+        f" {models}. Add an encoder under `models`, or leave {keys} empty."
+    )
+
+
+_NEEDED = {_EMBEDDINGS: "vectors", _LIKELIHOODS: "probabilities"}
+
+
+def asked_of_model(
+    settings: Mapping[str, Any], pairs: Mapping[str, Any], log_probability: Mapping[str, Any]
+) -> dict[str, list[str]]:
+    """Return what a study asks of one of its models, for `prasanga.models.check_model`.
+
+    A model whose kind is not at hand is asked for all that a model of any kind would be, so that a decoder of the hub
+    is told that it cannot give log-probability bias before anything runs.
+
+    Args:
+        settings: of the model, from `models` of the config.
+        pairs: `pairs` of the config.
+        log_probability: `log_probability` of the config.
+
+    Returns:
+        `stages`, without likelihoods if the study asks for none that such a model can give; `kinds`, of which one must
+        be the model's; `masked`, the kinds of model that are asked to hide words.
+    """
+    kind, stages = kind_at_hand(settings), list(_stages(settings))
+    words = bool(log_probability["traits"] or log_probability["categories"]) and kind in ("encoder", "auto")
+    if _LIKELIHOODS not in stages or not (pairs["sets"] or words):
+        stages = [stage for stage in stages if stage != _LIKELIHOODS]
+        return {"stages": stages, "kinds": list(KINDS), "masked": []}
+    encoder = words or pairs["encoder"] in ("p_unmodified", "p_modified")
+    other = bool(pairs["sets"]) and pairs["encoder_decoder"] == "infill"
+    asked = {"encoder": encoder, "encoder-decoder": other}
+    masked = [name for name in asked if asked[name] and kind in (name, "auto")]
+    return {"stages": stages, "kinds": ["encoder"] if words else list(KINDS), "masked": masked}
+
+
+def kind_at_hand(settings: Mapping[str, Any], root: str | Path = ".") -> str:
+    """Return the kind of a model as far as it can be told without loading anything.
+
+    Args:
+        settings: of the model, from `models` of the config or from one of the functions above.
+        root: the folder that relative paths start from.
+
+    Returns:
+        `encoder`, `decoder` or `encoder-decoder`, if the config or the model's own config.json says so; `auto` if
+        neither does, as for a model of the hub whose `kind` is not written down.
+    """
+    said = str(settings.get("kind", "auto"))
+    if said != "auto":
+        return said
+    if "train" in settings:
+        return "encoder"
+    try:
+        file = Path(root, settings["path"], "config.json")
+        if not file.is_file() or file.stat().st_size > _LARGEST_JSON:
+            return "auto"
+        own = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return "auto"  # what is wrong with a folder is said by the job that opens it
+    return _kind_of(own) if isinstance(own, dict) else "auto"
+
+
+def _kind_of(own: Mapping[str, Any]) -> str:
+    """Return the kind of a model by its config.json; never another one than `prasanga.models.shape.model_kind` says."""
+    if own.get("is_encoder_decoder"):
+        return "encoder-decoder"
+    listed = own.get("architectures")
+    names = [name for name in listed if isinstance(name, str)] if isinstance(listed, list) else []
+    if own.get("model_type") in _MASKED_TOO or any(name.endswith(("ForMaskedLM", "ForPreTraining")) for name in names):
+        return "decoder" if own.get("is_decoder") else "encoder"
+    return "decoder" if any(name.endswith(("ForCausalLM", "LMHeadModel")) for name in names) else "auto"
+
+
+_MASKED_TOO = (
+    *("bart", "bert", "big_bird", "camembert", "data2vec-text", "electra", "ernie", "mbart", "megatron-bert", "mvp"),
+    *("reformer", "rembert", "roberta", "roberta-prelayernorm", "roc_bert", "roformer", "xlm", "xlm-roberta"),
+    *("xlm-roberta-xl", "xmod"),
+)
+"""Families that transformers has as masked models and as causal ones: a class of either kind says nothing."""
+
+
+def twins_of(studied: Mapping[str, Mapping[str, Any]], seed: int) -> dict[str, dict[str, Any]]:
+    """Return the null controls of a study: a twin of each model.
+
+    A twin has the same architecture and tokenizer, and random weights.
+
+    What a twin measures comes from these and from the texts alone, since it has learnt nothing.
+
+    Args:
+        studied: from `studied_models` or `scored_models`.
+        seed: of the study; each family's twin has a seed of its own from it, by the family's name. All layers of a
+            family are those of one twin.
+
+    Returns:
+        For each `<model>` an entry `<model>-random`, in the same order, with the model's settings and besides
+        `twin_of`, the model's name, and `random_weights`, the seed of its weights.
+
+    Raises:
+        InputError: a model of the study has the name of a twin.
+    """
+    families = {settings["family"] for settings in studied.values()}
+    twins: dict[str, dict[str, Any]] = {}
+    for model, settings in studied.items():
+        family, name = settings["family"], f"{model}{_TWIN}"
+        if name in studied or name in families:
+            raise InputError(
+                f"the twin of {model!r} with random weights (associations.random_twin) would be called {name!r}, which"
+                f" is the name of another model. Rename `models.{studied.get(name, {}).get('family', name)}`, or"
+                f" `models.{family}`; or write associations: {{random_twin: false}}."
+            )
+        weights = seed_of(seed, "models", "random weights", family) >> 1  # which fits into every column and file
+        twins[name] = {**settings, "twin_of": model, "random_weights": weights}
+    return twins
+
+
+def require_places(models: Mapping[str, Mapping[str, Any]], root: str | Path) -> None:
+    """Refuse a model whose path can only be a folder, where there is no such folder, and a folder out of reach.
+
+    What may be the name of a model on the hub (`owner/name`, or `name`) is left to the job that loads it, since only
+    the hub can tell.
+
+    Args:
+        models: `models` of the config.
+        root: the folder that relative paths start from.
+
+    Raises:
+        InputError: with the key, the path and where it was looked for, of every such model.
+    """
+    problems = []
+    for name, settings in models.items():
+        if "path" not in settings:
+            continue
+        path, folder = settings["path"], Path(root, settings["path"])
+        try:
+            if folder.is_dir():
+                next(folder.iterdir(), None)
+            elif _only_a_folder(path):
+                problems.append(
+                    f"`models.{name}.path` is {path!r}, but there is no folder {folder}. Write the path of a folder"
+                    " with config.json, weights and tokenizer.json, or the name of a model on the hub (owner/name)."
+                )
+        except OSError as error:
+            problems.append(
+                f"`models.{name}.path` is {path!r}, and what lies there is out of reach ({error.strerror}). Let"
+                " yourself read the folder and those on the way (`chmod u+rx`), or write the path of another."
+            )
+    if problems:
+        raise InputError("\n".join(problems))
+
+
+def files_of_model(path: str | Path) -> dict[str, list[int]]:
+    """Return what can be seen of a model's files without reading them, to notice that some were replaced.
+
+    Snakemake compares times with those of its outputs, which says nothing about a file that was replaced by an older
+    one; compared with what is noted here, every change shows.
+
+    Args:
+        path: a folder, relative ones from where the process runs.
+
+    Returns:
+        Bytes and time of the last change (nanoseconds since 1970) of each file directly in the folder, by name; links
+        are followed. Empty if there is no such folder, as for a model of the hub.
+    """
+    folder = Path(path)
+    if not folder.is_dir():
+        return {}
+    states = {file.name: file.stat() for file in sorted(folder.iterdir()) if file.is_file()}
+    return {name: [state.st_size, state.st_mtime_ns] for name, state in states.items()}
+
+
+def _stages(settings: Mapping[str, Any]) -> Sequence[str]:
+    stages: Sequence[str] = settings.get("stages", (_EMBEDDINGS, _LIKELIHOODS))
+    return stages
+
+
+def _require_free_names(models: Mapping[str, Mapping[str, Any]]) -> None:
+    for family in models:
+        for ending in _TAKEN:
+            if family.endswith(ending) and family.removesuffix(ending) in models:
+                raise InputError(
+                    f"`models.{family}` has the name of a file that is written about"
+                    f" `models.{family.removesuffix(ending)}`. Rename it, for example to"
+                    f" `{family.removesuffix(ending)}-{ending.removeprefix('.')}`."
+                )
+
+
+def _layer_name(layer: int) -> str:
+    if layer >= 0:
+        return str(layer)
+    return "-last" if layer == -1 else f"-last{layer + 1}"
+
+
+def _only_a_folder(path: str) -> bool:
+    """Return whether no model on the hub can have this name."""
+    return path in ("", "~") or path.startswith(("/", ".", "~/")) or path.endswith("/") or path.count("/") > 1
+
+
+# --------------------
+# How much memory a job that runs a model asks of a cluster, before anything is loaded.
+
+
+_LIBRARIES = 1500
+_TRAINED = 1000
+_UNKNOWN = 16000
+_ENDINGS = (".safetensors", ".bin")
+
+
+def megabytes_of(settings: Mapping[str, Any]) -> int:
+    """Return the megabytes (10^6 bytes) of the node's memory for one job of a model, whether or not it has a card.
+
+    Weights pass through the node's memory on their way to a card, and may stand there twice while they are loaded.
+
+    Args:
+        settings: of the model, from `models` of the config.
+
+    Returns:
+        Twice its weights and what the libraries need, for a folder; a gigabyte for a model that the workflow trains;
+        16000 for a model of the hub, whose size is not known while planning.
+    """
+    if "train" in settings:
+        return _TRAINED
+    files = files_of_model(settings["path"])
+    # the same weights may lie there in both formats
+    weights = max(sum(size for name, (size, _) in files.items() if name.endswith(ending)) for ending in _ENDINGS)
+    return _LIBRARIES + 2 * weights // 10**6 if weights else _UNKNOWN

@@ -1,0 +1,503 @@
+"""Which files a corpus consists of, how each is cut into parts, and digests of what they hold."""
+
+from __future__ import annotations
+
+import glob
+import hashlib
+import json
+import logging
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from itertools import takewhile
+from pathlib import Path, PurePosixPath
+from typing import Any, Literal, NamedTuple
+
+import xxhash
+
+from prasanga.base.documents import read_document, write_document
+from prasanga.base.errors import InputError, reason
+from prasanga.base.progress import BYTES, progress
+from prasanga.sentences.corpus import COMPRESSED, INFLATION
+
+# --------------------
+# Which files a corpus consists of, how each is read and cut into parts, and the name that its results get.
+
+
+Format = Literal["text", "jsonl", "parquet", "dataset", "extracted"]
+
+_LONGEST_NAME = 120  # the name of a file may have 255 bytes, with its ending and what a temporary name adds
+_FORMATS: Mapping[str, Format] = {
+    **dict.fromkeys([".txt", ".text", ".bn", ".hi", ".en"], "text"),
+    **dict.fromkeys([".jsonl", ".ndjson"], "jsonl"),
+    **dict.fromkeys([".csv", ".tsv"], "extracted"),
+    ".parquet": "parquet",
+    ".arrow": "dataset",
+}
+
+
+class Shard(NamedTuple):
+    """A corpus file or a part of one: what one job reads.
+
+    Attributes:
+        path: the file, relative to the working directory.
+        source: the file, relative to the root of the corpus; what the results call it, whatever the part.
+        documents: what ends a document of plain text (blank-line, line, file).
+        format: how the file is read.
+        field: field or column with the text, in jsonl, parquet and dataset.
+        columns: columns with the stimulus and the sentence, in an extracted table.
+        start: first byte of the part. The part has the lines that begin in it, from `start` to before `end`.
+        end: the byte after its last; None for the end of the file. Only plain, uncompressed text is cut.
+        text: number of the entry that names it, from 0.
+        inflation: how many times its size on the disk the file may come to, if it is compressed.
+    """
+
+    path: str
+    source: str
+    documents: str
+    format: Format = "text"
+    field: str = "text"
+    columns: tuple[str, str] = ("word", "sentence")
+    start: int = 0
+    end: int | None = None
+    text: int = 0
+    inflation: int = INFLATION
+
+
+def find_shards(
+    root: str | Path,
+    texts: Iterable[Mapping[str, Any]],
+    shard_bytes: int,
+    key: str = "corpus.texts",
+    outside: Sequence[str | Path] = (),
+) -> dict[str, Shard]:
+    """Return the files that the entries of `corpus.texts` name, and their parts, by the name of their results.
+
+    Args:
+        root: `corpus.root`, the folder that paths and patterns start from.
+        texts: entries with `files` (a path, pattern or folder), and the other keys of the schema; what is left out has
+            the schema's default.
+        shard_bytes: size of a part. The parts are `[0, shard_bytes)`, `[shard_bytes, 2 * shard_bytes)` and so on; the
+            last one has half as much to one and a half times as much.
+        key: where in the config the entries stand, for messages.
+        outside: folders beside the root in which a file may lie that a symbolic link leads to.
+
+    Raises:
+        InputError: if an entry names no file, or leads out of the root; a folder has no text in it or may not be
+            searched, a file is named twice, or two files would get the same name; a symbolic link leads elsewhere.
+    """
+    try:
+        return _find_shards(root, texts, shard_bytes, outside)
+    except OSError as error:
+        raise InputError(
+            f"{key}: {str(error.filename or root)[:200]!r} is out of reach ({error.strerror}). Let yourself search the"
+            " folders on the way (`chmod u+x`), or name files elsewhere."
+        ) from None
+    except InputError as error:
+        if not os.path.isdir(root):  # noqa: PTH112 - Path's raises where it may not look
+            raise InputError(
+                f"corpus.root is {str(root)!r}, which is no folder. Write the folder that `{key}` starts from."
+            ) from None
+        raise InputError(str(error).replace("corpus.texts", key)) from None
+
+
+def _find_shards(
+    root: str | Path, texts: Iterable[Mapping[str, Any]], shard_bytes: int, outside: Sequence[str | Path]
+) -> dict[str, Shard]:
+    shards: dict[str, Shard] = {}
+    sources: dict[str, str] = {}  # by name, that of a whole file too where only its parts are shards
+    for number, text in enumerate(texts):
+        _require_below(text["files"])
+        allowed = [root, *outside, *_start_of(text["files"])]
+        for source, its_format in _files(Path(root), text["files"], text.get("format", "auto")):
+            _require_no_way_out(Path(root, source).as_posix(), allowed)
+            name = _name(source)
+            columns = text.get("columns", {})
+            whole = Shard(
+                Path(root, source).as_posix(),
+                source,
+                text.get("documents", "blank-line"),
+                its_format,
+                text.get("field", "text"),
+                (columns.get("stimulus", "word"), columns.get("sentence", "sentence")),
+                text=number,
+                inflation=text.get("inflation", INFLATION),
+            )
+            parts = dict(_parts(name, whole, shard_bytes))
+            for claimed in {name, *parts}:
+                if (other := sources.setdefault(claimed, source)) != source or claimed in shards:
+                    reason = "named by two patterns" if other == source else f"named like {other!r}"
+                    raise InputError(
+                        f"corpus.texts: the file {source!r} is {reason}; each file needs a name of its own, once."
+                        f" Change the pattern {text['files']!r} or rename the file."
+                    )
+            shards |= parts
+    return shards
+
+
+def require_apart(shards: Mapping[str, Shard], supplement: Mapping[str, Shard]) -> None:
+    """Refuse a file that stands in both: its sentences would count twice.
+
+    Raises:
+        InputError: with the file.
+    """
+    both = {shard.source for shard in shards.values()} & {shard.source for shard in supplement.values()}
+    if both:
+        raise InputError(
+            f"corpus.supplement: the file {min(both)!r} is in `corpus.texts` as well, so that its sentences would count"
+            " twice. Take it out of one of them."
+        )
+
+
+def _require_below(pattern: str) -> None:
+    if ".." in PurePosixPath(pattern).parts:
+        raise InputError(
+            f"corpus.texts: the pattern {pattern!r} leads out of corpus.root. Write the folder that it starts from as"
+            " `corpus.root`, and a pattern below that."
+        )
+
+
+def _start_of(pattern: str) -> list[Path]:
+    """Return the folder that an absolute pattern names itself; none of a relative one, which starts from the root."""
+    parts = list(takewhile(lambda part: not glob.has_magic(part), PurePosixPath(pattern).parts))
+    return [Path(*parts)] if PurePosixPath(pattern).is_absolute() else []
+
+
+def _require_no_way_out(path: str, folders: Sequence[str | Path]) -> None:
+    """Refuse a file that somebody's symbolic link has brought into the corpus from elsewhere on the machine."""
+    real = Path(path).resolve()
+    if not any(real.is_relative_to(Path(folder).resolve()) for folder in folders):
+        raise InputError(
+            f"corpus.texts: {path!r} is reached by a symbolic link, and lies in {str(real.parent)!r}. If that is meant,"
+            f" write at the top of the config `outside: [{real.parent}]`; else take the link away."
+        )
+
+
+def _parts(name: str, whole: Shard, shard_bytes: int) -> Iterator[tuple[str, Shard]]:
+    count = 1
+    if whole.format == "text" and PurePosixPath(whole.path).suffix.lower() not in COMPRESSED:
+        count = max(1, (_size(whole.path) + shard_bytes // 2) // shard_bytes)
+    if count == 1:
+        yield name, whole
+        return
+    for i in range(count):
+        end = (i + 1) * shard_bytes if i + 1 < count else None
+        yield f"{name}.part{i:04d}", whole._replace(start=i * shard_bytes, end=end)
+
+
+def _size(path: str) -> int:
+    try:
+        return Path(path).stat().st_size
+    except OSError as error:
+        raise InputError(
+            f"corpus.texts: the file {path!r} cannot be read ({error.strerror}). Put it back, or take it out of the"
+            " pattern."
+        ) from None
+
+
+# ---- files
+
+
+def _files(root: Path, pattern: str, wanted: Format | Literal["auto"]) -> list[tuple[str, Format]]:
+    """Return the files of one entry, relative to `root`, each with its format; in order, each once."""
+    if Path(root, pattern).is_dir():
+        found = [file for file in _in_folder(root, PurePosixPath(pattern)) if wanted in ("auto", file[1])]
+        if not found:
+            kind = "text" if wanted == "auto" else f"file of the format {wanted}"
+            known = [ending for ending, its_format in _FORMATS.items() if wanted in ("auto", its_format)]
+            raise InputError(
+                f"corpus.texts: there is no {kind} in the folder {pattern!r} under corpus.root {str(root)!r}. Read are"
+                f" files that end in {', '.join(known)} (plain or with {', '.join(COMPRESSED)}) and are not hidden."
+                " Name another folder, or write a pattern such as `folder/**/*.dat` for files of other endings."
+            )
+    elif Path(root, pattern).is_file():
+        found = [(PurePosixPath(pattern).as_posix(), _format_of(pattern) if wanted == "auto" else wanted)]
+    else:
+        # glob.glob, not Path.glob: it follows links to folders, which is where a corpus often lies
+        paths = sorted({PurePosixPath(p).as_posix() for p in glob.glob(pattern, root_dir=root, recursive=True)})  # noqa: PTH207
+        found = []
+        for path in paths:
+            if Path(root, path).is_file():
+                found.append((path, _format_of(path) if wanted == "auto" else wanted))
+            elif wanted == "dataset" and _is_dataset(Path(root, path)):
+                found += _in_folder(root, PurePosixPath(path))
+        if not found:
+            raise InputError(
+                f"corpus.texts: no file fits {pattern!r} under corpus.root {str(root)!r}. Allowed is a path, a folder"
+                " or a pattern such as `texts/*.txt`, relative to corpus.root. Write one that names your files."
+            )
+    for source, _ in found:
+        _require_readable_name(source)
+    return found
+
+
+def _in_folder(root: Path, folder: PurePosixPath) -> list[tuple[str, Format]]:
+    """Return the files of a folder and its subfolders that are known by their ending, and those of data sets in it."""
+    found: list[tuple[str, Format]] = []
+    visited: set[tuple[int, int]] = set()  # folders, since a link may lead back to one above it
+    for parent, folders, names in os.walk(root / folder, onerror=_refuse_folder, followlinks=True):
+        status = Path(parent).stat()
+        if (status.st_dev, status.st_ino) in visited:
+            folders.clear()
+            continue
+        visited.add((status.st_dev, status.st_ino))
+        relative = folder / PurePosixPath(Path(parent).relative_to(root / folder).as_posix())
+        if _is_dataset(Path(parent)):
+            found += [((relative / name).as_posix(), "dataset") for name in _files_of_dataset(Path(parent))]
+            folders.clear()
+            continue
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(names):
+            its_format = _known_format(name)
+            if its_format is not None and not name.startswith("."):
+                found.append(((relative / name).as_posix(), its_format))
+    return found
+
+
+def _refuse_folder(error: OSError) -> None:
+    raise InputError(
+        f"corpus.texts: the folder {error.filename!r} cannot be read ({error.strerror}). Let yourself read it, or write"
+        " a pattern that leaves it out."
+    ) from None
+
+
+def _require_readable_name(source: str) -> None:
+    try:
+        source.encode()
+    except UnicodeEncodeError:
+        raise InputError(
+            f"corpus.texts: the name of the file {source!r} is not UTF-8, so that no result can name it. Rename it."
+        ) from None
+
+
+# ---- data sets of Hugging Face
+
+
+def _is_dataset(folder: Path) -> bool:
+    """Return whether `datasets` saved a data set, or several splits of one, as this folder."""
+    if (folder / "dataset_dict.json").is_file():
+        return True
+    marked = any((folder / name).is_file() for name in ("state.json", "dataset_info.json"))
+    return marked and any(folder.glob("data*.arrow"))
+
+
+def _files_of_dataset(folder: Path) -> list[str]:
+    """List the Arrow files of a data set, relative to the folder, in the order in which they follow each other."""
+    if (folder / "dataset_dict.json").is_file():
+        splits = _json(folder / "dataset_dict.json", "splits")
+        return [f"{split}/{name}" for split in splits for name in _files_of_dataset(folder / str(split))]
+    state = folder / "state.json"
+    if not state.is_file():
+        names = sorted(path.name for path in folder.glob("data*.arrow"))
+    else:
+        if _json(state, "_indices_data_files", required=False):
+            raise InputError(
+                f"{state}: this data set is a selection from its files (`_indices_data_files`). Save it with"
+                " `dataset.flatten_indices().save_to_disk(...)`, so that the files hold what it consists of."
+            )
+        names = [str(file["filename"]) for file in _json(state, "_data_files")]
+    missing = [name for name in names if not (folder / name).is_file()]
+    if missing or not names:
+        raise InputError(
+            f"{folder}: the data set has no file {missing[0] if missing else 'data-*.arrow'!r}, which it should consist"
+            " of. Fetch it or save it again, or take it out of `corpus.texts`."
+        )
+    return names
+
+
+def _json(path: Path, key: str, *, required: bool = True) -> list[Any]:
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+        part = value[key] if required else value.get(key)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise InputError(
+            f"{path}: cannot be read as what the library datasets writes ({type(error).__name__}: {reason(error)})."
+            " Save the data set again, or name its files by a pattern such as `folder/*.arrow`."
+        ) from None
+    return list(part or [])
+
+
+# ---- names
+
+
+def _endings(source: str) -> tuple[str, str]:
+    """Return what kind of file the name speaks of, and how it is compressed: `('.txt', '.gz')`; either may be empty."""
+    path = PurePosixPath(source)
+    compression = path.suffix if path.suffix.lower() in COMPRESSED else ""
+    return PurePosixPath(path.name.removesuffix(compression)).suffix, compression
+
+
+def _known_format(source: str) -> Format | None:
+    """Return the format by the ending; None for an unknown one."""
+    kind, compression = _endings(source)
+    if not kind and compression:
+        return "text"
+    return _FORMATS.get(kind.lower())
+
+
+def _format_of(source: str) -> Format:
+    return _known_format(source) or "text"
+
+
+def _name(source: str) -> str:
+    """Make a name for the results: the path without its ending.
+
+    It has nothing in it but letters, digits, - _ and dots.
+    """
+    kind, compression = _endings(source)
+    stem = source.removesuffix(compression).removesuffix(kind if kind.lower() in _FORMATS else "")
+    name = re.sub(r"[^A-Za-z0-9_.-]+", "-", stem).strip("-.")
+    if stem.isascii() and name and len(name) <= _LONGEST_NAME:
+        return name
+    name = name[:_LONGEST_NAME].rstrip("-.")
+    # A path in Bangla would lose all of its letters, and be named like any other.
+    digest = hashlib.blake2b(stem.encode(), digest_size=4).hexdigest()
+    return f"{name}-{digest}".strip("-")
+
+
+# --------------------
+# What the files of a corpus hold, told by digests that are remembered as long as size and time of a file stay.
+#
+# A corpus of gigabytes cannot be read whenever a run is planned, and its files' times say little: a copy, a
+# checkout or a `touch` changes them and nothing else. So the jobs depend on a digest of the content. The manifest
+# keeps it with the size and time of the file, which is read again only when one of these is another.
+
+
+_PIECE = 8 << 20
+_THREADS = 4
+_WORTH_A_LINE = 10**9  # bytes to read, some seconds
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A file as it was when it was read: bytes, time in nanoseconds, and xxh3_128 of its content (32 hex digits)."""
+
+    size: int
+    mtime_ns: int
+    digest: str
+
+    def fits(self, status: os.stat_result) -> bool:
+        """Return whether size and time are still these."""
+        return (self.size, self.mtime_ns) == (status.st_size, status.st_mtime_ns)
+
+
+def update_manifest(manifest: str | Path, files: Iterable[str | Path]) -> dict[str, str]:
+    """Return the digest of each file, by its path as given; those not known yet are read and remembered.
+
+    Args:
+        manifest: the JSON file in which digests are remembered. It is written whole or not at all, and only if there is
+            something new; entries of other files stay. Where it cannot be written, digests are not remembered.
+        files: corpus files; one that is named several times is read once.
+
+    Raises:
+        InputError: if a file is absent, cannot be read, or changes while it is read. What was learnt of the other files
+            is remembered all the same.
+    """
+    manifest, paths = Path(manifest), list(dict.fromkeys(str(path) for path in files))
+    entries = _read(manifest)
+    found = {path: _status(path) for path in paths}
+    unknown = [path for path in paths if path not in entries or not entries[path].fits(found[path])]
+    size = sum(found[path].st_size for path in unknown)
+    if size > _WORTH_A_LINE:
+        logger.info("Reading %d corpus file(s), %.1f GB, for the digests in %s.", len(unknown), size / 1e9, manifest)
+    known, failures = dict(entries), []
+    pool = ThreadPoolExecutor(_THREADS)
+    try:
+        with progress("corpus files read for their digests", size, BYTES) as read:
+            for path, future in [(path, pool.submit(_digested, path, read.advance)) for path in unknown]:
+                try:
+                    known[path] = future.result()
+                except InputError as error:
+                    failures.append(error)
+    finally:  # an interrupt, too, keeps what is known by then
+        pool.shutdown(cancel_futures=True)
+        if known != entries:
+            _write(manifest, known)
+    if failures:
+        raise failures[0]
+    return {path: known[path].digest for path in paths}
+
+
+@contextmanager
+def as_planned(path: str | Path, digest: str, manifest: str | Path) -> Iterator[None]:
+    """Hold that a corpus file is the one that a run was planned with, before and after it is read in the block.
+
+    Args:
+        path: the file.
+        digest: from `update_manifest`, when the run was planned.
+        manifest: where it is remembered; the file is read again only if its size or time is another.
+
+    Raises:
+        InputError: if it is another file by now.
+    """
+    for place in ("before", "after"):
+        entry = _read(Path(manifest)).get(str(path))
+        if entry is None or not entry.fits(_status(str(path))):
+            entry = _digested(str(path))
+        if entry.digest != digest:
+            raise InputError(
+                f"{path}: another file than when the run was planned. Let it be finished first, and run again."
+            )
+        if place == "before":
+            yield
+
+
+def _digested(path: str, read: Callable[[int], object] = lambda _: None) -> Entry:
+    """Read a file, and tell `read` how much; one that changes meanwhile is read once more."""
+    for _ in range(2):
+        before, digest = _status(path), xxhash.xxh3_128()
+        try:
+            with Path(path).open("rb", buffering=0) as file:
+                while piece := file.read(_PIECE):
+                    digest.update(piece)
+                    read(len(piece))
+        except OSError as error:
+            raise _unreadable(path, error) from None
+        entry = Entry(before.st_size, before.st_mtime_ns, digest.hexdigest())
+        if entry.fits(_status(path)):
+            return entry
+    raise InputError(f"{path}: this corpus file changes while it is read. Start again when it is complete.")
+
+
+def _status(path: str) -> os.stat_result:
+    try:
+        return Path(path).stat()
+    except OSError as error:
+        raise _unreadable(path, error) from None
+
+
+def _unreadable(path: str, error: OSError) -> InputError:
+    return InputError(
+        f"{path}: this corpus file cannot be read ({error.strerror or error}). Put it back, or take it out of"
+        " `corpus.texts`."
+    )
+
+
+def _read(manifest: Path) -> dict[str, Entry]:
+    """Return the entries; none of a manifest that is absent or damaged."""
+    try:
+        if not manifest.exists():
+            return {}
+        entries = {str(path): Entry(**entry) for path, entry in read_document(manifest)["files"].items()}
+    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+        logger.warning(
+            "%s: damaged (%s: %s); the corpus files are read and it is made anew.",
+            manifest,
+            type(error).__name__,
+            error,
+        )
+        return {}
+    return entries
+
+
+def _write(manifest: Path, entries: dict[str, Entry]) -> None:
+    files = {path: asdict(entries[path]) for path in sorted(entries)}
+    try:
+        write_document(manifest, {"files": files})
+    except (InputError, OSError) as error:
+        logger.warning("Digests of the corpus are not remembered: %s", error)
