@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 KUBERNETES := $(VENV)/kubernetes
 CORES ?= all
 # Tests that run at the same time; a study waits for Snakemake more than for a core.
-WORKERS ?= 3
+WORKERS ?= 4
 # Of `make test-long`: faults through the whole workflow (docs/reliability.md), and made-up inputs of each kind (docs/safety.md).
 FAULTS ?= 50
 FUZZ_INPUTS ?= 20000

@@ -43,7 +43,7 @@ def test_a_changed_convention_reruns_statistics_from_the_cache(cached: Study, no
     """The word lists are there, and are not asked."""
     cached.configure({"associations": {"variance": "hedges"}})
     plan = cached.plan(environment=no_torch)
-    assert (plan["measure_ceat"], plan["gather_ceat"], plan["write_page"]) == (4, 1, 1)
+    assert (plan["measure_ceat"], plan["gather_estimates"], plan["write_page"]) == (4, 1, 1)
     assert not {"embed_segments", "draw_samples", "train_model"} & plan.keys()
     cached.run("results/associations/ceat.parquet", environment=no_torch)
     table = pq.read_table(cached.root / "results/associations/ceat.parquet")

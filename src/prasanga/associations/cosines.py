@@ -25,9 +25,6 @@ from prasanga.associations.vectors import (
 from prasanga.base.errors import InputError
 from prasanga.base.progress import progress
 
-# --------------------
-# The cosines of target and attribute items, from which an effect is computed again and again.
-#
 # Whatever asks how an effect depends on its words - an interval, leaving one word out, dealing the attribute words
 # anew - needs no vectors any more once the cosines of every target with every attribute are known. An item is what
 # has a vector: a word (WEAT), a word in a context (CEAT, one per draw), or a sentence (SEAT, several of one word).

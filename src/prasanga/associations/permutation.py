@@ -37,9 +37,6 @@ from prasanga.associations.vectors import (
 from prasanga.base.errors import InputError
 from prasanga.base.progress import progress
 
-# --------------------
-# Permutation tests of a difference between two sets of words.
-#
 # If the target words of X and Y do not differ in their associations, every way to part all of them into sets of the
 # same sizes is as likely as the one observed. p is the share of those partitions whose statistic, the difference of
 # the sets' mean associations, is at least as extreme (Caliskan, Bryson and Narayanan 2017; the unit is the word).

@@ -1,9 +1,4 @@
-"""Paths in a config: where they may lead.
-
-A study is a folder. A relative path that climbs out of it by `..` is easily overlooked in somebody else's config, so
-the folder that it leads to must be named under `outside`; an absolute path is plain to see, and needs no more. Patterns
-of corpus files stay below `corpus.root`. Which keys hold paths, the schema says (`format`).
-"""
+"""The config of a study: looked at before it is read, completed with defaults, refused with a sentence that helps."""
 
 from __future__ import annotations
 

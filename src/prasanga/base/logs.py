@@ -1,9 +1,4 @@
-"""How a job, which is a process of seconds, deals with garbage.
-
-Importing torch and transformers makes half a million objects, none of which is garbage. Python's collector goes through
-them again and again while they are made, and once more when the process ends: a third of the processor time of a job
-that runs a small model.
-"""
+"""Where a job's messages go: its log file and the terminal; of a mistake of ours also its traceback, in a file."""
 
 from __future__ import annotations
 

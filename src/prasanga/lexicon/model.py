@@ -1,8 +1,4 @@
-"""One spelling for one word: word lists are normalized as the corpus of their language is.
-
-A word that the list writes with a nukta and the corpus without (ज़िंदगी, जिंदगी) would never be found. So the forms of a
-lexicon are in the same normalization as the text that they are looked for in, and that depends on the language.
-"""
+"""What a lexicon holds, in one spelling: stimuli, their surface forms, and the categories that use them."""
 
 from __future__ import annotations
 

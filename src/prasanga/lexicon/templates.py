@@ -1,9 +1,4 @@
-"""Slots of sentence templates: in which form a slot takes a word, and which letters belong to the word in it.
-
-What a slot asks for follows a colon: `{word:genitive plural}`, `{target:indefinite}`. Number and case come from the
-lexicon, in any order; `indefinite` is an English article. A name with a capital asks for one; a word at the beginning
-of an English sentence gets one by itself.
-"""
+"""Sentence templates by class of word, their slots, and words put into them."""
 
 from __future__ import annotations
 

@@ -29,9 +29,6 @@ if TYPE_CHECKING:
     from prasanga.models.options import ModelOptions
 
 
-# --------------------
-# Log-probability of a word in a sentence, with and without the word it is associated with (Kurita et al. 2019).
-#
 # For a target and an attribute in a sentence (Sadhu et al. 2024, section 3.3), in natural logarithms:
 #
 #     fill       log p_target, the target masked

@@ -30,9 +30,6 @@ from prasanga.likelihoods.traits import (
 from prasanga.models.pieces import Span
 from prasanga.text.words import count_words
 
-# --------------------
-# The sentence structures S1 to S5 (Sadhu et al. 2024, section 4.3), filled with terms and traits.
-#
 # Layout of `resources/templates/<language>/structures.yaml`: the terms of the two groups as pairs in order, and for
 # each structure a sentence for all traits, or `per-trait` where each trait brings its own.
 

@@ -17,9 +17,6 @@ from prasanga.lexicon.model import read_yaml, spelling_of
 from prasanga.likelihoods.templates import ATTRIBUTE, SentenceTemplate, read_sentence
 from prasanga.text.words import WORD, count_words, words
 
-# --------------------
-# Lists of traits: our YAML (`resources/traits/<language>/<polarity>.yaml`), or the CSV of Sadhu et al. (2024).
-#
 # A trait is a word that can be said of people, an adjective, and the attribute of the sentence structures S1 to S5
 # (`prasanga.likelihoods.structures`). It may bring sentences of its own: in our lists S4 and S5, in the authors'
 # all five.

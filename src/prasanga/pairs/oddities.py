@@ -1,4 +1,4 @@
-"""Every kind of finding about a file of pairs, and what it says."""
+"""What is odd about pairs: each finding a row, so that nothing is mended or lost unsaid."""
 
 from __future__ import annotations
 

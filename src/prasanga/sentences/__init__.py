@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from prasanga.sentences.corpus import Document, Line, ReadingReport, read_documents, read_lines
-from prasanga.sentences.extraction import common_settings
-from prasanga.sentences.files import Shard, find_shards
+from prasanga.sentences.files import Shard, common_settings, find_shards
 from prasanga.sentences.matcher import Forms, Match, Matcher, longest, read_forms
 from prasanga.sentences.records import read_corpus, read_texts, require_small
 

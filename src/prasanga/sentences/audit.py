@@ -1,4 +1,4 @@
-"""Which suffix brought how many hits: one that brings many, or all of them for one word, may make another word."""
+"""What was found, for a reader who knows the language: forms and suffixes with their hits, lengths, a concordance."""
 
 from __future__ import annotations
 

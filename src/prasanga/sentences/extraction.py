@@ -1,18 +1,16 @@
-"""What all sentence files of a study have in common, for the files that are made from them."""
+"""From a corpus file to located stimuli: one row per occurrence, with the context that it stands in."""
 
 from __future__ import annotations
 
-import json
 import logging
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 import pyarrow as pa
 
 from prasanga.base.errors import InputError
-from prasanga.base.parquet import made_from
 from prasanga.base.progress import BYTES, progress
 from prasanga.sentences.corpus import INFLATION, Documents, Errors
 from prasanga.sentences.files import Shard
@@ -22,38 +20,6 @@ from prasanga.sentences.records import Record, read_records
 from prasanga.sentences.windows import Contexts, Windows
 from prasanga.text import Normalizer, normalizer
 
-# --------------------
-# What all sentence files of a study have in common, for the files that are made from them.
-
-
-_COMMON = ("language", "normalization", "replacements", "match", "before", "after")
-
-
-def common_settings(paths: Sequence[str | Path]) -> dict[str, Any]:
-    """Return the settings that the sentences of `paths` were found with.
-
-    These are language, normalization, replacements, match, before and after.
-
-    Raises:
-        InputError: if two files were made with different ones; the message names the file and the setting.
-    """
-    common: dict[str, Any] = {}
-    for path in paths:
-        settings = json.loads(made_from(path).get("settings", "{}"))
-        its = {key: settings[key] for key in _COMMON if key in settings}
-        common = common or its
-        for key, value in its.items():
-            if value != common[key]:
-                raise InputError(
-                    f"{path}: found with {key} {value!r}, but {paths[0]} with {common[key]!r}. These files do not"
-                    " belong to one run: delete the one that does not fit and run the workflow again."
-                )
-    return common
-
-
-# --------------------
-# From a corpus file to located stimuli: one row per occurrence, with the context that it stands in.
-#
 # A block of lines (`blocks`) becomes a passage of sentences, normalized and searched (`passages`); from passage to
 # passage the contexts are made (`windows`). Memory holds a block or two, however large the corpus.
 

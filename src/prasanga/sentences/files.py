@@ -20,6 +20,7 @@ import xxhash
 
 from prasanga.base.documents import read_document, write_document
 from prasanga.base.errors import InputError, reason
+from prasanga.base.parquet import made_from
 from prasanga.base.progress import BYTES, progress
 from prasanga.sentences.corpus import COMPRESSED, INFLATION
 
@@ -501,3 +502,32 @@ def _write(manifest: Path, entries: dict[str, Entry]) -> None:
         write_document(manifest, {"files": files})
     except (InputError, OSError) as error:
         logger.warning("Digests of the corpus are not remembered: %s", error)
+
+
+# --------------------
+# What all sentence files of a study have in common, for the files that are made from them.
+
+
+_COMMON = ("language", "normalization", "replacements", "match", "before", "after")
+
+
+def common_settings(paths: Sequence[str | Path]) -> dict[str, Any]:
+    """Return the settings that the sentences of `paths` were found with.
+
+    These are language, normalization, replacements, match, before and after.
+
+    Raises:
+        InputError: if two files were made with different ones; the message names the file and the setting.
+    """
+    common: dict[str, Any] = {}
+    for path in paths:
+        settings = json.loads(made_from(path).get("settings", "{}"))
+        its = {key: settings[key] for key in _COMMON if key in settings}
+        common = common or its
+        for key, value in its.items():
+            if value != common[key]:
+                raise InputError(
+                    f"{path}: found with {key} {value!r}, but {paths[0]} with {common[key]!r}. These files do not"
+                    " belong to one run: delete the one that does not fit and run the workflow again."
+                )
+    return common

@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from prasanga.text.lines import Bytes, Positions
 
 
-# --------------------
-# Finding stimuli in text: whole words only, every occurrence, positions kept.
-#
 # A word is what `prasanga.text.WORD` says: a maximal run of letters, marks, digits and joiners. Python's `\b` falls
 # inside Bangla words, because it takes vowel signs for punctuation, and would find গান (song) in বাগান (garden). So
 # the text is cut into its words once, and each word is looked up; forms of several words (a space, a hyphen) are
