@@ -142,6 +142,7 @@ def elsewhere(tmp_path: Path) -> dict[str, str]:
     return {"PYTHONHASHSEED": "1234", "TZ": "Asia/Dhaka", "LC_ALL": "C", "TMPDIR": str(tmp_path / "scratch")}
 
 
+@pytest.mark.long
 def test_two_runs_are_equal_byte_for_byte(
     project_root: Path, tmp_path_factory: pytest.TempPathFactory, tmp_path: Path, elsewhere: dict[str, str]
 ) -> None:
