@@ -8,8 +8,8 @@ core; most of our jobs take less. So those that hang together go as one. On this
 - Members are connected by files. `group-components`, which would put together what is not, is not to be used here: when a
   checkpoint is done, Snakemake deals such groups anew, the running ones among them.
 - A group that a checkpoint changes loses members: Snakemake (9.27.1) keeps the groups of the plan before and adds jobs to
-  them, and the study ends with a KeyError (its issue 4202, open). So a group lies before the checkpoints, or all of its
-  members wait until every checkpoint of the study is done: then all are planned anew, and the plan changes no more.
+  them (its issue 4202, open). So a group lies before the checkpoints, or all of its members wait until every checkpoint of
+  the study is done; and `joined_groups.smk` works groups out anew, since waiting alone was not enough on a real Slurm.
 - If one member fails, the files of all are removed, and the group is tried again: so what takes hours on a card is not put
   together with what may fail behind it. Vectors stay in the store in any case.
 - A model on a card has a job for each length: its shards one after the other on the same card. That is what the resource
@@ -67,6 +67,11 @@ resource_scopes:
 # process. On one machine, cards are counted by `gpu`.
 if workflow.resource_settings.nodes or not workflow.is_main_process:
     workflow.register_resource("on_card", 1)
+
+if workflow.resource_settings.nodes:
+
+    # Where jobs are put together again whenever a checkpoint is done.
+    include: "joined_groups.smk"
 
 
 if workflow.resource_settings.nodes and not FROM_RESULTS:
