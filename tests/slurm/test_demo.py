@@ -81,9 +81,11 @@ def test_models_with_cards_get_one(node: SlurmNode, with_cards: Study) -> None:
         until(says, "a process of the job that is told its card")
         assert told == {"0"}
         run.finish()
-        # the checks of all models come first, so that no group changes once it is planned
-        sent = [name for _, name in run.submitted() if name.startswith("embeddings")]
-        assert sent == ["embeddings_embed_segments_list_embeddings"]
+        # the model that is not checked yet comes first, so that no group changes once it is planned
+        assert [name for _, name in run.submitted()] == [
+            "models_check_model_train_model",
+            "embeddings_embed_segments_list_embeddings",
+        ]
     assert (with_cards.root / target).exists()
 
 
