@@ -394,7 +394,7 @@ def _breaks(known: Constants) -> Iterator[str]:
     columns = ("plan", "jobs", "files", *sizes, "draw", "digests", "static vectors")
     yield _row(*columns)
     yield _row(*["---"] * len(columns))
-    as_it_comes = replace(PLANS[2], name="10 TB with the defaults", shard_megabytes=512, buckets=16, static=1)
+    as_it_comes = replace(PLANS[2], name="10 TB in small parts, 16 buckets", shard_megabytes=512, buckets=16, static=1)
     in_files = replace(PLANS[0], name="Bangla2B+ in 256 files", shard_megabytes=107)
     for plan in (PLANS[0], in_files, *PLANS[1:], as_it_comes):
         kept = notes(plan, known)

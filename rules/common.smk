@@ -128,26 +128,23 @@ wildcard_constraints:
 
 
 @cache
-def unfinished(families, known):
-    """Return what Snakemake raises for the first checkpoint that is not done; None once all are.
+def undrawn(known):
+    """Return what Snakemake raises while samples are not drawn; None once they are.
 
-    It looks through all lengths and buckets for it, and its answer depends on the outputs of checkpoints that are known
-    by then, of which there are only ever more: `known` is their number.
+    Snakemake looks through all lengths and buckets for it. The answer depends on the outputs of checkpoints that are
+    known by then, of which there are only ever more: `known` is their number.
     """
     try:
-        if STUDY.computed and STUDY.models:
-            checkpoints.draw_samples.get()
-        for family in families if STUDY.computed else ():
-            checkpoints.check_model.get(family=family)
+        checkpoints.draw_samples.get()
     except IncompleteCheckpointException as error:
         return error
 
 
-def once_done(paths, families=()):
-    """Return paths once samples are drawn and these models are checked; until then, tell Snakemake to come back."""
-    if error := unfinished(tuple(families), len(checkpoints.created_output)):
+def once_drawn(path):
+    """Return a path once samples are drawn; until then, tell Snakemake to come back."""
+    if error := undrawn(len(checkpoints.created_output)):
         raise error.with_traceback(None)
-    return paths
+    return path
 
 
 def machine_for(models):
@@ -159,8 +156,6 @@ def machine_for(models):
     return {
         "gpu": cards,
         "cards": cards,
-        # of the jobs with cards that share a job of a cluster, one runs at a time
-        "on_card": lambda wildcards: min(cards(wildcards), 1),
         "mem_mb": lambda wildcards, attempt: attempt * STUDY.memory(models[wildcards.model]["family"]),
     }
 

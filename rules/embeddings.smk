@@ -31,7 +31,7 @@ if STUDY.computed:
     rule embed_segments:
         """The vectors of one bucket of segments by a model or a twin; only those that the store lacks are computed."""
         input:
-            segments=lambda wildcards: once_done(f"results/samples/{wildcards.length}/{wildcards.bucket}.parquet"),
+            segments=lambda wildcards: once_drawn(f"results/samples/{wildcards.length}/{wildcards.bucket}.parquet"),
             model=lambda wildcards: checkpoints.check_model.get(
                 family=STUDY.embedded[wildcards.model]["family"]
             ).output.report,
@@ -76,7 +76,7 @@ if STUDY.computed:
     rule compare_precision:
         """How far the vectors are from those in full precision, on a few segments of the shortest length."""
         input:
-            segments=lambda wildcards: once_done(f"results/samples/{STUDY.shortest}/{STUDY.buckets[0]}.parquet"),
+            segments=lambda wildcards: once_drawn(f"results/samples/{STUDY.shortest}/{STUDY.buckets[0]}.parquet"),
             model=lambda wildcards: checkpoints.check_model.get(
                 family=STUDY.embedded[wildcards.model]["family"]
             ).output.report,

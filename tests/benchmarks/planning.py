@@ -1,7 +1,7 @@
 """Seconds until a study is planned: `python tests/benchmarks/planning.py [paper|web|largest ...]`.
 
 Prints Markdown. `paper` is the full study of config/sadhu2024.yaml on a corpus of the size of Bangla2B+ in 256 files;
-`web` is the third plan of docs/scaling.md, `largest` the same with the defaults for parts and buckets: 23,000 jobs.
+`web` is the third plan of docs/scaling.md, `largest` the same in parts of 512 MB and 16 buckets: 23,000 jobs.
 Each lies in a copy of the tree, with files of a corpus that take no room (holes of the right size) and with their
 digests in `results/corpus.json`: reading a corpus for its digests is not planning, and not in the figures. Each is
 planned by `snakemake --dry-run`:
@@ -68,7 +68,6 @@ _TEN = {
 PLANS = {
     "paper": Planned({"categories": CATEGORIES, "lexicon": LISTS_OF_OURS}, 256, 27.5, 10),
     "web": Planned({**_TEN, "corpus": {"shard_megabytes": 4096}, "embeddings": {"buckets": 4}}, 2_441, 10_000, 60),
-    # the defaults, which the base config has others than
     "largest": Planned({**_TEN, "embeddings": {"buckets": 16}}, 19_531, 10_000, 60),
 }
 

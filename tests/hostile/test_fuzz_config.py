@@ -63,7 +63,8 @@ def plan(config: Any) -> None:
     require_names_apart(config["static"]["vectors"], {**studied, **scored})
     lengths = [parse_length(length) for length in config["samples"]["lengths"]]
     require_longest(lengths, config["samples"]["longest"])
-    bucket_names(config["embeddings"]["buckets"])
+    if (buckets := config["embeddings"]["buckets"]) != "auto":
+        bucket_names(buckets)
     require_places(models, Path.cwd())
     corpus, outside = config["corpus"], [".", *config["outside"]]
     shards = find_shards(corpus["root"], corpus["texts"], corpus["shard_megabytes"] * 10**6, "corpus.texts", outside)

@@ -34,16 +34,22 @@ def shorter(study: Study) -> Study:
 
 
 def test_demo_equals_local_run(node: SlurmNode, project_root: Path, tmp_path: Path) -> None:
-    """Eleven Slurm jobs, as for the whole demo; every table equals that of a run on this machine."""
+    """Small jobs before a checkpoint go together, those behind it alone; every table equals that of a run on this machine."""
     study = shorter(copy_code(project_root, tmp_path / "slurm", link_source=True))
     with slurm_run(node, study) as run:
         printed = run.finish()
-        sent = Counter(re.split(r"_", name)[0] for _, name in run.submitted())
+        sent = Counter(re.sub(r"^(models|sentences|static)_.*", r"\1", name) for _, name in run.submitted())
         cards = {node.asked_for(number).get("TresPerJob", "none") for number, _ in run.submitted()}
     done = re.search(r"(\d+) of (\d+) steps \(100%\) done", printed)
     assert done is not None
     assert int(done[1]) == int(done[2]) > 90
-    assert sent == {"associations": 1, "likelihoods": 2, "models": 4, "report": 1, "sentences": 1, "static": 2}
+    assert sent == {
+        **{"models": 4, "sentences": 1, "static": 2},
+        # models and their twins, in two lengths
+        **{"embed_segments": 2 * 2 * 2, "embed_templates": 2 * 2, "compare_precision": 2},
+        **{"measure_ceat": 2 * 2 * 2, "measure_seat": 2 * 2, "measure_weat": 2, "compare_ceat": 1},
+        **{"score_pairs": 2 * 3, "score_structures": 2, "score_log_probability": 2},
+    }
     assert cards == {"none"}  # its models have `cards: 0`
 
     local = shorter(copy_code(project_root, tmp_path / "local", link_source=True))
@@ -53,23 +59,23 @@ def test_demo_equals_local_run(node: SlurmNode, project_root: Path, tmp_path: Pa
 
 @pytest.fixture(scope="module")
 def with_cards(project_root: Path, tmp_path_factory: pytest.TempPathFactory) -> Study:
-    """The small study as far as its samples, with models that want a card each and two shards a length."""
+    """The small study as far as its samples, with models that want a card each."""
     study = copy_code(project_root, tmp_path_factory.mktemp("cards") / "study", link_source=True)
     models = {name: {**settings, "cards": 1} for name, settings in SMALL["models"].items()}
-    config = {**study.config, **SMALL, "models": models, "embeddings": {"buckets": 2}}
+    config = {**study.config, **SMALL, "models": models}
     (study.root / "config.yaml").write_text(yaml.safe_dump(config, allow_unicode=True), encoding="utf-8")
     study.run("results/samples/coverage.parquet", "results/models/tiny-a.json")
     return study
 
 
 def test_models_with_cards_get_one(node: SlurmNode, with_cards: Study) -> None:
-    """The shards of a model and length are one Slurm job with one card, whose number the job is told.
+    """A shard is a Slurm job with one card, whose number the job is told.
 
     There is no card in this machine: torch finds none, and the job goes on without.
     """
     target = "results/embeddings/tiny-a/9.json"
     with slurm_run(node, with_cards, target) as run:
-        number = run.wait_for("embeddings")
+        number = run.wait_for("embed_segments")
         asked = node.asked_for(number)
         assert (asked["TresPerJob"], asked["NumCPUs"]) == ("gres:gpu:1", "2")
         told: set[str] = set()
@@ -81,11 +87,7 @@ def test_models_with_cards_get_one(node: SlurmNode, with_cards: Study) -> None:
         until(says, "a process of the job that is told its card")
         assert told == {"0"}
         run.finish()
-        # the model that is not checked yet comes first, so that no group changes once it is planned
-        assert [name for _, name in run.submitted()] == [
-            "models_check_model_train_model",
-            "embeddings_embed_segments_list_embeddings",
-        ]
+        assert [name for _, name in run.submitted()] == ["embed_segments"]
     assert (with_cards.root / target).exists()
 
 

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -26,7 +27,7 @@ def test_interrupted_then_cancelled_and_out_of_memory(
     """Ctrl-C cancels all jobs; a cancelled job and one without enough memory are tried again, with more of it."""
     study = half_done()
     with slurm_run(node, study) as run:
-        number = run.wait_for("associations")
+        number = run.wait_for("embed_segments")
         assert run.signal(signal.SIGINT) != 0
         until(lambda: not node.jobs(folder=study.root), "an empty queue after Ctrl-C", seconds=60)
         assert node.state(number) == "CANCELLED"
@@ -35,10 +36,10 @@ def test_interrupted_then_cancelled_and_out_of_memory(
     shutil.rmtree(study.root / "results" / "sentences" / "audit")
     # less than Snakemake itself takes in the job, then enough
     with slurm_run(node, study, "--set-resources", "audit_sentences:mem_mb=150 * attempt ** 3") as run:
-        first = run.wait_for("associations")
+        first = run.wait_for("embed_segments")
         asked = megabytes(node, first)
         node.cancel([first])
-        second = run.wait_for("associations", after=first)
+        second = run.wait_for("embed_segments", after=first)
         assert megabytes(node, second) == 2 * asked
         printed = run.finish()
         audits = [number for number, name in run.submitted() if name.startswith("sentences")]
@@ -54,7 +55,7 @@ def test_node_drained_and_controller_killed(node: SlurmNode, half_done: Callable
     """What runs on a drained node goes on, what is new waits; both outlive the controller. Nothing is sent twice."""
     study = half_done()
     with slurm_run(node, study) as run:
-        number = run.wait_for("associations")
+        number = run.wait_for("embed_segments")
         node.drain()
         time.sleep(6)  # the controller writes down what it knows every five seconds
         node.stop_controller(hard=True)
@@ -62,12 +63,16 @@ def test_node_drained_and_controller_killed(node: SlurmNode, half_done: Callable
         time.sleep(2)
         node.start_controller()
         assert node.state(number) in {"RUNNING", "COMPLETING", "COMPLETED"}
-        waiting = run.wait_for("report", state="PENDING")
+        waiting = run.wait_for("measure_ceat", state="PENDING")
         time.sleep(3)
         assert node.state(waiting) == "PENDING"
         node.resume()
         run.finish()
-        assert [name.split("_")[0] for _, name in run.submitted()] == ["associations", "report"]
+        assert Counter(name for _, name in run.submitted()) == {
+            "embed_segments": 4,
+            "measure_ceat": 4,
+            "compare_ceat": 1,
+        }
     assert require_equal_tables(study, finished) > 10
 
 
@@ -78,7 +83,7 @@ def test_snakemake_killed(node: SlurmNode, half_done: Callable[[], Study], finis
     elsewhere.mkdir()
     others = [submit_sleep(node, elsewhere, "prasanga_other-folder"), submit_sleep(node, study.root, "other-name")]
     with slurm_run(node, study) as run:
-        number = run.wait_for("associations")
+        number = run.wait_for("embed_segments")
         assert "is running here" in cancel_orphans(study).stderr
         run.signal(signal.SIGKILL)
         assert node.state(number) == "RUNNING"
@@ -98,11 +103,11 @@ def test_orphans_beside_a_second_start(node: SlurmNode, half_done: Callable[[], 
     """Who forgets the orphans has two jobs that write the same files; the results are whole all the same."""
     study = half_done()
     with slurm_run(node, study) as run:
-        orphan = run.wait_for("associations")
+        orphan = run.wait_for("embed_segments")
         run.signal(signal.SIGKILL)
         study.run("--unlock")
         with slurm_run(node, study) as again:
-            again.wait_for("associations", after=orphan)
+            again.wait_for("embed_segments", after=orphan)
             again.finish()
         until(lambda: node.state(orphan) not in {"RUNNING", "COMPLETING"}, "the end of the orphan")
     # what the orphan wrote last stands there, with what belongs to it

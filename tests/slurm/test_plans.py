@@ -5,13 +5,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
 from small_study import Study, copy_code
 
-EVERY = {"sentences": 1, "associations": 1, "report": 1}
 SLURM = ("--dry-run", "--workflow-profile", "profiles/slurm")
 
 
@@ -21,51 +19,35 @@ def tree(project_root: Path, tmp_path_factory: pytest.TempPathFactory) -> Study:
     return copy_code(project_root, tmp_path_factory.mktemp("plans") / "study", link_source=True)
 
 
-def test_groups_of_the_demo(tree: Study) -> None:
-    """Small models of our own: what runs them goes with the statistics."""
-    printed = tree.run(*SLURM)
-    assert Counter(re.findall(r"Group job (\w+) \(", printed)) == {
-        **{"associations": 1, "likelihoods": 2, "models": 4, "report": 1, "sentences": 1, "static": 2},
-    }
+def jobs(printed: str) -> Counter[str]:
+    """The jobs of a dry run: groups by their names, others by their rules."""
+    group = r"Group job (\w+) \(.*?\n.*?(?=\n\[|\nJob stats)"
+    alone = re.findall(r"^(?:rule|checkpoint) (\w+):", re.sub(group, "", printed, flags=re.DOTALL), flags=re.MULTILINE)
+    return Counter([*re.findall(group, printed, flags=re.DOTALL), *alone])
 
 
-def test_groups_of_models_with_cards(tree: Study) -> None:
-    """A model on a card has a job for each length and one for the templates; nothing that can fail hangs on them."""
-    models = {
-        f"real{number}": {"train": {"steps": 4}, "cards": 1, "stages": ["embeddings"], "layer": layer}
-        for number, layer in enumerate((-1, [-1, -2]))
+def test_what_goes_together_in_the_demo(tree: Study) -> None:
+    """Small jobs before a checkpoint; those behind it go alone."""
+    planned = jobs(tree.run(*SLURM))
+    assert {name: planned[name] for name in ("models", "sentences", "static")} == {
+        **{"models": 4, "sentences": 1, "static": 2}
     }
-    small: dict[str, Any] = {"models": models, "associations": {"random_twin": False}, "embeddings": {"buckets": 3}}
-    changed = tree.copy(tree.root.parent / "with-cards")
-    changed.configure({**small, "pairs": {"sets": {}}, "log_probability": {"categories": [], "traits": []}})
-    config = changed.config
-    config["models"] = models
-    (changed.root / "config.yaml").write_text(yaml.safe_dump(config, allow_unicode=True), encoding="utf-8")
-    groups = re.findall(r"Group job (\w+) \(.*?\n(.*?)(?=\n\[|\nJob stats)", changed.run(*SLURM), flags=re.DOTALL)
-    embeddings = [
-        sorted(re.findall(r"output: results/embeddings/(\S+?)/\w+(?:/|\.json)", members))
-        for name, members in groups
-        if name == "embeddings"
-    ]
-    # a job for each of four lengths, of both layers together; and templates, one for each layer
-    last, before = "real1-layer-last", "real1-layer-last-1"
-    assert Counter(tuple(sorted(set(names))) for names in embeddings) == {
-        **{("real0",): 4 + 1, (last, before): 4, (last,): 1, (before,): 1}
-    }
+    assert planned["embed_segments"] == 2 * 2 * 4  # models and their twins, in four lengths
+    assert planned["train_model"] == planned["draw_samples"] == planned["train_static"] == 0
 
 
 @pytest.mark.parametrize(
-    ("name", "groups"),
+    ("name", "expected"),
     [
         # models and their twins, each in four lengths
-        ("sadhu2024", {**EVERY, "models": 4, "static": 2, "embeddings": 2 * 4 * 4}),
+        ("sadhu2024", {"models": 4, "sentences": 1, "static": 2, "embed_segments": 2 * 4 * 4 * 4}),
         # the same in three lengths, and the templates of SEAT
-        ("sahoo2024", {**EVERY, "models": 10, "embeddings": 2 * 10 * (3 + 1)}),
-        # one that is trained, whose vectors go with the statistics
-        ("real_text", {**EVERY, "models": 1, "static": 1}),
+        ("sahoo2024", {"models": 10, "sentences": 1, "embed_segments": 2 * 10 * 3 * 4, "embed_templates": 2 * 10}),
+        # one that is trained
+        ("real_text", {"models": 1, "sentences": 1, "static": 1, "embed_segments": 4}),
     ],
 )
-def test_shipped_studies_have_groups_that_can_run(tree: Study, name: str, groups: dict[str, int]) -> None:
+def test_what_is_sent_of_the_shipped_studies(tree: Study, name: str, expected: dict[str, int]) -> None:
     """Of a corpus of two small files, with the project's own words where the config wants the authors'."""
     config = yaml.safe_load((tree.root / f"config/{name}.yaml").read_text(encoding="utf-8"))
     config["corpus"] = {**config["corpus"], "root": "corpora", "texts": [{"files": "*.txt"}]}
@@ -80,7 +62,8 @@ def test_shipped_studies_have_groups_that_can_run(tree: Study, name: str, groups
         text.write_text("ফুল\n", encoding="utf-8")
     (planned.root / "config.yaml").write_text(yaml.safe_dump(config, allow_unicode=True), encoding="utf-8")
     printed = planned.run(*SLURM)
-    assert Counter(re.findall(r"Group job (\w+) \(", printed)) == groups
+    planned_jobs = jobs(printed)
+    assert {name: planned_jobs[name] for name in expected} == expected
 
 
 def test_profile_keeps_what_all_profiles_share(project_root: Path) -> None:
@@ -102,5 +85,4 @@ def test_profile_names_rules_that_exist(project_root: Path) -> None:
     profile = yaml.safe_load((project_root / "profiles/slurm/profile.yaml").read_text(encoding="utf-8"))
     assert profile["set-resources"].keys() <= defined
     groups = (project_root / "rules" / "groups.smk").read_text(encoding="utf-8").split('"""', 2)[2]
-    names = set(re.findall(r'"(\w+)"', groups)) - {"sentences", "models", "static", "associations", "report"}
-    assert names - {"likelihoods", "embeddings", "train", "cards", "on_card", "local"} <= defined
+    assert set(re.findall(r'"(\w+)"', groups)) - {"sentences", "models", "static"} <= defined

@@ -119,7 +119,7 @@ def test_a_study_survives_a_queue_that_refuses_kills_forgets_and_loses_jobs(
 ) -> None:
     """LSF, from the corpus to the page."""
     study = begin(project_root, tmp_path / "study")
-    # the first two are words and models, the next what is made of both, then the page
+    # the first two are sentences and models, the next what is made of both
     faults = {"refused": [1], "silent": [2], "killed": [4], "lost": [5], "forgotten": [6]}
     done = through(study, "lsf", faults=faults)
     printed = done.stdout + done.stderr
@@ -176,13 +176,13 @@ def test_vectors_and_what_follows_through_grid_engine(local: Study, tmp_path: Pa
     assert done.returncode == 0, done.stdout + done.stderr
     for name in ("embeddings/tiny/9/00.parquet", "associations/ceat.parquet"):
         assert (study.root / "results" / name).read_bytes() == (local.root / "results" / name).read_bytes(), name
-    assert len(calls(study, "qsub")) == 2, "one job, which was killed, and tried again"
+    assert len(calls(study, "qsub")) == 3, "vectors, whose job was killed, and tried again; their statistics"
     assert not any("gpu" in word for call in calls(study, "qsub") for word in call), "a tiny model has no card"
 
 
 def test_a_queue_that_takes_nothing_ends_the_run_with_its_own_words(local: Study, tmp_path: Path) -> None:
     study = local.copy(tmp_path / "study")
-    (study.root / "results/associations/ceat.parquet").unlink()
+    shutil.rmtree(study.root / "results/associations")
     done = through(study, "sge", "results/associations/ceat.parquet", faults={"refused": [1, 2, 3]})
     assert done.returncode == 1
     assert done.stderr.count("qsub took no job (exit status 1).") == 3
@@ -194,7 +194,7 @@ def test_a_queue_that_takes_nothing_ends_the_run_with_its_own_words(local: Study
 def test_ctrl_c_takes_the_jobs_out_of_the_queue(local: Study, tmp_path: Path) -> None:
     """One job, which waits: there is no slot."""
     study = local.copy(tmp_path / "study")
-    (study.root / "results/associations/ceat.parquet").unlink()
+    shutil.rmtree(study.root / "results/associations")
     settings = environment(study, "lsf", {}, QUEUE_SLOTS="0")
     run = subprocess.Popen(
         [

@@ -33,7 +33,7 @@ from prasanga.plan.models import (
     twins_of,
 )
 from prasanga.provenance.ledger import MANIFEST
-from prasanga.samples import bucket_names, parse_length, require_longest
+from prasanga.samples import bucket_names, buckets_for, parse_length, require_longest
 from prasanga.sentences.candidates import Candidates, read_candidates
 from prasanga.sentences.files import Shard, find_shards, require_apart, update_manifest
 
@@ -100,6 +100,7 @@ class Study:
         self._choose_models()
         self._choose_lengths()
         self._choose_words()
+        self._choose_buckets()
         for name, settings in self.sets.items():
             require_layout(settings["layout"], f"pairs.sets.{name}.layout")
         self.shards: dict[str, Shard] = {}
@@ -133,16 +134,6 @@ class Study:
         """Return the first output of `draw_samples`: another one for other lengths or another number of buckets."""
         return f"results/samples/{'-'.join(self.labels)}.of{len(self.buckets)}.json"
 
-    @property
-    def small(self) -> bool:
-        """Return whether all models are small ones that the workflow trains, and none is to have a card."""
-        return all("train" in settings and not settings["cards"] for settings in self.config["models"].values())
-
-    @property
-    def looked_at(self) -> list[str]:
-        """Return the models that `check_model` looks at in this study."""
-        return sorted(self.config["models"] if self.models else self._asked_for_probabilities())
-
     def asks_for(self, method: str) -> bool:
         """Return whether the study asks for estimates of a method."""
         measured = method_named(method)
@@ -166,18 +157,6 @@ class Study:
         if method.unit == "masked models":
             return {twin: self.scored_twin_of[twin] for twin in self.masked_twins}
         return dict(self.twin_of if method.unit == "encoders" else self.scored_twin_of)
-
-    def needs_all_checkpoints(self, targets: Iterable[str]) -> bool:
-        """Return whether targets of Snakemake surely need the samples, if there are any, and every model's check."""
-        whole = {"all", "figures", "embeddings", "associations", "results/report/index.html", "results/summary.json"}
-        if self.asks_for("log_probability") or not self.models:  # its p is corrected for CEAT's tests as well
-            whole.add("likelihoods")
-        return any(
-            target in whole
-            or Path(target).parent == Path("results/associations")
-            or (target.startswith("results/embeddings/") and "templates" not in target)
-            for target in targets
-        )
 
     def first_layer(self, model: str) -> str:
         """Return the first studied layer of a model (or twin); its job embeds the other layers in the same pass."""
@@ -206,10 +185,6 @@ class Study:
         require_language(candidates.language, self.config["language"])
         return candidates, read_candidates(settings["candidates"], self.normalization)
 
-    def _asked_for_probabilities(self) -> Iterable[str]:
-        of_words = self.traits or self.log_probability_chosen
-        return self.scored if self.sets else self.masked if of_words else ()
-
     def _choose_models(self) -> None:
         config, log_probability = self.config, self.config["log_probability"]
         with_twins = config["associations"]["random_twin"]
@@ -236,7 +211,6 @@ class Study:
         require_longest(lengths, self.config["samples"]["longest"])
         self.labels = {length.file_name: length.label for length in lengths}
         self.shortest = min(lengths, key=lambda length: length.words).file_name
-        self.buckets = bucket_names(self.config["embeddings"]["buckets"])
 
     def _choose_words(self) -> None:
         """Read the lexicon and choose the categories.
@@ -266,6 +240,13 @@ class Study:
         self._require_words("categories", self.chosen)
         self._require_words("seat.categories", self.seat_chosen)
         self._require_words("log_probability.categories", self.log_probability_chosen)
+
+    def _choose_buckets(self) -> None:
+        buckets = self.config["embeddings"]["buckets"]
+        if buckets == "auto":
+            segments = len(stimuli_of(self.chosen)) * self.config["samples"]["contexts_per_stimulus"]
+            buckets = buckets_for(segments)
+        self.buckets = bucket_names(buckets)
 
     def _chosen(self, key: str, names: Sequence[str]) -> Categories:
         return {} if self.from_results else chosen_categories(self.categories, names, key=key)

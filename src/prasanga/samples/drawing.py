@@ -355,6 +355,16 @@ def bucket_of(stimulus: str, buckets: int) -> str:
     return bucket_names(buckets)[int.from_bytes(digest, "big") % buckets]
 
 
+# A job that embeds so many segments on a card works for some minutes, and takes a quarter of a minute to start.
+_SEGMENTS_A_BUCKET = 80_000
+_MOST_BUCKETS = 100
+
+
+def buckets_for(segments: int) -> int:
+    """Return the number of buckets for so many segments of one length: jobs that work for longer than they start."""
+    return min(-(-segments // _SEGMENTS_A_BUCKET) or 1, _MOST_BUCKETS)
+
+
 def bucket_names(buckets: int) -> list[str]:
     """Return the names of all buckets, in order."""
     return [f"{number:02d}" for number in range(buckets)]

@@ -35,7 +35,6 @@ def test_the_demo_is_what_the_defaults_say_but_for_its_size_and_texts(
     defaults = complete({}, schema)
     demo["note"], demo["title"] = "", defaults["title"]
     demo["samples"]["contexts_per_stimulus"] = 1200
-    demo["embeddings"]["buckets"] = 16
     demo["associations"]["n_samples"] = 5000
     demo["seat"]["categories"], demo["static"] = [], defaults["static"]
     demo["pairs"]["sets"] = {}

@@ -78,8 +78,6 @@ def test_the_demo_measures_these_models(planned: Planned) -> None:
     assert list(study.scored) == ["tiny-narrow", "tiny-decoder", "tiny-encoder-decoder"]
     assert study.masked == ["tiny-narrow"]
     assert study.masked_twins == ["tiny-narrow-random"]
-    assert study.small
-    assert study.looked_at == ["tiny-decoder", "tiny-encoder-decoder", "tiny-narrow", "tiny-wide"]
     assert study.labels == {"9": "9", "25": "25", "75": "75", "over75": ">75"}
     assert study.shortest == "9"
     assert study.drawn == "results/samples/9-25-75-over75.of1.json"
@@ -268,37 +266,12 @@ def test_nothing_to_draw_from_is_told(planned: Planned) -> None:
         require_results(Files(planned(from_results=True)))
 
 
-@pytest.mark.parametrize(
-    ("targets", "changes", "all_needed"),
-    [
-        (["all"], {}, True),
-        (["associations"], {}, True),
-        (["results/associations/ceat.parquet"], {}, True),
-        (["results/embeddings/tiny-narrow/9.json"], {}, True),
-        (["results/embeddings/tiny-narrow/templates.json"], {}, False),
-        (["results/likelihoods/bias_percentages.parquet"], {}, False),
-        (["likelihoods"], {}, True),
-        # pairs need no samples, though other parts of the study do
-        (["likelihoods"], {"log_probability": {"categories": []}}, False),
-        (["sentences"], {}, False),
-    ],
-)
-def test_which_targets_pass_every_checkpoint(
-    planned: Planned, targets: list[str], changes: Config, all_needed: bool
-) -> None:
-    assert planned(changes).needs_all_checkpoints(targets) is all_needed
-
-
-def test_only_models_that_are_asked_something_are_looked_at(planned: Planned) -> None:
-    models = {"tiny-wide": None, "tiny-narrow": {"stages": ["likelihoods"]}}
-    nothing_else = {"seat": {"categories": []}}
-    assert planned({"models": models, **nothing_else}).looked_at == [
-        "tiny-decoder",
-        "tiny-encoder-decoder",
-        "tiny-narrow",
-    ]
-    no_pairs = {"pairs": {"sets": {"demo": None}}}
-    assert planned({"models": models, **nothing_else, **no_pairs}).looked_at == ["tiny-narrow"]
+def test_buckets_follow_from_the_words_of_the_study_and_their_contexts(planned: Planned) -> None:
+    assert len(planned().buckets) == 1
+    many = {"samples": {"contexts_per_stimulus": 8_000}}
+    one, all_nine = planned({**many, "categories": ["C1"]}), planned(many)
+    assert 1 < len(one.buckets) < len(all_nine.buckets)
+    assert planned({**many, "embeddings": {"buckets": 7}}).buckets == [f"0{number}" for number in range(7)]
 
 
 def test_candidates_are_read_where_there_are_some(planned: Planned) -> None:

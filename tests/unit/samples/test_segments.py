@@ -17,6 +17,7 @@ from prasanga.samples import (
     SEGMENT_SCHEMA,
     Draw,
     bucket_of,
+    buckets_for,
     coverage_table,
     cut_segments,
     draw,
@@ -113,3 +114,10 @@ def test_a_table_that_is_damaged_between_the_passes_is_told(tmp_path: Path) -> N
     path.unlink()
     with pytest.raises(InputError, match=r"s\.parquet: no such file"):
         table(drawn, 3)
+
+
+@pytest.mark.parametrize(
+    ("segments", "buckets"), [(0, 1), (1, 1), (80_000, 1), (80_001, 2), (314_400, 4), (10**9, 100)]
+)
+def test_a_bucket_has_at_most_80_000_segments_of_a_length(segments: int, buckets: int) -> None:
+    assert buckets_for(segments) == buckets
