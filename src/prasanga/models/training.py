@@ -10,7 +10,7 @@ import logging
 import platform
 import re
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -116,7 +116,7 @@ def train_model(
     }
     _check(settings)
     folder = Path(folder)
-    _refuse_foreign_files(folder)
+    _refuse_foreign_files(folder, _FILES)
     kept = [text for text in texts if text.strip()]
     if not kept:
         raise InputError("no text to train on: all texts are empty. Name corpus files that have text in them.")
@@ -140,7 +140,7 @@ def train_model(
             "tokenizers": tokenizers.__version__,
         },
     )
-    _write(folder, model.eval(), with_names(kind, tokenizer), report)
+    write_model(folder, model.eval(), with_names(kind, tokenizer), TRAINING, asdict(report))
     return report
 
 
@@ -157,12 +157,12 @@ def _check(settings: dict[str, int | float]) -> None:
         raise InputError(f"train: sequence_length is {settings['sequence_length']}; write one from 16 to {POSITIONS}.")
 
 
-def _refuse_foreign_files(folder: Path) -> None:
-    """Refuse a folder with anything that a training did not write, as it is replaced as a whole in the end."""
-    foreign = sorted(path.name for path in folder.iterdir() if path.name not in _FILES) if folder.is_dir() else []
+def _refuse_foreign_files(folder: Path, ours: Collection[str]) -> None:
+    """Refuse a folder with anything but files of ours, as it is replaced as a whole in the end."""
+    foreign = sorted(path.name for path in folder.iterdir() if path.name not in ours) if folder.is_dir() else []
     if foreign:
         raise InputError(
-            f"{folder}: holds {foreign[0]!r}, which no training writes, and the whole folder would be replaced."
+            f"{folder}: holds {foreign[0]!r}, which is no file of this model, and the whole folder would be replaced."
             " Name an absent or empty folder."
         )
 
@@ -210,13 +210,25 @@ def _train(name: str, model: Any, objective: Objective, settings: dict[str, int 
     return losses
 
 
-def _write(folder: Path, model: Any, tokenizer: Any, report: TrainingReport) -> None:
-    """Write everything to a folder of a temporary name beside `folder`, then let it take the place of `folder`."""
+def write_model(folder: Path, model: Any, tokenizer: Any, name: str, about: Mapping[str, Any]) -> None:
+    """Write a model as a transformers folder, whole or not at all.
+
+    Args:
+        folder: absent, empty, or one that this function wrote before.
+        model: of transformers.
+        tokenizer: of transformers.
+        name: of a file that says where the model comes from, one of `prasanga.models.identity.ORIGINS`.
+        about: what it says; the sha256 of the other files is added.
+
+    Raises:
+        InputError: foreign files in the folder, no room or no permission to write.
+    """
     with explaining_full_disk(folder.parent), _explaining_rust():
-        _write_beside(folder, model, tokenizer, report)
+        _write_beside(folder, model, tokenizer, name, about)
 
 
-def _write_beside(folder: Path, model: Any, tokenizer: Any, report: TrainingReport) -> None:
+def _write_beside(folder: Path, model: Any, tokenizer: Any, name: str, about: Mapping[str, Any]) -> None:
+    """Write everything to a folder of a temporary name beside `folder`, then let it take the place of `folder`."""
     fresh, stale = temporary_beside(folder), temporary_beside(folder)
     try:
         fresh.mkdir()  # transformers would only log that it cannot
@@ -225,11 +237,12 @@ def _write_beside(folder: Path, model: Any, tokenizer: Any, report: TrainingRepo
         (fresh / "generation_config.json").unlink(missing_ok=True)  # all of it stands in config.json
         tokenizer.save_pretrained(fresh)
         written = {path.name: sha256_of(path) for path in sorted(fresh.iterdir())}
-        write_document(fresh / TRAINING, {**asdict(report), "sha256": written})
+        write_document(fresh / name, {**about, "sha256": written})
         for path in fresh.iterdir():
             path.chmod((fresh / "config.json").stat().st_mode)  # safetensors files come readable by their owner only
             reach_the_disk(path)
         if folder.exists():
+            _refuse_foreign_files(folder, [path.name for path in fresh.iterdir()])
             folder.rename(stale)
         fresh.rename(folder)
     finally:

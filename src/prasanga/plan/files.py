@@ -73,11 +73,17 @@ class Files:
     def model(self, family: str) -> list[str]:
         """Return the files of a model that lies on this machine; none for one that comes from the hub."""
         settings = self._config["models"][family]
-        if "train" in settings:
+        if "path" not in settings:
             names = ("config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json")
             return [f"results/models/{family}/{name}" for name in names]
         folder = Path(settings["path"])
         return sorted(str(path) for path in folder.iterdir() if path.is_file()) if folder.is_dir() else []
+
+    def origin_of_model(self, family: str) -> list[str]:
+        """Return the file that says how the workflow made a model; none for one that it did not make."""
+        study = self._study
+        name = "training.json" if family in study.trained else "package.json" if family in study.packaged else ""
+        return [f"results/models/{family}/{name}"] if name else []
 
     def first_layer(self, model: str, length: str, bucket: str) -> list[str]:
         """Return the same shard of the model's first layer, whose job embeds the others too; none for that one."""

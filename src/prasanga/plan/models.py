@@ -10,6 +10,7 @@ from typing import Any
 from prasanga.base.errors import InputError
 from prasanga.base.seeds import seed_of
 from prasanga.models.options import KINDS
+from prasanga.models.packaged import PACKAGED
 
 # --------------------
 # What a study measures: its models, one of them several times where the config asks for several of its layers.
@@ -172,6 +173,8 @@ def kind_at_hand(settings: Mapping[str, Any], root: str | Path = ".") -> str:
         return said
     if "train" in settings:
         return "encoder"
+    if "package" in settings:
+        return PACKAGED[settings["package"]].kind
     try:
         file = Path(root, settings["path"], "config.json")
         if not file.is_file() or file.stat().st_size > _LARGEST_JSON:
@@ -323,6 +326,7 @@ def _only_a_folder(path: str) -> bool:
 
 _LIBRARIES = 1500
 _TRAINED = 1000
+_PACKAGED = 3000
 _UNKNOWN = 16000
 _ENDINGS = (".safetensors", ".bin")
 
@@ -336,11 +340,12 @@ def megabytes_of(settings: Mapping[str, Any]) -> int:
         settings: of the model, from `models` of the config.
 
     Returns:
-        Twice its weights and what the libraries need, for a folder; a gigabyte for a model that the workflow trains;
+        Twice its weights and what the libraries need, for a folder; 1000 for a model that the workflow trains, 3000 for
+        one of a package;
         16000 for a model of the hub, whose size is not known while planning.
     """
-    if "train" in settings:
-        return _TRAINED
+    if "path" not in settings:
+        return _TRAINED if "train" in settings else _PACKAGED
     files = files_of_model(settings["path"])
     # the same weights may lie there in both formats
     weights = max(sum(size for name, (size, _) in files.items() if name.endswith(ending)) for ending in _ENDINGS)

@@ -66,6 +66,7 @@ class Study:
         masked_twins: their null controls.
         models: names of `studied`, sorted.
         trained: names of the models that the workflow trains.
+        packaged: names of those that it takes from packages.
         labels: the lengths, as tables name them, by their names in paths.
         shortest: the shortest length, as paths name it.
         buckets: names of the files into which the vectors of a length go.
@@ -200,7 +201,10 @@ class Study:
         self.kinds = {model: kind_at_hand(settings) for model, settings in self.scored.items()}
         self.masked = [model for model in self.scored if self.kinds[model] in ("encoder", "auto")]
         self.masked_twins = [twin for twin, model in self.scored_twin_of.items() if model in self.masked]
-        self.trained = sorted(model for model, settings in config["models"].items() if "train" in settings)
+        self.trained, self.packaged = (
+            sorted(model for model, settings in config["models"].items() if key in settings)
+            for key in ("train", "package")
+        )
         of_words = [f"log_probability.{key}" for key in ("categories", "traits") if log_probability[key]]
         require_stage(config["models"], "likelihoods", [*(["pairs.sets"] if self.sets else []), *of_words])
         require_encoder(self.kinds, of_words)

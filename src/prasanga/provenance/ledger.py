@@ -47,10 +47,10 @@ LEDGER = "provenance.jsonl"
 MANIFEST = "corpus.json"
 """Digests of the corpus files, remembered beside the results (`prasanga.sentences.files`)."""
 LIBRARIES = (
-    *("ftfy", "gensim", "jinja2", "jsonschema", "matplotlib", "numba", "numpy", "polars"),
+    *("accelerate", "ftfy", "gensim", "gguf", "jinja2", "jsonschema", "matplotlib", "numba", "numpy", "polars"),
     *("psutil", "pyarrow", "pyyaml", "regex", "scipy", "snakemake", "tokenizers", "torch"),
     *("tqdm", "transformers", "xxhash", "zstandard"),
-    *("accelerate", "protobuf", "sentencepiece"),  # which some models need
+    *("protobuf", "sentencepiece"),  # which some models need
 )
 """The distributions that the project asks for; one that is not installed has no version."""
 VARIABLES = (

@@ -259,8 +259,8 @@ def vector_conventions(models: Sequence[Mapping[str, Any]]) -> list[str]:
 def describe_models(models: Sequence[Mapping[str, Any]]) -> list[Model]:
     """Return one row for each model.
 
-    A model is a mapping with `name`, and `path` (with `revision`, `layer`, `dtype`) or `train` (the settings of its
-    training); `dimensions` if the size of its vectors is known.
+    A model is a mapping with `name`, and `path` (with `revision`, `layer`, `dtype`), `package` or `train` (the
+    settings of its training); `dimensions` if the size of its vectors is known.
     """
     return [_model(model) for model in models]
 
@@ -273,8 +273,11 @@ def _model(model: Mapping[str, Any]) -> Model:
         source, details = "trained in this study, on its corpus", training
     else:
         revision = model.get("revision")
-        source = f"{model.get('path', 'not stated')}{f' at {revision}' if revision else ''}"
-        details = {key: value for key, value in model.items() if key not in {"name", "path", "revision", "dimensions"}}
+        source = str(model.get("path", "not stated")) + (f" at {revision}" if revision else "")
+        if "package" in model:
+            source = f"{model['package']}, from a package, which keeps its weights in four bits"
+        shown = {"name", "path", "package", "revision", "dimensions"}
+        details = {key: value for key, value in model.items() if key not in shown}
     stated = {key.replace("_", " "): value for key, value in details.items() if value not in (None, {})}
     listed = ", ".join(f"{key} {_value_text(value)}" for key, value in stated.items())
     return Model(str(model["name"]), source, listed, "not known" if dimensions is None else str(dimensions))

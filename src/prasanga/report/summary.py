@@ -160,7 +160,7 @@ def _model(name: str, settings: Mapping[str, Any], files: EmbeddingFiles | None)
             "name": name,
             "names_in_tables": names or [name],
             "trained": training is not None,
-            "source": _IN_STUDY if training is not None else str(settings.get("path") or "not stated"),
+            "source": _IN_STUDY if training is not None else _source(settings, report),
             "revision": settings.get("revision"),
             "commit": identity.get("commit"),
             "sha256": identity.get("sha256"),
@@ -181,6 +181,12 @@ def _model(name: str, settings: Mapping[str, Any], files: EmbeddingFiles | None)
             **dict.fromkeys(("pinned", "kind", "dimensions", "parameters", "dtype"), unchecked),
         },
     )
+
+
+def _source(settings: Mapping[str, Any], report: Mapping[str, Any]) -> str:
+    if package := report.get("package"):
+        return f"{package['name']}, of the package {package['requirement']}"
+    return str(settings.get("path") or settings.get("package") or "not stated")
 
 
 def _static_vectors(static: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -224,9 +224,9 @@ def test_the_config_given_is_left_as_it_was(schema: dict[str, Any]) -> None:
             id="type",
         ),
         pytest.param({"models": {"a b": {"path": "x"}}}, r"`models` has the name 'a b'; a name has letters", id="name"),
-        pytest.param({"models": {"a": {}}}, r"`models.a` has neither `path` nor `train`", id="no model"),
+        pytest.param({"models": {"a": {}}}, r"`models.a` has none of `path`, `train`, `package`", id="no model"),
         pytest.param(
-            {"models": {"a": {"path": "x", "train": {}}}}, r"`models.a` has both `path` and `train`", id="two models"
+            {"models": {"a": {"path": "x", "train": {}}}}, r"`models.a` has `path` and `train`", id="two models"
         ),
         pytest.param(
             {"models": {"a": {"train": {"hidden_size": 30}}}},

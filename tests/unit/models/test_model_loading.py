@@ -338,7 +338,7 @@ def test_without_cards_a_model_runs_on_the_processor(
         place_model(source, "cuda", none)
 
 
-def test_cards_need_cards_and_accelerate(tiny: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cards_need_cards(tiny: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch) -> None:
     two = ModelOptions(cards=2)
     with pytest.raises(InputError, match=r"cards is 2, but this job sees 0 CUDA cards"):
         load_model(tiny("bert"), options=two)
@@ -348,9 +348,7 @@ def test_cards_need_cards_and_accelerate(tiny: Callable[[str], Path], monkeypatc
         "prasanga.models.loading.claim_several", lambda count: [Card(i, str(i), 100) for i in range(count)]
     )
     source = open_source(tiny("bert"))
-    with pytest.raises(InputError, match=r"accelerate, which is not installed\. Type `pip install accelerate`"):
-        place_model(source, "auto", two, has_accelerate=lambda: False)
-    devices, memory = place_model(source, "auto", two, has_accelerate=lambda: True)
+    devices, memory = place_model(source, "auto", two)
     assert devices == [torch.device("cuda", 0), torch.device("cuda", 1)]
     assert memory == {0: 90, 1: 90}
 

@@ -15,7 +15,7 @@ from transformers import AutoModelForMaskedLM, AutoTokenizer
 
 from prasanga.base.errors import InputError
 from prasanga.models import check_model, tiny, train_model
-from prasanga.models.identity import require_as_trained
+from prasanga.models.identity import require_as_written
 from prasanga.models.objectives import mask_pieces
 from prasanga.models.tiny import MASK, piece_id, train_tokenizer
 
@@ -105,18 +105,18 @@ def test_a_failed_training_leaves_the_old_model_alone(tmp_path: Path, monkeypatc
 def test_a_model_that_is_not_as_training_wrote_it_is_refused(tmp_path: Path, name: str) -> None:
     folder = tmp_path / "m"
     train_model(TEXTS, folder, seed=3, **SMALL)
-    require_as_trained(folder)
+    require_as_written(folder)
     data = bytearray((folder / name).read_bytes())
     data[len(data) // 2] ^= 1
     (folder / name).write_bytes(data)
-    with pytest.raises(InputError, match=rf"m/{name}: (not as training has written it|damaged).* Delete it and run"):
+    with pytest.raises(InputError, match=rf"m/{name}: (not as the workflow has written|damaged).* Delete it and run"):
         check_model(folder)
     (folder / name).unlink()
     if name == "training.json":  # then it counts as a model that came from elsewhere
-        require_as_trained(folder)
+        require_as_written(folder)
     else:
-        with pytest.raises(InputError, match=f"m/{name}: not as training has written it"):
-            require_as_trained(folder)
+        with pytest.raises(InputError, match=f"m/{name}: not as the workflow has written it"):
+            require_as_written(folder)
 
 
 def test_a_model_of_somebody_else_is_not_compared(tmp_path: Path) -> None:
@@ -125,7 +125,7 @@ def test_a_model_of_somebody_else_is_not_compared(tmp_path: Path) -> None:
     (folder / "config.json").write_text("{}")
     for text in ("{}", '{"sha256": "0000"}'):
         (folder / "training.json").write_text(text)
-        require_as_trained(folder)
+        require_as_written(folder)
 
 
 def test_an_existing_model_is_replaced_and_foreign_files_are_not(tmp_path: Path) -> None:

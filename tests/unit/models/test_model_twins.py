@@ -173,7 +173,7 @@ def test_the_machine_must_hold_the_weights_in_float32() -> None:
 
 
 def test_over_several_cards_by_block(tiny: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    """With a stand-in for accelerate, which is not installed where there is one card or none."""
+    """With a stand-in for accelerate, which needs cards."""
     asked: list[Any] = []
 
     def plan(of: Any, memory: dict[int, int], *, no_split_module_classes: list[str]) -> dict[str, int]:

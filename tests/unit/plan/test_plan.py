@@ -301,3 +301,17 @@ def test_mistakes_are_told_before_any_job(planned: Planned, changes: Config, sai
     with pytest.raises(InputError) as told:
         planned(changes)
     assert said in str(told.value)
+
+
+def test_a_packaged_model_is_planned_without_its_package(planned: Planned) -> None:
+    models = {"e5": {"package": "multilingual-e5-small", "stages": ["embeddings"]}}
+    study = planned({"models": {**models, "smollm2": {"package": "smollm2-135m-instruct", "stages": ["likelihoods"]}}})
+    assert study.packaged == ["e5", "smollm2"]
+    assert study.config["models"]["e5"]["cards"] == 0
+    assert study.kinds["smollm2"] == "decoder"
+    assert "smollm2" not in study.masked
+    assert study.memory("e5") == 3000
+    files = Files(study)
+    assert files.origin_of_model("e5") == ["results/models/e5/package.json"]
+    assert files.origin_of_model("tiny-wide") == ["results/models/tiny-wide/training.json"]
+    assert "results/models/e5/model.safetensors" in files.model("e5")

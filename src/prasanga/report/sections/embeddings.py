@@ -110,7 +110,7 @@ def _model(files: EmbeddingFiles, name: str) -> list[str]:
     options = settings.get("tokenizer", {}).items()
     return [
         _kind(files, name),
-        _source(settings, report.get("identity") or made, pinned=report.get("pinned", True)),
+        _source(settings, report.get("identity") or made, report),
         NOT_KNOWN if parameters is None else f"{parameters / 1e6:,.1f} million",
         str(listed.get("dimension", report.get("hidden_size", NOT_KNOWN))),
         _longest(report),
@@ -123,16 +123,20 @@ def _model(files: EmbeddingFiles, name: str) -> list[str]:
     ]
 
 
-def _source(settings: Report, identity: Report, *, pinned: bool) -> str:
+def _source(settings: Report, identity: Report, report: Report) -> str:
     """Return where the weights come from, and which they are: a commit of the hub, or the digest of a folder."""
     place = "trained in this study" if "train" in settings else str(settings.get("path", NOT_KNOWN))
+    if package := report.get("package"):
+        place = (
+            f"{package['name']} from the package {package['requirement']}, which keeps weights in {package['weights']}"
+        )
     if identity.get("commit"):
         place += f" at {identity['commit']}"
     elif identity.get("sha256"):
         place += f", folder with sha256 {identity['sha256'][:16]}…"
     elif settings.get("revision"):
         place += f" at {settings['revision']}"
-    if not pinned:
+    if not report.get("pinned", True):
         place += ", which the config does not pin"
     return place + (", with Python code of its own" if settings.get("remote_code") else "")
 

