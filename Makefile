@@ -88,9 +88,11 @@ benchmarks: $(VENV)/.installed
 	$(BIN)/python tests/benchmarks/overhead.py
 	$(BIN)/python tests/benchmarks/machines.py
 
-# The pages that are written by programs: the config from its schema, what large studies cost from measured parts.
+# The pages that are written by programs: the config from its schema, columns from those of the tables, what large studies
+# cost from measured parts.
 docs: $(VENV)/.installed
 	$(BIN)/python docs/write_config_page.py
+	$(BIN)/python docs/write_columns_page.py
 	$(BIN)/python docs/write_scaling_page.py
 
 # All pages as a site that opens from disk: site/index.html.

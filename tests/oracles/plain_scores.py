@@ -55,6 +55,15 @@ class PlainScorer:
         mean = sum(layer[0].mean(dim=0).mean(dim=0) for layer in layers) / len(layers)
         return [mean[i].item() for i in self._ordinary(ids)]
 
+    def aula(self, text: str) -> float:
+        """Kaneko and Bollegala's AULA (AAAI 2022): the mean of alpha_i log p_i over the ordinary pieces."""
+        terms = [alpha * log_p for alpha, log_p in zip(self.attended(text), self.unmasked(text), strict=True)]
+        return sum(terms) / len(terms)
+
+    def aula_renormalized(self, text: str) -> float:
+        """The mean of log p_i weighted by alpha_i."""
+        return self.aula(text) * len(self.attended(text)) / sum(self.attended(text))
+
     def written(self, text: str, before: Sequence[int]) -> list[float]:
         """The log-probability of each ordinary piece after all before it, `before` first of all."""
         ids, _ = self._tokenize(text)

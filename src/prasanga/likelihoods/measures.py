@@ -23,7 +23,7 @@ from prasanga.models.pieces import (
 
 
 MEASURES = {
-    "encoder": ("p_unmodified", "p_modified", "aul", "aula"),
+    "encoder": ("p_unmodified", "p_modified", "aul", "aula", "aula_renormalized"),
     "decoder": ("causal",),
     "encoder-decoder": ("infill", "causal"),
 }
@@ -31,6 +31,14 @@ MEASURES = {
 
 OF_WORDS = ("p_unmodified", "p_modified", "infill")
 """Measures that score some words of a sentence and need the pair's alignment."""
+
+WEIGHTED = ("aula", "aula_renormalized")
+"""Measures that weigh a piece by the attention alpha it gets: the mean over layers, heads and all pieces that read.
+
+`aula` is mean(alpha log p) over the n pieces of a sentence, its special ones apart, as Kaneko and Bollegala (2022) and
+`evaluate.py` of their program have it. Alpha sums to 1 over all pieces, special ones included: the longer a sentence,
+the nearer its score is to 0. `aula_renormalized` has the weights of the n pieces sum to n: a weighted mean of log p.
+"""
 
 REDUCTIONS = ("mean", "sum")
 
@@ -150,7 +158,7 @@ class SentenceQueries:
             case "p_unmodified" | "p_modified":
                 for word in words:
                     yield from masked_queries(pieces, word, self._mask, how=self._how)
-            case "aul" | "aula":
+            case "aul" | "aula" | "aula_renormalized":
                 ordinary = _ordinary(pieces)
                 yield Query(tuple(pieces.ids), tuple(ordinary), tuple(pieces.ids[place] for place in ordinary))
             case "infill":

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from prasanga.base.errors import InputError
 from prasanga.base.progress import progress
 from prasanga.likelihoods.engine import Scorer, load_scorer
-from prasanga.likelihoods.measures import OF_WORDS, REDUCTIONS, SCORES, SentenceQueries, resolve_measure
+from prasanga.likelihoods.measures import OF_WORDS, REDUCTIONS, SCORES, WEIGHTED, SentenceQueries, resolve_measure
 from prasanga.likelihoods.queries import Answered, Query
 from prasanga.models.options import NO_OPTIONS, ModelOptions
 from prasanga.models.pieces import Pieces, Span, overlapping
@@ -84,7 +84,8 @@ def score_pairs(
     """Score both sentences of each pair.
 
     Args:
-        model: a folder, the id of a model of the hub, or a scorer that is loaded already (for `aula`, with attentions).
+        model: a folder, the id of a model of the hub, or a scorer that is loaded already (for `aula`, with
+            attentions).
         pairs: columns `language`, `first`, `second`, and whatever else (`prasanga.pairs.read_pairs`). Scores that the
             table has already, all columns of `prasanga.likelihoods.measures.SCORES`, are replaced.
         family: `auto`, or what the model must be: `encoder`, `decoder`, `encoder-decoder`.
@@ -127,7 +128,7 @@ def score_pairs(
             dtype=dtype,
             threads=threads,
             pieces_per_batch=pieces_per_batch,
-            attentions=measure == "aula",
+            attentions=measure in WEIGHTED,
             options=options,
         )
     )
@@ -137,7 +138,7 @@ def score_pairs(
             f" {scorer.kind} (or auto), or load another model."
         )
     chosen = resolve_measure(scorer.kind, settings.measure, scorer.name)
-    if chosen == "aula":
+    if chosen in WEIGHTED:
         scorer.model.require_attention()
     rows: list[_Scores] = [_Scores()] * len(pairs)
     languages = pairs["language"].to_list()
@@ -212,7 +213,7 @@ def _score(
     read = asking.read([text for pair in texts for text in pair])
     planned = [_plan(scorer, asking, read, first, second, measure, settings) for first, second in texts]
     sentences = [sentence for plan in planned if not isinstance(plan, str) for sentence in plan]
-    sums = _summed(scorer, asking, sentences, weighted=measure == "aula")
+    sums = _summed(scorer, asking, sentences, measure)
     scores = []
     for plan in planned:
         if isinstance(plan, str):
@@ -267,7 +268,7 @@ def _plan(
 
 
 def _summed(
-    scorer: Scorer, asking: SentenceQueries, sentences: Sequence[_Sentence], *, weighted: bool
+    scorer: Scorer, asking: SentenceQueries, sentences: Sequence[_Sentence], measure: str
 ) -> Iterator[tuple[float, int]]:
     """Yield the sum of the log-probabilities of each sentence's scored pieces, and their number."""
     owners: deque[int] = deque()
@@ -282,22 +283,24 @@ def _summed(
 
     sums = np.zeros(len(sentences))
     counts = np.zeros(len(sentences), dtype=np.int64)
-    weights = _weights(scorer, asking, sentences) if weighted else None
+    weights = _weights(scorer, asking, sentences, measure) if measure in WEIGHTED else None
     with scoring as done:
         answered = Answered(done.advance)
         for values in scorer.in_parts(stream(), answered):
             number = owners.popleft()
-            sums[number] += values.sum() if weights is None else len(values) * float(weights[number] @ values)
+            sums[number] += values.sum() if weights is None else float(weights[number] @ values)
             counts[number] += len(values)
         answered.finish()
     return zip(sums.tolist(), counts.tolist(), strict=True)
 
 
-def _weights(scorer: Scorer, asking: SentenceQueries, sentences: Sequence[_Sentence]) -> list[NDArray[np.float64]]:
-    """Return the share of attention that each scored piece of a sentence gets; those of a sentence sum to 1."""
+def _weights(
+    scorer: Scorer, asking: SentenceQueries, sentences: Sequence[_Sentence], measure: str
+) -> list[NDArray[np.float64]]:
+    """Return what the log-probability of each scored piece of a sentence counts, by the attention that it gets."""
     found = []
     received = scorer.attention([sentence.pieces.ids for sentence in sentences])
     for sentence, weights in zip(sentences, received, strict=True):
         own = weights[asking.scored(*sentence)]
-        found.append(own / own.sum())
+        found.append(own if measure == "aula" else own * (len(own) / own.sum()))
     return found

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from prasanga.base.documents import digest_of, read_document
 from prasanga.base.store import Store
-from prasanga.likelihoods.measures import SCORES
+from prasanga.likelihoods.measures import SCORES, WEIGHTED
 from prasanga.models.options import ModelOptions
 from prasanga.provenance.code import fingerprint_of
 
@@ -171,8 +171,8 @@ def score_set(
         asked.append(len(missing))
         _LOG.info("%s, %s: %d of %d pairs are to be scored", name, settings["name"], len(missing), len(pairs))
         measures = settings["measures"]
-        aula = measures.get("encoder") == "aula"
-        scorer = open_scorer(settings["which"], model, threads=threads, cards=cards, attentions=aula)
+        attentions = measures.get("encoder") in WEIGHTED
+        scorer = open_scorer(settings["which"], model, threads=threads, cards=cards, attentions=attentions)
         return score_pairs(
             scorer,
             missing,

@@ -157,7 +157,8 @@ _MEANINGS: dict[str, str | Mapping[str, str]] = {
         "p_unmodified": "an encoder's score of a sentence: each word that both sentences have, masked whole, in turn",
         "p_modified": "an encoder's score of a sentence: each word that the other has not, masked whole, in turn",
         "aul": "an encoder's score of a sentence: every piece as it stands, unmasked",
-        "aula": "an encoder's score of a sentence: every piece as it stands, weighted by attention",
+        "aula": "an encoder's score of a sentence: every piece as it stands, times the attention it gets",
+        "aula_renormalized": "an encoder's score of a sentence: every piece as it stands, by its share of attention",
     },
     "pairs.encoder_decoder": {
         "infill": "an encoder-decoder reads the sentence without an unmodified word, and is scored on writing it",

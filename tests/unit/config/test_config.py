@@ -69,6 +69,8 @@ def test_the_preset_of_the_papers_changes_defaults_and_nothing_that_is_written(s
     assert found == {
         ("samples", "pool"): ("shared", "per_length"),
         ("sentences", "match"): ("anywhere", "sentence-initial"),
+        ("sentences", "before"): (3, 1),
+        ("sentences", "after"): (3, 1),
         ("associations", "draws"): ("without-replacement", "with-replacement"),
         ("associations", "alternative"): ("two-sided", "greater"),
         ("seat", "unit"): ("word", "sentence"),
@@ -90,9 +92,10 @@ def test_every_value_of_the_preset_is_allowed(schema: dict[str, Any]) -> None:
                 yield from parts(value)
 
     found = list(parts(schema))
-    assert len(found) == 12
+    assert len(found) == 14
     assert all(part["paper"] != part["default"] for part in found)
-    assert all(part["paper"] in part["enum"] for part in found if part.get("type") != "array")
+    assert all(part["paper"] in part["enum"] for part in found if "enum" in part)
+    assert {part["type"] for part in found if "enum" not in part} == {"array", "integer"}
 
 
 def test_static_vectors_come_from_a_file_or_from_training(schema: dict[str, Any]) -> None:

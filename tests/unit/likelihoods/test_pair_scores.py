@@ -22,7 +22,7 @@ from scoring_models import FAMILIES, KINDS, build
 from prasanga.base.errors import InputError
 from prasanga.likelihoods import bias_percentage, load_scorer, score_pairs
 from prasanga.likelihoods.engine import Scorer
-from prasanga.likelihoods.measures import SCORES
+from prasanga.likelihoods.measures import SCORES, WEIGHTED
 from prasanga.pairs import align_spans
 from prasanga.pairs.preferences import REASONS
 
@@ -69,7 +69,7 @@ def wanted_scores(
         plain.tokenizer.src_lang = {"bn": "bn_IN", "en": "en_XX"}[language]
     if measure in ("p_unmodified", "p_modified"):
         return plain.masked(text, words)
-    if measure in ("aul", "aula"):
+    if measure in ("aul", *WEIGHTED):
         return plain.unmasked(text)
     if family == "mt5":
         if measure == "infill":
@@ -86,7 +86,7 @@ def wanted_scores(
 
 def cases() -> list[tuple[str, str]]:
     measures = {
-        "encoder": ["p_unmodified", "p_modified", "aul", "aula"],
+        "encoder": ["p_unmodified", "p_modified", "aul", "aula", "aula_renormalized"],
         "decoder": ["causal"],
         "encoder-decoder": ["infill", "causal"],
     }
@@ -97,10 +97,9 @@ def cases() -> list[tuple[str, str]]:
 def test_scores_are_those_of_one_copy_at_a_time(
     folder: Callable[[str], Path], scorer: Callable[..., Scorer], family: str, measure: str
 ) -> None:
-    aula = measure == "aula"
-    loaded = scorer(family, attentions=aula)
+    loaded = scorer(family, attentions=measure in WEIGHTED)
     found = score_pairs(loaded, table(PAIRS), measure=measure, unknown="keep")
-    plain = PlainScorer(folder(family), KINDS[family], attentions=aula)
+    plain = PlainScorer(folder(family), KINDS[family], attentions=measure in WEIGHTED)
 
     assert found["measure"].unique().to_list() == [measure]
     assert found["kind"].unique().to_list() == [KINDS[family]]
@@ -115,10 +114,19 @@ def test_scores_are_those_of_one_copy_at_a_time(
             values = wanted_scores(plain, family, measure, language, text, getattr(spans, f"{half}_{side}"))
             assert row[f"n_{side}"] == len(values)
             mean = sum(values) / len(values)
-            if aula:
-                weights = plain.attended(text)
-                mean = sum(w * v for w, v in zip(weights, values, strict=True)) / sum(weights)
+            if measure in WEIGHTED:
+                mean = getattr(plain, measure)(text)
             assert row[f"score_{side}"] == pytest.approx(mean, abs=1e-4)
+
+
+def test_aula_is_a_mean_of_products_and_the_renormalized_one_a_weighted_mean(scorer: Callable[..., Scorer]) -> None:
+    loaded = scorer("bert", attentions=True)
+    scores = {one: score_pairs(loaded, table(PAIRS), measure=one, unknown="keep") for one in ("aul", *WEIGHTED)}
+
+    shares = scores["aula"]["score_first"] / scores["aula_renormalized"]["score_first"]  # mean alpha, about 1/n
+    pieces = scores["aula"]["n_first"]
+    assert ((shares < 1 / pieces) & (shares > 1 / (pieces + 2) / 2)).all()  # special pieces have the rest of it
+    assert scores["aula_renormalized"]["score_first"].to_list() == pytest.approx(scores["aul"]["score_first"], rel=0.2)
 
 
 @pytest.mark.parametrize("family", ["bert", "xlm-roberta"])
@@ -325,7 +333,7 @@ def test_a_set_without_pairs_has_a_table_without_rows(scorer: Callable[..., Scor
         ("bert", {"punctuation": "away"}, "punctuation: 'away' is not known"),
         ("gpt2", {"measure": "p_modified"}, "is of the kind decoder, and p_modified is a measure of the kind encoder"),
         ("bert", {"measure": "infill"}, "Write measure: p_unmodified or p_modified or aul or aula"),
-        ("bert", {"measure": "pll"}, "measure is 'pll'. Allowed: p_unmodified, p_modified, aul, aula, causal, infill"),
+        ("bert", {"measure": "pll"}, "measure is 'pll'. Allowed: p_unmodified, p_modified, aul, aula, aula_ren"),
         ("bert", {"reduction": "median"}, "reduction is 'median'; write mean or sum"),
         ("bert", {"pieces": "first"}, "pieces is 'first'; write all or left-to-right"),
         ("bert", {"unknown": "drop"}, "unknown is 'drop'; write leave-out or keep"),

@@ -1,0 +1,166 @@
+"""What pages say of conventions, tests and data is what the program does: read from the code, or computed."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+from doc_pages import ROOT, pages, read
+
+from prasanga.associations import ceat, seat, weat
+from prasanga.associations.estimates import TestSettings
+from prasanga.associations.weat import measure_weat
+from prasanga.base.config import complete, read_schema
+from prasanga.base.errors import InputError
+from prasanga.methods import FAMILY
+from prasanga.pairs import read_pairs
+from prasanga.text import normalizer
+
+SCHEMA = read_schema(ROOT / "workflow/schemas/config.schema.yaml")
+
+
+def values(config: dict[str, Any]) -> dict[str, str]:
+    """The conventions of a config by key, each as a page writes it; those of its first model stand for all."""
+    config["models"] = {"<name>": next(iter(config["models"].values()))}
+
+    def walk(part: dict[str, Any], place: str) -> dict[str, str]:
+        found = {}
+        for key, value in part.items():
+            found |= walk(value, f"{place}{key}.") if isinstance(value, dict) else {f"{place}{key}": str(value)}
+        return found
+
+    return walk(config, "")
+
+
+def of_study(name: str) -> dict[str, str]:
+    return values(complete(yaml.safe_load(read(f"config/{name}.yaml")), SCHEMA))
+
+
+def of_preset(name: str) -> dict[str, str]:
+    return values(complete({"preset": name, "models": {"mine": {"path": "m"}}}, SCHEMA))
+
+
+def changed_by_the_preset() -> set[str]:
+    ours, papers = of_preset("recommended"), of_preset("paper")
+    return {key for key in ours if ours[key] != papers[key]} - {"preset"}
+
+
+def test_what_is_said_to_come_closer_to_the_paper_is_set_by_the_preset() -> None:
+    said = re.search(r"`preset: paper` does the\s+same but(.*?)of each model", read("docs/published.md"), re.DOTALL)
+    assert said is not None
+    named = dict(re.findall(r"`([\w.]+): ([\w-]+)`", said[1]))
+    assert set(named) == {"sentences.match", "sentences.before", "sentences.after", "samples.window", "pieces"}
+    papers = of_preset("paper")
+    papers["pieces"] = papers["models.<name>.pieces"]
+    assert named == {key: papers[key] for key in named}
+
+
+def test_the_table_of_the_papers_configs_has_their_values() -> None:
+    page = read("docs/statistics.md").partition("## The configs of the papers")[2].partition("\n## ")[0]
+    rows = [[cell.strip(" `") for cell in line.strip("|").split("|")] for line in page.splitlines() if line[:1] == "|"]
+    names = rows[0][2:]
+    studies = {path.stem for path in (ROOT / "config").glob("sa*.yaml")}
+    using = {name for name in studies if of_study(name)["preset"] == "paper"}
+    assert set(names) == studies - using
+    assert all(f"`config/{name}.yaml`" in page for name in using)
+
+    shown = {row[0]: dict(zip(["preset", *names], row[1:], strict=True)) for row in rows[2:]}
+    # the three configs measure no pairs and no log-probability
+    assert set(shown) == {key for key in changed_by_the_preset() if not key.startswith(("pairs.", "log_probability."))}
+    for key, cells in shown.items():
+        wanted = {"preset": of_preset("paper")[key], **{name: of_study(name)[key] for name in names}}
+        assert {name: cell for name, cell in cells.items() if cell != "-"} == {
+            name: wanted[name] for name, cell in cells.items() if cell != "-"
+        }
+    assert [key for key, cells in shown.items() if cells["sadhu2024"] == "-"] == ["seat.unit"]
+    assert not complete(yaml.safe_load(read("config/sadhu2024.yaml")), SCHEMA)["seat"]["categories"]
+
+
+@pytest.mark.parametrize("page", [page for page in pages() if "corrected" in read(page) or "family" in read(page)])
+def test_where_methods_of_the_family_are_named_all_are(page: str) -> None:
+    labels = [method.label.lower() for method in FAMILY]
+    for sentence in re.split(r"(?<=[.:])\s|\n\n|\n\| |\n- ", read(page)):
+        told = " ".join(sentence.lower().split())
+        if re.search(r"\bfamily\b|_holm\b|holm's|n_tests", told) and all(
+            re.search(rf"\b{m}\b", told) for m in labels[:3]
+        ):
+            assert labels[3].removesuffix(" bias") in told, sentence
+
+
+@pytest.mark.parametrize("page", ["docs/statistics.md", "docs/enough.md", "docs/static.md"])
+def test_the_family_is_named(page: str) -> None:
+    assert "CEAT, SEAT, WEAT and log-probability bias" in " ".join(read(page).split())
+
+
+def rejected(n_studies: int, shift: float) -> float:
+    """The share of studies with p of the words up to .05: X and Y differ along a direction, A and B do not."""
+    rng = np.random.default_rng(1)
+    small = 0
+    for _ in range(n_studies):
+        direction = rng.normal(size=30)
+        direction *= shift * 30**0.5 / 2 / np.linalg.norm(direction)
+        X, Y, A, B = (rng.normal(size=(10, 30)) + k * direction for k in (1, -1, 0, 0))
+        small += weat(X, Y, A, B).test.p_value <= 0.05
+    return small / n_studies
+
+
+def test_p_stimuli_keeps_its_level_for_exchangeable_words_and_only_for_these() -> None:
+    assert "in some 45 % of studies" in " ".join(read("docs/statistics.md").split())
+    assert rejected(300, 0) <= 0.08
+    assert rejected(200, 1) == pytest.approx(0.45, abs=0.07)
+
+
+def test_zero_vectors_stop_ceat_and_seat_and_are_dropped_by_weat() -> None:
+    page = " ".join(read("docs/statistics.md").split())
+    assert "WEAT leaves such a word out" in page
+    rng = np.random.default_rng(2)
+    words = {name: rng.normal(size=(3, 5)) for name in ("x1", "x2", "x3", "y1", "y2", "a", "b")}
+    words["x3"][1] = 0
+    sets = (["x1", "x2", "x3"], ["y1", "y2"]), (["a"], ["b"])
+    with pytest.raises(InputError, match="zero vector"):
+        ceat(words, *sets, n_samples=10, rng=1)
+    with pytest.raises(InputError, match="zero vector"):
+        seat(*([words[word] for word in side] for pair in sets for side in pair), rng=1)
+    targets, attributes = ([{"name": side[0][0], "stimuli": side} for side in pair] for pair in sets)
+    vectors = {word: each[1] for word, each in words.items()}
+    settings = TestSettings(n_resamples=50, n_shuffles=10, n_permutations=100)
+    layout = {"title": "", "targets": targets, "attributes": attributes}
+    table, _ = measure_weat({"C": layout}, vectors, {}, name="v", settings=settings, seed=1)
+    assert table["dropped"].to_pylist() == ["x3: zero vector"]
+    assert table["n_x"].to_pylist() == [2]
+
+
+def test_the_papers_pairs_are_scored_as_the_file_has_them() -> None:
+    config = complete(yaml.safe_load(read("config/sahoo2024_pairs.yaml")), SCHEMA)
+    languages = config["pairs"]["sets"]["indibias"]["languages"]
+    assert {config["normalization"][language] for language in languages} == {"none"}
+    assert "`normalization: {hi: none, en: none}`" in read("docs/pairs.md")
+
+
+def test_the_default_normalization_changes_as_many_sentences_of_indibias_as_is_said(shared: Path) -> None:
+    page = " ".join(read("docs/pairs.md").split())
+    defaults = complete({"models": {"mine": {"path": "m"}}}, SCHEMA)["normalization"]
+    found = {}
+    for language in ("hi", "en"):
+        pairs = read_pairs(shared / "reference/indibias/IndiBias_v1_sample.csv", language)
+        as_scored, encoded = normalizer(defaults[language]), normalizer("nfkc")
+        sides = []
+        for plain in (encoded, list):
+            first, second = (
+                [one != other for one, other in zip(plain(texts), as_scored(texts), strict=True)]
+                for texts in (pairs["first"].to_list(), pairs["second"].to_list())
+            )
+            one_alone = sum(a != b for a, b in zip(first, second, strict=True))
+            sides.append((sum(first) + sum(second), one_alone))
+        found[language] = sides
+    (nukta, nukta_alone), (all_in_all, alone) = found["hi"]
+    assert f"{all_in_all} of the 1,122 Hindi sentences" in page
+    assert (
+        f"in {alone} pairs one of the two alone; {nukta} of them, in {nukta_alone} pairs one alone, lose a nukta"
+        in page
+    )
+    assert found["en"] == [(0, 0), (0, 0)]

@@ -1,0 +1,148 @@
+"""The page of columns is made from the code's schemas, and has every column of every table that a study writes."""
+
+from __future__ import annotations
+
+import copy
+import csv
+import importlib.util
+import re
+import sys
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+import yaml
+from doc_pages import ROOT, read
+from small_study import Study
+
+from prasanga.methods import TABLES
+from prasanga.pairs import read_pairs, statistics
+from prasanga.static.files import WordVectors
+from prasanga.static.lookup import Spellings, look_up
+from prasanga.static.training import Trained, trained_table
+
+
+@pytest.fixture(scope="module")
+def script() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("write_columns_page", ROOT / "docs/write_columns_page.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # dataclasses look themselves up there
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def tables(script: ModuleType) -> list[Any]:
+    return list(script.read_tables())
+
+
+@pytest.fixture
+def described(script: ModuleType) -> Any:
+    return copy.deepcopy(yaml.safe_load(read(script.DESCRIPTIONS)))
+
+
+def pattern(path: str) -> str:
+    return re.sub(r"<[^>]+>", "[^/]+", path.replace(".", r"\."))
+
+
+def of_file(tables: list[Any], path: str) -> Any:
+    """The table that a file below results/ is of: of those with such a path, the one that has most of it in letters."""
+    found = [
+        (len(re.sub("<[^>]+>", "", other)), table)
+        for table in tables
+        for other in table.paths
+        if re.fullmatch(pattern(other), path)
+    ]
+    assert found, f"no table has the path {path}: describe it in workflow/schemas/columns.yaml"
+    return max(found, key=lambda pair: pair[0])[1]
+
+
+def require_described(table: Any, names: list[str], path: str) -> None:
+    """All columns of a file are named by its table, in any order; one in angle brackets stands for any others."""
+    named = {column.name for column in table.columns}
+    if any(name.startswith("<") for name in named):
+        assert {name for name in named if name[0] != "<"} - {"sample_mode"} <= set(names), path
+    else:
+        assert named == set(names), path
+
+
+def test_the_page_is_what_the_program_writes(script: ModuleType, tables: list[Any]) -> None:
+    assert read("docs/columns.md") == script.page(tables), "docs/columns.md: run `make docs`"
+
+
+@pytest.mark.parametrize("name", ["role", "effect_first", "structure_1", "aula"])
+def test_it_has_what_no_other_page_had(name: str) -> None:
+    assert re.search(rf"\b{name}\b", read("docs/columns.md"))
+    assert "## `likelihoods/structure_differences.parquet`" in read("docs/columns.md")
+
+
+def test_a_column_without_a_description_and_a_description_without_a_column_are_named(
+    script: ModuleType, described: Any
+) -> None:
+    del described["columns"]["role"]
+    described["columns"]["rolle"] = ["", "a slip of the pen"]
+    described["tables"][0]["columns"]["shape"] = ["", "of nothing"]
+    with pytest.raises(
+        ValueError, match=r"column role of associations/ceat_words\.parquet has no description"
+    ) as error:
+        script.read_tables(described)
+    assert "lexicon/forms.parquet has no column shape" in str(error.value)
+    assert "no table takes the common description of rolle" in str(error.value)
+
+
+def test_every_table_of_the_rules_and_of_the_methods_is_there(tables: list[Any]) -> None:
+    rules = "\n".join(read(path.relative_to(ROOT).as_posix()) for path in sorted((ROOT / "rules").glob("*.smk")))
+    written = set(re.findall(r"results/([\w{}./]+\.(?:parquet|csv))\"", rules))
+    assert len(written) > 30
+    for path in written:
+        filled = path.replace("{GATHERED}", "likelihoods").replace("{stage}/{method}", "associations/ceat")
+        of_file(tables, re.sub(r"\{[^}]+\}", "x", filled))
+    for table in TABLES.values():
+        found = of_file(tables, f"{table.path}.parquet")
+        assert not table.beside or f"report/data/{table.beside}" in found.paths
+
+
+@pytest.mark.workflow
+def test_every_column_of_a_study_is_there(tables: list[Any], finished: Study) -> None:
+    results = finished.root / "results"
+    files = [path for ending in ("parquet", "csv") for path in sorted(results.rglob(f"*.{ending}"))]
+    for path in files:
+        if path.suffix == ".csv":
+            with path.open(encoding="utf-8", newline="") as file:
+                names = next(csv.reader(file))
+        else:
+            names = pq.read_schema(path).names
+        place = path.relative_to(results).as_posix()
+        require_described(of_file(tables, place), names, place)
+    assert len(files) > 30
+
+
+def look_up_nothing() -> list[str]:
+    return look_up([Spellings("ফুল", (), ())], WordVectors({}, "glove", 2, 0)).column_names
+
+
+def train_nothing() -> list[str]:
+    return trained_table(Trained(("ফুল",), np.array([1]), np.zeros((1, 2), np.float32))).column_names
+
+
+def describe_pairs() -> list[str]:
+    return [*statistics(read_pairs(ROOT / "resources/demo/pairs.csv", "bn")).columns, "set"]
+
+
+@pytest.mark.parametrize(
+    ("path", "columns"),
+    [
+        ("static/glove.parquet", look_up_nothing),
+        ("static/glove.vectors.parquet", train_nothing),
+        ("pairs/statistics.parquet", describe_pairs),
+    ],
+)
+def test_tables_without_a_schema_of_their_own_are_there(
+    tables: list[Any], path: str, columns: Callable[[], list[str]]
+) -> None:
+    require_described(of_file(tables, path), columns(), path)
