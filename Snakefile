@@ -50,7 +50,7 @@ if STUDY.computed:
     # Tiny models, trained by the workflow where the config asks for them.
     include: "rules/models.smk"
 
-    if is_asked_for(config["construction"], sys.argv, Path(workflow.basedir, "construction/construction.smk")):
+    if is_asked_for(config["construction"], sys.argv, INSTALLATION / "construction/construction.smk"):
 
         # Pairs from annotated tuples, for another society and in another language; only when asked for.
         include: "construction/construction.smk"

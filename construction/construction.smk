@@ -34,7 +34,7 @@ if PROPOSER in config["models"]:
 # What decides which pairs are on the sheet of an adaptation, and which names are suggested.
 ADAPTING = {
     "into": config["construction"]["into"],
-    "names": "resources/candidates",
+    "names": place("resources/candidates"),
     "seed": config["seed"],
 }
 

@@ -9,14 +9,19 @@ from pathlib import Path
 from snakemake.cli import get_argument_parser
 from snakemake.exceptions import IncompleteCheckpointException
 
-# The code that is fingerprinted is the code that runs: that of this checkout, wherever else the package is installed.
-SOURCE = Path(workflow.basedir, "src").resolve()
-PACKAGES = [str(SOURCE), str(Path(workflow.basedir, "construction").resolve())]
+# What is shipped lies beside the Snakefile, whoever includes that; the study is the working directory.
+INSTALLATION = Path(workflow.current_basedir.get_path_or_uri(secret_free=True)).parent
+
+# The code that is fingerprinted is the code that runs: that of this checkout, wherever else the package is installed. A
+# wheel has the packages beside the folder of the workflow.
+IS_CHECKOUT = (INSTALLATION / "src").is_dir()
+FOLDERS = [INSTALLATION / "src", INSTALLATION / "construction"] if IS_CHECKOUT else [INSTALLATION.parent]
+PACKAGES = [str(folder.resolve()) for folder in FOLDERS]
 sys.path[:0] = PACKAGES
 os.environ |= {"PYTHONPATH": os.pathsep.join([*PACKAGES, os.getenv("PYTHONPATH", "")]).rstrip(os.pathsep)}
 
-from prasanga.base.config import complete, read_schema
-from prasanga.base.config import read_config
+from prasanga.base.config import complete, config_of, read_config, read_schema, with_places
+from prasanga.base.places import link_installation, place
 from prasanga.embeddings.shards import require_shards
 from prasanga.base.errors import InputError
 from prasanga.plan.inputs import require_scores
@@ -41,16 +46,20 @@ def readable(function, *arguments):
         raise WorkflowError(said_of_failure(error, "logs/planning.log")) from None
 
 
-# The files of the config are looked at before anything is made of them.
+# A study is one file, complete by its own keys and the defaults of the schema: that of the folder or, with --configfile,
+# another one. Whoever includes the workflow as a module may give the keys themselves.
+CONFIGS = workflow.overwrite_configfiles
+if not CONFIGS and not workflow.modifier.skip_configfile:
+    CONFIGS = [str(readable(config_of, "."))]
+
+    configfile: CONFIGS[0]
+
+
+# Its files are looked at before anything is made of them.
 if workflow.is_main_process:
-    for file in workflow.overwrite_configfiles or ["config.yaml"]:
+    for file in CONFIGS:
         readable(read_config, file)
-
-
-# A study is one file: with --configfile another one, complete by its own keys and the defaults of the schema.
-if not workflow.overwrite_configfiles:
-
-    configfile: "config.yaml"
+    readable(link_installation, INSTALLATION)
 
 
 @cache
@@ -94,11 +103,8 @@ def name_in(names):
     return "|".join(map(re.escape, names)) or "(?!)"
 
 
-config = readable(
-    complete,
-    config,
-    read_schema(Path(workflow.basedir, "workflow/schemas/config.schema.yaml")),
-)
+SCHEMA = read_schema(INSTALLATION / "workflow/schemas/config.schema.yaml")
+config = readable(with_places, readable(complete, config, SCHEMA), SCHEMA)
 
 # Whoever asks for the figures alone gets them from the results that are there; nothing else is looked at, or made.
 CHECKED = asked_for_check()
@@ -272,8 +278,8 @@ def attach_fingerprints(workflow):
     """Give every rule the fingerprint of the code that its script reaches, so that an edit is a change of params."""
     with remembered(f"{CACHE}/code.json"):
         for each in workflow.rules:
-            if each.script:
-                script = Path(each.basedir.get_path_or_uri(secret_free=True), str(each.script))
+            script = Path(each.basedir.get_path_or_uri(secret_free=True), str(each.script)) if each.script else None
+            if script and script.is_relative_to(INSTALLATION):  # those of whoever includes us are theirs
                 CODE[script.name] = fingerprint(script)
                 each.set_params(f"{script.name} {CODE[script.name].fingerprint}")
         # one script draws all figures, and does not reach their functions by name

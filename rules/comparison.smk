@@ -1,6 +1,6 @@
 """Results in the layouts of the papers' tables, and beside the numbers that a paper prints."""
 
-PUBLISHED = Path(workflow.basedir, "resources/published")
+PUBLISHED = place("resources/published")
 LAYOUTS, PAIR_TABLES, COMPARED = FILES.paper_tables(), FILES.pair_table(), []
 
 
@@ -57,7 +57,7 @@ if config["comparison"]["paper"] != "none":
         benchmark:
             "benchmarks/report/comparison.tsv"
         params:
-            comparison=SETTINGS.comparison(os.path.relpath(PUBLISHED), pairs=FILES.has_percentages),
+            comparison=SETTINGS.comparison(PUBLISHED, pairs=FILES.has_percentages),
         script:
             "../workflow/scripts/compare_with_papers.py"
 

@@ -18,6 +18,7 @@ from typing import Any
 import yaml
 from jsonschema import Draft202012Validator, ValidationError
 
+from prasanga.base import places
 from prasanga.base.errors import InputError, printable
 from prasanga.base.yaml import DEEPEST, MOST_NODES, load_yaml, require_regular
 
@@ -261,6 +262,29 @@ def complete(config: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, 
     return completed
 
 
+def with_places(config: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a copy of a complete config in which paths of what the study lacks lead to what is shipped.
+
+    See `prasanga.base.places`; the working directory is the study's folder.
+    """
+    corpus = config["corpus"]
+    patterns = [text["files"] for key in ("texts", "supplement") for text in corpus[key]]
+    placed: dict[str, Any] = _placed(config, schema)
+    return {**placed, "corpus": {**placed["corpus"], "root": places.place_of_corpus(corpus["root"], patterns)}}
+
+
+def _placed(value: Any, schema: Mapping[str, Any]) -> Any:
+    if isinstance(value, str):
+        return places.place(value) if schema.get("format") == "path" else value
+    if isinstance(value, Mapping):
+        parts, other = schema.get("properties", {}), schema.get("additionalProperties")
+        inner = {key: parts.get(key, other) for key in value}
+        return {key: _placed(v, inner[key]) if isinstance(inner[key], Mapping) else v for key, v in value.items()}
+    if isinstance(value, list) and isinstance(schema.get("items"), Mapping):
+        return [_placed(item, schema["items"]) for item in value]
+    return value
+
+
 def require_names_apart(vectors: Iterable[str], models: Iterable[str]) -> None:
     """Refuse static vectors with the name of a model: in tables and comparisons nobody could tell one from the other.
 
@@ -289,6 +313,30 @@ def describe(schema: Mapping[str, Any]) -> str:
         cells = (f"`{key}`", _allowed(part), default, paper, " ".join(part.get("description", "").split()))
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return "\n".join(lines) + "\n"
+
+
+def reference(schema: Mapping[str, Any], key: str | None = None) -> str:
+    """Return what a key of the config means, its values and its defaults; without a key, a line for each there is.
+
+    Raises:
+        InputError: there is no such key, with the nearest ones.
+    """
+    parts = dict(_keys(schema))
+    if key is None:
+        return "\n".join(f"{name}: {_first_sentence(part)}" for name, part in parts.items())
+    if key not in parts:
+        near = difflib.get_close_matches(key, parts, n=3) or [name for name in parts if name.endswith(f".{key}")][:3]
+        raise InputError(f"no key {key!r} in a config.{f' Did you mean {chr(32).join(near)}?' if near else ''}")
+    part = parts[key]
+    lines = [key, "", " ".join(part.get("description", "").split()), "", f"values: {_allowed(part)}"]
+    lines += [f"default: {_yaml(part['default'])}"] if "default" in part and part.get("type") != "object" else []
+    lines += [f"preset paper: {_yaml(part['paper'])}"] if "paper" in part else []
+    inner = [name for name in parts if name.startswith((f"{key}.", f"{key}["))]
+    return "\n".join([*lines, *(["", "keys within it:", *(f"  {name}" for name in inner)] if inner else [])])
+
+
+def _first_sentence(part: Mapping[str, Any]) -> str:
+    return " ".join(part.get("description", "").split()).partition(". ")[0].rstrip(".")
 
 
 def _refuse(problems: Iterable[str]) -> None:
@@ -487,8 +535,24 @@ def _yaml(value: object) -> str:
 
 
 TEMPLATE_KEY = "__use_yte__"
-# Of the checkout that this file lies in; a package that was installed elsewhere has none.
-_SCHEMA = Path(__file__).parents[3] / "workflow/schemas/config.schema.yaml"
+CONFIGS = ("study.yaml", "config.yaml")
+"""What the config of a folder may be called; the first that is there."""
+_SCHEMA = "workflow/schemas/config.schema.yaml"
+
+
+def config_of(folder: str | Path) -> Path:
+    """Return the config of a study's folder.
+
+    Raises:
+        InputError: it has none.
+    """
+    found = next((path for name in CONFIGS if (path := Path(folder, name)).is_file()), None)
+    if found is None:
+        raise InputError(
+            f"{Path(folder).absolute()}: no study, since it has no {CONFIGS[0]}. Write one with `prasanga init`, or"
+            " name the config of a study: `prasanga run FILE`, or `snakemake --configfile FILE`."
+        )
+    return found
 
 
 def read_config(path: str | Path) -> dict[str, Any]:
@@ -553,19 +617,18 @@ def main(paths: list[str]) -> int:
     if not paths:
         print("Name the config to look at: python -m prasanga.base.config FILE...", file=sys.stderr)
         return 2
-    wrong, compared = 0, _SCHEMA.is_file()
+    wrong, schema = 0, places.installation() / _SCHEMA
+    compared = schema.is_file()
     for path in paths:
         try:
             config = read_config(path)
             if compared:
-                complete(config, read_schema(_SCHEMA))
+                complete(config, read_schema(schema))
         except InputError as error:
             wrong += 1
             print(error, file=sys.stderr)
         else:
-            keys = (
-                "a config of this version" if compared else f"not compared with the schema, which is not at {_SCHEMA}"
-            )
+            keys = "a config of this version" if compared else f"not compared with the schema, which is not at {schema}"
             print(f"{printable(path)}: plain data, and {keys}.")
     return 1 if wrong else 0
 

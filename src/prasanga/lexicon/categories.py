@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from prasanga.base.documents import read_document
 from prasanga.base.errors import InputError
+from prasanga.base.places import exists
 from prasanga.lexicon.model import Lexicon, WordSet
 from prasanga.text import fold
 
@@ -156,14 +157,13 @@ def require_language(found: str, wanted: str, *, key: str = "lexicon.stimuli") -
         return
     what = "word lists" if key.startswith("lexicon") else "templates"
     said = f"`language` is {wanted!r}, but the {what} in `{key}` are for {found!r}."
-    # paths as the config names them, from the study's folder
     if what == "templates":
-        ours = Path(f"resources/templates/{wanted}/seat.yaml")
-        instead = f"`seat: {{templates: {ours}}}`" if ours.exists() else f"the path of templates for {wanted!r} there"
+        ours = f"resources/templates/{wanted}/seat.yaml"
+        instead = f"`seat: {{templates: {ours}}}`" if exists(ours) else f"the path of templates for {wanted!r} there"
         raise InputError(f"{said} Write {instead}.")  # `language` is that of the word lists
-    stimuli, groups = Path(f"resources/stimuli/{wanted}"), Path(f"resources/suffix_groups/{wanted}.yaml")
+    stimuli, groups = f"resources/stimuli/{wanted}", f"resources/suffix_groups/{wanted}.yaml"
     instead = f"name word lists for {wanted!r} there"
-    if stimuli.exists() and groups.exists():
+    if exists(stimuli) and exists(groups):
         instead = f"`lexicon: {{stimuli: {stimuli}, suffix_groups: {groups}}}`"
     raise InputError(f"{said} Write `language: {found}`, or {instead}.")
 

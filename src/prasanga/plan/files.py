@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from prasanga.base.errors import InputError
+from prasanga.base.places import files_in
 from prasanga.methods import CEAT, FAMILY, METHODS, PAIRS, STRUCTURES, Method, Table, method_named, names_of
 from prasanga.plan.study import Study
 from prasanga.report.paper_tables import ENDINGS, layouts_of, methods_of
@@ -433,5 +434,5 @@ def _files_of(folder_or_file: str) -> list[str]:
     """Return a file itself, or the YAML and JSON files of a folder: what a lexicon is read from."""
     path = Path(folder_or_file)
     if path.is_dir():
-        return sorted(str(p) for p in path.iterdir() if p.suffix in {".yaml", ".json", ".jsonl"})
+        return files_in(folder_or_file, (".yaml", ".json", ".jsonl"))
     return [str(path)]

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from prasanga.base.documents import digest_of, read_cache, sha256_of_file, write_cache
 from prasanga.base.errors import InputError
 from prasanga.base.parquet import made_from
+from prasanga.base.places import NAMED, named
 from prasanga.provenance.code import fingerprint_of, remembered
 
 # --------------------
@@ -254,8 +255,13 @@ def _differences(
         found, wanted = recorded[key], expected[key]
         if isinstance(found, Mapping) and isinstance(wanted, Mapping):
             yield from _differences(found, wanted, f"{before}{key}.")
-        elif found != wanted:
+        elif _as_named(found) != _as_named(wanted):
             yield f"{before}{key}", found, wanted
+
+
+def _as_named(value: Any) -> str:
+    """Return a setting as text in which shipped files are called as the config calls them."""
+    return NAMED.sub(lambda path: named(path[0]), json.dumps(value))
 
 
 # --------------------

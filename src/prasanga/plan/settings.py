@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from prasanga.base.places import named
 from prasanga.lexicon.categories import stimuli_of
 from prasanga.plan.inputs import digest_of_set, training_options
 from prasanga.plan.models import asked_of_model, files_of_model, kind_at_hand
@@ -394,8 +395,10 @@ class Settings:
 
     def page(self) -> Values:
         """Return what the page says of the config; where vectors come from, and into how many files, is no part."""
+        corpus = self._config["corpus"]
         return {
             **self._config,
+            "corpus": {**corpus, "root": named(corpus["root"])},
             "embeddings": {key: self._config["embeddings"][key] for key in ("stored_dtype", "unknown", "audit")},
             "normalization": self._study.normalization,
         }

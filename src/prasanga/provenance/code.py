@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from prasanga.base.documents import digest_of, digests_of_files, read_cache, write_cache
+from prasanga.base.places import installation
 from prasanga.provenance import definitions
 from prasanga.provenance.definitions import PACKAGES, RUN, WHOLE, Definition, is_left_out, read_definitions
 
@@ -109,7 +110,7 @@ def fingerprint_of(*functions: Callable[..., object] | str, without: Collection[
     Raises:
         LookupError: there is no such function or module.
     """
-    tree = _tree_at(Path(__file__).resolve().parents[3])
+    tree = _tree_at(installation())
     names = [each if isinstance(each, str) else f"{each.__module__}.{each.__qualname__}" for each in functions]
     entries = [node for name in names for node in tree.find(name)]
     outside = [_full_name(node) for name in without for node in tree.find(name)]
@@ -247,9 +248,11 @@ class _Tree:
 
     def __init__(self, root: Path) -> None:
         self.paths: dict[str, Path] = {}
-        for package, folder in PACKAGES.items():
-            for path in (root / folder / package).rglob("*.py"):
-                parts = path.relative_to(root / folder).with_suffix("").parts
+        for package, place in PACKAGES.items():
+            # a wheel puts the packages beside the folder of the workflow
+            folder = root / place if (root / place / package).is_dir() else root.parent
+            for path in (folder / package).rglob("*.py"):
+                parts = path.relative_to(folder).with_suffix("").parts
                 self.paths[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
         self._files: dict[str, _File] = {}
         self._links: dict[_Node, _Link] = {}

@@ -8,6 +8,8 @@ and the kind of host. `synchronize` runs before every plan and after every run:
 
 - a note of Snakemake's that speaks of the file as it is now (it holds the file's time) goes into the ledger, but for a
   file that is seen to be damaged since: it has another size, or it is new and no whole Parquet or JSON file;
+- paths of what is shipped become those by which this study reaches it (`prasanga.base.places`): results of a checkout
+  fit a study's folder, and the other way round;
 - any other file gets the ledger's note, if its content is the one that the ledger speaks of;
 - a file of which neither knows is marked as made by nobody knows what, and Snakemake makes it again.
 
@@ -41,6 +43,7 @@ from typing import Any
 from prasanga.base.documents import digest_of, is_whole_document, json_line, sha256_of_file, unreadable
 from prasanga.base.errors import InputError
 from prasanga.base.parquet import require_whole, write_text
+from prasanga.base.places import NAMED, named, place
 from prasanga.provenance.code import Code
 
 LEDGER = "provenance.jsonl"
@@ -234,6 +237,11 @@ def synchronize(
         return Synchronization()
     ledger = read_ledger(folder / LEDGER)
     noted, of_jobs = dict(read_notes(notes / "metadata")), circumstances_of_jobs(notes)
+    ledger.entries.update({key: _placed_entry(entry) for key, entry in ledger.entries.items()})
+    for key, written in noted.items():
+        if (placed := _placed(written)) != written:
+            _write_note(notes / "metadata", key, placed)
+            noted[key] = placed
     kept: dict[str, Entry] = {}
     known = dict(ledger.circumstances)
     new: list[str] = []
@@ -425,6 +433,22 @@ def forget_jobs(notes: Path) -> None:
     for path in (notes / _JOBS).glob("*.json"):
         with suppress(OSError):
             path.unlink()
+
+
+def _placed(record: dict[str, Any]) -> dict[str, Any]:
+    """Return a note with the paths of shipped files as they are in the study that this is."""
+    text = json.dumps(record)
+    changed = NAMED.sub(lambda found: place(named(found[0])), text)
+    if changed == text:
+        return record
+    here: dict[str, Any] = json.loads(changed)
+    return {**here, **{key: sorted(here.get(key) or []) for key in ("input", "params")}}
+
+
+def _placed_entry(entry: Entry) -> Entry:
+    if (record := _placed(entry.record)) == entry.record:
+        return entry
+    return replace(entry, record=record, inputs={place(named(path)): digest for path, digest in entry.inputs.items()})
 
 
 def _made_in(

@@ -20,6 +20,7 @@ from typing import Any
 from prasanga.base.documents import digest_of, sha256_of_file, unreadable
 from prasanga.base.errors import InputError, reason
 from prasanga.base.parquet import made_from
+from prasanga.base.places import said
 from prasanga.provenance.ledger import LEDGER, Circumstances, Entry, Ledger, read_ledger, result_files
 
 _DIGEST = rb"([0-9a-f]{16})"
@@ -346,7 +347,7 @@ def _study(entry: Entry, results: Results, *, whole: bool) -> Iterator[str]:
 def _source(source: Source) -> str:
     digests = [f"sha256 {source.sha256}"] if source.sha256 else []
     digests += [f"xxh3 {source.xxh3}"] if source.xxh3 else []
-    return f"{source.path}  {', '.join(digests) or 'digest not known'}"
+    return f"{said(source.path)}  {', '.join(digests) or 'digest not known'}"
 
 
 def _models(entries: tuple[Entry, ...], results: Results) -> Iterator[str]:

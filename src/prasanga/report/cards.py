@@ -18,6 +18,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from prasanga.base.errors import InputError
+from prasanga.base.places import named, said
 from prasanga.pairs.preferences import OVERALL
 from prasanga.report import card_templates
 from prasanga.report.coverage import losses_of
@@ -322,7 +323,7 @@ def _file(file: CorpusFile, counts: Mapping[str, Mapping[str, int]]) -> _File:
     known = [part for part in parts if part is not None]
     whole = bool(parts) and len(known) == len(parts)
     sums = [f"{sum(part.get(name, 0) for part in known):,}" if whole else MISSING for name in COUNTS]
-    return _File(file.path, file.digest or "not known", sums)
+    return _File(said(file.path), file.digest or "not known", sums)
 
 
 def _totals(corpus: Mapping[str, int] | None) -> str:
@@ -360,7 +361,7 @@ def _sources(config: Mapping[str, Any], digests: Mapping[str, str]) -> list[_Sou
         *(("Traits", path) for path in asked.get("traits") or ()),
     ]
     return [
-        _Source(what, str(path), origin(str(path)), _under(str(path), digests))
+        _Source(what, said(str(path)), origin(str(path)), _under(str(path), digests))
         for what, path in named
         if path is not None
     ]
@@ -368,13 +369,14 @@ def _sources(config: Mapping[str, Any], digests: Mapping[str, str]) -> list[_Sou
 
 def _under(path: str, digests: Mapping[str, str]) -> list[tuple[str, str]]:
     """Return the digests of a file, or of the files in a folder."""
-    inside = f"{path.rstrip('/')}/"
-    return [(each, digest) for each, digest in digests.items() if each == path or each.startswith(inside)]
+    file = named(path.rstrip("/"))
+    found = [(each, digest) for each, digest in digests.items() if f"{named(each)}/".startswith(f"{file}/")]
+    return [(said(each), digest) for each, digest in found]
 
 
 def origin(path: str) -> str:
     """Return what is known of where a file of words, sentences or pairs comes from."""
-    return OWN_WORDS if PurePosixPath(path).parts[:1] == (OWN_FOLDER,) else NOT_STATED
+    return OWN_WORDS if PurePosixPath(named(path)).parts[:1] == (OWN_FOLDER,) else NOT_STATED
 
 
 def _pairs(config: Mapping[str, Any], digests: Mapping[str, str], results: Results) -> list[_Pairs]:
@@ -385,11 +387,11 @@ def _pairs(config: Mapping[str, Any], digests: Mapping[str, str], results: Resul
         found.append(
             _Pairs(
                 name,
-                path,
+                said(path),
                 str(settings.get("title") or (OWN_WORDS if own else NOT_STATED)),
                 str(settings.get("licence") or (OWN_WORDS if own else NOT_STATED)),
                 _count_of_pairs(name, results) or "not known",
-                digests.get(path, "not known"),
+                next((digest for _, digest in _under(path, digests)), "not known"),
             )
         )
     return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from prasanga.base.places import said
 from prasanga.report.grid import METHODS
 
 
@@ -310,7 +311,7 @@ def _value_text(value: Any) -> str:
     if isinstance(value, list | tuple):
         between = "; " if any(isinstance(part, Mapping) for part in value) else ", "
         return between.join(map(_value_text, value)) or "none"
-    return "none" if value is None or value == "" else str(value)
+    return "none" if value is None or value == "" else said(str(value))
 
 
 _OF_WORDS = tuple(METHODS)

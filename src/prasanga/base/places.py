@@ -1,0 +1,147 @@
+"""Where the files lie that a study names: in its own folder or, if it has none of that name, in the installation.
+
+A study is a folder, and the working directory of every process that works on it. The installation is a checkout, or
+what a wheel has put beside the package: Snakefile, rules, scripts, schemas, profiles and `resources/`. It has another
+path on every machine, and results must not: so a study reaches it by a link in its own folder (`SHIPPED`), and what it
+takes from there has a path that is the same everywhere and says that the file was shipped. A path of `resources/` that
+the study's folder has itself stands before it, file by file.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path, PurePosixPath
+
+from prasanga.base.errors import InputError
+
+SHIPPED = ".snakemake/prasanga/shipped"
+"""The link by which a study reaches the installation."""
+_MERGED = ".snakemake/prasanga/merged"
+"""Folders of links: what is shipped, with the files of the study's own before it."""
+_RESOURCES = "resources"
+NAMED = re.compile(
+    rf"""(?<=["'])(?<!'source': ')(?:(?:{re.escape(SHIPPED)}|{re.escape(_MERGED)})/)?{_RESOURCES}/[^"'\\]+"""
+)
+"""A path in quotation marks to what may be shipped; the `source` of a text is its name below the root of the corpus."""
+
+
+def installation() -> Path:
+    """Return the folder with Snakefile, rules and resources that belongs to this package."""
+    packages = Path(__file__).resolve().parents[2]
+    of_wheel = packages / "prasanga_workflow"
+    return of_wheel if of_wheel.is_dir() else packages.parent
+
+
+def link_installation(root: Path) -> None:
+    """Let the study in the working directory reach the installation.
+
+    Raises:
+        InputError: the link cannot be made.
+    """
+    link, root = Path(SHIPPED), root.resolve()
+    try:
+        if not (link.is_symlink() and Path(os.readlink(link)) == root):  # noqa: PTH115 - a link may lead nowhere
+            link.parent.mkdir(parents=True, exist_ok=True)
+            _replace(link, root)
+    except OSError as error:
+        raise InputError(
+            f"{Path.cwd()}: nothing can be written in the study's folder ({error.strerror}), and Snakemake keeps notes"
+            " there. Let yourself write (`chmod u+rwx`), make room, or take another folder."
+        ) from None
+
+
+def place(path: str) -> str:
+    """Return the path to read for one that a config, or a default, names.
+
+    Args:
+        path: of a file or folder, absolute or from the study's folder.
+
+    Returns:
+        The same path if the study has it itself, or nothing of that name is shipped; a path by way of the link to the
+        installation if it is shipped; and of a folder that is in both a folder of links, in which the study's own
+        files stand before those that are shipped.
+    """
+    shipped = Path(SHIPPED, path)
+    if not _is_resource(path) or not shipped.exists():
+        return path
+    if not os.path.lexists(path):
+        return shipped.as_posix()
+    if shipped.is_dir() and Path(path).is_dir() and not shipped.samefile(path):
+        return _merge(path)
+    return path
+
+
+def exists(path: str) -> bool:
+    """Return whether the study has a file or folder of this name, or it is shipped."""
+    return Path(place(path)).exists()
+
+
+def files_in(folder: str, endings: Iterable[str]) -> list[str]:
+    """Return the files with these endings of a folder that `place` may have returned, each by where it comes from."""
+    names = sorted(path.name for path in Path(folder).iterdir() if path.suffix in set(endings))
+    if not folder.startswith(f"{_MERGED}/"):
+        return [str(Path(folder, name)) for name in names]
+    return [place(f"{folder.removeprefix(f'{_MERGED}/')}/{name}") for name in names]
+
+
+def place_of_corpus(root: str, patterns: Iterable[str]) -> str:
+    """Return the folder that patterns of texts start from: the installation's if all of them name what is shipped."""
+    shipped, patterns = PurePosixPath(SHIPPED, root), list(patterns)
+    named = bool(patterns) and all(_is_resource(PurePosixPath(root, pattern).as_posix()) for pattern in patterns)
+    if not named or any(_any(Path(root), pattern) for pattern in patterns):
+        return root
+    return shipped.as_posix() if all(_any(Path(shipped), pattern) for pattern in patterns) else root
+
+
+def named(path: str) -> str:
+    """Return what a config calls a path that `place` has returned."""
+    return "." if path == SHIPPED else path.removeprefix(f"{SHIPPED}/").removeprefix(f"{_MERGED}/")
+
+
+def said(path: str) -> str:
+    """Return a path as a person knows it: what the config calls it and, if it is not the study's own, whose it is."""
+    origins = {SHIPPED: "shipped with prasanga", _MERGED: "shipped with prasanga, but for files of the study's own"}
+    whose = next((said for folder, said in origins.items() if path.startswith(f"{folder}/")), "")
+    return f"{named(path)} ({whose})" if whose else path
+
+
+def _is_resource(path: str) -> bool:
+    parts = PurePosixPath(path).parts
+    return parts[:1] == (_RESOURCES,) and ".." not in parts
+
+
+def _any(root: Path, pattern: str) -> bool:
+    return any(True for _ in root.glob(pattern))
+
+
+def _merge(path: str) -> str:
+    """Make, or bring up to date, the folder of links for a folder that study and installation both have."""
+    folder = Path(_MERGED, path)
+    wanted = {each.name: Path(SHIPPED, path, each.name) for each in Path(SHIPPED, path).iterdir()}
+    wanted |= {each.name: Path(path, each.name) for each in Path(path).iterdir()}
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, target in wanted.items():
+            relative = Path(os.path.relpath(target, folder))
+            if not (folder / name).is_symlink() or (folder / name).readlink() != relative:
+                _replace(folder / name, relative)
+        for link in folder.iterdir():
+            if link.name not in wanted:
+                link.unlink()
+    except OSError as error:
+        raise InputError(
+            f"{folder}: cannot be written ({error.strerror}). Make room, or take the folder away."
+        ) from None
+    return folder.as_posix()
+
+
+def _replace(link: Path, target: Path) -> None:
+    """Make a link in one step, in place of what is there."""
+    new = link.with_name(f".{link.name}.{os.getpid()}")
+    with suppress(FileNotFoundError):
+        new.unlink()
+    new.symlink_to(target)
+    new.replace(link)

@@ -1,0 +1,83 @@
+"""A study is a folder: it runs anywhere, and what it lacks is found in the installation."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from small_study import Study
+
+from prasanga.provenance.ledger import read_ledger
+
+pytestmark = pytest.mark.workflow
+
+MODULE = """
+configfile: "study.yaml"
+
+
+module prasanga:
+    snakefile:
+        "{snakefile}"
+    config:
+        config
+
+
+use rule * from prasanga{renamed}
+"""
+
+
+@pytest.fixture
+def elsewhere(finished: Study, tmp_path: Path) -> Study:
+    """A folder with the config of the finished study, and its results as somebody may have sent them."""
+    folder = tmp_path / "studies/mine"
+    folder.mkdir(parents=True)
+    shutil.copyfile(finished.root / "config.yaml", folder / "study.yaml")
+    shutil.copytree(finished.root / "results", folder / "results", ignore=shutil.ignore_patterns("store"))
+    return Study(folder)
+
+
+def test_results_fit_a_folder_of_their_own_wherever_the_installation_lies(
+    finished: Study, elsewhere: Study, tmp_path: Path
+) -> None:
+    before = sorted(finished.root.iterdir())
+    assert elsewhere.plan("--snakefile", str(finished.root / "Snakefile")) == {}
+    assert {path.name for path in elsewhere.root.iterdir()} == {"study.yaml", "results", ".snakemake"}
+    moved = finished.copy(tmp_path / "moved")
+    shutil.rmtree(moved.root / "results")
+    assert elsewhere.plan("--snakefile", str(moved.root / "Snakefile"), "--directory", str(elsewhere.root)) == {}
+    assert (elsewhere.root / ".snakemake/prasanga/shipped").resolve() == moved.root.resolve()
+    assert sorted(finished.root.iterdir()) == before
+
+
+def test_a_file_of_the_study_stands_before_the_shipped_one_and_is_told(finished: Study, elsewhere: Study) -> None:
+    run, words = ("--snakefile", str(finished.root / "Snakefile")), "resources/stimuli/bn/flowers.yaml"
+    own = elsewhere.root / words
+    own.parent.mkdir(parents=True)
+    shutil.copyfile(finished.root / words, own)
+    assert elsewhere.plan(*run) == {}, "the same words under another roof"
+    own.write_text(own.read_text(encoding="utf-8").replace("gloss: ", "gloss: fine ", 1), encoding="utf-8")
+    assert {"compile_categories", "write_page"} <= elsewhere.plan(*run).keys()
+    elsewhere.run("results/lexicon/categories.json", *run)
+    made = read_ledger(elsewhere.root / "results/provenance.jsonl").entries["results/lexicon/categories.json"].made_from
+    assert words in made
+    assert ".snakemake/prasanga/shipped/resources/stimuli/bn/insects.yaml" in made
+    assert f".snakemake/prasanga/shipped/{words}" not in made
+
+
+@pytest.mark.parametrize("renamed", ["", " as bias_*"])
+def test_the_workflow_is_a_module_of_another(finished: Study, elsewhere: Study, renamed: str) -> None:
+    text = MODULE.format(snakefile=finished.root / "Snakefile", renamed=renamed)
+    (elsewhere.root / "Snakefile").write_text(text, encoding="utf-8")
+    profile = ("--workflow-profile", str(finished.root / "profiles/default"))
+    assert elsewhere.plan(*profile) == {}
+    (elsewhere.root / "results/report/index.html").unlink()
+    before = renamed.removeprefix(" as ").removesuffix("*")
+    assert elsewhere.plan(*profile).keys() - {f"{before}all"} == {f"{before}write_page"}
+
+
+def test_a_folder_that_is_no_study_is_told_in_a_sentence(finished: Study, tmp_path: Path) -> None:
+    done = Study(tmp_path).snakemake("--snakefile", str(finished.root / "Snakefile"))
+    assert done.returncode == 1
+    assert "no study, since it has no study.yaml" in done.stderr
+    assert "Traceback" not in done.stdout + done.stderr
