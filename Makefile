@@ -5,13 +5,17 @@ VENV := .venv
 BIN := $(VENV)/bin
 KUBERNETES := $(VENV)/kubernetes
 CORES ?= all
-# Tests that run at the same time; a study waits for Snakemake more than for a core.
-WORKERS ?= 4
+# Tests that run at the same time, twice: those of studies, and beside them those of single functions. A study waits for
+# Snakemake more than for a core.
+WORKERS ?= 2
 # Of `make test-long`: faults through the whole workflow (docs/reliability.md), and made-up inputs of each kind (docs/safety.md).
 FAULTS ?= 50
 FUZZ_INPUTS ?= 20000
 
-.PHONY: demo test test-long system check suite site benchmarks docs lock clean
+# A study is some fifty processes, and none is to compile Python anew.
+unexport PYTHONDONTWRITEBYTECODE
+
+.PHONY: demo test test-long system check suite studies units site benchmarks docs lock clean
 
 demo: $(VENV)/.installed
 	$(BIN)/snakemake --cores $(CORES) --resources gpu=1
@@ -20,13 +24,13 @@ demo: $(VENV)/.installed
 # The browser comes while the environment is made.
 test:
 	$(MAKE) --jobs=2 --output-sync=target $(KUBERNETES)/.installed system
-	$(MAKE) --jobs=2 --output-sync=line check suite
+	$(MAKE) --jobs=3 --output-sync=line check studies units
 
 # What takes too long for every change: faults through the whole workflow and many on single stages, whole studies through
 # queues, a real Slurm of one node (as root), fuzzers with much input, benchmarks. Some hours; fuzzers are one process, whose
 # limits are its own.
 test-long: $(KUBERNETES)/.installed system
-	FAULTS=$(FAULTS) $(BIN)/pytest --numprocesses $(WORKERS) --dist worksteal -m long --ignore=tests/slurm
+	FAULTS=$(FAULTS) $(BIN)/pytest --numprocesses $$((2 * $(WORKERS))) --dist worksteal -m long --ignore=tests/slurm
 	$(BIN)/pytest tests/slurm
 	FUZZ_INPUTS=$(FUZZ_INPUTS) $(BIN)/pytest -k fuzz tests/hostile
 	$(MAKE) benchmarks
@@ -56,10 +60,16 @@ check: $(VENV)/.installed
 	$(BIN)/snakefmt --check Snakefile rules construction
 	$(BIN)/snakemake build_pairs --lint  # with the rules of construction, which are there when asked for
 
-# Studies come first, so that the short tests fill what is left of the time.
-suite: $(KUBERNETES)/.installed
+# Each process reads all tests of its part and makes models and pages of its own, so the two parts have their own processes.
+suite:
+	$(MAKE) --jobs=2 --output-sync=line studies units
+
+studies: $(KUBERNETES)/.installed
 	$(BIN)/pytest --numprocesses $(WORKERS) --dist worksteal -m "not long" \
-	  tests/workflow tests/faults tests/slurm tests/docs tests/browser tests/hostile tests/unit
+	  tests/workflow tests/faults tests/slurm tests/docs tests/browser
+
+units: $(KUBERNETES)/.installed
+	$(BIN)/pytest --numprocesses $(WORKERS) --dist worksteal -m "not long" tests/hostile tests/unit
 
 # The environment, from the pinned versions; made again when they change. pip would compile it on one core.
 $(VENV)/.installed: requirements.lock pyproject.toml

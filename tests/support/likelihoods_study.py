@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from small_study import SMALL, Study, copy_code
+from small_study import SMALL, Study, copy_code, write_texts
 
 TINY = {"hidden_size": 16, "heads": 2, "layers": 1, "steps": 3}
 CONFIG: dict[str, Any] = {
@@ -69,7 +69,7 @@ is loud.",नई घंटी तेज़ है |,पुरानी घंट
 def prepare_likelihoods(project_root: Path, destination: Path) -> Study:
     """The study before its first run."""
     study = copy_code(project_root, destination, link_source=True)
-    write_texts(study)
+    write_texts(study, every=10)
     write_words(study)
     for name, text in (("garden", GARDEN), ("clocks", CLOCKS)):
         (study.root / f"{name}.csv").write_text(text, encoding="utf-8")
@@ -82,14 +82,6 @@ def measured_likelihoods(project_root: Path, destination: Path) -> Study:
     study = prepare_likelihoods(project_root, destination)
     study.run("all", "likelihoods")
     return study
-
-
-def write_texts(study: Study) -> None:
-    """A tenth of the demo's documents, in a file that one job reads."""
-    demo = sorted((study.root / "resources/demo/corpus/bn").glob("*.txt"))
-    documents = [each for path in demo for each in path.read_text(encoding="utf-8").split("\n\n")]
-    (study.root / "texts").mkdir()
-    (study.root / "texts/demo.txt").write_text("\n\n".join(documents[::10]), encoding="utf-8")
 
 
 def write_words(study: Study) -> None:

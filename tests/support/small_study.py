@@ -14,6 +14,8 @@ from typing import Any
 import yaml
 from warm_python import warm_python
 
+from prasanga.plan import CACHE
+
 CODE = ("Snakefile", "config.yaml", "config", "rules", "workflow", "profiles", "resources", "src", "construction")
 SMALL = {
     "categories": ["C1", "C5"],
@@ -68,12 +70,14 @@ class Study:
     ) -> subprocess.CompletedProcess[str]:
         """Run Snakemake as a user would, from the study's folder.
 
-        Another environment is for a Python of its own, which has not imported torch if it has other paths for modules.
-        Jobs are started greedily: Snakemake's other way asks a solver, in a process of its own, each time a job ends.
+        Other paths for modules are for a Python that has not imported torch; plugins there, and what else is in another
+        environment, for one of its own. Jobs are started greedily: Snakemake's other way asks a solver, in a process of
+        its own, each time a job ends.
         """
         environment = environment or {}
-        python = warm_python(torch="PYTHONPATH" not in environment, started_in=tuple(sorted(environment.items())))
-        return subprocess.run(
+        started_in = {key: value for key, value in environment.items() if key != "PYTHONPATH" or _has_plugins(value)}
+        python = warm_python(torch="PYTHONPATH" not in environment, started_in=tuple(sorted(started_in.items())))
+        done = subprocess.run(
             [python, "-m", "snakemake", "--cores", "2", "--scheduler", "greedy", *arguments],
             cwd=self.root,
             env={**os.environ, "HF_HUB_OFFLINE": "1", **environment},
@@ -81,6 +85,8 @@ class Study:
             text=True,
             check=False,
         )
+        _keep_plans(self.root)
+        return done
 
     def run(self, *arguments: str, **keywords: Any) -> str:
         """Run to the end; returns what was printed."""
@@ -130,6 +136,36 @@ def copy_code(
             )
         else:
             shutil.copyfile(source, target)
+    if _plans().is_dir():
+        shutil.copytree(_plans(), destination / CACHE)
     study = Study(destination)
     study.configure({})
     return study
+
+
+def write_texts(study: Study, *, every: int) -> None:
+    """Write every so manyth of the demo's documents to texts/demo.txt, a file that one job reads."""
+    demo = sorted((study.root / "resources/demo/corpus/bn").glob("*.txt"))
+    documents = [each for path in demo for each in path.read_text(encoding="utf-8").split("\n\n")]
+    (study.root / "texts").mkdir()
+    (study.root / "texts/demo.txt").write_text("\n\n".join(documents[::every]), encoding="utf-8")
+
+
+def _has_plugins(path: str) -> bool:
+    """Whether Snakemake, when it is imported, finds plugins in these folders."""
+    return any(any(Path(folder).glob("snakemake_*_plugin_*")) for folder in path.split(os.pathsep))
+
+
+def _plans() -> Path:
+    """Where all tests keep what a plan has read of the code and the word lists, by the bytes of these."""
+    return Path(warm_python()).with_name("plans")
+
+
+def _keep_plans(study: Path) -> None:
+    for path in (study / CACHE).glob("*.json"):
+        kept = _plans() / path.name
+        if not kept.exists():
+            kept.parent.mkdir(exist_ok=True)
+            half = kept.with_suffix(f".{os.getpid()}")
+            shutil.copyfile(path, half)
+            half.rename(kept)

@@ -45,7 +45,7 @@ _LIBRARIES = (
     *("snakemake.cli", "snakemake.report", "nbformat", "docutils.core", "requests", "yte", "smart_open"),
 )
 _LENGTH = struct.Struct("<I")
-_SHARED = "WARM_PYTHON"
+_SHARED = {True: "WARM_PYTHON", False: "WARM_PYTHON_WITHOUT_TORCH"}
 
 # The command: hands its arguments, folder, environment and streams to the server, and ends as the process there does.
 _COMMAND = """#!{python} -IS
@@ -73,8 +73,8 @@ sys.exit(status)
 
 
 def share_warm_python() -> None:
-    """Have the processes that this one starts, as pytest-xdist does, use one server together."""
-    os.environ[_SHARED] = warm_python()
+    """Have the processes that this one starts, as pytest-xdist does, use its servers together."""
+    os.environ |= {_SHARED[torch]: warm_python(torch=torch) for torch in (True, False)}
 
 
 @functools.cache
@@ -89,14 +89,15 @@ def warm_python(*, torch: bool = True, started_in: tuple[tuple[str, str], ...] =
     """
     if not hasattr(os, "pidfd_open"):
         return sys.executable
-    if torch and not started_in and _SHARED in os.environ:
-        return os.environ[_SHARED]
+    if not started_in and _SHARED[torch] in os.environ:
+        return os.environ[_SHARED[torch]]
     folder = Path(tempfile.mkdtemp(prefix="warm-python-"))
     address, command = folder / "socket", folder / "python"
     command.write_text(_COMMAND.format(python=sys.executable, address=str(address)), encoding="utf-8")
     command.chmod(0o755)
     read_once = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMEXPR")}
     read_once["HF_HUB_OFFLINE"] = "1"
+    read_once["NUMBA_CACHE_LOCATOR_CLASSES"] = "compiled_once.CompiledOnce"
     server = subprocess.Popen(
         [sys.executable, __file__, address, command, *_LIBRARIES, *(_TORCH if torch else ())],
         env={**os.environ, **read_once, **dict(started_in)},
@@ -167,7 +168,7 @@ def _serve(address: str, modules: list[str]) -> list[str] | None:
 
 def _import(modules: list[str]) -> None:
     """Import them, and what numba imports when a compiled function is first called."""
-    for name in modules:
+    for name in ("compiled_once", *modules):
         importlib.import_module(name)
     from numba.core.registry import cpu_target
 

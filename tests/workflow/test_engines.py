@@ -168,6 +168,7 @@ def test_statistics_and_page_through_a_pbs_without_history(local: Study, tmp_pat
     assert calls(study, "qsub")
 
 
+@pytest.mark.long
 def test_vectors_and_what_follows_through_grid_engine(local: Study, tmp_path: Path) -> None:
     study = local.copy(tmp_path / "study")
     for folder in ("embeddings", "store", "associations"):
@@ -180,8 +181,17 @@ def test_vectors_and_what_follows_through_grid_engine(local: Study, tmp_path: Pa
     assert not any("gpu" in word for call in calls(study, "qsub") for word in call), "a tiny model has no card"
 
 
-def test_a_queue_that_takes_nothing_ends_the_run_with_its_own_words(local: Study, tmp_path: Path) -> None:
-    study = local.copy(tmp_path / "study")
+def test_a_job_that_was_killed_is_tried_again_through_grid_engine(finished: Study, study: Study) -> None:
+    name = "results/associations/ceat_differences.parquet"
+    (study.root / name).unlink()
+    done = through(study, "sge", name, faults={"killed": [1]})
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (study.root / name).read_bytes() == (finished.root / name).read_bytes()
+    assert len(calls(study, "qsub")) == 2
+    assert not any("gpu" in word for call in calls(study, "qsub") for word in call), "a tiny model has no card"
+
+
+def test_a_queue_that_takes_nothing_ends_the_run_with_its_own_words(study: Study) -> None:
     shutil.rmtree(study.root / "results/associations")
     done = through(study, "sge", "results/associations/ceat.parquet", faults={"refused": [1, 2, 3]})
     assert done.returncode == 1
@@ -230,16 +240,15 @@ def test_ctrl_c_takes_the_jobs_out_of_the_queue(local: Study, tmp_path: Path) ->
     assert not (study.root / "results/associations/ceat.parquet").exists()
 
 
-@pytest.mark.parametrize("profile", ["default", "workstation", "slurm", "lsf", "pbs", "sge"])
-def test_a_finished_study_has_nothing_to_do_under_any_profile(local: Study, profile: str) -> None:
-    done = local.snakemake("--dry-run", "--workflow-profile", f"profiles/{profile}")
+@pytest.mark.parametrize("profile", ["workstation", "lsf", "pbs", "sge"])  # of the others: test_structure
+def test_a_finished_study_has_nothing_to_do_under_any_profile(finished: Study, profile: str) -> None:
+    done = finished.snakemake("--dry-run", "--workflow-profile", f"profiles/{profile}")
     assert done.returncode == 0, done.stderr
     assert "Nothing to be done" in done.stdout + done.stderr
 
 
-def test_a_study_is_planned_for_kubernetes_with_all_its_files_in_storage(local: Study, tmp_path: Path) -> None:
+def test_a_study_is_planned_for_kubernetes_with_all_its_files_in_storage(study: Study, tmp_path: Path) -> None:
     """The profile as it is, with a folder in the place of the bucket; no pod is made."""
-    study = local.copy(tmp_path / "study")
     shutil.rmtree(study.root / "results")
     bucket = tmp_path / "bucket"
     storage = ("--default-storage-provider", "fs", "--default-storage-prefix", str(bucket))
@@ -249,6 +258,6 @@ def test_a_study_is_planned_for_kubernetes_with_all_its_files_in_storage(local: 
     assert f"{bucket}/resources/stimuli/bn/flowers.yaml (in storage)" in without.stdout + without.stderr
     shutil.copytree(study.root / "resources", bucket / "resources")
     planned = study.plan(*profile, environment=python_path())
-    assert planned["embed_segments"] == 1
+    assert planned["embed_segments"] == 4
     assert planned["write_page"] == 1
     assert not (study.root / "results/lexicon").exists()

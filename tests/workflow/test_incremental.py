@@ -28,9 +28,8 @@ def fresh_clone(study: Study, destination: Path, *, notes: bool, keep_times: boo
     copy_code(study.root, destination)
     restored = ["results", *([".snakemake"] if notes else [])]
     for name in restored:
-        shutil.copytree(
-            study.root / name, destination / name, copy_function=shutil.copy2 if keep_times else shutil.copyfile
-        )
+        copy = shutil.copy2 if keep_times else shutil.copyfile
+        shutil.copytree(study.root / name, destination / name, copy_function=copy, dirs_exist_ok=True)
     return Study(destination)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
@@ -16,6 +15,7 @@ from associations_study import measured_associations, prepare_associations
 from likelihoods_study import measured_likelihoods, prepare_likelihoods
 from shared_studies import shared_study
 from small_study import Study
+from warm_python import warm_python
 
 from prasanga.provenance.ledger import read_ledger, result_files
 from prasanga.provenance.lineage import follow
@@ -39,7 +39,7 @@ def checked(study: Study, **keywords: Mapping[str, str]) -> tuple[int, str, set[
 
 
 def told_of(*files: Path, environment: Mapping[str, str], cwd: Path) -> str:
-    command = [sys.executable, "-m", "prasanga.provenance", *map(str, files)]
+    command = [warm_python(torch=False), "-m", "prasanga.provenance", *map(str, files)]
     done = subprocess.run(
         command, cwd=cwd, env={**os.environ, **environment}, capture_output=True, text=True, check=False
     )
