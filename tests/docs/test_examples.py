@@ -6,6 +6,7 @@ import ast
 import copy
 import importlib
 import io
+import json
 import re
 import shlex
 import shutil
@@ -365,3 +366,19 @@ def test_lines_of_pages_are_short() -> None:
         for number, line in enumerate(read(page).splitlines(), start=1):
             code ^= line.lstrip().startswith("```")
             assert code or "|" in line or len(line) <= 126, f"{page}:{number} has {len(line)} characters"
+
+
+def test_the_table_of_rejections_is_what_was_measured() -> None:
+    measured = json.loads(read("docs/measured/calibration.json"))["results"]["rejected"]
+    lines = read("docs/statistics.md").partition("### Why both sides are tested")[2].splitlines()
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("| ")]
+    names = ("p_stimuli", "p_attributes", "p_association", "interval", "p_association and interval")
+    expected = [
+        [truth if first else "", words, *(f"{shares[name]:.3f}" if name in shares else "–" for name in names)]
+        for truth, of_words in measured.items()
+        for first, (words, shares) in zip((True, False, False, False), of_words.items(), strict=True)
+    ]
+    assert [[*row[:2], *(cell.replace("0.", ".") for cell in row[2:])] for row in expected] == rows[2:22]
+    nulls = [truth for truth in measured if truth in {"nothing differs", "targets differ", "attributes differ"}]
+    assert len(nulls) == 3
+    assert max(shares["p_association"] for truth in nulls for shares in measured[truth].values()) <= 0.07

@@ -178,6 +178,28 @@ def permutation_test_of_scores(
     )
 
 
+def test_of_statistics(
+    statistics: FloatArray, observed: float, n_partitions: int, alternative: str, *, exact: bool
+) -> PermutationTest:
+    """Return the test of a statistic that no sum of scores is, from its values in all partitions or in those drawn.
+
+    `statistics` are (n,) values, with `exact` one for each of the `n_partitions`. Ties as in `permutation_test`.
+    """
+    tolerance = _TIE * max(abs(observed), float(np.abs(statistics).max()))
+    lower, upper = _bounds(observed, tolerance, alternative)
+    count = int(np.count_nonzero((statistics <= lower) | (statistics >= upper)))
+    if exact:
+        p_value = ci_low = ci_high = count / n_partitions
+    else:
+        p_value = (count + 1) / (statistics.size + 1)
+        ci_low, ci_high = _interval_of_share(count, statistics.size)
+    n_resamples = 0 if exact else statistics.size
+    return PermutationTest(p_value, exact, n_partitions, n_resamples, ci_low, ci_high, observed, alternative)
+
+
+test_of_statistics.__test__ = False  # type: ignore[attr-defined]  # no test of pytest's
+
+
 def _interval_of_share(count: int, n: int) -> tuple[float, float]:
     """Return the 95 % interval of a share of which `count` of `n` were found (Clopper and Pearson 1934)."""
     from scipy.special import betaincinv  # here, because it takes longer to import than the rest of the package

@@ -123,6 +123,10 @@ def test_a_row_has_the_numbers_and_names_what_was_left_out() -> None:
     assert row["effect_size"] == pytest.approx(0.8 / np.sqrt(2.08 / 3), rel=1e-12)
     assert row["p_stimuli"] == pytest.approx(4 / 6)
     assert (row["p_stimuli_exact"], row["n_partitions"]) == (True, 6)
+    # the pleasant words are one word twice, as are the unpleasant: no other pair of them parts A from B
+    assert row["p_attributes"] == pytest.approx(2 / 6)
+    assert (row["p_attributes_exact"], row["n_attribute_partitions"]) == (True, 6)
+    assert row["p_association"] == row["p_stimuli"]
     assert [row[f"n_{side}"] for side in "xyab"] == [2, 2, 2, 2]
     assert [row[f"listed_{side}"] for side in "xyab"] == [3, 2, 2, 2]
     assert row["dropped"] == "বেলি: out of vocabulary: neither it nor one of its 1 variants"
@@ -131,7 +135,7 @@ def test_a_row_has_the_numbers_and_names_what_was_left_out() -> None:
     assert (row["category"], row["target_x"], row["attribute_b"]) == ("C1", "flowers", "unpleasant")
     assert row["ci_low"] is None  # two words a set are too few for an interval
     assert row["interval_note"]
-    assert row["p_stimuli_holm"] is row["twin_effect_size"] is None  # of the whole study, gathered later
+    assert row["p_association_holm"] is row["twin_effect_size"] is None  # of the whole study, gathered later
     targets = {word["stimulus"]: word["association"] for word in words if word["role"] in "xy"}
     assert targets == pytest.approx({"গোলাপ": 1.0, "জবা": -0.2, "মশা": -1.0, "মাছি": 0.2})
     assert [word["set"] for word in words] == ["flowers"] * 2 + ["insects"] * 2 + ["pleasant"] * 2 + ["unpleasant"] * 2
