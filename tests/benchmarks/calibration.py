@@ -3,7 +3,8 @@
 Prints Markdown: how often each p is small where there is no effect, and how often a planted effect is found that is as
 large as `smallest_effect_of_sizes` says for a power of .80 (docs/enough.md); and how often the tests of target words,
 of attribute words and of both reject where words differ along directions that have nothing to do with each other
-(docs/statistics.md). Some ten minutes with 2 000 studies. `--json` writes the second table to a file.
+(docs/statistics.md), and where sets differ in size and spread. Some ten minutes with 2 000 studies. `--json` writes the
+last two tables to a file.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import argparse
 import sys
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +25,7 @@ from null_studies import CONTEXTS, SENTENCES, TRUTHS, ceat_p, chance, planted_se
 
 from prasanga.associations.cosines import Cosines
 from prasanga.associations.intervals import draw_resampling, interval, replicate_effects
-from prasanga.associations.permutation import permutation_test_of_scores
+from prasanga.associations.permutation import STATISTICS, permutation_test_of_scores
 from prasanga.associations.power import smallest_effect_of_sizes
 from prasanga.associations.weat import weat
 from prasanga.base.seeds import generator
@@ -45,13 +47,16 @@ def main() -> None:
     parser.add_argument("--json", type=Path, help="file for the rejections of both tests of words")
     arguments = parser.parse_args()
     rejected: dict[str, dict[str, dict[str, float]]] = {}
-    for line in (
-        *report(arguments.studies, arguments.seed),
-        *report_of_both_sides(arguments.studies, arguments.seed, rejected),
-    ):
+    of_unequal: dict[str, dict[str, float]] = {}
+    tables = (
+        report(arguments.studies, arguments.seed),
+        report_of_both_sides(arguments.studies, arguments.seed, rejected),
+        report_of_unequal_sets(arguments.studies, arguments.seed, of_unequal),
+    )
+    for line in chain.from_iterable(tables):
         print(line, flush=True)
     if arguments.json:
-        results = {"studies": arguments.studies, "seed": arguments.seed, "rejected": rejected}
+        results = {"studies": arguments.studies, "seed": arguments.seed, "rejected": rejected, "unequal": of_unequal}
         write_measured(arguments.json, results, constants={})
 
 
@@ -114,6 +119,29 @@ def report_of_both_sides(studies: int, seed: int, rejected: dict[str, dict[str, 
                 f"{shares[name]:.3f}" if name in shares else "–" for name in (*names, "p_association and interval")
             )
             yield f"| {truth} | {n} | " + " | ".join(cells) + " |"
+
+
+def report_of_unequal_sets(studies: int, seed: int, rejected: dict[str, dict[str, float]]) -> Iterator[str]:
+    """The lines of the table of sets of different sizes and spreads; its shares go to `rejected`."""
+    yield "\n## Sets of different sizes, equal means: share of studies with p of at most .05\n"
+    yield "| words | standard deviations | " + " | ".join(STATISTICS) + " |\n| --- | --- | --- | --- |"
+    for n_x, n_y in ((8, 8), (8, 13), (8, 25), (4, 25)):
+        for spread in (3.0, 1.0, 1 / 3):
+            where, spreads = f"{n_x} and {n_y}", f"{max(spread, 1):g} and {max(1 / spread, 1):g}"
+            shares = {}
+            for statistic in STATISTICS:
+                test = partial(of_spread_scores, n_x, n_y, spread, statistic)
+                p = simulate(test, studies, seed, "unequal", n_x, n_y, spread)
+                shares[statistic] = round(float((p <= 0.05 + 1e-12).mean()), 4)
+            rejected[f"{where}, {spreads}"] = shares
+            yield f"| {where} | {spreads} | " + " | ".join(f"{each:.3f}" for each in shares.values()) + " |"
+
+
+def of_spread_scores(n_x: int, n_y: int, spread: float, statistic: str, rng: np.random.Generator) -> float:
+    """p of words whose associations are normal around one mean, those of X with `spread` times the deviation of Y."""
+    x, y = rng.normal(0, spread, n_x), rng.normal(0, 1, n_y)
+    method = "auto" if n_x + n_y <= 16 else "sampled"
+    return permutation_test_of_scores(x, y, method=method, n_resamples=999, rng=rng, statistic=statistic).p_value
 
 
 def both_sides(

@@ -12,7 +12,7 @@ import pyarrow as pa
 from prasanga.associations.cosines import Cosines, contributions, contributions_of_means, leave_one_out
 from prasanga.associations.effects import COSINE_NOISE, STD_CONVENTIONS, ConstantScoresError
 from prasanga.associations.intervals import INTERVALS, draw_resampling, interval, replicate_effects
-from prasanga.associations.permutation import ALTERNATIVES, PermutationTest, permutation_test_of_scores
+from prasanga.associations.permutation import ALTERNATIVES, STATISTICS, PermutationTest, permutation_test_of_scores
 from prasanga.associations.power import smallest_effect
 from prasanga.associations.vectors import (
     FloatArray,
@@ -205,7 +205,7 @@ WORDS_FIELDS = [
     ("dropped", _TEXT),
 ]
 CONVENTION_FIELDS = [
-    *((name, _TEXT) for name in ("std", "alternative", "interval")),
+    *((name, _TEXT) for name in ("std", "alternative", "statistic", "interval")),
     ("resample_attributes", _FLAG),
     *((name, _COUNT) for name in ("n_resamples", "n_shuffles", "n_permutations")),
 ]
@@ -233,6 +233,7 @@ class TestSettings:
 
     std: str = "union_ddof1"
     alternative: str = "two-sided"
+    statistic: str = "studentized"
     n_permutations: int = 100_000
     interval: str = "bca"
     n_resamples: int = 2000
@@ -245,6 +246,7 @@ class TestSettings:
             {
                 "associations.std": (self.std, STD_CONVENTIONS),
                 "associations.alternative": (self.alternative, ALTERNATIVES),
+                "associations.statistic": (self.statistic, STATISTICS),
                 "associations.interval": (self.interval, INTERVALS),
             }
         )
@@ -307,6 +309,7 @@ def test_words(
             alternative=settings.alternative,
             n_resamples=settings.n_permutations,
             rng=generator(seed, name, *names, category),
+            statistic=settings.statistic,
             noise=COSINE_NOISE,
         )
         for name, scores in sides.items()

@@ -128,6 +128,7 @@ def seat(
     method: str = "auto",
     n_resamples: int = 100_000,
     rng: np.random.Generator | int | None = None,
+    statistic: str = "studentized",
 ) -> Seat:
     """Compute the SEAT of target sets `X`, `Y` and attribute sets `A`, `B`.
 
@@ -149,6 +150,8 @@ def seat(
         method: auto, exact or sampled, as in `permutation_test`.
         n_resamples: partitions drawn where they are sampled.
         rng: a generator or a seed, for partitions drawn at random.
+        statistic: what partitions of words are compared by, studentized or difference (`permutation_test`); those of
+            sentences always by the difference, as in the papers.
 
     Raises:
         InputError: a set without words, a word without sentences, NaN, zero vectors, different dimensions, unknown
@@ -163,11 +166,21 @@ def seat(
     effect = cosines.effect(std)
     scores = cosines.word_scores()
     rng = generator_from(rng)
+    of_attributes = in_sets(contributions(cosines), cosines.n_a)
     test, test_attributes = (
         permutation_test_of_scores(
-            *sides, alternative=alternative, method=method, n_resamples=n_resamples, rng=rng, noise=COSINE_NOISE
+            *sides,
+            alternative=alternative,
+            method=method,
+            n_resamples=n_resamples,
+            rng=rng,
+            statistic=compared,
+            noise=COSINE_NOISE,
         )
-        for sides in (_permuted(cosines, unit), in_sets(contributions(cosines), cosines.n_a))
+        for sides, compared in (
+            (_permuted(cosines, unit), statistic if unit == "word" else "difference"),
+            (of_attributes, statistic),
+        )
     )
     return Seat(effect, test, test_attributes, scores)
 
@@ -343,6 +356,7 @@ def _numbers(
             alternative=settings.alternative,
             n_resamples=settings.n_permutations,
             rng=generator(seed, "p_sentences", *names, category.name),
+            statistic="difference",
         ).p_value
     words = [
         {**row, "n_items": len(vectors[row["stimulus"]])}

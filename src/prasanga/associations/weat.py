@@ -95,6 +95,7 @@ def weat(
     method: str = "auto",
     n_resamples: int = 100_000,
     rng: np.random.Generator | int | None = None,
+    statistic: str = "studentized",
 ) -> Weat:
     """Compute the WEAT of target sets `X`, `Y` and attribute sets `A`, `B`, each (n, d), one vector a word.
 
@@ -119,6 +120,7 @@ def weat(
         method: auto, exact or sampled (`permutation`).
         n_resamples: partitions drawn where they are sampled.
         rng: their generator, or a seed.
+        statistic: what partitions are compared by, studentized or difference (`permutation_test`).
 
     Raises:
         InputError: NaN, zero vectors, different dimensions, sets without words, an unknown name; `ConstantScoresError`
@@ -128,7 +130,13 @@ def weat(
     rng = generator_from(rng)
     test, test_attributes = (
         permutation_test_of_scores(
-            *scores, alternative=alternative, method=method, n_resamples=n_resamples, rng=rng, noise=COSINE_NOISE
+            *scores,
+            alternative=alternative,
+            method=method,
+            n_resamples=n_resamples,
+            rng=rng,
+            statistic=statistic,
+            noise=COSINE_NOISE,
         )
         for scores in ((x, y), target_scores(A, B, X, Y))
     )

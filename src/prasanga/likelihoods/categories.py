@@ -215,6 +215,7 @@ def category_numbers(
         alternative=settings.alternative,
         n_resamples=settings.n_permutations,
         rng=generator(seed, "p_sentences", *names, category.name),
+        statistic="difference",
     ).p_value
     return columns, _word_rows(cosines, scale, terms, permuted, category, without)
 

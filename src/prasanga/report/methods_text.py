@@ -107,6 +107,10 @@ _MEANINGS: dict[str, str | Mapping[str, str]] = {
         "greater": "tests of words count one side: a negative effect cannot be significant, as in the papers' programs",
         "less": "tests of words count one side: a positive effect cannot be significant",
     },
+    "associations.statistic": {
+        "studentized": "tests of words compare differences over their standard errors where sets differ in size",
+        "difference": "tests of words compare differences, also of sets that differ in size, as the papers' programs",
+    },
     "associations.interval": {
         "bca": "interval over words and contexts: bootstrap, corrected for bias and acceleration",
         "studentized": "interval over words and contexts: bootstrap-t, errors by the infinitesimal jackknife",

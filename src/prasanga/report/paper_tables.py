@@ -53,7 +53,7 @@ _AXES = {"sahoo_table3": "gender and religion", "sahoo_table4": "gender and cast
 _METHODS = {"weat": "WEAT", "seat": "SEAT", "ceat": "CEAT", "log_probability_bias": "Log-probability bias"}
 _NEEDED = ("category", "target_x", "target_y", "attribute_a", "attribute_b", "model", "effect_size", "dropped")
 _CONVENTIONS = (
-    *("std", "alternative", "n_samples", "variance", "tau2_method", "draws", "pool"),
+    *("std", "alternative", "statistic", "n_samples", "variance", "tau2_method", "draws", "pool"),
     *("sentence_vector", "unit", "average", "method", "forms", "pieces", "terms"),
 )
 _WIDTH = 10

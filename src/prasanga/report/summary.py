@@ -265,7 +265,8 @@ _NEEDED = ("category", "model", "effect_size", "dropped")
 """The columns without which nothing can be said of a table of estimates."""
 
 CONVENTIONS = (
-    *("std", "alternative", "interval", "n_resamples", "resample_attributes", "n_shuffles", "n_permutations"),
+    *("std", "alternative", "statistic", "interval", "n_resamples", "resample_attributes", "n_shuffles"),
+    *("n_permutations",),
     *("variance", "tau2_method", "draws", "pool", "n_samples", "band"),
     *("sentence_vector", "unit", "average", "vectors", "method", "forms", "pieces", "terms", "seed"),
 )

@@ -30,8 +30,8 @@ COLUMNS = """
     n_attribute_partitions, p_association, p_association_holm, p_association_bh, n_tests,
     twin_effect_size, twin_p_association, shuffled_low, shuffled_high, p_shuffled, leave_out_low, leave_out_high,
     smallest_effect, contexts_enough, draws_settled, n_x, n_y, n_a, n_b, listed_x, listed_y, listed_a, listed_b,
-    dropped, n_samples, contexts_min, std, alternative, interval, resample_attributes, n_resamples, n_shuffles,
-    n_permutations, variance, tau2_method, draws, pool, match, window, pieces, band, seed
+    dropped, n_samples, contexts_min, std, alternative, statistic, interval, resample_attributes, n_resamples,
+    n_shuffles, n_permutations, variance, tau2_method, draws, pool, match, window, pieces, band, seed
 """
 FLOWERS, INSECTS = ["গোলাপ", "বেলি", "জবা"], ["মশা", "মাছি", "পিঁপড়া"]
 PLEASANT, UNPLEASANT = ["শান্তি", "স্বর্গ", "ভালোবাসা", "স্বর্গ"], ["ঘৃণা", "হত্যা", "হত্যা"]
@@ -88,7 +88,9 @@ def test_a_row_says_how_it_was_made() -> None:
             draws="with-replacement",
             pool="per_length",
             band=0.25,
-            test=TestSettings(std="pooled", alternative="less", n_permutations=99, n_resamples=0, n_shuffles=0),
+            test=TestSettings(
+                std="pooled", alternative="less", statistic="difference", n_permutations=99, n_resamples=0, n_shuffles=0
+            ),
             seed=5,
         )
     )
@@ -101,6 +103,7 @@ def test_a_row_says_how_it_was_made() -> None:
         "n_samples": 30,
         "std": "pooled",
         "alternative": "less",
+        "statistic": "difference",
         "interval_note": "no interval was asked for (associations.n_resamples is 0)",
         "n_resamples": 0,
         "band": 0.25,
@@ -298,6 +301,7 @@ def test_settings_are_checked(changed: dict, message: str) -> None:
         ({"n_shuffles": 1.5}, "associations.n_shuffles: 1.5"),
         ({"std": "union"}, "associations.std: 'union' .* Write union_ddof1 or union_ddof0 or pooled"),
         ({"alternative": "both"}, "associations.alternative: 'both' .* Write two-sided or greater or less"),
+        ({"statistic": "t"}, "associations.statistic: 't' .* Write studentized or difference"),
         ({"interval": "t"}, "associations.interval: 't' .* Write bca or studentized"),
     ],
 )

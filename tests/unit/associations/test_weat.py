@@ -58,7 +58,7 @@ def test_eight_words_against_full_enumeration(n_x: int, shift: float, alternativ
     words, a, b = rng.normal(size=(8, 6)), rng.normal(size=(3, 6)), rng.normal(size=(4, 6))
     words[:n_x] += shift * (a.mean(axis=0) - b.mean(axis=0))
     words[-1] = 2 * words[0]  # the same direction: a tie between the sets
-    result = weat(words[:n_x], words[n_x:], a, b, alternative=alternative)
+    result = weat(words[:n_x], words[n_x:], a, b, alternative=alternative, statistic="difference")
 
     def cosine(u: np.ndarray, v: np.ndarray) -> float:
         return float(u @ v / np.sqrt(u @ u) / np.sqrt(v @ v))
@@ -66,6 +66,10 @@ def test_eight_words_against_full_enumeration(n_x: int, shift: float, alternativ
     s = np.array([np.mean([cosine(w, u) for u in a]) - np.mean([cosine(w, v) for v in b]) for w in words])
     assert result.effect_size == pytest.approx((s[:n_x].mean() - s[n_x:].mean()) / s.std(ddof=1), rel=1e-12)
     assert result.test.p_value == pytest.approx(full_enumeration(s[:n_x], s[n_x:], alternative), abs=1e-12)
+    c = np.array([np.mean([cosine(w, u) for u in words[:n_x]]) - np.mean([cosine(w, v) for v in words[n_x:]])
+                  for w in (*a, *b)])  # fmt: skip
+    assert result.test_attributes.p_value == pytest.approx(full_enumeration(c[:3], c[3:], alternative), abs=1e-12)
+    assert result.p_association == max(result.test.p_value, result.test_attributes.p_value)
 
 
 def test_symmetry_scale_and_sampling() -> None:

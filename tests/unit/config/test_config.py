@@ -72,6 +72,7 @@ def test_the_preset_of_the_papers_changes_defaults_and_nothing_that_is_written(s
         ("sentences", "match"): ("anywhere", "sentence-initial"),
         ("associations", "draws"): ("without-replacement", "with-replacement"),
         ("associations", "alternative"): ("two-sided", "greater"),
+        ("associations", "statistic"): ("studentized", "difference"),
         ("seat", "unit"): ("word", "sentence"),
         ("pairs", "encoder_decoder"): ("infill", "causal"),
         ("pairs", "punctuation"): ("apart", "with-word"),
@@ -91,7 +92,7 @@ def test_every_value_of_the_preset_is_allowed(schema: dict[str, Any]) -> None:
                 yield from parts(value)
 
     found = list(parts(schema))
-    assert len(found) == 12
+    assert len(found) == 13
     assert all(part["paper"] != part["default"] for part in found)
     assert all(part["paper"] in part["enum"] for part in found if part.get("type") != "array")
 

@@ -78,7 +78,7 @@ _NEEDED_OF_CEAT = (
 )
 
 _CONVENTIONS_OF_CEAT = (
-    *("std", "alternative", "interval", "variance", "tau2_method"),
+    *("std", "alternative", "statistic", "interval", "variance", "tau2_method"),
     *("draws", "pool", "n_samples", "band", "seed"),
 )
 

@@ -148,7 +148,7 @@ NEEDED_OF_OTHERS = (
 """The columns without which a table of SEAT, WEAT or log-probability bias cannot be shown."""
 
 _CONVENTIONS_OF_OTHERS = (
-    *("std", "alternative", "interval", "n_resamples", "sentence_vector", "unit", "average"),
+    *("std", "alternative", "statistic", "interval", "n_resamples", "sentence_vector", "unit", "average"),
     *("vectors", "method", "forms", "pieces", "terms", "seed"),
 )
 
