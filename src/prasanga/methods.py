@@ -179,7 +179,7 @@ LOG_PROBABILITY = Method(
     title="Log-probability bias: masked words in templates",
     about="How much likelier a model finds the words of the first target set than those of the second beside an"
     " attribute word, less how much it does with that word masked (Kurita et al. 2019; Sadhu et al. 2024, section 3.3)."
-    " p_stimuli moves an attribute word with all its sentences.",
+    " p_stimuli moves an attribute word with all its sentences, p_attributes the words of the target sets.",
 )
 
 STRUCTURES = Method(

@@ -1,7 +1,10 @@
-"""Calibration by simulation: `python tests/benchmarks/calibration.py [--studies N] [--seed S]`.
+"""Calibration by simulation: `python tests/benchmarks/calibration.py [--studies N] [--seed S] [--json FILE]`.
 
 Prints Markdown: how often each p is small where there is no effect, and how often a planted effect is found that is as
-large as `smallest_effect_of_sizes` says for a power of .80. A minute or two with 2 000 studies (docs/enough.md).
+large as `smallest_effect_of_sizes` says for a power of .80 (docs/enough.md); and how often the tests of target words,
+of attribute words and of both reject where words differ along directions that have nothing to do with each other
+(docs/statistics.md), and where sets differ in size and spread. Some ten minutes with 2 000 studies. `--json` writes the
+last two tables to a file.
 """
 
 from __future__ import annotations
@@ -10,21 +13,28 @@ import argparse
 import sys
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 
-from null_studies import CONTEXTS, SENTENCES, ceat_p, chance, seat_p, weat_p
+from measured import write_measured
+from null_studies import CONTEXTS, SENTENCES, TRUTHS, ceat_p, chance, planted_sets, seat_p, weat_p
 
-from prasanga.associations.permutation import permutation_test_of_scores
+from prasanga.associations.cosines import Cosines
+from prasanga.associations.intervals import draw_resampling, interval, replicate_effects
+from prasanga.associations.permutation import STATISTICS, permutation_test_of_scores
 from prasanga.associations.power import smallest_effect_of_sizes
+from prasanga.associations.weat import weat
 from prasanga.base.seeds import generator
 
 WORDS = (4, 8, 13, 25)
 ALPHAS = (0.01, 0.05, 0.1, 0.5)
 DRAWS = (100, 1000, 5000)
+#: Intervals take longer than tests of words: one study in so many has one.
+FEWER_INTERVALS = 4
 #: Studies of many draws take longer than others: one in so many is simulated.
 FEWER = 10
 
@@ -34,9 +44,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--studies", type=int, default=2000, help="simulated studies in each cell")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--json", type=Path, help="file for the rejections of both tests of words")
     arguments = parser.parse_args()
-    for line in report(arguments.studies, arguments.seed):
+    rejected: dict[str, dict[str, dict[str, float]]] = {}
+    of_unequal: dict[str, dict[str, float]] = {}
+    tables = (
+        report(arguments.studies, arguments.seed),
+        report_of_both_sides(arguments.studies, arguments.seed, rejected),
+        report_of_unequal_sets(arguments.studies, arguments.seed, of_unequal),
+    )
+    for line in chain.from_iterable(tables):
         print(line, flush=True)
+    if arguments.json:
+        results = {"studies": arguments.studies, "seed": arguments.seed, "rejected": rejected, "unequal": of_unequal}
+        write_measured(arguments.json, results, constants={})
 
 
 def report(studies: int, seed: int) -> Iterator[str]:
@@ -72,6 +93,73 @@ def report(studies: int, seed: int) -> Iterator[str]:
         assert difference is not None
         p = simulate(partial(of_normal_scores, n_x, n_y, difference), studies, seed, "power", n_x, n_y)
         yield f"| {n_x} and {n_y} | {effect:.2f} | {share(p <= 0.05)} |"
+
+
+def report_of_both_sides(studies: int, seed: int, rejected: dict[str, dict[str, dict[str, float]]]) -> Iterator[str]:
+    """The lines of the table of both tests of words; its shares go to `rejected`, by truth and number of words."""
+    names = ("p_stimuli", "p_attributes", "p_association", "interval")
+    with_interval = max(1, studies // FEWER_INTERVALS)
+    yield "\n## WEAT: share of studies with p of at most .05, and with an interval without 0\n"
+    yield f"{studies:,} studies a row, {with_interval:,} for intervals.\n"
+    yield "| truth | words | " + " | ".join(names) + " | p_association and interval |"
+    yield "| --- " * (3 + len(names)) + "|"
+    for truth in TRUTHS:
+        for n in WORDS:
+            found = np.array(
+                [
+                    both_sides(truth, n, generator(seed, "both sides", truth, n, i), interval_too=i < with_interval)
+                    for i in range(studies)
+                ]
+            )
+            shares = dict(zip(names, [*found[:, :3].mean(axis=0), found[:with_interval, 3].mean()], strict=True))
+            shares["p_association and interval"] = (found[:, 2] * found[:, 3])[:with_interval].mean()
+            shares = {name: round(float(each), 4) for name, each in shares.items() if not np.isnan(each)}
+            rejected.setdefault(truth, {})[str(n)] = shares
+            cells = (
+                f"{shares[name]:.3f}" if name in shares else "–" for name in (*names, "p_association and interval")
+            )
+            yield f"| {truth} | {n} | " + " | ".join(cells) + " |"
+
+
+def report_of_unequal_sets(studies: int, seed: int, rejected: dict[str, dict[str, float]]) -> Iterator[str]:
+    """The lines of the table of sets of different sizes and spreads; its shares go to `rejected`."""
+    yield "\n## Sets of different sizes, equal means: share of studies with p of at most .05\n"
+    yield "| words | standard deviations | " + " | ".join(STATISTICS) + " |\n| --- | --- | --- | --- |"
+    for n_x, n_y in ((8, 8), (8, 13), (8, 25), (4, 25)):
+        for spread in (3.0, 1.0, 1 / 3):
+            where, spreads = f"{n_x} and {n_y}", f"{max(spread, 1):g} and {max(1 / spread, 1):g}"
+            shares = {}
+            for statistic in STATISTICS:
+                test = partial(of_spread_scores, n_x, n_y, spread, statistic)
+                p = simulate(test, studies, seed, "unequal", n_x, n_y, spread)
+                shares[statistic] = round(float((p <= 0.05 + 1e-12).mean()), 4)
+            rejected[f"{where}, {spreads}"] = shares
+            yield f"| {where} | {spreads} | " + " | ".join(f"{each:.3f}" for each in shares.values()) + " |"
+
+
+def of_spread_scores(n_x: int, n_y: int, spread: float, statistic: str, rng: np.random.Generator) -> float:
+    """p of words whose associations are normal around one mean, those of X with `spread` times the deviation of Y."""
+    x, y = rng.normal(0, spread, n_x), rng.normal(0, 1, n_y)
+    method = "auto" if n_x + n_y <= 16 else "sampled"
+    return permutation_test_of_scores(x, y, method=method, n_resamples=999, rng=rng, statistic=statistic).p_value
+
+
+def both_sides(
+    truth: str, n: int, rng: np.random.Generator, *, interval_too: bool = True
+) -> tuple[float, float, float, float]:
+    """Whether each test of one study rejects, 1 or 0, and whether its interval leaves out 0; NaN if it has none."""
+    sets = planted_sets(truth, n, rng)
+    found = weat(*sets, n_resamples=999, rng=rng)
+    p_values = found.test.p_value, found.test_attributes.p_value, found.p_association
+    of_words = Cosines.of_vectors(*(list(side) for side in sets))
+    words = tuple([f"{side}{i}" for i in range(n)] for side in "xyab")
+    ends = None
+    if interval_too and n >= 8:
+        resampling = draw_resampling(words, 1, n_resamples=400, seed=int(rng.integers(2**31)), category=truth)
+        ends = interval(of_words, resampling, replicate_effects(of_words, resampling))
+    left_out = np.nan if ends is None or ends.low is None else float(not ends.low <= 0 <= ends.high)
+    first, second, both = (float(p <= 0.05 + 1e-12) for p in p_values)
+    return first, second, both, left_out
 
 
 def simulate(

@@ -6,6 +6,7 @@ import ast
 import copy
 import importlib
 import io
+import json
 import re
 import shlex
 import shutil
@@ -365,3 +366,29 @@ def test_lines_of_pages_are_short() -> None:
         for number, line in enumerate(read(page).splitlines(), start=1):
             code ^= line.lstrip().startswith("```")
             assert code or "|" in line or len(line) <= 126, f"{page}:{number} has {len(line)} characters"
+
+
+def rows_after(page: str, heading: str, n: int) -> list[list[str]]:
+    """The cells of the first `n` lines of the table that follows, without its head."""
+    lines = [line for line in read(page).partition(heading)[2].splitlines() if line.startswith("| ")]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2 : n + 2]]
+
+
+def test_tables_of_rejections_are_what_was_measured() -> None:
+    measured = json.loads(read("docs/measured/calibration.json"))["results"]
+    names = ("p_stimuli", "p_attributes", "p_association", "interval", "p_association and interval")
+    shown = [
+        [truth if first else "", words, *(share(shares.get(name)) for name in names)]
+        for truth, of_words in measured["rejected"].items()
+        for first, (words, shares) in zip((True, False, False, False), of_words.items(), strict=True)
+    ]
+    assert rows_after("docs/statistics.md", "### Why both sides are tested", 20) == shown
+    nulls = ("nothing differs", "targets differ", "attributes differ")
+    assert all(of["p_association"] <= 0.07 for truth in nulls for of in measured["rejected"][truth].values())
+    unequal = [[*where.split(", "), *map(share, of.values())] for where, of in measured["unequal"].items()]
+    assert rows_after("docs/statistics.md", "**Sets of different sizes**", 12) == unequal
+    assert measured["unequal"]["8 and 25, 3 and 1"]["studentized"] <= 0.07
+
+
+def share(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}".replace("0.", ".")

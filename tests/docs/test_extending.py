@@ -89,4 +89,4 @@ def test_a_new_statistic_is_measured_and_counts_in_the_family_of_tests(copied: S
     assert row["category"] == "C1"
     # one test of this statistic, one of WEAT
     assert row["n_tests"] == 2
-    assert row["p_stimuli_holm"] >= row["p_stimuli"]
+    assert row["p_association_holm"] >= row["p_stimuli"]

@@ -245,6 +245,7 @@ def _jobs(root: Path, project_root: Path) -> Any:
     test_names = (
         "std",
         "alternative",
+        "statistic",
         "n_permutations",
         "interval",
         "n_resamples",

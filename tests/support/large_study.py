@@ -303,9 +303,14 @@ def _estimate(
         **dict(zip(("target_x", "target_y", "attribute_a", "attribute_b"), sets, strict=True)),
         **{f"{kind}_{side}": n for side, n in zip("xyab", sizes, strict=True) for kind in ("n", "listed")},
         **({"ci_low": effect - 0.45, "ci_high": effect + 0.45, "interval": "bca"} if has_interval else {}),
-        **{"p_stimuli": p, "p_stimuli_holm": min(1.0, 60 * p), "p_stimuli_bh": min(1.0, 8 * p), "n_tests": 900},
-        **{"p_stimuli_exact": True, "n_partitions": 12870, "twin_effect_size": float(rng.normal(scale=0.2))},
-        **{"twin_p_stimuli": 0.4, "shuffled_low": -0.6, "shuffled_high": 0.6, "p_shuffled": 0.1},
+        **{"p_stimuli": p, "p_stimuli_exact": True, "n_partitions": 12870, "p_attributes": p / 2},
+        **{"p_attributes_exact": True, "n_attribute_partitions": 12870, "p_association": p, "n_tests": 900},
+        **{
+            "p_association_holm": min(1.0, 60 * p),
+            "p_association_bh": min(1.0, 8 * p),
+            "twin_effect_size": float(rng.normal(scale=0.2)),
+        },
+        **{"twin_p_association": 0.4, "shuffled_low": -0.6, "shuffled_high": 0.6, "p_shuffled": 0.1},
         **{"leave_out_low": effect - 0.1, "leave_out_high": effect + 0.1, "smallest_effect": 0.9, "dropped": ""},
         **{"std": "union_ddof1", "alternative": "two-sided", "seed": 47},
     }

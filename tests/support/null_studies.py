@@ -53,6 +53,36 @@ def word_vectors(n: int, shift: float, rng: np.random.Generator) -> list[Floats]
     return [x + shift * towards, y, a + 2 * towards, b - 2 * towards]
 
 
+TRUTHS = (
+    "nothing differs",
+    "targets differ",
+    "attributes differ",
+    "both differ, at right angles",
+    "an association",
+)
+"""What may be true of four sets of words; there is an association in the last one alone."""
+
+_TRUTH_DIMENSIONS = 30
+
+
+def planted_sets(truth: str, n: int, rng: np.random.Generator) -> list[Floats]:
+    """X, Y, A and B, (n, d) each, of words that scatter around 0, or to either side of it along a direction.
+
+    Where targets, or attributes, differ, their sets lie on either side of 0 by as much as the root of the words' mean
+    square, along a direction of their own. An association has both along one direction, by half as much.
+    """
+    g, h = np.linalg.qr(rng.normal(size=(_TRUTH_DIMENSIONS, 2)))[0].T * _TRUTH_DIMENSIONS**0.5 / 2
+    targets, attributes = {
+        "nothing differs": (0 * g, 0 * g),
+        "targets differ": (g, 0 * g),
+        "attributes differ": (0 * g, h),
+        "both differ, at right angles": (g, h),
+        "an association": (g / 2, g / 2),
+    }[truth]
+    words = rng.normal(size=(4, n, _TRUTH_DIMENSIONS))
+    return [each + side for each, side in zip(words, (targets, -targets, attributes, -attributes), strict=True)]
+
+
 def ceat_p(n: int, rng: np.random.Generator, *, n_samples: int = 40, shift: float = 0.0) -> CeatP:
     """CEAT of `n` and `n` words with `CONTEXTS` contexts each, which scatter as much as words do."""
     embeddings, sets = {}, []

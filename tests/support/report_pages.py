@@ -56,7 +56,7 @@ def estimates() -> pl.DataFrame:
             for length, step in ((">75", 0.1), ("9", 0.0)):
                 for mode, noise in (("random", 0.0041), ("fixed", 0.0)):
                     effect: float | None = base * factor + step + noise
-                    changes: dict[str, Any] = {"p_stimuli": 0.00012 if abs(base) > 0.8 else 0.4}
+                    changes: dict[str, Any] = {"p_association": 0.00012 if abs(base) > 0.8 else 0.4}
                     if (category, model, length) == ("C10", LONG, "9"):
                         effect, changes = (
                             None,

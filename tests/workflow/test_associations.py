@@ -112,13 +112,21 @@ def test_the_results_are_exactly_these(measured: Study) -> None:
 def test_p_is_corrected_over_all_methods(measured: Study) -> None:
     tables = {method: table(measured, method) for method in ("ceat", "seat", "weat")}
     rows = [row for rows in tables.values() for row in rows]
-    p = [row["p_stimuli"] for row in rows]
-    assert {row["n_tests"] for row in rows} == {len(rows)} == {4 + 2 + 6}
-    assert [row["p_stimuli_holm"] for row in rows] == pytest.approx(holm(p))
-    assert [row["p_stimuli_bh"] for row in rows] == pytest.approx(benjamini_hochberg(p))
+    assert all(row["p_association"] == max(row["p_stimuli"], row["p_attributes"]) for row in rows)
+    # fixed and random draws are two estimates with one test
+    tested = [row for row in rows if row.get("sample_mode") != "random"]
+    p = [row["p_association"] for row in tested]
+    assert {row["n_tests"] for row in rows} == {len(p)} == {2 + 2 + 6}
+    assert [row["p_association_holm"] for row in tested] == pytest.approx(holm(p))
+    assert [row["p_association_bh"] for row in tested] == pytest.approx(benjamini_hochberg(p))
+    of_mode = {
+        mode: [(row["p_stimuli"], row["p_association_holm"]) for row in tables["ceat"] if row["sample_mode"] == mode]
+        for mode in ("fixed", "random")
+    }
+    assert of_mode["fixed"] == of_mode["random"]
     for method, of_method in tables.items():
         as_csv = pl.read_csv(measured.root / f"results/associations/{method}.csv")
-        assert as_csv["p_stimuli_holm"].to_list() == pytest.approx([row["p_stimuli_holm"] for row in of_method])
+        assert as_csv["p_association_holm"].to_list() == pytest.approx([row["p_association_holm"] for row in of_method])
 
 
 def test_a_twin_stands_beside_its_model_and_is_no_row(measured: Study) -> None:
@@ -132,13 +140,13 @@ def test_a_twin_stands_beside_its_model_and_is_no_row(measured: Study) -> None:
     assert len(twins) == len(ceat) == 4
     for row in ceat:
         twin = twins[row["category"], row["segment_length"], row["sample_mode"]]
-        assert (row["twin_effect_size"], row["twin_p_stimuli"]) == (twin["effect_size"], twin["p_stimuli"])
+        assert (row["twin_effect_size"], row["twin_p_association"]) == (twin["effect_size"], twin["p_association"])
         assert row["twin_effect_size"] != row["effect_size"]
     of_seat = {row["category"]: row for row in table(measured, "seat/tiny-random")}
     assert [row["category"] for row in seats] == ["C1", "GA1"]
     for row in seats:
         twin = of_seat[row["category"]]
-        assert (row["twin_effect_size"], row["twin_p_stimuli"]) == (twin["effect_size"], twin["p_stimuli"])
+        assert (row["twin_effect_size"], row["twin_p_association"]) == (twin["effect_size"], twin["p_association"])
         assert row["twin_effect_size"] != row["effect_size"]
     # what is not shown of a twin is not computed
     for twin in (*twins.values(), *of_seat.values()):
@@ -156,6 +164,8 @@ def test_seat_is_that_of_the_stored_sentences(measured: Study) -> None:
         expected = seat(*items)
         assert closed(row["effect_size"], expected.effect_size)
         assert closed(row["p_stimuli"], expected.test.p_value)
+        assert row["p_attributes"] == pytest.approx(expected.test_attributes.p_value, abs=0.12)  # 200 are drawn
+        assert row["p_association"] == max(row["p_stimuli"], row["p_attributes"])
         assert row["p_stimuli_exact"]
         assert row["n_partitions"] == math.comb(2 * len(sets[0]), len(sets[0]))
         for side, words in zip("xyab", sets, strict=True):

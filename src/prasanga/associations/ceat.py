@@ -10,17 +10,31 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
+from prasanga.associations.cosines import Cosines, contributions
 from prasanga.associations.effects import COSINE_NOISE, RandomEffects, combine, spreads_and_effects
 from prasanga.associations.permutation import PermutationTest, permutation_test_of_scores
 from prasanga.associations.sampling import IndexArray, draw_contexts
-from prasanga.associations.vectors import DirectedVectors, FloatArray, Words, choice, to_array, word_sets_and_vectors
+from prasanga.associations.vectors import (
+    DirectedVectors,
+    FloatArray,
+    Words,
+    choice,
+    in_sets,
+    mean_direction,
+    to_array,
+    word_sets_and_vectors,
+)
 from prasanga.base.errors import InputError
 
 VARIANCES = ("association", "hedges")
+
+_SEED = 47
+"""Of the partitions that `Ceat.p_association` draws."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +53,8 @@ class Ceat:
     """Number of words of X."""
     tau2_method: str
     """The estimator of tau2."""
+    all_contexts: Cosines
+    """The mean cosines of the words over all their contexts, which depend on no draw."""
 
     @property
     def differences(self) -> FloatArray:
@@ -64,15 +80,40 @@ class Ceat:
         n_resamples: int = 100_000,
         rng: np.random.Generator | int | None = None,
     ) -> PermutationTest:
-        """Test whether other words would do (`p_stimuli`), by the permutation test of the target words.
+        """Test whether other target words would do (`p_stimuli`), by their permutation.
 
-        One relabelling of the words applies to all draws; the statistic, the mean over draws of the difference of
-        means, is then the difference of the means of `target_scores`.
+        A word's score is its mean association over all contexts of all words, so that p depends on no draw.
         """
-        x, y = self.target_scores[: self.n_x], self.target_scores[self.n_x :]
+        x, y = in_sets(self.all_contexts.word_scores(), self.n_x)
         return permutation_test_of_scores(
             x, y, alternative=alternative, method=method, n_resamples=n_resamples, rng=rng, noise=COSINE_NOISE
         )
+
+    def test_attributes(
+        self,
+        *,
+        alternative: str = "two-sided",
+        method: str = "auto",
+        n_resamples: int = 100_000,
+        rng: np.random.Generator | int | None = None,
+    ) -> PermutationTest:
+        """Test whether other attribute words would do (`p_attributes`), by their permutation.
+
+        A word's score is its mean cosine with X minus that with Y, over all contexts.
+        """
+        a, b = in_sets(contributions(self.all_contexts), self.all_contexts.n_a)
+        return permutation_test_of_scores(
+            a, b, alternative=alternative, method=method, n_resamples=n_resamples, rng=rng, noise=COSINE_NOISE
+        )
+
+    @cached_property
+    def p_association(self) -> float:
+        """The larger p of both tests, two-sided: whether other words would do, on either side.
+
+        Partitions that are drawn are the same each time.
+        """
+        tests = self.test_stimuli(rng=_SEED), self.test_attributes(rng=_SEED)
+        return max(test.p_value for test in tests)
 
 
 def ceat(
@@ -93,8 +134,9 @@ def ceat(
 
     A draw takes one context of each word and computes d_i as `effect_size` does; the draws are combined by `combine`
     (Guo and Caliskan 2021; Sadhu et al. 2024, section 3.2 and appendix D). Hypothesis of `combined.p_value` (p_draws):
-    the effect of these words over these contexts is 0. Whether other words would do is asked by `test_stimuli`
-    (p_stimuli), and how large the effect is with them by `interval` (see `Cosines.of_contexts`).
+    the effect of these words over these contexts is 0. Whether other words would do is asked by `test_stimuli` of the
+    target words (p_stimuli), by `test_attributes` of the attribute words (p_attributes), and by the larger of the two
+    (`p_association`); how large the effect is with them by `interval` (see `Cosines.of_contexts`).
 
     `embeddings` maps each word to its (n_contexts, d) vectors, float16 to float64. `targets` = (X, Y) and `attributes`
     = (A, B) are lists of words; a word listed twice in a set counts twice and is drawn twice. Draws are made by
@@ -121,10 +163,12 @@ def ceat(
         drawn = draw_contexts(n_contexts, n_samples, rng, replacement)
     else:
         drawn = _checked_draws(draws, listed, n_contexts)
+    directions = {word: mean_direction(vectors) for word, vectors in directed.items()}
     return ceat_of_draws(
         directed,
         words,
         drawn,
+        Cosines.of_directions(directions, words),
         variance=variance,
         tau2=tau2,
         std=std,
@@ -136,6 +180,7 @@ def ceat_of_draws(
     vectors: Mapping[str, DirectedVectors],
     words: Words,
     draws: IndexArray,
+    all_contexts: Cosines,
     *,
     variance: str = "association",
     tau2: str = "dl",
@@ -144,7 +189,7 @@ def ceat_of_draws(
 ) -> Ceat:
     """Compute CEAT as in `ceat`, from checked vectors, for `words` X, Y, A and B.
 
-    `draws` has one column for each word as listed.
+    `draws` has one column for each word as listed; `all_contexts` are the cosines that the tests of words rest on.
 
     `vectors` may read them when asked: of a word at a time no more is held than `scoring` says.
     """
@@ -153,20 +198,21 @@ def ceat_of_draws(
     n_x, n_y, n_a, _ = map(len, words)
     listed = [word for side in words for word in side]
     scores = draw_scores(vectors, listed, draws, n_x + n_y, n_a, threads=threads)
-    return combine_scores(scores, n_x, variance=variance, tau2=tau2, std=std)
+    effects, variances, combined = combine_scores(scores, n_x, variance=variance, tau2=tau2, std=std)
+    return Ceat(effects, variances, combined, scores, n_x, tau2, all_contexts)
 
 
 def combine_scores(
     scores: FloatArray, n_x: int, *, variance: str = "association", tau2: str = "dl", std: str = "union_ddof1"
-) -> Ceat:
-    """Compute CEAT as in `ceat` from the associations of the target words in every draw.
+) -> tuple[FloatArray, FloatArray, RandomEffects]:
+    """Return each draw's effect and variance, and what they come to, from the target words' associations.
 
     `scores` is (n_samples, nx + ny), X before Y.
     """
     choice("variance", variance, VARIANCES)
     spreads, effects = spreads_and_effects(scores, n_x, std, noise=COSINE_NOISE)
     variances = spreads**2 if variance == "association" else hedges_variance(effects, n_x, scores.shape[1] - n_x)
-    return Ceat(effects, variances, combine(effects, variances, tau2=tau2), scores, n_x, tau2)
+    return effects, variances, combine(effects, variances, tau2=tau2)
 
 
 def hedges_variance(effects: FloatArray, n_x: int, n_y: int) -> FloatArray:

@@ -42,7 +42,7 @@ def benjamini_hochberg(p: npt.ArrayLike) -> FloatArray:
     return _adjusted(p, lambda ordered, ranks: np.minimum.accumulate((ordered * (ranks.size / ranks))[::-1])[::-1])
 
 
-def corrected(table: pa.Table, column: str = "p_stimuli") -> pa.Table:
+def corrected(table: pa.Table, column: str = "p_association") -> pa.Table:
     """Return the table with `<column>_holm`, `<column>_bh` and `n_tests` filled, over all its rows as one family.
 
     Columns that are there keep their place, others are added at the end. `n_tests` is the size of the family; a row
@@ -118,23 +118,31 @@ def gather(
             tables looks at all tests.
 
     Returns:
-        The rows of `estimates`, with `twin_effect_size` and `twin_p_stimuli` from the twin's row of the same category,
-        length and sample mode, and with `p_stimuli_holm`, `p_stimuli_bh` and `n_tests` over these and the family's.
+        The rows of `estimates`, with `twin_effect_size` and `twin_p_association` from the twin's row of the same
+        category, length and sample mode, and with `p_association_holm`, `p_association_bh` and `n_tests` over these and
+        the family's. The sample modes of a category, model and length are two estimates with one test.
     """
     table = pa.concat_tables(estimates)
     key = [name for name in _CELL if name in table.column_names]
     known = {}
     for model, tables in twins.items():
-        for row in pa.concat_tables(tables).select([*key, "effect_size", "p_stimuli"]).to_pylist():
-            known[tuple({**row, "model": model}[name] for name in key)] = row["effect_size"], row["p_stimuli"]
+        for row in pa.concat_tables(tables).select([*key, "effect_size", "p_association"]).to_pylist():
+            known[tuple({**row, "model": model}[name] for name in key)] = row["effect_size"], row["p_association"]
     beside = [known.get(tuple(row.values()), (None, None)) for row in table.select(key).to_pylist()]
-    for number, name in enumerate(("twin_effect_size", "twin_p_stimuli")):
+    for number, name in enumerate(("twin_effect_size", "twin_p_association")):
         place = table.schema.get_field_index(name)
         values = pa.array([pair[number] for pair in beside], pa.float64())
         table = table.set_column(place, table.schema.field(place), values)
-    shared = pa.concat_tables([table.select(["p_stimuli"]), *(other.select(["p_stimuli"]) for other in family)])
-    found = corrected(shared).slice(0, len(table))
-    for name in ("p_stimuli_holm", "p_stimuli_bh", "n_tests"):
+    tests = [
+        ((number, *(row[name] for name in _CELL if name in row and name != "sample_mode")), row["p_association"])
+        for number, other in enumerate((table, *family))
+        for row in other.select([name for name in (*_CELL, "p_association") if name in other.column_names]).to_pylist()
+    ]
+    p_values = {test: p for test, p in tests if p is not None}
+    found = corrected(pa.table({"p_association": pa.array(p_values.values(), pa.float64())}))
+    place_of = {test: place for place, test in enumerate(p_values)}
+    rows = pa.array([None if p is None else place_of[test] for test, p in tests[: len(table)]], pa.int64())
+    for name in ("p_association_holm", "p_association_bh", "n_tests"):
         place = table.schema.get_field_index(name)
-        table = table.set_column(place, table.schema.field(place), found[name])
+        table = table.set_column(place, table.schema.field(place), found[name].take(rows))
     return table

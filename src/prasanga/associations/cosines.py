@@ -13,6 +13,7 @@ import numpy.typing as npt
 from prasanga.associations.effects import COSINE_NOISE, STD_CONVENTIONS, ConstantScoresError, spreads_and_effects
 from prasanga.associations.vectors import (
     FloatArray,
+    Words,
     choice,
     generator_from,
     require_one_dimension,
@@ -153,6 +154,18 @@ class Cosines:
         n_x, n_y, n_a, n_b = map(len, words)
         values = draw_cosines(vectors, listed, np.stack(draws, axis=1), n_x + n_y)
         return cls(values, np.arange(n_x + n_y), np.arange(n_a + n_b), n_x, n_y, n_a, n_b)
+
+    @classmethod
+    def of_directions(cls, directions: Mapping[str, FloatArray], words: Words) -> Cosines:
+        """Return the mean cosines of the `words` of X, Y, A and B over all pairs of their contexts, as one draw.
+
+        `directions` has the (d,) mean of each word's unit vectors. The mean of the products is the product of the
+        means, so that nothing is drawn: it is what ever more draws would come to.
+        """
+        x, y, a, b = (np.array([directions[word] for word in side]) for side in words)
+        n_x, n_y, n_a, n_b = map(len, words)
+        values = np.concatenate([x, y]) @ np.concatenate([a, b]).T
+        return cls(values[None], np.arange(n_x + n_y), np.arange(n_a + n_b), n_x, n_y, n_a, n_b)
 
     @property
     def n_draws(self) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -12,13 +12,14 @@ import pyarrow as pa
 from prasanga.associations.cosines import Cosines, contributions, contributions_of_means, leave_one_out
 from prasanga.associations.effects import COSINE_NOISE, STD_CONVENTIONS, ConstantScoresError
 from prasanga.associations.intervals import INTERVALS, draw_resampling, interval, replicate_effects
-from prasanga.associations.permutation import ALTERNATIVES, permutation_test_of_scores
+from prasanga.associations.permutation import ALTERNATIVES, STATISTICS, PermutationTest, permutation_test_of_scores
 from prasanga.associations.power import smallest_effect
 from prasanga.associations.vectors import (
     FloatArray,
     Words,
     choice,
     generator_from,
+    in_sets,
     require_choices,
     require_counts,
     require_flag,
@@ -190,9 +191,12 @@ TEST_FIELDS = [
     ("p_stimuli", _NUMBER),
     ("p_stimuli_exact", _FLAG),
     ("n_partitions", _COUNT),
-    *((name, _NUMBER) for name in ("p_stimuli_low", "p_stimuli_high", "p_stimuli_holm", "p_stimuli_bh")),
+    *((name, _NUMBER) for name in ("p_stimuli_low", "p_stimuli_high", "p_attributes")),
+    ("p_attributes_exact", _FLAG),
+    ("n_attribute_partitions", _COUNT),
+    *((name, _NUMBER) for name in ("p_association", "p_association_holm", "p_association_bh")),
     ("n_tests", _COUNT),
-    *((name, _NUMBER) for name in ("twin_effect_size", "twin_p_stimuli", "shuffled_low", "shuffled_high")),
+    *((name, _NUMBER) for name in ("twin_effect_size", "twin_p_association", "shuffled_low", "shuffled_high")),
     *((name, _NUMBER) for name in ("p_shuffled", "leave_out_low", "leave_out_high", "smallest_effect")),
 ]
 WORDS_FIELDS = [
@@ -201,7 +205,7 @@ WORDS_FIELDS = [
     ("dropped", _TEXT),
 ]
 CONVENTION_FIELDS = [
-    *((name, _TEXT) for name in ("std", "alternative", "interval")),
+    *((name, _TEXT) for name in ("std", "alternative", "statistic", "interval")),
     ("resample_attributes", _FLAG),
     *((name, _COUNT) for name in ("n_resamples", "n_shuffles", "n_permutations")),
 ]
@@ -229,6 +233,7 @@ class TestSettings:
 
     std: str = "union_ddof1"
     alternative: str = "two-sided"
+    statistic: str = "studentized"
     n_permutations: int = 100_000
     interval: str = "bca"
     n_resamples: int = 2000
@@ -241,6 +246,7 @@ class TestSettings:
             {
                 "associations.std": (self.std, STD_CONVENTIONS),
                 "associations.alternative": (self.alternative, ALTERNATIVES),
+                "associations.statistic": (self.statistic, STATISTICS),
                 "associations.interval": (self.interval, INTERVALS),
             }
         )
@@ -257,6 +263,61 @@ class TestSettings:
     def conventions(self) -> dict[str, Any]:
         """Return the columns `CONVENTION_FIELDS`."""
         return {name: getattr(self, name) for name, _ in CONVENTION_FIELDS}
+
+
+class WordTests(NamedTuple):
+    """The permutation tests of the words of a category, those of either side."""
+
+    stimuli: PermutationTest
+    """Of the words of X and Y, by their associations."""
+    attributes: PermutationTest
+    """Of those of A and B, by their `contributions`."""
+
+    def columns(self) -> dict[str, Any]:
+        """Return the columns of both tests.
+
+        An association is one of these targets with these attributes: it takes both sides to say so.
+        """
+        words, attributes = self
+        return {
+            "p_stimuli": words.p_value,
+            "p_stimuli_exact": words.exact,
+            "n_partitions": words.n_partitions if words.exact else words.n_resamples,
+            "p_stimuli_low": words.ci_low,
+            "p_stimuli_high": words.ci_high,
+            "p_attributes": attributes.p_value,
+            "p_attributes_exact": attributes.exact,
+            "n_attribute_partitions": attributes.n_partitions if attributes.exact else attributes.n_resamples,
+            "p_association": max(words.p_value, attributes.p_value),
+        }
+
+
+def test_words(
+    cosines: Cosines, settings: TestSettings, *, category: str, seed: int, names: tuple[object, ...]
+) -> WordTests:
+    """Test both sides of a category by the cosines of its words.
+
+    Partitions that are drawn are named by `seed`, `names` and the `category`.
+    """
+    sides = {
+        "p_stimuli": in_sets(cosines.word_scores(), cosines.n_x),
+        "p_attributes": in_sets(contributions(cosines), cosines.n_a),
+    }
+    tests = (
+        permutation_test_of_scores(
+            *scores,
+            alternative=settings.alternative,
+            n_resamples=settings.n_permutations,
+            rng=generator(seed, name, *names, category),
+            statistic=settings.statistic,
+            noise=COSINE_NOISE,
+        )
+        for name, scores in sides.items()
+    )
+    return WordTests(*tests)
+
+
+test_words.__test__ = False  # type: ignore[attr-defined]  # no test of pytest's
 
 
 @dataclass(frozen=True, eq=False)
@@ -283,6 +344,7 @@ def measure_cosines(
     words: Words,
     seed: int,
     names: tuple[object, ...] = (),
+    tests: WordTests | None = None,
     effect: float | None = None,
     scores: FloatArray | None = None,
     without_targets: FloatArray | None = None,
@@ -297,9 +359,10 @@ def measure_cosines(
         words: of X, Y, A and B, in the order of `cosines`.
         seed: of the study.
         names: what else the sampled permutations and the dealt words belong to, such as the model and the length.
+        tests: of the words, where they rest on more than `cosines`.
         effect: the effect that is reported, where it rests on more draws than `cosines` has; intervals are put around
             it.
-        scores: (n_targets,) associations of the words that are permuted, where they rest on more draws.
+        scores: (n_targets,) associations of the target words, where they rest on more draws.
         without_targets: (n_targets,) effects without each target word, where they rest on more draws.
 
     Raises:
@@ -308,14 +371,7 @@ def measure_cosines(
     observed = cosines.effect(settings.std)
     reported = observed if effect is None else effect
     scores = cosines.word_scores() if scores is None else scores
-    test = permutation_test_of_scores(
-        scores[: cosines.n_x],
-        scores[cosines.n_x :],
-        alternative=settings.alternative,
-        n_resamples=settings.n_permutations,
-        rng=generator(seed, "p_stimuli", *names, category),
-        noise=COSINE_NOISE,
-    )
+    tests = tests or test_words(cosines, settings, category=category, seed=seed, names=names)
     replicates: FloatArray = np.empty(0)
     low = high = note = None
     if settings.n_resamples:
@@ -348,11 +404,7 @@ def measure_cosines(
         "ci_low": low,
         "ci_high": high,
         "interval_note": note or None,
-        "p_stimuli": test.p_value,
-        "p_stimuli_exact": test.exact,
-        "n_partitions": test.n_partitions if test.exact else test.n_resamples,
-        "p_stimuli_low": test.ci_low,
-        "p_stimuli_high": test.ci_high,
+        **tests.columns(),
         "shuffled_low": shuffled_low,
         "shuffled_high": shuffled_high,
         "p_shuffled": p_shuffled,

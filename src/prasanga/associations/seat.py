@@ -26,7 +26,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from prasanga.associations.cosines import Cosines
+from prasanga.associations.cosines import Cosines, contributions
 from prasanga.associations.effects import COSINE_NOISE, ConstantScoresError
 from prasanga.associations.estimates import (
     CATEGORY_FIELDS,
@@ -52,6 +52,8 @@ from prasanga.associations.vectors import (
     Words,
     directed_vectors,
     embed_again,
+    generator_from,
+    in_sets,
     require_choices,
     require_one_dimension,
     to_array,
@@ -84,7 +86,8 @@ SEAT_SCHEMA = pa.schema(
 """Columns of the table of estimates.
 
 `p_stimuli` moves words, whatever the unit; `p_sentences` moves sentences and is null for the unit `word`. What needs
-other tables (`p_stimuli_holm`, `p_stimuli_bh`, `n_tests`, `twin_effect_size`, `twin_p_stimuli`) is null here.
+other tables (`p_association_holm`, `p_association_bh`, `n_tests`, `twin_effect_size`, `twin_p_association`) is null
+here.
 """
 SEAT_WORDS_SCHEMA = pa.schema([("category", _TEXT), ("model", _TEXT), *WORD_FIELDS])
 """Columns of the table of words; `n_items` is the number of sentences."""
@@ -101,8 +104,15 @@ class Seat:
     """Over the sentences; over the words for an average of vectors."""
     test: PermutationTest
     """Permutation of the words of X and Y, or of their sentences."""
+    test_attributes: PermutationTest
+    """Permutation of the words of A and B, each with all its sentences."""
     word_scores: FloatArray
     """(nx + ny,), the mean association of each word over its sentences, X before Y."""
+
+    @property
+    def p_association(self) -> float:
+        """The larger p of both tests: whether other words would do, on either side."""
+        return max(self.test.p_value, self.test_attributes.p_value)
 
 
 def seat(
@@ -118,10 +128,12 @@ def seat(
     method: str = "auto",
     n_resamples: int = 100_000,
     rng: np.random.Generator | int | None = None,
+    statistic: str = "studentized",
 ) -> Seat:
     """Compute the SEAT of target sets `X`, `Y` and attribute sets `A`, `B`.
 
-    Hypothesis of no association: the words of X and Y could change sides. Formula: see the module.
+    Hypothesis of no association: the words of X and Y could change sides (`test`), or those of A and B
+    (`test_attributes`); `p_association` is the larger p of both. Formula: see the module.
 
     Args:
         X: one (n_sentences, d) array per word. Words may have different numbers of sentences; each word weighs the
@@ -138,6 +150,8 @@ def seat(
         method: auto, exact or sampled, as in `permutation_test`.
         n_resamples: partitions drawn where they are sampled.
         rng: a generator or a seed, for partitions drawn at random.
+        statistic: what partitions of words are compared by, studentized or difference (`permutation_test`); those of
+            sentences always by the difference, as in the papers.
 
     Raises:
         InputError: a set without words, a word without sentences, NaN, zero vectors, different dimensions, unknown
@@ -151,11 +165,24 @@ def seat(
     cosines = _cosines_of(sets, average)
     effect = cosines.effect(std)
     scores = cosines.word_scores()
-    x, y = _permuted(cosines, unit)
-    test = permutation_test_of_scores(
-        x, y, alternative=alternative, method=method, n_resamples=n_resamples, rng=rng, noise=COSINE_NOISE
+    rng = generator_from(rng)
+    of_attributes = in_sets(contributions(cosines), cosines.n_a)
+    test, test_attributes = (
+        permutation_test_of_scores(
+            *sides,
+            alternative=alternative,
+            method=method,
+            n_resamples=n_resamples,
+            rng=rng,
+            statistic=compared,
+            noise=COSINE_NOISE,
+        )
+        for sides, compared in (
+            (_permuted(cosines, unit), statistic if unit == "word" else "difference"),
+            (of_attributes, statistic),
+        )
     )
-    return Seat(effect, test, scores)
+    return Seat(effect, test, test_attributes, scores)
 
 
 class SeatTables(NamedTuple):
@@ -329,6 +356,7 @@ def _numbers(
             alternative=settings.alternative,
             n_resamples=settings.n_permutations,
             rng=generator(seed, "p_sentences", *names, category.name),
+            statistic="difference",
         ).p_value
     words = [
         {**row, "n_items": len(vectors[row["stimulus"]])}
@@ -346,7 +374,6 @@ def _cosines_of(sets: Sequence[Sequence[npt.NDArray[Any]]], average: str) -> Cos
 def _permuted(cosines: Cosines, unit: str) -> tuple[FloatArray, FloatArray]:
     """Return the associations that are permuted, of X and of Y."""
     if unit == "word":
-        scores = cosines.word_scores()
-        return scores[: cosines.n_x], scores[cosines.n_x :]
+        return in_sets(cosines.word_scores(), cosines.n_x)
     of_items, is_x = cosines.item_scores()[0], cosines.targets < cosines.n_x
     return of_items[is_x], of_items[~is_x]

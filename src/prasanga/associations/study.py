@@ -33,10 +33,12 @@ from prasanga.associations.estimates import (
     Category,
     CategoryEstimate,
     TestSettings,
+    WordTests,
     category_of,
     describe_category,
     measure_cosines,
     not_computed,
+    test_words,
     too_few,
     used_words,
     word_rows,
@@ -49,6 +51,7 @@ from prasanga.associations.vectors import (
     Words,
     directed_vectors,
     embed_again,
+    mean_direction,
     require_choices,
     require_counts,
 )
@@ -85,9 +88,10 @@ CEAT_SCHEMA = pa.schema(
 """Columns of the table of estimates.
 
 `tau2`, `q` and `i2` are those of V = hedges, whatever `variance` says (docs/statistics.md). `n_partitions` are the
-partitions that `p_stimuli` was counted over: all that there are if `p_stimuli_exact`, else those drawn. What needs
-other tables (`p_stimuli_holm`, `p_stimuli_bh`, `n_tests`, `twin_effect_size`, `twin_p_stimuli`) is null here and filled
-when the tables of a study are gathered.
+partitions that `p_stimuli` was counted over: all that there are if `p_stimuli_exact`, else those drawn; likewise those
+of `p_attributes`. The tests rest on all contexts of the model and are the same in all sample modes. What needs other
+tables (`p_association_holm`, `p_association_bh`, `n_tests`, `twin_effect_size`, `twin_p_association`) is null here and
+filled when the tables of a study are gathered.
 """
 CEAT_WORDS_SCHEMA = pa.schema([*_KEY_FIELDS, *WORD_FIELDS])
 """Columns of the table of words; `n_items` is the number of contexts that may be drawn."""
@@ -201,11 +205,13 @@ def measure_ceat(
     drawable = {"random": ordered, "fixed": _shared(ordered, ids, common) if common is not None else ordered}
     tables: tuple[list[dict[str, Any]], ...] = ([], [], [], [])
     cells = [(category, mode) for category in parsed for mode in settings.sample_modes]
+    tests: dict[Category, WordTests | None] = {}
     with progress(f"CEAT of {model}, length {segment_length}", len(cells), "estimates") as done:
         for category, mode in done.over(cells):
-            rows = _rows(
-                category, _Cell(model, segment_length, mode), drawable[mode], ordered.keys(), checked, settings
-            )
+            cell = _Cell(model, segment_length, mode)
+            if category not in tests:
+                tests[category] = _tests(category, model, segment_length, ordered, checked, settings)
+            rows = _rows(category, cell, drawable[mode], ordered.keys(), checked, tests[category], settings)
             for table, more in zip(tables, rows, strict=True):
                 table += more
     schemas = (CEAT_SCHEMA, CEAT_WORDS_SCHEMA, RESAMPLES_SCHEMA, CONVERGENCE_SCHEMA)
@@ -220,6 +226,7 @@ class _CheckedVectors(Mapping[str, DirectedVectors]):
         self._whose = f"{model}, segment length {segment_length}"
         self._first: tuple[str, int] | None = None
         self._spread: dict[tuple[str, int, int], IndexArray] = {}
+        self._directions: dict[str, FloatArray] = {}
 
     def __getitem__(self, word: str) -> DirectedVectors:
         whose = f"{self._whose}, {word}"
@@ -240,6 +247,12 @@ class _CheckedVectors(Mapping[str, DirectedVectors]):
 
     def __len__(self) -> int:
         return len(self._vectors)
+
+    def direction(self, word: str) -> FloatArray:
+        """Return the mean of the unit vectors of all contexts of a word, computed once."""
+        if word not in self._directions:
+            self._directions[word] = mean_direction(self[word])
+        return self._directions[word]
 
     def spread(self, word: str, rows: IndexArray, turn: int, seed: int) -> IndexArray:
         """Return the rows of a word in the draws that intervals rest on.
@@ -286,6 +299,7 @@ def _rows(
     contexts: Mapping[str, IndexArray],
     embedded: Collection[str],
     vectors: _CheckedVectors,
+    tests: WordTests | None,
     settings: CeatSettings,
 ) -> _Rows:
     """Return rows of the four tables; one without numbers if the category cannot be computed."""
@@ -299,11 +313,11 @@ def _rows(
     steps: list[dict[str, Any]] = []
     key = {"category": category.name, **cell._asdict()}
     fewest = min((contexts[word].size for side in used for word in side), default=0)
-    if reason:
+    if reason or tests is None:
         notes.append(reason)
     else:
         try:
-            result, estimate, cosines = _measure(category.name, cell, used, contexts, vectors, settings)
+            result, estimate, cosines = _measure(category.name, cell, used, contexts, vectors, tests, settings)
         except ConstantScoresError as error:
             notes.append(not_computed(error))
         else:
@@ -347,12 +361,38 @@ def _rows(
     return [row], words, resamples, steps
 
 
+def _tests(
+    category: Category,
+    model: str,
+    segment_length: str,
+    contexts: Mapping[str, IndexArray],
+    vectors: _CheckedVectors,
+    settings: CeatSettings,
+) -> WordTests | None:
+    """Test the words of a category by all contexts that the model has; None if there are too few words.
+
+    No draw has a part in it, so that the sample modes have this test in common.
+    """
+    used = used_words(category.sets, contexts)
+    if too_few(category.set_names, category.sets, used):
+        return None
+    directions = {word: vectors.direction(word) for side in used for word in side}
+    return test_words(
+        Cosines.of_directions(directions, used),
+        settings.test,
+        category=category.name,
+        seed=settings.seed,
+        names=(model, segment_length),
+    )
+
+
 def _measure(
     category: str,
     cell: _Cell,
     used: Words,
     contexts: Mapping[str, IndexArray],
     vectors: _CheckedVectors,
+    tests: WordTests,
     settings: CeatSettings,
 ) -> tuple[Ceat, CategoryEstimate, Cosines]:
     from prasanga.associations.scoring import draw_cosines  # here, because it loads the compiler
@@ -372,6 +412,7 @@ def _measure(
         vectors,
         used,
         _rows_of(listed, contexts, drawn),
+        Cosines.of_directions({word: vectors.direction(word) for word in listed}, used),
         variance=settings.variance,
         tau2=settings.tau2,
         std=settings.test.std,
@@ -392,6 +433,7 @@ def _measure(
         words=used,
         seed=settings.seed,
         names=cell,
+        tests=tests,
         effect=result.combined.effect,
         scores=result.target_scores,
         without_targets=_without_targets(result, n_y, settings),
@@ -421,7 +463,7 @@ def _without_targets(result: Ceat, n_y: int, settings: CeatSettings) -> FloatArr
                 scores = np.delete(result.scores, word, axis=1)
                 effects[word] = combine_scores(
                     scores, n_x, variance=settings.variance, tau2=settings.tau2, std=settings.test.std
-                ).combined.effect
+                )[2].effect
     return effects
 
 

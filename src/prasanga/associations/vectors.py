@@ -257,10 +257,24 @@ def _norms(array: npt.NDArray[Any]) -> FloatArray:
     return norms
 
 
+def mean_direction(vectors: DirectedVectors) -> FloatArray:
+    """Return the mean of the unit vectors, (d,), taking some rows at a time, which stay in the processor's cache."""
+    array, inverse_norms = vectors
+    total = np.zeros(array.shape[1])
+    for start in range(0, len(array), 256):
+        total += inverse_norms[start : start + 256] @ array[start : start + 256].astype(np.float64)
+    return total / len(array)
+
+
 def unit_vectors(name: str, vectors: npt.ArrayLike) -> FloatArray:
     """Return (n, d) `vectors` scaled to length 1, in float64; errors as in `directed_vectors`."""
     array, inverse_norms = directed_vectors(name, vectors)
     return np.asarray(array * inverse_norms[:, None], dtype=np.float64)
+
+
+def in_sets(of_words: FloatArray, n_first: int) -> tuple[FloatArray, FloatArray]:
+    """Return what is known of the words of two sets, (n,) numbers, as those of the first and those of the second."""
+    return of_words[:n_first], of_words[n_first:]
 
 
 def require_one_dimension(sizes: dict[str, int]) -> None:

@@ -33,7 +33,7 @@ from prasanga.associations.estimates import (
     word_rows,
 )
 from prasanga.associations.permutation import PermutationTest, permutation_test_of_scores
-from prasanga.associations.vectors import FloatArray, require_one_dimension, to_array
+from prasanga.associations.vectors import FloatArray, generator_from, require_one_dimension, to_array
 from prasanga.base.errors import InputError
 from prasanga.base.progress import progress
 
@@ -66,7 +66,8 @@ class Weat:
         effect_size: d, positive if X is nearer to A than Y is.
         scores_x: (nx,) association s(w, A, B) of each word of X.
         scores_y: (ny,) the same of Y.
-        test: the permutation test of the words (`p_value`, `exact`, `n_partitions`, ...).
+        test: the permutation test of the target words (`p_value`, `exact`, `n_partitions`, ...).
+        test_attributes: the same of the attribute words.
         std: the convention of the effect size.
     """
 
@@ -74,7 +75,13 @@ class Weat:
     scores_x: FloatArray
     scores_y: FloatArray
     test: PermutationTest
+    test_attributes: PermutationTest
     std: str
+
+    @property
+    def p_association(self) -> float:
+        """The larger p of both tests: whether other words would do, on either side."""
+        return max(self.test.p_value, self.test_attributes.p_value)
 
 
 def weat(
@@ -88,17 +95,20 @@ def weat(
     method: str = "auto",
     n_resamples: int = 100_000,
     rng: np.random.Generator | int | None = None,
+    statistic: str = "studentized",
 ) -> Weat:
     """Compute the WEAT of target sets `X`, `Y` and attribute sets `A`, `B`, each (n, d), one vector a word.
 
-    Hypothesis of no association: the words of X and Y do not differ in their association with A rather than B, so that
-    every way to part them into sets of these sizes is as likely as the one observed. With
+    Hypothesis of no association: the words of X and Y do not differ in their association with A rather than B, or those
+    of A and B do not differ in theirs with X rather than Y, so that every way to part them into sets of these sizes is
+    as likely as the one observed. With
 
         s(w, A, B) = mean over a in A of cos(w, a)  -  mean over b in B of cos(w, b)
 
     the effect size is d = (mean of s over X - mean of s over Y) / std of s over X and Y, and p is the share of
     partitions whose difference of means is at least as extreme (Caliskan, Bryson and Narayanan 2017, Science 356; Sadhu
-    et al. 2024, appendix B.1).
+    et al. 2024, appendix B.1). They part the target words alone (`test`); that other attribute words would do as well
+    is asked by `test_attributes`, and of both by `p_association`.
 
     Args:
         X: target vectors (nx, d), nx >= 1; the sets may differ in size.
@@ -110,16 +120,27 @@ def weat(
         method: auto, exact or sampled (`permutation`).
         n_resamples: partitions drawn where they are sampled.
         rng: their generator, or a seed.
+        statistic: what partitions are compared by, studentized or difference (`permutation_test`).
 
     Raises:
         InputError: NaN, zero vectors, different dimensions, sets without words, an unknown name; `ConstantScoresError`
             if all words have the same association.
     """
     x, y = target_scores(X, Y, A, B)
-    test = permutation_test_of_scores(
-        x, y, alternative=alternative, method=method, n_resamples=n_resamples, rng=rng, noise=COSINE_NOISE
+    rng = generator_from(rng)
+    test, test_attributes = (
+        permutation_test_of_scores(
+            *scores,
+            alternative=alternative,
+            method=method,
+            n_resamples=n_resamples,
+            rng=rng,
+            statistic=statistic,
+            noise=COSINE_NOISE,
+        )
+        for scores in ((x, y), target_scores(A, B, X, Y))
     )
-    return Weat(effect_size_of_scores(x, y, std, noise=COSINE_NOISE), x, y, test, std)
+    return Weat(effect_size_of_scores(x, y, std, noise=COSINE_NOISE), x, y, test, test_attributes, std)
 
 
 def measure_weat(

@@ -25,6 +25,7 @@ from prasanga.associations.estimates import (
     describe_category,
     measure_cosines,
     not_computed,
+    test_words,
     word_rows,
 )
 from prasanga.associations.intervals import draw_resampling, interval
@@ -176,6 +177,10 @@ def category_numbers(
     x, y, a, b = usable.words
     permuted, names = (a, b, x, y), ("log_probability", model)
     linear = terms.terms == "mean"
+    tests = test_words(cosines, settings, category=category.name, seed=seed, names=names)
+    if not linear:
+        rng = generator(seed, "p_attributes", *names, category.name)
+        tests = tests._replace(attributes=terms.test_terms(settings, rng))
     known = measure_cosines(
         cosines,
         settings if linear else replace(settings, n_resamples=0, n_shuffles=0),
@@ -183,6 +188,7 @@ def category_numbers(
         words=permuted,
         seed=seed,
         names=names,
+        tests=tests,
     )
     columns, without = dict(known.columns), known.without
     if not linear:
@@ -209,6 +215,7 @@ def category_numbers(
         alternative=settings.alternative,
         n_resamples=settings.n_permutations,
         rng=generator(seed, "p_sentences", *names, category.name),
+        statistic="difference",
     ).p_value
     return columns, _word_rows(cosines, scale, terms, permuted, category, without)
 
@@ -274,7 +281,7 @@ def _word_rows(
 # The sentences of a word are nearly the same sentence, so the test moves an attribute word with all its sentences
 # (`p_stimuli`). The program of the paper moves single sentences (`p_sentences`); that p is below .05 far too often
 # where there is no effect. Everything else is as for SEAT, with the roles of targets and attributes exchanged:
-# intervals resample attribute words, and the terms of the targets.
+# intervals resample attribute words, and the terms of the targets, and `p_attributes` deals these terms.
 
 
 _TEXT, _NUMBER, _COUNT, _FLAG = pa.string(), pa.float64(), pa.int64(), pa.bool_()
@@ -300,8 +307,8 @@ ESTIMATES_SCHEMA = pa.schema(
 """Columns of the table of estimates, those of SEAT as far as they mean the same.
 
 Sets stand as they were measured: with `exchanged`, those of the category's attributes are the targets. `p_stimuli`
-moves attribute words, `p_sentences` sentences. `masked_as_one` names the attributes of several pieces that one mask
-stood for (`pieces` first).
+moves attribute words, `p_attributes` the terms of the targets, `p_sentences` sentences. `masked_as_one` names the
+attributes of several pieces that one mask stood for (`pieces` first).
 """
 WORDS_SCHEMA = pa.schema([("category", _TEXT), ("model", _TEXT), *WORD_FIELDS])
 """Columns of the table of words. Of an attribute (a, b) the association is the mean of s over its sentences; of a

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import logging
+import math
 import operator
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, SupportsIndex
 
@@ -18,7 +20,8 @@ from numpy.typing import NDArray
 
 from prasanga.associations.cosines import Cosines, Counts
 from prasanga.associations.effects import STD_CONVENTIONS
-from prasanga.associations.estimates import ShuffledControl
+from prasanga.associations.estimates import ShuffledControl, TestSettings
+from prasanga.associations.permutation import PermutationTest, test_of_statistics
 from prasanga.associations.vectors import FloatArray, choice
 from prasanga.base.errors import InputError
 from prasanga.base.progress import progress
@@ -446,6 +449,26 @@ class TermScores:
         count = int(np.count_nonzero(np.abs(effects) >= abs(observed) * (1 - _TIE)))
         low, high = np.quantile(effects, [0.025, 0.975])
         return ShuffledControl(float(low), float(high), (count + 1) / (n_shuffles + 1))
+
+    def test_terms(self, settings: TestSettings, rng: np.random.Generator) -> PermutationTest:
+        """Test whether other terms would do, by dealing them into sets of the same sizes.
+
+        Their probabilities are added anew in each deal. All deals are counted if they are no more than would be drawn.
+        """
+        total = math.comb(self.n_terms, self.n_first)
+        if exact := total <= settings.n_permutations:
+            in_first = np.zeros((total, self.n_terms), dtype=bool)
+            for row, first in zip(in_first, combinations(range(self.n_terms), self.n_first), strict=True):
+                row[list(first)] = True
+        else:
+            order = np.tile(np.arange(self.n_terms), (settings.n_permutations, 1))
+            in_first = rng.permuted(order, axis=1) < self.n_first
+        rows = max(1, _BLOCK // len(self.fill))
+        dealt = np.concatenate(
+            [self._difference(self.dealt(in_first[start : start + rows])) for start in range(0, len(in_first), rows)]
+        )
+        observed = float(self._difference(self.sentence_scores[None])[0])
+        return test_of_statistics(dealt, observed, total, settings.alternative, exact=exact)
 
     def term_associations(self) -> FloatArray:
         """Return the association of each term, (n_terms,).

@@ -442,7 +442,10 @@ class Settings:
 
     def _test(self, *, twin: bool = False) -> Values:
         """Return how effects are tested; of twins the effect and its p are all that is shown."""
-        names = ("std", "alternative", "n_permutations", "interval", "n_resamples", "resample_attributes", "n_shuffles")
+        names = (
+            *("std", "alternative", "statistic", "n_permutations"),
+            *("interval", "n_resamples", "resample_attributes", "n_shuffles"),
+        )
         test = {name: self._config["associations"][name] for name in names}
         return {**test, "n_resamples": 0, "n_shuffles": 0} if twin else test
 

@@ -267,7 +267,7 @@ def _effect(row: Mapping[str, Any]) -> str:
     interval = "no interval"
     if row["ci_low"] is not None and row["ci_high"] is not None:
         interval = f"95 % interval {_two(row['ci_low'])} to {_two(row['ci_high'])}"
-    holm = row["p_stimuli_holm"]
+    holm = row["p_association_holm"]
     corrected = "no p after correction" if holm is None else f"p {equals_probability(holm)} by Holm"
     return f"{_two(row['effect_size'])} ({', '.join(where)}; {interval}; {corrected})"
 

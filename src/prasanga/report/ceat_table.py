@@ -1,13 +1,14 @@
 """The estimates of CEAT in the layout of Sadhu et al. (2024), Table 5, and which of its cells have a mark.
 
 The layout has a row for each category and sample mode and a column for each model and segment length. An asterisk marks
-p_stimuli < .05, the p that asks about other words; in the paper it marks what is not significant by the p of the draws.
+p_association < .05, the p that asks about other words; in the paper it marks what is not significant by the p of the
+draws.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -74,15 +75,12 @@ _SIDES = {
 }
 
 HOLM = Marking(
-    "p_stimuli_holm",
+    "p_association_holm",
     0.05,
-    "p_stimuli_holm < .05: permutation of the target words, corrected by Holm over all tests of words"
-    " in the study (CEAT, SEAT, WEAT and log-probability bias together).",
+    "p_association_holm < .05: permutation of the target words and of the attribute words, the larger p,"
+    " corrected by Holm over all tests of words in the study (CEAT, SEAT, WEAT and log-probability bias together).",
 )
 """The recommended mark."""
-
-HOLM_OF_ATTRIBUTES = replace(HOLM, note=HOLM.note.replace("target words", "attribute words"))
-"""The same of log-probability bias, whose test moves attribute words."""
 
 NOT_BY_DRAWS = Marking(
     "p_draws",

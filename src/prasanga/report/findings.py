@@ -1,7 +1,7 @@
 """What the table of estimates says, in plain sentences that carry their uncertainty and their limits with them.
 
 Each function makes one finding from the table, or none where it does not apply. The sentences claim what the numbers
-allow: p_stimuli and the interval ask about other words, p_draws only about other draws from the same contexts.
+allow: p_association and the interval ask about other words, p_draws only about other draws from the same contexts.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def other_method(method: str, table: pl.DataFrame) -> str | None:
     missing = len(table) - len(rows)
     if not rows:
         return f"{method}: none of {missing} rows could be computed." if missing else None
-    found = sum(is_number(row["p_stimuli_holm"]) and row["p_stimuli_holm"] < ALPHA for row in rows)
+    found = sum(is_number(row["p_association_holm"]) and row["p_association_holm"] < ALPHA for row in rows)
     row = max(rows, key=lambda row: abs(row["effect_size"]))
     interval = "no interval over words"
     if is_number(row["ci_low"]) and is_number(row["ci_high"]):
@@ -104,7 +104,7 @@ def other_method(method: str, table: pl.DataFrame) -> str | None:
     twin = f"; random twin {_two(row['twin_effect_size'])}" if is_number(row["twin_effect_size"]) else ""
     left = f" ({missing} more could not be computed)" if missing else ""
     return (
-        f"{method}: {found} of {len(rows)} rows {_verb(found, 'has', 'have')} p_stimuli < .05 after Holm's"
+        f"{method}: {found} of {len(rows)} rows {_verb(found, 'has', 'have')} p_association < .05 after Holm's"
         f" correction{left}; the largest effect is {_two(row['effect_size'])} ({row['category']}, {row['model']};"
         f" {interval}{twin}).{_why_both(row)}"
     )
@@ -112,10 +112,10 @@ def other_method(method: str, table: pl.DataFrame) -> str | None:
 
 def _why_both(row: dict[str, Any]) -> str:
     """Return what is to be said where an effect is significant and its interval holds zero; else nothing."""
-    numbers = (row["p_stimuli_holm"], row["ci_low"], row["ci_high"])
+    numbers = (row["p_association_holm"], row["ci_low"], row["ci_high"])
     if not all(map(is_number, numbers)) or numbers[0] >= ALPHA or not numbers[1] <= 0 <= numbers[2]:
         return ""
-    return " Its interval holds zero: it takes other attribute words into account as well, and the test does not."
+    return " Its interval holds zero: it changes words on both sides at a time, the tests those of one side."
 
 
 def by_chance(tests: int) -> str:
@@ -125,21 +125,23 @@ def by_chance(tests: int) -> str:
 
 
 def significance(ceat: pl.DataFrame) -> str | None:
-    """Return how many estimates have p_stimuli < .05, before and after Holm's correction."""
-    p_values = [cell.estimate["p_stimuli"] for cell in _computed(ceat) if is_number(cell.estimate["p_stimuli"])]
+    """Return how many estimates have p_association < .05, before and after Holm's correction."""
+    estimates = [cell.estimate for cell in _computed(ceat) if is_number(cell.estimate["p_association"])]
+    p_values = [estimate["p_association"] for estimate in estimates]
     if not p_values:
         return None
     total = len(p_values)
     remaining, family = _after_correction(ceat, p_values)
     return (
-        f"{_of(_count_below(p_values), total)} p_stimuli < .05, uncorrected; {by_chance(total)} would be expected if"
-        f" the target words made no difference. With Holm's correction for {family}, {remaining}"
-        f" {_verb(remaining, 'remains', 'remain')}. Estimates that share words are not independent of each other."
+        f"{_of(_count_below(p_values), total)} p_association < .05, uncorrected; {by_chance(total)} at most would be"
+        f" expected if the target words or the attribute words made no difference. With Holm's correction for {family},"
+        f" {remaining} {_verb(remaining, 'remains', 'remain')}. Estimates that share words are not independent of each"
+        " other."
     )
 
 
 def largest_effect(ceat: pl.DataFrame) -> str | None:
-    """Return the strongest effect of all, with the interval of its draws and p_stimuli."""
+    """Return the strongest effect of all, with the interval of its draws and p_association."""
     cells = list(_computed(ceat))
     if not cells:
         return None
@@ -453,14 +455,14 @@ def _in_full(cell: _Cell) -> str:
     interval = ""
     if is_number(estimate["ci_low"]) and is_number(estimate["ci_high"]):
         interval = f"95 % interval over words {_two(estimate['ci_low'])} to {_two(estimate['ci_high'])}; "
-    corrected = estimate.get("p_stimuli_holm")
+    corrected = estimate.get("p_association_holm")
     holm = (
         f", {equals_probability(corrected).removeprefix('= ')} after Holm's correction" if is_number(corrected) else ""
     )
     return (
         f"{_two(cell.effect)} ({category.name}, {cell.model}, {cell.length} words, {cell.mode} draws; {interval}"
-        f"p_stimuli {equals_probability(estimate['p_stimuli'])}{holm}): the model associates {category.target_x}, more"
-        f" than {category.target_y}, with {kept} rather than {other}."
+        f"p_association {equals_probability(estimate['p_association'])}{holm}): the model associates"
+        f" {category.target_x}, more than {category.target_y}, with {kept} rather than {other}."
     )
 
 
@@ -482,7 +484,7 @@ def _after_correction(ceat: pl.DataFrame, p_values: Sequence[Any]) -> tuple[int,
         return _holm(p_values), f"{len(p_values)} tests"
     n_tests = cells[0]["n_tests"]
     which = f"the {n_tests} tests of the study" if n_tests > len(p_values) else f"{n_tests} tests"
-    return _count_below([row["p_stimuli_holm"] for row in cells]), which
+    return _count_below([row["p_association_holm"] for row in cells]), which
 
 
 def _holm(p_values: Sequence[Any]) -> int:

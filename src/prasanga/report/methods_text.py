@@ -102,11 +102,15 @@ _MEANINGS: dict[str, str | Mapping[str, str]] = {
         "without-replacement": "a context is used once while its stimulus has enough of them",
         "with-replacement": "every draw is from all contexts of a stimulus",
     },
-    "associations.n_permutations": "partitions drawn for p_stimuli where there are too many to count them all",
+    "associations.n_permutations": "partitions drawn for a permutation test where there are too many to count them all",
     "associations.alternative": {
-        "two-sided": "p_stimuli counts partitions as far from zero as the one observed, or farther, on either side",
-        "greater": "p_stimuli counts one side: a negative effect cannot be significant, as in the papers' programs",
-        "less": "p_stimuli counts one side: a positive effect cannot be significant",
+        "two-sided": "tests of words count partitions as far from zero as the one observed, or farther, on either side",
+        "greater": "tests of words count one side: a negative effect cannot be significant, as in the papers' programs",
+        "less": "tests of words count one side: a positive effect cannot be significant",
+    },
+    "associations.statistic": {
+        "studentized": "tests of words compare differences over their standard errors where sets differ in size",
+        "difference": "tests of words compare differences, also of sets that differ in size, as the papers' programs",
     },
     "associations.interval": {
         "bca": "interval over words and contexts: bootstrap, corrected for bias and acceleration",
@@ -217,9 +221,10 @@ _FIXED: tuple[tuple[tuple[str, ...], str], ...] = (
     (_VECTORS, "Association of a word: mean cosine with the first attribute set minus mean cosine with the second."),
     (
         tuple(METHODS),
-        "p_stimuli: permutation of the target words (in log-probability bias of the attribute words), in CEAT one"
-        " relabelling for all draws; every partition is counted where that is possible, else p is (count + 1) /"
-        " (drawn + 1). Corrected over all tests of words of the study, by Holm and by Benjamini and Hochberg.",
+        "p_stimuli: permutation of the target words, p_attributes: of the attribute words (in log-probability bias the"
+        " other way round), in CEAT by their mean associations over all contexts; every partition is counted where that"
+        " is possible, else p is (count + 1) / (drawn + 1). p_association is the larger of the two, corrected over all"
+        " tests of words of the study, by Holm and by Benjamini and Hochberg.",
     ),
     (tuple(METHODS), "The interval over words is given where every resampled set has at least eight words."),
     (
@@ -342,9 +347,10 @@ QUANTITIES = (
         " time.",
     ),
     Quantity(
-        "p_stimuli",
+        "p_association",
         _OF_WORDS,
-        "Whether other words would do: permutation of the words. This is the p to call an effect significant by.",
+        "Whether other words would do: permutation of the target words (p_stimuli) and of the attribute words"
+        " (p_attributes), the larger p of the two. This is the p to call an effect significant by.",
         "The words were chosen, not drawn at random, and with few of them p cannot be small: four and four have 70"
         " partitions.",
     ),

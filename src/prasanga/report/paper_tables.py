@@ -1,7 +1,7 @@
 """A study's results in the layouts of the papers' tables: Tables 4, 5, 6 of Sadhu et al., 3, 4, 9 of Sahoo et al.
 
 Only what the study measured is shown. What the paper's table has besides is a column or cell without a number, and a
-note says why. Marks follow the study's preset: by Holm-corrected p_stimuli, or with `paper` by the p of the paper.
+note says why. Marks follow the study's preset: by Holm-corrected p_association, or with `paper` by the p of the paper.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import polars as pl
 from prasanga.base.errors import InputError
 from prasanga.methods import FAMILY
 from prasanga.report import ceat_table
-from prasanga.report.ceat_table import HOLM, HOLM_OF_ATTRIBUTES, LARGE, NOT_BY_DRAWS, Marking
+from prasanga.report.ceat_table import HOLM, LARGE, NOT_BY_DRAWS, Marking
 from prasanga.report.grid import (
     Category,
     Estimate,
@@ -53,7 +53,7 @@ _AXES = {"sahoo_table3": "gender and religion", "sahoo_table4": "gender and cast
 _METHODS = {"weat": "WEAT", "seat": "SEAT", "ceat": "CEAT", "log_probability_bias": "Log-probability bias"}
 _NEEDED = ("category", "target_x", "target_y", "attribute_a", "attribute_b", "model", "effect_size", "dropped")
 _CONVENTIONS = (
-    *("std", "alternative", "n_samples", "variance", "tau2_method", "draws", "pool"),
+    *("std", "alternative", "statistic", "n_samples", "variance", "tau2_method", "draws", "pool"),
     *("sentence_vector", "unit", "average", "method", "forms", "pieces", "terms"),
 )
 _WIDTH = 10
@@ -276,7 +276,7 @@ def _exchange(tables: Tables) -> list[str]:
 def _table_4_marking(method: str, preset: str) -> Marking:
     """Return the marking of a method in Table 4; of SEAT, too, the program of Sadhu et al. permutes words."""
     if preset != "paper":
-        return HOLM_OF_ATTRIBUTES if method == "log_probability_bias" else HOLM
+        return HOLM
     if method == "ceat":
         return Marking("p_draws", 0.05, "p_draws < .05, as in the paper; it says nothing about other words.")
     if method == "log_probability_bias":

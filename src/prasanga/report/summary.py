@@ -271,7 +271,8 @@ _NEEDED = ("category", "model", "effect_size", "dropped")
 """The columns without which nothing can be said of a table of estimates."""
 
 CONVENTIONS = (
-    *("std", "alternative", "interval", "n_resamples", "resample_attributes", "n_shuffles", "n_permutations"),
+    *("std", "alternative", "statistic", "interval", "n_resamples", "resample_attributes", "n_shuffles"),
+    *("n_permutations",),
     *("variance", "tau2_method", "draws", "pool", "n_samples", "band"),
     *("sentence_vector", "unit", "average", "vectors", "method", "forms", "pieces", "terms", "seed"),
 )
@@ -282,8 +283,9 @@ _WHERE = (
     *("model", "segment_length", "sample_mode"),
 )
 _OF_EFFECT = (
-    *("effect_size", "ci_low", "ci_high", "p_stimuli", "p_stimuli_holm", "p_draws"),
-    *("leave_out_low", "leave_out_high", "shuffled_low", "shuffled_high", "twin_effect_size", "twin_p_stimuli"),
+    *("effect_size", "ci_low", "ci_high", "p_stimuli", "p_attributes", "p_association"),
+    *("p_association_holm", "p_draws"),
+    *("leave_out_low", "leave_out_high", "shuffled_low", "shuffled_high", "twin_effect_size", "twin_p_association"),
 )
 _OF_PERCENTAGE = (
     *("bias_percentage", "ci_low", "ci_high", "exact_low", "exact_high"),
@@ -328,8 +330,8 @@ def summary_of_estimates(table: pl.DataFrame) -> dict[str, Any]:
     rows = list(table.iter_rows(named=True))
     computed = [row for row in rows if is_number(row["effect_size"])]
     tests = [row["n_tests"] for row in computed if is_number(row.get("n_tests"))]
-    significant = sum(_below(row.get("p_stimuli_holm")) for row in computed)
-    tested = sum(is_number(row.get("p_stimuli_holm")) for row in computed)
+    significant = sum(_below(row.get("p_association_holm")) for row in computed)
+    tested = sum(is_number(row.get("p_association_holm")) for row in computed)
     return known(
         {
             "categories": sorted(set(table["category"]), key=natural_order),
@@ -343,7 +345,7 @@ def summary_of_estimates(table: pl.DataFrame) -> dict[str, Any]:
             "level": ALPHA,
             "n_tests": tests[0] if tests else None,
             "n_tested": tested,
-            "n_significant": sum(_below(row.get("p_stimuli")) for row in computed),
+            "n_significant": sum(_below(row.get("p_association")) for row in computed),
             "n_significant_holm": significant if tested else None,
             "largest": _largest(computed),
             "twin": _twin([row.get("twin_effect_size") for row in computed], of=0),
@@ -446,7 +448,7 @@ def _largest(computed: Sequence[Estimate]) -> dict[str, Any] | None:
     why = {
         **dict.fromkeys(("ci_low", "ci_high"), no_interval),
         **dict.fromkeys(("segment_length", "sample_mode", "p_draws"), "the method has none"),
-        **dict.fromkeys(("twin_effect_size", "twin_p_stimuli"), _NO_TWIN),
+        **dict.fromkeys(("twin_effect_size", "twin_p_association"), _NO_TWIN),
     }
     return known({**{name: row.get(name) for name in _WHERE}, **{name: row.get(name) for name in _OF_EFFECT}}, why)
 

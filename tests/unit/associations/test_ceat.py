@@ -157,15 +157,30 @@ def test_hedges_variance_by_hand() -> None:
     assert by_association.combined != result.combined
 
 
-def test_target_scores_are_means_over_draws_and_carry_p_stimuli() -> None:
+def test_target_scores_are_means_over_draws() -> None:
     result = ceat(random_embeddings(9), (X, Y), (A, B), n_samples=50, rng=1)
     assert result.scores.shape == (50, 7)
     means = [math.fsum(result.scores[:, j]) / 50 for j in range(7)]
     np.testing.assert_allclose(result.target_scores, means, rtol=1e-12)
-    test = result.test_stimuli()
-    assert test.statistic == pytest.approx(result.differences.mean(), rel=1e-10)
-    assert test.p_value == permutation_test_of_scores(means[:3], means[3:]).p_value
-    assert (test.exact, test.n_partitions) == (True, 35)
+
+
+def test_the_tests_of_words_rest_on_all_contexts_and_on_no_draw() -> None:
+    embeddings = random_embeddings(9)
+    one, other = (ceat(embeddings, (X, Y), (A, B), n_samples=50, rng=seed) for seed in (1, 2))
+    mean = {w: (v / np.linalg.norm(v, axis=1, keepdims=True)).mean(axis=0) for w, v in embeddings.items()}
+    x, y, a, b = ([mean[word] for word in side] for side in (X, Y, A, B))
+    words = [w @ (np.mean(a, axis=0) - np.mean(b, axis=0)) for w in (*x, *y)]
+    attributes = [w @ (np.mean(x, axis=0) - np.mean(y, axis=0)) for w in (*a, *b)]
+    for found, scores, n in ((one.test_stimuli(), words, len(X)), (one.test_attributes(), attributes, len(A))):
+        test = permutation_test_of_scores(scores[:n], scores[n:])
+        assert (found.p_value, found.exact) == (test.p_value, True)
+        assert found.statistic == pytest.approx(test.statistic, rel=1e-10)
+    assert one.p_association == max(one.test_stimuli().p_value, one.test_attributes().p_value) == other.p_association
+
+
+def test_the_test_of_all_contexts_is_what_ever_more_draws_come_to() -> None:
+    result = ceat(random_embeddings(9), (X, Y), (A, B), n_samples=20_000, rng=1)
+    np.testing.assert_allclose(result.target_scores, result.all_contexts.word_scores(), atol=0.02)
 
 
 def test_draws_from_a_seed_repeat_and_use_each_context_once() -> None:

@@ -26,11 +26,12 @@ from prasanga.base.errors import InputError
 COLUMNS = """
     category, category_title, target_x, target_y, attribute_a, attribute_b, model, segment_length, sample_mode,
     effect_size, ci_low, ci_high, interval_note, standard_error, draws_low, draws_high, p_draws, log_p_draws, tau2, q,
-    i2, p_stimuli, p_stimuli_exact, n_partitions, p_stimuli_low, p_stimuli_high, p_stimuli_holm, p_stimuli_bh, n_tests,
-    twin_effect_size, twin_p_stimuli, shuffled_low, shuffled_high, p_shuffled, leave_out_low, leave_out_high,
+    i2, p_stimuli, p_stimuli_exact, n_partitions, p_stimuli_low, p_stimuli_high, p_attributes, p_attributes_exact,
+    n_attribute_partitions, p_association, p_association_holm, p_association_bh, n_tests,
+    twin_effect_size, twin_p_association, shuffled_low, shuffled_high, p_shuffled, leave_out_low, leave_out_high,
     smallest_effect, contexts_enough, draws_settled, n_x, n_y, n_a, n_b, listed_x, listed_y, listed_a, listed_b,
-    dropped, n_samples, contexts_min, std, alternative, interval, resample_attributes, n_resamples, n_shuffles,
-    n_permutations, variance, tau2_method, draws, pool, match, window, pieces, band, seed
+    dropped, n_samples, contexts_min, std, alternative, statistic, interval, resample_attributes, n_resamples,
+    n_shuffles, n_permutations, variance, tau2_method, draws, pool, match, window, pieces, band, seed
 """
 FLOWERS, INSECTS = ["গোলাপ", "বেলি", "জবা"], ["মশা", "মাছি", "পিঁপড়া"]
 PLEASANT, UNPLEASANT = ["শান্তি", "স্বর্গ", "ভালোবাসা", "স্বর্গ"], ["ঘৃণা", "হত্যা", "হত্যা"]
@@ -87,7 +88,9 @@ def test_a_row_says_how_it_was_made() -> None:
             draws="with-replacement",
             pool="per_length",
             band=0.25,
-            test=TestSettings(std="pooled", alternative="less", n_permutations=99, n_resamples=0, n_shuffles=0),
+            test=TestSettings(
+                std="pooled", alternative="less", statistic="difference", n_permutations=99, n_resamples=0, n_shuffles=0
+            ),
             seed=5,
         )
     )
@@ -100,6 +103,7 @@ def test_a_row_says_how_it_was_made() -> None:
         "n_samples": 30,
         "std": "pooled",
         "alternative": "less",
+        "statistic": "difference",
         "interval_note": "no interval was asked for (associations.n_resamples is 0)",
         "n_resamples": 0,
         "band": 0.25,
@@ -133,6 +137,11 @@ def test_numbers_equal_ceat_with_the_named_draws(mode: str, names: tuple[str, ..
         (heterogeneity.tau2, heterogeneity.q, heterogeneity.i2), rel=1e-9
     )
     assert (found["p_stimuli"], found["n_partitions"], found["p_stimuli_exact"]) == (test.p_value, 20, True)
+    attributes = expected.test_attributes()
+    assert (found["p_attributes"], found["n_attribute_partitions"], found["p_attributes_exact"]) == (
+        pytest.approx(attributes.p_value), attributes.n_partitions, True,
+    )  # fmt: skip
+    assert found["p_association"] == expected.p_association
 
 
 def test_the_order_of_rows_makes_no_difference() -> None:
@@ -149,6 +158,11 @@ def test_fixed_draws_are_shared_by_models_and_random_ones_are_not() -> None:
     assert row("fixed")["effect_size"] != row("random")["effect_size"]
 
 
+OF_TESTS = {
+    name for name in CEAT_SCHEMA.names if name.startswith(("p_stimuli", "p_attributes", "p_association", "smallest"))
+}
+
+
 def test_fixed_draws_keep_to_the_contexts_that_all_models_have() -> None:
     given = vectors()
     lost = {word: ids[0] for word, (ids, _) in given.items()}
@@ -156,7 +170,9 @@ def test_fixed_draws_keep_to_the_contexts_that_all_models_have() -> None:
     fewer = {word: (ids[1:], array[1:]) for word, (ids, array) in given.items()}
     assert all(lost[word] not in common[word] for word in given)
     full, reduced = (row("fixed", vectors=v, common=common) for v in (given, fewer))
-    assert full == reduced  # whatever else a model has, nothing but the common contexts is drawn
+    # whatever else a model has, nothing but the common contexts is drawn; the test of words takes all
+    assert {name for name in full if full[name] != reduced[name]} <= OF_TESTS
+    assert {name: full[name] for name in OF_TESTS} == {name: row("random")[name] for name in OF_TESTS}
     assert full["contexts_min"] == 11
     assert full["effect_size"] != row("fixed")["effect_size"]
     assert row("random", common=common) == row("random")
@@ -197,7 +213,7 @@ def test_a_category_that_cannot_be_computed_is_a_row_with_the_reason(leave_out: 
     assert reason in found["dropped"]
     numbers = CEAT_SCHEMA.names[CEAT_SCHEMA.names.index("effect_size") : CEAT_SCHEMA.names.index("n_samples")]
     shown = [name for name in numbers if name not in {"n_x", "n_y", "n_a", "n_b", "dropped"} and "listed" not in name]
-    assert [found[name] for name in shown] == [None] * 30
+    assert [found[name] for name in shown] == [None] * len(shown)
     assert found["listed_x"] == 3
 
 
@@ -285,6 +301,7 @@ def test_settings_are_checked(changed: dict, message: str) -> None:
         ({"n_shuffles": 1.5}, "associations.n_shuffles: 1.5"),
         ({"std": "union"}, "associations.std: 'union' .* Write union_ddof1 or union_ddof0 or pooled"),
         ({"alternative": "both"}, "associations.alternative: 'both' .* Write two-sided or greater or less"),
+        ({"statistic": "t"}, "associations.statistic: 't' .* Write studentized or difference"),
         ({"interval": "t"}, "associations.interval: 't' .* Write bca or studentized"),
     ],
 )

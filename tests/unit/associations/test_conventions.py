@@ -63,7 +63,8 @@ def test_effect_sizes(case: str, std: str) -> None:
 @pytest.mark.parametrize("unit", [1, 1 / 3, 1e-7])
 def test_exact_p(case: str, alternative: str, unit: float) -> None:
     (x, y), _, p_values, n_partitions = CASES[case]
-    test = permutation_test_of_scores([unit * s for s in x], [unit * s for s in y], alternative=alternative)
+    x, y = ([unit * score for score in side] for side in (x, y))
+    test = permutation_test_of_scores(x, y, alternative=alternative, statistic="difference")
     assert (test.exact, test.n_partitions, test.n_resamples) == (True, n_partitions, 0)
     assert test.p_value == pytest.approx(float(Fraction(p_values[alternative])), rel=1e-14)
     assert (test.ci_low, test.ci_high) == (test.p_value, test.p_value)

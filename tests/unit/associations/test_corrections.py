@@ -107,30 +107,40 @@ def test_a_table_is_one_family() -> None:
     table = pa.table(
         {
             "category": ["C1", "C2", "C3", "C4"],
-            "p_stimuli": [0.03, None, 0.01, 0.02],
-            "p_stimuli_holm": pa.nulls(4, pa.float64()),
-            "p_stimuli_bh": pa.nulls(4, pa.float64()),
+            "p_association": [0.03, None, 0.01, 0.02],
+            "p_association_holm": pa.nulls(4, pa.float64()),
+            "p_association_bh": pa.nulls(4, pa.float64()),
             "n_tests": pa.nulls(4, pa.int64()),
             "seed": [1, 1, 1, 1],
         }
     )
     result = corrected(table)
     assert result.schema == table.schema
-    assert result["p_stimuli_holm"].to_pylist() == [pytest.approx(0.04), None, pytest.approx(0.03), pytest.approx(0.04)]
-    assert result["p_stimuli_bh"].to_pylist() == [pytest.approx(0.03), None, pytest.approx(0.03), pytest.approx(0.03)]
+    assert result["p_association_holm"].to_pylist() == [
+        pytest.approx(0.04),
+        None,
+        pytest.approx(0.03),
+        pytest.approx(0.04),
+    ]
+    assert result["p_association_bh"].to_pylist() == [
+        pytest.approx(0.03),
+        None,
+        pytest.approx(0.03),
+        pytest.approx(0.03),
+    ]
     assert result["n_tests"].to_pylist() == [3, None, 3, 3]
-    assert result["p_stimuli"].to_pylist() == [0.03, None, 0.01, 0.02]
+    assert result["p_association"].to_pylist() == [0.03, None, 0.01, 0.02]
 
 
 def test_columns_are_added_where_they_are_missing() -> None:
     result = corrected(pa.table({"p_sentences": [0.5, float("nan")]}), "p_sentences")
     assert result.column_names == ["p_sentences", "p_sentences_holm", "p_sentences_bh", "n_tests"]
     assert result["n_tests"].to_pylist() == [1, None]
-    empty = corrected(pa.table({"p_stimuli": pa.nulls(2, pa.float64())}))
+    empty = corrected(pa.table({"p_association": pa.nulls(2, pa.float64())}))
     assert empty["n_tests"].to_pylist() == [None, None]
-    assert empty["p_stimuli_bh"].type == pa.float64()
+    assert empty["p_association_bh"].type == pa.float64()
 
 
 def test_a_table_without_the_column_is_refused() -> None:
-    with pytest.raises(InputError, match=r"column: no 'p_stimuli' in the table; it has p\."):
+    with pytest.raises(InputError, match=r"column: no 'p_association' in the table; it has p\."):
         corrected(pa.table({"p": [0.5]}))

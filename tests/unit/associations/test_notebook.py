@@ -25,7 +25,7 @@ def names() -> dict[str, Any]:
 def test_the_snippet_finds_the_effect_that_was_put_in(names: dict[str, Any]) -> None:
     assert 0.5 < names["effect"] < 2
     assert names["ends"].low < names["effect"] < names["ends"].high
-    assert names["p_stimuli"] < 0.05
+    assert names["p_association"] < 0.05
     assert len(names["without"]) == 40
     assert all(abs(value - names["effect"]) < 0.3 for value in names["without"].values())
 

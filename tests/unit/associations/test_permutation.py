@@ -1,5 +1,6 @@
 """Permutation tests: exact p against full enumeration and by hand, ties, sampled p against exact, calibration."""
 
+from collections.abc import Callable
 from itertools import combinations
 from math import comb
 
@@ -11,17 +12,29 @@ from prasanga.associations.effects import ConstantScoresError
 from prasanga.base.errors import InputError
 
 ALTERNATIVES = ["two-sided", "greater", "less"]
+Statistic = Callable[[list[float], list[float]], float]
 
 
-def enumerated(x: np.ndarray, y: np.ndarray, alternative: str) -> float:
+def difference(x: list[float], y: list[float]) -> float:
+    return float(np.mean(x) - np.mean(y))
+
+
+def studentized(x: list[float], y: list[float]) -> float:
+    """The difference over its standard error, which is 0 of sets whose scores are all the same."""
+    error = np.sqrt(np.var(x, ddof=1) / len(x) + np.var(y, ddof=1) / len(y))
+    return difference(x, y) / error if error > 1e-9 else np.copysign(np.inf, difference(x, y))
+
+
+def enumerated(x: np.ndarray, y: np.ndarray, alternative: str, statistic_of: Statistic = difference) -> float:
     """The share of all partitions that count, each listed and its statistic computed from scratch."""
     scores = [*x, *y]
-    observed = np.mean(x) - np.mean(y)
-    tie = 1e-9 * max(map(abs, scores))
+    observed = statistic_of([*x], [*y])
+    tie = 1e-9 * (max(map(abs, scores)) if statistic_of is difference else abs(observed))
+    tie = tie if np.isfinite(tie) else 0.0
     hits = total = 0
     for chosen in combinations(range(len(scores)), len(x)):
         rest = [scores[i] for i in range(len(scores)) if i not in chosen]
-        statistic = np.mean([scores[i] for i in chosen]) - np.mean(rest)
+        statistic = statistic_of([scores[i] for i in chosen], rest)
         hits += {
             "two-sided": abs(statistic) >= abs(observed) - tie,
             "greater": statistic >= observed - tie,
@@ -55,10 +68,59 @@ def test_exact_equals_enumeration(n_x: int, n_y: int, alternative: str) -> None:
     rng = np.random.default_rng(n_x * 100 + n_y)
     for scores in (rng.standard_normal(n_x + n_y), rng.integers(-2, 3, n_x + n_y) * 0.1 - 0.3):  # the latter with ties
         x, y = scores[:n_x], scores[n_x:]
-        result = permutation_test_of_scores(x, y, alternative=alternative)
-        assert result.exact
+        result = permutation_test_of_scores(x, y, alternative=alternative, statistic="difference")
+        assert (result.exact, result.compared) == (True, "difference")
         assert result.n_partitions == comb(n_x + n_y, n_x)
         assert result.p_value == enumerated(x, y, alternative)
+
+
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+@pytest.mark.parametrize(("n_x", "n_y"), [(2, 3), (5, 4), (3, 7), (7, 3), (2, 9)])
+def test_sets_of_different_sizes_are_compared_by_the_studentized_difference(
+    n_x: int, n_y: int, alternative: str
+) -> None:
+    rng = np.random.default_rng(n_x * 100 + n_y)
+    spread = np.repeat([3.0, 1.0], [n_x, n_y])
+    for scores in (rng.standard_normal(n_x + n_y) * spread, rng.integers(-2, 3, n_x + n_y) * 0.1 - 0.3):
+        x, y = scores[:n_x], scores[n_x:]
+        result = permutation_test_of_scores(x, y, alternative=alternative)
+        assert (result.exact, result.compared) == (True, "studentized")
+        assert result.p_value == enumerated(x, y, alternative, studentized)
+        assert result.statistic == pytest.approx(difference([*x], [*y]), rel=1e-12)
+
+
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+def test_sets_of_one_size_and_single_words_have_one_p_by_both_statistics(alternative: str) -> None:
+    rng = np.random.default_rng(1)
+    for n_x, n_y in ((6, 6), (1, 8), (8, 1)):
+        x, y = 3 * rng.standard_normal(n_x), rng.standard_normal(n_y)
+        test = permutation_test_of_scores(x, y, alternative=alternative)
+        assert test == permutation_test_of_scores(x, y, alternative=alternative, statistic="difference")
+    x, y = 3 * rng.standard_normal(6), rng.standard_normal(6)
+    assert enumerated(x, y, alternative) == enumerated(x, y, alternative, studentized)
+
+
+def test_few_words_that_vary_more_than_many_are_not_found_for_that() -> None:
+    """Equal means, 8 against 25 words, 3 to 1: 400 studies, of .05 twenty are expected, with a deviation of 4.4."""
+    rng = np.random.default_rng(2)
+    found = dict.fromkeys(("studentized", "difference"), 0)
+    for study in range(400):
+        x, y = 3 * rng.standard_normal(8), rng.standard_normal(25)
+        for statistic in found:
+            test = permutation_test_of_scores(x, y, method="sampled", n_resamples=199, rng=study, statistic=statistic)
+            found[statistic] += test.p_value <= 0.05
+    assert found["studentized"] <= 0.09 * 400
+    assert found["difference"] >= 0.16 * 400
+
+
+def test_a_studentized_difference_is_the_same_in_any_unit_and_with_sets_exchanged() -> None:
+    rng = np.random.default_rng(3)
+    x, y = 3 * rng.standard_normal(6) + 1, rng.standard_normal(9)
+    test = permutation_test_of_scores(x, y, alternative="greater")
+    for factor in (1e-200, 1e200):
+        assert permutation_test_of_scores(x * factor, y * factor, alternative="greater").p_value == test.p_value
+    assert permutation_test_of_scores(y, x, alternative="less").p_value == test.p_value
+    assert permutation_test_of_scores(x + 1000, y + 1000, alternative="greater").p_value == test.p_value
 
 
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
@@ -96,7 +158,7 @@ def test_strong_negative_effect_is_significant_two_sided() -> None:
 def test_many_words_are_exact_where_p_is_known(n_x: int, n_y: int) -> None:
     # Powers apart, no two subsets tie: the observed partition is the only one so far up, and p is 1 / C(n, k).
     x, y = 10.0 + np.linspace(0, 1, n_x), np.linspace(0, 1, n_y)
-    result = permutation_test_of_scores(x, y, alternative="greater", method="exact")
+    result = permutation_test_of_scores(x, y, alternative="greater", method="exact", statistic="difference")
     assert result.exact
     assert result.p_value * comb(n_x + n_y, n_x) == pytest.approx(1, rel=1e-12)
 
@@ -106,7 +168,8 @@ def test_exact_agrees_with_a_count_by_size_on_zeros_and_ones() -> None:
     n, k, ones, in_x = 40, 17, 20, 12
     x, y = [1] * in_x + [0] * (k - in_x), [1] * (ones - in_x) + [0] * (n - k - ones + in_x)
     expected = sum(comb(ones, a) * comb(n - ones, k - a) for a in range(in_x, k + 1)) / comb(n, k)
-    assert permutation_test_of_scores(x, y, alternative="greater").p_value == pytest.approx(expected, rel=1e-14)
+    test = permutation_test_of_scores(x, y, alternative="greater", statistic="difference")
+    assert test.p_value == pytest.approx(expected, rel=1e-14)
 
 
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
@@ -159,6 +222,8 @@ def test_on_vectors_equals_on_scores() -> None:
         ({"x": [1.0, float("nan")]}, "x: number 1 is nan"),
         ({"y": []}, "y: float64, shape"),
         ({"x": np.arange(23.0), "y": np.arange(23.0), "method": "exact"}, "23 and 23 words .* up to 44"),
+        ({"x": np.arange(14.0), "y": np.arange(15.0), "method": "exact"}, "14 and 15 words .* up to 16,777,216 of a"),
+        ({"statistic": "t"}, "statistic: 't' .* Write 'studentized' or 'difference'"),
     ],
 )
 def test_bad_input(changed: dict, message: str) -> None:

@@ -71,7 +71,11 @@ def test_one_sentence_a_word_is_weat() -> None:
     for which in ("word", "sentence"):
         result = seat(*sets, unit=which)
         assert result.effect_size == pytest.approx(effect_size(x, y, a, b), rel=1e-12)
-        assert result.test.p_value == permutation_test(x, y, a, b).p_value
+        # sentences are compared by the difference, as in the papers
+        compared = "studentized" if which == "word" else "difference"
+        assert result.test.p_value == permutation_test(x, y, a, b, statistic=compared).p_value
+        assert result.test_attributes.p_value == permutation_test(a, b, x, y).p_value
+        assert result.p_association == max(result.test.p_value, result.test_attributes.p_value)
     assert seat(*sets, std="pooled").effect_size == pytest.approx(effect_size(x, y, a, b, std="pooled"), rel=1e-12)
 
 

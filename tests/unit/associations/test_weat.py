@@ -58,7 +58,7 @@ def test_eight_words_against_full_enumeration(n_x: int, shift: float, alternativ
     words, a, b = rng.normal(size=(8, 6)), rng.normal(size=(3, 6)), rng.normal(size=(4, 6))
     words[:n_x] += shift * (a.mean(axis=0) - b.mean(axis=0))
     words[-1] = 2 * words[0]  # the same direction: a tie between the sets
-    result = weat(words[:n_x], words[n_x:], a, b, alternative=alternative)
+    result = weat(words[:n_x], words[n_x:], a, b, alternative=alternative, statistic="difference")
 
     def cosine(u: np.ndarray, v: np.ndarray) -> float:
         return float(u @ v / np.sqrt(u @ u) / np.sqrt(v @ v))
@@ -66,6 +66,10 @@ def test_eight_words_against_full_enumeration(n_x: int, shift: float, alternativ
     s = np.array([np.mean([cosine(w, u) for u in a]) - np.mean([cosine(w, v) for v in b]) for w in words])
     assert result.effect_size == pytest.approx((s[:n_x].mean() - s[n_x:].mean()) / s.std(ddof=1), rel=1e-12)
     assert result.test.p_value == pytest.approx(full_enumeration(s[:n_x], s[n_x:], alternative), abs=1e-12)
+    c = np.array([np.mean([cosine(w, u) for u in words[:n_x]]) - np.mean([cosine(w, v) for v in words[n_x:]])
+                  for w in (*a, *b)])  # fmt: skip
+    assert result.test_attributes.p_value == pytest.approx(full_enumeration(c[:3], c[3:], alternative), abs=1e-12)
+    assert result.p_association == max(result.test.p_value, result.test_attributes.p_value)
 
 
 def test_symmetry_scale_and_sampling() -> None:
@@ -123,6 +127,10 @@ def test_a_row_has_the_numbers_and_names_what_was_left_out() -> None:
     assert row["effect_size"] == pytest.approx(0.8 / np.sqrt(2.08 / 3), rel=1e-12)
     assert row["p_stimuli"] == pytest.approx(4 / 6)
     assert (row["p_stimuli_exact"], row["n_partitions"]) == (True, 6)
+    # the pleasant words are one word twice, as are the unpleasant: no other pair of them parts A from B
+    assert row["p_attributes"] == pytest.approx(2 / 6)
+    assert (row["p_attributes_exact"], row["n_attribute_partitions"]) == (True, 6)
+    assert row["p_association"] == row["p_stimuli"]
     assert [row[f"n_{side}"] for side in "xyab"] == [2, 2, 2, 2]
     assert [row[f"listed_{side}"] for side in "xyab"] == [3, 2, 2, 2]
     assert row["dropped"] == "বেলি: out of vocabulary: neither it nor one of its 1 variants"
@@ -131,7 +139,7 @@ def test_a_row_has_the_numbers_and_names_what_was_left_out() -> None:
     assert (row["category"], row["target_x"], row["attribute_b"]) == ("C1", "flowers", "unpleasant")
     assert row["ci_low"] is None  # two words a set are too few for an interval
     assert row["interval_note"]
-    assert row["p_stimuli_holm"] is row["twin_effect_size"] is None  # of the whole study, gathered later
+    assert row["p_association_holm"] is row["twin_effect_size"] is None  # of the whole study, gathered later
     targets = {word["stimulus"]: word["association"] for word in words if word["role"] in "xy"}
     assert targets == pytest.approx({"গোলাপ": 1.0, "জবা": -0.2, "মশা": -1.0, "মাছি": 0.2})
     assert [word["set"] for word in words] == ["flowers"] * 2 + ["insects"] * 2 + ["pleasant"] * 2 + ["unpleasant"] * 2

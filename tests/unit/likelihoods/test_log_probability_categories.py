@@ -126,6 +126,8 @@ def test_the_effect_is_that_of_the_formula(terms: str, measure: Callable[..., Ca
     assert estimate["p_stimuli"] == pytest.approx(np.mean([abs(split) >= observed - 1e-12 for split in splits]))
     assert (estimate["n_partitions"], estimate["p_stimuli_exact"]) == (20, True)
     assert estimate["p_sentences"] < estimate["p_stimuli"]
+    assert (estimate["n_attribute_partitions"], estimate["p_attributes_exact"]) == (70, True)
+    assert estimate["p_association"] == max(estimate["p_stimuli"], estimate["p_attributes"])
     assert [estimate[f"n_{side}"] for side in "xyab"] == [4, 4, 3, 3]
     assert (estimate["n_sentences_a"], estimate["n_sentences_b"], estimate["n_templates"]) == (6, 6, 2)
     assert (estimate["terms"], estimate["pieces"], estimate["exchanged"]) == (terms, "all", False)
@@ -209,7 +211,7 @@ def test_the_columns_join_those_of_other_methods(measure: Callable[..., Category
     (row,) = rows(table)
     assert row["n_tests"] == 2
     assert row["twin_effect_size"] == rows(twin)[0]["effect_size"]
-    assert row["p_stimuli_holm"] == pytest.approx(0.2)
+    assert row["p_association_holm"] == pytest.approx(0.2)
 
 
 def test_words_that_a_model_does_not_know_are_left_out_and_told(measure: Callable[..., CategoryTables]) -> None:
@@ -278,6 +280,25 @@ def test_dealt_terms_are_those_of_the_shuffled_control() -> None:
     effects = shuffled_effects(cosines, 300, np.random.default_rng(9))
     found = scores.shuffled(300, np.random.default_rng(9))
     assert (found.low, found.high) == pytest.approx(tuple(np.quantile(effects, [0.025, 0.975])))
+
+
+@pytest.mark.parametrize("terms", ["log-sum-exp", "mean"])
+def test_the_test_of_terms_deals_them_and_measures_anew(terms: str) -> None:
+    scores = random_scores(terms, n_terms=6)
+
+    def difference(chosen: tuple[int, ...]) -> float:
+        order = [*chosen, *(term for term in range(6) if term not in chosen)]
+        dealt = TermScores(scores.fill[:, order], scores.prior[:, order], scores.words, 3, 10, 10, terms)
+        return float(dealt.sentence_scores[:20].mean() - dealt.sentence_scores[20:].mean())
+
+    found = {chosen: abs(difference(chosen)) for chosen in itertools.combinations(range(6), 3)}
+    test = scores.test_terms(TestSettings(), np.random.default_rng(1))
+    assert test.statistic == pytest.approx(difference((0, 1, 2)))
+    assert (test.exact, test.n_partitions) == (True, 20)
+    assert test.p_value == np.mean([value >= found[0, 1, 2] * (1 - 1e-9) for value in found.values()])
+    drawn = scores.test_terms(TestSettings(n_permutations=19), np.random.default_rng(1))
+    assert (drawn.exact, drawn.n_resamples, (drawn.p_value * 20) % 1) == (False, 19, pytest.approx(0, abs=1e-9))
+    assert drawn.ci_low < drawn.p_value < drawn.ci_high
 
 
 def test_a_term_that_counts_twice_has_twice_the_probability() -> None:

@@ -35,7 +35,7 @@ def small(table: Callable[..., pl.DataFrame]) -> pl.DataFrame:
             for length, step in ((">75", 0.1), ("9", 0.0)):
                 for mode, noise in (("random", 0.004), ("fixed", 0.0)):
                     effect = base * factor + step + noise
-                    changes: dict[str, Any] = {"p_stimuli": 0.01 if abs(effect) > 0.8 else 0.4}
+                    changes: dict[str, Any] = {"p_association": 0.01 if abs(effect) > 0.8 else 0.4}
                     if (category, model, length) == ("C10", "narrow", "9"):
                         effect_or_none, changes = None, {"dropped": missing, "n_x": 1}
                     else:

@@ -90,7 +90,7 @@ def test_each_method_has_its_own_tests_and_the_family_in_brackets(small: pl.Data
     assert cells_of(methods_card(config=CONFIG, summary=summary_of(results=Results(ceat=tested))), "CEAT")[4] == (
         "4 of 22 (Holm over 241 tests)"
     )
-    untested = small.with_columns(p_stimuli_holm=pl.lit(None, dtype=pl.Float64))
+    untested = small.with_columns(p_association_holm=pl.lit(None, dtype=pl.Float64))
     assert cells_of(methods_card(config=CONFIG, summary=summary_of(results=Results(ceat=untested))), "CEAT")[4] == "–"
 
 

@@ -15,38 +15,38 @@ Table = Callable[..., pl.DataFrame]
 def test_significance_counts_before_and_after_correction(table: Table) -> None:
     p_values = (0.001, 0.012, 0.02, 0.04, 0.6)  # Holm: .001 <= .05/5, .012 <= .05/4, .02 > .05/3
     models = "abcde"
-    ceat = table(*(("C1", m, "9", "fixed", 0.1, {"p_stimuli": p}) for m, p in zip(models, p_values, strict=True)))
+    ceat = table(*(("C1", m, "9", "fixed", 0.1, {"p_association": p}) for m, p in zip(models, p_values, strict=True)))
     assert module.significance(ceat) == (
-        "4 of 5 estimates have p_stimuli < .05, uncorrected; fewer than one would be expected if the target words made"
-        " no difference. With Holm's correction for 5 tests, 2 remain. Estimates that share words are not independent"
-        " of each other."
+        "4 of 5 estimates have p_association < .05, uncorrected; fewer than one at most would be expected if the target"
+        " words or the attribute words made no difference. With Holm's correction for 5 tests, 2 remain. Estimates that"
+        " share words are not independent of each other."
     )
 
 
 def test_significance_of_none(table: Table) -> None:
     rows = [("C1", f"m{i}", "9", "fixed", 0.1) for i in range(20)]
     assert module.significance(table(*rows)) == (
-        "None of the 20 estimates has p_stimuli < .05, uncorrected; about one would be expected if the target words"
-        " made no difference. With Holm's correction for 20 tests, 0 remain. Estimates that share words are not"
-        " independent of each other."
+        "None of the 20 estimates has p_association < .05, uncorrected; about one at most would be expected if the"
+        " target words or the attribute words made no difference. With Holm's correction for 20 tests, 0 remain."
+        " Estimates that share words are not independent of each other."
     )
 
 
 def test_largest_effects_say_what_their_sign_means(table: Table) -> None:
     ceat = table(
         ("C1", "a", "9", "fixed", 0.5),
-        ("C4", "a", "25", "random", -1.234, {"p_stimuli": 0.0004}),
+        ("C4", "a", "25", "random", -1.234, {"p_association": 0.0004}),
         ("C1", "b", "9", "fixed", None),
     )
     assert module.largest_effect(ceat) == (
         "The largest effect is −1.23 (C4, a, 25 words, random draws; 95 % interval over words −1.77 to −0.69;"
-        " p_stimuli < .001, .002 after Holm's correction): the model associates male names,"
+        " p_association < .001, .002 after Holm's correction): the model associates male names,"
         " more than female names, with family rather than career."
         " As the largest of 2, it is likely to be overestimated."
     )
     assert module.largest_opposite_effect(ceat) == (
         "The largest effect of the opposite sign is +0.50 (C1, a, 9 words, fixed draws; 95 % interval over words"
-        " −0.04 to +1.04; p_stimuli = .200, .800 after Holm's correction): the model associates flowers,"
+        " −0.04 to +1.04; p_association = .200, .800 after Holm's correction): the model associates flowers,"
         " more than insects, with pleasant rather"
         " than unpleasant."
     )
@@ -55,8 +55,8 @@ def test_largest_effects_say_what_their_sign_means(table: Table) -> None:
 
 def test_the_correction_is_that_of_the_study(table: Table) -> None:
     ceat = table(
-        ("C1", "a", "9", "fixed", 0.5, {"p_stimuli": 0.001, "p_stimuli_holm": 0.04}),
-        ("C4", "a", "9", "fixed", 0.4, {"p_stimuli": 0.002, "p_stimuli_holm": 0.06}),
+        ("C1", "a", "9", "fixed", 0.5, {"p_association": 0.001, "p_association_holm": 0.04}),
+        ("C4", "a", "9", "fixed", 0.4, {"p_association": 0.002, "p_association_holm": 0.06}),
     ).with_columns(n_tests=pl.lit(40))
     assert "With Holm's correction for the 40 tests of the study, 1 remains." in str(module.significance(ceat))
     alone = ceat.with_columns(n_tests=pl.lit(2))

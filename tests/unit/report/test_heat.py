@@ -37,13 +37,16 @@ def heat(ceat: pl.DataFrame, *, in_paper: bool = False) -> tuple[Cell, ...]:
 
 
 def test_each_column_has_its_number(table: Table) -> None:
-    assert numbers(table(("C1", "a", "9", "fixed", 0.5, {"n_x": 3, "p_stimuli": 0.01}))) == {
+    assert numbers(table(("C1", "a", "9", "fixed", 0.5, {"n_x": 3, "p_association": 0.01}))) == {
         "effect size": "+0.500",
         "95 % interval over words": "−0.040 to +1.040",
-        "p_stimuli": ".010",
+        "p_association": ".010",
         "Holm": ".040",
         "Benjamini-Hochberg": ".020",
+        "p_stimuli": ".150",
         "partitions": "all 70",
+        "p_attributes": ".200",
+        "partitions of attributes": "all 70",
         "without one word": "+0.300 to +0.700",
         "random twin": "+0.110",
         "attributes dealt anew": "−0.700 to +0.700",
@@ -72,14 +75,14 @@ def test_nulls_are_dashes(table: Table) -> None:
 
 
 def test_a_cell_is_marked_by_holm_alone(table: Table) -> None:
-    rows = [("C1", m, "9", "fixed", 0.5, {"p_stimuli": p}) for m, p in (("a", 0.0124), ("b", 0.0126))]
+    rows = [("C1", m, "9", "fixed", 0.5, {"p_association": p}) for m, p in (("a", 0.0124), ("b", 0.0126))]
     assert [(cell.mark, cell.bold) for cell in heat(table(*rows))] == [("*", True), ("", False)]
 
 
 def test_in_the_papers_layout_the_mark_is_that_of_its_table_5(table: Table) -> None:
     rows = [
-        ("C1", "a", "9", "fixed", 0.5, {"p_draws": 0.0049, "log_p_draws": math.log(0.0049), "p_stimuli": 0.9}),
-        ("C1", "b", "9", "fixed", 0.5, {"p_draws": 0.005, "log_p_draws": math.log(0.005), "p_stimuli": 0.001}),
+        ("C1", "a", "9", "fixed", 0.5, {"p_draws": 0.0049, "log_p_draws": math.log(0.0049), "p_association": 0.9}),
+        ("C1", "b", "9", "fixed", 0.5, {"p_draws": 0.005, "log_p_draws": math.log(0.005), "p_association": 0.001}),
         ("C1", "c", "9", "fixed", 0.5, {"p_draws": None, "log_p_draws": None}),
         ("C1", "d", "9", "fixed", None),
         ("C1", "e", "9", "fixed", float("nan")),
@@ -89,7 +92,7 @@ def test_in_the_papers_layout_the_mark_is_that_of_its_table_5(table: Table) -> N
     lines = cells[1].hover.split("\n")
     by_draws = "p_draws (other draws): .005"
     assert lines[:3] == ["b, 9 words, fixed draws", "effect size: +0.500", f"{by_draws}, the p of the paper"]
-    assert any(line.startswith("p_stimuli (other words): .001") for line in lines)
+    assert any(line.startswith("p_association (other words): .001") for line in lines)
     assert sum(line.startswith("p_draws") for line in lines) == 1
     # the recommended one has the same numbers, in another order and with another mark
     others = heat(table(*rows))
@@ -133,20 +136,20 @@ def test_the_legend_names_every_shade(table: Table) -> None:
 
 
 def test_a_table_of_an_older_version_is_refused(table: Table) -> None:
-    ceat = table(("C1", "a", "9", "fixed", 0.5)).drop("twin_effect_size", "p_stimuli_holm")
+    ceat = table(("C1", "a", "9", "fixed", 0.5)).drop("twin_effect_size", "p_association_holm")
     with pytest.raises(
-        InputError, match=r"estimates of CEAT: the table has no column p_stimuli_holm, twin_effect_size; it has "
+        InputError, match=r"estimates of CEAT: the table has no column p_association_holm, twin_effect_size; it has "
     ):
         all_numbers(Results(ceat=ceat))
 
 
 def test_each_column_is_sorted_by_its_number_in_full(table: Table) -> None:
-    changes = {"n_x": 3, "p_stimuli": 1 / 3, "twin_effect_size": float("nan"), "ci_low": float("-inf")}
+    changes = {"n_x": 3, "p_association": 1 / 3, "twin_effect_size": float("nan"), "ci_low": float("-inf")}
     found = orders(table(("C1", "a", "9", "fixed", 0.1 + 0.2, changes)))
     assert float(found["effect size"]) == 0.1 + 0.2
-    assert float(found["p_stimuli"]) == 1 / 3
+    assert float(found["p_association"]) == 1 / 3
     assert float(found["p_draws"]) == -1000.0
     assert (found["random twin"], found["95 % interval over words"]) == ("", "")
     assert (found["targets used"], found["attributes used"], found["fewest contexts"]) == ("7", "8", "30")
     missing = list(orders(table(("C1", "a", "9", "fixed", None))).values())
-    assert missing[3:-1] == [""] * 17 + ["100", "8", "8", "30"]
+    assert missing[3:-1] == [""] * 20 + ["100", "8", "8", "30"]

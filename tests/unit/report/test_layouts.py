@@ -13,7 +13,7 @@ import pytest
 
 from prasanga.base.config import complete, read_schema
 from prasanga.base.errors import InputError
-from prasanga.report.ceat_table import HOLM, HOLM_OF_ATTRIBUTES, NOT_BY_DRAWS, to_markdown
+from prasanga.report.ceat_table import HOLM, NOT_BY_DRAWS, to_markdown
 from prasanga.report.paper_tables import (
     SADHU,
     SAHOO,
@@ -48,7 +48,7 @@ def estimate(category: str, model: str, effect: float | None, **changes: Any) ->
     x, y, a, b = SETS[category]
     return {
         "category": category, "category_title": "", "target_x": x, "target_y": y, "attribute_a": a, "attribute_b": b,
-        "model": model, "effect_size": effect, "p_stimuli": 0.2, "p_stimuli_holm": 1.0, "dropped": "",
+        "model": model, "effect_size": effect, "p_stimuli": 0.2, "p_association_holm": 1.0, "dropped": "",
         "std": "union_ddof1", "alternative": "two-sided",
     } | changes  # fmt: skip
 
@@ -67,7 +67,7 @@ def ceat_table(n_samples: int = 5000) -> pl.DataFrame:
                 segment_length=length,
                 sample_mode=mode,
                 p_draws=0.0049 if length == "9" else 0.005,
-                p_stimuli_holm=0.04 if category == "C1" else 0.06,
+                p_association_holm=0.04 if category == "C1" else 0.06,
                 n_samples=n_samples,
                 variance="association",
                 tau2_method="dl",
@@ -82,7 +82,7 @@ def ceat_table(n_samples: int = 5000) -> pl.DataFrame:
 @pytest.fixture
 def tables() -> dict[str, pl.DataFrame]:
     weat = table(
-        estimate("C1", "word2vec", 1.7, p_stimuli_holm=0.01, method="word2vec", forms="dictionary"),
+        estimate("C1", "word2vec", 1.7, p_association_holm=0.01, method="word2vec", forms="dictionary"),
         estimate("C4", "word2vec", 0.3, p_stimuli=0.04, method="word2vec", forms="dictionary"),
     )
     seat = table(
@@ -161,7 +161,7 @@ def test_table_4(tables: dict[str, pl.DataFrame]) -> None:
     assert lines[2][3:] == ["+0.300", "-0.200", "–", "-0.200", "–", "SEAT gpt_2: not in the table"]
     assert len(lines) == 3
     assert "- CEAT: segments of 9 words, fixed draws" in layout.md
-    assert "- \\* WEAT, SEAT, CEAT: p\\_stimuli\\_holm \\< .05" in layout.md
+    assert "- \\* WEAT, SEAT, CEAT: p\\_association\\_holm \\< .05" in layout.md
     assert "- – Log-probability bias: not measured in this study." in layout.md
     assert "- – C1: SEAT bert: one word left." in layout.md
     assert "- Conventions of SEAT: std union\\_ddof1; alternative two-sided; unit word." in layout.md
@@ -197,12 +197,11 @@ def test_a_table_of_log_probability_bias_has_its_place(tables: dict[str, pl.Data
     assert lines[1][-2] == "+0.890"
 
 
-def test_the_mark_of_log_probability_bias_is_of_attribute_words(tables: dict[str, pl.DataFrame]) -> None:
+def test_the_mark_of_log_probability_bias_is_that_of_the_others(tables: dict[str, pl.DataFrame]) -> None:
     bias = table(estimate("C1", "bert", 0.89))
     layout = render_layout("sadhu_table4", {**tables, "log_probability_bias": bias})
-    said = "p\\_stimuli\\_holm \\< .05: permutation of the"
-    assert f"- \\* WEAT, SEAT, CEAT: {said} target words" in layout.md
-    assert f"- \\* Log-probability bias: {said} attribute words" in layout.md
+    said = "p\\_association\\_holm \\< .05: permutation of the target words and of the attribute words"
+    assert f"- \\* WEAT, SEAT, CEAT, Log-probability bias: {said}" in layout.md
 
 
 def test_an_exchanged_category_keeps_its_name_and_says_so() -> None:
@@ -246,9 +245,9 @@ def test_tables_5_and_6() -> None:
 
 def sahoo_tables(**changes: Any) -> dict[str, pl.DataFrame]:
     seat = table(
-        estimate("GR10", "bert", 0.8, p_stimuli_holm=0.049, p_stimuli=0.02, **changes),
-        estimate("GR1", "bert", -0.8, p_stimuli_holm=0.05, p_stimuli=0.009, **changes),
-        estimate("GR3", "bert", 0.79999, p_stimuli_holm=0.01, p_stimuli=0.01, **changes),
+        estimate("GR10", "bert", 0.8, p_association_holm=0.049, p_stimuli=0.02, **changes),
+        estimate("GR1", "bert", -0.8, p_association_holm=0.05, p_stimuli=0.009, **changes),
+        estimate("GR3", "bert", 0.79999, p_association_holm=0.01, p_stimuli=0.01, **changes),
         estimate("GR1", "gpt_2", 0.1, **changes),
         estimate("GR10", "gpt_2", None, dropped="not computed: no vectors", **changes),
         estimate("C1", "other", 0.1, **changes),
@@ -312,7 +311,12 @@ def test_tables_that_cannot_be_used(tables: dict[str, pl.DataFrame]) -> None:
 
 
 def test_marks() -> None:
-    assert [HOLM.marks({"p_stimuli_holm": p}) for p in (0.049, 0.05, None, float("nan"))] == [True, False, False, False]
+    assert [HOLM.marks({"p_association_holm": p}) for p in (0.049, 0.05, None, float("nan"))] == [
+        True,
+        False,
+        False,
+        False,
+    ]
     assert [NOT_BY_DRAWS.marks({"p_draws": p}) for p in (0.0049, 0.005, None)] == [False, True, False]
     assert not HOLM.marks({})
 
@@ -332,7 +336,6 @@ def test_a_mark_says_the_alternative_of_its_table(alternative: str | None, said:
     assert HOLM.said_of(ceat.iter_rows(named=True)) == own
     assert "sided" not in HOLM.note
     assert "over all tests of words in the study (CEAT, SEAT, WEAT and log-probability bias together)." in HOLM.note
-    assert HOLM_OF_ATTRIBUTES.note == HOLM.note.replace("target", "attribute")
     assert f"- \\* {escape_markdown(own)}\n" in to_markdown(ceat)
     layout = render_layout("sadhu_table5", {"ceat": ceat})
     assert f"- \\* {escape_markdown(HOLM.note + said)}\n" in layout.md

@@ -23,7 +23,7 @@ Table = Callable[..., pl.DataFrame]
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><path d="M 0 0"/></svg>'
 SETS = ("upper_caste_male_terms", "lower_caste_female_terms", "pleasant", "unpleasant")
 NOTHING = (
-    *("effect_size", "ci_low", "ci_high", "p_stimuli", "p_stimuli_holm", "twin_effect_size", "smallest_effect"),
+    *("effect_size", "ci_low", "ci_high", "p_association", "p_association_holm", "twin_effect_size", "smallest_effect"),
     *("shuffled_low", "shuffled_high", "leave_out_low", "leave_out_high", "p_sentences"),
 )
 
@@ -37,8 +37,8 @@ def row(category: str = "GC2", model: str = "bert", effect: float | None = -0.67
         "effect_size": effect,
         "ci_low": -1.258,
         "ci_high": 0.564,
-        "p_stimuli": 0.0878,
-        "p_stimuli_holm": 0.5268,
+        "p_association": 0.0878,
+        "p_association_holm": 0.5268,
         "twin_effect_size": -0.0417,
         "shuffled_low": -0.677,
         "shuffled_high": 0.838,
@@ -89,7 +89,7 @@ def settling() -> pl.DataFrame:
 
 
 def test_a_row_has_its_numbers_the_most_important_first() -> None:
-    sheet = all_numbers(estimates(row(p_stimuli_holm=0.04, p_sentences=0.0001)))
+    sheet = all_numbers(estimates(row(p_association_holm=0.04, p_sentences=0.0001)))
     (found,) = sheet.rows
     assert plain(found.labels[0]) == ("GC2 upper caste male/lower caste female terms; pleasant/unpleasant")
     assert (found.cells[1].shade, found.cells[1].mark, found.cells[1].bold) == ("minus-3", "*", True)
@@ -99,7 +99,7 @@ def test_a_row_has_its_numbers_the_most_important_first() -> None:
         ("95 % interval over words", "−1.258 to +0.564"),
         ("Holm", ".040"),
         ("random twin", "−0.042"),
-        ("p_stimuli", ".088"),
+        ("p_association", ".088"),
         ("attributes dealt anew", "−0.677 to +0.838"),
         ("without one word", "−0.835 to −0.547"),
         ("smallest effect to be found", "1.01"),
@@ -249,16 +249,16 @@ def test_effects_as_draws_are_added_are_drawn_where_there_are_enough(
 
 
 def test_a_finding_for_each_other_method() -> None:
-    table = estimates(row(p_stimuli_holm=0.01), row("GC3", effect=0.2), row("GC4", effect=None))
+    table = estimates(row(p_association_holm=0.01), row("GC3", effect=0.2), row("GC4", effect=None))
     assert other_method("SEAT", table) == (
-        "SEAT: 1 of 2 rows has p_stimuli < .05 after Holm's correction (1 more could not be computed); the largest"
+        "SEAT: 1 of 2 rows has p_association < .05 after Holm's correction (1 more could not be computed); the largest"
         " effect is −0.68 (GC2, bert; 95 % interval over words −1.26 to +0.56; random twin −0.04). Its interval holds"
-        " zero: it takes other attribute words into account as well, and the test does not."
+        " zero: it changes words on both sides at a time, the tests those of one side."
     )
-    static = estimates(row(model="glove", ci_low=None, twin_effect_size=None, p_stimuli_holm=None))
+    static = estimates(row(model="glove", ci_low=None, twin_effect_size=None, p_association_holm=None))
     assert other_method("WEAT", static) == (
-        "WEAT: 0 of 1 rows have p_stimuli < .05 after Holm's correction; the largest effect is −0.68 (GC2, glove; no"
-        " interval over words)."
+        "WEAT: 0 of 1 rows have p_association < .05 after Holm's correction; the largest effect is −0.68 (GC2, glove;"
+        " no interval over words)."
     )
     assert other_method("WEAT", estimates(row(effect=None))) == "WEAT: none of 1 rows could be computed."
     assert other_method("WEAT", static.clear()) is None
@@ -285,7 +285,7 @@ def test_sections_are_shown_for_the_tables_that_are_there(
         assert f'<li><a href="#{name}">' in page
     lead = " ".join(page.partition('<p class="lead">')[2].partition("</p>")[0].split())
     assert '<a href="#effects">CEAT</a>, <a href="#seat">SEAT</a>, <a href="#weat">WEAT</a>.' in lead
-    assert "<li>SEAT: 0 of 1 rows have p_stimuli" in page
+    assert "<li>SEAT: 0 of 1 rows have p_association" in page
     assert "figures/convergence.pdf" in page
     only = render_beside(weat=estimates(row()))
     assert 'id="seat"' not in only

@@ -458,7 +458,7 @@ def test_fixed_choices_belong_to_methods() -> None:
     association, p, interval = fixed_choices(["seat"])
     assert association.startswith("Association of a word: mean cosine")
     assert fixed_choices(["log_probability"]) == [p, interval]
-    assert "(in log-probability bias of the attribute words)" in p
+    assert "(in log-probability bias the other way round)" in p
     assert fixed_choices(["pairs", "structures"]) == []
     assert len(fixed_choices(["ceat"])) == 7
 

@@ -31,7 +31,7 @@ def estimate(category: str, model: str, effect: float | None, **changes: Any) ->
     return {
         "category": category, "category_title": HOSTILE, "target_x": "male_names", "target_y": "female_names",
         "attribute_a": "career", "attribute_b": "family", "model": model, "effect_size": effect, "p_stimuli": 0.004,
-        "p_stimuli_holm": 0.03, "p_draws": 0.2, "dropped": "" if effect is not None else f"not computed: {HOSTILE}",
+        "p_association_holm": 0.03, "p_draws": 0.2, "dropped": "" if effect is not None else f"not computed: {HOSTILE}",
         "std": "union_ddof1", "alternative": "two-sided",
     } | changes  # fmt: skip
 
@@ -63,7 +63,7 @@ def tables() -> dict[str, pl.DataFrame]:
     ]
     names = ("C1", "GR1", "GC1", "GA1")
     seat = [estimate(name, model, -0.9 + i / 3) for name in names for i, model in enumerate((LONG, "b"))]
-    weat = [estimate("C1", "glove", 1.2, p_stimuli_holm=0.2), estimate("C4", "glove", None)]
+    weat = [estimate("C1", "glove", 1.2, p_association_holm=0.2), estimate("C4", "glove", None)]
     masked = [estimate("C1", "b", 0.0004)]
     return {"ceat": table(*ceat), "seat": table(*seat), "weat": table(*weat), "log_probability_bias": table(*masked)}
 

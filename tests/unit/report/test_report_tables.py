@@ -88,7 +88,7 @@ def test_markdown(small: pl.DataFrame) -> None:
     )
     assert "| C4: male/female names | fixed | +0.100 | +0.200 | -0.050 | +0.050 |\n| (career/family) | random |" in text
     assert "- – C10, fixed: narrow 9: weapons has 1 of 4 stimuli left, and a target set needs 2." in text
-    assert "\\* p\\_stimuli\\_holm \\< .05" in text
+    assert "\\* p\\_association\\_holm \\< .05" in text
 
 
 def test_models_that_do_not_fit_side_by_side_go_below(small: pl.DataFrame) -> None:

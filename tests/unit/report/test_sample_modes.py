@@ -22,8 +22,8 @@ Table = Callable[..., pl.DataFrame]
 @pytest.fixture
 def ceat(table: Table) -> pl.DataFrame:
     return table(
-        ("C1", "a", "9", "fixed", 0.5),
-        ("C1", "a", "9", "random", 0.25, {"p_stimuli": 0.03}),
+        ("C1", "a", "9", "fixed", 0.5, {"p_association": 0.03}),
+        ("C1", "a", "9", "random", 0.25, {"p_association": 0.03}),
         ("C4", "a", "9", "fixed", -0.5),
         ("C4", "a", "9", "random", -0.625),
         ("C1", "<b>", ">75", "fixed", 1.0),
@@ -75,8 +75,8 @@ def test_the_section_has_both_estimates(ceat: pl.DataFrame) -> None:
     assert "a mean over many draws (100); each" in said
     assert "Over 3 estimates the median distance is 0.125 and the largest 0.250 (C1, a, 9 words)." in said
     lines = lines_of(sheet_of(section, "Effect sizes by both kinds of draws"))
-    assert lines[0] == ["C1", "a", "9", "+0.500", "+0.250", "\N{MINUS SIGN}0.250", ".200", ".030"]
-    assert lines[-1] == ["C10", "a", "9", "–", "–", "–", "–", "–"]
+    assert lines[0] == ["C1", "a", "9", "+0.500", "+0.250", "\N{MINUS SIGN}0.250", ".030"]
+    assert lines[-1] == ["C10", "a", "9", "–", "–", "–", "–"]
     (gap,) = [line for line in lines if line[:2] == ["C4", "<b>"]]
     assert gap[3:6] == ["–", "+0.100", "–"]
     assert section.figures == []

@@ -16,7 +16,7 @@ from prasanga.report.study import Results
 
 def test_estimates_are_counted(small: pl.DataFrame) -> None:
     # 3 categories x 2 models x 2 lengths x 2 modes; one category has no number in one model and length, in both modes
-    significant = sum(p is not None and p < 0.05 for p in small["p_stimuli_holm"])
+    significant = sum(p is not None and p < 0.05 for p in small["p_association_holm"])
     sheet = overview_sheet(Results(ceat=small))
     assert lines_of(sheet) == [
         ["CEAT", "2", "3 categories at 9, >75 words, fixed and random draws", "22 of 24", f"{significant} of 22"]
@@ -26,7 +26,7 @@ def test_estimates_are_counted(small: pl.DataFrame) -> None:
 
 
 def test_a_number_that_is_not_finite_is_none(table: Callable[..., pl.DataFrame]) -> None:
-    ceat = table(("C1", "a", "9", "fixed", math.inf, {"p_stimuli_holm": math.nan}))
+    ceat = table(("C1", "a", "9", "fixed", math.inf, {"p_association_holm": math.nan}))
     (line,) = lines_of(overview_sheet(Results(ceat=ceat)))
     assert line[3:] == ["0 of 1", "intervals only"]
 

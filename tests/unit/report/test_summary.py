@@ -114,8 +114,8 @@ def test_numbers_are_those_of_the_table(small: pl.DataFrame, summarized: Callabl
     assert ceat["n_estimates"] == len(small) == 24
     assert ceat["n_computed"] == len(effects) == 22
     assert ceat["not_computed"] == [{"reason": "weapons has 1 of 4 stimuli left, and a target set needs 2", "n": 2}]
-    assert ceat["n_significant"] == sum(p < 0.05 for p in small["p_stimuli"] if p is not None)
-    assert ceat["n_significant_holm"] == sum(p < 0.05 for p in small["p_stimuli_holm"] if p is not None)
+    assert ceat["n_significant"] == sum(p < 0.05 for p in small["p_association"] if p is not None)
+    assert ceat["n_significant_holm"] == sum(p < 0.05 for p in small["p_association_holm"] if p is not None)
     assert ceat["largest"]["effect_size"] == max(effects, key=abs) == pytest.approx(1.004)
     assert ceat["largest"]["segment_length"] == ">75"
     assert ceat["largest"]["ci_low"] == pytest.approx(1.004 - 0.54)

@@ -64,20 +64,21 @@ IN_PAPER: Mapping[float, int] = {0.2: 2, 0.5: 3, 0.8: 4}
 """The shades of Tables 5 and 6 of Sadhu et al. (2024), small, medium and large, each with the step that shows it."""
 
 _AT_FIRST = (
-    *("effect size", "95 % interval over words", "p_stimuli", "Holm", "random twin"),
+    *("effect size", "95 % interval over words", "p_association", "Holm", "random twin"),
     *("attributes dealt anew", "fewest contexts"),
 )
 
 _NEEDED_OF_CEAT = (
-    *("effect_size", "ci_low", "ci_high", "p_stimuli", "p_stimuli_holm", "p_stimuli_bh", "p_stimuli_exact"),
-    *("n_partitions", "leave_out_low", "leave_out_high", "twin_effect_size", "shuffled_low", "shuffled_high"),
+    *("effect_size", "ci_low", "ci_high", "p_stimuli", "p_stimuli_exact", "n_partitions", "p_attributes"),
+    *("p_attributes_exact", "n_attribute_partitions", "p_association", "p_association_holm", "p_association_bh"),
+    *("leave_out_low", "leave_out_high", "twin_effect_size", "shuffled_low", "shuffled_high"),
     *("smallest_effect", "contexts_enough", "draws_settled", "standard_error", "p_draws", "log_p_draws"),
     *("tau2", "i2", "q", "n_samples", "contexts_min", "dropped", "std", "variance", "tau2_method", "draws", "pool"),
     *SIDES,
 )
 
 _CONVENTIONS_OF_CEAT = (
-    *("std", "alternative", "interval", "variance", "tau2_method"),
+    *("std", "alternative", "statistic", "interval", "variance", "tau2_method"),
     *("draws", "pool", "n_samples", "band", "seed"),
 )
 
@@ -134,10 +135,10 @@ def sample_modes(results: Results) -> Section | None:
                 if first is not None and second is not None:
                     difference = second - first
                     apart.append((abs(difference), f"{category.name}, {model}, {length} words"))
-                p_values = (probability(_number(row, "p_stimuli")) for row in (fixed, random))
+                p = next((p for row in (fixed, random) if (p := _number(row, "p_association")) is not None), None)
                 effects = (signed(value, minus=MINUS) for value in (first, second, difference))
-                rows.append(row_of(category.name, model, length, *effects, *p_values))
-    names = ("fixed", "random", "difference", "p_stimuli, fixed", "p_stimuli, random")
+                rows.append(row_of(category.name, model, length, *effects, probability(p)))
+    names = ("fixed", "random", "difference", "p_association")
     sheet = Sheet(
         ("Category",),
         numbers("Model", "Length", *names),
@@ -337,13 +338,15 @@ def left_out_of_estimates(grid: Grid) -> list[Markup]:
 def _heat_cell(estimate: Estimate | None, where: str, in_paper: bool) -> Cell:
     if estimate is None or not is_number(estimate["effect_size"]):
         return Cell(shade="missing", hover=f"{where}: {why_missing(estimate)}")
-    effect, p = estimate["effect_size"], estimate.get("p_stimuli_holm")
+    effect, p = estimate["effect_size"], estimate.get("p_association_holm")
     by_draws = f"\np_draws (other draws): {from_log(estimate['log_p_draws'])}"
     hover = (
         f"{where}\neffect size: {signed(effect, minus=MINUS)}"
         f"{f'{by_draws}, the p of the paper' if in_paper else ''}"
         f"\n95 % interval over words: {interval_of(estimate, 'ci_low', 'ci_high')}"
-        f"\np_stimuli (other words): {probability(estimate['p_stimuli'])}, by Holm {probability(p)}"
+        f"\np_association (other words): {probability(estimate['p_association'])}, by Holm {probability(p)}"
+        f"\nof other targets: {probability(estimate['p_stimuli'])}, of other attributes:"
+        f" {probability(estimate['p_attributes'])}"
         f"\nrandom twin: {signed(estimate.get('twin_effect_size'), minus=MINUS)}"
         f"\nattributes dealt anew: {interval_of(estimate, 'shuffled_low', 'shuffled_high')}"
         f"{'' if in_paper else by_draws}"

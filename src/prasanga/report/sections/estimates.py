@@ -95,10 +95,17 @@ _DEALT = "attributes dealt anew"
 NUMBERS = (
     Number("effect size", _signed("effect_size"), _by("effect_size")),
     Number("95 % interval over words", _interval("ci_low", "ci_high"), _by("ci_low")),
+    Number("p_association", _p("p_association"), _by("p_association")),
+    Number("Holm", _p("p_association_holm"), _by("p_association_holm")),
+    Number("Benjamini-Hochberg", _p("p_association_bh"), _by("p_association_bh")),
     Number("p_stimuli", _p("p_stimuli"), _by("p_stimuli")),
-    Number("Holm", _p("p_stimuli_holm"), _by("p_stimuli_holm")),
-    Number("Benjamini-Hochberg", _p("p_stimuli_bh"), _by("p_stimuli_bh")),
-    Number("partitions", lambda row: _partitions(row), _by("n_partitions")),
+    Number("partitions", lambda row: _partitions(row, "p_stimuli_exact", "n_partitions"), _by("n_partitions")),
+    Number("p_attributes", _p("p_attributes"), _by("p_attributes")),
+    Number(
+        "partitions of attributes",
+        lambda row: _partitions(row, "p_attributes_exact", "n_attribute_partitions"),
+        _by("n_attribute_partitions"),
+    ),
     Number("without one word", _interval("leave_out_low", "leave_out_high"), _by("leave_out_low")),
     Number("random twin", _signed("twin_effect_size"), _by("twin_effect_size")),
     Number(_DEALT, _interval("shuffled_low", "shuffled_high"), _by("shuffled_low")),
@@ -118,8 +125,8 @@ NUMBERS = (
 """The numbers of an estimate of CEAT, in the order of their columns."""
 
 _OF_OTHERS = (
-    *("effect size", "95 % interval over words", "Holm", "random twin", "p_stimuli", _DEALT, "without one word"),
-    *("smallest effect to be found", "targets used", "attributes used"),
+    *("effect size", "95 % interval over words", "Holm", "random twin", "p_association", _DEALT, "without one word"),
+    *("smallest effect to be found", "targets used", "attributes used", "p_stimuli", "p_attributes"),
 )
 
 _NUMBERS_OF_OTHERS = (
@@ -134,14 +141,14 @@ SIDES = tuple(f"{kind}_{side}" for kind in ("n", "listed") for side in "xyab")
 
 NEEDED_OF_OTHERS = (
     *("category", "category_title", "target_x", "target_y", "attribute_a", "attribute_b", "model", "dropped"),
-    *("effect_size", "ci_low", "ci_high", "p_stimuli", "p_stimuli_holm", "twin_effect_size", "smallest_effect"),
+    *("effect_size", "ci_low", "ci_high", "p_association", "p_association_holm", "twin_effect_size", "smallest_effect"),
     *("shuffled_low", "shuffled_high", "leave_out_low", "leave_out_high"),
     *SIDES,
 )
 """The columns without which a table of SEAT, WEAT or log-probability bias cannot be shown."""
 
 _CONVENTIONS_OF_OTHERS = (
-    *("std", "alternative", "interval", "n_resamples", "sentence_vector", "unit", "average"),
+    *("std", "alternative", "statistic", "interval", "n_resamples", "sentence_vector", "unit", "average"),
     *("vectors", "method", "forms", "pieces", "terms", "seed"),
 )
 
@@ -238,11 +245,11 @@ def _overview_sheet(method: str, rows: Sequence[Estimate], families: Iterable[Se
 def _overview_cell(row: Estimate | None, model: str) -> Cell:
     if row is None or not is_number(row["effect_size"]):
         return Cell(shade="missing", hover=f"{model}: {why_missing(row)}")
-    holm, twin = row["p_stimuli_holm"], row["twin_effect_size"]
+    holm, twin = row["p_association_holm"], row["twin_effect_size"]
     hover = (
         f"{model}\neffect size {signed(row['effect_size'], minus=MINUS)}"
         f"\n95 % interval over words {interval_of(row, 'ci_low', 'ci_high')}"
-        f"\np_stimuli {probability(row['p_stimuli'])}, {probability(holm)} by Holm"
+        f"\np_association {probability(row['p_association'])}, {probability(holm)} by Holm"
     )
     hover += f"\nrandom twin {signed(twin, minus=MINUS)}" if is_number(twin) else ""
     return _shaded(row, Cell(signed(row["effect_size"], 2, minus=MINUS), hover=hover))
@@ -314,7 +321,7 @@ def _shaded(row: Estimate, cell: Cell) -> Cell:
 
 def is_marked(row: Estimate) -> bool:
     """Return whether an effect is significant by Holm's correction."""
-    corrected = row.get("p_stimuli_holm")
+    corrected = row.get("p_association_holm")
     return isinstance(corrected, int | float) and is_number(corrected) and corrected < ALPHA
 
 
@@ -330,10 +337,10 @@ def _category(row: Estimate) -> Category:
     return Category(row["category"], row["category_title"], *names_of_sets(row))
 
 
-def _partitions(row: Estimate) -> str:
-    if not is_number(row["n_partitions"]):
+def _partitions(row: Estimate, exact: str, number: str) -> str:
+    if not is_number(row[number]):
         return MISSING
-    return f"{'all' if row['p_stimuli_exact'] else 'sampled'} {row['n_partitions']:,}"
+    return f"{'all' if row[exact] else 'sampled'} {row[number]:,}"
 
 
 def _used_of(row: Estimate, sides: Iterable[str]) -> str:

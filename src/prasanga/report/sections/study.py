@@ -180,7 +180,7 @@ def _row(section: str, label: str, table: pl.DataFrame, over: str, computed: str
 
 def _of_effects(section: str, label: str, table: pl.DataFrame, over: str) -> Row:
     effects = [is_number(value) for value in table["effect_size"]]
-    corrected = table["p_stimuli_holm"].to_list() if "p_stimuli_holm" in table.columns else []
+    corrected = table["p_association_holm"].to_list() if "p_association_holm" in table.columns else []
     tested = [p for p, computed in zip(corrected, effects, strict=False) if computed and is_number(p)]
     significant = f"{sum(p < ALPHA for p in tested)} of {len(tested)}" if tested else ""
     return _row(section, label, table, over, f"{sum(effects)} of {len(effects)}", significant)
