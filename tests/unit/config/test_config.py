@@ -93,11 +93,7 @@ def test_every_value_of_the_preset_is_allowed(schema: dict[str, Any]) -> None:
                 yield from parts(value)
 
     found = list(parts(schema))
-<<<<<<< HEAD
-    assert len(found) == 14
-=======
     assert len(found) == 13
->>>>>>> stats
     assert all(part["paper"] != part["default"] for part in found)
     assert all(part["paper"] in part["enum"] for part in found if "enum" in part)
     assert {part["type"] for part in found if "enum" not in part} == {"array", "integer"}
