@@ -93,7 +93,7 @@ def test_every_value_of_the_preset_is_allowed(schema: dict[str, Any]) -> None:
                 yield from parts(value)
 
     found = list(parts(schema))
-    assert len(found) == 13
+    assert len(found) == 15
     assert all(part["paper"] != part["default"] for part in found)
     assert all(part["paper"] in part["enum"] for part in found if "enum" in part)
     assert {part["type"] for part in found if "enum" not in part} == {"array", "integer"}
