@@ -190,7 +190,7 @@ def test_the_page_has_the_sections_that_a_study_has(
         assert f'<section id="{name}"' in page
         assert f'<li><a href="#{name}">' in page
     assert '<a href="#log_probability">Log-probability bias</a>, <a href="#structures">' in " ".join(page.split())
-    assert "<li>Log-probability bias: 0 of 1 rows have p_stimuli" in page
+    assert "<li>Log-probability bias: no association was found in 1 row;" in page
     assert "&lt;albert&gt;" in page
     assert "<albert>" not in page
     assert "Kurita" in page.partition('id="references"')[2]
