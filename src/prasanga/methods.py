@@ -248,6 +248,9 @@ METHODS = (CEAT, SEAT, WEAT, LOG_PROBABILITY, STRUCTURES, PAIRS)
 FAMILY = tuple(method for method in METHODS if method.in_family)
 """The methods of word associations, whose tests together are the family for which p is corrected."""
 
+FEWEST_WORDS = 8
+"""Words that each set needs for a finding, and for an interval over words: with fewer, none held its level."""
+
 TABLES = {table.name: table for method in METHODS for table in method.tables}
 """All tables, by name."""
 

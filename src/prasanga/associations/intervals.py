@@ -21,6 +21,7 @@ from prasanga.associations.vectors import (
 )
 from prasanga.base.errors import InputError
 from prasanga.base.seeds import generator
+from prasanga.methods import FEWEST_WORDS
 
 # --------------------
 # Resampled words and contexts, the same for all models and lengths that have the same words.
@@ -113,9 +114,6 @@ def _counts(n: int, n_resamples: int, rng: np.random.Generator) -> Counts:
 
 
 INTERVALS = ("bca", "studentized")
-
-FEWEST_WORDS = 8
-"""Words of the smallest set that an interval is computed for: below, no construction held its level."""
 
 # The convention by which leaving out a word does not change the denominator's n - 1 as well.
 _PLAIN = {"union_ddof1": "union_ddof0", "union_ddof0": "union_ddof0", "pooled": "pooled"}

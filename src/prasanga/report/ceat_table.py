@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from prasanga.report.grid import Category, Grid, grid_of, is_number, why_missing
+from prasanga.report.grid import FEW_WORDS, Category, Grid, few_words, grid_of, is_number, why_missing
 from prasanga.report.sheet import (
     MARK,
     MISSING,
@@ -179,7 +179,7 @@ def _cell(grid: Grid, category: str, model: str, length: str, mode: str, marking
     estimate = grid.at(category, model, length, mode)
     if estimate is None or not is_number(estimate["effect_size"]):
         return Cell()
-    return Cell(signed(estimate["effect_size"]), MARK if marking.marks(estimate) else "")
+    return Cell(signed(estimate["effect_size"]), MARK if marking.marks(estimate) else "", words=few_words(estimate))
 
 
 def _label(line: _Line) -> str:
@@ -191,6 +191,7 @@ def _label(line: _Line) -> str:
 
 def _notes(grid: Grid, marking: Marking, more: Sequence[str]) -> list[str]:
     notes = [_WHAT, f"{MARK} {marking.said_of(grid.estimates.values())}", *more]
+    notes += [FEW_WORDS] * any(map(few_words, grid.estimates.values()))
     if len(grid.modes) == 1:
         notes.append(
             "Attributes: " + "; ".join(f"{category.name} {category.attributes}" for category in grid.categories) + "."

@@ -22,6 +22,7 @@ from prasanga.report.grid import (
     Estimate,
     Group,
     PairGrid,
+    few_words,
     groups_of,
     is_number,
     pair_grid_of,
@@ -47,7 +48,8 @@ COMPARISON_SCHEMA: Mapping[str, type[pl.DataType]] = {
 """Columns of the rows. `difference` is measured minus published; `same_sign` is null where a sign is not known;
 `published_inside` says whether the published number lies in the interval of the measured one, null without interval.
 `doubt` and `mark_doubt` are about the published number and its mark, `model_doubt` about which model it is of; `note`
-is about ours, why there is no number or no interval. `set` is that of sentence pairs, null for other methods."""
+is about ours, why there is no number or no interval, and of how few words it is. `set` is that of sentence pairs, null
+for other methods."""
 
 SUMMARY_SCHEMA: Mapping[str, type[pl.DataType]] = {
     **dict.fromkeys(("method", "model", "published_model", "cells"), pl.String),
@@ -276,6 +278,7 @@ def _row(row: Mapping[str, Any], model: str, estimate: Estimate) -> dict[str, ob
     has_interval = is_number(low) and is_number(high)
     exact = row["bound"] is None and measured is not None
     reason = why_missing(estimate) or estimate.get("interval_note")
+    few = f"few words: {words}" if (words := few_words(estimate)) else ""
     return {
         **{name: row[name] for name in ("paper", "table", "method", "category", "language")},
         **{name: row[name] for name in ("sample_mode", "segment_length", "bound", "doubt", "mark_doubt")},
@@ -292,7 +295,7 @@ def _row(row: Mapping[str, Any], model: str, estimate: Estimate) -> dict[str, ob
         "published_n_samples": row["n_samples"],
         "n_samples": estimate.get("n_samples"),
         "published_significant": row["significant"],
-        "note": "; ".join(filter(None, (_exchange(row, estimate), reason))) or None,
+        "note": "; ".join(filter(None, (_exchange(row, estimate), few, reason))) or None,
     }
 
 

@@ -1,7 +1,8 @@
 """What the table of estimates says, in plain sentences that carry their uncertainty and their limits with them.
 
 Each function makes one finding from the table, or none where it does not apply. The sentences claim what the numbers
-allow: p_association and the interval ask about other words, p_draws only about other draws from the same contexts.
+allow: the interval and the p of words ask about other words, p_draws only about other draws from the same contexts. The
+direction of an effect is told where both say so (`is_found`); of few words nothing is told but that they are few.
 """
 
 from __future__ import annotations
@@ -13,22 +14,30 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from prasanga.base.parquet import remade_by, require_columns
+from prasanga.methods import FEWEST_WORDS
 from prasanga.pairs.preferences import FEWEST_PAIRS, OVERALL
+from prasanga.report.ceat_table import HOLM
 from prasanga.report.grid import (
     ALPHA,
     Category,
     Estimate,
     Grid,
     PairGrid,
+    few_words,
     grid_of,
     is_number,
     is_significant,
     name_of_type,
+    names_of_sets,
     pair_grid_of,
     pairs_counted,
     why_missing,
+    words_left_out,
 )
 from prasanga.report.sheet import MINUS, MISSING, equals_probability, one_decimal, plain, signed
+
+P = HOLM.column.removesuffix("_holm")
+"""The p of words by which an effect is significant; corrected, it is what `HOLM` marks by."""
 
 NEEDED_OF_SETTLING = (
     *("category", "model", "sample_mode", "band", "settled_length", "longest", "largest_distance", "sure"),
@@ -72,50 +81,82 @@ def headline_findings(ceat: pl.DataFrame) -> list[str]:
     """Return all findings that apply, the most important first."""
     kinds: Sequence[Callable[[pl.DataFrame], str | None]] = (
         significance,
-        largest_effect,
-        largest_opposite_effect,
+        largest_association,
+        largest_opposite_association,
+        not_found,
         change_with_length,
         null_controls,
         direction_across_models,
         fixed_against_random,
         significance_of_draws,
         fewest_contexts,
+        of_few_words,
         not_computed,
     )
     return [sentence for kind in kinds if (sentence := kind(ceat))]
 
 
+def is_found(row: Estimate) -> bool:
+    """Return whether an association was found, so that its direction may be told.
+
+    It has a star, its interval leaves out zero, and it does not rest on few words.
+    """
+    if few_words(row) or not HOLM.marks(row) or not is_number(row["ci_low"]) or not is_number(row["ci_high"]):
+        return False
+    return bool(row["ci_low"] > 0 or row["ci_high"] < 0)
+
+
 def other_method(method: str, table: pl.DataFrame) -> str | None:
-    """Return what a table of SEAT or WEAT says: how many rows are significant, and the largest effect.
+    """Return what a table of SEAT or WEAT says: in how many rows an association was found, and the largest of these.
 
     Args:
         method: its name as a reader sees it.
         table: its estimates, corrected for their number.
     """
-    rows = [row for row in table.iter_rows(named=True) if is_number(row["effect_size"])]
-    missing = len(table) - len(rows)
-    if not rows:
+    computed = [row for row in table.iter_rows(named=True) if is_number(row["effect_size"])]
+    missing = len(table) - len(computed)
+    if not computed:
         return f"{method}: none of {missing} rows could be computed." if missing else None
-    found = sum(is_number(row["p_association_holm"]) and row["p_association_holm"] < ALPHA for row in rows)
-    row = max(rows, key=lambda row: abs(row["effect_size"]))
-    interval = "no interval over words"
-    if is_number(row["ci_low"]) and is_number(row["ci_high"]):
-        interval = f"95 % interval over words {_two(row['ci_low'])} to {_two(row['ci_high'])}"
+    rows = [row for row in computed if not few_words(row)]
+    if not rows:
+        return f"{method}: none of {len(computed)} rows has enough words for a finding."
+    found, others = ([row for row in rows if is_found(row) == wanted] for wanted in (True, False))
+    left = {"of few words": len(computed) - len(rows), "not computed": missing}
+    more = ", ".join(f"{n} more {why}" for why, n in left.items() if n)
+    of = f"{len(rows)} {_verb(len(rows), 'row', 'rows')}{f' ({more})' if more else ''}"
+    would = f"{_would_have_been(others)}, {_POWER}." if others else ""
+    starred = sum(map(HOLM.marks, others))
+    held = f" {starred} {_verb(starred, 'has', 'have')} such a p, but no interval without zero." if starred else ""
+    if not found:
+        return f"{method}: no association was found in {of}{would}{held}"
+    row = max(found, key=lambda row: abs(row["effect_size"]))
     twin = f"; random twin {_two(row['twin_effect_size'])}" if is_number(row["twin_effect_size"]) else ""
-    left = f" ({missing} more could not be computed)" if missing else ""
     return (
-        f"{method}: {found} of {len(rows)} rows {_verb(found, 'has', 'have')} p_association < .05 after Holm's"
-        f" correction{left}; the largest effect is {_two(row['effect_size'])} ({row['category']}, {row['model']};"
-        f" {interval}{twin}).{_why_both(row)}"
+        f"{method}: an association was found in {len(found)} of {of}, that is {P} < .05 after Holm's correction and an"
+        f" interval without zero; the largest is {_two(row['effect_size'])} ({row['category']}, {row['model']};"
+        f" 95 % interval over words {_two(row['ci_low'])} to {_two(row['ci_high'])}{twin}):"
+        f" {_in_words(row['effect_size'], *names_of_sets(row))}."
+        f"{f' In the others none was found{would}' if others else ''}{held}"
     )
 
 
-def _why_both(row: dict[str, Any]) -> str:
-    """Return what is to be said where an effect is significant and its interval holds zero; else nothing."""
-    numbers = (row["p_association_holm"], row["ci_low"], row["ci_high"])
-    if not all(map(is_number, numbers)) or numbers[0] >= ALPHA or not numbers[1] <= 0 <= numbers[2]:
-        return ""
-    return " Its interval holds zero: it changes words on both sides at a time, the tests those of one side."
+_POWER = "at .05 before correction in 80 % of studies"
+
+
+def _in_words(effect: float, x: str, y: str, a: str, b: str) -> str:
+    """Return what the sign of an effect means."""
+    kept, other = (a, b) if effect > 0 else (b, a)
+    return f"{x}, more than {y}, are associated with {kept} rather than {other}"
+
+
+def _would_have_been(rows: Sequence[Estimate], *, short: bool = False) -> str:
+    """Return from which size on an effect would have been found in all of these rows, as the end of a sentence."""
+    sizes = [row.get("smallest_effect") for row in rows]
+    known = [size for size in sizes if is_number(size)]
+    if not known:
+        return "; with so few words none could have been"
+    above = f"above {max(known):.2f}"  # type: ignore[type-var]
+    return f"; {above}" if short else f"; an effect {above} would have been"
 
 
 def by_chance(tests: int) -> str:
@@ -125,39 +166,61 @@ def by_chance(tests: int) -> str:
 
 
 def significance(ceat: pl.DataFrame) -> str | None:
-    """Return how many estimates have p_association < .05, before and after Holm's correction."""
-    estimates = [cell.estimate for cell in _computed(ceat) if is_number(cell.estimate["p_association"])]
-    p_values = [estimate["p_association"] for estimate in estimates]
+    """Return how many estimates have p < .05, before and after Holm's correction."""
+    p_values = [cell.estimate[P] for cell in _computed(ceat) if is_number(cell.estimate[P])]
     if not p_values:
         return None
     total = len(p_values)
-    remaining, family = _after_correction(ceat, p_values)
+    remaining, family = _after_correction(ceat, total)
     return (
-        f"{_of(_count_below(p_values), total)} p_association < .05, uncorrected; {by_chance(total)} at most would be"
+        f"{_of(_count_below(p_values), total)} {P} < .05, uncorrected; {by_chance(total)} at most would be"
         f" expected if the target words or the attribute words made no difference. With Holm's correction for {family},"
         f" {remaining} {_verb(remaining, 'remains', 'remain')}. Estimates that share words are not independent of each"
         " other."
     )
 
 
-def largest_effect(ceat: pl.DataFrame) -> str | None:
-    """Return the strongest effect of all, with the interval of its draws and p_association."""
-    cells = list(_computed(ceat))
-    if not cells:
+def largest_association(ceat: pl.DataFrame) -> str | None:
+    """Return the strongest association that was found, with its interval over words and its p."""
+    found = _found(ceat)
+    if not found:
         return None
-    cell = max(cells, key=lambda c: abs(c.effect))
-    limit = f" As the largest of {len(cells)}, it is likely to be overestimated." if len(cells) > 1 else ""
-    return f"The largest effect is {_in_full(cell)}{limit}"
+    n = len(list(_computed(ceat)))
+    cell = max(found, key=lambda c: abs(c.effect))
+    limit = f" As the largest of {len(found)} found, it is likely to be overestimated." if len(found) > 1 else ""
+    return (
+        f"An association was found in {len(found)} of {n} estimates, that is {P} < .05 after Holm's correction and an"
+        f" interval without zero. The largest is {_in_full(cell)}{limit}"
+    )
 
 
-def largest_opposite_effect(ceat: pl.DataFrame) -> str | None:
-    """Return the strongest effect whose sign is the other one."""
-    cells = list(_computed(ceat))
-    largest = max((c.effect for c in cells), key=abs, default=0.0)
-    opposite = [c for c in cells if c.effect * largest < 0]
+def largest_opposite_association(ceat: pl.DataFrame) -> str | None:
+    """Return the strongest association found whose sign is the other one."""
+    found = _found(ceat)
+    largest = max((c.effect for c in found), key=abs, default=0.0)
+    opposite = [c for c in found if c.effect * largest < 0]
     if not opposite:
         return None
-    return f"The largest effect of the opposite sign is {_in_full(max(opposite, key=lambda c: abs(c.effect)))}"
+    return f"The largest of the opposite sign is {_in_full(max(opposite, key=lambda c: abs(c.effect)))}"
+
+
+def not_found(ceat: pl.DataFrame) -> str | None:
+    """Return which associations were looked for and not found, and from which size on they would have been."""
+    cells: dict[str, list[_Cell]] = {}
+    for cell in _computed(ceat):
+        cells.setdefault(cell.category.name, []).append(cell)
+    said: list[str] = []
+    for name, of_category in cells.items():
+        if not any(is_found(cell.estimate) for cell in of_category):
+            category = of_category[0].category
+            would = _would_have_been([cell.estimate for cell in of_category], short=bool(said))
+            said.append(f"{category.target_x} with {category.attribute_a} ({name}{would})")
+    if not said:
+        return None
+    return (
+        f"No association was found of {', of '.join(said)}: at no length and by no model is {P} < .05 after Holm's"
+        f" correction and zero outside of the interval. The sizes told are found {_POWER}."
+    )
 
 
 def change_with_length(ceat: pl.DataFrame) -> str | None:
@@ -174,12 +237,14 @@ def change_with_length(ceat: pl.DataFrame) -> str | None:
     if shortest == longest or not pairs:
         return None
     grown = sum(abs(there.effect) > abs(here.effect) for here, there in pairs)
-    turned = sum(there.effect * here.effect < 0 for here, there in pairs)
+    known = [pair for pair in pairs if all(is_found(cell.estimate) for cell in pair)]
+    turned = sum(there.effect * here.effect < 0 for here, there in known)
     most = max(pairs, key=lambda pair: abs(pair[1].effect - pair[0].effect))
     change = median(abs(there.effect - here.effect) for here, there in pairs)
     return (
         f"From {shortest} to {longest} words ({mode} draws) the effect grows in size in {grown} of {len(pairs)} pairs"
-        f" of category and model and changes its direction in {turned}. The change is {change:.2f} in the median, and"
+        f" of category and model; an association is found at both lengths in {len(known)} of them"
+        f"{f', and changes its direction in {turned}' if known else ''}. The change is {change:.2f} in the median, and"
         f" largest in {most[0].category.name} with {most[0].model}: from {_two(most[0].effect)} to"
         f" {_two(most[1].effect)}. {_texts_of_lengths(most[0].estimate, shortest, longest)}"
     )
@@ -210,7 +275,7 @@ def null_controls(ceat: pl.DataFrame) -> str | None:
 
 
 def direction_across_models(ceat: pl.DataFrame) -> str | None:
-    """Return where models disagree about the direction of an effect, in the first sample mode."""
+    """Return where models disagree about the direction of an association that was found, in the first sample mode."""
     grid = grid_of(ceat)
     if len(grid.models) < 2:
         return None
@@ -218,16 +283,16 @@ def direction_across_models(ceat: pl.DataFrame) -> str | None:
     compared = disagree = 0
     for category in grid.categories:
         for length in grid.lengths:
-            found = [_cell(grid, category, model, length, mode) for model in grid.models]
-            effects = [cell.effect for cell in found if cell]
+            cells = [_cell(grid, category, model, length, mode) for model in grid.models]
+            effects = [cell.effect for cell in cells if cell and is_found(cell.estimate)]
             compared += len(effects) > 1
             disagree += len(effects) > 1 and min(effects) < 0 < max(effects)
     if not compared:
         return None
     who = "The two models disagree" if len(grid.models) == 2 else f"Not all {len(grid.models)} models agree"
     return (
-        f"{who} about the direction of the effect in {disagree} of {compared} combinations of category and segment"
-        f" length ({mode} draws)."
+        f"{who} about the direction of the association in {disagree} of {compared} combinations of category and segment"
+        f" length in which {'both' if len(grid.models) == 2 else 'several of them'} show one ({mode} draws)."
     )
 
 
@@ -262,15 +327,47 @@ def significance_of_draws(ceat: pl.DataFrame) -> str | None:
 
 
 def fewest_contexts(ceat: pl.DataFrame) -> str | None:
-    """Return the smallest number of contexts that a stimulus of any estimate has."""
+    """Return the smallest number of contexts that a stimulus of any estimate has, and how many stimuli have none."""
     cells = [cell for cell in _computed(ceat) if is_number(cell.estimate["contexts_min"])]
     if not cells:
         return None
     cell = min(cells, key=lambda c: int(c.estimate["contexts_min"]))
     least = int(cell.estimate["contexts_min"])
+    without = {word for row in ceat.iter_rows(named=True) for word in _without_contexts(row)}
+    none = ""
+    if without:
+        none = (
+            f" {len(without)} {_verb(len(without), 'stimulus has', 'stimuli have')} none in some estimate, which does"
+        )
+        none += " without."
     return (
         f"Every stimulus used has at least {least} context{'' if least == 1 else 's'} (fewest:"
-        f" {cell.category.name}, {cell.model}, {cell.length} words)."
+        f" {cell.category.name}, {cell.model}, {cell.length} words).{none}"
+    )
+
+
+def _without_contexts(row: Estimate) -> list[str]:
+    """Return the words that an estimate of CEAT does without, since they have no contexts."""
+    return [word for reason, words in words_left_out(row).items() if reason.startswith("no context") for word in words]
+
+
+def of_few_words(ceat: pl.DataFrame) -> str | None:
+    """Return which estimates rest on few words, so that nothing else here speaks of them."""
+    grid = grid_of(ceat)
+    found: dict[tuple[str, str], list[str]] = {}
+    for (category, model, length, mode), estimate in grid.estimates.items():
+        if words := few_words(estimate):
+            found.setdefault((category, words), []).append(f"{model}, {length} words, {mode}")
+    if not found:
+        return None
+    n = sum(map(len, found.values()))
+    listed = "; ".join(
+        f"{category} {words} ({where[0]}{f' and {len(where) - 1} more' if len(where) > 1 else ''})"
+        for (category, words), where in found.items()
+    )
+    return (
+        f"{n} of {len(grid.estimates)} estimates {_verb(n, 'rests', 'rest')} on few words, fewer than {FEWEST_WORDS}"
+        f" in a set or under two thirds of its list, and no other finding counts {_verb(n, 'it', 'them')}: {listed}."
     )
 
 
@@ -429,8 +526,12 @@ def _computed(ceat: pl.DataFrame) -> Iterator[_Cell]:
     return _cells(grid_of(ceat))
 
 
+def _found(ceat: pl.DataFrame) -> list[_Cell]:
+    return [cell for cell in _computed(ceat) if is_found(cell.estimate)]
+
+
 def _cells(grid: Grid) -> Iterator[_Cell]:
-    """Yield all cells that have a number, in reading order."""
+    """Yield all cells that have a number and do not rest on few words, in reading order."""
     for category in grid.categories:
         for model in grid.models:
             for length in grid.lengths:
@@ -441,7 +542,7 @@ def _cells(grid: Grid) -> Iterator[_Cell]:
 
 def _cell(grid: Grid, category: Category, model: str, length: str, mode: str) -> _Cell | None:
     estimate = grid.at(category.name, model, length, mode)
-    if estimate is None or not is_number(estimate["effect_size"]):
+    if estimate is None or not is_number(estimate["effect_size"]) or few_words(estimate):
         return None
     return _Cell(category, model, length, mode, estimate)
 
@@ -449,20 +550,12 @@ def _cell(grid: Grid, category: Category, model: str, length: str, mode: str) ->
 def _in_full(cell: _Cell) -> str:
     """Return an effect with where it was found, its uncertainty, and what its sign means."""
     estimate, category = cell.estimate, cell.category
-    kept, other = category.attribute_a, category.attribute_b
-    if cell.effect < 0:
-        kept, other = other, kept
-    interval = ""
-    if is_number(estimate["ci_low"]) and is_number(estimate["ci_high"]):
-        interval = f"95 % interval over words {_two(estimate['ci_low'])} to {_two(estimate['ci_high'])}; "
-    corrected = estimate.get("p_association_holm")
-    holm = (
-        f", {equals_probability(corrected).removeprefix('= ')} after Holm's correction" if is_number(corrected) else ""
-    )
+    sets = (category.target_x, category.target_y, category.attribute_a, category.attribute_b)
     return (
-        f"{_two(cell.effect)} ({category.name}, {cell.model}, {cell.length} words, {cell.mode} draws; {interval}"
-        f"p_association {equals_probability(estimate['p_association'])}{holm}): the model associates"
-        f" {category.target_x}, more than {category.target_y}, with {kept} rather than {other}."
+        f"{_two(cell.effect)} ({category.name}, {cell.model}, {cell.length} words, {cell.mode} draws; 95 % interval"
+        f" over words {_two(estimate['ci_low'])} to {_two(estimate['ci_high'])}; {P} {equals_probability(estimate[P])},"
+        f" {equals_probability(estimate[HOLM.column]).removeprefix('= ')} after Holm's correction):"
+        f" {_in_words(cell.effect, *sets)}."
     )
 
 
@@ -477,23 +570,12 @@ def _texts_of_lengths(estimate: Estimate, shortest: str, longest: str) -> str:
     return "Both lengths are cut from the same contexts."
 
 
-def _after_correction(ceat: pl.DataFrame, p_values: Sequence[Any]) -> tuple[int, str]:
+def _after_correction(ceat: pl.DataFrame, n: int) -> tuple[int, str]:
     """Return how many estimates stay below `ALPHA` by Holm, and for which tests: all of the study, if known."""
-    cells = [cell.estimate for cell in _computed(ceat) if is_number(cell.estimate.get("n_tests"))]
-    if not cells:
-        return _holm(p_values), f"{len(p_values)} tests"
-    n_tests = cells[0]["n_tests"]
-    which = f"the {n_tests} tests of the study" if n_tests > len(p_values) else f"{n_tests} tests"
-    return _count_below([row["p_association_holm"] for row in cells]), which
-
-
-def _holm(p_values: Sequence[Any]) -> int:
-    """Return how many tests Holm's step-down procedure (1979) rejects at `ALPHA`."""
-    ordered = sorted(p_values)
-    for rejected, p in enumerate(ordered):
-        if p > ALPHA / (len(ordered) - rejected):
-            return rejected
-    return len(ordered)
+    cells = [cell.estimate for cell in _computed(ceat)]
+    n_tests = next((row["n_tests"] for row in cells if is_number(row.get("n_tests"))), n)
+    which = f"the {n_tests} tests of the study" if n_tests > n else f"{n_tests} tests"
+    return sum(map(HOLM.marks, cells)), which
 
 
 def _count_below(p_values: Sequence[Any]) -> int:

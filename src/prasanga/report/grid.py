@@ -16,7 +16,7 @@ import polars as pl
 
 from prasanga.base.errors import InputError
 from prasanga.base.parquet import remade_by, require_columns
-from prasanga.methods import CEAT, FAMILY
+from prasanga.methods import CEAT, FAMILY, FEWEST_WORDS
 from prasanga.pairs.preferences import OVERALL
 
 ALPHA = 0.05
@@ -153,6 +153,30 @@ def why_missing(estimate: Estimate | None) -> str:
     # The stage that measured names the stimuli left out first, and at the end why nothing could be computed.
     _, found, reason = str(estimate["dropped"] or "").rpartition("not computed: ")
     return reason if found else str(estimate["dropped"] or "not computed, and the table does not say why")
+
+
+def few_words(estimate: Estimate | None) -> str:
+    """Return how many words of how many an effect rests on, where they are few: "2/14 v 3/14"; else nothing.
+
+    Few are fewer than `FEWEST_WORDS` in a set, or a set that lost more than a third of its list. No finding is built on
+    such an effect, and it looks like one wherever it stands.
+    """
+    if estimate is None or not is_number(estimate["effect_size"]):
+        return ""
+    said = []
+    for sides, prefix in (("xy", ""), ("ab", "attributes ")):
+        counts = [(estimate.get(f"n_{side}"), estimate.get(f"listed_{side}")) for side in sides]
+        known = [(used, listed) for used, listed in counts if used is not None and listed is not None]
+        if any(used < FEWEST_WORDS or 3 * used < 2 * listed for used, listed in known):
+            said.append(prefix + " v ".join(f"{used}/{listed}" for used, listed in counts))
+    return ", ".join(said)
+
+
+FEW_WORDS = (
+    f"Few words, used/listed behind the number: fewer than {FEWEST_WORDS} in a set, or more than a third of a list"
+    " lost. No finding is built on these."
+)
+"""What stands below a table that has such effects."""
 
 
 def words_left_out(estimate: Estimate) -> dict[str, list[str]]:

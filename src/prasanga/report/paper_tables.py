@@ -16,8 +16,10 @@ from prasanga.methods import FAMILY
 from prasanga.report import ceat_table
 from prasanga.report.ceat_table import HOLM, LARGE, NOT_BY_DRAWS, Marking
 from prasanga.report.grid import (
+    FEW_WORDS,
     Category,
     Estimate,
+    few_words,
     is_number,
     name_of_language,
     names_of_sets,
@@ -207,7 +209,8 @@ def _sadhu_table_4(tables: Tables, preset: str) -> PaperTable:
         estimate = column.estimates.get(category)
         if estimate is None or not is_number(estimate["effect_size"]):
             return Cell()
-        return Cell(signed(estimate["effect_size"]), MARK if markings[column.marked_as].marks(estimate) else "")
+        mark = MARK if markings[column.marked_as].marks(estimate) else ""
+        return Cell(signed(estimate["effect_size"]), mark, words=few_words(estimate))
 
     cells = {category.name: tuple(cell(column, category.name) for column in columns) for category in categories}
     reasons = {
@@ -223,6 +226,7 @@ def _sadhu_table_4(tables: Tables, preset: str) -> PaperTable:
         "Effect sizes of several methods; positive if the first target set is closer to the first attribute set."
         " The methods see other texts and partly other words, so their sizes are not comparable one to one.",
         *(f"{MARK} {', '.join(methods)}: {note}" for note, methods in marks.items()),
+        *_few_words(columns),
         *_ceat_choice(tables),
         *_exchange(tables),
         *(f"Conventions of {_METHODS[method]}: {_conventions(tables[method])}" for method in measured),
@@ -345,7 +349,8 @@ def _sahoo(name: str, studies: Mapping[str, pl.DataFrame], preset: str) -> Paper
         if estimate is None or not is_number(estimate["effect_size"]):
             return Cell()
         large = abs(estimate["effect_size"]) >= LARGE
-        return Cell(signed(estimate["effect_size"]), bold=large, underlined=markings[column.marked_as].marks(estimate))
+        marked = markings[column.marked_as].marks(estimate)
+        return Cell(signed(estimate["effect_size"]), bold=large, underlined=marked, words=few_words(estimate))
 
     cells = {category.name: tuple(cell(column, category.name) for column in columns) for category in categories}
     reasons = {category.name: [_why(column, category.name) for column in columns] for category in categories}
@@ -356,6 +361,7 @@ def _sahoo(name: str, studies: Mapping[str, pl.DataFrame], preset: str) -> Paper
         *_by_language(
             f"Underlined (in CSV {MARK})", {k: markings[k].said_of(t.rows(named=True)) for k, t in studies.items()}
         ),
+        *_few_words(columns),
         f"{'; '.join(short)}.",
         *_by_language("Conventions of SEAT", {language: _conventions(seat) for language, seat in studies.items()}),
         *_missing_notes(reasons),
@@ -414,6 +420,11 @@ def _label(category: Category, short: bool) -> str:
 def _initials(category: Category) -> str:
     """Return the attribute sets as the paper shortens them: C/F, N/V, P/U."""
     return f"{category.attribute_a[:1]}/{category.attribute_b[:1]}".upper()
+
+
+def _few_words(columns: Sequence[_Column]) -> list[str]:
+    """Return the note on effects of few words, where a column has one."""
+    return [FEW_WORDS] * any(few_words(estimate) for column in columns for estimate in column.estimates.values())
 
 
 def _why(column: _Column, category: str) -> str:

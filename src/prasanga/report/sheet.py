@@ -99,6 +99,7 @@ class Cell:
         shade: of the heat scale: `zero`, `plus-1` to `plus-5`, `minus-1` to `minus-5`, or `missing`.
         order: what a table of the page sorts by in place of the text; empty for nothing, None for the text.
         hover: what the cell tells when pointed at.
+        words: how many words of how many the number rests on, where they are few (`grid.few_words`).
     """
 
     text: str = MISSING
@@ -108,6 +109,7 @@ class Cell:
     shade: str = ""
     order: str | None = None
     hover: str = ""
+    words: str = ""
 
 
 @dataclass(frozen=True)
@@ -318,7 +320,15 @@ def _html_cell(cell: Cell, kind: str, *, starts_group: bool) -> Markup:
         written = html('<u>{}</u><span class="unseen">{}</span>', written, cell.mark or MARK)
     elif cell.mark:
         written += escape(cell.mark)
-    looks = (kind, cell.shade, "bold" if cell.bold else "", "first" if starts_group else "")
+    if cell.words:
+        written += html(' <span class="used-words">{}</span>', cell.words)
+    looks = (
+        kind,
+        cell.shade,
+        "bold" if cell.bold else "",
+        "few" if cell.words else "",
+        "first" if starts_group else "",
+    )
     order = {} if cell.order is None else {"data_order": escape(cell.order)}
     return _element("td", written, class_=" ".join(filter(None, looks)), title=cell.hover, **order)
 
@@ -344,7 +354,10 @@ def _pages(sheets: Sequence[Sheet], notes: Sequence[str]) -> list[list[Sheet]]:
     for sheet in sheets:
         longest = _longest_label(sheet)
         of_sheet = _HEAD + sum(
-            max(len(_broken_label(label, longest)) for label in row.labels) + (longest is not None) * 0.4
+            max(
+                any(cell.words for cell in row.cells) + 1, *(len(_broken_label(label, longest)) for label in row.labels)
+            )
+            + (longest is not None) * 0.4
             for row in sheet.rows
         )
         if pages[-1] and height + of_sheet > _LINES:
@@ -359,7 +372,11 @@ def _pages(sheets: Sequence[Sheet], notes: Sequence[str]) -> list[list[Sheet]]:
 
 def marked_text(cell: Cell) -> str:
     """Return the text of a cell with its mark; what is underlined has the mark where nothing can be underlined."""
-    return cell.text + (cell.mark or (MARK if cell.underlined else ""))
+    return cell.text + (cell.mark or (MARK if cell.underlined else "")) + _of_words(cell)
+
+
+def _of_words(cell: Cell) -> str:
+    return f" ({cell.words})" if cell.words else ""
 
 
 def group_heads(sheet: Sheet) -> list[tuple[str, int]]:
@@ -418,11 +435,16 @@ def _width_of_labels(sheet: Sheet, longest: int | None) -> float:
 
 def _width_of_columns(sheet: Sheet, columns: Sequence[int]) -> float:
     width = 0.0
-    for group, found in groupby((sheet.columns[i] for i in columns), key=lambda column: column[0]):
-        names = [max(_COLUMN, *map(len, _broken(name))) for _, name in found]
+    for group, found in groupby(columns, key=lambda i: sheet.columns[i][0]):
+        names = [max(_COLUMN, *map(len, _broken(sheet.columns[i][1])), _width_of_words(sheet, i)) for i in found]
         head = max(map(len, _broken(group, len(names) * _COLUMN)))
         width += max(sum(names) + _BETWEEN * len(names), head + _BETWEEN)
     return width
+
+
+def _width_of_words(sheet: Sheet, column: int) -> int:
+    """Return the width of counts of words, in scriptsize."""
+    return max((round(0.8 * len(row.cells[column].words)) for row in sheet.rows), default=0)
 
 
 def write_csv(lines: Sequence[Sequence[str]]) -> str:
@@ -522,7 +544,7 @@ _LIST_IN_OTHER_SCRIPTS = re.compile(rf"{_OTHER_SCRIPTS.pattern}(?:, {_OTHER_SCRI
 
 def _markdown_cell(cell: Cell) -> str:
     text = f"**{cell.text}**" if cell.bold else cell.text
-    return (f"<u>{text}</u>" if cell.underlined else text) + cell.mark
+    return (f"<u>{text}</u>" if cell.underlined else text) + cell.mark + _of_words(cell)
 
 
 def _latex_cell(cell: Cell) -> str:
@@ -530,7 +552,9 @@ def _latex_cell(cell: Cell) -> str:
         return "--"
     number = rf"\mathbf{{{cell.text}}}" if cell.bold else cell.text
     number = f"${number}^{{{cell.mark}}}$" if cell.mark else f"${number}$"
-    return rf"\underline{{{number}}}" if cell.underlined else number
+    number = rf"\underline{{{number}}}" if cell.underlined else number
+    # the counts stand below the number, so that the column stays narrow
+    return rf"\shortstack[r]{{{number} \\ {{\scriptsize {cell.words}}}}}" if cell.words else number
 
 
 def _tabular(sheet: Sheet) -> str:

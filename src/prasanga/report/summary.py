@@ -36,6 +36,7 @@ from prasanga.report.grid import (
     ALPHA,
     LABELS,
     Estimate,
+    few_words,
     is_number,
     is_significant,
     natural_order,
@@ -354,7 +355,7 @@ def summary_of_estimates(table: pl.DataFrame) -> dict[str, Any]:
         {
             "n_tests": "no estimate has a p that is corrected",
             "n_significant_holm": "no estimate has a p that is corrected",
-            "largest": "no estimate could be computed",
+            "largest": "every estimate rests on few words" if computed else "no estimate could be computed",
             "twin": _NO_TWIN,
         },
     )
@@ -441,7 +442,8 @@ def summary_of_pairs(bias: pl.DataFrame) -> dict[str, Any]:
 
 
 def _largest(computed: Sequence[Estimate]) -> dict[str, Any] | None:
-    row = max(computed, key=lambda row: abs(row["effect_size"]), default=None)
+    enough = [row for row in computed if not few_words(row)]
+    row = max(enough, key=lambda row: abs(row["effect_size"]), default=None)
     if row is None:
         return None
     no_interval = str(row.get("interval_note") or "the table has no interval")

@@ -147,6 +147,13 @@ def test_zero_has_no_sign() -> None:
     assert rows["difference"].to_list() == [0.1, -0.3]
 
 
+def test_a_measured_number_of_few_words_says_so() -> None:
+    seat = study(measured("GR1", 0.4, n_x=2, listed_x=14, n_y=3, listed_y=14), measured("GR2", 0.4))
+    published = paper(printed("GR1", 0.5), printed("GR2", 0.5))
+    rows = compare({"seat": seat}, published, models={"ours": "Big"}, language="hi").rows
+    assert rows["note"].to_list() == ["few words: 2/14 v 3/14", None]
+
+
 def test_what_was_not_computed_says_why() -> None:
     seat = study(
         measured("GR1", None, dropped="a: no vector; not computed: one word left"),

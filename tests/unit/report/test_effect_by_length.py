@@ -44,6 +44,18 @@ def test_bars_are_the_interval(table: Callable[..., pl.DataFrame]) -> None:
     assert bars(panel) == [pytest.approx([-0.04, 1.04])]
 
 
+def test_effects_of_few_words_are_crosses_that_no_line_runs_to(table: Callable[..., pl.DataFrame]) -> None:
+    few = {"n_x": 2, "listed_x": 14}
+    rows = [("C1", "a", length, "fixed", effect) for length, effect in (("9", 0.1), ("25", 0.2), ("75", 0.3))]
+    figure = plot_effect_by_length(table(rows[0], (*rows[1], few), rows[2]))
+    lines = {line.get_marker(): line for line in figure.axes[0].lines if len(line.get_ydata()) == 3}
+    assert list(lines["o"].get_ydata()) == pytest.approx([0.1, math.nan, 0.3], nan_ok=True)
+    assert list(lines["x"].get_ydata()) == pytest.approx([math.nan, 0.2, math.nan], nan_ok=True)
+    assert lines["x"].get_linestyle() == "None"
+    assert note(figure).endswith("Crosses rest on few words.")
+    assert "Crosses" not in note(plot_effect_by_length(table(*rows)))
+
+
 def note(figure: Any) -> str:
     return " ".join(figure.texts[-1].get_text().split())
 

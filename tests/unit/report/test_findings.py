@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import polars as pl
+import pytest
 
 from prasanga.report import findings as module
 from prasanga.report.findings import headline_findings
+from prasanga.report.grid import few_words
 
 Table = Callable[..., pl.DataFrame]
 
@@ -32,25 +34,83 @@ def test_significance_of_none(table: Table) -> None:
     )
 
 
-def test_largest_effects_say_what_their_sign_means(table: Table) -> None:
+FOUND = {"p_association": 0.0004}
+"""What makes an effect of more than .54 an association that was found."""
+
+
+def test_associations_that_were_found_say_what_their_sign_means(table: Table) -> None:
     ceat = table(
-        ("C1", "a", "9", "fixed", 0.5),
-        ("C4", "a", "25", "random", -1.234, {"p_association": 0.0004}),
+        ("C1", "a", "9", "fixed", 0.9, FOUND),
+        ("C4", "a", "25", "random", -1.234, FOUND),
         ("C1", "b", "9", "fixed", None),
     )
-    assert module.largest_effect(ceat) == (
-        "The largest effect is −1.23 (C4, a, 25 words, random draws; 95 % interval over words −1.77 to −0.69;"
-        " p_association < .001, .002 after Holm's correction): the model associates male names,"
-        " more than female names, with family rather than career."
-        " As the largest of 2, it is likely to be overestimated."
+    assert module.largest_association(ceat) == (
+        f"An association was found in 2 of 2 estimates, that is {module.P} < .05 after Holm's correction and an"
+        " interval without zero. The largest is −1.23 (C4, a, 25 words, random draws; 95 % interval over words −1.77 to"
+        " −0.69;"
+        f" {module.P} < .001, .002 after Holm's correction): male names, more than female names, are associated with"
+        " family rather than career. As the largest of 2 found, it is likely to be overestimated."
     )
-    assert module.largest_opposite_effect(ceat) == (
-        "The largest effect of the opposite sign is +0.50 (C1, a, 9 words, fixed draws; 95 % interval over words"
-        " −0.04 to +1.04; p_association = .200, .800 after Holm's correction): the model associates flowers,"
-        " more than insects, with pleasant rather"
-        " than unpleasant."
+    assert module.largest_opposite_association(ceat) == (
+        "The largest of the opposite sign is +0.90 (C1, a, 9 words, fixed draws; 95 % interval over words +0.36 to"
+        f" +1.44; {module.P} < .001, .002 after Holm's correction): flowers, more than insects, are associated with"
+        " pleasant rather than unpleasant."
     )
-    assert module.largest_opposite_effect(ceat.filter(pl.col("category") == "C1")) is None
+    assert module.largest_opposite_association(ceat.filter(pl.col("category") == "C1")) is None
+    assert module.not_found(ceat) is None
+
+
+def test_what_was_not_found_has_no_direction_and_the_size_that_would_have_been(table: Table) -> None:
+    ceat = table(
+        ("C1", "a", "9", "fixed", 0.9),  # no star
+        ("C1", "b", "9", "fixed", 0.9, {"smallest_effect": 0.6}),
+        ("C4", "a", "9", "fixed", -0.4, FOUND),  # a star, and an interval that holds zero
+        ("C10", "a", "9", "fixed", 0.9, {**FOUND, "ci_low": None, "smallest_effect": None}),
+    )
+    assert module.largest_association(ceat) is None
+    assert module.not_found(ceat) == (
+        "No association was found of flowers with pleasant (C1; an effect above 1.54 would have been), of male names"
+        " with career (C4; above 1.54), of weapons with pleasant (C10; with so few words none could have been): at no"
+        f" length and by no model is {module.P} < .05 after Holm's correction and zero outside of the interval. The"
+        " sizes told are found at .05 before correction in 80 % of studies."
+    )
+    told = " ".join(headline_findings(ceat))
+    assert not [word for word in ("rather than", "more than insects", "more than female names") if word in told]
+
+
+def test_no_finding_is_built_on_few_words(table: Table) -> None:
+    few = {**FOUND, "n_x": 2, "listed_x": 14, "n_y": 3, "listed_y": 14}
+    ceat = table(
+        ("C4", "a", "9", "fixed", 1.65, few),
+        ("C4", "a", "25", "fixed", 1.65, few),
+        ("C1", "a", "9", "fixed", 0.9, {**FOUND, "n_a": 9, "listed_a": 14}),
+        ("C10", "a", "9", "fixed", 0.9, FOUND),
+    )
+    assert module.of_few_words(ceat) == (
+        "3 of 4 estimates rest on few words, fewer than 8 in a set or under two thirds of its list, and no other"
+        " finding counts them: C4 2/14 v 3/14 (a, 9 words, fixed and 1 more); C1 attributes 9/14 v 8/8 (a, 9 words,"
+        " fixed)."
+    )
+    assert str(module.largest_association(ceat)).startswith("An association was found in 1 of 1 estimates")
+    others = " ".join(finding for finding in headline_findings(ceat) if finding != module.of_few_words(ceat))
+    assert not [part for part in ("1.65", "C4", "C1,", "C1;") if part in others]
+    assert module.of_few_words(ceat.filter(pl.col("category") == "C10")) is None
+
+
+@pytest.mark.parametrize(
+    ("n_x", "listed_x", "said"),
+    [
+        (8, 8, ""),
+        (8, 12, ""),  # a third is lost, and not more
+        (8, 13, "8/13 v 8/8"),
+        (7, 7, "7/7 v 8/8"),
+        (2, 14, "2/14 v 8/8"),
+    ],
+)
+def test_few_are_less_than_eight_and_less_than_two_thirds(table: Table, n_x: int, listed_x: int, said: str) -> None:
+    (row,) = table(("C1", "a", "9", "fixed", 0.5, {"n_x": n_x, "listed_x": listed_x})).to_dicts()
+    assert few_words(row) == said
+    assert few_words({**row, "effect_size": None}) == ""
 
 
 def test_the_correction_is_that_of_the_study(table: Table) -> None:
@@ -75,9 +135,9 @@ def test_change_with_length(table: Table) -> None:
         ("C4", "b", "9", "fixed", None),
     ]
     assert module.change_with_length(table(*rows)) == (
-        "From 9 to 75 words (fixed draws) the effect grows in size in 2 of 3 pairs of category and model and changes"
-        " its direction in 1. The change is 0.20 in the median, and largest in C4 with a: from +0.10 to −0.40. Both"
-        " lengths are cut from the same contexts."
+        "From 9 to 75 words (fixed draws) the effect grows in size in 2 of 3 pairs of category and model; an"
+        " association is found at both lengths in 0 of them. The change is 0.20 in the median, and largest in C4 with"
+        " a: from +0.10 to −0.40. Both lengths are cut from the same contexts."
     )
     assert module.change_with_length(table(rows[0])) is None
 
@@ -107,16 +167,24 @@ def test_null_controls(table: Table) -> None:
     assert module.null_controls(ceat.drop("twin_effect_size", "shuffled_low")) is None
 
 
+def test_change_with_length_has_a_direction_where_both_ends_have_one(table: Table) -> None:
+    ends = [("C1", "a", "9", "fixed", 0.9, FOUND), ("C1", "a", "75", "fixed", -0.9, FOUND)]
+    said = "an association is found at both lengths in 1 of them, and changes its direction in 1. The change is 1.80"
+    assert said in str(module.change_with_length(table(*ends)))
+
+
 def test_direction_across_models(table: Table) -> None:
     two = table(
-        ("C1", "a", "9", "fixed", 0.5),
-        ("C1", "b", "9", "fixed", -0.1),
-        ("C4", "a", "9", "fixed", 0.5),
-        ("C4", "b", "9", "fixed", 0.1),
+        ("C1", "a", "9", "fixed", 0.9, FOUND),
+        ("C1", "b", "9", "fixed", -0.9, FOUND),
+        ("C4", "a", "9", "fixed", 0.9, FOUND),
+        ("C4", "b", "9", "fixed", 0.8, FOUND),
+        ("C10", "a", "9", "fixed", 0.9, FOUND),
+        ("C10", "b", "9", "fixed", -0.5, FOUND),  # its interval holds zero
     )
     assert module.direction_across_models(two) == (
-        "The two models disagree about the direction of the effect in 1 of 2 combinations of category and segment"
-        " length (fixed draws)."
+        "The two models disagree about the direction of the association in 1 of 2 combinations of category and segment"
+        " length in which both show one (fixed draws)."
     )
     assert module.direction_across_models(two.filter(pl.col("model") == "a")) is None
 
@@ -144,7 +212,11 @@ def test_significance_of_draws_says_what_it_is_not(table: Table) -> None:
 
 def test_fewest_contexts(table: Table) -> None:
     ceat = table(("C1", "a", "9", "fixed", 0.5), ("C4", "a", "25", "fixed", 0.5, {"contexts_min": 1}))
-    assert module.fewest_contexts(ceat) == "Every stimulus used has at least 1 context (fewest: C4, a, 25 words)."
+    said = "Every stimulus used has at least 1 context (fewest: C4, a, 25 words)."
+    assert module.fewest_contexts(ceat) == said
+    dropped = ["গোলাপ: no contexts; জবা: no context that all models have", "গোলাপ: no contexts; মশা: 3 contexts cut"]
+    without = ceat.with_columns(dropped=pl.Series(dropped))
+    assert module.fewest_contexts(without) == f"{said} 2 stimuli have none in some estimate, which does without."
 
 
 def test_not_computed_groups_reasons(small: pl.DataFrame) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -59,8 +60,8 @@ def test_each_column_has_its_number(table: Table) -> None:
         "I²": "0",
         "Q": "90.5",
         "N": "100",
-        "targets used": "3 of 4 + 4",
-        "attributes used": "4 + 4",
+        "targets used": "3 of 8 + 8",
+        "attributes used": "8 + 8",
         "fewest contexts": "30",
     }
 
@@ -77,6 +78,23 @@ def test_nulls_are_dashes(table: Table) -> None:
 def test_a_cell_is_marked_by_holm_alone(table: Table) -> None:
     rows = [("C1", m, "9", "fixed", 0.5, {"p_association": p}) for m, p in (("a", 0.0124), ("b", 0.0126))]
     assert [(cell.mark, cell.bold) for cell in heat(table(*rows))] == [("*", True), ("", False)]
+
+
+def test_a_cell_of_few_words_is_hatched_and_says_how_few(table: Table) -> None:
+    few = {"n_x": 2, "listed_x": 14, "n_y": 3, "listed_y": 14}
+    ceat = table(("C1", "a", "9", "fixed", 1.65, few), ("C1", "b", "9", "fixed", 1.65))
+    thin, enough = heat(ceat)
+    assert (thin.words, enough.words) == ("2/14 v 3/14", "")
+    assert "words used of those listed: 2/14 v 3/14, too few for a finding" in thin.hover
+    assert "words used" not in enough.hover
+    widget = str(effects({}, Results(ceat=ceat)).widget)  # type: ignore[union-attr]
+    cells = re.findall(r'<td class="([^"]*)"[^>]*>(.*?)</td>', widget)
+    assert cells == [
+        ("number plus-5 few first", '+1.65 <span class="used-words">2/14 v 3/14</span>'),
+        ("number plus-5 first", "+1.65"),
+    ]
+    assert widget.count("few words (used/listed): no finding") == 1
+    assert "few words" not in str(effects({}, Results(ceat=ceat[1:])).widget)  # type: ignore[union-attr]
 
 
 def test_in_the_papers_layout_the_mark_is_that_of_its_table_5(table: Table) -> None:
@@ -150,6 +168,6 @@ def test_each_column_is_sorted_by_its_number_in_full(table: Table) -> None:
     assert float(found["p_association"]) == 1 / 3
     assert float(found["p_draws"]) == -1000.0
     assert (found["random twin"], found["95 % interval over words"]) == ("", "")
-    assert (found["targets used"], found["attributes used"], found["fewest contexts"]) == ("7", "8", "30")
+    assert (found["targets used"], found["attributes used"], found["fewest contexts"]) == ("11", "16", "30")
     missing = list(orders(table(("C1", "a", "9", "fixed", None))).values())
-    assert missing[3:-1] == [""] * 20 + ["100", "8", "8", "30"]
+    assert missing[3:-1] == [""] * 20 + ["100", "16", "16", "30"]

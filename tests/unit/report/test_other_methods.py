@@ -12,7 +12,7 @@ from page_parts import lines_of, names_of, numbers_of, plain, said_in, sheet_of,
 
 from prasanga import methods as registry
 from prasanga.base.errors import InputError
-from prasanga.report.findings import findings_of_differences, other_method
+from prasanga.report.findings import P, findings_of_differences, other_method
 from prasanga.report.section import Section
 from prasanga.report.sections.ceat import settling_of
 from prasanga.report.sections.estimates import other_methods
@@ -248,18 +248,25 @@ def test_effects_as_draws_are_added_are_drawn_where_there_are_enough(
     assert "The effect of the first draws against their number" in page
 
 
+FOUND = {"p_association_holm": 0.01, "ci_high": -0.1}
+
+
 def test_a_finding_for_each_other_method() -> None:
-    table = estimates(row(p_association_holm=0.01), row("GC3", effect=0.2), row("GC4", effect=None))
+    starred = row("GC5", p_association_holm=0.01)
+    table = estimates(row(**FOUND), row("GC3", effect=0.2), starred, row("GC4", effect=None), row("GC6", n_x=3))
     assert other_method("SEAT", table) == (
-        "SEAT: 1 of 2 rows has p_association < .05 after Holm's correction (1 more could not be computed); the largest"
-        " effect is −0.68 (GC2, bert; 95 % interval over words −1.26 to +0.56; random twin −0.04). Its interval holds"
-        " zero: it changes words on both sides at a time, the tests those of one side."
+        f"SEAT: an association was found in 1 of 3 rows (1 more of few words, 1 more not computed), that is {P} < .05"
+        " after Holm's correction and an interval without zero; the largest is −0.68 (GC2, bert; 95 % interval over"
+        " words −1.26 to −0.10; random twin −0.04): upper caste male terms, more than lower caste female terms, are"
+        " associated with unpleasant rather than pleasant. In the others none was found; an effect above 1.01 would"
+        " have been, at .05 before correction in 80 % of studies. 1 has such a p, but no interval without zero."
     )
     static = estimates(row(model="glove", ci_low=None, twin_effect_size=None, p_association_holm=None))
     assert other_method("WEAT", static) == (
-        "WEAT: 0 of 1 rows have p_association < .05 after Holm's correction; the largest effect is −0.68 (GC2, glove;"
-        " no interval over words)."
+        "WEAT: no association was found in 1 row; an effect above 1.01 would have been, at .05 before correction in"
+        " 80 % of studies."
     )
+    assert other_method("WEAT", estimates(row(n_x=3))) == ("WEAT: none of 1 rows has enough words for a finding.")
     assert other_method("WEAT", estimates(row(effect=None))) == "WEAT: none of 1 rows could be computed."
     assert other_method("WEAT", static.clear()) is None
 
@@ -285,7 +292,7 @@ def test_sections_are_shown_for_the_tables_that_are_there(
         assert f'<li><a href="#{name}">' in page
     lead = " ".join(page.partition('<p class="lead">')[2].partition("</p>")[0].split())
     assert '<a href="#effects">CEAT</a>, <a href="#seat">SEAT</a>, <a href="#weat">WEAT</a>.' in lead
-    assert "<li>SEAT: 0 of 1 rows have p_association" in page
+    assert "<li>SEAT: no association was found in 1 row;" in page
     assert "figures/convergence.pdf" in page
     only = render_beside(weat=estimates(row()))
     assert 'id="seat"' not in only

@@ -6,6 +6,7 @@ import csv
 import io
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 import polars as pl
 import pytest
@@ -13,7 +14,7 @@ import pytest
 from prasanga.base.errors import InputError
 from prasanga.report.ceat_table import to_csv, to_latex, to_markdown
 from prasanga.report.grid import grid_of, sort_lengths, why_missing
-from prasanga.report.sheet import from_log, plain, probability, signed
+from prasanga.report.sheet import Cell, Row, Sheet, from_log, plain, probability, sheets_to_latex, signed, split_wide
 
 
 def test_grid_is_in_reading_order(small: pl.DataFrame) -> None:
@@ -67,6 +68,37 @@ def test_small_numbers_do_not_vanish() -> None:
     assert plain(30) == "30"
     assert from_log(-1000.0) == "< 1e−434"
     assert from_log(math.log(0.02)) == ".020"
+
+
+FEW = {"n_x": 2, "listed_x": 14, "n_y": 3, "listed_y": 14}
+
+
+def test_counts_of_few_words_stand_behind_the_number_everywhere(table: Callable[..., pl.DataFrame]) -> None:
+    ceat = table(("C1", "a", "9", "fixed", 1.65, {**FEW, "p_stimuli": 0.0001}), ("C4", "a", "9", "fixed", 0.5))
+    assert [line.split(",")[4] for line in to_csv(ceat).splitlines()[1:]] == ["+1.650* (2/14 v 3/14)", "+0.500"]
+    markdown, latex = to_markdown(ceat), to_latex(ceat)
+    assert "+1.650\\* (2/14 v 3/14)" in markdown or "+1.650* (2/14 v 3/14)" in markdown
+    assert r"\shortstack[r]{$+1.650^{*}$ \\ {\scriptsize 2/14 v 3/14}}" in latex
+    assert all(text.count("fewer than 8 in a set, or more than a third") == 1 for text in (markdown, latex))
+    enough = ceat.filter(pl.col("category") == "C4")
+    assert not [text for text in (to_markdown(enough), to_latex(enough)) if "Few words" in text]
+
+
+def test_latex_has_room_for_counts_of_words() -> None:
+    cells = (Cell("+1.650", words="attributes 2/14 v 3/14"), Cell("+0.100"))
+    sheet = Sheet(("Category",), (("a", "9"), ("a", "25")), tuple(Row((f"C{n}",), cells) for n in range(30)))
+    plain_sheet = replace(sheet, rows=tuple(Row(row.labels, (Cell("+1.650"), Cell("+0.100"))) for row in sheet.rows))
+    pages = [
+        sheets_to_latex([each], [], caption="", label="x").count(r"\begin{table*}") for each in (sheet, plain_sheet)
+    ]
+    assert pages == [2, 1]  # thirty rows of two lines leave no room for notes
+    assert [len(split_wide(wide(each), 10)) for each in (sheet, plain_sheet)] == [2, 1]
+
+
+def wide(sheet: Sheet) -> Sheet:
+    """The columns of a table four times side by side."""
+    rows = tuple(replace(row, cells=row.cells * 4) for row in sheet.rows)
+    return replace(sheet, columns=sheet.columns * 4, rows=rows)
 
 
 def test_csv_has_the_papers_layout(small: pl.DataFrame) -> None:

@@ -61,7 +61,7 @@ def pairs(traits: pl.DataFrame) -> pl.DataFrame:
 
 
 def estimates(**changes: Any) -> pl.DataFrame:
-    names = ("effect_size", "ci_low", "ci_high", "p_stimuli", "p_association", "p_association_holm",
+    names = ("effect_size", "ci_low", "ci_high", "p_association", "p_association", "p_association_holm",
              "twin_effect_size", "smallest_effect",
              "shuffled_low", "shuffled_high", "leave_out_low", "leave_out_high", "p_sentences")  # fmt: skip
     row: dict[str, Any] = {
@@ -191,7 +191,7 @@ def test_the_page_has_the_sections_that_a_study_has(
         assert f'<section id="{name}"' in page
         assert f'<li><a href="#{name}">' in page
     assert '<a href="#log_probability">Log-probability bias</a>, <a href="#structures">' in " ".join(page.split())
-    assert "<li>Log-probability bias: 0 of 1 rows have p_association" in page
+    assert "<li>Log-probability bias: no association was found in 1 row;" in page
     assert "&lt;albert&gt;" in page
     assert "<albert>" not in page
     assert "Kurita" in page.partition('id="references"')[2]

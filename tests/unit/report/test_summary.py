@@ -119,6 +119,9 @@ def test_numbers_are_those_of_the_table(small: pl.DataFrame, summarized: Callabl
     assert ceat["largest"]["effect_size"] == max(effects, key=abs) == pytest.approx(1.004)
     assert ceat["largest"]["segment_length"] == ">75"
     assert ceat["largest"]["ci_low"] == pytest.approx(1.004 - 0.54)
+    few = summarized(ceat=small.with_columns(n_x=pl.lit(7)))["methods"]["ceat"]
+    assert few["largest"] is None
+    assert few["reasons"]["largest"] == "every estimate rests on few words"
     assert ceat["categories"] == ["C1", "C4", "C10"]
     assert ceat["segment_lengths"] == ["9", ">75"]
     assert ceat["twin"] == {"n": 22, "median_size": 0.11, "largest_size": 0.11}

@@ -32,7 +32,7 @@ from prasanga.report.figures.canvas import (
     only_a_note,
 )
 from prasanga.report.figures.palette import LINE, MUTED, PAPER
-from prasanga.report.grid import FIRST_DRAWS, Category, Estimate, Grid, grid_of, is_number
+from prasanga.report.grid import FIRST_DRAWS, Category, Estimate, Grid, few_words, grid_of, is_number
 
 FARTHEST = 2.0
 """An effect size hardly gets beyond this: two target sets of one size lie two standard deviations apart at most. Bars
@@ -236,12 +236,16 @@ def _draw_effects(panel: Any, grid: Grid, category: Category, frame: Panels) -> 
             style, step = frame.look(number, mode_number), _step_of_modes(number, len(grid.models), mode_number)
             cells = [grid.at(category.name, model, length, mode) for length in grid.lengths]
             # NaN where there is no estimate: a line must not run over a gap.
-            effects = [_effect(cell) for cell in cells]
+            effects = [math.nan if few_words(cell) else _effect(cell) for cell in cells]
+            few = [_effect(cell) if few_words(cell) else math.nan for cell in cells]
             if mode_number == 0:
                 bars = [(x + step, *interval) for x, cell in enumerate(cells) if (interval := _interval(cell))]
                 draw_bars(panel, bars, color=style["color"], linewidth=style["linewidth"] * 2.2, **_BAR)
-            panel.plot([x + step for x in range(len(effects))], effects, **style)
-            shown += sum(map(math.isfinite, effects))
+            x = [place + step for place in range(len(cells))]
+            panel.plot(x, effects, **style)
+            if any(map(math.isfinite, few)):
+                panel.plot(x, few, **{**style, "linestyle": "none", "marker": "x"})
+            shown += sum(map(math.isfinite, [*effects, *few]))
     return shown
 
 
@@ -266,15 +270,16 @@ def _limits_of_effects(grid: Grid) -> tuple[float, float]:
 
 def _note_on_intervals(grid: Grid, bottom: float, top: float) -> str:
     rows = _first_mode(grid)
+    few = " Crosses rest on few words." if any(map(few_words, grid.estimates.values())) else ""
     intervals = [interval for row in rows if (interval := _interval(row))]
     which = f", {grid.modes[0]} draws" if len(grid.modes) > 1 else ""
     if not intervals:
-        return "No intervals: they are given where every resampled set has at least eight words."
+        return f"No intervals: they are given where every resampled set has at least eight words.{few}"
     said = f"Pale bars: 95 % interval over words and contexts{which}"
     if len(intervals) < sum(math.isfinite(_effect(row)) for row in rows):
         said += "; none where a set has fewer than eight words"
     cut = any(low < bottom or high > top for low, high in intervals)
-    return f"{said}. Bars are cut where they leave the frame." if cut else f"{said}."
+    return f"{said}. Bars are cut where they leave the frame.{few}" if cut else f"{said}.{few}"
 
 
 def _first_mode(grid: Grid) -> list[Estimate]:

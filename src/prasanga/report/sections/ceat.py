@@ -17,6 +17,7 @@ from prasanga.report.grid import (
     FIRST_DRAWS,
     Estimate,
     Grid,
+    few_words,
     grid_of,
     is_number,
     natural_order,
@@ -41,6 +42,7 @@ from prasanga.report.sections.estimates import (
     is_marked,
     number_cells,
     shade_of,
+    words_in_full,
 )
 from prasanga.report.sheet import (
     MARK,
@@ -113,7 +115,7 @@ def effects(config: Mapping[str, Any], results: Results) -> Section | None:
     in_paper = preset_of(config) == "paper"
     text = prose("effects", in_paper=in_paper)
     tables = {mode: sheet_to_html(heat_sheet(grid, mode, in_paper=in_paper)) for mode in grid.modes}
-    widget = render("heat", tables=tables, legend=_legend(in_paper=in_paper), in_paper=in_paper)
+    widget = render("heat", tables=tables, legend=_legend(grid, in_paper=in_paper), in_paper=in_paper)
     return Section("Effects by category, model and length", "effects", "Effects", text=[text], widget=widget)
 
 
@@ -136,7 +138,10 @@ def sample_modes(results: Results) -> Section | None:
                     difference = second - first
                     apart.append((abs(difference), f"{category.name}, {model}, {length} words"))
                 p = next((p for row in (fixed, random) if (p := _number(row, "p_association")) is not None), None)
-                effects = (signed(value, minus=MINUS) for value in (first, second, difference))
+                effects = (
+                    Cell(signed(value, minus=MINUS), words=few_words(row))
+                    for value, row in ((first, fixed), (second, random), (difference, None))
+                )
                 rows.append(row_of(category.name, model, length, *effects, probability(p)))
     names = ("fixed", "random", "difference", "p_association")
     sheet = Sheet(
@@ -351,14 +356,16 @@ def _heat_cell(estimate: Estimate | None, where: str, in_paper: bool) -> Cell:
         f"\nattributes dealt anew: {interval_of(estimate, 'shuffled_low', 'shuffled_high')}"
         f"{'' if in_paper else by_draws}"
         f"\nfewest contexts of a stimulus: {plain(estimate['contexts_min'])}"
+        f"{words_in_full(estimate)}"
         f"\nconventions: {estimate['std']}, V {estimate['variance']}, tau2 {estimate['tau2_method']},"
         f" {estimate['draws']}, pool {estimate['pool']}, N {estimate['n_samples']}"
     )
-    text = signed(effect, 2, minus=MINUS)
+    text, words = signed(effect, 2, minus=MINUS), few_words(estimate)
     if in_paper:
-        return Cell(text, MARK if NOT_BY_DRAWS.marks(estimate) else "", shade=_shade_in_paper(effect), hover=hover)
+        mark = MARK if NOT_BY_DRAWS.marks(estimate) else ""
+        return Cell(text, mark, shade=_shade_in_paper(effect), hover=hover, words=words)
     marked = is_marked(estimate)
-    return Cell(text, MARK if marked else "", bold=marked, shade=shade_of(effect), hover=hover)
+    return Cell(text, MARK if marked else "", bold=marked, shade=shade_of(effect), hover=hover, words=words)
 
 
 def _shade_in_paper(effect: float) -> str:
@@ -367,8 +374,11 @@ def _shade_in_paper(effect: float) -> str:
     return "zero" if step == 0 else f"{'plus' if effect > 0 else 'minus'}-{step}"
 
 
-def _legend(*, in_paper: bool) -> list[tuple[str, str]]:
-    """Return shade and range of each colour of the heat table, from the most negative to the most positive effects."""
+def _legend(grid: Grid, *, in_paper: bool) -> list[tuple[str, str]]:
+    """Return shade and range of each colour of the heat table, from the most negative to the most positive effects.
+
+    At the end stands the hatching, if a cell has it.
+    """
     steps = IN_PAPER if in_paper else {edge: step for step, edge in enumerate(THRESHOLDS, start=1)}
     edges = [*map(str, steps), ""]
     shades = {
@@ -378,7 +388,8 @@ def _legend(*, in_paper: bool) -> list[tuple[str, str]]:
         ]
         for sign, mark in (("minus", MINUS), ("plus", "+"))
     }
-    return [*reversed(shades["minus"]), ("zero", f"within ±{edges[0]}"), *shades["plus"]]
+    hatched = [("few", "few words (used/listed): no finding")] * any(map(few_words, grid.estimates.values()))
+    return [*reversed(shades["minus"]), ("zero", f"within ±{edges[0]}"), *shades["plus"], *hatched]
 
 
 def _with_anchors(rows: Iterable[Row], name: str) -> Iterable[Row]:

@@ -16,6 +16,7 @@ from prasanga.report.grid import (
     LABELS,
     Category,
     Estimate,
+    few_words,
     is_number,
     names_of_sets,
     natural_order,
@@ -191,7 +192,9 @@ def number_cells(row: Estimate, columns: Iterable[Number]) -> list[Cell]:
     """Return the cells of an estimate in these columns."""
     measured = is_number(row["effect_size"])
     return [
-        Cell(number.text(row), order=order_of(number.order(row))) if measured or number.counted else Cell(order="")
+        Cell(number.text(row), order=order_of(number.order(row)), words=few_words(row) if number is NUMBERS[0] else "")
+        if measured or number.counted
+        else Cell(order="")
         for number in columns
     ]
 
@@ -252,6 +255,7 @@ def _overview_cell(row: Estimate | None, model: str) -> Cell:
         f"\np_association {probability(row['p_association'])}, {probability(holm)} by Holm"
     )
     hover += f"\nrandom twin {signed(twin, minus=MINUS)}" if is_number(twin) else ""
+    hover += words_in_full(row)
     return _shaded(row, Cell(signed(row["effect_size"], 2, minus=MINUS), hover=hover))
 
 
@@ -316,7 +320,14 @@ def _shaded(row: Estimate, cell: Cell) -> Cell:
     effect = row["effect_size"]
     marked = is_number(effect) and is_marked(row)
     shade = shade_of(effect) if is_number(effect) else "missing"
-    return Cell(cell.text, MARK if marked else "", bold=marked, shade=shade, order=cell.order, hover=cell.hover)
+    mark, words = MARK if marked else "", few_words(row)
+    return Cell(cell.text, mark, bold=marked, shade=shade, order=cell.order, hover=cell.hover, words=words)
+
+
+def words_in_full(row: Estimate) -> str:
+    """Return what a cell tells of an effect of few words, in a line of its own; nothing of others."""
+    words = few_words(row)
+    return f"\nwords used of those listed: {words}, too few for a finding" if words else ""
 
 
 def is_marked(row: Estimate) -> bool:
