@@ -7,9 +7,10 @@ et al. 2024, section 3.2 and appendix D).
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -46,7 +47,10 @@ class Ceat:
     variances: FloatArray
     """(n_samples,), the in-sample variance V of each."""
     combined: RandomEffects
-    """The effects combined with these variances; its p is `p_draws`, which says nothing about other words."""
+    """The effects combined with these variances; its p is `p_draws`, which says nothing about other words.
+
+    NaN, as are standard error and interval, where all draws are the same, as where every word has a single context.
+    """
     scores: FloatArray
     """(n_samples, nx + ny), the association s(w, A, B) of every target word in every draw, X before Y."""
     n_x: int
@@ -199,6 +203,9 @@ def ceat_of_draws(
     listed = [word for side in words for word in side]
     scores = draw_scores(vectors, listed, draws, n_x + n_y, n_a, threads=threads)
     effects, variances, combined = combine_scores(scores, n_x, variance=variance, tau2=tau2, std=std)
+    if len(draws) > 1 and (draws == draws[0]).all():
+        unknown = dict.fromkeys(("standard_error", "p_value", "log_p_value", "ci_low", "ci_high"), math.nan)
+        combined = replace(combined, **unknown)
     return Ceat(effects, variances, combined, scores, n_x, tau2, all_contexts)
 
 

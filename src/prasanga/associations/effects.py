@@ -9,7 +9,14 @@ from typing import cast
 import numpy as np
 import numpy.typing as npt
 
-from prasanga.associations.vectors import NUMBERS, FloatArray, require_one_dimension, to_array, unit_vectors
+from prasanga.associations.vectors import (
+    NUMBERS,
+    FloatArray,
+    require_one_dimension,
+    require_other_words,
+    to_array,
+    unit_vectors,
+)
 from prasanga.base.errors import InputError
 
 # --------------------
@@ -94,6 +101,7 @@ def target_scores(
     """Return the associations of the words of `X` and of `Y`: (nx,) and (ny,)."""
     x, y = unit_vectors("X", X), unit_vectors("Y", Y)
     a, b = unit_vectors("A", A), unit_vectors("B", B)
+    require_other_words({"X": x, "Y": y}, {"A": a, "B": b})
     require_one_dimension({"X": x.shape[1], "Y": y.shape[1], "A": a.shape[1], "B": b.shape[1]})
     axis = a.mean(axis=0) - b.mean(axis=0)
     return np.asarray(x @ axis), np.asarray(y @ axis)

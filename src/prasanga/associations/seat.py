@@ -56,6 +56,7 @@ from prasanga.associations.vectors import (
     in_sets,
     require_choices,
     require_one_dimension,
+    require_other_words,
     to_array,
     word_vectors,
 )
@@ -162,6 +163,8 @@ def seat(
     for name, arrays in zip("XYAB", sets, strict=True):
         for i, word in enumerate(arrays):
             directed_vectors(f"{name}, word {i}", word)  # before they are averaged, which would hide a zero
+    x_words, y_words, a_words, b_words = sets
+    require_other_words({"X": x_words, "Y": y_words}, {"A": a_words, "B": b_words})
     cosines = _cosines_of(sets, average)
     effect = cosines.effect(std)
     scores = cosines.word_scores()

@@ -350,7 +350,7 @@ def _rows(
         **settings.test.conventions(),
         "variance": settings.variance,
         "tau2_method": settings.tau2,
-        "draws": settings.draws,
+        "draws": _how_drawn(settings, [contexts[word].size for side in used for word in side]) if numbers else None,
         "pool": settings.pool,
         "match": settings.match,
         "window": settings.window,
@@ -472,14 +472,24 @@ def _rows_of(words: Sequence[str], contexts: Mapping[str, IndexArray], drawn: In
     return np.stack([contexts[word][drawn[:, j]] for j, word in enumerate(words)], axis=1)
 
 
+def _how_drawn(settings: CeatSettings, n_contexts: Sequence[int]) -> str:
+    """Return what was done: `without-replacement` draws a word with replacement that has fewer contexts than draws."""
+    if settings.draws == "with-replacement" or max(n_contexts) < settings.n_samples:
+        return "with-replacement"
+    return "mixed" if min(n_contexts) < settings.n_samples else "without-replacement"
+
+
 def _numbers(result: Ceat) -> dict[str, Any]:
     combined, heterogeneity = result.combined, result.heterogeneity
-    return {
+    of_draws = {
         "standard_error": combined.standard_error,
         "draws_low": combined.ci_low,
         "draws_high": combined.ci_high,
         "p_draws": combined.p_value,
         "log_p_draws": combined.log_p_value,
+    }
+    return {
+        **{name: None if np.isnan(value) else value for name, value in of_draws.items()},
         "tau2": heterogeneity.tau2,
         "q": heterogeneity.q,
         "i2": heterogeneity.i2,

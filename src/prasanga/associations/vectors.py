@@ -18,6 +18,9 @@ from prasanga.base.errors import InputError
 # that still has its gradients comes by easily, and numpy's own message names none of the arguments.
 
 
+_NEAREST_TO_ITSELF = (
+    "and a word is nearest to itself, whatever the model has learnt. Leave it out of the targets or of the attributes."
+)
 VECTORS = "(n, d) numbers: one vector a row, all rows of the same length"
 NUMBERS = "(n,) numbers, at least one"
 
@@ -188,6 +191,10 @@ Words: TypeAlias = tuple[Sequence[str], Sequence[str], Sequence[str], Sequence[s
 """The words of X, Y, A and B."""
 
 
+SMALLEST_LENGTH = float(np.finfo(np.float64).tiny)
+"""Shorter vectors have lost digits, and one over their length may be no number any more."""
+
+
 class DirectedVectors(NamedTuple):
     """Vectors whose directions are known: row i of `vectors`, times `inverse_norms[i]`, has length 1."""
 
@@ -203,7 +210,7 @@ def directed_vectors(name: str, vectors: npt.ArrayLike, *, ids: Sequence[str] = 
     Where rows have `ids`, messages name them by these; `mend` says what to do about a row that cannot be used.
 
     Raises `InputError` if the array is not two-dimensional, is empty, is not numeric, or has a row that holds NaN or
-    infinity or is all zeros (such a vector has no direction).
+    infinity, is all zeros (such a vector has no direction) or shorter than what float64 holds in full.
     """
     array = to_array(name, vectors, VECTORS)
     if array.dtype.kind not in "fiu":
@@ -221,6 +228,12 @@ def directed_vectors(name: str, vectors: npt.ArrayLike, *, ids: Sequence[str] = 
     if not norms.all():
         row = _row_name(int(np.flatnonzero(norms == 0)[0]), ids)
         raise InputError(f"{name}: {row} is a zero vector, which has no direction. {mend or 'Leave it out.'}")
+    if norms.min() < SMALLEST_LENGTH:
+        row = _row_name(int(norms.argmin()), ids)
+        raise InputError(
+            f"{name}: {row} has the length {norms.min():.3g}, too small for its direction to be computed."
+            f" {mend or 'Multiply it by a number such as 1e200, or leave it out.'}"
+        )
     return DirectedVectors(array, 1.0 / norms)
 
 
@@ -277,6 +290,29 @@ def in_sets(of_words: FloatArray, n_first: int) -> tuple[FloatArray, FloatArray]
     return of_words[:n_first], of_words[n_first:]
 
 
+def require_other_words(targets: Mapping[str, Iterable[Any]], attributes: Mapping[str, Iterable[Any]]) -> None:
+    """Refuse a set of targets and one of attributes with words in common; each maps a name to its words' arrays.
+
+    Vectors have no names: those of one word are the same in every number. A single one may be so by chance, in examples
+    of two or three dimensions; two are the same words.
+    """
+    for name, of_targets in targets.items():
+        places = {_digits(vector): i for i, vector in enumerate(of_targets)}
+        for other, of_attributes in attributes.items():
+            shared = {key: i for i, vector in enumerate(of_attributes) if (key := _digits(vector)) in places}
+            if len(shared) > 1:
+                key, i = next(iter(shared.items()))
+                raise InputError(
+                    f"{other}: word {i} has the vector of word {places[key]} of {name}, one of {len(shared)} that both"
+                    f" have, {_NEAREST_TO_ITSELF}"
+                )
+
+
+def _digits(vector: npt.ArrayLike) -> tuple[tuple[int, ...], bytes]:
+    numbers = np.ascontiguousarray(vector, dtype=np.float64)
+    return numbers.shape, numbers.tobytes()
+
+
 def require_one_dimension(sizes: dict[str, int]) -> None:
     """Refuse vectors of different dimensions; `sizes` maps a name to the d of its (n, d) array."""
     items = list(sizes.items())
@@ -319,6 +355,9 @@ def word_sets_and_vectors(
             " {'rose': an (n_contexts, d) array, ...}."
         )
     listed = dict.fromkeys(word for side in words for word in side)
+    shared = next((word for word in (*words[0], *words[1]) if word in {*words[2], *words[3]}), None)
+    if shared is not None:
+        raise InputError(f"targets, attributes: {shared!r} is in both, {_NEAREST_TO_ITSELF}")
     for word in listed:
         if word not in embeddings:
             raise InputError(f"embeddings: no vectors of {word!r}. Give its contexts' vectors, or leave the word out.")

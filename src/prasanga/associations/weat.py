@@ -33,7 +33,7 @@ from prasanga.associations.estimates import (
     word_rows,
 )
 from prasanga.associations.permutation import PermutationTest, permutation_test_of_scores
-from prasanga.associations.vectors import FloatArray, generator_from, require_one_dimension, to_array
+from prasanga.associations.vectors import SMALLEST_LENGTH, FloatArray, generator_from, require_one_dimension, to_array
 from prasanga.base.errors import InputError
 from prasanga.base.progress import progress
 
@@ -215,7 +215,7 @@ def _usable(
             raise InputError(
                 f"{name}, {word}: number {place} is {vector[place]}. Make this vector again, or leave it out."
             )
-        if vector.any():
+        if np.abs(vector).max() >= SMALLEST_LENGTH:
             usable[word] = vector
         else:
             reasons[word] = "zero vector"

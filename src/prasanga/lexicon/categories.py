@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -125,6 +126,31 @@ def require_words(
                         f" {there} word{'' if there == 1 else 's'}, but {what} needs {least} for an effect size. Add"
                         f" words to it, or take {name} out of `{key}`."
                     )
+    if problems:
+        raise InputError("\n".join(problems))
+
+
+def require_other_words(categories: Mapping[str, Any], names: Iterable[str], *, key: str = "categories") -> None:
+    """Refuse categories with a word among their targets and their attributes: it is nearest to itself in every model.
+
+    Args:
+        categories: in the layout of `prasanga.lexicon.categories_of`.
+        names: those that the config names under `key`; the lexicon has them.
+        key: where the config names them, for the message.
+
+    Raises:
+        InputError: with the words, the sets and the category, each in a line.
+    """
+    problems = []
+    for name in names:
+        for target, attribute in product(categories[name]["targets"], categories[name]["attributes"]):
+            common = dict.fromkeys(word for word in target["stimuli"] if word in attribute["stimuli"])
+            if common:
+                problems.append(
+                    f"the category {name} has {', '.join(common)} among its targets (the set {target['name']!r}) and"
+                    f" its attributes ({attribute['name']!r}), and a word is nearest to itself. Take it out of one of"
+                    f" these sets, or take {name} out of `{key}`."
+                )
     if problems:
         raise InputError("\n".join(problems))
 

@@ -14,6 +14,7 @@ from prasanga.lexicon.categories import (
     chosen_categories,
     read_categories,
     require_language,
+    require_other_words,
     require_searched,
     require_words,
     stimuli_of,
@@ -258,6 +259,7 @@ class Study:
     def _require_words(self, key: str, chosen: Categories) -> None:
         files = self.lexicon.files if self.lexicon else {}
         require_words(self.categories, chosen, key=key, files=files)
+        require_other_words(self.categories, chosen, key=key)
 
     def _find_texts(self) -> None:
         """Find the corpus. Its files enter as digests of their content, which the manifest remembers."""

@@ -200,6 +200,21 @@ def test_draws_from_a_seed_repeat_and_use_each_context_once() -> None:
     assert np.abs(replaced[0] - replaced[1]).min() > 1e-6
 
 
+def test_copies_of_one_draw_have_no_p_draws() -> None:
+    embeddings = {word: vectors[:1] for word, vectors in random_embeddings(9).items()}
+    found = ceat(embeddings, (X, Y), (A, B), n_samples=5000, rng=1)
+    assert len(set(found.effect_sizes)) == 1
+    assert found.combined.effect == pytest.approx(found.effect_sizes[0])
+    numbers = (found.combined.standard_error, found.combined.p_value, found.combined.log_p_value, found.combined.ci_low)
+    assert np.isnan(numbers).all()
+    assert 0 < found.p_association <= 1  # which asks about words
+
+
+def test_a_word_among_targets_and_attributes_is_refused() -> None:
+    with pytest.raises(InputError, match=r"targets, attributes: 'x1' is in both, and a word is nearest to itself"):
+        ceat(random_embeddings(9), (X, Y), ([*A, "x1"], B), n_samples=20)
+
+
 def test_sign_and_planted_effect() -> None:
     rng = np.random.default_rng(10)
     embeddings = random_embeddings(11, d=6)

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import weakref
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -176,6 +177,29 @@ def test_fixed_draws_keep_to_the_contexts_that_all_models_have() -> None:
     assert full["contexts_min"] == 11
     assert full["effect_size"] != row("fixed")["effect_size"]
     assert row("random", common=common) == row("random")
+
+
+@pytest.mark.parametrize(
+    ("asked", "done"),
+    [
+        ((10, "without-replacement"), "without-replacement"),
+        ((12, "without-replacement"), "mixed"),
+        ((13, "without-replacement"), "with-replacement"),
+        ((10, "with-replacement"), "with-replacement"),
+    ],
+)
+def test_the_column_draws_says_what_was_done(asked: tuple[int, str], done: str) -> None:
+    given = vectors()
+    ids, array = given["মশা"]
+    given["মশা"] = ids[:11], array[:11]  # all others have 12
+    found = row("random", vectors=given, settings=replace(SETTINGS, n_samples=asked[0], draws=asked[1]))
+    assert found["draws"] == done
+
+
+def test_a_category_of_single_contexts_has_no_p_draws() -> None:
+    found = row("random", vectors={word: (ids[:1], array[:1]) for word, (ids, array) in vectors().items()})
+    assert found["effect_size"] is not None
+    assert {found[name] for name in ("standard_error", "draws_low", "draws_high", "p_draws", "log_p_draws")} == {None}
 
 
 def test_other_categories_and_words_change_nothing() -> None:

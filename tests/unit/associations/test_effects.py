@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from prasanga.associations import association_scores, effect_size, effect_size_of_scores
+from prasanga.associations import association_scores, effect_size, effect_size_of_scores, permutation_test, weat
 from prasanga.associations.effects import ConstantScoresError
 from prasanga.base.errors import InputError
 
@@ -56,6 +56,26 @@ def test_largest_effect_of_four_words_a_side() -> None:
     x, y = np.ones(4), -np.ones(4)
     assert effect_size_of_scores(x, y, "union_ddof0") == pytest.approx(2.0, rel=1e-14)
     assert effect_size_of_scores(x, y, "union_ddof1") == pytest.approx(2 * math.sqrt(7 / 8), rel=1e-14)
+
+
+def test_targets_that_are_attributes_are_refused() -> None:
+    u, v = np.random.default_rng(1).normal(size=(2, 8, 30))
+    for measure in (effect_size, permutation_test, weat):
+        for sets in ((u, v, u, v), (u, v, v, u), (u, v, v[:2], u + v), (v, u[::-1], u - v, u)):
+            with pytest.raises(
+                InputError, match=r"[AB]: word \d has the vector of word \d of [XY], one of \d that both"
+            ):
+                measure(*sets)
+    one = np.concatenate([u[:1], u + v])
+    assert np.isfinite(effect_size(u, v, one, u - v))  # a single vector may be the same by chance
+
+
+def test_vectors_too_short_to_have_a_direction_are_refused() -> None:
+    x, y, a, b = np.random.default_rng(2).normal(size=(4, 3, 5))
+    for factor in (1e-310, 5e-320):
+        with pytest.raises(InputError, match=r"X: row \d has the length .*, too small for its direction"):
+            effect_size(x * factor, y, a, b)
+    assert effect_size(x * 1e-300, y, a, b) == pytest.approx(effect_size(x, y, a, b), rel=1e-12)
 
 
 def test_one_word_a_side_is_root_two_whatever_the_vectors() -> None:

@@ -64,6 +64,12 @@ def test_the_unit_sentence_permutes_single_sentences() -> None:
     assert result.effect_size == seat(X, Y, [[unit(0)]], [[unit(90)]]).effect_size
 
 
+def test_targets_that_are_attributes_are_refused() -> None:
+    x, y = (random_words(np.random.default_rng(seed), 4, 3) for seed in (1, 2))
+    with pytest.raises(InputError, match="A: word 0 has the vector of word 0 of X, one of 4 that both have"):
+        seat(x, y, x, y)
+
+
 def test_one_sentence_a_word_is_weat() -> None:
     rng = np.random.default_rng(1)
     x, y, a, b = (rng.normal(size=(n, 5)) for n in (5, 4, 6, 3))

@@ -12,6 +12,7 @@ from prasanga.lexicon.categories import (
     chosen_categories,
     read_categories,
     require_language,
+    require_other_words,
     require_words,
     stimuli_of,
 )
@@ -92,3 +93,18 @@ def test_lists_too_short_for_an_effect_are_refused() -> None:
     enough["C1"]["attributes"] = [good, {"name": "none", "stimuli": []}]
     with pytest.raises(InputError, match=r"'none' of the category C1 has 0 words, but an attribute set needs 1 for"):
         require_words(enough, ["C1"])
+
+
+def test_a_word_that_is_target_and_attribute_is_refused() -> None:
+    flowers, insects, good, bad = (
+        {"name": name, "stimuli": words}
+        for name, words in (("flowers", ["a", "b"]), ("insects", ["c", "d"]), ("good", ["e", "b"]), ("bad", ["d", "c"]))
+    )
+    category = {"targets": [flowers, insects], "attributes": [good, bad]}
+    with pytest.raises(InputError) as error:
+        require_other_words({"C1": category, "C2": category}, ["C1"], key="seat.categories")
+    first, second = str(error.value).splitlines()
+    assert first.startswith("the category C1 has b among its targets (the set 'flowers') and its attributes ('good')")
+    assert first.endswith("take C1 out of `seat.categories`.")
+    assert "has c, d among its targets (the set 'insects') and its attributes ('bad')" in second
+    require_other_words({"C1": {**category, "attributes": [{"name": "x", "stimuli": ["e"]}] * 2}}, ["C1"])
