@@ -21,8 +21,11 @@ import yaml
 from doc_pages import GENERATED, ROOT, Block, blocks, commands, pages, read, spans
 from prepared_examples import NOT_RUN, prepare
 from snakemake.cli import get_argument_parser
+from typer.core import TyperGroup
+from typer.main import get_command
 
 from prasanga.base.config import complete, read_schema
+from prasanga.cli import app
 from prasanga.lexicon import check_examples, load_lexicon, load_suffix_groups
 from prasanga.report.figures.registry import COLUMN, FIGURES, FOLDER
 
@@ -257,12 +260,27 @@ def test_snakemake_commands_are_understood(where: str, command: str, capsys: pyt
     assert all(option.startswith(plugins) or not option.startswith("-") for option in unknown), f"{where}: {unknown}"
     wanted = [*asked.targets, *(asked.until or []), *(asked.forcerun or [])]
     assert all(is_target(each) for each in wanted if "..." not in each), f"{where}: {wanted}"
-    written = {block.title for page in PAGES for block in blocks(page)} | {"config/my_first.yaml"} | STUDIES
+    written = {block.title for page in PAGES for block in blocks(page)} | STUDIES
     for config in map(str, asked.configfile or []):
         assert config in written or (ROOT / config).is_file(), f"{where}: {config}"
     for profile in filter(None, (asked.workflow_profile, asked.profile)):
         places = [ROOT / profile, ROOT / "profiles" / profile]
         assert any(place.is_dir() for place in places), f"{where}: there is no profile {profile}"
+
+
+def test_commands_of_ours_are_understood() -> None:
+    """Their names and options are those that the command has."""
+    known = get_command(app)
+    assert isinstance(known, TyperGroup)
+    found = 0
+    for page in PAGES:
+        for where, command in commands(page, "prasanga", "python -m prasanga"):
+            name, *words = shlex.split(command.removeprefix("python -m ").partition(" -- ")[0])[1:]
+            assert name in known.commands, f"{where}: {command}"
+            options = {option for each in known.commands[name].params for option in each.opts}
+            assert {word for word in words if word.startswith("-")} <= options, f"{where}: {command}"
+            found += 1
+    assert found > 10
 
 
 def test_commands_were_found() -> None:
@@ -302,7 +320,7 @@ def written_by_readers() -> set[str]:
     """Files that pages tell their readers to write."""
     titles = {block.title for page in PAGES for block in blocks(page) if block.title}
     copies = {shlex.split(command)[-1] for page in PAGES for _, command in commands(page, "cp")}
-    return titles | copies | STUDIES | {"config/my_first.yaml", "resources/stimuli/as/"}
+    return titles | copies | STUDIES | {"resources/stimuli/as/"}
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -14,7 +14,10 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[2]
 # What pip needs to install the project itself: the versions, what it is built by, and the files that this one names.
-COPIED = {"requirements.lock", "pyproject.toml", "README.md", "LICENSE", "src", "construction"}
+COPIED = {
+    *("requirements.lock", "pyproject.toml", "setup.py", "README.md", "LICENSE", "src", "construction"),
+    *("Snakefile", "config.yaml", "config", "rules", "workflow", "profiles", "resources"),
+}
 ONLY_IN_IMAGES = {"--no-cache-dir"}  # a cache would be kept in the image
 ONLY_IN_THE_CHECKOUT = {"--editable"}  # there, an edit is to count at once
 PIP = "python -m pip install"
@@ -79,7 +82,7 @@ def test_the_checkout_installs_the_lock_file_and_then_itself() -> None:
 
 
 def test_docker_takes_the_steps_of_the_checkout(dockerfile: list[tuple[str, str]]) -> None:
-    assert [name for name, _ in dockerfile] == ["FROM", "COPY", "COPY", "COPY", "WORKDIR", "RUN", "RUN", "RUN"]
+    assert [name for name, _ in dockerfile] == ["FROM", *["COPY"] * 8, "WORKDIR", *["RUN"] * 3]
     same_steps([rest for name, rest in dockerfile if name == "RUN"])
 
 

@@ -25,6 +25,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     "associations": {*GROUND, "text"},
     "likelihoods": {*GROUND, "text", "lexicon", "pairs", "models", "associations", "provenance"},
     "report": {*GROUND, "text", "pairs", "associations"},
+    "running": {"base"},
+    "cli": {*GROUND, "provenance", "report", "embeddings", "plan", "running"},
+    "__main__": {"cli"},
     "plan": {
         *GROUND,
         "text",

@@ -15,7 +15,9 @@ from small_study import Study, copy_code
 pytestmark = pytest.mark.workflow
 
 FIRST, LANGUAGE = "docs/first_study.md", "docs/my_language.md"
-MINE = "config/my_first.yaml"
+MINE = "my_first/study.yaml"
+STARTED = ("--snakefile", "Snakefile", "--directory", "my_first")
+"""What `prasanga run my_first` comes to."""
 
 
 @pytest.fixture
@@ -36,30 +38,32 @@ def first(tree: Study) -> dict[str, Any]:
     [written] = [yaml.safe_load(block.code) for block in blocks(FIRST) if block.code.startswith("study: my-first")]
     written["models"]["tiny"]["train"] |= {"steps": 4, "hidden_size": 16}
     written |= {"report": {"formats": ["svg"], "widths": ["page"]}}
+    (tree.root / MINE).parent.mkdir()
     (tree.root / MINE).write_text(yaml.safe_dump(written), encoding="utf-8")
     return written
 
 
 @pytest.mark.usefixtures("first")
 def test_the_first_study_is_planned(tree: Study) -> None:
-    look, run = arguments(FIRST, MINE)
-    assert "--dry-run" in look
-    assert "--dry-run" not in run
-    planned = tree.plan(*look)
+    assert [command for _, command in commands(FIRST, "prasanga")] == [
+        "prasanga plan my_first",
+        "prasanga run my_first",
+    ]
+    planned = tree.plan(*STARTED)
     assert planned["measure_ceat"] == 4, "two lengths, the model and its twin"
     assert planned["write_page"] == 1
 
 
 @pytest.mark.long
 def test_the_first_study_runs(tree: Study, first: dict[str, Any]) -> None:
-    look, run = arguments(FIRST, MINE)
-    tree.run(*run)
-    assert "My first study" in (tree.root / "results/report/index.html").read_text(encoding="utf-8")
-    ceat = pl.read_parquet(tree.root / "results/associations/ceat.parquet")
+    tree.run(*STARTED)
+    results = tree.root / "my_first/results"
+    assert "My first study" in (results / "report/index.html").read_text(encoding="utf-8")
+    ceat = pl.read_parquet(results / "associations/ceat.parquet")
     assert set(ceat["category"]) == {"C1", "C5"}
     assert set(ceat["segment_length"]) == {"9", "25"}
     (tree.root / MINE).write_text(yaml.safe_dump(first | {"associations": {"n_samples": 2000}}), encoding="utf-8")
-    again = tree.plan(*look)
+    again = tree.plan(*STARTED)
     assert again["measure_ceat"] == 4
     assert again["write_page"] == 1
     assert not {"extract_sentences", "draw_samples", "train_model", "embed_segments", "train_static"} & again.keys()

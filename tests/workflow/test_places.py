@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -81,3 +84,30 @@ def test_a_folder_that_is_no_study_is_told_in_a_sentence(finished: Study, tmp_pa
     assert done.returncode == 1
     assert "no study, since it has no study.yaml" in done.stderr
     assert "Traceback" not in done.stdout + done.stderr
+
+
+def test_the_command_runs_what_is_missing_and_says_how_it_went(finished: Study, elsewhere: Study) -> None:
+    """By the logger of Snakemake that belongs to the command; in a Python of its own, since pipes go to it."""
+
+    def prasanga(*arguments: str) -> subprocess.CompletedProcess[str]:
+        environment = {**os.environ, "PYTHONPATH": str(finished.root / "src"), "HF_HUB_OFFLINE": "1"}
+        return subprocess.run(
+            [sys.executable, "-m", "prasanga", *arguments],
+            cwd=elsewhere.root,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    assert prasanga("plan").stdout == "Nothing to do: all results are what the study asks for.\n"
+    (elsewhere.root / "results/report/index.html").unlink()
+    assert prasanga("plan").stdout.splitlines()[:2] == ["stage\tjobs\twhy", "report\t1\tnot there yet"]
+    done = prasanga("run", ".", "--cores", "2", "--", "--scheduler", "greedy")
+    assert done.returncode == 0, done.stderr
+    assert [line.partition(":")[0] for line in done.stderr.splitlines()] == ["Results", "Left out", "Page"]
+    assert (elsewhere.root / "results/report/index.html").is_file()
+    (elsewhere.root / "study.yaml").write_text("seeed: 1\n", encoding="utf-8")
+    wrong = prasanga("run")
+    assert wrong.returncode == 2
+    assert wrong.stderr.startswith("The config cannot be used.\n- unknown key `seeed` (value 1). Did you mean `seed`?")

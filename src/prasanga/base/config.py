@@ -325,8 +325,10 @@ def reference(schema: Mapping[str, Any], key: str | None = None) -> str:
     if key is None:
         return "\n".join(f"{name}: {_first_sentence(part)}" for name, part in parts.items())
     if key not in parts:
-        near = difflib.get_close_matches(key, parts, n=3) or [name for name in parts if name.endswith(f".{key}")][:3]
-        raise InputError(f"no key {key!r} in a config.{f' Did you mean {chr(32).join(near)}?' if near else ''}")
+        last = difflib.get_close_matches(key.rpartition(".")[2], [name.rpartition(".")[2] for name in parts], n=3)
+        near = difflib.get_close_matches(key, parts, n=3) or [n for n in parts if n.rpartition(".")[2] in last]
+        meant = f" Did you mean {', '.join(near[:3])}?" if near else ""
+        raise InputError(f"no key {key!r} in a config.{meant} `prasanga config` lists all.")
     part = parts[key]
     lines = [key, "", " ".join(part.get("description", "").split()), "", f"values: {_allowed(part)}"]
     lines += [f"default: {_yaml(part['default'])}"] if "default" in part and part.get("type") != "object" else []

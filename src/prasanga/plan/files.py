@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -41,8 +41,7 @@ class Files:
 
     def word_lists(self) -> list[str]:
         """Return the word sets, categories and suffix groups that the lexicon is compiled from."""
-        settings = self._config["lexicon"]
-        return _files_of(settings["stimuli"]) + ([settings["suffix_groups"]] if settings["suffix_groups"] else [])
+        return word_lists(self._config["lexicon"])
 
     def candidates(self) -> list[str]:
         """Return the files that the forms of the candidates are compiled from.
@@ -409,6 +408,11 @@ class Files:
             else:
                 said[name] = ""
         return found, missing_results(said, finished)
+
+
+def word_lists(lexicon: Mapping[str, Any]) -> list[str]:
+    """Return the files that a lexicon is compiled from; `lexicon` is that section of the config."""
+    return _files_of(lexicon["stimuli"]) + ([lexicon["suffix_groups"]] if lexicon["suffix_groups"] else [])
 
 
 def require_results(files: Files) -> None:

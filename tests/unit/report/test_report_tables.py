@@ -74,7 +74,7 @@ FEW = {"n_x": 2, "listed_x": 14, "n_y": 3, "listed_y": 14}
 
 
 def test_counts_of_few_words_stand_behind_the_number_everywhere(table: Callable[..., pl.DataFrame]) -> None:
-    ceat = table(("C1", "a", "9", "fixed", 1.65, {**FEW, "p_stimuli": 0.0001}), ("C4", "a", "9", "fixed", 0.5))
+    ceat = table(("C1", "a", "9", "fixed", 1.65, {**FEW, "p_association": 0.0001}), ("C4", "a", "9", "fixed", 0.5))
     assert [line.split(",")[4] for line in to_csv(ceat).splitlines()[1:]] == ["+1.650* (2/14 v 3/14)", "+0.500"]
     markdown, latex = to_markdown(ceat), to_latex(ceat)
     assert "+1.650\\* (2/14 v 3/14)" in markdown or "+1.650* (2/14 v 3/14)" in markdown

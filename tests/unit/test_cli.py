@@ -1,0 +1,148 @@
+"""The command: what it says without running anything, and that mistakes are told in a sentence."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from typer.testing import CliRunner
+
+from prasanga.base.config import complete, read_config, read_schema
+from prasanga.cli import app
+
+COMMANDS = {"run", "plan", "demo", "figures", "open", "check", "why", "models", "config", "sets", "init"}
+
+
+def prasanga(*arguments: str | Path) -> Any:
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    assert "Traceback" not in result.output
+    return result
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder, in which one is."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_help_waits_for_no_library(project_root: Path) -> None:
+    """It is to be there in a moment: nothing of ours is imported but the command itself, and none of the large ones."""
+    program = "import sys, prasanga.cli; print(*sorted(name.partition('.')[0] for name in sys.modules), sep='\\n')"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=project_root)
+    loaded = set(done.stdout.split())
+    assert not loaded & {"torch", "polars", "pyarrow", "numpy", "yaml", "jsonschema", "snakemake", "matplotlib", "rich"}
+    shown = prasanga("--help")
+    assert shown.exit_code == 0
+    assert set(shown.output.split()) >= COMMANDS
+    assert "Exit status: 0 done" in shown.output
+
+
+def test_a_key_is_explained_with_its_values_and_default() -> None:
+    said = prasanga("config", "associations.std").output
+    assert said.startswith("associations.std\n")
+    assert "values: union_ddof1, union_ddof0, pooled" in said
+    assert "default: union_ddof1" in said
+    assert "keys within it:\n  samples.lengths" in prasanga("config", "samples").output
+    listed = prasanga("config").output
+    assert "models.<name>.path: " in listed
+    wrong = prasanga("config", "lenghts")
+    assert wrong.exit_code == 2
+    assert "no key 'lenghts' in a config. Did you mean samples.lengths" in wrong.output
+
+
+def test_sets_are_listed_with_language_size_and_whose_they_are(here: Path, project_root: Path) -> None:
+    own = here / "resources/traits/bn/mine.yaml"
+    own.parent.mkdir(parents=True)
+    own.write_text("language: bn\npolarity: positive\ntraits: [{word: a}, {word: b}]\n", encoding="utf-8")
+    rows = [line.split("\t") for line in prasanga("sets").output.splitlines()]
+    found = {row[1]: row for row in rows}
+    assert found["resources/traits/bn/mine.yaml"][2:] == ["bn", "2 traits", "the study's own"]
+    words = [yaml.safe_load(path.read_text("utf-8")) for path in (project_root / "resources/stimuli/hi").glob("*.yaml")]
+    count = sum(len(each["words"]) for each in words if "words" in each)
+    row = found["resources/stimuli/hi"]
+    assert row[2] == "hi"
+    assert row[3].startswith(f"{len(words) - 1} sets of {count} words, ")
+    assert row[4] == "shipped, Apache-2.0"
+    assert {row.split("\t")[2] for row in prasanga("sets", "--language", "hi").output.splitlines()[1:]} == {"hi"}
+
+
+def test_a_new_study_has_what_was_asked_for_and_what_differs(here: Path, project_root: Path) -> None:
+    done = prasanga(
+        *("init", "-d", "Mine", "--language", "hi", "--model", "models/my model", "--model", "ai4bharat/indic-bert"),
+        *("--corpus", "texts/*.txt"),
+    )
+    assert done.exit_code == 0, done.output
+    study = here / "Mine/study.yaml"
+    config = complete(read_config(study), read_schema(project_root / "workflow/schemas/config.schema.yaml"))
+    assert (config["study"], config["language"]) == ("mine", "hi")
+    assert {name: model["path"] for name, model in config["models"].items()} == {
+        "my-model": "models/my model",
+        "indic-bert": "ai4bharat/indic-bert",
+    }
+    assert [text["files"] for text in config["corpus"]["texts"]] == ["texts/*.txt"]
+    assert config["lexicon"]["stimuli"] == "resources/stimuli/hi"
+    text = study.read_text(encoding="utf-8")
+    assert text.startswith("# A study: ")
+    assert "n_samples" not in text
+    again = prasanga("init", "-d", "Mine", "--language", "bn")
+    assert again.exit_code == 2
+    assert "there is one already" in again.output
+    assert study.read_text(encoding="utf-8") == text
+    assert prasanga("init", "-d", "Mine", "--force").exit_code == 0
+    assert "language: bn" in study.read_text(encoding="utf-8")
+
+
+def test_a_new_study_that_could_not_be_used_is_not_written(here: Path) -> None:
+    done = prasanga("init", "--language", "Bangla")
+    assert done.exit_code == 2
+    assert "`language` is 'Bangla'; allowed: bn, hi, en" in done.output
+    assert list(here.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["run", "plan", "figures", "check", "open", "models"])
+def test_a_folder_that_is_no_study_is_told(here: Path, name: str) -> None:
+    done = prasanga(name)
+    assert done.exit_code == 2
+    assert done.output == (
+        f"{here}: no study, since it has no study.yaml. Write one with `prasanga init`, or name the config of a study:"
+        " `prasanga run FILE`, or `snakemake --configfile FILE`.\n"
+    )
+    assert list(here.iterdir()) == []
+    missing = prasanga(name, "none.yaml")
+    assert missing.exit_code == 2
+    assert missing.output.startswith("none.yaml: no such file or folder.")
+
+
+def test_a_page_that_is_not_there_is_told(here: Path) -> None:
+    (here / "study.yaml").write_text("study: mine\n", encoding="utf-8")
+    done = prasanga("open")
+    assert done.exit_code == 2
+    assert done.output.startswith(f"{here / 'results/report/index.html'}: there is no page yet.")
+
+
+def test_the_models_of_a_study_are_told_before_any_of_them_is_looked_at(here: Path) -> None:
+    text = "models:\n  mine: {path: owner/name, kind: decoder}\n  tiny: {train: {}}\n"
+    (here / "study.yaml").write_text(text, encoding="utf-8")
+    (here / "results/models").mkdir(parents=True)
+    (here / "results/models/tiny.json").write_text('{"kind": "encoder", "parameters": 79840}', encoding="utf-8")
+    (here / "results/models/tiny.tokenizer.json").write_text(
+        '{"unknown": 0.125, "marks_lost": 0.0, "identical": 0.25}', encoding="utf-8"
+    )
+    rows = [line.split("\t") for line in prasanga("models").output.splitlines()]
+    assert rows[1] == ["mine", "owner/name", "decoder", "not looked at yet", "16.0 GB", "not looked at yet"]
+    assert rows[2] == [
+        *("tiny", "trained by the study", "encoder", "0.1 million", "1.0 GB"),
+        "unknown 12.5%, marks lost 0.0%, identical 25.0%",
+    ]
+
+
+def test_a_file_that_no_workflow_made_is_told(here: Path) -> None:
+    (here / "a.csv").write_text("a\n", encoding="utf-8")
+    done = prasanga("why", "a.csv")
+    assert done.exit_code == 2
+    assert "no such ledger" in done.output

@@ -1,0 +1,77 @@
+"""A wheel holds the whole workflow: it plans a study in an empty folder, and finds that results of a checkout fit."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+from small_study import CODE, Study
+
+pytestmark = pytest.mark.workflow
+
+
+@pytest.fixture(scope="module")
+def installed(project_root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with what is in the wheel of this checkout."""
+    folder = tmp_path_factory.mktemp("wheel")
+    source = folder / "source"
+    source.mkdir()
+    for name in (*CODE, "pyproject.toml", "setup.py", "README.md", "LICENSE"):
+        if (project_root / name).is_dir():
+            shutil.copytree(project_root / name, source / name, ignore=shutil.ignore_patterns("*.egg-info"))
+        else:
+            shutil.copyfile(project_root / name, source / name)
+    build = ["wheel", "--quiet", "--no-build-isolation", "--no-deps", "--no-index", "--wheel-dir", str(folder)]
+    subprocess.run([sys.executable, "-m", "pip", *build, str(source)], check=True, cwd=folder)
+    (wheel,) = folder.glob("*.whl")
+    with zipfile.ZipFile(wheel) as packed:
+        packed.extractall(folder / "site")
+    return folder / "site"
+
+
+def prasanga(installed: Path, cwd: Path, *arguments: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "prasanga", *arguments],
+        cwd=cwd,
+        env={**os.environ, "PYTHONPATH": str(installed), "HF_HUB_OFFLINE": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_everything_that_is_tracked_of_the_workflow_is_in_the_wheel(project_root: Path, installed: Path) -> None:
+    for name in ("rules", "workflow", "profiles", "resources", "config", "construction/scripts"):
+        wanted = {
+            path.relative_to(project_root)
+            for path in (project_root / name).rglob("*")
+            if path.is_file() and "__pycache__" not in path.parts
+        }
+        assert wanted == {
+            path.relative_to(installed / "prasanga_workflow")
+            for path in (installed / "prasanga_workflow" / name).rglob("*")
+            if path.is_file()
+        }
+
+
+def test_a_study_is_written_and_planned_in_an_empty_folder(installed: Path, tmp_path: Path) -> None:
+    prasanga(installed, tmp_path, "init", "--language", "bn")
+    lines = [line.split("\t") for line in prasanga(installed, tmp_path, "plan").splitlines()]
+    jobs = {line[0]: line[1] for line in lines if len(line) == 3}
+    assert jobs["sentences"] == "5", "the four texts of the demo, and their audit"
+    assert {path.name for path in tmp_path.iterdir()} <= {"study.yaml", ".snakemake", "results"}
+    assert (tmp_path / ".snakemake/prasanga/shipped").resolve() == (installed / "prasanga_workflow").resolve()
+
+
+def test_results_of_a_checkout_fit_an_installation(finished: Study, installed: Path, tmp_path: Path) -> None:
+    """Fingerprints of code, and paths of what is shipped, are the same in both."""
+    shutil.copyfile(finished.root / "config.yaml", tmp_path / "study.yaml")
+    shutil.copytree(finished.root / "results", tmp_path / "results", ignore=shutil.ignore_patterns("store"))
+    assert prasanga(installed, tmp_path, "plan") == "Nothing to do: all results are what the study asks for.\n"
