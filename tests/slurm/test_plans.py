@@ -58,9 +58,9 @@ def test_groups_of_models_with_cards(tree: Study) -> None:
     ("name", "groups"),
     [
         # models and their twins, each in four lengths
-        ("sadhu2024", {**EVERY, "models": 4, "static": 2, "embeddings": 2 * 4 * 4}),
+        pytest.param("sadhu2024", {**EVERY, "models": 4, "static": 2, "embeddings": 2 * 4 * 4}, marks=pytest.mark.long),
         # the same in three lengths, and the templates of SEAT
-        ("sahoo2024", {**EVERY, "models": 10, "embeddings": 2 * 10 * (3 + 1)}),
+        pytest.param("sahoo2024", {**EVERY, "models": 10, "embeddings": 2 * 10 * (3 + 1)}, marks=pytest.mark.long),
         # one that is trained, whose vectors go with the statistics
         ("real_text", {**EVERY, "models": 1, "static": 1}),
     ],

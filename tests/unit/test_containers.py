@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 # What pip needs to install the project itself: the versions, what it is built by, and the files that this one names.
 COPIED = {"requirements.lock", "pyproject.toml", "README.md", "LICENSE", "src", "construction"}
 ONLY_IN_IMAGES = {"--no-cache-dir"}  # a cache would be kept in the image
-ONLY_IN_THE_CHECKOUT = {"--editable"}  # there, an edit is to count at once
+ONLY_IN_THE_CHECKOUT = {"--editable", "-x", "$(LATER)"}  # there, an edit is to count at once
 PIP = "python -m pip install"
 
 
