@@ -5,6 +5,11 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+# Read when a library is imported. Several threads in each of several processes wait for each other, at twice the cost.
+os.environ["OMP_NUM_THREADS"] = "1"
+os.environ["OPENBLAS_NUM_THREADS"] = "1"
+os.environ["MKL_NUM_THREADS"] = "1"
+
 import pytest
 from browser_fixtures import browser, open_page
 from hypothesis import settings

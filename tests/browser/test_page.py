@@ -65,7 +65,7 @@ def number(text: str) -> float:
     return float(text.replace("−", "-").rstrip("*"))
 
 
-@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("dark", [pytest.param(False, marks=pytest.mark.long), True])  # all other tests open it light
 def test_the_page_opens_from_disk(open_page: OpenPage, page_file: Path, dark: bool) -> None:
     page = open_page(page_file, dark=dark)
     assert page.title() == "A study of words · prasanga"
@@ -235,7 +235,7 @@ def test_tables_of_methods_need_no_scrolling_on_a_wide_window(open_page: OpenPag
     assert set(page.evaluate(too_wide)) == {0}
 
 
-@pytest.mark.parametrize("width", [360, 1200])
+@pytest.mark.parametrize("width", [pytest.param(360, marks=pytest.mark.long), 1200])
 def test_words_of_a_category_are_unpacked_as_text_with_their_dots(
     open_page: OpenPage, tmp_path: Path, width: int
 ) -> None:
@@ -497,7 +497,7 @@ def test_every_shade_can_be_read(open_page: OpenPage, page_file: Path, dark: boo
     assert len(seen) == 11
 
 
-@pytest.mark.parametrize("scripts", [True, False])
+@pytest.mark.parametrize("scripts", [True, pytest.param(False, marks=pytest.mark.long)])
 def test_nothing_is_wider_than_a_phone(open_page: OpenPage, page_file: Path, scripts: bool) -> None:
     page = open_page(page_file, width=360, height=740, scripts=scripts)
     assert overflow(page) == 0

@@ -295,7 +295,7 @@ def test_without_scripts(show: Callable[..., Page]) -> None:
     expect(page.locator("noscript p")).to_contain_text("results/likelihoods/pairs/<set>/<model>.parquet")
 
 
-@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("dark", [pytest.param(False, marks=pytest.mark.long), True])
 def test_colours(show: Callable[..., Page], dark: bool) -> None:
     page = show(tables(copies=20), dark=dark)
     surface = page.locator("#pair-browser").evaluate("one => getComputedStyle(one).backgroundColor")

@@ -12,7 +12,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 import yaml
-from small_study import CODE, SMALL, Study
+from small_study import CODE, SMALL, Study, take_plans
 
 pytestmark = pytest.mark.workflow
 
@@ -31,6 +31,7 @@ def copied(tmp_path: Path, project_root: Path) -> Study:
             shutil.copytree(source, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
         else:
             shutil.copyfile(source, tmp_path / name)
+    take_plans(tmp_path)
     return Study(tmp_path)
 
 

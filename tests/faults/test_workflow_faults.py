@@ -72,6 +72,7 @@ def test_a_folder_that_cannot_be_written_to_is_said_before_any_job(finished: Stu
     assert "rule " not in printed
 
 
+@pytest.mark.long
 def test_a_damaged_shard_and_its_list_are_made_again_as_the_check_says(finished: Study, tmp_path: Path) -> None:
     """Nothing needs the list any more: only by its name it is made again once it is deleted, as the check says."""
     study = finished.copy(tmp_path / "study")

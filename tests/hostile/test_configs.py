@@ -351,7 +351,7 @@ def test_a_plan_ends_with_a_sentence(study: Study, change: Callable[[str], str],
 @pytest.mark.parametrize(
     ("key", "targets"),
     [
-        ("corpus.root", []),
+        pytest.param("corpus.root", [], marks=pytest.mark.long),
         pytest.param("lexicon.stimuli", [], marks=pytest.mark.long),
         pytest.param("models.m.path", [], marks=pytest.mark.long),
         pytest.param("pairs.sets.p.path", [], marks=pytest.mark.long),

@@ -40,9 +40,17 @@ def test_what_goes_together_in_the_demo(tree: Study) -> None:
     ("name", "expected"),
     [
         # models and their twins, each in four lengths
-        ("sadhu2024", {"models": 4, "sentences": 1, "static": 2, "embed_segments": 2 * 4 * 4 * 4}),
+        pytest.param(
+            "sadhu2024",
+            {"models": 4, "sentences": 1, "static": 2, "embed_segments": 2 * 4 * 4 * 4},
+            marks=pytest.mark.long,
+        ),
         # the same in three lengths, and the templates of SEAT
-        ("sahoo2024", {"models": 10, "sentences": 1, "embed_segments": 2 * 10 * 3 * 4, "embed_templates": 2 * 10}),
+        pytest.param(
+            "sahoo2024",
+            {"models": 10, "sentences": 1, "embed_segments": 2 * 10 * 3 * 4, "embed_templates": 2 * 10},
+            marks=pytest.mark.long,
+        ),
         # one that is trained
         ("real_text", {"models": 1, "sentences": 1, "static": 1, "embed_segments": 4}),
     ],

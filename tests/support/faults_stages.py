@@ -69,7 +69,8 @@ def build_bench(project_root: Path, root: Path) -> Bench:
     """
     root.mkdir(parents=True)
     for name in ("src", "workflow", "resources"):  # a copy, so that an edit of the tree is no other result
-        shutil.copytree(project_root / name, root.parent / "code" / name)
+        ignored = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(project_root / name, root.parent / "code" / name, ignore=ignored)
         (root / name).symlink_to(root.parent / "code" / name, target_is_directory=True)
     (root / "corpus").mkdir()
     text = (project_root / "resources/demo/corpus/bn/news.txt").read_bytes()[:_BYTES]

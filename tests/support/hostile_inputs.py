@@ -213,7 +213,7 @@ def edits(most: int = 4) -> st.SearchStrategy[list[Edit]]:
 
 def fuzzing(share: float = 1.0) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """As many inputs as FUZZ_INPUTS says, times `share`; the default keeps `pytest tests/hostile` short."""
-    wanted = int(os.environ.get("FUZZ_INPUTS", "100"))
+    wanted = int(os.environ.get("FUZZ_INPUTS", "50"))
     return settings(
         max_examples=max(20, int(wanted * share)),
         derandomize=True,

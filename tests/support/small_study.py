@@ -126,7 +126,8 @@ def copy_code(
         if name == "src" and link_source:
             target.symlink_to(source, target_is_directory=True)
         elif name == "src" and keep_compiled:
-            shutil.copytree(source, target, ignore=shutil.ignore_patterns("*.egg-info"))
+            # what others are compiling comes and goes, and what numba has compiled is found without (compiled_once)
+            shutil.copytree(source, target, ignore=shutil.ignore_patterns("*.egg-info", "*.pyc.*", "compiled-*"))
         elif source.is_dir():
             shutil.copytree(
                 source,
@@ -136,8 +137,7 @@ def copy_code(
             )
         else:
             shutil.copyfile(source, target)
-    if _plans().is_dir():
-        shutil.copytree(_plans(), destination / CACHE)
+    take_plans(destination)
     study = Study(destination)
     study.configure({})
     return study
@@ -149,6 +149,13 @@ def write_texts(study: Study, *, every: int) -> None:
     documents = [each for path in demo for each in path.read_text(encoding="utf-8").split("\n\n")]
     (study.root / "texts").mkdir()
     (study.root / "texts/demo.txt").write_text("\n\n".join(documents[::every]), encoding="utf-8")
+
+
+def take_plans(root: Path) -> None:
+    """Give a copy of the tree what plans of others have read, so that its first plan does not take seconds."""
+    (root / CACHE).mkdir(parents=True, exist_ok=True)
+    for path in _plans().glob("*.json"):
+        shutil.copyfile(path, root / CACHE / path.name)
 
 
 def _has_plugins(path: str) -> bool:

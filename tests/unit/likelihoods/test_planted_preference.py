@@ -86,8 +86,9 @@ def pairs() -> pl.DataFrame:
     return table.with_columns(language=pl.lit("bn"), bias_type=pl.lit("gender"), origin=pl.lit(None, pl.String))
 
 
-@pytest.mark.parametrize("family", ["bert", "gpt2", "mt5"])
-@pytest.mark.parametrize(("side", "percentage"), [(0, 100.0), (1, 0.0)])
+@pytest.mark.parametrize(
+    ("family", "side", "percentage"), [("bert", 0, 100.0), ("bert", 1, 0.0), ("gpt2", 0, 100.0), ("mt5", 1, 0.0)]
+)
 def test_a_planted_preference_comes_out_whole(
     taught: Callable[[str, int], Path], family: str, side: int, percentage: float
 ) -> None:

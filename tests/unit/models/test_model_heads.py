@@ -114,7 +114,7 @@ def test_attention_that_each_piece_gets(folder: Callable[[str], Path], family: s
     torch.testing.assert_close(states, load_with_head(folder(family), device="cpu").states(read), atol=1e-5, rtol=1e-5)
 
 
-@pytest.mark.parametrize("at_once", [1, 50, 1 << 22])
+@pytest.mark.parametrize("at_once", [1, pytest.param(50, marks=pytest.mark.long), 1 << 22])
 @pytest.mark.parametrize("family", ATTENDING)
 @torch.no_grad()
 def test_attention_is_summed_in_parts_of_any_size(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,14 +22,6 @@ PAIRS = pl.DataFrame(
         "second": ["বাবার হাতে গোলাপ", "মায়ের হাতে একটি লাল গোলাপ ছিল আজ সকালে", "লাল জবা"],
     }
 )
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _one_thread() -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 def build(like: str, folder: Path, make: Any) -> Path:

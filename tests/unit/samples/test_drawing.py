@@ -119,7 +119,7 @@ ways = st.builds(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.lists(tokens, max_size=30), ways, st.integers(1, 4), st.integers(0, 2), st.randoms())
 def test_the_draw_is_that_of_the_slow_way_whatever_the_files(
     tmp_path_factory: pytest.TempPathFactory,

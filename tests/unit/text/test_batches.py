@@ -36,7 +36,7 @@ texts = st.one_of(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.lists(texts, max_size=8), st.sampled_from(get_args(Form)))
 @example(["", "\0", "ক\0খ", ""], "NFKC")
 @example(["\u09c7", "\u09be", "\u0985", "\u09be"], "NFKC")
@@ -56,7 +56,7 @@ def test_batch_equals_single_with_replacements(batch: list[str]) -> None:
 NAMES = ["bangla", "nukta", "nfkc", "nfc", "none"]
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.lists(texts, max_size=8), st.sampled_from(NAMES))
 @example(["क़\u093c", "\u0958\u093c", "\u0915\u093c\u093c", "\u093c", "ज़िन्दगी लड़का"], "nukta")
 def test_every_normalizer_does_to_many_texts_what_it_does_to_one(batch: list[str], name: str) -> None:
@@ -112,7 +112,7 @@ def test_every_pair_of_ordinary_characters() -> None:
         assert normalize_all(pairs) == [normalize_all.one(pair) for pair in pairs], name
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.text(st.sampled_from([*ORDINARY, *"–—…’‘“”\u00a0•" * 10])))
 def test_ordinary_text_never_looks_like_mojibake(text: str) -> None:
     assert not is_bad(text)
