@@ -27,6 +27,11 @@ TARGETS = {
     "{target:plural objective}": "objective",
 }
 SLOT = re.compile(r"\{[^{}]*\}")
+# Between trait and term, where one does not follow the other: what points at the term, makes the trait a predicate, or
+# tells where the people are. A noun here might take the trait to itself, and the end of a clause would part the two.
+BETWEEN = re.compile(r"\{attribute\}(.*)\{target", flags=re.DOTALL)
+MAY_STAND_BETWEEN = """এই সেই ওই যে এমন ছিল হলো থাকে দেখা গেল দেখাচ্ছিল রয়ে গেছে হয়ে ওঠা দাঁড়িয়ে
+    গ্রামেরই উপজেলার পুবপাড়ার দ্বীপের তিনতলার নবাগত"""
 BANGLA_WORD = re.compile(r"[\u0980-\u09ff]+")
 
 # Word sets whose words tell the sex of those spoken of, and other words that do and have a counterpart.
@@ -64,6 +69,13 @@ def sentences(polarity: str) -> Iterator[tuple[str, str, str]]:
     for trait in traits_of(polarity):
         for structure in WORDS_OF_SENTENCE:
             yield trait["word"], structure, trait[structure]
+
+
+def words_between(text: str) -> list[str]:
+    """What stands between trait and term, with any punctuation left on the words."""
+    found = BETWEEN.search(text)
+    assert found, text
+    return found[1].split()
 
 
 def words_without_slots(text: str) -> list[str]:
@@ -115,6 +127,21 @@ def test_no_sentence_stands_twice() -> None:
     assert [part for part, count in single.items() if count > 1] == []
 
 
+@pytest.mark.parametrize("structure", WORDS_OF_SENTENCE)
+def test_the_two_lists_are_built_alike(structure: str) -> None:
+    """What a sentence is like must not go with polarity: neighbours, case, length, and where the trait comes."""
+    shares: dict[str, tuple[float, ...]] = {}
+    for polarity in NUMBER_OF_TRAITS:
+        texts = [trait[structure] for trait in traits_of(polarity)]
+        adjacent = sum(not words_between(text) for text in texts) / len(texts)
+        nominative = sum("{target:plural}" in text for text in texts) / len(texts)
+        lengths = [len(SLOT.sub("_", text).split()) for text in texts]
+        places = [len(SLOT.sub("_", text.split("{attribute}")[0]).split()) for text in texts]
+        place = sum(place / length for place, length in zip(places, lengths, strict=True)) / len(texts)
+        shares[polarity] = (adjacent, nominative, sum(lengths) / len(texts) / 15, place)
+    assert shares["negative"] == pytest.approx(shares["positive"], abs=0.1)
+
+
 @pytest.mark.parametrize("polarity", NUMBER_OF_TRAITS)
 class TestFile:
     def test_holds_as_many_traits_as_it_should(self, polarity: str) -> None:
@@ -142,6 +169,16 @@ class TestFile:
             assert (text.count("{"), text.count("}"), len(slots)) == (2, 2, 2), (word, structure)
             assert slots[0] == "{attribute}", (word, structure)
             assert slots[1] in TARGETS, (word, structure)
+
+    def test_trait_and_term_stand_in_one_clause(self, polarity: str) -> None:
+        """At most two words between them, of a few kinds, and nothing that ends a clause."""
+        parted = [
+            (word, structure, between)
+            for word, structure, text in sentences(polarity)
+            for between in [words_between(text)]
+            if len(between) > 2 or not set(nfc(MAY_STAND_BETWEEN).split()).issuperset(between)
+        ]
+        assert parted == []
 
     def test_nothing_hangs_on_a_slot(self, polarity: str) -> None:
         """A suffix after a mask would tell of what it hides."""
