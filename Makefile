@@ -18,8 +18,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .PHONY: demo test test-long system check suite studies units site benchmarks docs lock clean
 
 demo: $(VENV)/.installed
-	$(BIN)/snakemake --cores $(CORES) --resources gpu=1
-	@echo "The page lies in results/report/index.html"
+	$(BIN)/prasanga demo --cores $(CORES)
 
 # The browser comes while the environment is made.
 test:

