@@ -195,8 +195,9 @@ def test_weat_is_that_of_the_stored_vectors(measured: Study) -> None:
         assert [row[f"n_{side}"] for side in "xyab"] == [len(words) for words in used]
         expected = weat(*([vectors[word] for word in words] for words in used))
         assert closed(row["effect_size"], expected.effect_size)
-        assert closed(row["p_stimuli"], expected.test.p_value)
-        assert row["p_stimuli_exact"]
+        assert row["p_stimuli_exact"] == expected.test.exact
+        # 200 are drawn of sets of different sizes with more partitions than can be gone through
+        assert row["p_stimuli"] == pytest.approx(expected.test.p_value, abs=1e-12 if row["p_stimuli_exact"] else 0.12)
         for words in listed:
             for word in words:
                 assert (f"{word}: {missing.get(word)}" in row["dropped"]) == (word not in vectors)
