@@ -118,20 +118,26 @@ def test_of_a_job_that_failed_its_own_message_is_told_once(tmp_path: Path) -> No
         encoding="utf-8",
     )
     run = Run(tmp_path, STAGES)
-    failed = {"event": "job_error", "rule_name": "embed_segments", "wildcards": {"model": "a"}, "log": ["logs/a.log"]}
-    said = "embed_segments (a) failed: words.yaml, line 3: no word.\nWrite one.\n(all of it: logs/a.log)"
+    run.tell(job("embed_segments", 7, wildcards={"model": "a", "length": "9"}))
+    failed = {"event": "job_error", "rule_name": "embed_segments", "jobid": 7, "log": ["logs/a.log"]}
+    said = "embed_segments (a, 9) failed: words.yaml, line 3: no word.\nWrite one.\n(all of it: logs/a.log)"
     assert run.tell(failed) == said
     assert run.tell(failed) == ""
-    assert (
-        run.tell({"event": "error", "level": "ERROR", "text": "At least one job did not complete successfully."}) == ""
-    )
+    for text in (
+        "WorkflowError:\nAt least one job did not complete successfully.",
+        'RuleException:\nCalledProcessError in file "/a/rules/models.smk", line 54:\nCommand ...',
+    ):
+        assert run.tell({"event": "error", "level": "ERROR", "text": text}) == ""
     assert run.failures == [said]
-    assert run.tell({**failed, "log": ["logs/none.log"]}) == "embed_segments (a) failed.\n(all of it: logs/none.log)"
+    assert run.tell({**failed, "log": ["logs/none.log"]}) == "embed_segments (a, 9) failed.\n(all of it: logs/none.log)"
 
 
 def test_an_error_of_the_workflow_is_told_without_the_words_of_snakemake(tmp_path: Path) -> None:
     run = Run(tmp_path, STAGES)
-    text = "WorkflowError in file /a/rules/common.smk, line 39:\nThe config cannot be used.\n- unknown key `x`."
+    text = (
+        "WorkflowError in file /a/rules/common.smk, line 39:\nThe config cannot be used.\n- unknown key `x`.\n"
+        '  File "/a/rules/common.smk", line 63, in <module>\n'
+    )
     assert (
         run.tell({"event": "error", "level": "ERROR", "text": text}) == "The config cannot be used.\n- unknown key `x`."
     )

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
@@ -36,13 +37,18 @@ def installation() -> Path:
 
 
 def link_installation(root: Path) -> None:
-    """Let the study in the working directory reach the installation.
+    """Let the study in the working directory reach the installation; in a checkout, which is both, nothing is linked.
 
     Raises:
         InputError: the link cannot be made.
     """
     link, root = Path(SHIPPED), root.resolve()
     try:
+        if link.is_dir() and not link.is_symlink():  # the folder was copied by a program that follows links
+            shutil.rmtree(link)
+        if root == Path.cwd().resolve():
+            link.unlink(missing_ok=True)
+            return
         if not (link.is_symlink() and Path(os.readlink(link)) == root):  # noqa: PTH115 - a link may lead nowhere
             link.parent.mkdir(parents=True, exist_ok=True)
             _replace(link, root)

@@ -94,6 +94,15 @@ def test_in_a_checkout_every_path_is_as_it_was_written(tmp_path: Path, monkeypat
     link_installation(tmp_path)
     for path in ("resources", "resources/stimuli/bn", "resources/stimuli/bn/flowers.yaml"):
         assert place(path) == path
+    assert not (tmp_path / ".snakemake").exists(), "a link to itself would lead in a circle"
+
+
+def test_a_copy_that_a_program_has_made_of_the_link_is_replaced(study: Path) -> None:
+    (study / SHIPPED).unlink()
+    write(study, f"{SHIPPED}/resources/pairs.csv", "a copy")
+    link_installation(study.parent / "installed")
+    assert (study / SHIPPED).is_symlink()
+    assert (study / place("resources/pairs.csv")).read_text(encoding="utf-8") == "shipped"
 
 
 def test_texts_are_the_study_s_own_if_it_has_any_of_that_name(study: Path) -> None:
