@@ -21,7 +21,7 @@ sys.path[:0] = PACKAGES
 os.environ |= {"PYTHONPATH": os.pathsep.join([*PACKAGES, os.getenv("PYTHONPATH", "")]).rstrip(os.pathsep)}
 
 from prasanga.base.config import complete, config_of, read_config, read_schema, with_places
-from prasanga.base.places import link_installation, place
+from prasanga.base.places import link_installation, link_store, place
 from prasanga.embeddings.shards import require_shards
 from prasanga.base.errors import InputError
 from prasanga.plan.inputs import require_scores
@@ -61,6 +61,7 @@ if workflow.is_main_process:
     for file in CONFIGS:
         readable(read_config, file)
     readable(link_installation, INSTALLATION)
+    readable(link_store, os.getenv("PRASANGA_STORE", ""))
 
 
 @cache

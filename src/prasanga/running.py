@@ -322,13 +322,13 @@ def command(
     Raises:
         InputError: there is no such profile.
     """
-    asked = ["--snakefile", str(installation() / "Snakefile"), "--directory", str(folder), "--nocolor"]
-    if config is not None:
-        asked += ["--configfile", str(config.absolute())]
+    asked = [] if config is None else ["--configfile", str(config.absolute())]
     if profile is None:
         asked += ["--cores", cores, "--resources", f"gpu={max(graphics_cards() if gpus is None else gpus, 1)}"]
     else:
         asked += ["--workflow-profile", str(profile_named(profile, folder))]
+    # last what takes one value, or none: options before it would take targets among `others` for values of theirs
+    asked += ["--snakefile", str(installation() / "Snakefile"), "--directory", str(folder), "--nocolor"]
     return [sys.executable, "-m", "snakemake", *targets, *asked, *(["--dry-run"] if dry_run else []), *others]
 
 

@@ -235,17 +235,17 @@ def test_the_command_line_has_targets_first_and_what_the_machine_has(
     line = command(tmp_path, ["figures"], config=tmp_path / "mine.yaml", dry_run=True, others=["--keep-going"])
     root = project_root.resolve()
     assert line[1:] == [
-        *("-m", "snakemake", "figures", "--snakefile", str(root / "Snakefile"), "--directory", str(tmp_path)),
-        *("--nocolor", "--configfile", str(tmp_path / "mine.yaml"), "--cores", "all", "--resources", "gpu=2"),
+        *("-m", "snakemake", "figures", "--configfile", str(tmp_path / "mine.yaml"), "--cores", "all"),
+        *("--resources", "gpu=2", "--snakefile", str(root / "Snakefile"), "--directory", str(tmp_path), "--nocolor"),
         *("--dry-run", "--keep-going"),
     ]
-    assert command(tmp_path, gpus=0)[-2:] == ["--resources", "gpu=1"], "one job on a model at a time"
+    assert "gpu=1" in command(tmp_path, gpus=0), "one job on a model at a time"
     on_cluster = command(tmp_path, profile="slurm")
-    assert on_cluster[-2:] == ["--workflow-profile", str(root / "profiles/slurm")]
+    assert on_cluster[3:5] == ["--workflow-profile", str(root / "profiles/slurm")]
     assert "--cores" not in on_cluster
     (tmp_path / "profiles/slurm").mkdir(parents=True)
     (tmp_path / "profiles/slurm/profile.yaml").touch()
-    assert command(tmp_path, profile="slurm")[-1] == str(tmp_path / "profiles/slurm"), "the study's own"
+    assert command(tmp_path, profile="slurm")[4] == str(tmp_path / "profiles/slurm"), "the study's own"
     with pytest.raises(InputError, match=r"no profile 'slrum'.*slurm, workstation"):
         command(tmp_path, profile="slrum")
 
