@@ -29,7 +29,7 @@ rule all:
     """The page with every result of the study, and all that lies beside it."""
     default_target: True
     input:
-        lambda wildcards: REPORT,
+        lambda wildcards: [*REPORT, *TABLES_OF_STUDY],
 
 
 # Word lists and suffix groups to the table of surface forms; candidate words, only when asked for.

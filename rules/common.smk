@@ -21,13 +21,14 @@ sys.path[:0] = PACKAGES
 os.environ |= {"PYTHONPATH": os.pathsep.join([*PACKAGES, os.getenv("PYTHONPATH", "")]).rstrip(os.pathsep)}
 
 from prasanga.base.config import complete, config_of, read_config, read_schema, with_places
-from prasanga.base.places import link_installation, place
+from prasanga.base.places import link_installation, link_store, place
 from prasanga.embeddings.shards import require_shards
 from prasanga.base.errors import InputError
 from prasanga.plan.inputs import require_scores
 from prasanga.base.logs import said_of_failure
 from prasanga.methods import FAMILY, names_of
-from prasanga.plan import CACHE, Files, Settings, Study, digests_of, require_results
+from prasanga.plan import CACHE, Files, Settings, Study, digests_of
+from prasanga.plan import keep_config, require_config_of_results, require_results
 from prasanga.provenance.code import fingerprint, fingerprint_of, remembered, say_edits
 from prasanga.provenance.ledger import here, note_job, synchronize
 from prasanga.report.downloads import name_of
@@ -60,6 +61,7 @@ if workflow.is_main_process:
     for file in CONFIGS:
         readable(read_config, file)
     readable(link_installation, INSTALLATION)
+    readable(link_store, os.getenv("PRASANGA_STORE", ""))
 
 
 @cache
@@ -104,7 +106,9 @@ def name_in(names):
 
 
 SCHEMA = read_schema(INSTALLATION / "workflow/schemas/config.schema.yaml")
-config = readable(with_places, readable(complete, config, SCHEMA), SCHEMA)
+# As it is written, with all defaults: what results keep, and what figures are drawn with.
+WRITTEN = readable(complete, config, SCHEMA)
+config = readable(with_places, WRITTEN, SCHEMA)
 
 # Whoever asks for the figures alone gets them from the results that are there; nothing else is looked at, or made.
 CHECKED = asked_for_check()
@@ -114,6 +118,7 @@ SETTINGS = Settings(STUDY)
 FILES = readable(Files, STUDY)
 if FROM_RESULTS and not CHECKED:
     readable(require_results, FILES)
+    readable(require_config_of_results, WRITTEN)
 if not (STUDY.computed or FROM_RESULTS):
     readable(require_shards, SETTINGS.cached_lists(), SETTINGS.dispensable_lists())
     readable(require_scores, SETTINGS.cached_scores())
@@ -263,6 +268,8 @@ def nearest_folder(path):
 
 onstart:
     require_writable_results()
+    if not FROM_RESULTS:
+        readable(keep_config, WRITTEN)
 
 
 onsuccess:

@@ -141,6 +141,8 @@ rule write_page:
 
 
 REPORT = ["results/report/index.html", "results/summary.json", *CARDS]
+# Asked for by themselves, so that one that was deleted is made again though nothing else needs it.
+TABLES_OF_STUDY = [*FILES.results.values(), *DATA.values(), *BESIDE]
 
 
 rule figures:

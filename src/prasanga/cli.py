@@ -46,13 +46,16 @@ Folder = Annotated[Path | None, typer.Option("--directory", "-d", help="The fold
 Cores = Annotated[str, typer.Option(help="Cores of this machine: a number, or all.")]
 Gpus = Annotated[int | None, typer.Option(help="Graphics cards to use; all that are found if left out.")]
 Profile = Annotated[str | None, typer.Option(help="Where jobs run: slurm, workstation, ..., or a folder.")]
-_PASSED = {"allow_extra_args": True, "ignore_unknown_options": False}
+Store = Annotated[
+    Path | None,
+    typer.Option(envvar="PRASANGA_STORE", help="A folder of vectors and scores that studies share."),
+]
 
 
 # ---- commands that run the workflow
 
 
-@app.command(context_settings=_PASSED)
+@app.command()
 def run(
     context: typer.Context,
     study: StudyFile = None,
@@ -60,17 +63,20 @@ def run(
     cores: Cores = "all",
     gpus: Gpus = None,
     profile: Profile = None,
+    store: Store = None,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show all that Snakemake says.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="Only say what would run, and why.")] = False,
 ) -> None:
     """Run a study: what is missing or has changed, and nothing else. What stands after -- goes to Snakemake."""
+    if store is not None:
+        os.environ["PRASANGA_STORE"] = str(store.absolute())
     folder, config = _study(study, directory)
     asked: dict[str, Any] = {
         "config": config,
         "cores": cores,
         "gpus": gpus,
         "profile": profile,
-        "others": _others(context),
+        "others": context.obj or [],
     }
     if dry_run and not verbose:
         _show_plan(folder, **asked)
@@ -398,10 +404,6 @@ def _name_of_model(path: str) -> str:
 # ---- running
 
 
-def _others(context: typer.Context) -> list[str]:
-    return [str(argument) for argument in context.args]
-
-
 def _work(folder: Path, targets: Sequence[str] = (), *, verbose: bool = False, **asked: Any) -> None:
     """Run the workflow and end the command if that does not end well."""
     import subprocess
@@ -641,8 +643,12 @@ def _told() -> Iterator[None]:
 
 def main() -> None:
     """Run the command; a Ctrl-C ends it with a sentence and no traceback."""
+    arguments, others = sys.argv[1:], list[str]()
+    if "--" in arguments:  # typer would take the first of what follows for the study
+        there = arguments.index("--")
+        arguments, others = arguments[:there], arguments[there + 1 :]
     try:
-        app()
+        app(arguments, obj=others)
     except KeyboardInterrupt:
         typer.echo("Stopped.", err=True)
         sys.exit(INTERRUPTED)

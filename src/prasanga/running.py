@@ -154,6 +154,7 @@ class Run:
         self.began = False
         self._jobs: dict[str, str] = {}
         self._started: set[str] = set()
+        self._wildcards: dict[str, str] = {}
         self._since: float | None = None
 
     def tell(self, event: Event) -> str:
@@ -223,6 +224,7 @@ class Run:
 
     def _plan(self, event: Event) -> None:
         name = self._stage_of.get(str(event["rule_name"]))
+        self._wildcards[str(event["jobid"])] = ", ".join(map(str, dict(event.get("wildcards") or {}).values()))
         if name is not None:
             self._jobs[str(event["jobid"])] = name
             self.stages.setdefault(name, Stage()).reasons[why(str(event.get("reason") or ""))] += 1
@@ -255,7 +257,7 @@ class Run:
         return text
 
     def _said_of_job(self, event: Event) -> str:
-        wildcards = ", ".join(map(str, dict(event.get("wildcards") or {}).values()))
+        wildcards = self._wildcards.get(str(event.get("jobid")), "")
         logs = [str(path) for path in event.get("log") or ()]
         job = f"{event.get('rule_name')}{f' ({wildcards})' if wildcards else ''}"
         said = "\n".join(line for path in logs for line in _end_of_log(self._folder / path))
@@ -275,16 +277,18 @@ def _end_of_log(path: Path) -> list[str]:
     return lines[-_LOG_LINES:]
 
 
-_ABOUT_JOBS = ("Exiting because a job execution failed", "Shutting down", "Error in rule", "At least one job did not")
+_HEAD = re.compile(r"(WorkflowError|LockException)\b.*:$|\s*File \".*\", line \d+, in ")
+_ABOUT_JOBS = (
+    *("Exiting because a job execution failed", "Shutting down", "Error in rule", "At least one job did not"),
+    "RuleException:\nCalledProcessError",
+)
 
 
 def _without_head(text: str) -> str:
-    """Return an error without Snakemake's words before it; nothing if it only repeats what was told of a job."""
-    text = text.strip()
-    if not text or text.startswith(_ABOUT_JOBS):
-        return ""
-    lines = [line for line in text.splitlines() if not re.match(r"(WorkflowError|LockException)\b.*:$", line)]
-    return printable("\n".join(line.strip() for line in lines if line.strip()))
+    """Return an error without Snakemake's words around it; nothing if it only repeats what was told of a job."""
+    lines = (line.strip() for line in text.splitlines() if not _HEAD.match(line))
+    said = "\n".join(line for line in lines if line)
+    return "" if said.startswith(_ABOUT_JOBS) else printable(said)
 
 
 # --------------------
@@ -318,13 +322,13 @@ def command(
     Raises:
         InputError: there is no such profile.
     """
-    asked = ["--snakefile", str(installation() / "Snakefile"), "--directory", str(folder), "--nocolor"]
-    if config is not None:
-        asked += ["--configfile", str(config.absolute())]
+    asked = [] if config is None else ["--configfile", str(config.absolute())]
     if profile is None:
         asked += ["--cores", cores, "--resources", f"gpu={max(graphics_cards() if gpus is None else gpus, 1)}"]
     else:
         asked += ["--workflow-profile", str(profile_named(profile, folder))]
+    # last what takes one value, or none: options before it would take targets among `others` for values of theirs
+    asked += ["--snakefile", str(installation() / "Snakefile"), "--directory", str(folder), "--nocolor"]
     return [sys.executable, "-m", "snakemake", *targets, *asked, *(["--dry-run"] if dry_run else []), *others]
 
 
@@ -398,7 +402,8 @@ def follow(
             try:
                 for line in events:
                     with suppress(ValueError, KeyError, TypeError):
-                        if said := run.tell(json.loads(line)):
+                        said = run.tell(json.loads(line))
+                        if said and not interrupted:  # what was stopped has not failed
                             show(said)
                     look()
                 status = process.wait()

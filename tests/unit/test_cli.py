@@ -11,6 +11,7 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
+from prasanga import cli
 from prasanga.base.config import complete, read_config, read_schema
 from prasanga.cli import app
 
@@ -133,6 +134,19 @@ def test_a_folder_that_is_no_study_is_told(here: Path, name: str) -> None:
     missing = prasanga(name, "none.yaml")
     assert missing.exit_code == 2
     assert missing.output.startswith("none.yaml: no such file or folder.")
+
+
+def test_what_stands_after_two_dashes_goes_to_snakemake(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (here / "study.yaml").write_text("study: mine\n", encoding="utf-8")
+    asked = list[tuple[Path, dict[str, Any]]]()
+    monkeypatch.setattr(cli, "_work", lambda folder, **options: asked.append((folder, options)))
+    monkeypatch.setattr("sys.argv", ["prasanga", "run", "--cores", "2", "--", "--unlock", "--", "target"])
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    assert ended.value.code == 0
+    [(folder, options)] = asked
+    assert folder == here
+    assert (options["cores"], options["others"]) == ("2", ["--unlock", "--", "target"])
 
 
 def test_a_page_that_is_not_there_is_told(here: Path) -> None:

@@ -97,6 +97,24 @@ def test_nothing_to_draw_is_told(study: Study) -> None:
     assert "Traceback" not in printed
 
 
+def test_another_config_than_that_of_the_results_is_refused(study: Study) -> None:
+    """As where a forgotten --configfile would draw the demo's page over another model's numbers."""
+    before = page_of(study)
+    study.configure({"samples": {"lengths": [25]}})
+    done = study.snakemake("figures")
+    assert done.returncode == 1
+    assert "results/ was made with another config than this one: samples.lengths (9, >75 there, 25 here)" in done.stderr
+    assert page_of(study) == before
+    assert study.plan("figures", "--configfile", "results/config.yaml") == {}
+
+
+def test_a_main_table_that_was_deleted_is_made_again(study: Study) -> None:
+    for gone in ("associations/ceat.csv", "report/figures/effect_by_length.svg"):
+        (study.root / "results" / gone).unlink()
+    plan = study.plan()
+    assert (plan["gather_estimates"], plan["draw_figure"] >= 1) == (1, True)
+
+
 def test_hidden_texts_are_not_beside_the_page_either(study: Study) -> None:
     data = study.root / "results/report/data"
     assert (data / "concordance.tsv").exists()

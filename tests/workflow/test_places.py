@@ -103,7 +103,7 @@ def test_the_command_runs_what_is_missing_and_says_how_it_went(finished: Study, 
     assert prasanga("plan").stdout == "Nothing to do: all results are what the study asks for.\n"
     (elsewhere.root / "results/report/index.html").unlink()
     assert prasanga("plan").stdout.splitlines()[:2] == ["stage\tjobs\twhy", "report\t1\tnot there yet"]
-    done = prasanga("run", ".", "--cores", "2", "--", "--scheduler", "greedy")
+    done = prasanga("run", "--cores", "2", "--", "--scheduler", "greedy")
     assert done.returncode == 0, done.stderr
     assert [line.partition(":")[0] for line in done.stderr.splitlines()] == ["Results", "Left out", "Page"]
     assert (elsewhere.root / "results/report/index.html").is_file()

@@ -150,8 +150,7 @@ def test_the_results_are_exactly_these(finished: Study) -> None:
     models, lengths, buckets = ("tiny-a", "tiny-b"), ("9", "over75"), ("00",)
     model_files = ("config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json", "training.json")
     assert found == {
-        "provenance.jsonl",
-        "corpus.json",
+        *("provenance.jsonl", "corpus.json", "config.yaml"),
         "lexicon/forms.parquet",
         "lexicon/forms.tsv",
         "lexicon/categories.json",

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
@@ -22,6 +23,8 @@ SHIPPED = ".snakemake/prasanga/shipped"
 _MERGED = ".snakemake/prasanga/merged"
 """Folders of links: what is shipped, with the files of the study's own before it."""
 _RESOURCES = "resources"
+_STORES = {"results/store": "vectors", "results/likelihoods/kept": "scores"}
+"""What a study keeps for later runs, and its name in a store that studies share."""
 NAMED = re.compile(
     rf"""(?<=["'])(?<!'source': ')(?:(?:{re.escape(SHIPPED)}|{re.escape(_MERGED)})/)?{_RESOURCES}/[^"'\\]+"""
 )
@@ -36,13 +39,18 @@ def installation() -> Path:
 
 
 def link_installation(root: Path) -> None:
-    """Let the study in the working directory reach the installation.
+    """Let the study in the working directory reach the installation; in a checkout, which is both, nothing is linked.
 
     Raises:
         InputError: the link cannot be made.
     """
     link, root = Path(SHIPPED), root.resolve()
     try:
+        if link.is_dir() and not link.is_symlink():  # the folder was copied by a program that follows links
+            shutil.rmtree(link)
+        if root == Path.cwd().resolve():
+            link.unlink(missing_ok=True)
+            return
         if not (link.is_symlink() and Path(os.readlink(link)) == root):  # noqa: PTH115 - a link may lead nowhere
             link.parent.mkdir(parents=True, exist_ok=True)
             _replace(link, root)
@@ -51,6 +59,32 @@ def link_installation(root: Path) -> None:
             f"{Path.cwd()}: nothing can be written in the study's folder ({error.strerror}), and Snakemake keeps notes"
             " there. Let yourself write (`chmod u+rwx`), make room, or take another folder."
         ) from None
+
+
+def link_store(store: str) -> None:
+    """Keep vectors and scores in a folder that studies share: what one has computed, no other computes again.
+
+    Args:
+        store: the folder; nothing is linked if it is empty, nor where a study has kept vectors of its own before.
+
+    Raises:
+        InputError: the folder cannot be used.
+    """
+    for name, inside in _STORES.items() if store else ():
+        link, folder = Path(name), Path(store, inside).absolute()
+        try:
+            if link.is_symlink() and Path(os.readlink(link)) == folder and folder.is_dir():  # noqa: PTH115
+                continue
+            folder.mkdir(parents=True, exist_ok=True)
+            if link.is_dir() and not link.is_symlink():
+                continue
+            link.parent.mkdir(parents=True, exist_ok=True)
+            _replace(link, folder)
+        except OSError as error:
+            raise InputError(
+                f"{folder}: this store cannot be used ({error.strerror}). Name another folder: `--store`, or the"
+                " variable PRASANGA_STORE."
+            ) from None
 
 
 def place(path: str) -> str:

@@ -3,8 +3,18 @@
 The rules ask three objects: a `Study`, and the `Settings` and `Files` that are built from it.
 """
 
-from prasanga.plan.files import UNFINISHED, Files, require_results
+from prasanga.plan.files import UNFINISHED, Files, keep_config, require_config_of_results, require_results
 from prasanga.plan.settings import Settings, digests_of
 from prasanga.plan.study import CACHE, Study
 
-__all__ = ["CACHE", "UNFINISHED", "Files", "Settings", "Study", "digests_of", "require_results"]
+__all__ = [
+    "CACHE",
+    "UNFINISHED",
+    "Files",
+    "Settings",
+    "Study",
+    "digests_of",
+    "keep_config",
+    "require_config_of_results",
+    "require_results",
+]

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
 from pathlib import Path
 from typing import Any
 
+import yaml
+
+from prasanga.base.config import read_config
 from prasanga.base.errors import InputError
+from prasanga.base.parquet import write_text
 from prasanga.base.places import files_in
 from prasanga.methods import CEAT, FAMILY, METHODS, PAIRS, STRUCTURES, Method, Table, method_named, names_of
 from prasanga.plan.study import Study
+from prasanga.provenance.ledger import CONFIG
 from prasanga.report.paper_tables import ENDINGS, layouts_of, methods_of
 from prasanga.report.published import percentage_files, why_nothing_to_compare
 from prasanga.report.study import missing_results, said_of_parts
@@ -413,6 +418,62 @@ class Files:
 def word_lists(lexicon: Mapping[str, Any]) -> list[str]:
     """Return the files that a lexicon is compiled from; `lexicon` is that section of the config."""
     return _files_of(lexicon["stimuli"]) + ([lexicon["suffix_groups"]] if lexicon["suffix_groups"] else [])
+
+
+def keep_config(config: Mapping[str, Any]) -> None:
+    """Keep a complete config beside the results that are about to be made with it."""
+    text = yaml.safe_dump(dict(config), allow_unicode=True, sort_keys=False, width=120)
+    write_text(f"results/{CONFIG}", f"# With this config, all defaults in it, the results here were made last.\n{text}")
+
+
+def require_config_of_results(config: Mapping[str, Any]) -> None:
+    """Refuse to draw results under a config that did not make them, where they have kept the one that did.
+
+    What changes nothing but the drawing (titles, `report`, `comparison`) may differ.
+
+    Raises:
+        InputError: with what differs, and what to do.
+    """
+    kept = Path("results", CONFIG)
+    if not kept.is_file():
+        return
+    made, asked = (dict(_deciding(each)) for each in (read_config(kept), config))
+    differ = [key for key in dict.fromkeys([*made, *asked]) if made.get(key) != asked.get(key)]
+    if not differ:
+        return
+    named = ", ".join(f"{key} ({_short(made.get(key))} there, {_short(asked.get(key))} here)" for key in differ[:3])
+    more = f" and {len(differ) - 3} more" if len(differ) > 3 else ""
+    raise InputError(
+        f"results/ was made with another config than this one: {named}{more}. To draw the results as they were made:"
+        f" `prasanga figures`, or `snakemake figures --configfile {kept}`. To have results of this config, run it"
+        " first, best in a folder of its own."
+    )
+
+
+def _deciding(config: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the leaves of a config that decide about numbers; models and sets by name alone."""
+    for key, value in config.items():
+        name = f"{before}{key}"
+        if name in _DRAWN_ONLY:
+            continue
+        if name in ("models", "pairs.sets", "static.vectors"):
+            yield name, ", ".join(sorted(value))
+        elif isinstance(value, Mapping):
+            yield from _deciding(value, f"{name}.")
+        else:
+            yield name, value
+
+
+def _short(value: Any) -> str:
+    text = "nothing" if value is None else ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+_DRAWN_ONLY = {
+    *("study", "title", "note", "outside", "report", "comparison", "construction", "corpus", "embeddings"),
+    *("lexicon.candidates", "lexicon.top", "sentences.concordance"),
+}
+"""What may be another in figures than in the results: it changes no number, or only where numbers come from."""
 
 
 def require_results(files: Files) -> None:

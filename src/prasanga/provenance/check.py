@@ -15,7 +15,7 @@ import logging
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,8 @@ AGAIN = (
     " delete it."
 )
 """What to do about a result that is left over from before."""
+_OF_RUNS = ("code", "settings", "model", "input")
+"""Findings of results that do not fit together, which concern those alone that the study still needs."""
 _SHOWN = 50
 _PIECE, _THREADS = 8 << 20, 4
 _MARKED_WITHIN = 5.0  # seconds: Snakemake notes the start of a job for each of its files, one after the other
@@ -134,6 +136,8 @@ def check_results(
         *_libraries(whole, results.ledger),
         *_newer_code(whole, results.ledger, code or {}),
     ]
+    needed = _needed(known, digests)
+    findings = [_left_over(each) if each.kind in _OF_RUNS and each.path not in needed else each for each in findings]
     findings.sort(key=lambda each: not each.is_wrong)
     return Check(len(places), sum(place.stat().st_size for place in places.values()), tuple(findings))
 
@@ -316,6 +320,31 @@ def _changed_source(path: str, made: Collection[str], *, is_wrong: bool) -> Find
         else " It is read while planning; if a dry run has nothing to do, the edit changed nothing that counts."
     )
     return Finding("source", path, text + what, is_wrong=is_wrong)
+
+
+def _needed(known: Mapping[str, Entry], digests: Mapping[str, str]) -> set[str]:
+    """Return the results that page and summary were made from, directly or not, and what is made for itself alone.
+
+    Without page and summary, all are needed.
+    """
+    ends = [path for path in digests if path.split("/")[1:2] == ["report"] or path.endswith("/summary.json")]
+    if not ends:
+        return {*known, *digests}
+    found = {*ends, *(path for path in digests if path.split("/")[1:2] in (["release"], ["construction"]))}
+    todo = list(found)
+    while todo:
+        entry = known.get(todo.pop())
+        new = set(entry.made_from) - found if entry is not None else set()
+        found |= new
+        todo += new
+    return found
+
+
+def _left_over(finding: Finding) -> Finding:
+    text = (
+        f"Left over from before, no table of the study needs it: {finding.text.removesuffix(AGAIN).rstrip()} Delete it."
+    )
+    return replace(finding, text=text, is_wrong=False)
 
 
 def _lists(results: Results, digests: Mapping[str, str], fitting: Callable[[Path], object]) -> Iterator[Finding]:

@@ -49,6 +49,8 @@ from prasanga.provenance.code import Code
 LEDGER = "provenance.jsonl"
 MANIFEST = "corpus.json"
 """Digests of the corpus files, remembered beside the results (`prasanga.sentences.files`)."""
+CONFIG = "config.yaml"
+"""The config of the last run, with all defaults, beside its results."""
 LIBRARIES = (
     *("accelerate", "ftfy", "gensim", "gguf", "jinja2", "jsonschema", "matplotlib", "numba", "numpy", "polars"),
     *("psutil", "pyarrow", "pyyaml", "regex", "scipy", "snakemake", "tokenizers", "torch"),
@@ -321,11 +323,11 @@ def read_ledger(path: Path) -> Ledger:
 
 
 def result_files(folder: Path) -> Iterator[Path]:
-    """Yield the results: all but ledger and manifest, what is kept for later runs, and unfinished files."""
+    """Yield the results: all but ledger, manifest and config, what is kept for later runs, and unfinished files."""
     for parent, folders, names in os.walk(folder):
         inside = Path(parent).relative_to(folder).parts
         folders[:] = sorted(name for name in folders if (*inside, name) not in _KEPT and not name.startswith("."))
-        names = [name for name in names if inside or name not in (LEDGER, MANIFEST)]
+        names = [name for name in names if inside or name not in (LEDGER, MANIFEST, CONFIG)]
         for name in sorted(names):
             if not name.startswith("."):
                 yield Path(parent, name)

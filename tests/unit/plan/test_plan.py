@@ -13,7 +13,15 @@ import yaml
 from prasanga.base.config import complete, read_schema
 from prasanga.base.errors import InputError
 from prasanga.methods import FAMILY, names_of
-from prasanga.plan import Files, Settings, Study, digests_of, require_results
+from prasanga.plan import (
+    Files,
+    Settings,
+    Study,
+    digests_of,
+    keep_config,
+    require_config_of_results,
+    require_results,
+)
 
 Config = dict[str, Any]
 Planned = Callable[..., Study]
@@ -315,3 +323,32 @@ def test_a_packaged_model_is_planned_without_its_package(planned: Planned) -> No
     assert files.origin_of_model("e5") == ["results/models/e5/package.json"]
     assert files.origin_of_model("tiny-wide") == ["results/models/tiny-wide/training.json"]
     assert "results/models/e5/model.safetensors" in files.model("e5")
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"title": "Another", "report": {"texts": "hidden"}, "comparison": {"paper": "sadhu2024"}}, ""),
+        ({"embeddings": {"source": "cached", "buckets": 4}, "study": "other"}, ""),
+        ({"models": {"mine": {"path": "models/mine"}}}, "models (tiny-decoder, tiny-encoder-decoder, tiny-narrow"),
+        ({"samples": {"lengths": [9]}}, "samples.lengths (9, 25, 75, >75 there, 9 here)"),
+        ({"seed": 48, "preset": "paper", "language": "bn"}, "preset (recommended there, paper here)"),
+    ],
+)
+def test_figures_are_drawn_under_the_config_that_made_the_results(
+    demo: Config, schema: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changes: Config, said: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    made = complete(demo, schema)
+    require_config_of_results(made)  # nothing is kept: results of an older version
+    (tmp_path / "results").mkdir()
+    keep_config(made)
+    assert complete(yaml.safe_load((tmp_path / "results/config.yaml").read_text("utf-8")), schema) == made
+    asked = complete(changes if "models" in changes else merged(demo, changes), schema)
+    if not said:
+        require_config_of_results(asked)
+        return
+    with pytest.raises(InputError, match="was made with another config than this one") as refused:
+        require_config_of_results(asked)
+    assert said in str(refused.value)
+    assert "`snakemake figures --configfile results/config.yaml`" in str(refused.value)

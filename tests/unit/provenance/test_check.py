@@ -182,6 +182,27 @@ def test_another_revision_of_a_model(noted: NotedResults) -> None:
     assert found(noted) == [("model", "results/associations/ceat/a.tsv", True)]
 
 
+def test_what_no_table_of_the_study_needs_any_more_is_told_and_not_wrong(noted: NotedResults) -> None:
+    """As after a change of lengths or buckets: the old files lie there, and what was drawn is not made from them."""
+    newer = replace(CIRCUMSTANCES, config={**CIRCUMSTANCES.config, "associations": {"n_samples": 50}})
+    for name, settings in (("old", CIRCUMSTANCES), ("new", newer)):
+        samples = dict(settings.config["associations"])
+        noted.make(f"results/samples/{name}.tsv", name, "draw_samples", settings=samples)
+        noted.end_run(settings)
+    noted.make("results/report/index.html", "page", "write_page", ["results/samples/new.tsv"], settings={})
+    noted.end_run(newer)
+    [left] = [each for each in check(noted).findings if each.kind == "settings"]
+    assert (left.path, left.is_wrong) == ("results/samples/old.tsv", False)
+    assert left.text.startswith(
+        "Left over from before, no table of the study needs it: Made with associations.n_samples"
+    )
+    assert left.text.endswith("Delete it.")
+    noted.make("results/report/index.html", "other", "write_page", ["results/samples/old.tsv"], settings={})
+    noted.end_run(newer)
+    [mixed] = [each for each in check(noted).findings if each.kind == "settings"]
+    assert (mixed.path, mixed.is_wrong) == ("results/samples/old.tsv", True)
+
+
 def test_other_libraries_are_told_and_not_wrong(noted: NotedResults) -> None:
     noted.make("results/report/tables/ceat.md", "| a |\n", "write_tables", [TABLE])
     noted.end_run(replace(CIRCUMSTANCES, libraries={**CIRCUMSTANCES.libraries, "torch": "3.0.0"}))
