@@ -268,8 +268,13 @@ class SuffixGroup:
                             yield Tail(suffix + ending, number, case, "")
 
 
+# Old encodings of ৎ, which the normalization leaves as they are (উত্সব; a joiner may follow the hasanta). Only who knows
+# the word can tell them from conjuncts of ত (ত্র, ত্য): so they are forms of words with ৎ, and positions stay right.
+_KHANDA_TA = ("ত্", "ত্\u200d")
+
+
 def inflections(stem: str, group: SuffixGroup) -> Iterator[Reading]:
-    """Yield every reading of every form of `stem`; those with a hyphen come later, those with a capital last.
+    """Yield every reading of every form of `stem`; those with a hyphen later, old spellings of ৎ then, capitals last.
 
     Args:
         stem: normalized; its ending is not checked (`SuffixGroup.fits`).
@@ -277,6 +282,9 @@ def inflections(stem: str, group: SuffixGroup) -> Iterator[Reading]:
     """
     readings = [*_joined(stem, group), *(_hyphenated(stem, group) if group.hyphenated else ())]
     yield from readings
+    for reading in readings:
+        for spelled in _KHANDA_TA if "ৎ" in reading.form else ():
+            yield reading._replace(form=reading.form.replace("ৎ", spelled))
     if group.capitalized:
         yield from (reading._replace(form=capitalize(reading.form)) for reading in readings)
 

@@ -22,7 +22,7 @@ NORMALIZED: dict[str, Callable[[list[str]], list[str]]] = {
     "hi": lambda forms: [nukta(form) for form in forms],
     "en": normalizer("nfkc"),
 }
-GROUPS = {"bn": 22, "hi": 25, "en": 12}
+GROUPS = {"bn": 25, "hi": 25, "en": 12}
 
 # Words of each set: targets X and Y, attributes A and B. In Bangla the numbers of the paper's word lists, which are the
 # least.
@@ -315,14 +315,26 @@ def test_forms_are_found(language: str, sentence: str, expected: list[str]) -> N
     assert hits == NORMALIZED[language](expected)
 
 
+@pytest.mark.parametrize("khanda_ta", ["ৎ", "ত্", "ত্\u200d"])
+def test_every_encoding_of_khanda_ta_is_found_in_its_place(khanda_ta: str) -> None:
+    text = f"কাল উ{khanda_ta}সবে বিদ্যু{khanda_ta} ছিল না।"
+    [normalized] = NORMALIZED["bn"]([text])
+    assert normalized == text
+    found = matcher_of("bn").find(text)
+    assert [(match.stimulus, match.form, match.start) for match in found] == [
+        ("উৎসব", f"উ{khanda_ta}সবে", 4),
+        ("বিদ্যুৎ", f"বিদ্যু{khanda_ta}", text.index("বিদ্যু")),
+    ]
+
+
 # Words of running text that begin with a stimulus, or look like a form of one, and are other words.
 FALSE_FRIENDS = """
-    মাঝে মানে মাটি মার মাই মাও মায়া মাস মাথা মারা মারিয়া বিষয় বিষয়ে বিষম বিষাদ পার্থক্য পার্থিব আদর্শ আদর্শে পদ্মা পদ্মায়
+    মাঝে মানে মাটি মাই মাও মায়া মাস মাথা মারা মারিয়া বিষয় বিষয়ে বিষম বিষাদ পার্থক্য পার্থিব আদর্শ আদর্শে পদ্মা পদ্মায়
     মশাই মশায় মশারি মশাল গান্ধী বাগান অফিসিয়াল বাড়িয়ে বাড়িল ছুটিয়া সুখী সুখবর সুখ্যাতি রোগা রোগী দুঃখিত বোনে বোনা
     ছেলেবেলা ছেলেমেয়ে মেয়েলি মেয়েমানুষ স্ত্রীলোক বন্ধুত্ব শিশুকাল ভাইরাস ভাইয়া ভাইপো ভাইবোন শান্তিনিকেতন সংখ্যালঘু
     গণনায়ক ব্যবসায়ী পেশাদার হত্যাকারী খুনি খুন্তি শোকেস ঢোলক আত্মীয়তা সন্তানাদি নরকঙ্কাল শত্রুতা বিজ্ঞানী সাহিত্যিক
     গোলাপি জবাই চাঁপাই করতালি শ্বশুরবাড়ি নাতিশীতোষ্ণ মহাকর্ষীয় ইলেকট্রনিক রমেশবাবু শফিকুল আনোয়ারা সৌন্দর্যায়ন
-    অপমানিত অপমানজনক নিন্দিত প্রশংসনীয় ঢোলকে খুনে পুরুষে
+    অপমানিত অপমানজনক নিন্দিত প্রশংসনীয় ঢোলকে খুনে
 """
 
 
@@ -334,7 +346,7 @@ def test_false_friends_are_no_forms() -> None:
 @pytest.mark.parametrize(
     ("language", "sentence"),
     [
-        ("hi", "गुलाबी साड़ी, बच्ची की गेंदों का खेल और गेंदबाज़ की चाल।"),
+        ("hi", "गुलाबी साड़ी, गेंदों का खेल और गेंदबाज़ की चाल।"),
         ("hi", "आसमान में सितारों का मेला, एक सितारा टूटा।"),
         ("hi", "मक्खन, मकड़जाल और टिड्डे की छलाँग।"),
         ("hi", "भालू और भालुओं का झुंड, बमुश्किल दिखा।"),
