@@ -192,8 +192,9 @@ def test_a_job_that_was_killed_is_tried_again_through_grid_engine(finished: Stud
 
 
 def test_a_queue_that_takes_nothing_ends_the_run_with_its_own_words(study: Study) -> None:
-    shutil.rmtree(study.root / "results/associations")
-    done = through(study, "sge", "results/associations/ceat.parquet", faults={"refused": [1, 2, 3]})
+    name = "results/associations/ceat_differences.parquet"
+    (study.root / name).unlink()
+    done = through(study, "sge", name, faults={"refused": [1, 2, 3]})
     assert done.returncode == 1
     assert done.stderr.count("qsub took no job (exit status 1).") == 3
     assert "only 75000 jobs are allowed per cluster" in done.stderr
@@ -204,7 +205,8 @@ def test_a_queue_that_takes_nothing_ends_the_run_with_its_own_words(study: Study
 def test_ctrl_c_takes_the_jobs_out_of_the_queue(local: Study, tmp_path: Path) -> None:
     """One job, which waits: there is no slot."""
     study = local.copy(tmp_path / "study")
-    shutil.rmtree(study.root / "results/associations")
+    name = "results/associations/ceat_differences.parquet"
+    (study.root / name).unlink()
     settings = environment(study, "lsf", {}, QUEUE_SLOTS="0")
     run = subprocess.Popen(
         [
@@ -214,7 +216,7 @@ def test_ctrl_c_takes_the_jobs_out_of_the_queue(local: Study, tmp_path: Path) ->
             "--workflow-profile",
             "profiles/lsf",
             *QUICKLY,
-            "results/associations/ceat.parquet",
+            name,
         ],
         cwd=study.root,
         env={**os.environ, **settings},
@@ -237,7 +239,7 @@ def test_ctrl_c_takes_the_jobs_out_of_the_queue(local: Study, tmp_path: Path) ->
     job = study.root / "queue/1001"
     until((job / "ended").exists, "the end of the job")  # the process of the job writes down what befell it
     assert (job / "ended").read_text(encoding="utf-8") == "137"
-    assert not (study.root / "results/associations/ceat.parquet").exists()
+    assert not (study.root / name).exists()
 
 
 @pytest.mark.parametrize("profile", ["workstation", "lsf", "pbs", "sge"])  # of the others: test_structure

@@ -396,12 +396,13 @@ def _contradictions(config: Mapping[str, Any]) -> Iterator[str]:
         )
     for name, model in config["models"].items():
         origins = [f"`{key}`" for key in ("path", "train", "package") if key in model]
-        if len(origins) != 1:
-            found = " and ".join(origins) or "none of `path`, `train`, `package`"
+        if not origins:
             yield (
-                f"`models.{name}` has {found}; a model needs exactly one of them. Write e.g."
+                f"`models.{name}` has none of `path`, `train`, `package`; a model needs exactly one of them. Write e.g."
                 f" `{name}: {{path: folder/or/hub-name}}`."
             )
+        if len(origins) > 1:
+            yield f"`models.{name}` has {' and '.join(origins)}; a model needs one of them. Leave the others out."
         train = model.get("train")
         if train and train["hidden_size"] % train["heads"]:
             heads, width = train["heads"], train["hidden_size"]

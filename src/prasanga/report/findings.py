@@ -647,5 +647,4 @@ def _farthest(grid: PairGrid) -> str:
 
 
 def _pairs(row: Estimate) -> str:
-    counted = pairs_counted(row)
-    return f"{counted} pair{'' if counted == 1 else 's'}"
+    return f"{(counted := pairs_counted(row))} pair{'' if counted == 1 else 's'}"
