@@ -50,7 +50,7 @@ def convergence(
     Args:
         effects: (N,) effect sizes of the draws, in the order in which they were drawn.
         variances: (N,) their in-sample variances.
-        tau2: see `random_effects.combine`.
+        tau2: see `combine`.
         sizes: numbers of draws, rising; those of `sizes_up_to` if None. N is added where it is not among them.
 
     Raises:
