@@ -14,6 +14,8 @@ nothing is grouped.
 """
 
 HERE = (
+    # fetches, where nodes may have no network
+    "fetch_model",
     # reads and lists
     *("compile_forms", "compile_categories", "fill_templates", "read_pairs", "describe_pairs", "list_embeddings"),
     # gathers and draws: the report of the papers' whole grid is a quarter of a minute
@@ -24,7 +26,7 @@ HERE = (
 
 GROUPS = {
     "sentences": ["draw_samples", "audit_sentences"],
-    "models": ["train_model", "fetch_model", "check_model"],
+    "models": ["train_model", "check_model"],
     "static": ["train_static", "read_trained"],
 }
 # A core reads a part of the corpus in seconds; many parts are read by many jobs.

@@ -6,6 +6,7 @@ be used, and nothing was started; 130 stopped from the keyboard.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -280,13 +281,13 @@ def _study(study: Path | None, directory: Path | None, *, of_results: bool = Fal
     """Return the folder of a study, and its config if that is none that the folder has under its usual name.
 
     A file of another name, `studies/mine.yaml`, has its results in a folder beside it, `studies/mine`. With
-    `of_results` the config is the one that the results were made with, where they have kept it.
+    `of_results` the config is a file that is named, or else the one that the results were made with, if they kept it.
     """
     with _told():
         if study is not None and study.is_file():
             usual = study.name in ("study.yaml", "config.yaml")
             folder = directory or (study.parent if usual else study.with_suffix(""))
-            config = None if usual and directory is None else study.absolute()
+            config = None if usual and directory is None and not of_results else study.absolute()
             folder.mkdir(parents=True, exist_ok=True)
         elif study is not None and directory is not None:
             _stop(f"{study}: no such file. With --directory, STUDY is the config of the study.")
@@ -333,15 +334,15 @@ def _study_text(name: str, language: str, models: Sequence[str], corpus: str | N
     import yaml
 
     def plain(value: object) -> str:
-        return (
-            yaml.safe_dump(value, default_flow_style=True, allow_unicode=True, width=1000).removesuffix("...\n").strip()
-        )
+        if isinstance(value, str) and re.fullmatch(r"[A-Za-z][\w./ -]*", value) and yaml.safe_load(value) == value:
+            return value
+        return json.dumps(value, ensure_ascii=False)
 
     study = re.sub(r"[^a-z0-9_-]+", "-", name.lower()).strip("-_") or "mine"
     lines = [
         "# A study: what is measured, on what. `prasanga plan` says what a run would do, `prasanga run` does it.",
         "# What stands not here has its default: `prasanga config` lists all keys, `prasanga config KEY` explains one.",
-        f"study: {study}",
+        f"study: {plain(study)}",
         f"title: {plain(f'Bias in language models: {study}')}",
         f"language: {plain(language)}",
     ]
@@ -372,7 +373,12 @@ def _study_text(name: str, language: str, models: Sequence[str], corpus: str | N
     lines += (
         ["models:"] if models else ["# models:", "#   banglabert: {path: csebuetnlp/banglabert, revision: <commit>}"]
     )
-    lines += [f"  {_name_of_model(path)}: {{path: {plain(path)}}}" for path in models]
+    names: dict[str, str] = {}
+    for path in models:
+        name_of_model = _name_of_model(path)
+        more = sum(re.fullmatch(rf"{re.escape(name_of_model)}(-\d+)?", each) is not None for each in names)
+        names[f"{name_of_model}-{more + 1}" if more else name_of_model] = path
+    lines += [f"  {plain(each)}: {{path: {plain(path)}}}" for each, path in names.items()]
     lines += [
         "",
         "# Beside CEAT (contexts of these words): sentences of templates, pairs of sentences.",
@@ -584,6 +590,7 @@ def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print a table: as wide as the terminal, or with tabs where there is none."""
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     from prasanga.base.errors import printable
 
@@ -596,7 +603,7 @@ def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     for name in header:
         table.add_column(name, justify="right" if name == "jobs" else "left")
     for row in rows:
-        table.add_row(*(printable(cell) for cell in row))
+        table.add_row(*(Text(printable(cell)) for cell in row))  # what stands in brackets is no markup
     console.print(table)
 
 

