@@ -28,7 +28,7 @@ from prasanga.plan.inputs import require_scores
 from prasanga.base.logs import said_of_failure
 from prasanga.methods import FAMILY, names_of
 from prasanga.plan import CACHE, Files, Settings, Study, digests_of
-from prasanga.plan import keep_config, require_config_of_results, require_results
+from prasanga.plan import begin_config, finish_config, require_config_of_results, require_results
 from prasanga.provenance.code import fingerprint, fingerprint_of, remembered, say_edits
 from prasanga.provenance.ledger import here, note_job, synchronize
 from prasanga.report.downloads import name_of
@@ -118,7 +118,7 @@ SETTINGS = Settings(STUDY)
 FILES = readable(Files, STUDY)
 if FROM_RESULTS and not CHECKED:
     readable(require_results, FILES)
-    readable(require_config_of_results, WRITTEN)
+    readable(require_config_of_results, FILES, WRITTEN)
 if not (STUDY.computed or FROM_RESULTS):
     readable(require_shards, SETTINGS.cached_lists(), SETTINGS.dispensable_lists())
     readable(require_scores, SETTINGS.cached_scores())
@@ -269,10 +269,12 @@ def nearest_folder(path):
 onstart:
     require_writable_results()
     if not FROM_RESULTS:
-        readable(keep_config, WRITTEN)
+        readable(begin_config, WRITTEN)
 
 
 onsuccess:
+    if not FROM_RESULTS and "write_page" in {job.rule.name for job in workflow.dag.jobs}:
+        readable(finish_config)  # the page rests on all tables, and none is older than it should be
     note_results()
     say_last_words()
 

@@ -3,7 +3,14 @@
 The rules ask three objects: a `Study`, and the `Settings` and `Files` that are built from it.
 """
 
-from prasanga.plan.files import UNFINISHED, Files, keep_config, require_config_of_results, require_results
+from prasanga.plan.files import (
+    UNFINISHED,
+    Files,
+    begin_config,
+    finish_config,
+    require_config_of_results,
+    require_results,
+)
 from prasanga.plan.settings import Settings, digests_of
 from prasanga.plan.study import CACHE, Study
 
@@ -13,8 +20,9 @@ __all__ = [
     "Files",
     "Settings",
     "Study",
+    "begin_config",
     "digests_of",
-    "keep_config",
+    "finish_config",
     "require_config_of_results",
     "require_results",
 ]

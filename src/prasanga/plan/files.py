@@ -15,11 +15,13 @@ from prasanga.base.parquet import write_text
 from prasanga.base.places import files_in
 from prasanga.methods import CEAT, FAMILY, METHODS, PAIRS, STRUCTURES, Method, Table, method_named, names_of
 from prasanga.plan.study import Study
-from prasanga.provenance.ledger import CONFIG
+from prasanga.provenance.ledger import CONFIG, CONFIG_BEGUN
 from prasanga.report.paper_tables import ENDINGS, layouts_of, methods_of
 from prasanga.report.published import percentage_files, why_nothing_to_compare
 from prasanga.report.study import missing_results, said_of_parts
 from prasanga.samples import counts_of
+
+_FINISHED, _BEGUN = Path("results", CONFIG), Path("results", CONFIG_BEGUN)
 
 UNFINISHED = "results/unfinished"
 """Where tables are gathered of an unfinished study, for its page; never among its results."""
@@ -338,6 +340,10 @@ class Files:
         ]
         return self._made(dict.fromkeys(paths))
 
+    def tables(self) -> list[str]:
+        """Return the tables that figures are drawn from: the finished ones and, of unfinished ones, their parts."""
+        return [*self.finished().values(), *(path for parts in self._parts().values() for path in parts)]
+
     def corpus(self) -> list[list[Any]]:
         """Return path, digest and the names of the parts of each corpus file."""
         parts: dict[str, list[str]] = {}
@@ -420,13 +426,19 @@ def word_lists(lexicon: Mapping[str, Any]) -> list[str]:
     return _files_of(lexicon["stimuli"]) + ([lexicon["suffix_groups"]] if lexicon["suffix_groups"] else [])
 
 
-def keep_config(config: Mapping[str, Any]) -> None:
-    """Keep a complete config beside the results that are about to be made with it."""
+def begin_config(config: Mapping[str, Any]) -> None:
+    """Note the complete config under which jobs are about to make results."""
     text = yaml.safe_dump(dict(config), allow_unicode=True, sort_keys=False, width=120)
-    write_text(f"results/{CONFIG}", f"# With this config, all defaults in it, the results here were made last.\n{text}")
+    write_text(_BEGUN, f"# With this config, all defaults in it, a run began here.\n{text}")
 
 
-def require_config_of_results(config: Mapping[str, Any]) -> None:
+def finish_config() -> None:
+    """Keep the config that was begun as the one of the results: a run under it has made all of them."""
+    if _BEGUN.is_file():
+        _BEGUN.replace(_FINISHED)
+
+
+def require_config_of_results(files: Files, config: Mapping[str, Any]) -> None:
     """Refuse to draw results under a config that did not make them, where they have kept the one that did.
 
     What changes nothing but the drawing (titles, `report`, `comparison`) may differ.
@@ -434,14 +446,23 @@ def require_config_of_results(config: Mapping[str, Any]) -> None:
     Raises:
         InputError: with what differs, and what to do.
     """
-    kept = Path("results", CONFIG)
-    if not kept.is_file():
-        return
-    made, asked = (dict(_deciding(each)) for each in (read_config(kept), config))
-    differ = [key for key in dict.fromkeys([*made, *asked]) if made.get(key) != asked.get(key)]
+    finished, begun = (read_config(path) if path.is_file() else None for path in (_FINISHED, _BEGUN))
+    if (
+        finished is not None
+        and begun is not None
+        and (two := _differing(finished, begun))
+        and _any_newer(files, _BEGUN)
+    ):
+        raise InputError(
+            f"results/ holds tables of two configs, which differ in {', '.join(two)}: {_FINISHED}, and {_BEGUN}, under"
+            " which a run began and did not end. Run either of them to its end first."
+        )
+    made, kept = (begun, _BEGUN) if finished is None else (finished, _FINISHED)
+    differ = {} if made is None else _differing(made, config)
     if not differ:
         return
-    named = ", ".join(f"{key} ({_short(made.get(key))} there, {_short(asked.get(key))} here)" for key in differ[:3])
+    shown = [f"{key} ({_short(there)} there, {_short(here)} here)" for key, (there, here) in differ.items()]
+    named = ", ".join(shown[:3])
     more = f" and {len(differ) - 3} more" if len(differ) > 3 else ""
     raise InputError(
         f"results/ was made with another config than this one: {named}{more}. To draw the results as they were made:"
@@ -450,15 +471,28 @@ def require_config_of_results(config: Mapping[str, Any]) -> None:
     )
 
 
+def _differing(there: Mapping[str, Any], here: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
+    """Return the settings that decide about numbers and differ, each with both values."""
+    made, asked = dict(_deciding(there)), dict(_deciding(here))
+    both = {key: (made.get(key), asked.get(key)) for key in dict.fromkeys([*made, *asked])}
+    return {key: values for key, values in both.items() if values[0] != values[1]}
+
+
+def _any_newer(files: Files, note: Path) -> bool:
+    """Return whether a table that figures are drawn from was written after a file."""
+    written = note.stat().st_mtime_ns
+    return any(Path(path).stat().st_mtime_ns > written for path in _there(files.tables()))
+
+
 def _deciding(config: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield the leaves of a config that decide about numbers; models and sets by name alone."""
+    """Yield the leaves of a config that decide about numbers; of models and sets their names first."""
     for key, value in config.items():
         name = f"{before}{key}"
-        if name in _DRAWN_ONLY:
+        if name in _DRAWN_ONLY or (before.startswith("models.") and key in ("cards", "kind")):
             continue
         if name in ("models", "pairs.sets", "static.vectors"):
             yield name, ", ".join(sorted(value))
-        elif isinstance(value, Mapping):
+        if isinstance(value, Mapping):
             yield from _deciding(value, f"{name}.")
         else:
             yield name, value
@@ -470,7 +504,8 @@ def _short(value: Any) -> str:
 
 
 _DRAWN_ONLY = {
-    *("study", "title", "note", "outside", "report", "comparison", "construction", "corpus", "embeddings"),
+    *("study", "title", "note", "outside", "report", "comparison", "construction"),
+    *("corpus.root", "corpus.shard_megabytes", "embeddings.source", "embeddings.buckets", "embeddings.audit"),
     *("lexicon.candidates", "lexicon.top", "sentences.concordance"),
 }
 """What may be another in figures than in the results: it changes no number, or only where numbers come from."""

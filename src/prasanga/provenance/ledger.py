@@ -49,8 +49,8 @@ from prasanga.provenance.code import Code
 LEDGER = "provenance.jsonl"
 MANIFEST = "corpus.json"
 """Digests of the corpus files, remembered beside the results (`prasanga.sentences.files`)."""
-CONFIG = "config.yaml"
-"""The config of the last run, with all defaults, beside its results."""
+CONFIG, CONFIG_BEGUN = "config.yaml", "config.begun.yaml"
+"""Beside the results, with all defaults: the config of the last run that made all of them, and of one begun since."""
 LIBRARIES = (
     *("accelerate", "ftfy", "gensim", "gguf", "jinja2", "jsonschema", "matplotlib", "numba", "numpy", "polars"),
     *("psutil", "pyarrow", "pyyaml", "regex", "scipy", "snakemake", "tokenizers", "torch"),
@@ -327,7 +327,7 @@ def result_files(folder: Path) -> Iterator[Path]:
     for parent, folders, names in os.walk(folder):
         inside = Path(parent).relative_to(folder).parts
         folders[:] = sorted(name for name in folders if (*inside, name) not in _KEPT and not name.startswith("."))
-        names = [name for name in names if inside or name not in (LEDGER, MANIFEST, CONFIG)]
+        names = [name for name in names if inside or name not in (LEDGER, MANIFEST, CONFIG, CONFIG_BEGUN)]
         for name in sorted(names):
             if not name.startswith("."):
                 yield Path(parent, name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -17,8 +18,9 @@ from prasanga.plan import (
     Files,
     Settings,
     Study,
+    begin_config,
     digests_of,
-    keep_config,
+    finish_config,
     require_config_of_results,
     require_results,
 )
@@ -331,24 +333,51 @@ def test_a_packaged_model_is_planned_without_its_package(planned: Planned) -> No
         ({"title": "Another", "report": {"texts": "hidden"}, "comparison": {"paper": "sadhu2024"}}, ""),
         ({"embeddings": {"source": "cached", "buckets": 4}, "study": "other"}, ""),
         ({"models": {"mine": {"path": "models/mine"}}}, "models (tiny-decoder, tiny-encoder-decoder, tiny-narrow"),
+        ({"models": {"tiny-narrow": {"kind": "encoder"}}}, ""),
+        ({"models": {"tiny-narrow": {"layer": 1}}}, "models.tiny-narrow.layer (-1 there, 1 here)"),
+        ({"corpus": {"errors": "skip-line"}}, "corpus.errors (stop there, skip-line here)"),
         ({"samples": {"lengths": [9]}}, "samples.lengths (9, 25, 75, >75 there, 9 here)"),
         ({"seed": 48, "preset": "paper", "language": "bn"}, "preset (recommended there, paper here)"),
     ],
 )
 def test_figures_are_drawn_under_the_config_that_made_the_results(
-    demo: Config, schema: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changes: Config, said: str
+    demo: Config, schema: Config, planned: Planned, tmp_path: Path, changes: Config, said: str
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     made = complete(demo, schema)
-    require_config_of_results(made)  # nothing is kept: results of an older version
-    (tmp_path / "results").mkdir()
-    keep_config(made)
+    files = Files(planned())
+    require_config_of_results(files, made)  # nothing is kept: results of an older version
+    begin_config(made)
+    require_config_of_results(files, made)  # an unfinished study is drawn as well
+    finish_config()
     assert complete(yaml.safe_load((tmp_path / "results/config.yaml").read_text("utf-8")), schema) == made
-    asked = complete(changes if "models" in changes else merged(demo, changes), schema)
+    asked = complete(merged(demo, changes), schema)
     if not said:
-        require_config_of_results(asked)
+        require_config_of_results(files, asked)
         return
     with pytest.raises(InputError, match="was made with another config than this one") as refused:
-        require_config_of_results(asked)
+        require_config_of_results(files, asked)
     assert said in str(refused.value)
     assert "`snakemake figures --configfile results/config.yaml`" in str(refused.value)
+
+
+def test_tables_of_two_configs_are_not_drawn(demo: Config, schema: Config, planned: Planned, tmp_path: Path) -> None:
+    made, other = complete(demo, schema), complete(merged(demo, {"seed": 48}), schema)
+    files = Files(planned())
+    table = tmp_path / files.finished()["ceat"]
+    table.parent.mkdir(parents=True, exist_ok=True)
+    table.touch()
+    begin_config(made)
+    finish_config()
+    begin_config(other)  # began and was stopped before it wrote anything
+    os.utime("results/config.begun.yaml", ns=(10**18, 10**18))
+    os.utime(table, ns=(10**18, 10**18))
+    require_config_of_results(files, made)
+    os.utime(table, ns=(10**18 + 1, 10**18 + 1))
+    for config in (made, other):
+        with pytest.raises(InputError, match="tables of two configs, which differ in seed: "):
+            require_config_of_results(files, config)
+    begin_config(other)
+    finish_config()
+    require_config_of_results(files, other)
+    with pytest.raises(InputError, match="made with another config"):
+        require_config_of_results(files, made)
