@@ -120,7 +120,8 @@ def gather(
     Returns:
         The rows of `estimates`, with `twin_effect_size` and `twin_p_association` from the twin's row of the same
         category, length and sample mode, and with `p_association_holm`, `p_association_bh` and `n_tests` over these and
-        the family's. The sample modes of a category, model and length are two estimates with one test.
+        the family's. The sample modes of a category, model and length are two estimates with one test, unless a word
+        that one of them lacks makes it another.
     """
     table = pa.concat_tables(estimates)
     key = [name for name in _CELL if name in table.column_names]
@@ -134,7 +135,10 @@ def gather(
         values = pa.array([pair[number] for pair in beside], pa.float64())
         table = table.set_column(place, table.schema.field(place), values)
     tests = [
-        ((number, *(row[name] for name in _CELL if name in row and name != "sample_mode")), row["p_association"])
+        (
+            (number, *(row[name] for name in _CELL if name in row and name != "sample_mode"), row["p_association"]),
+            row["p_association"],
+        )
         for number, other in enumerate((table, *family))
         for row in other.select([name for name in (*_CELL, "p_association") if name in other.column_names]).to_pylist()
     ]

@@ -205,13 +205,15 @@ def measure_ceat(
     drawable = {"random": ordered, "fixed": _shared(ordered, ids, common) if common is not None else ordered}
     tables: tuple[list[dict[str, Any]], ...] = ([], [], [], [])
     cells = [(category, mode) for category in parsed for mode in settings.sample_modes]
-    tests: dict[Category, WordTests | None] = {}
+    tests: dict[tuple[Any, ...], WordTests | None] = {}
     with progress(f"CEAT of {model}, length {segment_length}", len(cells), "estimates") as done:
         for category, mode in done.over(cells):
             cell = _Cell(model, segment_length, mode)
-            if category not in tests:
-                tests[category] = _tests(category, model, segment_length, ordered, checked, settings)
-            rows = _rows(category, cell, drawable[mode], ordered.keys(), checked, tests[category], settings)
+            used = used_words(category.sets, drawable[mode])
+            key = (category.name, *map(tuple, used))
+            if key not in tests:  # the modes have words in common but where all models have no context of one
+                tests[key] = _tests(category, used, cell, checked, settings)
+            rows = _rows(category, cell, used, drawable[mode], ordered.keys(), checked, tests[key], settings)
             for table, more in zip(tables, rows, strict=True):
                 table += more
     schemas = (CEAT_SCHEMA, CEAT_WORDS_SCHEMA, RESAMPLES_SCHEMA, CONVERGENCE_SCHEMA)
@@ -296,6 +298,7 @@ _Rows: TypeAlias = tuple[list[dict[str, Any]], list[dict[str, Any]], list[dict[s
 def _rows(
     category: Category,
     cell: _Cell,
+    used: Words,
     contexts: Mapping[str, IndexArray],
     embedded: Collection[str],
     vectors: _CheckedVectors,
@@ -303,7 +306,6 @@ def _rows(
     settings: CeatSettings,
 ) -> _Rows:
     """Return rows of the four tables; one without numbers if the category cannot be computed."""
-    used = used_words(category.sets, contexts)
     missing = dict.fromkeys(word for words in category.sets for word in words if word not in contexts)
     notes = [f"{w}: {'no context that all models have' if w in embedded else 'no contexts'}" for w in missing]
     reason = too_few(category.set_names, category.sets, used)
@@ -362,18 +364,12 @@ def _rows(
 
 
 def _tests(
-    category: Category,
-    model: str,
-    segment_length: str,
-    contexts: Mapping[str, IndexArray],
-    vectors: _CheckedVectors,
-    settings: CeatSettings,
+    category: Category, used: Words, cell: _Cell, vectors: _CheckedVectors, settings: CeatSettings
 ) -> WordTests | None:
     """Test the words of a category by all contexts that the model has; None if there are too few words.
 
-    No draw has a part in it, so that the sample modes have this test in common.
+    No draw has a part in it, so that sample modes with the same words have one test.
     """
-    used = used_words(category.sets, contexts)
     if too_few(category.set_names, category.sets, used):
         return None
     directions = {word: vectors.direction(word) for side in used for word in side}
@@ -382,7 +378,7 @@ def _tests(
         settings.test,
         category=category.name,
         seed=settings.seed,
-        names=(model, segment_length),
+        names=(cell.model, cell.segment_length),
     )
 
 

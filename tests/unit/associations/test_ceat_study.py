@@ -179,6 +179,16 @@ def test_fixed_draws_keep_to_the_contexts_that_all_models_have() -> None:
     assert row("random", common=common) == row("random")
 
 
+def test_effect_and_test_rest_on_the_same_words() -> None:
+    given = vectors()
+    common = {word: frozenset(ids) for word, (ids, _) in given.items() if word != FLOWERS[0]}
+    without = {word: both for word, both in given.items() if word != FLOWERS[0]}
+    found, expected = row("fixed", vectors=given, common=common), row("fixed", vectors=without)
+    assert {name: found[name] for name in OF_TESTS} == {name: expected[name] for name in OF_TESTS}
+    assert found["effect_size"] == expected["effect_size"]
+    assert row("random", vectors=given, common=common) == row("random")  # which has all words, and its own test
+
+
 @pytest.mark.parametrize(
     ("asked", "done"),
     [

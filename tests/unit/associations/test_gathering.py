@@ -62,6 +62,8 @@ def test_sample_modes_are_two_estimates_with_one_test() -> None:
     table = gather([ceat("a", "9", *both, ("C3", "fixed", None, None), ("C3", "random", 0.2, 0.5))], {})
     assert table["n_tests"].to_pylist() == [3, 3, 3, 3, None, 3]
     assert table["p_association_holm"].to_pylist() == [0.03, 0.03, 0.08, 0.08, None, 0.5]
+    other_words = gather([ceat("a", "9", ("C1", "fixed", 0.1, 0.01), ("C1", "random", 0.2, 0.03))], {})
+    assert other_words["p_association_holm"].to_pylist() == [0.02, 0.03]
     alone = gather([ceat("a", "9", ("C1", "fixed", 0.1, 0.01)), ceat("b", "9", ("C1", "random", 0.1, 0.01))], {})
     assert alone["n_tests"].to_pylist() == [2, 2]
 
