@@ -119,22 +119,23 @@ def code_of_vectors() -> Code:
 
 
 def settle_dtype(settings: VectorSettings, report: Mapping[str, Any], root: str | Path) -> VectorSettings:
-    """Settle the precision where it is `auto`: that of the vectors that are there, else what suits the device.
+    """Settle the precision of a model: that of its vectors that are there, else what suits config and device.
 
     Args:
         settings: of a study.
         report: `prasanga.models.check_model` of the model.
         root: folder of all stores.
     """
-    if settings.dtype != "auto":
+    if settings.dtype == "float32":
         return settings
 
     def suits_the_device() -> str:
-        from prasanga.models import resolve_dtype
+        from prasanga.models.devices import dtype_of_study
 
-        return resolve_dtype("auto", settings.options.device)
+        return dtype_of_study(settings.dtype, settings.options.device)
 
-    path = Path(root, "precision", f"{digest_of(dict(report['identity']))}.json")
+    asked = {} if settings.dtype == "auto" else {"dtype": settings.dtype}
+    path = Path(root, "precision", f"{digest_of({**report['identity'], **asked})}.json")
     return replace(settings, dtype=decide_once(path, suits_the_device))
 
 

@@ -44,6 +44,7 @@ def open_scorer(
         InputError: the files of a model on this machine are others than those that were looked at; as `load_scorer`.
     """
     from prasanga.likelihoods.engine import load_scorer
+    from prasanga.models.devices import dtype_of_study
     from prasanga.models.identity import require_unchanged
 
     known = read_document(report)
@@ -52,7 +53,7 @@ def open_scorer(
     return load_scorer(
         which["model"],
         revision=known["identity"].get("commit", which["revision"]),
-        dtype=which["dtype"],
+        dtype=dtype_of_study(which["dtype"], options.device),
         threads=threads,
         attentions=attentions,
         options=options,
@@ -183,12 +184,12 @@ def score_set(
             name=settings["name"],
         )
 
-    # Where the study leaves the precision open, the device decides; kept scores of two precisions are never mixed.
+    # What the study leaves open or the processor lacks, the device decides; scores of two precisions are never mixed.
     dtype = settings["which"]["dtype"]
-    if dtype == "auto":
-        from prasanga.models.devices import resolve_dtype
+    if dtype != "float32":
+        from prasanga.models.devices import dtype_of_study
 
-        dtype = resolve_dtype(dtype, ModelOptions(cards=cards).device)
+        dtype = dtype_of_study(dtype, ModelOptions(cards=cards).device)
     identity = read_document(model)["identity"]
     scores = score_missing(pairs, open_scores(kept, settings, identity, dtype), score)
     counts = scores["left_out"].drop_nulls().value_counts(sort=True).rows()

@@ -106,6 +106,18 @@ def test_auto_is_settled_once(tmp_path: Path) -> None:
     assert settle_dtype(SETTINGS, REPORT, tmp_path).dtype == "float32"
 
 
+def test_vectors_are_kept_under_the_precision_that_they_were_computed_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    half = replace(SETTINGS, dtype="bfloat16", options=replace(SETTINGS.options, cards=0))
+    for root, has_it, dtype in (("a", False, "float32"), ("b", True, "bfloat16")):
+        monkeypatch.setattr("prasanga.models.devices.cpu_has_bfloat16", lambda _, has_it=has_it: has_it)
+        assert settle_dtype(half, REPORT, tmp_path / root).dtype == dtype
+    # begun where the processor has it, finished where it has not
+    monkeypatch.setattr("prasanga.models.devices.cpu_has_bfloat16", lambda _: False)
+    assert settle_dtype(half, REPORT, tmp_path / "b").dtype == "bfloat16"
+
+
 @pytest.mark.parametrize(("cards", "dtype"), [(0, "float32"), (1, "bfloat16")])
 def test_auto_is_settled_for_where_the_model_runs(
     cards: int, dtype: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -19,6 +19,7 @@ from prasanga.models.devices import (
     claim_device,
     claim_several,
     cpu_has_bfloat16,
+    dtype_of_study,
     resolve_dtype,
     warn_if_slow,
 )
@@ -196,6 +197,27 @@ def test_half_precision_on_a_cpu_without_it_is_said(tmp_path: Path, caplog: pyte
     assert not caplog.records
     assert warn_if_slow("bfloat16", cpu, cpuinfo=without)
     assert "bfloat16 is allowed on this CPU, but will be slow" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("dtype", "device", "flags", "expected"),
+    [
+        ("bfloat16", "cpu", "avx2", "float32"),
+        ("bfloat16", "cpu", "avx512_bf16", "bfloat16"),
+        ("float16", "cpu", "avx512_bf16", "float32"),
+        ("auto", "cpu", "avx512_bf16", "float32"),
+        ("bfloat16", "auto", "avx2", "bfloat16"),  # there is a card
+        ("float32", "cpu", "avx2", "float32"),
+    ],
+)
+def test_a_study_computes_in_no_precision_that_the_processor_emulates(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, dtype: str, device: str, flags: str, expected: str
+) -> None:
+    cpuinfo = tmp_path / "cpuinfo"
+    cpuinfo.write_text(f"flags\t\t: fpu sse {flags}\n")
+    assert dtype_of_study(dtype, device, capabilities=lambda: [(9, 0)], cpuinfo=cpuinfo) == expected
+    said = f"this processor does not compute in {dtype} itself, and float32 is faster: float32 is used"
+    assert (said in caplog.text) == (expected == "float32" and dtype not in ("float32", "auto"))
 
 
 def test_claiming_needs_no_torch() -> None:
