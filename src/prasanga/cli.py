@@ -316,14 +316,14 @@ def _checked(config: Path) -> Check:
     from prasanga.base.places import installation
     from prasanga.embeddings.shards import fitting_shards
     from prasanga.plan.files import word_lists
+    from prasanga.plan.inputs import word_files, words_of
     from prasanga.provenance.check import check_results
     from prasanga.provenance.code import CACHE, fingerprint, remembered
 
     schema = read_schema(installation() / "workflow/schemas/config.schema.yaml")
-    lexicon = with_places(complete(read_config(config), schema), schema)["lexicon"]
-    planned = (
-        [path for path in word_lists(lexicon) if Path(path).is_file()] if Path(lexicon["stimuli"]).exists() else []
-    )
+    words = words_of(with_places(complete(read_config(config), schema), schema))
+    there = all(Path(path).exists() for path in word_files(words))
+    planned = [path for path in word_lists(words) if Path(path).is_file()] if there else []
     with remembered(CACHE, keep=False):
         code = {path.name: fingerprint(path) for path in (installation() / "workflow/scripts").glob("*.py")}
     return check_results("results", planned=planned, code=code, shards=fitting_shards)

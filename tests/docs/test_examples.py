@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import copy
 import importlib
 import io
 import json
@@ -132,34 +131,18 @@ def is_config(content: Any, keys: set[str]) -> bool:
     """Whether a snippet is part of a config, and not of a file of words."""
     if not isinstance(content, Mapping) or not set(content) <= keys:
         return False
-    return not isinstance(content.get("categories"), Mapping)
-
-
-def schema_of(page: str) -> dict[str, Any]:
-    """The schema, with what a page tells its reader to add to it."""
-    schema = read_schema(ROOT / "workflow/schemas/config.schema.yaml")
-    for block in blocks(page):
-        if block.title == "workflow/schemas/config.schema.yaml":
-            lay_over(schema["properties"], yaml.safe_load(block.code))
-    return schema
-
-
-def lay_over(below: dict[str, Any], above: Mapping[str, Any]) -> None:
-    for key, value in above.items():
-        if isinstance(value, Mapping) and isinstance(below.get(key), dict):
-            lay_over(below[key], value)
-        else:
-            below[key] = copy.deepcopy(value)
+    return "study" in content or not isinstance(content.get("categories"), Mapping)
 
 
 YAML = [block for page in PAGES for block in blocks(page) if block.language == "yaml"]
 
 
 @pytest.mark.parametrize("block", YAML, ids=str)
-def test_yaml_is_accepted(block: Block) -> None:
-    if block.title.startswith(("resources/", "workflow/", "profiles/")) or "profile.yaml" in block.title:
+def test_yaml_is_accepted(block: Block, study_files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if block.title.startswith(("resources/", "words/", "workflow/", "profiles/")) or "profile.yaml" in block.title:
         return  # files of words are read as a whole below, profiles by the tests of profiles
-    schema = schema_of(block.page)
+    monkeypatch.chdir(study_files)
+    schema = read_schema(ROOT / "workflow/schemas/config.schema.yaml")
     content = yaml.safe_load(without_placeholders(block.code))
     keys = set(schema["properties"])
     if is_config(content, keys):
@@ -191,13 +174,14 @@ def study_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for _, command in commands(page, "cp"):
             _, *options, source, target = shlex.split(command)
             copied = shutil.copytree if options else shutil.copy
+            (folder / target).parent.mkdir(exist_ok=True)
             copied(folder / source, folder / target)
         for block in blocks(page):
-            if block.title.startswith("resources/"):
+            if block.title.startswith(("resources/", "words/")):
                 path = folder / block.title
                 path.parent.mkdir(parents=True, exist_ok=True)
                 if block.code.startswith("  "):  # goes under the file's own heading
-                    head = "groups:\n" if "suffix_groups" in block.title else "categories:\n"
+                    head = "groups:\n" if "groups" in block.title else "categories:\n"
                     text = path.read_text(encoding="utf-8")
                     assert text.count(f"\n{head}") == 1
                     path.write_text(text.replace(head, head + block.code, 1), encoding="utf-8")
@@ -215,11 +199,11 @@ def test_the_language_of_the_page_has_its_forms(study_files: Path) -> None:
 
 
 def test_the_group_of_the_page_is_used(study_files: Path) -> None:
-    groups = yaml.safe_load((study_files / "resources/suffix_groups/bn_mine.yaml").read_text(encoding="utf-8"))
+    groups = yaml.safe_load((study_files / "words/bn_groups.yaml").read_text(encoding="utf-8"))
     assert groups["groups"]["paired_a"]["examples"][0]["no_match"][0] == "জুতাপেটা"
-    assert check_examples(load_suffix_groups(study_files / "resources/suffix_groups/bn_mine.yaml").groups) == []
-    wrong = study_files / "resources/suffix_groups/wrong.yaml"
-    text = (study_files / "resources/suffix_groups/bn_mine.yaml").read_text(encoding="utf-8")
+    assert check_examples(load_suffix_groups(study_files / "words/bn_groups.yaml").groups) == []
+    wrong = study_files / "words/wrong.yaml"
+    text = (study_files / "words/bn_groups.yaml").read_text(encoding="utf-8")
     wrong.write_text(text.replace("no_match: [জুতাপেটা,", "no_match: [জুতাটি,"), encoding="utf-8")
     said = check_examples(load_suffix_groups(wrong).groups)
     assert said == ["paired_a: জুতাটি must not be a form of জুতা, but is one."]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -20,9 +21,18 @@ from prasanga.base.errors import InputError, printable
 
 ROOT = Path(__file__).parents[2]
 SCHEMA = read_schema(ROOT / "workflow/schemas/config.schema.yaml")
+
+
+def own_category(targets: Any, attributes: Any) -> dict[str, Any]:
+    return {"categories": {"m": {"targets": targets, "attributes": attributes}}}
+
+
 PATHS: dict[str, Callable[[str], dict[str, Any]]] = {
     "corpus.root": lambda path: {"corpus": {"root": path}},
     "lexicon.stimuli": lambda path: {"lexicon": {"stimuli": path}},
+    "lexicon.stimuli.0": lambda path: {"lexicon": {"stimuli": [path]}},
+    "categories.m.targets.v": lambda path: own_category({"v": path, "w": ["ক"]}, ["a", "b"]),
+    "categories.m.attributes.v": lambda path: own_category(["a", "b"], {"v": path, "w": ["ক"]}),
     "lexicon.suffix_groups": lambda path: {"lexicon": {"suffix_groups": path}},
     "lexicon.candidates": lambda path: {"lexicon": {"candidates": path}},
     "models.m.path": lambda path: {"models": {"m": {"path": path}}},
@@ -94,7 +104,7 @@ def test_every_path_of_the_schema_is_one_of_these() -> None:
                 yield from keys(part, f"{place}.{name}")
 
     marked = {place for place, part in keys(SCHEMA, "") if part.get("format") == "path"}
-    named = {key.replace(".m.", ".<name>.").replace(".v.", ".<name>.").replace(".p.", ".<name>.") for key in PATHS}
+    named = {re.sub(r"\.[mvp](?=\.|$)", ".<name>", key) for key in PATHS}
     assert marked == named
     said = {
         place
@@ -104,8 +114,15 @@ def test_every_path_of_the_schema_is_one_of_these() -> None:
         and part.get("format") is None
         and part.get("enum") is None
     }
-    # folders that paths may lead into; how much a file may come to; the languages and the layout of one
-    assert {place.rpartition(".")[2] for place in said} <= {"outside", "inflation", "languages", "layout"}
+    # folders that paths may lead into; how much a file may come to; languages and layout of one; sets, whose files are
+    assert {place.rpartition(".")[2] for place in said} <= {
+        "outside",
+        "inflation",
+        "language",
+        "languages",
+        "layout",
+        "targets",
+    }
 
 
 @pytest.mark.parametrize("files", ["../x/*.txt", "a/../../b", "**/../*", ".."])

@@ -132,7 +132,7 @@ def test_a_new_study_has_what_was_asked_for_and_what_differs(here: Path, project
 def test_a_new_study_that_could_not_be_used_is_not_written(here: Path) -> None:
     done = prasanga("init", "--language", "Bangla")
     assert done.exit_code == 2
-    assert "`language` is 'Bangla'; allowed: bn, hi, en" in done.output
+    assert "`language` is 'Bangla'; allowed: text such as bn or hi or en" in done.output
     assert list(here.iterdir()) == []
 
 

@@ -4,13 +4,13 @@ from typing import TYPE_CHECKING
 
 from prasanga.base.documents import write_document
 from prasanga.base.logs import log_to
-from prasanga.lexicon import categories_of, load_lexicon
+from prasanga.lexicon import categories_of, lexicon_of
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import snakemake
 
 log_to(snakemake.log[0])
 settings = snakemake.params.lexicon
-lexicon = load_lexicon(settings["stimuli"], settings["suffix_groups"], normalization=settings["normalization"])
+lexicon = lexicon_of(settings)
 categories = categories_of(lexicon)
 write_document(snakemake.output[0], categories)

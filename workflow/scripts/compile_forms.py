@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from prasanga.base.documents import to_tsv
 from prasanga.base.logs import log_to
 from prasanga.base.parquet import write_table, write_text
-from prasanga.lexicon import forms_table, load_lexicon
+from prasanga.lexicon import forms_table, lexicon_of
 from prasanga.provenance import describe
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 log_to(snakemake.log[0])
 settings = snakemake.params.lexicon
-lexicon = load_lexicon(settings["stimuli"], settings["suffix_groups"], normalization=settings["normalization"])
+lexicon = lexicon_of(settings)
 for warning in lexicon.warnings:
     logging.getLogger("prasanga.lexicon").warning("%s", warning)
 made_from = describe("lexicon", script=__file__, inputs=snakemake.input, settings=settings)

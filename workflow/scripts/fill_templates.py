@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from prasanga.base.logs import log_to
 from prasanga.base.parquet import write_table
-from prasanga.lexicon import load_lexicon, load_templates
+from prasanga.lexicon import lexicon_of, load_templates
 from prasanga.provenance import describe
 from prasanga.samples.segments import fill_templates
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 log_to(snakemake.log[0])
 settings = snakemake.params.filling
 normalization = settings["normalization"]
-lexicon = load_lexicon(settings["stimuli"], settings["suffix_groups"], normalization=normalization)
+lexicon = lexicon_of(settings)
 templates = load_templates(snakemake.input.templates, normalization)
 made_from = describe("samples", script=__file__, inputs=snakemake.input, settings=settings, libraries=["ftfy", "regex"])
 write_table(snakemake.output[0], fill_templates(lexicon, settings["categories"], templates), made_from)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 log_to(snakemake.log[0])
 settings = dict(snakemake.params.pairs)
-found = read_pair_file(snakemake.input[0], settings["languages"], layout=settings["layout"])
+found = read_pair_file(snakemake.input[0], settings["languages"], layout=settings["layout"], spoken=settings["spoken"])
 made_from = describe("pairs", script=__file__, inputs=snakemake.input, settings=settings)
 write_table(snakemake.output.pairs, found.pairs.to_arrow(), made_from)
 write_table(snakemake.output.oddities, found.oddities.to_arrow(), made_from)

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from prasanga.base.logs import log_to
 from prasanga.base.parquet import write_table
-from prasanga.lexicon import load_lexicon
+from prasanga.lexicon import lexicon_of
 from prasanga.provenance import describe
 from prasanga.static import spellings_of
 from prasanga.static.stage import Source, vectors_of_words
@@ -18,6 +18,6 @@ of_file = {key: settings[key] for key in ("format", "normalization", "digest", "
 source = Source(snakemake.input.get("trained"), snakemake.input.get("file"), **of_file)
 libraries = ["ftfy", "numpy", "regex"]
 made_from = describe("static", script=__file__, inputs=source.digests(), settings=settings, libraries=libraries)
-lexicon = load_lexicon(settings["stimuli"], settings["suffix_groups"], normalization=settings["normalization"])
+lexicon = lexicon_of(settings)
 table, about = vectors_of_words(spellings_of(lexicon), source, settings["pooling"])
 write_table(snakemake.output[0], table, {**made_from, **about})

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from prasanga.associations import TestSettings
 from prasanga.base.logs import log_to
 from prasanga.base.parquet import write_table
-from prasanga.lexicon import load_lexicon
+from prasanga.lexicon import lexicon_of
 from prasanga.lexicon.categories import chosen_categories, read_categories
 from prasanga.likelihoods.categories import score_categories
 from prasanga.likelihoods.stage import open_scorer
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 log_to(snakemake.log[0])
 settings = snakemake.params.log_probability
-words, normalization = settings["lexicon"], settings["lexicon"]["normalization"]
+normalization = settings["lexicon"]["normalization"]
 cards = snakemake.resources.cards
 tables = score_categories(
     open_scorer(settings["which"], snakemake.input.model, threads=snakemake.threads, cards=cards),
@@ -25,7 +25,7 @@ tables = score_categories(
         read_categories(snakemake.input.categories), settings["categories"], key="log_probability.categories"
     ),
     load_category_templates(settings["templates"], normalization),
-    load_lexicon(words["stimuli"], words["suffix_groups"], normalization=normalization),
+    lexicon_of(settings["lexicon"]),
     model=snakemake.wildcards.model,
     settings=TestSettings(**settings["test"]),
     **{name: settings[name] for name in ("exchanged", "pieces", "terms", "seed")},

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from prasanga.base.logs import log_to
 from prasanga.base.parquet import write_table
-from prasanga.lexicon import load_lexicon
+from prasanga.lexicon import lexicon_of
 from prasanga.likelihoods.stage import open_scorer
 from prasanga.likelihoods.structures import load_structures, score_structures, trait_sentences
 from prasanga.likelihoods.traits import load_traits
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 log_to(snakemake.log[0])
 settings = snakemake.params.structures
-words, normalization = settings["lexicon"], settings["lexicon"]["normalization"]
+normalization = settings["lexicon"]["normalization"]
 sentences = trait_sentences(
     load_structures(settings["structures"], normalization),
     [load_traits(path, normalization) for path in settings["traits"]],
-    load_lexicon(words["stimuli"], words["suffix_groups"], normalization=normalization),
+    lexicon_of(settings["lexicon"]),
 )
 cards = snakemake.resources.cards
 tables = score_structures(

@@ -222,6 +222,7 @@ def _shown(value: object) -> str:
 
 _SHOWN = 20
 _NUMBER = r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?"
+_SHIPPED = ("bn", "hi", "en")
 _BY_LANGUAGE = (
     ("seat", "templates", "resources/templates/{}/seat.yaml"),
     ("log_probability", "templates", "resources/templates/{}/log_probability.yaml"),
@@ -249,9 +250,14 @@ def complete(config: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, 
     config = _with_numbers(config, schema)
     _refuse(_explain(error) for error in _errors(config, schema))
     completed: dict[str, Any] = _with_defaults(config, schema, preset=config.get("preset", "recommended"))
+    language, lexicon = completed["language"], completed["lexicon"]
     for section, key, path in _BY_LANGUAGE:
         if completed[section][key] is None:
-            completed[section][key] = path.format(completed["language"])
+            completed[section][key] = path.format(language)
+    for key in ("stimuli", "suffix_groups"):
+        if isinstance(lexicon[key], str):
+            lexicon[key] = lexicon[key].replace("{language}", language)
+    completed["normalization"].setdefault(language, "nfkc")
     for settings in completed["models"].values():
         # small models are as fast on one core, and more of them run at a time
         settings.setdefault("cards", 1 if "path" in settings else 0)
@@ -389,6 +395,12 @@ def _with_defaults(value: Any, schema: Mapping[str, Any], preset: str) -> Any:
 
 def _contradictions(config: Mapping[str, Any]) -> Iterator[str]:
     """Yield what the schema cannot say: keys that must fit each other."""
+    language, stimuli = config["language"], config["lexicon"]["stimuli"]
+    if language not in _SHIPPED and stimuli == f"resources/stimuli/{language}" and not places.exists(stimuli):
+        yield (
+            f"`language` is {language!r}, and there are no words of it: no folder {stimuli}. Write one of"
+            f" {', '.join(_SHIPPED)}, or make that folder (docs/my_language.md says how)."
+        )
     if config["corpus"]["supplement"] and not config["samples"]["minimum"]:
         yield (
             "`corpus.supplement` is never read with `samples.minimum` 0, since nothing falls short of that. Write e.g."
@@ -504,14 +516,14 @@ def _allowed(part: Mapping[str, Any]) -> str:
             ("maximum", "at most"),
             ("exclusiveMinimum", "above"),
             ("minItems", "with at least"),
-            ("minProperties", "with at least"),
             ("pattern", "of the form"),
             ("maxLength", "with at most so many characters:"),
         )
         if bound in part
     ]
     if "array" in kinds:
-        return " ".join(["a list of", _allowed(part["items"]) if "items" in part else "values", *bounds])
+        others = [f"{words[kind]} or" for kind in kinds if kind in ("string", "object")]
+        return " ".join([*others, "a list of", _allowed(part["items"]) if "items" in part else "values", *bounds])
     return " ".join([" or ".join(words.get(kind, kind) for kind in kinds), *bounds])
 
 

@@ -12,7 +12,7 @@ import difflib
 import errno
 import re
 import stat
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -136,8 +136,8 @@ class Entry(dict[str, Any]):
 
     @property
     def place(self) -> str:
-        """Return file and line, as they stand in a message."""
-        return f"{self.path}, line {self.line}"
+        """Return file and line, or the key of the config, as they stand in a message."""
+        return f"{self.path}, line {self.line}" if self.line else f"`{self.path}` in the config"
 
     def require(self, what: str, *, required: Sequence[str], optional: Sequence[str] = ()) -> None:
         """Refuse unknown keys and demand the required ones; `what` says what the entry is."""
@@ -210,6 +210,17 @@ class Entry(dict[str, Any]):
                 " marks if need be."
             )
         return self.clean(value)
+
+
+def as_entry(value: Any, key: str, normalized: Callable[[str], str]) -> Any:
+    """Return a mapping of a config, and those in it, as entries; `key` is where it stands."""
+    if isinstance(value, list):
+        return [as_entry(item, key, normalized) for item in value]
+    if not isinstance(value, Mapping):
+        return value
+    entry = Entry({name: as_entry(inner, key, normalized) for name, inner in value.items()})
+    entry.path, entry.line, entry.normalized = Path(key), 0, normalized
+    return entry
 
 
 def _load(path: str | Path, text: str, loader: type[_SafeLoader]) -> Any:

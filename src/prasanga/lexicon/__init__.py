@@ -10,7 +10,7 @@ from prasanga.lexicon.inflection import (
     inflections,
     load_suffix_groups,
 )
-from prasanga.lexicon.loading import load_lexicon
+from prasanga.lexicon.loading import lexicon_of, load_lexicon
 from prasanga.lexicon.model import CASES, NUMBERS, Category, Lexicon, Stimulus, SurfaceForm, WordSet
 from prasanga.lexicon.templates import FilledTemplate, Template, Templates, filled_templates, load_templates
 
@@ -35,6 +35,7 @@ __all__ = [
     "filled_templates",
     "forms_table",
     "inflections",
+    "lexicon_of",
     "load_lexicon",
     "load_suffix_groups",
     "load_templates",

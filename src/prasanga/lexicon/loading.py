@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from prasanga.base.errors import InputError
-from prasanga.base.yaml import Entry, suggest
+from prasanga.base.yaml import Entry, as_entry, suggest
 from prasanga.lexicon import authors
 from prasanga.lexicon.inflection import SuffixGroups, capitalize, ending_class, inflections, load_suffix_groups
 from prasanga.lexicon.model import (
@@ -21,6 +22,7 @@ from prasanga.lexicon.model import (
     claimants,
     first_readings,
     read_yaml,
+    spelling_of,
 )
 from prasanga.text import fold
 
@@ -35,14 +37,16 @@ from prasanga.text import fold
 _SHOWN = 12
 
 
-def resolve(forms: Sequence[SurfaceForm], head: Entry, places: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+def resolve(
+    forms: Sequence[SurfaceForm], heads: Sequence[Entry], places: Mapping[str, str]
+) -> dict[str, tuple[str, ...]]:
     """Decide who gets the hits of each form that several stimuli claim, and of each that a decision speaks of.
 
     A decision about a form holds for the form with an emphatic ending as well.
 
     Args:
         forms: the forms of all stimuli.
-        head: the content of `categories.yaml`, with its list `ambiguous`.
+        heads: the content of each `categories.yaml`, with its list `ambiguous`.
         places: stimulus -> file and line, for messages.
 
     Returns:
@@ -53,7 +57,7 @@ def resolve(forms: Sequence[SurfaceForm], head: Entry, places: Mapping[str, str]
             for a stimulus that does not claim it.
     """
     claimed = claimants(forms)
-    decisions = _read_decisions(head, claimed)
+    decisions = _read_decisions(heads, claimed)
     resolutions: dict[str, tuple[str, ...]] = {}
     undecided: dict[str, Mapping[str, SurfaceForm]] = {}
     for form, owners in claimed.items():
@@ -67,13 +71,15 @@ def resolve(forms: Sequence[SurfaceForm], head: Entry, places: Mapping[str, str]
         elif len(owners) > 1:
             undecided[form] = owners
     if undecided:
-        raise InputError(_explain(undecided, head, places))
+        raise InputError(_explain(undecided, heads[-1], places))
     return resolutions
 
 
-def _read_decisions(head: Entry, claimed: Mapping[str, Mapping[str, SurfaceForm]]) -> dict[str, tuple[str, ...]]:
+def _read_decisions(
+    heads: Sequence[Entry], claimed: Mapping[str, Mapping[str, SurfaceForm]]
+) -> dict[str, tuple[str, ...]]:
     decisions: dict[str, tuple[str, ...]] = {}
-    for entry in head.entries_of("ambiguous"):
+    for entry in (entry for head in heads for entry in head.entries_of("ambiguous")):
         entry.require("an ambiguous form", required=["form", "resolution", "reason"])
         form, resolution = entry.text("form"), entry.text("resolution")
         owners = tuple(claimed.get(fold(form), ()))
@@ -145,57 +151,163 @@ class _Word:
     place: str
 
 
-def load_word_sets(folder: Path, suffix_groups: Path, normalization: str | None = None) -> Lexicon:
-    """Read a folder of word sets with its `categories.yaml`, and inflect its words.
+def load_word_sets(
+    folders: Sequence[Path],
+    suffix_groups: Path,
+    normalization: str | None = None,
+    categories: Mapping[str, Any] | None = None,
+) -> Lexicon:
+    """Read folders of word sets with their `categories.yaml`, and inflect their words.
 
     Args:
-        folder: the word sets.
+        folders: the word sets; what a later one has is added, and only the first must have a `categories.yaml`.
         suffix_groups: the groups that they name.
         normalization: the corpus's, if not the language's own.
+        categories: of the study's config, with words of their own.
 
     Raises:
         InputError: see `prasanga.lexicon.loading.load_lexicon`.
     """
     groups = load_suffix_groups(suffix_groups, normalization)
-    if not (folder / CATEGORIES_FILE).exists():
-        raise InputError(f"{folder / CATEGORIES_FILE}: no such file. Write it, with `language:` and `categories:`.")
-    head = read_yaml(folder / CATEGORIES_FILE, normalization=normalization)
-    head.require("a file of categories", required=["language", "categories"], optional=["ambiguous"])
-    language = head.text("language")
-    if language != groups.language:
-        raise InputError(
-            f"{head.path}: `language` is {language!r}, but {groups.path} is for {groups.language!r}. Give the suffix"
-            " groups of the same language."
-        )
+    language = groups.language
     words: dict[str, _Word] = {}
     sets: dict[str, WordSet] = {}
-    for path in sorted(folder.glob("*.yaml")):
+    heads = _read_heads(folders, groups, normalization)
+    for path in (path for folder in folders for path in sorted(folder.glob("*.yaml"))):
         if path.name != CATEGORIES_FILE:
-            word_set = _read_set(read_yaml(path, language, normalization), words)
-            if word_set.name in sets:
-                raise InputError(f"{path}: there is another file with `set: {word_set.name}`. Rename one of the sets.")
-            sets[word_set.name] = word_set
+            _add_set(_read_set(read_yaml(path, language, normalization), words, groups), sets)
+    own = _read_own(categories or {}, words, sets, groups, normalization)
     searched = dict.fromkeys(name for found in sets.values() if found.searched for name in found.stimuli)
     # What is looked for comes first, in an order that sets for templates do not change.
     words = {name: words[name] for name in (*searched, *(name for name in words if name not in searched))}
     _check_groups(words, groups)
     _check_spellings(words, searched)
 
-    categories = head.entry_of("categories")
+    defined: dict[str, Entry] = {}
+    for category in (*(head.entry_of("categories") for head in heads), own):
+        for name in category:
+            entry = category.entry_of(name)
+            if name in defined:
+                raise InputError(f"{entry.place}: the category `{name}` is at {defined[name].place} too. Rename one.")
+            defined[name] = entry
     readings = {name: tuple(_readings(word, groups)) for name, word in words.items()}
     forms = first_readings(reading for name in searched for reading in readings[name])
     places = {name: word.place for name, word in words.items()}
     return Lexicon(
         language=language,
         stimuli=tuple(word.stimulus for word in words.values()),
-        categories={name: _read_category(name, categories.entry_of(name), sets) for name in categories},
+        categories={name: _read_category(name, entry, sets) for name, entry in defined.items()},
         forms=forms,
         readings=tuple(reading for of_word in readings.values() for reading in of_word if not reading.hyphenated),
-        resolutions=resolve(forms, head, places),
+        resolutions=resolve(forms, heads, places),
     )
 
 
-def _read_set(content: Entry, words: dict[str, _Word]) -> WordSet:
+def _read_heads(folders: Sequence[Path], groups: SuffixGroups, normalization: str | None) -> list[Entry]:
+    """Read the `categories.yaml` of each folder that has one, the first at least."""
+    heads = []
+    for number, folder in enumerate(folders):
+        path = folder / CATEGORIES_FILE
+        if not path.exists():
+            if number:
+                continue
+            raise InputError(f"{path}: no such file. Write it, with `language:` and `categories:`.")
+        head = read_yaml(path, normalization=normalization)
+        head.require("a file of categories", required=["language", "categories"], optional=["ambiguous"])
+        if (language := head.text("language")) != groups.language:
+            raise InputError(
+                f"{head.path}: `language` is {language!r}, but {groups.path} is for {groups.language!r}. Give the"
+                " suffix groups of the same language."
+            )
+        heads.append(head)
+    return heads
+
+
+def _add_set(word_set: WordSet, sets: dict[str, WordSet]) -> None:
+    if word_set.name in sets:
+        raise InputError(
+            f"{word_set.path}: there is another file with `set: {word_set.name}` ({sets[word_set.name].path}). Rename"
+            " one of the sets."
+        )
+    sets[word_set.name] = word_set
+
+
+def _read_own(
+    categories: Mapping[str, Any],
+    words: dict[str, _Word],
+    sets: dict[str, WordSet],
+    groups: SuffixGroups,
+    normalization: str | None,
+) -> Entry:
+    """Read the categories that a config defines itself; their words and sets are added to `words` and `sets`.
+
+    Returns:
+        The categories as they would stand in a `categories.yaml`.
+    """
+    own: Entry = as_entry(categories, "categories", spelling_of(groups.language, normalization))
+    for name in own:
+        entry = own.entry_of(name)
+        entry.path = Path(f"categories.{name}")
+        for key in ("targets", "attributes"):
+            if isinstance(pair := entry.get(key), Entry):
+                for set_name, given in pair.items():
+                    content = _own_set(set_name, given, entry, words, groups, normalization)
+                    known = sets.get(set_name)
+                    if content is not None and not (known and known.path == str(content.path)):
+                        _add_set(_read_set(content, words, groups), sets)
+                entry[key] = list(pair)
+        if "title" not in entry:
+            targets, attributes = (" and ".join(map(str, entry.get(key, ()))) for key in ("targets", "attributes"))
+            entry["title"] = f"{targets}, {attributes}".replace("_", " ").capitalize()
+    return own
+
+
+def _own_set(
+    name: str,
+    given: Any,
+    category: Entry,
+    words: Mapping[str, _Word],
+    groups: SuffixGroups,
+    normalization: str | None,
+) -> Entry | None:
+    """Return a word set of which a config has the words, or the file; None for one of the lexicon's."""
+    if given is None:
+        return None
+    if isinstance(given, str):
+        if not Path(given).is_file():
+            raise InputError(
+                f"{category.place}: the set `{name}` is {given!r}, and there is no such file. Write a list of words, or"
+                " the path of a word set (YAML)."
+            )
+        content = read_yaml(Path(given), groups.language, normalization)
+        if content.get("set") != name:
+            raise InputError(
+                f"{category.place}: {given} has `set: {content.get('set')}`. Write `{content.get('set')}: {given}`."
+            )
+        return content
+    written = [_as_written(word, category, words) for word in given]
+    made: Entry = as_entry({"set": name, "words": written}, f"{category.path}.{name}", category.normalized)
+    return made
+
+
+def _as_written(word: Any, category: Entry, words: Mapping[str, _Word]) -> Any:
+    """Return a word of a config as it would stand in a word set; a text alone is a word that the lexicon knows."""
+    if not isinstance(word, str):
+        return word
+    known = words.get(category.clean(word))
+    if known is None:
+        return {"stimulus": word}
+    keys = ("form", "number", "case", "emphatic")
+    forms = [{key: getattr(form, key) for key in keys if getattr(form, key)} for form in known.irregular]
+    return {
+        "stimulus": word,
+        "groups": list(known.stimulus.groups),
+        "variants": list(known.stimulus.variants),
+        "forms": forms,
+    }
+
+
+def _read_set(content: Entry, words: dict[str, _Word], groups: SuffixGroups) -> WordSet:
     """Read one word set; its words are added to `words`, where equal entries of other sets may stand already."""
     content.require("a word set", required=["set", "words"], optional=["gloss", "class", "searched"])
     name, word_class = content.text("set"), content.text("class")
@@ -206,7 +318,7 @@ def _read_set(content: Entry, words: dict[str, _Word]) -> WordSet:
         )
     stimuli: dict[str, str] = {}
     for entry in entries:
-        word = _read_word(entry, word_class)
+        word = _read_word(entry, word_class, groups)
         stimulus = word.stimulus.name
         if stimulus in stimuli:
             raise InputError(
@@ -219,20 +331,22 @@ def _read_set(content: Entry, words: dict[str, _Word]) -> WordSet:
     return WordSet(name, content.text("gloss", name), tuple(stimuli), searched, str(content.path))
 
 
-def _read_word(entry: Entry, word_class: str) -> _Word:
+def _read_word(entry: Entry, word_class: str, groups: SuffixGroups) -> _Word:
     """Read a word; `word_class` is that of its set."""
     entry.require("a word", required=["stimulus"], optional=["gloss", "group", "groups", "variants", "forms", "class"])
     name = entry.text("stimulus")
     if ("group" in entry) == ("groups" in entry):
         found = "both `group` and `groups`" if "group" in entry else "no `group`"
+        fitting = ", ".join(group.name for group in groups.groups.values() if group.fits(name))
         raise InputError(
-            f"{entry.place}: the stimulus {name} has {found}. Write `group: name`, or `groups: [name, name]`."
+            f"{entry.place}: the stimulus {name} has {found}. Write `group: name`, or `groups: [name, name]`; those of"
+            f" {groups.path} for its ending: {fitting or 'none'}."
         )
-    groups = entry.texts("group") + entry.texts("groups")
-    if not groups:
+    named = entry.texts("group") + entry.texts("groups")
+    if not named:
         raise InputError(f"{entry.place}: the stimulus {name} names no suffix group. Write e.g. `group: uninflected`.")
     variants, word_class = entry.texts("variants"), entry.text("class", word_class)
-    stimulus = Stimulus(name, entry.text("gloss"), groups, variants, word_class, entry.place)
+    stimulus = Stimulus(name, entry.text("gloss"), named, variants, word_class, entry.place)
     irregular = tuple(_read_irregular(name, form) for form in entry.entries_of("forms"))
     return _Word(stimulus, irregular, entry.place)
 
@@ -390,8 +504,8 @@ def _read_side(name: str, key: str, item: object, entry: Entry, sets: Mapping[st
 def _set_named(found: str, what: str, key: str, entry: Entry, sets: Mapping[str, WordSet]) -> WordSet:
     if found not in sets:
         raise InputError(
-            f"{entry.place}: {what} names the word set `{found}` under `{key}`, but no file of {entry.path.parent} has"
-            f" `set: {found}`.{suggest(found, sets)}"
+            f"{entry.place}: {what} names the word set `{found}` under `{key}`, and there is no"
+            f" set of that name.{suggest(found, sets)}"
         )
     return sets[found]
 
@@ -418,7 +532,11 @@ _PARTNERS = {
 
 
 def load_lexicon(
-    stimuli: str | Path, suffix_groups: str | Path | None = None, *, normalization: str | None = None
+    stimuli: str | Path | Sequence[str | Path],
+    suffix_groups: str | Path | None = None,
+    *,
+    normalization: str | None = None,
+    categories: Mapping[str, Any] | None = None,
 ) -> Lexicon:
     """Read word sets and suffix groups and make the surface forms of every stimulus.
 
@@ -426,12 +544,14 @@ def load_lexicon(
 
     Args:
         stimuli: a folder of our word sets with `categories.yaml`; or, of the paper's files, the folder with
-            `ceat*.jsonl` (or one of them), `weatWordsWithSuffix.jsonl`, or `allWeatWords.txt`.
+            `ceat*.jsonl` (or one of them), `weatWordsWithSuffix.jsonl`, or `allWeatWords.txt`. Of several folders of
+            word sets the later ones add words and categories.
         suffix_groups: our YAML for our word sets; `weatWordsWithSuffix.jsonl` for `ceat*.jsonl` (without it only bare
             words are found, which is a warning); `suffixCategories.jsonl` for `allWeatWords.txt`; nothing for
             `weatWordsWithSuffix.jsonl`, which holds its suffixes.
         normalization: the name of the corpus's normalization (`prasanga.text.normalizer`); by default the language's
             own (`prasanga.lexicon.model`: bangla, nukta for Hindi, nfkc for English).
+        categories: more categories by name, with words or files, as a study's config defines them.
 
     Raises:
         InputError: a missing or broken file; files that do not belong together; an unknown key, suffix group, word set,
@@ -441,11 +561,30 @@ def load_lexicon(
             normalization.
     """
     groups = None if suffix_groups is None else Path(suffix_groups)
-    return replace(_load(Path(stimuli), groups, normalization), normalization=normalization)
+    folders = [Path(path) for path in ([stimuli] if isinstance(stimuli, str | Path) else stimuli)]
+    return replace(_load(folders, groups, normalization, categories or {}), normalization=normalization)
 
 
-def _load(stimuli: Path, groups: Path | None, normalization: str | None) -> Lexicon:
-    kind = _kind_of(stimuli)
+def lexicon_of(words: Mapping[str, Any]) -> Lexicon:
+    """Load the lexicon of a study from its `stimuli`, `suffix_groups`, `normalization` and categories (`own`), if any.
+
+    Raises `InputError` as `load_lexicon`.
+    """
+    given = words["stimuli"], words["suffix_groups"]
+    return load_lexicon(*given, normalization=words["normalization"], categories=words.get("own"))
+
+
+def _load(
+    folders: Sequence[Path], groups: Path | None, normalization: str | None, categories: Mapping[str, Any]
+) -> Lexicon:
+    kinds = {folder: _kind_of(folder) for folder in folders}
+    stimuli, kind = next(iter(kinds.items()))
+    for other, of_other in kinds.items():
+        if (len(kinds) > 1 or categories) and of_other != _WORD_SETS:
+            raise InputError(
+                f"{other}: holds {of_other}, to which nothing can be added. Name it alone under `stimuli`, and choose"
+                " from its categories."
+            )
     if kind not in _PARTNERS:
         raise InputError(
             f"{stimuli}: holds {kind}, which cannot serve as stimuli; it belongs under `suffix_groups`. Give"
@@ -458,7 +597,7 @@ def _load(stimuli: Path, groups: Path | None, normalization: str | None) -> Lexi
         return authors.load_suffix_lists(stimuli, normalization)
     assert groups is not None  # _require_partner
     if kind == _WORD_SETS:
-        return load_word_sets(stimuli, groups, normalization)
+        return load_word_sets(folders, groups, normalization, categories)
     return authors.load_grouped_words(stimuli, groups, normalization)
 
 

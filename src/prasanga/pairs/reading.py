@@ -79,11 +79,16 @@ def read_pairs(path: str | Path, language: str | Sequence[str] | None = None, *,
     return read_pair_file(path, language, layout=layout).pairs
 
 
-def read_pair_file(path: str | Path, language: str | Sequence[str] | None = None, *, layout: str = "auto") -> PairFile:
-    """Read pairs as `read_pairs`, together with what is odd about them, their marks, and what was ignored."""
+def read_pair_file(
+    path: str | Path, language: str | Sequence[str] | None = None, *, layout: str = "auto", spoken: str = "en"
+) -> PairFile:
+    """Read pairs as `read_pairs`, together with what is odd about them, their marks, and what was ignored.
+
+    `spoken` is the language of a file that does not say its own, where `language` does not say it either.
+    """
     path = Path(path)
     wanted = _languages(language)
-    raw, chosen, columns, ignored = _raw_pairs(path, wanted, layout)
+    raw, chosen, columns, ignored = _raw_pairs(path, wanted, layout, spoken)
     _check(path, raw, columns)
     kept = [pair for pair in raw if wanted is None or pair.language in wanted]
     missing = [one for one in wanted or () if one not in {pair.language for pair in kept}]
@@ -119,24 +124,24 @@ def _languages(language: str | Sequence[str] | None) -> tuple[str, ...] | None:
 
 
 def _raw_pairs(
-    path: Path, languages: Sequence[str] | None, layout: str
+    path: Path, languages: Sequence[str] | None, layout: str, spoken: str
 ) -> tuple[list[RawPair], str, tuple[str, str], Mapping[str, int]]:
     """Return the pairs, the layout, the columns of bias type and label, and what was ignored."""
     if layout not in LAYOUTS:
         raise InputError(f"layout: {layout!r} is not known. Allowed: {', '.join(LAYOUTS)}.")
     if layout == STEREOSET or (layout == "auto" and path.suffix.lower() == ".json"):
-        pairs, unrelated = stereoset_pairs(path, _one_language(path, STEREOSET, languages))
+        pairs, unrelated = stereoset_pairs(path, _one_language(path, STEREOSET, languages, spoken))
         return pairs, STEREOSET, ("bias_type", "label"), {"unrelated sentences": unrelated}
     records = read_csv(path)
     chosen = _csv_layout(path, records, layout)
-    spoken = _one_language(path, chosen.name, languages) if chosen.one_language else ""
-    pairs = [pair for row, cells in enumerate(records.cells, start=1) for pair in chosen.pairs(cells, row, spoken)]
+    one = _one_language(path, chosen.name, languages, spoken) if chosen.one_language else ""
+    pairs = [pair for row, cells in enumerate(records.cells, start=1) for pair in chosen.pairs(cells, row, one)]
     return pairs, chosen.name, chosen.type_and_label, {}
 
 
-def _one_language(path: Path, layout: str, languages: Sequence[str] | None) -> str:
+def _one_language(path: Path, layout: str, languages: Sequence[str] | None, spoken: str) -> str:
     if languages is None:
-        return "en"
+        return spoken
     if len(languages) != 1:
         raise InputError(
             f"{path}: the layout {layout} holds one language, but {', '.join(languages)} were asked for. Name"

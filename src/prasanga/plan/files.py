@@ -14,6 +14,7 @@ from prasanga.base.errors import InputError
 from prasanga.base.parquet import write_text
 from prasanga.base.places import files_in
 from prasanga.methods import CEAT, FAMILY, METHODS, PAIRS, STRUCTURES, Method, Table, method_named, names_of
+from prasanga.plan.inputs import word_files, words_of
 from prasanga.plan.study import Study
 from prasanga.provenance.ledger import CONFIG, CONFIG_BEGUN
 from prasanga.report.paper_tables import ENDINGS, layouts_of, methods_of
@@ -48,7 +49,7 @@ class Files:
 
     def word_lists(self) -> list[str]:
         """Return the word sets, categories and suffix groups that the lexicon is compiled from."""
-        return word_lists(self._config["lexicon"])
+        return word_lists(words_of(self._config))
 
     def candidates(self) -> list[str]:
         """Return the files that the forms of the candidates are compiled from.
@@ -421,9 +422,9 @@ class Files:
         return found, missing_results(said, finished)
 
 
-def word_lists(lexicon: Mapping[str, Any]) -> list[str]:
-    """Return the files that a lexicon is compiled from; `lexicon` is that section of the config."""
-    return _files_of(lexicon["stimuli"]) + ([lexicon["suffix_groups"]] if lexicon["suffix_groups"] else [])
+def word_lists(words: Mapping[str, Any]) -> list[str]:
+    """Return the files that a lexicon is compiled from; `words` as of `prasanga.plan.inputs.words_of`."""
+    return [path for given in word_files(words) for path in _files_of(given)]
 
 
 def begin_config(config: Mapping[str, Any]) -> None:

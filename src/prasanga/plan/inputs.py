@@ -48,60 +48,72 @@ class LexiconPlan(NamedTuple):
     files: dict[str, dict[str, str]]
 
 
-def plan_lexicon(
-    stimuli: str | Path, suffix_groups: str | Path | None = None, *, normalization: str | None = None, cache: str | Path
-) -> LexiconPlan:
+def plan_lexicon(words: Mapping[str, Any], *, cache: str | Path) -> LexiconPlan:
     """Return what a plan must know of a lexicon; the lexicon itself is read only if it was not read like this before.
 
     Args:
-        stimuli: as for `prasanga.lexicon.load_lexicon`.
-        suffix_groups: likewise.
-        normalization: likewise.
+        words: where it is read from, as for `prasanga.lexicon.loading.lexicon_of`.
         cache: a folder for what is known, made if need be; where it cannot be written, nothing is kept.
 
     Raises:
         InputError: as `prasanga.lexicon.load_lexicon` does.
     """
-    stimuli, groups = Path(stimuli), None if suffix_groups is None else Path(suffix_groups)
-    names = [str(stimuli), None if groups is None else str(groups)]
+    names = [words["stimuli"], words["suffix_groups"]]
     path = Path(cache, f"lexicon-{digest_of(names)}.json")
     with remembered(Path(cache, "code.json")):
         code = fingerprint_of(_read).fingerprint
-    made_from = [names, normalization, code, _versions()]
-    key = _key(stimuli, groups, made_from)
+    made_from = [dict(words), code, _versions()]
+    key = _key(words, made_from)
     if key is not None and (known := read_cache(path, key)) is not None:
         return LexiconPlan(**known)
-    plan = _read(stimuli, groups, normalization)
-    if key is not None and key == _key(stimuli, groups, made_from):  # else somebody is writing the word lists
+    plan = _read(words)
+    if key is not None and key == _key(words, made_from):  # else somebody is writing the word lists
         write_cache(path, key, plan._asdict())
     return plan
 
 
-def _read(stimuli: Path, groups: Path | None, normalization: str | None) -> LexiconPlan:
+def _read(words: Mapping[str, Any]) -> LexiconPlan:
     # Imported here: a plan that is known needs neither the reader of word lists nor what normalizes them.
     from prasanga.lexicon.categories import categories_of, forms_table, words_for_templates
-    from prasanga.lexicon.loading import load_lexicon
+    from prasanga.lexicon.loading import lexicon_of
 
-    lexicon = load_lexicon(stimuli, groups, normalization=normalization)
-    forms, words = digest_of(forms_table(lexicon).to_pydict()), digest_of(words_for_templates(lexicon))
+    lexicon = lexicon_of(words)
+    forms, in_templates = digest_of(forms_table(lexicon).to_pydict()), digest_of(words_for_templates(lexicon))
     classes = {stimulus.name: [stimulus.word_class, stimulus.place] for stimulus in lexicon.stimuli}
     files = {
         name: {side.name: side.path for side in (*category.targets, *category.attributes) if side.path}
         for name, category in lexicon.categories.items()
     }
-    return LexiconPlan(lexicon.language, forms, categories_of(lexicon), words, classes, files)
+    return LexiconPlan(lexicon.language, forms, categories_of(lexicon), in_templates, classes, files)
 
 
-def _key(stimuli: Path, groups: Path | None, made_from: list[Any]) -> str | None:
+def _key(words: Mapping[str, Any], made_from: list[Any]) -> str | None:
     """Return a digest of everything that decides what comes out, or None if a file cannot be read.
 
     The reader of that file explains why.
     """
     try:
-        files = [[str(path), sha256_of_file(path)] for given in (stimuli, groups) if given for path in _files(given)]
+        files = [[str(path), sha256_of_file(path)] for given in word_files(words) for path in _files(Path(given))]
     except OSError:
         return None
     return digest_of([files, made_from])
+
+
+def words_of(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Return where the words of a complete config are read from, but for their spelling: as for `plan_lexicon`."""
+    asked = config["categories"]
+    own = {name: defined for name, defined in asked.items() if defined} if isinstance(asked, Mapping) else {}
+    found = {key: config["lexicon"][key] for key in ("stimuli", "suffix_groups")}
+    return {**found, "own": own} if own else found
+
+
+def word_files(words: Mapping[str, Any]) -> list[str]:
+    """Return the files and folders that the words of a study are read from; `words` as for `plan_lexicon`."""
+    stimuli, groups = words["stimuli"], words["suffix_groups"]
+    sides = (category[side] for category in words.get("own", {}).values() for side in ("targets", "attributes"))
+    sets = (given for side in sides if isinstance(side, Mapping) for given in side.values())
+    own = dict.fromkeys(given for given in sets if isinstance(given, str))
+    return [*([stimuli] if isinstance(stimuli, str) else stimuli), *([groups] if groups else []), *own]
 
 
 def _files(given: Path) -> list[Path]:
@@ -136,7 +148,7 @@ def plan_sentences(
 
     Args:
         asked: `log_probability` of the config.
-        lexicon: `stimuli`, `suffix_groups`, `normalization`.
+        lexicon: where the words are read from, as for `plan_lexicon`.
         words: what the forms of the lexicon depend on (`LexiconPlan.words`).
         categories: those of `asked`, in the layout of `categories.json`.
         cache: a folder for what is known, made if need be.
@@ -175,13 +187,13 @@ def _read_sentences(
     asked: Mapping[str, Any], lexicon: Mapping[str, Any], categories: Mapping[str, Any]
 ) -> dict[str, str]:
     # Imported here: a plan that is known needs none of it.
-    from prasanga.lexicon.loading import load_lexicon
+    from prasanga.lexicon.loading import lexicon_of
     from prasanga.likelihoods.structures import load_structures, trait_sentences
     from prasanga.likelihoods.templates import fill_categories, load_category_templates
     from prasanga.likelihoods.traits import load_traits
 
     normalization = lexicon["normalization"]
-    forms = load_lexicon(lexicon["stimuli"], lexicon["suffix_groups"], normalization=normalization)
+    forms = lexicon_of(lexicon)
     plan = {"structures": "", "categories": ""}
     if asked["traits"]:
         structures = load_structures(asked["structures"], normalization)

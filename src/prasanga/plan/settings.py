@@ -295,7 +295,8 @@ class Settings:
         """
         settings = self._study.sets[name]
         digest = digest_of_set(name, settings["path"])
-        return {**{key: settings[key] for key in ("layout", "languages")}, "digest": digest}
+        asked = {key: settings[key] for key in ("layout", "languages")}
+        return {**asked, "spoken": self._config["language"], "digest": digest}
 
     def pair_scores(self, model: str) -> Values:
         """Return what changes the scores of pairs: of the measures only those that a model of its kind has."""

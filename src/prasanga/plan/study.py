@@ -22,7 +22,16 @@ from prasanga.lexicon.categories import (
 from prasanga.lexicon.templates import load_templates, require_classes, texts_of
 from prasanga.methods import CEAT, Method, Unit, method_named
 from prasanga.pairs.layouts import require_layout
-from prasanga.plan.inputs import LexiconPlan, VectorsPlan, digest_of_set, plan_lexicon, plan_sentences, plan_vectors
+from prasanga.plan.inputs import (
+    LexiconPlan,
+    VectorsPlan,
+    digest_of_set,
+    plan_lexicon,
+    plan_sentences,
+    plan_vectors,
+    word_files,
+    words_of,
+)
 from prasanga.plan.models import (
     kind_at_hand,
     megabytes_of,
@@ -181,9 +190,7 @@ class Study:
             InputError: a mistake in their files, or another language.
         """
         settings = self.config["lexicon"]
-        candidates = plan_lexicon(
-            settings["candidates"], settings["suffix_groups"], normalization=self.normalization, cache=self._cache
-        )
+        candidates = plan_lexicon({**self.words_from, "stimuli": settings["candidates"]}, cache=self._cache)
         require_language(candidates.language, self.config["language"])
         return candidates, read_candidates(settings["candidates"], self.normalization)
 
@@ -223,13 +230,12 @@ class Study:
         A mistake in the word lists is told before any job, and jobs depend on what the lists come to and not on the
         files. Without the files (cached vectors on another machine) the categories are those of the results.
         """
-        config, settings = self.config, self.config["lexicon"]
+        config = self.config
         self.lexicon: LexiconPlan | None = None
         self.categories: Categories = {}
-        if self.computed or (not self.from_results and Path(settings["stimuli"]).exists()):
-            self.lexicon = plan_lexicon(
-                settings["stimuli"], settings["suffix_groups"], normalization=self.normalization, cache=self._cache
-            )
+        there = all(Path(path).exists() for path in word_files(self.words_from))
+        if self.computed or (there and not self.from_results):
+            self.lexicon = plan_lexicon(self.words_from, cache=self._cache)
             require_language(self.lexicon.language, config["language"])
             self.categories = self.lexicon.categories
         elif not self.from_results:
@@ -305,8 +311,7 @@ class Study:
     @property
     def words_from(self) -> dict[str, Any]:
         """Return where the words of the study are read from, and in which spelling."""
-        settings = self.config["lexicon"]
-        return {**{key: settings[key] for key in ("stimuli", "suffix_groups")}, "normalization": self.normalization}
+        return {**words_of(self.config), "normalization": self.normalization}
 
     def _find_vectors(self) -> None:
         """Find the files of static vectors, which are known by their content as well, and choose WEAT's categories."""

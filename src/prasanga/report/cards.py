@@ -348,8 +348,9 @@ def _sets(categories: Mapping[str, Any]) -> list[_Set]:
 def _sources(config: Mapping[str, Any], digests: Mapping[str, str]) -> list[_Source]:
     """Return the files of words, endings, templates and traits that the config names and results were made from."""
     asked = config.get("log_probability") or {}
+    stimuli = (config.get("lexicon") or {}).get("stimuli") or []
     named = [
-        ("Word sets and categories", (config.get("lexicon") or {}).get("stimuli")),
+        *(("Word sets and categories", path) for path in ([stimuli] if isinstance(stimuli, str) else stimuli)),
         ("Endings of words", (config.get("lexicon") or {}).get("suffix_groups")),
         *(
             [("Sentences of SEAT", config["seat"].get("templates"))]

@@ -268,7 +268,8 @@ def test_every_key_has_a_description_and_every_choice_a_default(schema: dict[str
         for key, inner in part.get("properties", {}).items():
             assert inner.get("description"), f"{place}{key} has no description"
             if inner.get("type") == "object" and "properties" in inner:
-                assert inner.get("additionalProperties") is False, f"{place}{key} takes unknown keys"
+                others = inner.get("additionalProperties")
+                assert others is False or "enum" in others, f"{place}{key} takes unknown keys"
             walk(inner, f"{place}{key}.")
         for inner in (part.get("items"), part.get("additionalProperties")):
             if isinstance(inner, dict):

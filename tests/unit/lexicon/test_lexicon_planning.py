@@ -42,9 +42,13 @@ def readings(monkeypatch: pytest.MonkeyPatch) -> list[object]:
 @pytest.fixture
 def plan(files: Any, cache: Path) -> Plan:
     """Plan with the lexicon of `files`, which a test may change."""
-    return lambda normalization=None: plan_lexicon(
-        files.stimuli, files.groups, normalization=normalization, cache=cache
-    )
+    return lambda normalization=None: plan_lexicon(words(files.stimuli, files.groups, normalization), cache=cache)
+
+
+def words(stimuli: Path, groups: Path | None, normalization: str | None = None) -> dict[str, Any]:
+    """Return where words are read from, as a study says it."""
+    named = None if groups is None else str(groups)
+    return {"stimuli": str(stimuli), "suffix_groups": named, "normalization": normalization}
 
 
 def kept(cache: Path) -> Path:
@@ -154,8 +158,8 @@ def test_a_damaged_cache_is_not_used(
 def test_a_folder_that_cannot_be_written_is_done_without(files: Any, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("no folder")
     cache = tmp_path / "file" / "cache"
-    first = plan_lexicon(files.stimuli, files.groups, cache=cache)
-    assert plan_lexicon(files.stimuli, files.groups, cache=cache) == first
+    first = plan_lexicon(words(files.stimuli, files.groups), cache=cache)
+    assert plan_lexicon(words(files.stimuli, files.groups), cache=cache) == first
     assert (tmp_path / "file").read_text() == "no folder"
 
 
@@ -201,8 +205,8 @@ def test_every_file_that_the_reader_opens_counts(
     write(authors / "ceat1.jsonl", sides)
     lists = write(tmp_path / "weatWordsWithSuffix.jsonl", {"ক": ["ের"]})
     numbers = write(tmp_path / "suffixCategories.jsonl", {"1": ["ের"]})
-    words = tmp_path / "allWeatWords.txt"
-    words.write_text("ক, 1\n", encoding="utf-8")
+    numbered = tmp_path / "allWeatWords.txt"
+    numbered.write_text("ক, 1\n", encoding="utf-8")
     opened: set[str] = set()
     read_text = Path.read_text
 
@@ -210,7 +214,7 @@ def test_every_file_that_the_reader_opens_counts(
         opened.add(str(path))
         return read_text(path, *arguments, **options)
 
-    layouts = [(files.stimuli, files.groups), (authors, lists), (authors, None), (lists, None), (words, numbers)]
+    layouts = [(files.stimuli, files.groups), (authors, lists), (authors, None), (lists, None), (numbered, numbers)]
     for stimuli, groups in layouts:
         opened.clear()
         with monkeypatch.context() as patch:
@@ -219,5 +223,5 @@ def test_every_file_that_the_reader_opens_counts(
         counted = {str(path) for given in (stimuli, groups) if given for path in inputs._files(given)}
         assert opened, stimuli
         assert opened <= counted, stimuli
-        plan_lexicon(stimuli, groups, cache=cache)
+        plan_lexicon(words(stimuli, groups), cache=cache)
     assert len(list(cache.glob("lexicon-*.json"))) == len(layouts)

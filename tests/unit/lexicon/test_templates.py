@@ -178,7 +178,8 @@ def test_a_category_in_running_text_needs_words_that_are_searched(named: Any) ->
 
 def test_a_plan_notices_classes_and_what_is_searched(named: Any, tmp_path: Path) -> None:
     def plan() -> Any:
-        return plan_lexicon(named.stimuli, named.groups, cache=tmp_path / "cache")
+        words = {"stimuli": str(named.stimuli), "suffix_groups": str(named.groups), "normalization": None}
+        return plan_lexicon(words, cache=tmp_path / "cache")
 
     first = plan()
     named.change("muslim_names", "person_name", "name")

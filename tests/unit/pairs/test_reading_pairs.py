@@ -331,3 +331,13 @@ def test_a_layout_of_the_config_that_is_not_known_is_told_with_the_nearest() -> 
     assert str(refused.value) == (
         f"`pairs.sets.mine.layout` is 'crowspairs'; allowed: {', '.join(LAYOUTS)}. Write e.g. `layout: crows-pairs`."
     )
+
+
+def test_a_file_that_does_not_say_its_language_is_in_that_of_the_study(tmp_path: Path) -> None:
+    path = tmp_path / "pairs.csv"
+    path.write_text(
+        ",sent_more,sent_less,stereo_antistereo,bias_type\n0,মেয়েরা রাঁধে।,ছেলেরা রাঁধে।,stereo,gender\n", encoding="utf-8"
+    )
+    assert read_pair_file(path).pairs["language"].to_list() == ["en"]
+    assert read_pair_file(path, spoken="bn").pairs["language"].to_list() == ["bn"]
+    assert read_pair_file(path, "hi", spoken="bn").pairs["language"].to_list() == ["hi"]
