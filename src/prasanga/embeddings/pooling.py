@@ -61,17 +61,19 @@ class Pooling:
         return f"{self.unit}-{self.positions}"
 
 
-def sentence_pooling(asked: str, kind: str) -> str:
+def sentence_pooling(asked: str, kind: str, own: str | None = None) -> str:
     """Return what `auto` stands for as the vector of a sentence; anything else stays as it is.
 
-    An encoder's first position is there to stand for the whole text; a decoder's last one alone has read all of it; an
-    encoder-decoder has neither, and its encoder's states are averaged.
+    A model that was trained for vectors of sentences has its own way. Of others, an encoder's first position is there
+    to stand for the whole text; a decoder's last one alone has read all of it; an encoder-decoder has neither, and its
+    encoder's states are averaged.
 
     Args:
         asked: `models.<m>.sentence_vector` of the config.
         kind: of the model: `encoder`, `decoder`, `encoder-decoder`.
+        own: the way that its files name, if any.
     """
-    return _BY_KIND[kind] if asked == "auto" else asked
+    return (own or _BY_KIND[kind]) if asked == "auto" else asked
 
 
 def root_end(start: int, end: int, stimulus: str) -> int:

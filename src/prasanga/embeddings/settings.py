@@ -151,7 +151,7 @@ def settle_sentence_vector(settings: VectorSettings, report: Mapping[str, Any]) 
     """
     if settings.sentence_vector is None:
         return settings
-    pooling = sentence_pooling(settings.sentence_vector, report["kind"])
+    pooling = sentence_pooling(settings.sentence_vector, report["kind"], report.get("sentence_vector"))
     if pooling == "cls" and (report["kind"] == "decoder" or not report["begins_with_special"]):
         why, other = (_READS_NOTHING, "last") if report["kind"] == "decoder" else (_NO_PLACE, "mean")
         raise InputError(

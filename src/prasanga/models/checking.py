@@ -6,16 +6,26 @@ weight is read into memory. Files of the hub are fetched into the cache on the w
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from prasanga.base.documents import read_document
 from prasanga.base.errors import InputError
 from prasanga.models.devices import weights_bytes
 from prasanga.models.heads import mask_piece, no_mask
 from prasanga.models.hub import Source, open_source
-from prasanga.models.identity import Weights, find_weights, identity_of, package_of, require_as_written, stored_shapes
+from prasanga.models.identity import (
+    PACKAGE,
+    Weights,
+    find_weights,
+    identity_of,
+    package_of,
+    require_as_written,
+    stored_shapes,
+)
 from prasanga.models.loading import open_config, open_tokenizer, require_fitting_tokenizer
 from prasanga.models.options import KINDS, NO_OPTIONS, ModelOptions, depth_of
 from prasanga.models.pieces import read_pieces, require_language_pieces
@@ -23,6 +33,12 @@ from prasanga.models.shape import WITH_HEAD, Size, max_pieces, missing_of_head, 
 
 _LOG = logging.getLogger(__name__)
 _ANY_TEXT = "1"
+_POOLINGS = {
+    "cls": "pooling_mode_cls_token",
+    "mean": "pooling_mode_mean_tokens",
+    "last": "pooling_mode_lasttoken",
+}
+"""The poolings of sentence-transformers that there are here, by what its file calls them."""
 
 
 def check_model(
@@ -56,8 +72,10 @@ def check_model(
         vocabulary head as `parameters_with_head`, `weights_bytes_with_head` (None where no probabilities are asked),
         `hidden_size`, `blocks`, `max_pieces` (longest input, special pieces included; None if nothing limits it),
         `vocabulary` (pieces of the tokenizer), `begins_with_special` (whether the tokenizer puts a special piece, such
-        as [CLS], before a text), `head` (whether the files have the vocabulary head; None where no probabilities are
-        asked, and of pickles, which are not opened), `mask` (the piece that stands for a hidden word, if it has one);
+        as [CLS], before a text), `sentence_vector` (what its files take as the vector of a sentence, as those for
+        sentence-transformers do: `cls`, `mean`, `last`; None where they say nothing), `head` (whether the files have
+        the vocabulary head; None where no probabilities are asked, and of pickles, which are not opened), `mask` (the
+        piece that stands for a hidden word, if it has one);
         `package`, if it comes from one: what `prasanga.models.packaged` says of it.
 
     Raises:
@@ -120,10 +138,32 @@ def check_model(
         "max_pieces": max_pieces(tokenizer, text, bare),
         "vocabulary": len(tokenizer),
         "begins_with_special": _begins_with_special(tokenizer),
+        "sentence_vector": _sentence_vector(source),
         "head": head,
         "mask": None if mask is None else str(tokenizer.convert_ids_to_tokens(mask)),
         **({"package": package} if (package := package_of(source.folder)) else {}),
     }
+
+
+def _sentence_vector(source: Source) -> str | None:
+    """Return the pooling that a model was trained with, if its files name one of those that there are."""
+    if source.folder is not None and (source.folder / PACKAGE).is_file():
+        found: str | None = read_document(source.folder / PACKAGE).get("sentence_vector")
+        return found
+    path = source.find("1_Pooling/config.json")
+    try:
+        settings = json.loads(path.read_text(encoding="utf-8")) if path else {}
+    except (OSError, ValueError, RecursionError):
+        settings = {}
+    modes = [key for key, on in settings.items() if on is True] if isinstance(settings, Mapping) else []
+    asked = [name for name, mode in _POOLINGS.items() if [mode] == [m for m in modes if m.startswith("pooling_mode")]]
+    if modes and not asked:
+        _LOG.warning(
+            "model %s: %s asks for a pooling that is not there. Name the vector of a sentence: sentence_vector.",
+            source.name,
+            path,
+        )
+    return asked[0] if asked else None
 
 
 def _require_kind(name: str, kind: str, kinds: Sequence[str], options: ModelOptions) -> None:

