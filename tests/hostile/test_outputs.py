@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import csv
+import html
 import io
+import re
 import unicodedata
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import docutils.core
+import jinja2
 import polars as pl
 import pyarrow as pa
 import pytest
@@ -118,6 +122,26 @@ def test_messages_are_printable(texts: Sequence[str]) -> None:
         assert len(text) > 1000 or said == printable(said)
         said.encode()
         assert len(said) <= 21_000
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        *(text for text in TEXTS if len(text) < 100 and text.isprintable() and text.strip()),
+        ".. raw:: html\n\n   <script>alert(1)</script>\n",
+        "x\n\n.. include:: /etc/hostname\n",
+        "a_ `b`__ |c| [1]_ :raw-html:`<b>` *d* **e** ``f`` {page} {{ 1 }} _`g` h\\ i\u2028.. j",
+        "ফুলের ক্ষতি — <b>",
+    ],
+)
+def test_a_title_is_plain_text_in_snakemakes_report(title: str) -> None:
+    source = (Path(__file__).parents[2] / "workflow/report/workflow.rst").read_text(encoding="utf-8")
+    filled = jinja2.Environment().from_string(source).render(snakemake={"config": {"title": title, "study": "a_b"}})
+    body = docutils.core.publish_parts(filled, writer="html")["html_body"]
+    paragraphs = [" ".join(re.sub("<[^>]*>", "", each).split()) for each in re.findall("<p>(.*?)</p>", body, re.DOTALL)]
+    assert html.unescape(paragraphs[1]) == f"Study: {' '.join(title.split())} (a_b)."
+    assert len(paragraphs) == 3
+    assert body.count("<a ") == body.count("system-message") == 0
 
 
 @pytest.mark.parametrize("ending", [".svg", ".pdf", ".png"])

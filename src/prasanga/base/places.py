@@ -117,8 +117,23 @@ def files_in(folder: str, endings: Iterable[str]) -> list[str]:
     """Return the files with these endings of a folder that `place` may have returned, each by where it comes from."""
     names = sorted(path.name for path in Path(folder).iterdir() if path.suffix in set(endings))
     if not folder.startswith(f"{_MERGED}/"):
-        return [str(Path(folder, name)) for name in names]
-    return [place(f"{folder.removeprefix(f'{_MERGED}/')}/{name}") for name in names]
+        return require_no_braces(str(Path(folder, name)) for name in names)
+    return require_no_braces(place(f"{folder.removeprefix(f'{_MERGED}/')}/{name}") for name in names)
+
+
+def require_no_braces(paths: Iterable[str]) -> list[str]:
+    """Return paths that were found in a folder; Snakemake, which gets them, would fill in what stands in braces.
+
+    Raises:
+        InputError: the name of a file with braces.
+    """
+    found = list(paths)
+    for path in found:
+        if "{" in path or "}" in path:
+            raise InputError(
+                f"{path!r}: a name with braces, which Snakemake fills in. Rename it without `{{` and `}}`."
+            )
+    return found
 
 
 def place_of_corpus(root: str, patterns: Iterable[str]) -> str:

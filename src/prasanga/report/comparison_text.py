@@ -166,7 +166,7 @@ def pairs_to_markdown(pairs: Comparison, models: Sequence[PublishedModel]) -> st
 
 def reason_in(markdown: str) -> str:
     """Return why there is nothing to compare, as `comparison.md` says it; empty if it has a comparison."""
-    lines = (line for line in markdown.splitlines() if line.strip() and not line.startswith("#"))
+    lines = (line for line in markdown.split("\n") if line.strip() and not line.startswith("#"))
     paragraphs = [line for line in lines if not line.startswith(("|", "-"))]
     return " ".join(re.sub(r"\\([\\|*_`<\[\]])", r"\1", line) for line in paragraphs)
 

@@ -21,6 +21,7 @@ import xxhash
 from prasanga.base.documents import read_document, write_document
 from prasanga.base.errors import InputError, reason
 from prasanga.base.parquet import made_from
+from prasanga.base.places import require_no_braces
 from prasanga.base.progress import BYTES, progress
 from prasanga.sentences.corpus import COMPRESSED, INFLATION
 
@@ -230,6 +231,7 @@ def _files(root: Path, pattern: str, wanted: Format | Literal["auto"]) -> list[t
                 f"corpus.texts: no file fits {pattern!r} under corpus.root {str(root)!r}. Allowed is a path, a folder"
                 " or a pattern such as `texts/*.txt`, relative to corpus.root. Write one that names your files."
             )
+    require_no_braces(source for source, _ in found)
     for source, _ in found:
         _require_readable_name(source)
     return found

@@ -205,6 +205,13 @@ def test_parameters_are_values_that_snakemake_compares(planned: Planned) -> None
         assert plain(value), name
 
 
+def test_no_category_is_filled_in_by_snakemake_or_ends_its_script() -> None:
+    assert [text[:14].rstrip() for text in digests_of({"a <{model}": {}, "b": {}})] == [
+        "category a ((m",
+        "category b 441",
+    ]
+
+
 def test_the_tests_of_all_methods_are_one_family(planned: Planned) -> None:
     files = Files(planned())
     of_methods = {method: files.estimates(method) for method in names_of(FAMILY)}

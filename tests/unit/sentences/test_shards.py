@@ -300,6 +300,13 @@ def test_a_file_out_of_reach(corpus: Path, tmp_path: Path) -> None:
         find_shards(corpus, [{"files": "n" * 256}], LARGE, "corpus.supplement")
 
 
+@pytest.mark.parametrize("files", ["*.txt", "."])
+def test_a_name_that_snakemake_would_fill_in(tmp_path: Path, files: str) -> None:
+    write(tmp_path / "a{shard}.txt")
+    with pytest.raises(InputError, match=r"'a\{shard\}.txt': a name with braces, .* Rename it without"):
+        sources(tmp_path, files)
+
+
 def test_a_name_that_is_not_utf8(tmp_path: Path) -> None:
     path = os.fsencode(tmp_path) + b"/\xff.txt"
     try:
