@@ -122,7 +122,7 @@ if FROM_RESULTS and not CHECKED:
 if not (STUDY.computed or FROM_RESULTS):
     readable(require_shards, SETTINGS.cached_lists(), SETTINGS.dispensable_lists())
     readable(require_scores, SETTINGS.cached_scores())
-for sentence in FILES.missing:
+for sentence in [*STUDY.warnings, *FILES.missing]:
     warn(sentence)
 
 

@@ -78,6 +78,7 @@ class Study:
         shards, supplement: the parts of the corpus, and of the texts that are read for rare stimuli only.
         corpus: a digest of each of their files.
         template_texts: what SEAT's sentences depend on, of the templates.
+        warnings: a sentence for each thing to be told that is no reason to stop.
         vectors: where static vectors come from.
         vector_digests: a digest of each file of them.
         sentences: digests of the sentences of structures and categories (`plan_sentences`).
@@ -105,6 +106,7 @@ class Study:
         self._choose_buckets()
         for name, settings in self.sets.items():
             require_layout(settings["layout"], f"pairs.sets.{name}.layout")
+        self.warnings: list[str] = []
         self.shards: dict[str, Shard] = {}
         self.supplement: dict[str, Shard] = {}
         self.corpus: dict[str, str] = {}
@@ -273,7 +275,8 @@ class Study:
                 corpus[key],
                 corpus["shard_megabytes"] * 10**6,
                 f"corpus.{key}",
-                [".", *config["outside"]],
+                config["outside"],
+                self.warnings.append,
             )
             for key in ("texts", "supplement")
         )

@@ -257,6 +257,6 @@ def test_a_time_that_no_date_has_is_told(study: Path) -> None:
         copied = shutil.copytree(study, Path(folder, "study"))
         os.utime(copied / KEY, (260_000_000_000, 260_000_000_000))
         before = (copied / "results" / LEDGER).read_text()
-        with pytest.raises(InputError, match="its time is of no year that a date can have. Write `touch "):
+        with pytest.raises(InputError, match=r"its time is of no year .*\. Write `touch "):
             synchronize(copied)
         assert (copied / "results" / LEDGER).read_text() == before
