@@ -197,8 +197,8 @@ def _text_problems(what: str, text: str, allowed: frozenset[str]) -> Iterator[st
         return
     if found := _END_OF_SCRIPT.search(text):
         yield (
-            f"{what} has {found[0]!r}, which would end the part of Snakemake's own report that holds it, so that a browser"
-            " runs what follows. Take it out."
+            f"{what} has {found[0]!r}, which would end the part of Snakemake's own report that holds it, so that a"
+            " browser runs what follows. Take it out."
         )
         return
     for place, character in enumerate(text):

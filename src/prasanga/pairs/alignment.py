@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ import regex
 from numpy.typing import NDArray
 
 from prasanga.base.errors import InputError
-from prasanga.text.words import fold
+from prasanga.text.words import fold, unicode_form
 
 # --------------------
 # Words of a sentence of a pair, with their places in it.
@@ -85,7 +84,7 @@ def comparable(word: str) -> str:
     that one spelling leaves out (ज़रूर, जरूर) remains a difference, since ड़ and ड are two letters.
     """
     visible = _INVISIBLE.sub("", fold(word))
-    return unicodedata.normalize("NFC", visible.casefold().translate(_APOSTROPHES))
+    return unicode_form("NFC", visible.casefold().translate(_APOSTROPHES))
 
 
 def check_punctuation(punctuation: str) -> None:

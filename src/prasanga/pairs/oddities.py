@@ -11,6 +11,7 @@ import regex
 
 from prasanga.pairs.alignment import align_words, comparable, words_of
 from prasanga.pairs.layouts import RawPair, canonical
+from prasanga.text.words import unicode_form
 
 # --------------------
 # Every kind of finding about a file of pairs, and what it says.
@@ -216,7 +217,7 @@ def _after_last_word(text: str) -> str:
 
 
 def _without_nukta(word: str) -> str:
-    return unicodedata.normalize("NFD", comparable(word)).translate(_NUKTAS)
+    return unicode_form("NFD", comparable(word)).translate(_NUKTAS)
 
 
 def _of_set(pairs: list[RawPair]) -> Iterator[Oddity]:

@@ -79,7 +79,7 @@ def find_shards(
     shard_bytes: int,
     key: str = "corpus.texts",
     outside: Sequence[str | Path] = (),
-    tell: Callable[[str], object] = logging.getLogger(__name__).warning,
+    tell: Callable[[str], object] | None = None,
 ) -> dict[str, Shard]:
     """Return the files that the entries of `corpus.texts` name, and their parts, by the name of their results.
 
@@ -92,14 +92,15 @@ def find_shards(
         key: where in the config the entries stand, for messages.
         outside: folders in which a file may lie that a symbolic link leads to; beside them those that an absolute root
             or pattern names itself, the study's own, and what is shipped.
-        tell: gets a sentence about files that are left out, since a link is another name of a file that is read.
+        tell: gets a sentence about files that are left out, since a link is another name of a file that is read; None
+            for the log.
 
     Raises:
         InputError: if an entry names no file, or leads out of the root; a folder has no text in it or may not be
             searched, a file is named twice, or two files would get the same name; a symbolic link leads elsewhere.
     """
     try:
-        return _find_shards(root, texts, shard_bytes, outside, lambda said: tell(f"{key}: {said}"))
+        return _find_shards(root, texts, shard_bytes, outside, lambda said: (tell or logger.warning)(f"{key}: {said}"))
     except OSError as error:
         raise InputError(
             f"{key}: {str(error.filename or root)[:200]!r} is out of reach ({error.strerror}). Let yourself search the"
@@ -315,8 +316,8 @@ def _walk(
         looked_at += len(names)
         if looked_at > MOST_NAMES:
             raise InputError(
-                f"corpus.texts: below {str(Path(root, start))!r} are more than {MOST_NAMES} files and folders on the way"
-                f" to what fits {str(pattern)!r}. Write a folder or a pattern that has fewer."
+                f"corpus.texts: below {str(Path(root, start))!r} are more than {MOST_NAMES} files and folders on the"
+                f" way to what fits {str(pattern)!r}. Write a folder or a pattern that has fewer."
             )
         for name in names:
             path = Path(root, folder, name)
