@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import sys
 from functools import cache, partial
 from pathlib import Path
@@ -257,7 +258,7 @@ def require_writable_results():
         if not os.access(folder, os.W_OK | os.X_OK):
             raise WorkflowError(
                 f"{folder}: you may not write there, and jobs write results there. Let yourself write"
-                f" (`chmod u+rwx {folder}`), or have it made yours, and run again: what is done is not done twice."
+                f" (`chmod u+rwx {shlex.quote(str(folder))}`), or have it made yours, and run again: what is done is not done twice."
             )
 
 

@@ -12,9 +12,10 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
+from typing import Any, TypeVar
 
 from prasanga.base.errors import InputError
 
@@ -25,6 +26,9 @@ _MERGED = ".snakemake/prasanga/merged"
 _RESOURCES = "resources"
 _STORES = {"results/store": "vectors", "results/likelihoods/kept": "scores"}
 """What a study keeps for later runs, and its name in a store that studies share."""
+_ABSOLUTE = re.compile(r"""(?:^|(?<=["']))/[^"'\\\n]+""")
+"""An absolute path, by itself or in quotation marks."""
+T = TypeVar("T")
 NAMED = re.compile(
     rf"""(?<=["'])(?<!'source': ')(?:(?:{re.escape(SHIPPED)}|{re.escape(_MERGED)})/)?{_RESOURCES}/[^"'\\]+"""
 )
@@ -155,6 +159,50 @@ def said(path: str) -> str:
     origins = {SHIPPED: "shipped with prasanga", _MERGED: "shipped with prasanga, but for files of the study's own"}
     whose = next((said for folder, said in origins.items() if path.startswith(f"{folder}/")), "")
     return f"{named(path)} ({whose})" if whose else path
+
+
+def shareable(value: T, config: Mapping[str, Any]) -> T:
+    """Return plain values without the folders of this machine, for what is sent to others; all if the config says so.
+
+    Args:
+        value: texts, lists and mappings; also JSON within a text.
+        config: the study's. An absolute path of it is shown by its last name, and one below it from there on; any
+            other one below the study's folder from there, and else by its last name. With `report: {paths: whole}`
+            nothing is changed.
+    """
+    if config.get("report", {}).get("paths") == "whole":
+        return value
+    roots = sorted((text for text in _texts(config) if text.startswith("/")), key=len, reverse=True)
+    here = Path.cwd().as_posix()
+
+    def shown(found: re.Match[str]) -> str:
+        path = PurePosixPath(found[0])
+        root = next((root for root in roots if path.is_relative_to(root)), None)
+        if path.is_relative_to(here):
+            return path.relative_to(here).as_posix()
+        return path.name if root is None else PurePosixPath(PurePosixPath(root).name, path.relative_to(root)).as_posix()
+
+    def inside(value: Any) -> Any:
+        if isinstance(value, str):
+            return _ABSOLUTE.sub(shown, value)
+        if isinstance(value, Mapping):
+            return {inside(key): inside(each) for key, each in value.items()}
+        return (
+            type(value)(map(inside, value))
+            if isinstance(value, list | tuple) and type(value) in (list, tuple)
+            else value
+        )
+
+    changed: T = inside(value)
+    return changed
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping | list):
+        for each in value.values() if isinstance(value, Mapping) else value:
+            yield from _texts(each)
 
 
 def _is_resource(path: str) -> bool:
