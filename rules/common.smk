@@ -22,7 +22,7 @@ sys.path[:0] = PACKAGES
 os.environ |= {"PYTHONPATH": os.pathsep.join([*PACKAGES, os.getenv("PYTHONPATH", "")]).rstrip(os.pathsep)}
 
 from prasanga.base.config import complete, config_of, read_config, read_schema, with_places
-from prasanga.base.places import link_installation, link_store, place
+from prasanga.base.places import link_installation, link_store, place, require_folders
 from prasanga.embeddings.shards import require_shards
 from prasanga.base.errors import InputError
 from prasanga.plan.inputs import require_scores
@@ -53,6 +53,8 @@ def readable(function, *arguments):
 CONFIGS = workflow.overwrite_configfiles
 if not CONFIGS and not workflow.modifier.skip_configfile:
     CONFIGS = [str(readable(config_of, "."))]
+    if workflow.is_main_process:
+        readable(read_config, CONFIGS[0])  # Snakemake's own reader says less of what is wrong
 
     configfile: CONFIGS[0]
 
@@ -61,6 +63,7 @@ if not CONFIGS and not workflow.modifier.skip_configfile:
 if workflow.is_main_process:
     for file in CONFIGS:
         readable(read_config, file)
+    readable(require_folders)
     readable(link_installation, INSTALLATION)
     readable(link_store, os.getenv("PRASANGA_STORE", ""))
 

@@ -29,6 +29,7 @@ _STORES = {"results/store": "vectors", "results/likelihoods/kept": "scores"}
 _ABSOLUTE = re.compile(r"""(?:^|(?<=["']))/[^"'\\\n]+""")
 """An absolute path, by itself or in quotation marks."""
 T = TypeVar("T")
+_WRITTEN = (".snakemake", "results", "logs", "benchmarks")
 NAMED = re.compile(
     rf"""(?<=["'])(?<!'source': ')(?:(?:{re.escape(SHIPPED)}|{re.escape(_MERGED)})/)?{_RESOURCES}/[^"'\\]+"""
 )
@@ -89,6 +90,23 @@ def link_store(store: str) -> None:
                 f"{folder}: this store cannot be used ({error.strerror}). Name another folder: `--store`, or the"
                 " variable PRASANGA_STORE."
             ) from None
+
+
+def require_folders() -> None:
+    """Refuse files and links to nowhere in place of the folders that a run writes in.
+
+    Raises:
+        InputError: with the name, and what to do.
+    """
+    for name in (*_WRITTEN, *_STORES):
+        path = Path(name)
+        if path.is_symlink() and not path.exists():
+            raise InputError(
+                f"{name} is a link to {str(path.readlink())!r}, which is not there (any more). Restore that folder, or"
+                f" take the link away (`rm {name}`): what it held is computed again."
+            )
+        if path.exists() and not path.is_dir():
+            raise InputError(f"{name} is a file, and a study keeps a folder of that name. Move it, or rename it.")
 
 
 def place(path: str) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from prasanga.base.config import require_names_apart
+from prasanga.base.documents import digest_of
 from prasanga.lexicon.categories import (
     chosen_categories,
     read_categories,
@@ -27,6 +28,7 @@ from prasanga.plan.models import (
     kind_at_hand,
     megabytes_of,
     require_encoder,
+    require_free_names,
     require_places,
     require_stage,
     scored_models,
@@ -41,6 +43,7 @@ from prasanga.sentences.files import Shard, find_shards, require_apart, update_m
 CACHE = ".snakemake/prasanga"
 """Where plans keep what they need again, beside Snakemake's own notes; deleting it costs a second."""
 
+_LONGEST_NAME = 120
 Models = dict[str, dict[str, Any]]
 Categories = dict[str, Any]
 
@@ -104,6 +107,7 @@ class Study:
         self._choose_lengths()
         self._choose_words()
         self._choose_buckets()
+        require_free_names("pairs.sets", self.sets, (".oddities",), ("statistics",))
         for name, settings in self.sets.items():
             require_layout(settings["layout"], f"pairs.sets.{name}.layout")
         self.warnings: list[str] = []
@@ -136,7 +140,10 @@ class Study:
     @property
     def drawn(self) -> str:
         """Return the first output of `draw_samples`: another one for other lengths or another number of buckets."""
-        return f"results/samples/{'-'.join(self.labels)}.of{len(self.buckets)}.json"
+        lengths = "-".join(self.labels)
+        if len(lengths) > _LONGEST_NAME:  # a file's name has at most 255 bytes
+            lengths = f"{len(self.labels)}-lengths-{digest_of(list(self.labels))}"
+        return f"results/samples/{lengths}.of{len(self.buckets)}.json"
 
     def asks_for(self, method: str) -> bool:
         """Return whether the study asks for estimates of a method."""

@@ -337,7 +337,7 @@ def result_files(folder: Path) -> Iterator[Path]:
         folders[:] = sorted(name for name in folders if (*inside, name) not in _KEPT and not name.startswith("."))
         names = [name for name in names if inside or name not in (LEDGER, MANIFEST, CONFIG)]
         for name in sorted(names):
-            if not name.startswith("."):
+            if not name.startswith(".") and _is_text(name):  # no rule has a name that is no text
                 yield Path(parent, name)
 
 
@@ -587,6 +587,13 @@ def is_note(value: Any) -> bool:
         and all(isinstance(text, str) for text in [*inputs, *checksums.values()])
         and all(_is_time(value.get(key) or 0.0) for key in ("starttime", "endtime"))
     )
+
+
+def _is_text(name: str) -> bool:
+    try:
+        return bool(name.encode())
+    except UnicodeEncodeError:  # not UTF-8 on the disk
+        return False
 
 
 def _is_time(value: Any) -> bool:

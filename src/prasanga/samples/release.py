@@ -230,7 +230,7 @@ def _table(tallies: Mapping[Text, Tally]) -> list[str]:
     for text, tally in tallies.items():
         cells = [
             escape_markdown(text.title),
-            escape_markdown(text.files),
+            f"`{text.files}`" if re.fullmatch(r"[\w./* -]+", text.files) else escape_markdown(text.files),
             escape_markdown(text.licence or "none named"),
             f"{tally.contexts:,}",
             f"{len(tally.stimuli):,}",

@@ -377,21 +377,21 @@ def _is_dataset(folder: Path) -> bool:
     return marked and any(folder.glob("data*.arrow"))
 
 
-def _files_of_dataset(folder: Path) -> list[str]:
+def _files_of_dataset(folder: Path, *, is_split: bool = False) -> list[str]:
     """List the Arrow files of a data set, relative to the folder, in the order in which they follow each other."""
-    if (folder / "dataset_dict.json").is_file():
-        splits = _json(folder / "dataset_dict.json", "splits")
-        return [f"{split}/{name}" for split in splits for name in _files_of_dataset(folder / str(split))]
+    if (folder / "dataset_dict.json").is_file() and not is_split:
+        splits = _names_in(folder / "dataset_dict.json", "splits")
+        return [f"{name}/{file}" for name in splits for file in _files_of_dataset(folder / name, is_split=True)]
     state = folder / "state.json"
     if not state.is_file():
         names = sorted(path.name for path in folder.glob("data*.arrow"))
     else:
-        if _json(state, "_indices_data_files", required=False):
+        if _names_in(state, "_indices_data_files", required=False):
             raise InputError(
                 f"{state}: this data set is a selection from its files (`_indices_data_files`). Save it with"
                 " `dataset.flatten_indices().save_to_disk(...)`, so that the files hold what it consists of."
             )
-        names = [str(file["filename"]) for file in _json(state, "_data_files")]
+        names = _names_in(state, "_data_files")
     missing = [name for name in names if not (folder / name).is_file()]
     if missing or not names:
         raise InputError(
@@ -401,16 +401,22 @@ def _files_of_dataset(folder: Path) -> list[str]:
     return names
 
 
-def _json(path: Path, key: str, *, required: bool = True) -> list[Any]:
+def _names_in(path: Path, key: str, *, required: bool = True) -> list[str]:
+    """Return the names under a key, texts or mappings with a `filename`: of files and folders beside the file."""
     try:
         value = json.loads(path.read_text(encoding="utf-8"))
-        part = value[key] if required else value.get(key)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        named = (value[key] if required else value.get(key)) or []
+        names = [each["filename"] if isinstance(each, dict) else each for each in named]
+        if not isinstance(named, list) or any(
+            not isinstance(name, str) or "/" in name or name in ("", ".", "..") for name in names
+        ):
+            raise ValueError(f"{key} holds something else than names of files and folders beside it")
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise InputError(
             f"{path}: cannot be read as what the library datasets writes ({type(error).__name__}: {reason(error)})."
             " Save the data set again, or name its files by a pattern such as `folder/*.arrow`."
         ) from None
-    return list(part or [])
+    return names
 
 
 # ---- names

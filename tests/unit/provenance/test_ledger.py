@@ -260,3 +260,10 @@ def test_a_time_that_no_date_has_is_told(study: Path) -> None:
         with pytest.raises(InputError, match=r"its time is of no year .*\. Write `touch "):
             synchronize(copied)
         assert (copied / "results" / LEDGER).read_text() == before
+
+
+def test_a_file_whose_name_is_no_text_is_no_result(study: Path) -> None:
+    (study / "results" / os.fsdecode(b"a\xff.csv")).write_text("1\n")
+    done = synchronize(study)
+    assert (done.restored, done.unknown) == (0, 0)
+    assert list(read_ledger(study / "results" / LEDGER).entries) == [KEY]

@@ -283,8 +283,26 @@ def test_damaged_data_sets(corpus: Path) -> None:
     write(folder / "state.json", "{")
     with pytest.raises(InputError, match=r"state\.json: cannot be read as what the library datasets writes"):
         sources(corpus, "wiki")
+    for state in (5, [], "x", None, [{}], [None], [5], [{"filename": 5}], [{"filename": "../a"}], [{"filename": "/a"}]):
+        dataset(folder, ["data-00000-of-00002.arrow"], _data_files=state)
+        if state:
+            with pytest.raises(InputError, match=r"state\.json: cannot be read as what the library datasets writes"):
+                sources(corpus, "wiki")
+    write(folder / "state.json", "[" * 100_000)
+    with pytest.raises(InputError, match=r"state\.json: cannot be read as what the library datasets writes"):
+        sources(corpus, "wiki")
     dataset(folder, ["data-00000-of-00002.arrow"], _indices_data_files=[{"filename": "indices.arrow"}])
     with pytest.raises(InputError, match="flatten_indices"):
+        sources(corpus, "wiki")
+
+
+@pytest.mark.parametrize(
+    "splits", [5, "x", [5], [["a"]], [None], ["."], [".."], ["../news"], ["/etc"], {"a": 1}, ["a/b"]]
+)
+def test_odd_splits_of_data_sets(corpus: Path, splits: object) -> None:
+    folder = dataset(corpus / "wiki", ["data-00000-of-00001.arrow"])
+    write(folder / "dataset_dict.json", json.dumps({"splits": splits}))
+    with pytest.raises(InputError, match=r"wiki/dataset_dict\.json: cannot be read as what"):
         sources(corpus, "wiki")
 
 
