@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import sys
 from functools import cache, partial
 from pathlib import Path
@@ -21,7 +22,7 @@ sys.path[:0] = PACKAGES
 os.environ |= {"PYTHONPATH": os.pathsep.join([*PACKAGES, os.getenv("PYTHONPATH", "")]).rstrip(os.pathsep)}
 
 from prasanga.base.config import complete, config_of, read_config, read_schema, with_places
-from prasanga.base.places import link_installation, link_store, place
+from prasanga.base.places import link_installation, link_store, place, require_folders
 from prasanga.embeddings.shards import require_shards
 from prasanga.base.errors import InputError
 from prasanga.plan.inputs import require_scores
@@ -52,6 +53,8 @@ def readable(function, *arguments):
 CONFIGS = workflow.overwrite_configfiles
 if not CONFIGS and not workflow.modifier.skip_configfile:
     CONFIGS = [str(readable(config_of, "."))]
+    if workflow.is_main_process:
+        readable(read_config, CONFIGS[0])  # Snakemake's own reader says less of what is wrong
 
     configfile: CONFIGS[0]
 
@@ -60,6 +63,7 @@ if not CONFIGS and not workflow.modifier.skip_configfile:
 if workflow.is_main_process:
     for file in CONFIGS:
         readable(read_config, file)
+    readable(require_folders)
     readable(link_installation, INSTALLATION)
     readable(link_store, os.getenv("PRASANGA_STORE", ""))
 
@@ -122,7 +126,7 @@ if FROM_RESULTS and not CHECKED:
 if not (STUDY.computed or FROM_RESULTS):
     readable(require_shards, SETTINGS.cached_lists(), SETTINGS.dispensable_lists())
     readable(require_scores, SETTINGS.cached_scores())
-for sentence in FILES.missing:
+for sentence in [*STUDY.warnings, *FILES.missing]:
     warn(sentence)
 
 
@@ -257,7 +261,7 @@ def require_writable_results():
         if not os.access(folder, os.W_OK | os.X_OK):
             raise WorkflowError(
                 f"{folder}: you may not write there, and jobs write results there. Let yourself write"
-                f" (`chmod u+rwx {folder}`), or have it made yours, and run again: what is done is not done twice."
+                f" (`chmod u+rwx {shlex.quote(str(folder))}`), or have it made yours, and run again: what is done is not done twice."
             )
 
 

@@ -127,7 +127,7 @@ rule write_page:
         figures=expand("results/report/figures/{name}.svg", name=FIGURES),
         files=BESIDE,
     output:
-        in_report("results/report/index.html", "page", "Page", page=config["title"]),
+        in_report("results/report/index.html", "page", "Page", page="all results"),
     log:
         "logs/report/page.log",
     benchmark:

@@ -11,7 +11,6 @@ middle. What is recognized is taken; everything else is kept with the reason, so
 from __future__ import annotations
 
 import logging
-import unicodedata
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -22,6 +21,7 @@ import regex
 
 from prasanga.base.errors import InputError
 from prasanga.base.seeds import seed_of
+from prasanga.text.words import unicode_form
 from prasanga_construction.building import Sentence
 from prasanga_construction.distance import find_terms
 from prasanga_construction.identities import Axis, Identities, Term
@@ -314,7 +314,7 @@ def _items(answer: str, *, prose: bool) -> list[tuple[str, bool]]:
     Where some are marked, only those are. Where none is, each is, if `prose` is wanted; else a line of one word is,
     or of words between commas, and "I cannot say" is none.
     """
-    text = unicodedata.normalize("NFC", answer)
+    text = unicode_form("NFC", answer)
     lines = [part.strip() for line in text.splitlines() for part in _INLINE.split(line) if part.strip()]
     marked = [_MARKER.match(line) for line in lines]
     bare = [line[match.end() :].strip() if match else line for line, match in zip(lines, marked, strict=True)]
@@ -355,4 +355,4 @@ def _in_script(text: str, language: str) -> bool:
 
 
 def _folded(text: str) -> str:
-    return " ".join(unicodedata.normalize("NFC", text).casefold().strip(_QUOTES + _ENDS).split())
+    return " ".join(unicode_form("NFC", text).casefold().strip(_QUOTES + _ENDS).split())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,7 @@ import polars as pl
 
 from prasanga.base.documents import guarded, unguarded_text
 from prasanga.base.errors import InputError
+from prasanga.text.words import unicode_form
 
 _DIGITS = 18  # of a number that 64 bits hold in any case
 
@@ -75,7 +75,7 @@ def read_rows(path: str | Path, *, what: str, may_be_empty: bool = False) -> lis
     try:
         for cells in lines:
             place, begin = f"{path}, line {begin}", lines.line_num + 1
-            cells = [unguarded_text(unicodedata.normalize("NFC", cell).strip()) for cell in cells]
+            cells = [unguarded_text(unicode_form("NFC", cell).strip()) for cell in cells]
             if not any(cells):
                 continue
             if not header:
@@ -176,4 +176,4 @@ def _header(path: Path, cells: list[str]) -> list[str]:
 
 
 def _plain(text: str) -> str:
-    return " ".join(unicodedata.normalize("NFC", text).split())
+    return " ".join(unicode_form("NFC", text).split())

@@ -595,6 +595,16 @@ def test_markup_that_gets_into_the_page_does_not_run(open_page: OpenPage, page_f
     open_page.problems.clear()
 
 
+@pytest.mark.parametrize("address", ["#%", "#%E0%A4%A", "#%ff", "#\ud800", "#"])
+def test_an_address_that_is_none(open_page: OpenPage, page_file: Path, address: str) -> None:
+    page = open_page(page_file)
+    page.evaluate("address => { location.hash = address; }", address)
+    page.reload()
+    page.wait_for_timeout(200)
+    assert page.locator("#card").count() == 1
+    assert open_page.problems == []
+
+
 @pytest.mark.parametrize("weight", [400, 700])
 def test_bangla_is_shaped_as_harfbuzz_shapes_it(open_page: OpenPage, page_file: Path, weight: int) -> None:
     page = open_page(page_file)

@@ -7,8 +7,10 @@ import gzip
 import io
 import json
 import lzma
+import resource
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pyarrow as pa
@@ -22,6 +24,7 @@ from prasanga.base.errors import InputError
 from prasanga.lexicon.model import Lexicon, Stimulus, SurfaceForm
 from prasanga.sentences import Shard, find_shards
 from prasanga.sentences import corpus as limits
+from prasanga.sentences.columns import arrow_texts, parquet_texts
 from prasanga.sentences.corpus import open_decompressed
 from prasanga.sentences.extraction import extract_shard
 from prasanga.sentences.passages import ExtractionReport
@@ -313,3 +316,91 @@ def test_cut_or_damaged_archives(tmp_path: Path, ending: str) -> None:
         path.write_bytes(data)
         with pytest.raises(InputError, match=r"a\.txt\."):
             extracted(path)
+
+
+# ---- columns that come to more than they are
+
+
+@contextmanager
+def little_memory() -> Iterator[None]:
+    """At most 400 MB more than the process has."""
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (size + 400_000_000, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, before)
+
+
+def arrow(path: Path, table: pa.Table, is_file: bool, compression: str | None = "zstd") -> Path:
+    opened = ipc.new_file if is_file else ipc.new_stream
+    with opened(path, table.schema, options=ipc.IpcWriteOptions(compression=compression)) as writer:
+        writer.write_table(table)
+    return path
+
+
+LONG = "ফ" * 1_500_000
+NAMED = pa.DictionaryArray.from_arrays(pa.array([0] * 256, pa.int8()), pa.array([LONG]))
+ONE_VIEW = pa.array([LONG], pa.string_view()).buffers()
+VIEWS = pa.Array.from_buffers(
+    pa.string_view(), 256, [None, pa.py_buffer(ONE_VIEW[1].to_pybytes()[:16] * 256), *ONE_VIEW[2:]]
+)
+
+
+@pytest.mark.parametrize("is_file", [True, False])
+@pytest.mark.parametrize("column", [NAMED, VIEWS], ids=["dictionary", "views"])
+def test_a_long_text_that_many_rows_name(tmp_path: Path, is_file: bool, column: pa.Array) -> None:
+    path = arrow(tmp_path / "a.arrow", pa.table({"text": column}), is_file)
+    with little_memory(), pytest.raises(InputError, match=r"a\.arrow: reading stopped at byte \d+.*archive bomb"):
+        extracted(path, "dataset")
+
+
+def test_a_long_text_that_many_rows_of_parquet_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "HARMLESS", 100_000_000)
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"text": NAMED}), path, compression="zstd")
+    with little_memory(), pytest.raises(InputError, match=r"a\.parquet: reading stopped at byte \d+.*archive bomb"):
+        extracted(path, "parquet")
+
+
+@pytest.mark.parametrize("is_file", [True, False])
+@pytest.mark.parametrize("nested", [False, True])
+def test_another_column_that_inflates(tmp_path: Path, is_file: bool, nested: bool) -> None:
+    """The text is harmless, and is read; what the other column comes to is counted, and not allocated."""
+    for size in (1_000_000, 700_000_000):
+        other = pa.array([b"\0" * size], pa.large_binary())
+        column = pa.StructArray.from_arrays([other], ["a"]) if nested else other
+        path = arrow(tmp_path / "a.arrow", pa.table({"other": column, "text": ["ফুল।"]}), is_file)
+        assert path.stat().st_size < 60_000
+        del other, column
+        if size == 1_000_000:
+            assert extracted(path, "dataset") == 1
+        else:
+            with little_memory(), pytest.raises(InputError, match="archive bomb"):
+                extracted(path, "dataset")
+
+
+@pytest.mark.parametrize("is_file", [True, False])
+def test_a_batch_that_is_too_large_for_any_memory(
+    tmp_path: Path, is_file: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("prasanga.sentences.columns._LARGEST_BATCH", 1_000_000)
+    path = arrow(tmp_path / "a.arrow", pa.table({"text": ["a" * 1_500_000]}), is_file)
+    with pytest.raises(InputError, match=r"read as Arrow \(a batch that comes to 15000\d\d bytes, of at most"):
+        extracted(path, "dataset", inflation=10**6)
+
+
+@pytest.mark.parametrize("is_file", [True, False])
+@pytest.mark.parametrize("compression", [None, "zstd", "lz4"])
+def test_columns_of_every_kind_of_text_are_read(tmp_path: Path, is_file: bool, compression: str | None) -> None:
+    texts = ["ফুল।", None, "", "একটি ফুল।", "ফুল।"] * 300
+    for kind in (pa.string(), pa.large_string(), pa.string_view(), pa.dictionary(pa.int32(), pa.string())):
+        column = pa.array(texts, pa.string()).cast(kind) if pa.types.is_dictionary(kind) else pa.array(texts, kind)
+        table = pa.table({"n": range(len(texts)), "text": column, "list": [[1, 2]] * len(texts)})
+        path = arrow(tmp_path / "a.arrow", pa.concat_tables([table, table.slice(3, 7)]), is_file, compression)
+        read = list(arrow_texts(path, "text"))
+        assert read == [*texts, *texts[3:10]]
+        if kind != pa.string_view():
+            pq.write_table(table, tmp_path / "a.parquet", row_group_size=700)
+            assert list(parquet_texts(tmp_path / "a.parquet", "text")) == texts

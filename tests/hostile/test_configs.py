@@ -92,6 +92,24 @@ def test_a_key_may_lead_where_the_config_says_so(key: str) -> None:
         assert "leads out" in refused({"outside": ["../shared"], **PATHS[key](path)})
 
 
+@pytest.mark.parametrize("key", [*sorted(PATHS), "corpus.texts.0.files"])
+def test_no_path_has_what_snakemake_would_fill_in(key: str) -> None:
+    paths = {**PATHS, "corpus.texts.0.files": lambda path: {"corpus": {"texts": [{"files": path}]}}}
+    for path in ("pp{set}.csv", "a/{model}/b", "{", "a}", "/data/{x,.*}.txt"):
+        message = refused(paths[key](path))
+        assert f"`{key}` is {path!r}, and Snakemake would take what stands in braces" in message
+        assert "Rename the file or folder without" in message
+
+
+@pytest.mark.parametrize("end", ["</script>", "</SCRIPT ", "<!-- <script>"])
+def test_nothing_ends_the_script_that_holds_it(end: str) -> None:
+    """Snakemake's own report has the settings of all jobs in a script."""
+    for config in ({"title": f"a {end}"}, {"corpus": {"texts": [{"files": end}]}}, {"replacements": {end: "x"}}):
+        assert f"has '{end.split()[0].rstrip('>')}', which would end the part of Snakemake's own report" in refused(
+            config
+        )
+
+
 def test_every_path_of_the_schema_is_one_of_these() -> None:
     """A key for a path that is added without `format: path` would not be looked at."""
 

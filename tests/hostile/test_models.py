@@ -199,10 +199,24 @@ def test_code_of_another_repository_is_not_run_even_where_code_may(model: Path, 
     assert not canary.exists()
 
 
-@pytest.mark.parametrize("key", ["attn_implementation", "_attn_implementation", "experts_implementation"])
+KEYS = ["attn_implementation", "_attn_implementation", "_attn_implementation_internal", "experts_implementation"]
+
+
+@pytest.mark.parametrize("key", [*KEYS, "kernel_config"])
 @pytest.mark.parametrize("nested", [False, True])
-def test_compiled_code_of_the_hub_is_not_fetched(model: Path, key: str, nested: bool) -> None:
-    rewrite(model / "config.json", **({"text_config": {key: "evil/kernel"}} if nested else {key: "evil/kernel"}))
+@pytest.mark.parametrize(
+    "value",
+    [
+        "evil/kernel",
+        {"": "evil/kernel"},
+        {"text_config": {"a": "evil/kernel"}},
+        ["sdpa", ["evil/kernel"]],
+        {"evil/kernel": 1},
+    ],
+    ids=str,
+)
+def test_compiled_code_of_the_hub_is_not_fetched(model: Path, key: str, nested: bool, value: object) -> None:
+    rewrite(model / "config.json", **({"text_config": {key: value}} if nested else {key: value}))
     message = refused(model)
     assert "compiled code" in message
     assert "'evil/kernel'" in message

@@ -3,24 +3,37 @@
 from __future__ import annotations
 
 import csv
+import html
 import io
+import json
+import re
+import shlex
 import unicodedata
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import docutils.core
+import jinja2
 import polars as pl
 import pyarrow as pa
 import pytest
 from hostile_inputs import SURROGATES, TEXTS
 from matplotlib.figure import Figure
+from report_pages import CONFIG, audit, estimates
 
-from prasanga.base.documents import guarded, guarded_text, to_tsv, unguarded_text
+from prasanga.base.documents import escape_markdown, guarded, guarded_text, to_tsv, unguarded_text
 from prasanga.base.errors import InputError, printable
-from prasanga.report.cards import escape
+from prasanga.models.hub import download_command
+from prasanga.report.cards import CorpusFile, data_card, escape, methods_card
 from prasanga.report.figures.saving import save_figure
-from prasanga.report.sheet import Row, Sheet, escape_latex, escape_markdown, sheet_to_csv
+from prasanga.report.page import render_page
+from prasanga.report.sheet import Row, Sheet, escape_latex, sheet_to_csv
+from prasanga.report.study import AuditTables, EmbeddingFiles, Results
+from prasanga.report.summary import study_summary, to_json
+from prasanga.samples.release import Tally, Text, datasheet, sources_page
 from prasanga_construction.annotation import sheet_csv
 from prasanga_construction.sheets import read_rows
 from prasanga_construction.tuples import BiasTuple
@@ -120,6 +133,104 @@ def test_messages_are_printable(texts: Sequence[str]) -> None:
         assert len(said) <= 21_000
 
 
+@pytest.mark.parametrize("text", [text for text in TEXTS if 0 < len(text.strip()) < 100])
+def test_a_release_has_no_markup_but_its_own(text: str) -> None:
+    tallies = {Text(text, text, text): Tally(3, {"a"}), Text(text, text, None, supplement=True): Tally(1, {"b"})}
+    plain = {Text("f", "t", "l"): Tally(3, {"a"}), Text("f", "t", None, supplement=True): Tally(1, {"b"})}
+    pages = [(datasheet(text, tallies), datasheet("t", plain))]
+    settings = {"categories": [text, "a\n```\n<script>"]}
+    pages += [
+        (
+            sources_page(tallies, made={"study": text}, settings=settings),
+            sources_page(plain, made={"study": "s"}, settings={}),
+        )
+    ]
+    for page, ordinary in pages:
+        outside = page.split("\n````yaml")[0]
+        for mark in ("\n#", "\n- ", "<", "](", "**", "__", "\n|"):
+            bare = re.sub(r"\\\\|\\[|*_`<\[\]]", "", outside)
+            assert bare.count(mark) <= ordinary.split("\n```yaml")[0].count(mark), mark
+
+
+def disclosed(tmp_path: Path, paths: str) -> list[str]:
+    """The page, the summary and the cards of a study whose files lie in folders of the machine."""
+    home = "/home/somebody/hidden"
+    config: Any = {
+        **CONFIG,
+        "report": {**CONFIG["report"], "paths": paths},
+        "models": {"a": {"path": f"{home}/models/bert_base"}},
+        "corpus": {
+            **CONFIG["corpus"],
+            "root": f"{home}/texts",
+            "texts": [{"files": f"{home}/more/*.txt", "title": None}],
+        },
+        "lexicon": {**CONFIG["lexicon"], "stimuli": f"{home}/words/bn"},
+        "pairs": {**CONFIG["pairs"], "sets": {"p": {"path": f"{home}/pairs.csv", "layout": "auto", "languages": None}}},
+        "static": {**CONFIG["static"], "vectors": {"v": {"path": f"{tmp_path}/vectors.bin", "format": "auto"}}},
+    }
+    inputs = {f"{home}/words/bn/sets/a.yaml": "0" * 64, f"{home}/pairs.csv": "1" * 64, f"{home}/other": "2" * 64}
+    studied = {"a": {"family": "a", "layer": -1, "path": f"{home}/models/bert_base"}}
+    report = {"identity": {"sha256": "3" * 64}, "kind": "encoder"}
+    results = Results(
+        ceat=estimates(),
+        audit=replaced(audit(), f"{home}/more/a.txt"),
+        embeddings=EmbeddingFiles(studied, {}, {"a": report}, {}, {}, {}),
+    )
+    record = {"inputs": json.dumps(inputs), "stage": "lexicon"}
+    summary = study_summary(config=config, results=results, made_from={}, records=[record])
+    corpus = [CorpusFile(f"{home}/texts/news/a.txt", "4" * 32, ["a"])]
+    return [
+        render_page(config=config, results=results, made_from={}),
+        to_json(summary),
+        methods_card(config=config, summary=summary),
+        data_card(config=config, summary=summary, results=results, corpus=corpus),
+    ]
+
+
+def replaced(tables: AuditTables, source: str) -> AuditTables:
+    of_file = {"forms": tables.forms.with_columns(source=pl.lit(source))}
+    return tables._replace(**of_file, concordance=tables.concordance.with_columns(source=pl.lit(source)))
+
+
+def test_what_is_sent_to_others_names_no_folder_of_the_machine(tmp_path: Path) -> None:
+    told = disclosed(tmp_path, "names")
+    for text in told:
+        assert not [folder for folder in ("/home", "somebody/", str(tmp_path)) if folder in text]
+    page, summary, _, data = told
+    assert "bert_base" in page
+    assert json.loads(summary)["sources"] == {"bn/sets/a.yaml": "0" * 64, "pairs.csv": "1" * 64, "other": "2" * 64}
+    assert json.loads(summary)["models"][0]["source"] == "bert_base"
+    for name in ("texts/news/a.txt", "bn/sets/a.yaml", "1" * 64):
+        assert name in data.replace("\\", "")
+    assert all("/home/somebody/hidden" in text for text in disclosed(tmp_path, "whole"))
+
+
+@pytest.mark.parametrize("revision", ["; rm -rf ~ #", "$(id)", "a b", "--help", "`id`", "a'b"])
+def test_a_command_to_paste_runs_nothing_else(revision: str) -> None:
+    assert shlex.split(download_command("o/n", revision)) == ["hf", "download", "o/n", "--revision", revision]
+    assert shlex.split(download_command(revision, None)) == ["hf", "download", revision]
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        *(text for text in TEXTS if len(text) < 100 and text.isprintable() and text.strip()),
+        ".. raw:: html\n\n   <script>alert(1)</script>\n",
+        "x\n\n.. include:: /etc/hostname\n",
+        "a_ `b`__ |c| [1]_ :raw-html:`<b>` *d* **e** ``f`` {page} {{ 1 }} _`g` h\\ i\u2028.. j",
+        "ফুলের ক্ষতি — <b>",
+    ],
+)
+def test_a_title_is_plain_text_in_snakemakes_report(title: str) -> None:
+    source = (Path(__file__).parents[2] / "workflow/report/workflow.rst").read_text(encoding="utf-8")
+    filled = jinja2.Environment().from_string(source).render(snakemake={"config": {"title": title, "study": "a_b"}})
+    body = docutils.core.publish_parts(filled, writer="html")["html_body"]
+    paragraphs = [" ".join(re.sub("<[^>]*>", "", each).split()) for each in re.findall("<p>(.*?)</p>", body, re.DOTALL)]
+    assert html.unescape(paragraphs[1]) == f"Study: {' '.join(title.split())} (a_b)."
+    assert len(paragraphs) == 3
+    assert body.count("<a ") == body.count("system-message") == 0
+
+
 @pytest.mark.parametrize("ending", [".svg", ".pdf", ".png"])
 def test_figures_with_any_label(tmp_path: Path, ending: str) -> None:
     figure = Figure((2, 2))
@@ -136,3 +247,12 @@ def test_figures_with_any_label(tmp_path: Path, ending: str) -> None:
     if ending == ".pdf":
         assert data.startswith(b"%PDF")
         assert data.rstrip().endswith(b"%%EOF")
+
+
+def test_every_script_guards_its_tables_for_spreadsheets() -> None:
+    scripts = sorted((Path(__file__).parents[2] / "workflow/scripts").glob("*.py"))
+    written = [
+        line for path in scripts for line in path.read_text(encoding="utf-8").splitlines() if "write_csv(" in line
+    ]
+    assert len(written) == 5
+    assert [line for line in written if "guarded(" not in line] == []

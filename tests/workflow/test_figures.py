@@ -64,10 +64,12 @@ def test_a_run_writes_the_page_with_what_lies_beside_it(finished: Study, project
 
 
 def test_snakemakes_own_report_has_figures_and_captions(study: Study, tmp_path: Path) -> None:
+    study.configure({"title": "A {model} of *ours*\n\n.. raw:: html\n\n   <img src=x>\n"})
     study.run("--report", str(tmp_path / "report.html"))
     report = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "after Figure 1 of" in report
     assert "effect size against context length" in report
+    assert "A {model} of *ours* .. raw:: html &lt;img src=x&gt; (demo)" in report
 
 
 def test_of_an_unfinished_study_is_shown_what_is_there(study: Study, no_torch: dict[str, str]) -> None:

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from prasanga.base.documents import guarded
 from prasanga.base.logs import log_to
 from prasanga.base.parquet import read_frame, write_table, write_text
 from prasanga.pairs import statistics
@@ -19,4 +20,4 @@ table = pl.concat(
 )
 made_from = describe("pairs", script=__file__, inputs=snakemake.input, settings={"sets": snakemake.params.sets})
 write_table(snakemake.output.parquet, table.to_arrow(), made_from)
-write_text(snakemake.output.csv, table.write_csv(line_terminator="\n"))
+write_text(snakemake.output.csv, guarded(table).write_csv(line_terminator="\n"))

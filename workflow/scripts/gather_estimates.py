@@ -2,10 +2,12 @@
 
 from typing import TYPE_CHECKING
 
+import polars as pl
 import pyarrow as pa
 import pyarrow.csv
 
 from prasanga.associations.corrections import gather
+from prasanga.base.documents import guarded
 from prasanga.base.logs import log_to
 from prasanga.base.parquet import read_table, replacing, require_equal, write_table
 from prasanga.provenance import describe
@@ -25,4 +27,4 @@ made_from = describe("associations", script=__file__, inputs=snakemake.input)
 write_table(snakemake.output.parquet, table, made_from)
 write_table(snakemake.output.words, pa.concat_tables(plain[path] for path in snakemake.input.words), made_from)
 with replacing(snakemake.output.csv) as temporary:
-    pyarrow.csv.write_csv(table, temporary)
+    pyarrow.csv.write_csv(guarded(pl.DataFrame(table)).to_arrow(), temporary)

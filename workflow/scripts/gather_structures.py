@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from prasanga.base.documents import guarded
 from prasanga.base.logs import log_to
 from prasanga.base.parquet import read_frame, replacing, require_equal, write_table
 from prasanga.likelihoods.spread import compare_structures, gather_traits, spread_by_structure
@@ -30,4 +31,4 @@ tables = {
 for name, table in tables.items():
     write_table(snakemake.output[name], table.to_arrow(), made_from)
 with replacing(snakemake.output.csv) as temporary:
-    spread.write_csv(temporary)
+    guarded(spread).write_csv(temporary)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from prasanga.base.documents import guarded
 from prasanga.base.logs import log_to
 from prasanga.base.parquet import require_equal, write_table, write_text
 from prasanga.likelihoods.bias import bias_percentage, pair_differences, read_scores
@@ -30,4 +31,4 @@ made_from = describe(
 )
 write_table(snakemake.output.percentages, bias.to_arrow(), made_from)
 write_table(snakemake.output.differences, pair_differences(scores, controls).to_arrow(), made_from)
-write_text(snakemake.output.csv, bias.write_csv(line_terminator="\n"))
+write_text(snakemake.output.csv, guarded(bias).write_csv(line_terminator="\n"))

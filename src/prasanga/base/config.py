@@ -49,6 +49,11 @@ def path_problems(config: Mapping[str, Any], schema: Mapping[str, Any]) -> Itera
                 f"`{place}` is {path[:40]!r} and so on, which no file can be called: a name has at most {_LONGEST_NAME}"
                 f" bytes, a path {_LONGEST_PATH}. Write the path of one file or folder."
             )
+        elif "{" in path or "}" in path:
+            yield (
+                f"`{place}` is {path!r}, and Snakemake would take what stands in braces for a part that it fills in."
+                " Rename the file or folder without `{` and `}`, and write the new name."
+            )
         elif kind == "pattern":
             if ".." in PurePosixPath(path).parts:
                 yield (
@@ -128,6 +133,8 @@ _MULTILINE = frozenset("\n\t")
 # Marks that turn the order of a line around; those within a word (U+200C to U+200F) are text.
 _REORDERING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
+_END_OF_SCRIPT = re.compile(r"</script|<!--", re.IGNORECASE)
+
 
 def implausible_values(config: Mapping[Any, Any]) -> Iterator[str]:
     """Yield what no key of a config may hold, one sentence each; the caller need not have looked at anything before.
@@ -187,6 +194,12 @@ def _scalar_problems(place: str, value: object) -> Iterator[str]:
 def _text_problems(what: str, text: str, allowed: frozenset[str]) -> Iterator[str]:
     if len(text) > LONGEST:
         yield f"{what} has {len(text)} characters; at most {LONGEST} are read. Write less."
+        return
+    if found := _END_OF_SCRIPT.search(text):
+        yield (
+            f"{what} has {found[0]!r}, which would end the part of Snakemake's own report that holds it, so that a"
+            " browser runs what follows. Take it out."
+        )
         return
     for place, character in enumerate(text):
         if (unicodedata.category(character) in ("Cc", "Cs") and character not in allowed) or character in _REORDERING:

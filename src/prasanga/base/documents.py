@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 import pyarrow as pa
 
-from prasanga.base.errors import InputError, reason
+from prasanga.base.errors import InputError, printable, reason
 from prasanga.base.parquet import write_text
 
 # --------------------
@@ -151,6 +151,14 @@ def to_tsv(table: pa.Table, *, for_reader: Sequence[str] = ()) -> str:
     """
     columns = {name: pl.lit(None, pl.String) for name in for_reader}
     return guarded(pl.DataFrame(table)).with_columns(**columns).write_csv(separator="\t")
+
+
+def escape_markdown(text: str) -> str:
+    """Return plain text that Markdown shows as it is, in one line."""
+    # a lone > is plain inside a cell or a sentence
+    for sign in "\\|*_`<[]":
+        text = text.replace(sign, f"\\{sign}")
+    return printable(" ".join(text.split()))
 
 
 def guarded(table: pl.DataFrame) -> pl.DataFrame:

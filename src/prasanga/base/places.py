@@ -12,9 +12,10 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
+from typing import Any, TypeVar
 
 from prasanga.base.errors import InputError
 
@@ -25,6 +26,10 @@ _MERGED = ".snakemake/prasanga/merged"
 _RESOURCES = "resources"
 _STORES = {"results/store": "vectors", "results/likelihoods/kept": "scores"}
 """What a study keeps for later runs, and its name in a store that studies share."""
+_ABSOLUTE = re.compile(r"""(?:^|(?<=["']))/[^"'\\\n]+""")
+"""An absolute path, by itself or in quotation marks."""
+T = TypeVar("T")
+_WRITTEN = (".snakemake", "results", "logs", "benchmarks")
 NAMED = re.compile(
     rf"""(?<=["'])(?<!'source': ')(?:(?:{re.escape(SHIPPED)}|{re.escape(_MERGED)})/)?{_RESOURCES}/[^"'\\]+"""
 )
@@ -87,6 +92,23 @@ def link_store(store: str) -> None:
             ) from None
 
 
+def require_folders() -> None:
+    """Refuse files and links to nowhere in place of the folders that a run writes in.
+
+    Raises:
+        InputError: with the name, and what to do.
+    """
+    for name in (*_WRITTEN, *_STORES):
+        path = Path(name)
+        if path.is_symlink() and not path.exists():
+            raise InputError(
+                f"{name} is a link to {str(path.readlink())!r}, which is not there (any more). Restore that folder, or"
+                f" take the link away (`rm {name}`): what it held is computed again."
+            )
+        if path.exists() and not path.is_dir():
+            raise InputError(f"{name} is a file, and a study keeps a folder of that name. Move it, or rename it.")
+
+
 def place(path: str) -> str:
     """Return the path to read for one that a config, or a default, names.
 
@@ -117,8 +139,23 @@ def files_in(folder: str, endings: Iterable[str]) -> list[str]:
     """Return the files with these endings of a folder that `place` may have returned, each by where it comes from."""
     names = sorted(path.name for path in Path(folder).iterdir() if path.suffix in set(endings))
     if not folder.startswith(f"{_MERGED}/"):
-        return [str(Path(folder, name)) for name in names]
-    return [place(f"{folder.removeprefix(f'{_MERGED}/')}/{name}") for name in names]
+        return require_no_braces(str(Path(folder, name)) for name in names)
+    return require_no_braces(place(f"{folder.removeprefix(f'{_MERGED}/')}/{name}") for name in names)
+
+
+def require_no_braces(paths: Iterable[str]) -> list[str]:
+    """Return paths that were found in a folder; Snakemake, which gets them, would fill in what stands in braces.
+
+    Raises:
+        InputError: the name of a file with braces.
+    """
+    found = list(paths)
+    for path in found:
+        if "{" in path or "}" in path:
+            raise InputError(
+                f"{path!r}: a name with braces, which Snakemake fills in. Rename it without `{{` and `}}`."
+            )
+    return found
 
 
 def place_of_corpus(root: str, patterns: Iterable[str]) -> str:
@@ -140,6 +177,50 @@ def said(path: str) -> str:
     origins = {SHIPPED: "shipped with prasanga", _MERGED: "shipped with prasanga, but for files of the study's own"}
     whose = next((said for folder, said in origins.items() if path.startswith(f"{folder}/")), "")
     return f"{named(path)} ({whose})" if whose else path
+
+
+def shareable(value: T, config: Mapping[str, Any]) -> T:
+    """Return plain values without the folders of this machine, for what is sent to others; all if the config says so.
+
+    Args:
+        value: texts, lists and mappings; also JSON within a text.
+        config: the study's. An absolute path of it is shown by its last name, and one below it from there on; any
+            other one below the study's folder from there, and else by its last name. With `report: {paths: whole}`
+            nothing is changed.
+    """
+    if config.get("report", {}).get("paths") == "whole":
+        return value
+    roots = sorted((text for text in _texts(config) if text.startswith("/")), key=len, reverse=True)
+    here = Path.cwd().as_posix()
+
+    def shown(found: re.Match[str]) -> str:
+        path = PurePosixPath(found[0])
+        root = next((root for root in roots if path.is_relative_to(root)), None)
+        if path.is_relative_to(here):
+            return path.relative_to(here).as_posix()
+        return path.name if root is None else PurePosixPath(PurePosixPath(root).name, path.relative_to(root)).as_posix()
+
+    def inside(value: Any) -> Any:
+        if isinstance(value, str):
+            return _ABSOLUTE.sub(shown, value)
+        if isinstance(value, Mapping):
+            return {inside(key): inside(each) for key, each in value.items()}
+        return (
+            type(value)(map(inside, value))
+            if isinstance(value, list | tuple) and type(value) in (list, tuple)
+            else value
+        )
+
+    changed: T = inside(value)
+    return changed
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping | list):
+        for each in value.values() if isinstance(value, Mapping) else value:
+            yield from _texts(each)
 
 
 def _is_resource(path: str) -> bool:

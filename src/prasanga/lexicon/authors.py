@@ -73,7 +73,7 @@ def load_grouped_words(words: Path, suffix_categories: Path, normalization: str 
     clean = _cleaner(normalization)
     groups = _text_lists(suffix_categories)
     suffixes: dict[str, list[tuple[str, str]]] = {}
-    for number, line in enumerate(read_text(words).splitlines(), start=1):
+    for number, line in enumerate(read_text(words).split("\n"), start=1):
         if not line.strip():
             continue
         match = re.fullmatch(r"([^,]+),([\d\s/]+)", line)

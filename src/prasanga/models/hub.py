@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -36,7 +37,7 @@ _MOST_LAYERS = 10_000
 _MOST_PARTS = 1_000_000  # experts of all layers, labels
 _LARGEST = 2**40
 _SIZES = ("size", "vocab", "head", "dim", "position", "inner", "state", "bucket", "rank", "window")
-_IMPLEMENTATIONS = ("attn_implementation", "experts_implementation")
+_NAMES_CODE = re.compile("attn_implementation|experts_implementation|kernel")
 
 
 def require_own_files(name: str, folder: Path) -> None:
@@ -92,9 +93,10 @@ def require_plausible_config(name: str, path: Path, *, code_may_run: bool) -> No
         )
     layers = parts = 1
     for key, value in _settings(config):
-        if key.endswith(_IMPLEMENTATIONS) and isinstance(value, str) and "/" in value and not code_may_run:
+        code = [text for text in _texts(value) if "/" in text] if _NAMES_CODE.search(key) and not code_may_run else []
+        if code:
             raise InputError(
-                f"model {name}: `{key}` in its config.json is {value!r}, compiled code that would be fetched from the"
+                f"model {name}: `{key}` in its config.json is {code[0]!r}, compiled code that would be fetched from the"
                 " hub and run. Take the line out; or read that code, pin its revision, and write remote_code: true."
             )
         if not isinstance(value, int) or isinstance(value, bool):
@@ -111,6 +113,19 @@ def require_plausible_config(name: str, path: Path, *, code_may_run: bool) -> No
             raise _absurd(name, f"`{key}` in its config.json is {value}", most)
     if layers * parts > _MOST_PARTS * 10:
         raise _absurd(name, f"its config.json asks for {layers} layers of {parts} parts", _MOST_PARTS * 10)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Yield the texts of a value, names and values of mappings, however deep."""
+    pending = [value]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, str):
+            yield part
+        elif isinstance(part, dict):
+            pending += [*part, *part.values()]
+        elif isinstance(part, list):
+            pending += part
 
 
 def _absurd(name: str, what: str, most: int) -> InputError:
@@ -270,7 +285,7 @@ def explaining(source: Source, part: str) -> Iterator[None]:
 
 def download_command(name: str, revision: str | None) -> str:
     """Return what to type on a machine with network to get a model into the cache."""
-    return f"hf download {name}" + (f" --revision {revision}" if revision else "")
+    return shlex.join(["hf", "download", name, *(["--revision", revision] if revision else [])])
 
 
 def _download(name: str, file: str, revision: str | None) -> Path:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ import regex
 from numpy.typing import NDArray
 
 from prasanga.base.errors import InputError
-from prasanga.text.words import fold
+from prasanga.text.words import fold, unicode_form
 
 # --------------------
 # Words of a sentence of a pair, with their places in it.
@@ -85,7 +84,7 @@ def comparable(word: str) -> str:
     that one spelling leaves out (ज़रूर, जरूर) remains a difference, since ड़ and ड are two letters.
     """
     visible = _INVISIBLE.sub("", fold(word))
-    return unicodedata.normalize("NFC", visible.casefold().translate(_APOSTROPHES))
+    return unicode_form("NFC", visible.casefold().translate(_APOSTROPHES))
 
 
 def check_punctuation(punctuation: str) -> None:
@@ -108,6 +107,9 @@ def check_punctuation(punctuation: str) -> None:
 
 
 Span: TypeAlias = tuple[int, int]
+
+MOST_WORDS = 2_500
+"""Of a sentence, and of what is compared word by word."""
 
 
 @dataclass(frozen=True)
@@ -188,8 +190,11 @@ def match_words(first: Sequence[str], second: Sequence[str]) -> list[tuple[int, 
         `(i, j)` with `first[i] == second[j]`, both rising. `match_words(second, first)` gives the same with i and j
         exchanged.
 
-    Without what both begin and end with there are n and m words left; time and memory grow with n x m, 25 bytes
-    each. That is nothing for sentences, and 100 MB for two texts of 2,000 words that begin and end differently.
+    Without what both begin and end with there are n and m words left, at most `MOST_WORDS` each. Time grows with
+    n x m, and so does memory, two bytes each; it is none where they share no word.
+
+    Raises:
+        InputError: there are more words.
     """
     if tuple(second) < tuple(first):
         return [(i, j) for j, i in match_words(second, first)]
@@ -207,54 +212,73 @@ def match_words(first: Sequence[str], second: Sequence[str]) -> list[tuple[int, 
 
 def _match_inner(first: Sequence[str], second: Sequence[str]) -> list[tuple[int, int]]:
     """Match as `match_words` what is left between a common beginning and a common end."""
-    if not first or not second:
+    if set(first).isdisjoint(second):
         return []
+    if max(len(first), len(second)) > MOST_WORDS:
+        raise InputError(
+            f"two texts of {len(first)} and {len(second)} words, without what they begin and end with; at most"
+            f" {MOST_WORDS} are compared. Write sentences."
+        )
     codes = {word: code for code, word in enumerate(dict.fromkeys([*first, *second]))}
-    equal = np.equal.outer([codes[word] for word in first], [codes[word] for word in second])
-    beside = len(first) + len(second) + 1  # more than all edits together
-    one_match = beside * (min(len(first), len(second)) + 2)  # more than all that can stand side by side
-    apart, joined = _values(equal, one_match, beside)
+    steps = _steps(np.array([codes[word] for word in first]), np.array([codes[word] for word in second]))
     matches = []
     i = j = 0
     adjacent = True
     while i < len(first) and j < len(second):
-        value = joined[i, j] if adjacent else apart[i, j]
-        if equal[i, j] and value == one_match + adjacent * beside + joined[i + 1, j + 1]:
+        step = steps[i + j, i]
+        adjacent = bool(step & (_AFTER_MATCH if adjacent else _AFTER_GAP))
+        if adjacent:
             matches.append((i, j))
-            i, j, adjacent = i + 1, j + 1, True
-            continue
-        if apart[i + 1, j + 1] - 1 == value:
-            i, j = i + 1, j + 1
-        elif apart[i + 1, j] - 1 == value:
-            i += 1
-        else:
-            j += 1
-        adjacent = False
+        i += adjacent or not step & _SECOND_ALONE
+        j += adjacent or not step & _FIRST_ALONE
     return matches
 
 
-def _values(equal: NDArray[np.bool_], one_match: int, beside: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return what the words from (i, j) on can still bring.
+_AFTER_MATCH, _AFTER_GAP, _FIRST_ALONE, _SECOND_ALONE = 1, 2, 4, 8
 
-    A match brings `one_match`, and `beside` as well where no gap parts it from the last.
 
-    An edit takes 1 away: a word of one sentence left out, or a word of each in one place. `apart[i, j]` supposes that
-    the places before (i, j) are not matched with each other, `joined[i, j]` that they are. The places before the
-    beginning and after the end count as matched. Filled along the diagonals i + j, which depend on later ones only.
+def _steps(first: NDArray[np.int64], second: NDArray[np.int64]) -> NDArray[np.uint8]:
+    """Return what to do at each pair of places (i, j), at `[i + j, i]`, (n + m - 1, n) uint8.
+
+    A match brings one, and something as well where no gap parts it from the last; an edit takes away: a word of one
+    sentence left out, or a word of each in one place. `apart[i]` is what the words from (i, j) on can still bring if
+    the places before are not matched with each other, `joined[i]` if they are; the places before the beginning and
+    after the end count as matched. Filled along the diagonals i + j, which depend on the two later ones only.
+
+    Returns:
+        Bits: the words are matched, after a match and after a gap; else that of the first or second alone is left out,
+        and both where neither bit stands.
     """
-    n, m = equal.shape
-    left = np.maximum.outer(n - np.arange(n + 1), m - np.arange(m + 1))
-    apart = -left.astype(np.int64)  # right where one sentence is at its end: the rest of the other is left out
-    joined = apart.copy()
-    joined[n, m] = beside
+    n, m = len(first), len(second)
+    beside = n + m + 1  # more than all edits together
+    one_match = beside * (min(n, m) + 2)  # more than all that can stand side by side
+    steps = np.zeros((n + m - 1, n), np.uint8)
+    backwards = second[::-1]
+    apart_next, joined_next = np.zeros((2, n + 1), np.int64)  # of i + j = n + m - 1, at the ends of the sentences
+    apart_next[[n - 1, n]] = joined_next[[n - 1, n]] = -1
+    apart_last, joined_last = np.zeros((2, n + 1), np.int64)
+    joined_last[n] = beside
     for total in range(n + m - 2, -1, -1):
-        i = np.arange(max(0, total - m + 1), min(n - 1, total) + 1)
-        j = total - i
-        skipped = np.maximum(np.maximum(apart[i + 1, j], apart[i, j + 1]), apart[i + 1, j + 1]) - 1
-        matched = np.where(equal[i, j], one_match + joined[i + 1, j + 1], skipped)
-        apart[i, j] = np.maximum(skipped, matched)
-        joined[i, j] = np.maximum(skipped, np.where(equal[i, j], matched + beside, skipped))
-    return apart, joined
+        low, high = max(0, total - m + 1), min(n - 1, total) + 1
+        here, after = slice(low, high), slice(low + 1, high + 1)
+        both, one, other = apart_last[after] - 1, apart_next[after] - 1, apart_next[here] - 1
+        skipped = np.maximum(np.maximum(one, other), both)
+        equal = first[here] == backwards[m - 1 - total + low : m - 1 - total + high]
+        matched = np.where(equal, one_match + joined_last[after], -one_match)
+        steps[total, here] = (
+            (matched + beside >= skipped) * _AFTER_MATCH
+            + (matched >= skipped) * _AFTER_GAP
+            + (both != skipped) * np.where(one == skipped, _FIRST_ALONE, _SECOND_ALONE)
+        )
+        apart, joined = np.zeros((2, n + 1), np.int64)
+        apart[here] = np.maximum(skipped, matched)
+        joined[here] = np.maximum(skipped, matched + beside)
+        if total >= m:  # the second sentence is at its end: the rest of the first is left out
+            apart[total - m] = joined[total - m] = total - m - n
+        if total >= n:
+            apart[n] = joined[n] = total - n - m
+        apart_last, joined_last, apart_next, joined_next = apart_next, joined_next, apart, joined
+    return steps
 
 
 # --------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import NamedTuple
 
 import polars as pl
@@ -11,6 +12,7 @@ import regex
 
 from prasanga.pairs.alignment import align_words, comparable, words_of
 from prasanga.pairs.layouts import RawPair, canonical
+from prasanga.text.words import unicode_form
 
 # --------------------
 # Every kind of finding about a file of pairs, and what it says.
@@ -74,6 +76,7 @@ MANY_MODIFIED_WORDS = 6
 # These begin where blanks or words begin: tried at every letter of a long word, they take the square of its length.
 _LINE_BREAK = regex.compile(r"(?<!\s)\s*[\n\r\v\f\x85\u2028\u2029]\s*")
 _KEPT = "kept"
+_MOST_DIFFERING = 1_000  # findings of two sentences; many words of both make millions of pairs
 _NUKTAS = str.maketrans("", "", "\u093c\u09bc")
 _SCRIPTS = {"bn": r"\p{Script=Bengali}", "hi": r"\p{Script=Devanagari}", "en": r"\p{Script=Latin}"}
 _OTHER_SCRIPT = {
@@ -195,10 +198,13 @@ def _of_sentences(first: str, second: str) -> Iterator[tuple[str, str, str]]:
         if one != other:
             kind = "differing-case" if one.casefold() == other.casefold() else "differing-spelling"
             yield kind, f"{one} / {other}", "kept, compared as one word"
-    for one in modified[0]:
-        for other in modified[1]:
-            if comparable(one) != comparable(other) and _without_nukta(one) == _without_nukta(other):
-                yield "differing-nukta", f"{one} / {other}", "kept, compared as two words"
+    alike: dict[str, list[str]] = {}
+    for word in modified[1]:
+        alike.setdefault(_without_nukta(word), []).append(word)
+    several = ((one, other) for one in modified[0] for other in alike.get(_without_nukta(one), ()))
+    differing = (words for words in several if comparable(words[0]) != comparable(words[1]))
+    for one, other in islice(differing, _MOST_DIFFERING):
+        yield "differing-nukta", f"{one} / {other}", "kept, compared as two words"
     ends = _after_last_word(first), _after_last_word(second)
     if ends[0] != ends[1]:
         yield "differing-end", " / ".join(end or "nothing" for end in ends), _KEPT
@@ -216,7 +222,7 @@ def _after_last_word(text: str) -> str:
 
 
 def _without_nukta(word: str) -> str:
-    return unicodedata.normalize("NFD", comparable(word)).translate(_NUKTAS)
+    return unicode_form("NFD", comparable(word)).translate(_NUKTAS)
 
 
 def _of_set(pairs: list[RawPair]) -> Iterator[Oddity]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import polars as pl
 
 from prasanga.base.errors import InputError
-from prasanga.pairs.alignment import align_words, check_marks
+from prasanga.pairs.alignment import MOST_WORDS, align_words, check_marks
 from prasanga.pairs.layouts import (
     CSV_LAYOUTS,
     LAYOUTS,
@@ -74,7 +74,7 @@ def read_pairs(path: str | Path, language: str | Sequence[str] | None = None, *,
     Raises:
         InputError: for a file that cannot be read or fits no layout, a missing column, an empty cell, an unknown label
             or language, no language, a pair_id that occurs twice, a bias type or origin called `all`, marks that do not
-            fit the sentences.
+            fit the sentences, a sentence of more than `MOST_WORDS` words.
     """
     return read_pair_file(path, language, layout=layout).pairs
 
@@ -181,6 +181,12 @@ def _check(path: Path, raw: Sequence[RawPair], columns: tuple[str, str]) -> None
         empty = [column for column, cell in cells.items() if not cell.strip()]
         if empty:
             raise InputError(f"{where}: {empty[0]} is empty. Fill the cell or remove the record.")
+        for column, cell in ((pair.first_column, pair.first), (pair.second_column, pair.second)):
+            if (words := len(cell.split())) > MOST_WORDS:
+                raise InputError(
+                    f"{where}: {column} has {words} words; at most {MOST_WORDS} are compared. Write sentences,"
+                    " not texts."
+                )
         if pair.language not in LANGUAGES:
             raise InputError(f"{where}: language {pair.language!r} is not known. Allowed: {', '.join(LANGUAGES)}.")
         if canonical(pair.label) not in LABELS:

@@ -12,7 +12,7 @@ import yaml
 from prasanga.base.config import read_config
 from prasanga.base.errors import InputError
 from prasanga.base.parquet import write_text
-from prasanga.base.places import files_in
+from prasanga.base.places import files_in, require_no_braces
 from prasanga.methods import CEAT, FAMILY, METHODS, PAIRS, STRUCTURES, Method, Table, method_named, names_of
 from prasanga.plan.inputs import word_files, words_of
 from prasanga.plan.study import Study
@@ -85,7 +85,8 @@ class Files:
             names = ("config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json")
             return [f"results/models/{family}/{name}" for name in names]
         folder = Path(settings["path"])
-        return sorted(str(path) for path in folder.iterdir() if path.is_file()) if folder.is_dir() else []
+        found = sorted(str(path) for path in folder.iterdir() if path.is_file()) if folder.is_dir() else []
+        return require_no_braces(found)
 
     def origin_of_model(self, family: str) -> list[str]:
         """Return the file that says how the workflow made a model; none for one that it did not make."""

@@ -13,6 +13,7 @@ from prasanga.base.documents import digest_of, read_cache, sha256_of_file, write
 from prasanga.base.errors import InputError
 from prasanga.base.parquet import made_from
 from prasanga.base.places import NAMED, named
+from prasanga.plan.models import require_free_names
 from prasanga.provenance.code import fingerprint_of, remembered
 
 # --------------------
@@ -281,7 +282,7 @@ def _as_named(value: Any) -> str:
 
 
 # Files beside `<name>.parquet`: the whole vocabulary of a training, the table of words of an association.
-_TAKEN = (".vectors", ".words")
+_TAKEN = (".vectors", ".words", ".train")
 
 EPOCHS: Mapping[str, int] = {"word2vec": 5, "glove": 25}
 """Passes of a training that does not say how many: gensim's number; half of the least that GloVe's authors took."""
@@ -314,15 +315,9 @@ def plan_vectors(
     Raises:
         InputError: a file that is absent, or a name that would be that of another entry's file.
     """
+    require_free_names("static.vectors", vectors, _TAKEN)
     trained, files, kept = [], {}, []
     for name, settings in sorted(vectors.items()):
-        for ending in _TAKEN:
-            if name.endswith(ending) and name.removesuffix(ending) in vectors:
-                raise InputError(
-                    f"`static.vectors.{name}` has the name of a file that is written of"
-                    f" `static.vectors.{name.removesuffix(ending)}`. Rename it, for example to"
-                    f" `{name.replace('.', '-')}`."
-                )
         if "train" in settings:
             trained.append(name)
         elif Path(settings["path"]).is_file():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +19,9 @@ from prasanga.models.packaged import PACKAGED, fetch
 # Everything here is known before any job runs and before anything is loaded.
 
 
-# Files beside `<model>.parquet` and `<model>.json`: the tables of words, terms and sentences of other measurements, the
-# report on a tokenizer.
-_TAKEN = (".words", ".tokenizer", ".terms", ".sentences")
+# Files beside `<model>.parquet` and the folder `<model>`: the report on a model and its tokenizer, the log of that, the
+# tables of words, terms and sentences of other measurements.
+_TAKEN = (".words", ".tokenizer", ".terms", ".sentences", ".json", ".check")
 _EMBEDDINGS, _LIKELIHOODS = "embeddings", "likelihoods"
 _LARGEST_JSON = 20_000_000  # bytes; what is larger is no config.json, which the job that opens the model says
 _TWIN = "-random"
@@ -44,7 +44,7 @@ def studied_models(models: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[st
         InputError: two of them would have the same name, or files of the same name.
     """
     studied: dict[str, dict[str, Any]] = {}
-    _require_free_names(models)
+    require_free_names("models", models, _TAKEN)
     for family, settings in models.items():
         if _EMBEDDINGS not in _stages(settings):
             continue
@@ -75,7 +75,7 @@ def scored_models(models: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str
     Raises:
         InputError: two of them would have files of the same name.
     """
-    _require_free_names(models)
+    require_free_names("models", models, _TAKEN)
     return {
         family: {**{key: value for key, value in settings.items() if key != "layer"}, "family": family}
         for family, settings in models.items()
@@ -290,6 +290,29 @@ def require_places(models: Mapping[str, Mapping[str, Any]], root: str | Path) ->
         raise InputError("\n".join(problems))
 
 
+def require_free_names(key: str, names: Collection[str], endings: Iterable[str], reserved: Iterable[str] = ()) -> None:
+    """Refuse names under a key of the config whose files would be those that are written about another, or about all.
+
+    Args:
+        key: where the names stand, for the message.
+        names: the names.
+        endings: what a name has between itself and the ending of a file that is written about it.
+        reserved: names of files that are written about all.
+
+    Raises:
+        InputError: with the name, and another one to write.
+    """
+    for name in names:
+        base, dot, last = name.rpartition(".")
+        about = f"`{key}.{base}`" if f"{dot}{last}" in endings and base in names else f"all of `{key}`"
+        if name in reserved or (base in names and f"{dot}{last}" in endings):
+            other = f"{base}-{last}" if base else f"{name}-1"
+            raise InputError(
+                f"`{key}.{name}` has the name of a file that is written about {about}. Rename it, for example to"
+                f" `{other}`."
+            )
+
+
 def files_of_model(path: str | Path) -> dict[str, list[int]]:
     """Return what can be seen of a model's files without reading them, to notice that some were replaced.
 
@@ -313,17 +336,6 @@ def files_of_model(path: str | Path) -> dict[str, list[int]]:
 def _stages(settings: Mapping[str, Any]) -> Sequence[str]:
     stages: Sequence[str] = settings.get("stages", (_EMBEDDINGS, _LIKELIHOODS))
     return stages
-
-
-def _require_free_names(models: Mapping[str, Mapping[str, Any]]) -> None:
-    for family in models:
-        for ending in _TAKEN:
-            if family.endswith(ending) and family.removesuffix(ending) in models:
-                raise InputError(
-                    f"`models.{family}` has the name of a file that is written about"
-                    f" `models.{family.removesuffix(ending)}`. Rename it, for example to"
-                    f" `{family.removesuffix(ending)}-{ending.removeprefix('.')}`."
-                )
 
 
 def _layer_name(layer: int) -> str:

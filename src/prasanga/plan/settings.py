@@ -24,8 +24,13 @@ Values = dict[str, Any]
 
 
 def digests_of(categories: Mapping[str, Any]) -> list[str]:
-    """Return a parameter for each category, its name and a digest of its words: Snakemake prints those that differ."""
-    return [f"category {name} {digest_of(category)[:12]}" for name, category in categories.items()]
+    """Return a parameter for each category, its name and a digest of its words: Snakemake prints those that differ.
+
+    It fills in what stands in braces, and its report holds them among its scripts, so that those signs of a name become
+    parentheses.
+    """
+    plain = str.maketrans("{<>}", "(())")
+    return [f"category {name.translate(plain)} {digest_of(category)[:12]}" for name, category in categories.items()]
 
 
 class Settings:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from prasanga.base.config import require_names_apart
+from prasanga.base.documents import digest_of
 from prasanga.lexicon.categories import (
     chosen_categories,
     read_categories,
@@ -36,6 +37,7 @@ from prasanga.plan.models import (
     kind_at_hand,
     megabytes_of,
     require_encoder,
+    require_free_names,
     require_places,
     require_stage,
     scored_models,
@@ -50,6 +52,7 @@ from prasanga.sentences.files import Shard, find_shards, require_apart, update_m
 CACHE = ".snakemake/prasanga"
 """Where plans keep what they need again, beside Snakemake's own notes; deleting it costs a second."""
 
+_LONGEST_NAME = 120
 Models = dict[str, dict[str, Any]]
 Categories = dict[str, Any]
 
@@ -87,6 +90,7 @@ class Study:
         shards, supplement: the parts of the corpus, and of the texts that are read for rare stimuli only.
         corpus: a digest of each of their files.
         template_texts: what SEAT's sentences depend on, of the templates.
+        warnings: a sentence for each thing to be told that is no reason to stop.
         vectors: where static vectors come from.
         vector_digests: a digest of each file of them.
         sentences: digests of the sentences of structures and categories (`plan_sentences`).
@@ -112,8 +116,10 @@ class Study:
         self._choose_lengths()
         self._choose_words()
         self._choose_buckets()
+        require_free_names("pairs.sets", self.sets, (".oddities",), ("statistics",))
         for name, settings in self.sets.items():
             require_layout(settings["layout"], f"pairs.sets.{name}.layout")
+        self.warnings: list[str] = []
         self.shards: dict[str, Shard] = {}
         self.supplement: dict[str, Shard] = {}
         self.corpus: dict[str, str] = {}
@@ -143,7 +149,10 @@ class Study:
     @property
     def drawn(self) -> str:
         """Return the first output of `draw_samples`: another one for other lengths or another number of buckets."""
-        return f"results/samples/{'-'.join(self.labels)}.of{len(self.buckets)}.json"
+        lengths = "-".join(self.labels)
+        if len(lengths) > _LONGEST_NAME:  # a file's name has at most 255 bytes
+            lengths = f"{len(self.labels)}-lengths-{digest_of(list(self.labels))}"
+        return f"results/samples/{lengths}.of{len(self.buckets)}.json"
 
     def asks_for(self, method: str) -> bool:
         """Return whether the study asks for estimates of a method."""
@@ -279,7 +288,8 @@ class Study:
                 corpus[key],
                 corpus["shard_megabytes"] * 10**6,
                 f"corpus.{key}",
-                [".", *config["outside"]],
+                config["outside"],
+                self.warnings.append,
             )
             for key in ("texts", "supplement")
         )

@@ -30,6 +30,7 @@ import logging
 import os
 import platform
 import re
+import shlex
 import time
 import uuid
 from base64 import urlsafe_b64decode, urlsafe_b64encode
@@ -47,6 +48,8 @@ from prasanga.base.places import NAMED, named, place
 from prasanga.provenance.code import Code
 
 LEDGER = "provenance.jsonl"
+BEFORE = ".provenance.jsonl.before"
+"""The longest ledger that a shorter one has taken the place of, beside it."""
 MANIFEST = "corpus.json"
 """Digests of the corpus files, remembered beside the results (`prasanga.sentences.files`)."""
 CONFIG, CONFIG_BEGUN = "config.yaml", "config.begun.yaml"
@@ -254,6 +257,11 @@ def synchronize(
         if note is None and _note_path(notes / "incomplete", key).exists():
             continue  # a job is writing it, or was killed: Snakemake sees to it
         status = path.stat()
+        if not _is_time(status.st_mtime):  # a line about it would not be read again
+            raise InputError(
+                f"{path}: its time is of no year that a date can have. Write `touch {shlex.quote(str(path))}`, and run"
+                " again."
+            )
         if note is not None and _speaks_of(note, status) and not _is_damaged(path, status, entry, note):
             sha256 = entry.sha256 if entry is not None and entry.fits(status) else _sha256(path)
             made = Entry(key, sha256, status.st_size, status.st_mtime_ns, note)
@@ -306,7 +314,7 @@ def read_ledger(path: Path) -> Ledger:
         text = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
     except OSError as error:
         raise unreadable(path, error) from error
-    for line in text.splitlines():
+    for line in text.split("\n"):  # JSON may hold the other ends of lines that Unicode has
         try:
             said = json.loads(line)
             if "definitions" in said:
@@ -329,7 +337,7 @@ def result_files(folder: Path) -> Iterator[Path]:
         folders[:] = sorted(name for name in folders if (*inside, name) not in _KEPT and not name.startswith("."))
         names = [name for name in names if inside or name not in (LEDGER, MANIFEST, CONFIG, CONFIG_BEGUN)]
         for name in sorted(names):
-            if not name.startswith("."):
+            if not name.startswith(".") and _is_text(name):  # no rule has a name that is no text
                 yield Path(parent, name)
 
 
@@ -376,7 +384,7 @@ def remember_plan(notes: Path, circumstances: Circumstances) -> None:
 def last_planned(notes: Path) -> list[tuple[float, Circumstances]]:
     """Return when the last plans were made (seconds since 1970), and in which circumstances; the oldest first."""
     found = []
-    for line in _text_of(notes / _PLAN).splitlines():
+    for line in _text_of(notes / _PLAN).split("\n"):
         with suppress(*_NOT_TOLD):
             since, said = json.loads(line)
             found.append((float(since), Circumstances.read(said)))
@@ -581,16 +589,28 @@ def is_note(value: Any) -> bool:
     )
 
 
+def _is_text(name: str) -> bool:
+    try:
+        return bool(name.encode())
+    except UnicodeEncodeError:  # not UTF-8 on the disk
+        return False
+
+
 def _is_time(value: Any) -> bool:
-    """Return whether a value is in seconds since 1970, of a year that a date can have (9987 at most)."""
-    return type(value) in (int, float) and 0 <= value < 253_000_000_000
+    """Return whether a value is in seconds since 1970, or before, of a year that a date can have (5 to 9987)."""
+    return type(value) in (int, float) and -62_000_000_000 < value < 253_000_000_000
 
 
 def _write(path: Path, ledger: Ledger) -> None:
+    """Write a ledger; of a longer one that it takes the place of, the longest is kept beside it (`BEFORE`)."""
     described = [{"circumstances": asdict(ledger.circumstances[digest])} for digest in sorted(ledger.circumstances)]
     entries = [asdict(ledger.entries[key]) for key in sorted(ledger.entries)]
     code = [{"code": digest, "definitions": ledger.code[digest]} for digest in sorted(ledger.code)]
-    write_text(path, "".join(map(json_line, [*described, *code, *entries])))
+    lines = [*described, *code, *entries]
+    old, kept = (_text_of(each) for each in (path, path.with_name(BEFORE)))
+    if len(lines) < old.count("\n") >= kept.count("\n"):
+        write_text(path.with_name(BEFORE), old)
+    write_text(path, "".join(map(json_line, lines)))
 
 
 def _note_path(folder: Path, key: str) -> Path:

@@ -17,8 +17,9 @@ from typing import Any, NamedTuple
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from prasanga.base.documents import escape_markdown
 from prasanga.base.errors import InputError
-from prasanga.base.places import named, said
+from prasanga.base.places import named, said, shareable
 from prasanga.pairs.preferences import OVERALL
 from prasanga.report import card_templates
 from prasanga.report.coverage import losses_of
@@ -31,8 +32,8 @@ from prasanga.report.methods_text import (
     references_of,
     vector_conventions,
 )
-from prasanga.report.sheet import MINUS, MISSING, equals_probability, escape_markdown, signed
-from prasanga.report.study import Results
+from prasanga.report.sheet import MINUS, MISSING, equals_probability, signed
+from prasanga.report.study import Results, without_places
 
 NOT_STATED = "not stated"
 
@@ -140,6 +141,7 @@ def methods_card(
         summary: `prasanga.report.summary.study_summary`, or what was read from its file.
         inputs: SHA-256 of the results that the card and the page are made from, by path, as far as it is to be told.
     """
+    config = shareable(config, config)
     measured = [name for name in NAMES if summary["methods"][name] is not None]
     models = [{"name": name, **settings} for name, settings in (config.get("models") or {}).items()]
     return _render(
@@ -182,7 +184,8 @@ def data_card(
         counts: what was read and left out of each part of the corpus, by the part's name.
     """
     counts = counts or {}
-    files = [_file(each, counts) for each in corpus]
+    files = [_file(each._replace(path=shareable(each.path, config)), counts) for each in corpus]
+    config, results = without_places(config, results)
     listed = files[:LONGEST_LIST]
     known = [n for n in range(len(COUNTS)) if any(file.counts[n] != MISSING for file in listed)]
     return _render(

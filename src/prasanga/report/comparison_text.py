@@ -8,13 +8,14 @@ from typing import Any
 
 import polars as pl
 
+from prasanga.base.documents import escape_markdown, guarded
 from prasanga.report.comparison import PAIRS, Comparison, doubt_of, groups_in
 from prasanga.report.grid import (
     is_number,
     name_of_type,
 )
 from prasanga.report.published import PAPERS, PublishedModel
-from prasanga.report.sheet import MISSING, escape_markdown, plain, signed
+from prasanga.report.sheet import MISSING, plain, signed
 
 HOW_TO_READ = (
     "Neither column is the truth. The published numbers come from other texts, partly from other words, and from a"
@@ -72,7 +73,7 @@ _PAIR_ROW_HEADS = (
 
 def comparison_to_csv(comparison: Comparison) -> str:
     """Return every row in full precision; empty where there is no number."""
-    return comparison.rows.write_csv(line_terminator="\n")
+    return guarded(comparison.rows).write_csv(line_terminator="\n")
 
 
 def comparison_to_markdown(comparison: Comparison, models: Sequence[PublishedModel]) -> str:
@@ -166,7 +167,7 @@ def pairs_to_markdown(pairs: Comparison, models: Sequence[PublishedModel]) -> st
 
 def reason_in(markdown: str) -> str:
     """Return why there is nothing to compare, as `comparison.md` says it; empty if it has a comparison."""
-    lines = (line for line in markdown.splitlines() if line.strip() and not line.startswith("#"))
+    lines = (line for line in markdown.split("\n") if line.strip() and not line.startswith("#"))
     paragraphs = [line for line in lines if not line.startswith(("|", "-"))]
     return " ".join(re.sub(r"\\([\\|*_`<\[\]])", r"\1", line) for line in paragraphs)
 

@@ -13,7 +13,7 @@ from prasanga.report.assets import page_assets
 from prasanga.report.methods_text import no_model_of_a_language
 from prasanga.report.section import Section, render, section_to_html
 from prasanga.report.sections import ceat, embeddings, estimates, likelihoods, papers, study, texts, words
-from prasanga.report.study import Results
+from prasanga.report.study import Results, without_places
 
 
 def render_page(*, config: Mapping[str, Any], results: Results, made_from: Mapping[str, str]) -> str:
@@ -27,6 +27,7 @@ def render_page(*, config: Mapping[str, Any], results: Results, made_from: Mappi
     Raises:
         InputError: a table without rows or without a column that the page shows, or a figure that is not SVG.
     """
+    config, results = without_places(config, results)
     sections = page_sections(config=config, results=results, made_from=made_from)
     ids = {section.id for section in sections}
     return render(

@@ -16,8 +16,7 @@ from itertools import accumulate, groupby
 
 from markupsafe import Markup, escape
 
-from prasanga.base.documents import guarded_text
-from prasanga.base.errors import printable
+from prasanga.base.documents import escape_markdown, guarded_text
 from prasanga.report.grid import is_number
 
 MISSING = "–"
@@ -452,14 +451,6 @@ def write_csv(lines: Sequence[Sequence[str]]) -> str:
     buffer = io.StringIO()
     csv.writer(buffer, lineterminator="\n").writerows(lines)
     return buffer.getvalue()
-
-
-def escape_markdown(text: str) -> str:
-    """Return plain text that Markdown shows as it is, in one line."""
-    # a lone > is plain inside a cell or a sentence
-    for sign in "\\|*_`<[]":
-        text = text.replace(sign, f"\\{sign}")
-    return printable(" ".join(text.split()))
 
 
 def escape_latex(text: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
@@ -12,6 +12,7 @@ import polars as pl
 from prasanga import methods
 from prasanga.base.documents import read_document
 from prasanga.base.parquet import read_frame
+from prasanga.base.places import shareable
 from prasanga.report.comparison_text import reason_in
 
 TABLES = (*(name for name, table in methods.TABLES.items() if table.on_page), "coverage", "forms")
@@ -143,6 +144,24 @@ def read_results(
         files=[Path(path).relative_to(folder).as_posix() for path in of("files", [])],
         missing=list(missing),
     )
+
+
+def without_places(config: Mapping[str, Any], results: Results) -> tuple[Mapping[str, Any], Results]:
+    """Return config and results without the folders of this machine (`prasanga.base.places.shareable`)."""
+    files, audit = results.embeddings, results.audit
+    if files is not None:
+        files = files._replace(studied=shareable(files.studied, config))
+    if audit is not None:
+        tables = {name: _without_places(table, config) for name, table in audit._asdict().items()}
+        audit = AuditTables(**tables)
+    return shareable(config, config), replace(results, embeddings=files, audit=audit)
+
+
+def _without_places(table: pl.DataFrame, config: Mapping[str, Any]) -> pl.DataFrame:
+    if "source" not in table.columns:
+        return table
+    sources = table["source"].unique().to_list()
+    return table.with_columns(pl.col("source").replace(dict(zip(sources, shareable(sources, config), strict=True))))
 
 
 def _comparison(path: str) -> pl.DataFrame:

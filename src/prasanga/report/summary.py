@@ -20,6 +20,7 @@ import polars as pl
 
 from prasanga import __version__
 from prasanga.base.parquet import remade_by, require_columns
+from prasanga.base.places import shareable
 from prasanga.pairs.preferences import FEWEST_PAIRS, OVERALL
 from prasanga.report.coverage import coverage_by_length, stimuli_without_contexts, totals
 from prasanga.report.findings import (
@@ -46,7 +47,7 @@ from prasanga.report.grid import (
     why_missing,
     why_no_percentage,
 )
-from prasanga.report.study import EmbeddingFiles, Results, family_of
+from prasanga.report.study import EmbeddingFiles, Results, family_of, without_places
 
 SCHEMA = 1
 """Number of the layout. A key that goes, or that means something else, makes another number; a new key does not."""
@@ -78,7 +79,8 @@ def study_summary(
     Raises:
         InputError: a table lacks a column that the summary needs.
     """
-    records = list(records)
+    records = shareable(list(records), config)
+    config, results = without_places(config, results)
     covered = None if results.coverage is None or results.coverage.is_empty() else _coverage(results.coverage)
     read = totals(results.corpus)
     return known(

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import csv
 import logging
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +18,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
+from prasanga.base.documents import escape_markdown
 from prasanga.base.errors import InputError
 from prasanga.base.parquet import open_parquet, read_batches, replacing
 from prasanga.base.progress import progress
@@ -197,8 +199,16 @@ def sources_page(tallies: Mapping[Text, Tally], *, made: Mapping[str, str], sett
         ]
     else:
         lines += ["Nothing: every text that was sampled has a licence."]
-    lines += ["", "## How the sentences were made", "", *(f"- {name}: {value}" for name, value in made.items()), ""]
-    lines += ["```yaml", yaml.safe_dump(dict(settings), allow_unicode=True, sort_keys=False).rstrip(), "```", ""]
+    lines += [
+        "",
+        "## How the sentences were made",
+        "",
+        *(f"- {name}: {escape_markdown(value)}" for name, value in made.items()),
+        "",
+    ]
+    written = yaml.safe_dump(dict(settings), allow_unicode=True, sort_keys=False).rstrip()
+    fence = "`" * (max([2, *(len(run) for run in re.findall("`+", written))]) + 1)
+    lines += [f"{fence}yaml", written, fence, ""]
     return "\n".join(lines)
 
 
@@ -210,21 +220,23 @@ def datasheet(title: str, tallies: Mapping[Text, Tally]) -> str:
     words = len(set().union(*(tally.stimuli for tally in released.values())))
     columns = "\n".join(f"| `{name}` | {what} |" for name, what in RELEASE_COLUMNS.items())
     missing = f" {left_out:,} more were measured but are not here: their texts name no licence." if left_out else ""
-    return _DATASHEET.format(title=title, rows=rows, words=words, texts=len(released), missing=missing, columns=columns)
+    return _DATASHEET.format(
+        title=escape_markdown(title), rows=rows, words=words, texts=len(released), missing=missing, columns=columns
+    )
 
 
 def _table(tallies: Mapping[Text, Tally]) -> list[str]:
     lines = ["| text | files | licence | sentences | words | read for |", "| --- | --- | --- | ---: | ---: | --- |"]
     for text, tally in tallies.items():
         cells = [
-            text.title,
-            f"`{text.files}`",
-            text.licence or "none named",
+            escape_markdown(text.title),
+            f"`{text.files}`" if re.fullmatch(r"[\w./* -]+", text.files) else escape_markdown(text.files),
+            escape_markdown(text.licence or "none named"),
             f"{tally.contexts:,}",
             f"{len(tally.stimuli):,}",
             "rare words only" if text.supplement else "all words",
         ]
-        lines.append(f"| {' | '.join(cell.replace('|', '/').replace(chr(10), ' ') for cell in cells)} |")
+        lines.append(f"| {' | '.join(cells)} |")
     return lines
 
 

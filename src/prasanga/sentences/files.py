@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import fnmatch
 import glob
 import hashlib
 import json
 import logging
 import os
 import re
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -21,6 +23,7 @@ import xxhash
 from prasanga.base.documents import read_document, write_document
 from prasanga.base.errors import InputError, reason
 from prasanga.base.parquet import made_from
+from prasanga.base.places import SHIPPED, require_no_braces
 from prasanga.base.progress import BYTES, progress
 from prasanga.sentences.corpus import COMPRESSED, INFLATION
 
@@ -30,6 +33,8 @@ from prasanga.sentences.corpus import COMPRESSED, INFLATION
 
 Format = Literal["text", "jsonl", "parquet", "dataset", "extracted"]
 
+MOST_NAMES = 500_000
+"""Names that are looked at for one pattern; a job reads a file, and a plan of so many jobs never ends."""
 _LONGEST_NAME = 120  # the name of a file may have 255 bytes, with its ending and what a temporary name adds
 _FORMATS: Mapping[str, Format] = {
     **dict.fromkeys([".txt", ".text", ".bn", ".hi", ".en"], "text"),
@@ -74,6 +79,7 @@ def find_shards(
     shard_bytes: int,
     key: str = "corpus.texts",
     outside: Sequence[str | Path] = (),
+    tell: Callable[[str], object] | None = None,
 ) -> dict[str, Shard]:
     """Return the files that the entries of `corpus.texts` name, and their parts, by the name of their results.
 
@@ -84,14 +90,17 @@ def find_shards(
         shard_bytes: size of a part. The parts are `[0, shard_bytes)`, `[shard_bytes, 2 * shard_bytes)` and so on; the
             last one has half as much to one and a half times as much.
         key: where in the config the entries stand, for messages.
-        outside: folders beside the root in which a file may lie that a symbolic link leads to.
+        outside: folders in which a file may lie that a symbolic link leads to; beside them those that an absolute root
+            or pattern names itself, the study's own, and what is shipped.
+        tell: gets a sentence about files that are left out, since a link is another name of a file that is read; None
+            for the log.
 
     Raises:
         InputError: if an entry names no file, or leads out of the root; a folder has no text in it or may not be
             searched, a file is named twice, or two files would get the same name; a symbolic link leads elsewhere.
     """
     try:
-        return _find_shards(root, texts, shard_bytes, outside)
+        return _find_shards(root, texts, shard_bytes, outside, lambda said: (tell or logger.warning)(f"{key}: {said}"))
     except OSError as error:
         raise InputError(
             f"{key}: {str(error.filename or root)[:200]!r} is out of reach ({error.strerror}). Let yourself search the"
@@ -106,15 +115,30 @@ def find_shards(
 
 
 def _find_shards(
-    root: str | Path, texts: Iterable[Mapping[str, Any]], shard_bytes: int, outside: Sequence[str | Path]
+    root: str | Path,
+    texts: Iterable[Mapping[str, Any]],
+    shard_bytes: int,
+    outside: Sequence[str | Path],
+    tell: Callable[[str], object],
 ) -> dict[str, Shard]:
     shards: dict[str, Shard] = {}
+    real: dict[Path, str] = {}  # what a file is called of which links make others
     sources: dict[str, str] = {}  # by name, that of a whole file too where only its parts are shards
     for number, text in enumerate(texts):
         _require_below(text["files"])
-        allowed = [root, *outside, *_start_of(text["files"])]
-        for source, its_format in _files(Path(root), text["files"], text.get("format", "auto")):
+        allowed = [*outside, *([root] if Path(root).is_absolute() else []), *_start_of(text["files"]), ".", SHIPPED]
+        found = _files(Path(root), text["files"], text.get("format", "auto"))
+        for source, _ in found:
             _require_no_way_out(Path(root, source).as_posix(), allowed)
+        files = _once(Path(root), [source for source, _ in found], tell)
+        for source, its_format in found:
+            if source not in files:
+                continue
+            if (other := real.setdefault(files[source], source)) != source:
+                raise InputError(
+                    f"corpus.texts: the files {other!r} and {source!r} are one and the same, by a link. Change the"
+                    f" pattern {text['files']!r}, so that it counts once."
+                )
             name = _name(source)
             columns = text.get("columns", {})
             whole = Shard(
@@ -145,7 +169,8 @@ def require_apart(shards: Mapping[str, Shard], supplement: Mapping[str, Shard]) 
     Raises:
         InputError: with the file.
     """
-    both = {shard.source for shard in shards.values()} & {shard.source for shard in supplement.values()}
+    real = {Path(shard.path).resolve() for shard in shards.values()}
+    both = {shard.source for shard in supplement.values() if Path(shard.path).resolve() in real}
     if both:
         raise InputError(
             f"corpus.supplement: the file {min(both)!r} is in `corpus.texts` as well, so that its sentences would count"
@@ -217,19 +242,18 @@ def _files(root: Path, pattern: str, wanted: Format | Literal["auto"]) -> list[t
     elif Path(root, pattern).is_file():
         found = [(PurePosixPath(pattern).as_posix(), _format_of(pattern) if wanted == "auto" else wanted)]
     else:
-        # glob.glob, not Path.glob: it follows links to folders, which is where a corpus often lies
-        paths = sorted({PurePosixPath(p).as_posix() for p in glob.glob(pattern, root_dir=root, recursive=True)})  # noqa: PTH207
         found = []
-        for path in paths:
+        for path in _walk(root, PurePosixPath(pattern)):
             if Path(root, path).is_file():
-                found.append((path, _format_of(path) if wanted == "auto" else wanted))
+                found.append((str(path), _format_of(str(path)) if wanted == "auto" else wanted))
             elif wanted == "dataset" and _is_dataset(Path(root, path)):
-                found += _in_folder(root, PurePosixPath(path))
+                found += _in_folder(root, path)
         if not found:
             raise InputError(
                 f"corpus.texts: no file fits {pattern!r} under corpus.root {str(root)!r}. Allowed is a path, a folder"
                 " or a pattern such as `texts/*.txt`, relative to corpus.root. Write one that names your files."
             )
+    require_no_braces(source for source, _ in found)
     for source, _ in found:
         _require_readable_name(source)
     return found
@@ -238,31 +262,99 @@ def _files(root: Path, pattern: str, wanted: Format | Literal["auto"]) -> list[t
 def _in_folder(root: Path, folder: PurePosixPath) -> list[tuple[str, Format]]:
     """Return the files of a folder and its subfolders that are known by their ending, and those of data sets in it."""
     found: list[tuple[str, Format]] = []
-    visited: set[tuple[int, int]] = set()  # folders, since a link may lead back to one above it
-    for parent, folders, names in os.walk(root / folder, onerror=_refuse_folder, followlinks=True):
-        status = Path(parent).stat()
-        if (status.st_dev, status.st_ino) in visited:
-            folders.clear()
-            continue
-        visited.add((status.st_dev, status.st_ino))
-        relative = folder / PurePosixPath(Path(parent).relative_to(root / folder).as_posix())
-        if _is_dataset(Path(parent)):
-            found += [((relative / name).as_posix(), "dataset") for name in _files_of_dataset(Path(parent))]
-            folders.clear()
-            continue
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        for name in sorted(names):
-            its_format = _known_format(name)
-            if its_format is not None and not name.startswith("."):
-                found.append(((relative / name).as_posix(), its_format))
+    alone = _is_dataset(Path(root, folder))
+    for path in [folder] if alone else _walk(root, PurePosixPath("**"), folder, whole=_is_dataset):
+        its_format = _known_format(path.name)
+        if Path(root, path).is_dir():
+            if _is_dataset(Path(root, path)):
+                found += [((path / name).as_posix(), "dataset") for name in _files_of_dataset(Path(root, path))]
+        elif its_format is not None:
+            found.append((path.as_posix(), its_format))
     return found
 
 
-def _refuse_folder(error: OSError) -> None:
-    raise InputError(
-        f"corpus.texts: the folder {error.filename!r} cannot be read ({error.strerror}). Let yourself read it, or write"
-        " a pattern that leaves it out."
-    ) from None
+def _walk(
+    root: Path,
+    pattern: PurePosixPath,
+    start: PurePosixPath | None = None,
+    whole: Callable[[Path], bool] = lambda _: False,
+) -> list[PurePosixPath]:
+    """Return the files and folders that fit a pattern, sorted.
+
+    Links to folders are followed, since a corpus often lies behind one; but a folder is looked at once for each part of
+    the pattern, however many links lead to it, so that neither a circle of them nor many `**` take for ever. Of the
+    ways to a folder, one without links counts.
+
+    Args:
+        root: where paths start.
+        pattern: as `glob` has it: `**` is any number of folders, and only a part with a dot fits hidden names.
+        start: a folder below the root, which the pattern starts from; None for the root, or that of an absolute one.
+        whole: says which folders `**` does not take apart.
+
+    Raises:
+        InputError: a folder on the way may not be read; more than `MOST_NAMES` names on the way.
+    """
+    parts = pattern.parts
+    if pattern.is_absolute():
+        start, parts = PurePosixPath(parts[0]), parts[1:]
+    start = start or PurePosixPath()
+    found: set[PurePosixPath] = set()
+    seen: set[tuple[int, int, int]] = set()
+    looked_at = 0
+    ways = (deque([(start, 0)] if Path(root, start).is_dir() else []), deque[tuple[PurePosixPath, int]]())
+    while any(ways):
+        by_link = not ways[0]
+        folder, number = ways[by_link].popleft()
+        status = Path(root, folder).stat()
+        if (place := (status.st_dev, status.st_ino, number)) in seen:
+            continue
+        seen.add(place)
+        part, is_last = parts[number], number + 1 == len(parts)
+        if part == "**" and not is_last:
+            ways[by_link].append((folder, number + 1))
+        names = _names(Path(root, folder), part)
+        looked_at += len(names)
+        if looked_at > MOST_NAMES:
+            raise InputError(
+                f"corpus.texts: below {str(Path(root, start))!r} are more than {MOST_NAMES} files and folders on the"
+                f" way to what fits {str(pattern)!r}. Write a folder or a pattern that has fewer."
+            )
+        for name in names:
+            path = Path(root, folder, name)
+            if is_last:
+                found.add(folder / name)
+            if os.path.isdir(path) and not (whole(path) if part == "**" else is_last):  # noqa: PTH112 - as in _names
+                ways[by_link or path.is_symlink()].append((folder / name, number + (part != "**")))
+    return sorted(found, key=lambda path: (path.parent.parts, path.name))
+
+
+def _names(folder: Path, part: str) -> list[str]:
+    """Return the names in a folder that fit a part of a pattern, sorted."""
+    if not glob.has_magic(part):
+        return [part] if os.path.lexists(folder / part) else []  # false where it may not be looked at
+    try:
+        names = sorted(os.listdir(folder))  # noqa: PTH208 - names alone
+    except OSError as error:
+        raise InputError(
+            f"corpus.texts: the folder {str(folder)!r} cannot be read ({error.strerror}). Let yourself read it, or"
+            " write a pattern that leaves it out."
+        ) from None
+    shown = [name for name in names if part.startswith(".") or not name.startswith(".")]
+    return shown if part == "**" else fnmatch.filter(shown, part)
+
+
+def _once(root: Path, sources: Sequence[str], tell: Callable[[str], object]) -> dict[str, Path]:
+    """Return those files of an entry that are not another by a link, each with where it lies; `tell` gets the rest."""
+    places = {source: Path(root, source).resolve() for source in sources}
+    base, kept = root.resolve(), dict[Path, str]()
+    for source in sorted(sources, key=lambda source: places[source] != base / source):
+        kept.setdefault(places[source], source)
+    others = [source for source in sources if kept[places[source]] != source]
+    if others:
+        more = f" (and {len(others) - 1} more)" if len(others) > 1 else ""
+        first, same = others[0], kept[places[others[0]]]
+        tell(f"the file {first!r} is {same!r} by a link{more}, and counts once.")
+    return {source: place for source, place in places.items() if kept[place] == source}
 
 
 def _require_readable_name(source: str) -> None:
@@ -285,21 +377,21 @@ def _is_dataset(folder: Path) -> bool:
     return marked and any(folder.glob("data*.arrow"))
 
 
-def _files_of_dataset(folder: Path) -> list[str]:
+def _files_of_dataset(folder: Path, *, is_split: bool = False) -> list[str]:
     """List the Arrow files of a data set, relative to the folder, in the order in which they follow each other."""
-    if (folder / "dataset_dict.json").is_file():
-        splits = _json(folder / "dataset_dict.json", "splits")
-        return [f"{split}/{name}" for split in splits for name in _files_of_dataset(folder / str(split))]
+    if (folder / "dataset_dict.json").is_file() and not is_split:
+        splits = _names_in(folder / "dataset_dict.json", "splits")
+        return [f"{name}/{file}" for name in splits for file in _files_of_dataset(folder / name, is_split=True)]
     state = folder / "state.json"
     if not state.is_file():
         names = sorted(path.name for path in folder.glob("data*.arrow"))
     else:
-        if _json(state, "_indices_data_files", required=False):
+        if _names_in(state, "_indices_data_files", required=False):
             raise InputError(
                 f"{state}: this data set is a selection from its files (`_indices_data_files`). Save it with"
                 " `dataset.flatten_indices().save_to_disk(...)`, so that the files hold what it consists of."
             )
-        names = [str(file["filename"]) for file in _json(state, "_data_files")]
+        names = _names_in(state, "_data_files")
     missing = [name for name in names if not (folder / name).is_file()]
     if missing or not names:
         raise InputError(
@@ -309,16 +401,22 @@ def _files_of_dataset(folder: Path) -> list[str]:
     return names
 
 
-def _json(path: Path, key: str, *, required: bool = True) -> list[Any]:
+def _names_in(path: Path, key: str, *, required: bool = True) -> list[str]:
+    """Return the names under a key, texts or mappings with a `filename`: of files and folders beside the file."""
     try:
         value = json.loads(path.read_text(encoding="utf-8"))
-        part = value[key] if required else value.get(key)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        named = (value[key] if required else value.get(key)) or []
+        names = [each["filename"] if isinstance(each, dict) else each for each in named]
+        if not isinstance(named, list) or any(
+            not isinstance(name, str) or "/" in name or name in ("", ".", "..") for name in names
+        ):
+            raise ValueError(f"{key} holds something else than names of files and folders beside it")
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise InputError(
             f"{path}: cannot be read as what the library datasets writes ({type(error).__name__}: {reason(error)})."
             " Save the data set again, or name its files by a pattern such as `folder/*.arrow`."
         ) from None
-    return list(part or [])
+    return names
 
 
 # ---- names

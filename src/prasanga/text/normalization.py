@@ -23,8 +23,10 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args
 import ftfy
 import numpy as np
 import regex
+from ftfy import fixes
 
 from prasanga.base.errors import InputError
+from prasanga.text.words import unicode_form
 
 if TYPE_CHECKING:
     from prasanga.text.lines import Lines, Rules
@@ -34,7 +36,22 @@ Form: TypeAlias = Literal["NFC", "NFD", "NFKC", "NFKD"]
 #: What a URL, a punctuation mark or an emoji becomes: a string, the result of a call with the match; None leaves it.
 Replacement: TypeAlias = str | Callable[[Any], str] | None
 
-_REPAIR = ftfy.TextFixerConfig(explain=False)
+# What ftfy repairs, after entities and encodings, in its order.
+_REPAIRS: tuple[Callable[[str], str], ...] = (
+    fixes.fix_c1_controls,
+    fixes.fix_latin_ligatures,
+    fixes.fix_character_width,
+    fixes.uncurl_quotes,
+    fixes.fix_line_breaks,
+    fixes.fix_surrogates,
+    fixes.remove_terminal_escapes,
+    fixes.remove_control_chars,
+    functools.partial(unicode_form, "NFC"),
+)
+_SEGMENT = 1_000_000  # characters that are repaired together
+_PASSES = 16  # what people write is at rest after a few
+_ENTITY = regex.compile("&#?[0-9A-Za-z]{1,24};")
+_LONGEST_ENTITY = 27
 
 _SINGLE_QUOTES = "`´‘’‚‛❛❜"
 _DOUBLE_QUOTES = "«»‹›“”„‟❝❞❮❯《》「」〝〞〟"
@@ -89,7 +106,7 @@ _PICTOGRAPH = (
 )
 _EMOJI = rf"{_PICTOGRAPH}(?:\u200d{_PICTOGRAPH})*|\p{{Regional_Indicator}}{{2}}|[0-9#*]\ufe0f?\u20e3"
 
-_FOLDED_NUKTA = regex.compile("(?<=[कखगजझफय]\u093c*)\u093c")
+_FOLDED_NUKTA = regex.compile("(?<=[कखगजझफय])\u093c+")
 
 _WHITE_SPACE = regex.compile(r"\s+")
 
@@ -156,10 +173,10 @@ def normalize(
         InputError: for another `form`.
     """
     _check_form(form)
-    text = ftfy.fix_text(text, _REPAIR).translate(_QUOTES)
+    text = _repaired(text).translate(_QUOTES)
     text = _replace(text, urls=urls, punctuation=punctuation, emoji=emoji)
     text = _PIECES.sub(_join, text).translate(_PLAIN)
-    text = unicodedata.normalize(form, text)
+    text = unicode_form(form, text)
     return cast(str, _WHITE_SPACE.sub(" ", text))
 
 
@@ -282,6 +299,50 @@ class Normalizer:
             yield self.one(text) if is_strange else written[start:end].decode()
 
 
+def _repaired(text: str) -> str:
+    """Return what `ftfy.fix_text` gives, in linear time: it goes over a line once more for each `amp;` of `&amp;amp;`.
+
+    A line that is not at rest after `_PASSES` has its entities resolved all at once, since no two of them overlap and
+    the order changes nothing, and as many passes again; what somebody has nested otherwise stays as it is then.
+    """
+    repaired, start, escaped = [], 0, True
+    while start < len(text):
+        end = min(text.find("\n", start) + 1 or len(text), start + _SEGMENT)
+        line = text[start:end]
+        escaped = escaped and "<" not in line  # else it is HTML, to the end of the text
+        line, at_rest = _passed(line, escaped)
+        if not at_rest:
+            line, _ = _passed(_resolved(line) if escaped else line, escaped)
+        repaired.append(line)
+        start = end
+    return "".join(repaired)
+
+
+def _passed(line: str, escaped: bool) -> tuple[str, bool]:
+    """Return a line after at most `_PASSES` of ftfy, and whether one more would leave it as it is."""
+    for _ in range(_PASSES):
+        before = line
+        line = ftfy.fix_encoding(fixes.unescape_html(line) if escaped else line)
+        for repair in _REPAIRS:
+            line = repair(line)
+        if line == before:
+            return line, True
+    return line, False
+
+
+def _resolved(line: str) -> str:
+    """Return a line in which no entity is left, nor one that others make."""
+    todo, done = list(reversed(line)), list[str]()
+    while todo:
+        done.append(todo.pop())
+        if done[-1] == ";" and (found := _ENTITY.search("".join(done[-_LONGEST_ENTITY:]))):
+            meant = fixes.fix_character_width(fixes.unescape_html(found[0]))
+            if meant != found[0]:
+                del done[-len(found[0]) :]
+                todo.extend(reversed(meant))
+    return "".join(done)
+
+
 def _check_form(form: str) -> None:
     """Refuse a name that is no Unicode form.
 
@@ -304,7 +365,7 @@ def _fold_nukta(text: str) -> str:
     ज़िंदगी and जिंदगी become one word. ड़ and ढ़ keep theirs: they are letters of their own (लड़का). So do the letters of
     other languages that Unicode composes (ऩ ऱ ऴ).
     """
-    return cast(str, _FOLDED_NUKTA.sub("", unicodedata.normalize("NFKC", text)))
+    return cast(str, _FOLDED_NUKTA.sub("", unicode_form("NFKC", text)))
 
 
 def _replace(text: str, *, urls: Replacement = None, punctuation: Replacement = None, emoji: Replacement = None) -> str:
@@ -352,7 +413,7 @@ def _bangla(form: Form) -> Normalizer:
 
 @functools.cache
 def _unicode_form(form: Form) -> Normalizer:
-    one = functools.partial(unicodedata.normalize, form)
+    one = functools.partial(unicode_form, form)
     return Normalizer(one, functools.partial(_rules, one, f"{ORDINARY}&", _COMPOSED, _MISORDERED))
 
 

@@ -13,6 +13,8 @@ from __future__ import annotations
 import functools
 import re
 import sys
+import unicodedata
+from itertools import groupby
 from typing import Any, Final
 
 import numpy as np
@@ -46,6 +48,22 @@ _SETS = {
     IS_OPENER: "\"'‘“([",
     IS_ADDRESS: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789=/&%#",
 }
+
+
+# Unicode's order of marks costs the square of their number; longer runs than any language has are put in it before.
+_MANY_MARKS = regex.compile(r"\p{M}{65,}")
+
+
+def unicode_form(form: Any, text: str) -> str:
+    """Return `unicodedata.normalize(form, text)`, in linear time for runs of marks of any length."""
+    return unicodedata.normalize(form, _MANY_MARKS.sub(_marks_in_order, text))
+
+
+def _marks_in_order(match: Any) -> str:
+    parts = "".join(unicodedata.normalize("NFD", mark) for mark in match[0])
+    runs = groupby(parts, lambda mark: unicodedata.combining(mark) > 0)
+    ordered = (sorted(run, key=unicodedata.combining) if moves else run for moves, run in runs)
+    return "".join(mark for run in ordered for mark in run)
 
 
 def words(text: str) -> list[tuple[str, int, int]]:

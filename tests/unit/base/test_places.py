@@ -18,6 +18,7 @@ from prasanga.base.places import (
     named,
     place,
     place_of_corpus,
+    require_folders,
     said,
 )
 
@@ -181,3 +182,19 @@ def test_studies_share_a_store_and_keep_what_they_have(tmp_path: Path, monkeypat
     assert (tmp_path / "two/results/store").resolve() == (tmp_path / "other/vectors").resolve()
     with pytest.raises(InputError, match="this store cannot be used"):
         link_store(str(tmp_path / "old/results/store/a.parquet"))
+
+
+@pytest.mark.parametrize("name", ["results", "logs", "results/store", "results/likelihoods/kept"])
+def test_a_folder_that_is_a_file_or_a_link_to_nowhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    require_folders()
+    Path(name).parent.mkdir(parents=True, exist_ok=True)
+    Path(name).symlink_to("/scratch/purged")
+    with pytest.raises(InputError, match=rf"{name} is a link to '/scratch/purged', which is not there .*`rm {name}`"):
+        require_folders()
+    Path(name).unlink()
+    Path(name).write_text("")
+    with pytest.raises(InputError, match=rf"{name} is a file, and a study keeps a folder of that name"):
+        require_folders()

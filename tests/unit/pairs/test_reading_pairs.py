@@ -172,6 +172,7 @@ def replaced(column: str, value: str) -> tuple[str, ...]:
         (replaced("label", ""), r"record 2 \(pair p1\): label '' is not known"),
         (replaced("language", "fr"), r"record 2 \(pair p1\): language 'fr' is not known\. Allowed: bn, hi, en"),
         (replaced("second", " \n"), r"record 2 \(pair p1\): second is empty"),
+        (replaced("first", "ফুল " * 2_501), r"record 2 \(pair p1\): first has 2501 words; at most 2500 are compared"),
         (replaced("bias_type", ""), r"record 2 \(pair p1\): bias_type is empty"),
         (replaced("bias_type", "All"), r"record 2 \(pair p1\): bias_type is 'all', the name of all pairs together"),
         (replaced("pair_id", ""), r"record 2 \(pair \): pair_id is empty"),

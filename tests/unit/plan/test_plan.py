@@ -207,6 +207,40 @@ def test_parameters_are_values_that_snakemake_compares(planned: Planned) -> None
         assert plain(value), name
 
 
+def test_many_lengths_have_a_name_that_a_file_can_have(planned: Planned) -> None:
+    few, many, others = (
+        planned({"samples": {"lengths": list(lengths)}}).drawn for lengths in ([9, ">75"], range(1, 120), range(1, 121))
+    )
+    assert few == "results/samples/9-over75.of4.json"
+    assert len(Path(many).name) < 60
+    assert many != others
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"models": {"a": {"train": {}}, "a.json": {"train": {}}}}, r"`models\.a\.json` has the name .* `a-json`"),
+        ({"models": {"a": {"train": {}}, "a.check": {"train": {}}}}, r"`models\.a\.check` .* about `models\.a`"),
+        ({"pairs": {"sets": {"x": {"path": "p"}, "x.oddities": {"path": "p"}}}}, r"`pairs\.sets\.x\.oddities` has"),
+        ({"pairs": {"sets": {"statistics": {"path": "p"}}}}, r"about all of `pairs\.sets`\. .* `statistics-1`"),
+        (
+            {"static": {"vectors": {"v": {"train": {"method": "glove"}}, "v.train": {"train": {"method": "glove"}}}}},
+            r"`static\.vectors\.v\.train` has the name of a file",
+        ),
+    ],
+)
+def test_no_name_is_that_of_a_file_about_another(planned: Planned, changes: Config, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        planned(changes)
+
+
+def test_no_category_is_filled_in_by_snakemake_or_ends_its_script() -> None:
+    assert [text[:14].rstrip() for text in digests_of({"a <{model}": {}, "b": {}})] == [
+        "category a ((m",
+        "category b 441",
+    ]
+
+
 def test_the_tests_of_all_methods_are_one_family(planned: Planned) -> None:
     files = Files(planned())
     of_methods = {method: files.estimates(method) for method in names_of(FAMILY)}

@@ -5,13 +5,22 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import tempfile
 from base64 import urlsafe_b64encode
 from pathlib import Path
 
 import pytest
 
 from prasanga.base.errors import InputError
-from prasanga.provenance.ledger import synchronize
+from prasanga.provenance.ledger import (
+    BEFORE,
+    LEDGER,
+    Circumstances,
+    last_planned,
+    read_ledger,
+    remember_plan,
+    synchronize,
+)
 
 KEY = "results/tables/ceat.csv"
 
@@ -193,3 +202,68 @@ def test_long_names_are_noted_where_snakemake_looks(tmp_path: Path) -> None:
 def test_nothing_to_do_without_results(tmp_path: Path) -> None:
     assert synchronize(tmp_path).restored == 0
     assert not (tmp_path / "results").exists()
+
+
+def test_results_of_before_1970_are_known_as_long_as_they_are_there(study: Path) -> None:
+    before = (study / "results" / LEDGER).read_text().count("\n")
+    shutil.rmtree(study / ".snakemake")
+    os.utime(study / KEY, (-315_619_200, -315_619_200))
+    for _ in range(3):
+        assert synchronize(study).unknown == 0
+        shutil.rmtree(study / ".snakemake")
+    assert (study / "results" / LEDGER).read_text().count("\n") == before
+    assert synchronize(study).restored == 1
+    assert read_note(study)["endtime"] == -315_619_200
+
+
+def test_a_ledger_that_becomes_shorter_is_kept(study: Path) -> None:
+    ledger = study / "results" / LEDGER
+    ledger.write_text(ledger.read_text() + "cut short {\n")
+    long = ledger.read_text()
+    (study / KEY).write_text("effect\n0.7\n")
+    os.utime(study / KEY, (1, 1))
+    (study / "results/b.csv").write_text("1\n")
+    (study / KEY).unlink()
+    synchronize(study)
+    assert (study / "results" / BEFORE).read_text() == long
+    assert KEY not in ledger.read_text()
+    ledger.write_text("\n")
+    synchronize(study)
+    assert (study / "results" / BEFORE).read_text() == long
+
+
+@pytest.mark.parametrize("end", ["\u2028", "\u2029", "\u0085", "\x0b", "\x1c"])
+def test_what_unicode_calls_an_end_of_a_line_ends_no_line(tmp_path: Path, end: str) -> None:
+    said = Circumstances(config={"title": f"a{end}b"})
+    path = tmp_path / f"results/a{end}b.csv"
+    path.parent.mkdir()
+    path.write_text("1\n")
+    note = note_of(tmp_path, f"results/a{end}b.csv")
+    note.parent.mkdir(parents=True)
+    note.write_text(json.dumps({"rule": "r", "params": [f"x{end}"], "endtime": path.stat().st_mtime}))
+    remember_plan(tmp_path / ".snakemake", said)
+    assert [each for _, each in last_planned(tmp_path / ".snakemake")] == [said]
+    synchronize(tmp_path, own_run=True, circumstances=said)
+    ledger = read_ledger(tmp_path / "results" / LEDGER)
+    assert list(ledger.entries) == [f"results/a{end}b.csv"]
+    assert list(ledger.circumstances.values()) == [said]
+
+
+def test_a_time_that_no_date_has_is_told(study: Path) -> None:
+    memory = Path("/dev/shm")  # a file system that keeps such times
+    if not os.access(memory, os.W_OK):
+        pytest.skip(f"{memory} is not there")
+    with tempfile.TemporaryDirectory(dir=memory) as folder:
+        copied = shutil.copytree(study, Path(folder, "study"))
+        os.utime(copied / KEY, (260_000_000_000, 260_000_000_000))
+        before = (copied / "results" / LEDGER).read_text()
+        with pytest.raises(InputError, match=r"its time is of no year .*\. Write `touch "):
+            synchronize(copied)
+        assert (copied / "results" / LEDGER).read_text() == before
+
+
+def test_a_file_whose_name_is_no_text_is_no_result(study: Path) -> None:
+    (study / "results" / os.fsdecode(b"a\xff.csv")).write_text("1\n")
+    done = synchronize(study)
+    assert (done.restored, done.unknown) == (0, 0)
+    assert list(read_ledger(study / "results" / LEDGER).entries) == [KEY]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 import subprocess
 import sys
 from importlib import import_module
@@ -14,7 +15,7 @@ import pytest
 from drawn_studies import drawn_study
 
 from prasanga.base.errors import InputError
-from prasanga.report.figures.registry import FIGURES, Measured, drawings_of, figure_files
+from prasanga.report.figures.registry import FIGURES, WORDS, Measured, drawings_of, figure_files
 from prasanga.report.figures.saving import draw_figure
 
 RESULTS = (
@@ -82,3 +83,11 @@ def test_a_figure_is_drawn_from_the_files_of_its_tables(tmp_path: Path) -> None:
 def test_the_rules_read_the_registry_without_waiting_for_a_drawing_library() -> None:
     code = "import sys, prasanga.report.figures.registry; print({'matplotlib', 'numpy', 'polars'} & set(sys.modules))"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "set()\n"
+
+
+def test_names_of_categories_become_names_of_files() -> None:
+    names = ["C1", "C 1", "লিঙ্গ", "ধর্ম!", "x" * 500, "x" * 501, "../a", "a\nb"]
+    written = [WORDS.name({"category": name}) for name in names]
+    assert written[:2] == ["words_C1", "words_C_1"]
+    assert len(set(written)) == len(names)
+    assert all(re.fullmatch(r"[A-Za-z0-9_.-]{1,80}", name) for name in written)

@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from matplotlib.text import Text
 from planted_pairs import planted_scores
 from scipy import stats
 
 from prasanga.base.errors import InputError
 from prasanga.likelihoods.bias import pair_differences
+from prasanga.report.figures.canvas import Width
 from prasanga.report.figures.pair_differences import FEWEST, density, plot_differences
 from prasanga.report.figures.saving import save_figure
 
@@ -108,11 +110,18 @@ def test_the_same_table_gives_the_same_file(differences: pl.DataFrame, tmp_path:
     assert (tmp_path / "one.svg").stat().st_size < 200_000
 
 
+@pytest.mark.parametrize("width", ["page", "column"])
+def test_without_a_score_the_figure_says_so(differences: pl.DataFrame, width: Width) -> None:
+    nothing = differences.with_columns(difference=pl.when("random_twin").then("difference"))
+    for table in (nothing, differences.clear()):
+        figure = plot_differences(table, width=width)
+        said = " ".join(text.get_text() for text in figure.findobj(Text))
+        assert " ".join(said.split()) == "Not drawn: no pair has a score for both of its sentences."
+
+
 def test_what_cannot_be_drawn_is_refused(differences: pl.DataFrame) -> None:
     with pytest.raises(InputError, match=r"no column difference;.*likelihoods stage"):
         plot_differences(differences.drop("difference"))
-    with pytest.raises(InputError, match="no pair has one"):
-        plot_differences(differences.filter(pl.col("random_twin")))
     with pytest.raises(InputError, match=r"lines: 'model' is not known"):
         plot_differences(differences, lines="model")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="width"):

@@ -203,7 +203,7 @@ def test_the_page_of_sources_names_licences_counts_settings_and_what_was_left_ou
     assert "| Open letters | `open/*.txt` | CC BY 4.0 | 1,200 | 2 | all words |" in released.splitlines()
     assert "| Rare words | `rare.txt` | CC0 1.0 | 2 | 1 | rare words only |" in released.splitlines()
     assert "closed" not in released
-    assert "| closed/*.txt | `closed/*.txt` | none named | 35 | 1 | all words |" in left_out.splitlines()
+    assert r"| closed/\*.txt | `closed/*.txt` | none named | 35 | 1 | all words |" in left_out.splitlines()
     assert "- config: digest abc" in left_out.splitlines()
     assert "seed: 47\nnormalization:\n  bn: none\n" in left_out
 

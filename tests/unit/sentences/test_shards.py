@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import glob
 import json
 import os
-from pathlib import Path
+import time
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import pytest
@@ -166,6 +168,76 @@ def test_a_link_to_a_folder_above_is_no_endless_walk(corpus: Path) -> None:
     assert sources(corpus, "news") == ["news/a.txt", "news/b.txt.gz"]
 
 
+@pytest.mark.parametrize("files", [".", "**/*.txt", "**", "*/**/*.txt", "**/**/**/*.txt"])
+def test_a_file_counts_once_however_many_links_lead_to_it(corpus: Path, files: str) -> None:
+    for name, target in (("p", "."), ("q", "."), ("a", "news"), ("news/up", ".."), ("news/b.txt", "a.txt")):
+        (corpus / name).symlink_to(target)
+    (corpus / "books/news").symlink_to("../news")
+    told: list[str] = []
+    shards = find_shards(corpus, [{"files": files, "format": "text"}], LARGE, tell=told.append)
+    found = [shard.source for shard in shards.values() if shard.source.endswith(".txt")]
+    assert sorted(found) == ["books/a.txt", "news/a.txt"]
+    assert told == ["corpus.texts: the file 'news/b.txt' is 'news/a.txt' by a link, and counts once."]
+
+
+def test_links_between_entries_and_the_supplement(corpus: Path) -> None:
+    (corpus / "b.txt").symlink_to("news/a.txt")
+    with pytest.raises(InputError, match=r"the files 'news/a\.txt' and 'b\.txt' are one and the same, by a link"):
+        sources(corpus, "news/a.txt", "b.txt")
+    texts, more = (find_shards(corpus, [{"files": name}], LARGE) for name in ("news/a.txt", "b.txt"))
+    with pytest.raises(InputError, match=r"the file 'b\.txt' is in `corpus\.texts` as well"):
+        require_apart(texts, more)
+
+
+def test_many_stars_and_circles_take_no_time(tmp_path: Path) -> None:
+    folder = tmp_path
+    for level in range(12):
+        folder = folder / f"d{level}"
+        write(folder / "a.txt")
+        for link in "pqr":
+            (folder / link).symlink_to(".")
+        (folder / "top").symlink_to(tmp_path)
+    began = time.process_time()
+    assert len(sources(tmp_path, "**/" * 8 + "*.txt")) == 12
+    assert len(sources(tmp_path, "**/*/**/*/**/*.txt")) == 12
+    assert time.process_time() - began < 2
+
+
+def test_patterns_find_what_glob_finds(tmp_path: Path) -> None:
+    for name in ("a.txt", "b/a.txt", "b/c/a.txt", ".h/a.txt", "b/.a.txt", "b/c/d[1]/x.md", "b/c/ফুল.txt"):
+        write(tmp_path / name)
+    patterns = ["*", "**", "**/*", "*/*", "**/a.txt", "b/**", "b/**/*.txt", "**/c/*", ".*/*", "**/.*", "b/c/d[[]1]/*"]
+    for pattern in [*patterns, "?.txt", "[!a]/*", "./b/*", "**/**/c/**", "b/*/../a.txt", "x/*", "a.txt/*"]:
+        wanted = {PurePosixPath(path).as_posix() for path in glob.glob(pattern, root_dir=tmp_path, recursive=True)}  # noqa: PTH207
+        wanted = {path for path in wanted if (tmp_path / path).is_file()}
+        try:
+            found = set(sources(tmp_path, pattern, format="text"))
+        except InputError:
+            found = set()
+        assert found == (wanted if ".." not in pattern else set()), pattern
+
+
+def test_patterns_that_look_at_too_many_names(corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("prasanga.sentences.files.MOST_NAMES", 6)
+    assert sources(corpus, "news/*.txt") == ["news/a.txt"]
+    with pytest.raises(InputError, match=r"more than 6 files and folders on the way to what fits '\*\*/\*\.txt'"):
+        sources(corpus, "**/*.txt")
+
+
+@pytest.mark.parametrize("files", ["*.txt", "c.txt", "."])
+def test_a_root_that_is_a_link_out_of_the_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, files: str) -> None:
+    write(tmp_path / "secret/c.txt")
+    (tmp_path / "study").mkdir()
+    (tmp_path / "study/data").symlink_to("../secret")
+    monkeypatch.chdir(tmp_path / "study")
+    with pytest.raises(
+        InputError, match=rf"'data/c\.txt' is reached by a symbolic link.*`outside: \[{tmp_path}/secret\]`"
+    ):
+        find_shards("data", [{"files": files}], LARGE)
+    assert list(find_shards("data", [{"files": files}], LARGE, outside=["../secret"])) == ["c"]
+    assert list(find_shards(tmp_path / "study/data", [{"files": files}], LARGE)) == ["c"]
+
+
 def test_a_folder_without_text(corpus: Path) -> None:
     write(corpus / "pictures" / "a.png")
     with pytest.raises(InputError, match=r"no text in the folder 'pictures' under corpus\.root.*\.jsonl"):
@@ -211,8 +283,26 @@ def test_damaged_data_sets(corpus: Path) -> None:
     write(folder / "state.json", "{")
     with pytest.raises(InputError, match=r"state\.json: cannot be read as what the library datasets writes"):
         sources(corpus, "wiki")
+    for state in (5, [], "x", None, [{}], [None], [5], [{"filename": 5}], [{"filename": "../a"}], [{"filename": "/a"}]):
+        dataset(folder, ["data-00000-of-00002.arrow"], _data_files=state)
+        if state:
+            with pytest.raises(InputError, match=r"state\.json: cannot be read as what the library datasets writes"):
+                sources(corpus, "wiki")
+    write(folder / "state.json", "[" * 100_000)
+    with pytest.raises(InputError, match=r"state\.json: cannot be read as what the library datasets writes"):
+        sources(corpus, "wiki")
     dataset(folder, ["data-00000-of-00002.arrow"], _indices_data_files=[{"filename": "indices.arrow"}])
     with pytest.raises(InputError, match="flatten_indices"):
+        sources(corpus, "wiki")
+
+
+@pytest.mark.parametrize(
+    "splits", [5, "x", [5], [["a"]], [None], ["."], [".."], ["../news"], ["/etc"], {"a": 1}, ["a/b"]]
+)
+def test_odd_splits_of_data_sets(corpus: Path, splits: object) -> None:
+    folder = dataset(corpus / "wiki", ["data-00000-of-00001.arrow"])
+    write(folder / "dataset_dict.json", json.dumps({"splits": splits}))
+    with pytest.raises(InputError, match=r"wiki/dataset_dict\.json: cannot be read as what"):
         sources(corpus, "wiki")
 
 
@@ -277,14 +367,14 @@ def test_a_file_that_disappears(corpus: Path) -> None:
 
 
 def test_a_folder_that_may_not_be_read(corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    scandir = os.scandir
+    listdir = os.listdir
 
-    def refusing(path: str) -> Any:
-        if Path(path).name == "books":
+    def refusing(path: Path) -> list[str]:
+        if path.name == "books":
             raise PermissionError(13, "Permission denied", path)
-        return scandir(path)
+        return listdir(path)
 
-    monkeypatch.setattr("os.scandir", refusing)
+    monkeypatch.setattr("os.listdir", refusing)
     with pytest.raises(InputError, match=r"the folder '.*/books' cannot be read \(Permission denied\)"):
         find_shards(corpus, [{"files": "."}], LARGE)
 
@@ -298,6 +388,13 @@ def test_a_file_out_of_reach(corpus: Path, tmp_path: Path) -> None:
                 find_shards(root, [{"files": files}], LARGE)
     with pytest.raises(InputError, match=r"^corpus\.supplement: '.*nnn' is out of reach \(File name too long\)"):
         find_shards(corpus, [{"files": "n" * 256}], LARGE, "corpus.supplement")
+
+
+@pytest.mark.parametrize("files", ["*.txt", "."])
+def test_a_name_that_snakemake_would_fill_in(tmp_path: Path, files: str) -> None:
+    write(tmp_path / "a{shard}.txt")
+    with pytest.raises(InputError, match=r"'a\{shard\}.txt': a name with braces, .* Rename it without"):
+        sources(tmp_path, files)
 
 
 def test_a_name_that_is_not_utf8(tmp_path: Path) -> None:

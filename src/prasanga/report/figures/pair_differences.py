@@ -29,6 +29,7 @@ from prasanga.report.figures.canvas import (
     house_style,
     lay_out,
     left_of,
+    only_a_note,
     panel_width,
     shortened,
     wrapped,
@@ -95,7 +96,7 @@ def plot_differences(differences: pl.DataFrame, *, lines: Lines = "language", wi
         width: "column" (3.3 in) or "page" (6.8 in).
 
     Raises:
-        InputError: a column is missing, no pair has a difference, or an argument is not known.
+        InputError: a column is missing, or an argument is not known.
     """
     check_width(width)
     if lines not in ("language", "bias_type"):
@@ -103,7 +104,7 @@ def plot_differences(differences: pl.DataFrame, *, lines: Lines = "language", wi
     require_columns("differences of scores", differences, _NEEDED, remade_by("likelihoods"))
     known = differences.with_columns(pl.col("set", "model").fill_null("")).filter(pl.col("difference").is_finite())
     if known.filter(~pl.col("random_twin")).is_empty():
-        raise InputError("differences of scores: no pair has one, so there is nothing to draw.")
+        return only_a_note(WIDTHS[width], SIZES[width], "Not drawn: no pair has a score for both of its sentences.")
     names, panels = _by_language(known) if lines == "language" else _by_type(known)
     low, high, beyond = _limits([line.differences for panel in panels for line in panel.lines if not line.is_twin])
     has_twins = any(line.is_twin for panel in panels for line in panel.lines)

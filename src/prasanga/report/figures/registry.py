@@ -7,6 +7,7 @@ nor the functions.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ FOLDER = "results/report/figures"
 """Where figures lie; those in its folder `column` are as wide as one column of two, others as the page."""
 
 COLUMN = "column"
+_LONGEST_NAME = 120  # of what a config calls something, in the name of a file
 
 Options: TypeAlias = Mapping[str, Any]
 """Arguments of the function that draws a figure, by name."""
@@ -214,4 +216,10 @@ def figure_files(names: Iterable[str], report: Mapping[str, Any]) -> list[str]:
 
 
 def _safe(name: str) -> str:
-    return re.sub(r"[^A-Za-z0-9_.-]", "_", name)
+    """Return a name as a part of a file's; one that is long, or would lose its letters, with a digest of it."""
+    safe = re.sub(r"[^A-Za-z0-9_.-]", "_", name)
+    return (
+        safe
+        if name.isascii() and len(name) <= _LONGEST_NAME
+        else f"{safe[:40]}-{hashlib.sha256(name.encode()).hexdigest()[:16]}"
+    )

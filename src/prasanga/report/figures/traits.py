@@ -22,7 +22,6 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 from matplotlib.ticker import MaxNLocator
 
-from prasanga.base.errors import InputError
 from prasanga.base.parquet import remade_by, require_columns
 from prasanga.report.figures.canvas import (
     SIZES,
@@ -101,14 +100,14 @@ def plot_structures(spread: pl.DataFrame, *, width: Width = "page") -> Figure:
         width: "column" (3.3 in) or "page" (6.8 in).
 
     Raises:
-        InputError: a column is missing, no row has a number, or another width.
+        InputError: a column is missing, or another width.
     """
     check_width(width)
     require_columns("spread by structure", spread, SPREAD_COLUMNS, remade_by("likelihoods"))
     drawn = [row for row in spread.iter_rows(named=True) if (row["quantity"], row["polarity"]) in _BOXES]
     drawn = [row for row in drawn if is_number(row["median"])]
     if not drawn:
-        raise InputError("spread by structure: no row has a number, so there is nothing to draw.")
+        return only_a_note(WIDTHS[width], SIZES[width], "Not drawn: no structure has a number.")
     models = list(dict.fromkeys(row["model"] for row in drawn))
     structures = sorted({row["structure"] for row in drawn})
     boxes = [box for box in _BOXES if any((row["quantity"], row["polarity"]) == box for row in drawn)]

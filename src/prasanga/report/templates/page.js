@@ -1,9 +1,16 @@
 // Marks the section in view in the navigation, and opens what a link leads to.
 (function () {
   'use strict';
+  const idOf = function (hash) {
+    try {
+      return decodeURIComponent(hash.slice(1));
+    } catch {
+      return ''; // no address of ours
+    }
+  };
   const links = new Map();
   for (const link of document.querySelectorAll('nav a[href^="#"]')) {
-    const section = document.getElementById(decodeURIComponent(link.hash.slice(1)));
+    const section = document.getElementById(idOf(link.hash));
     if (section) links.set(section, link);
   }
   if (links.size && 'IntersectionObserver' in window) {
@@ -35,7 +42,7 @@
   }
 
   function openTarget() {
-    const target = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    const target = document.getElementById(idOf(location.hash));
     const inside = target && target.closest('details');
     if (inside && !inside.open) {
       inside.open = true;

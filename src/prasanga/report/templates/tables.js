@@ -168,14 +168,22 @@
     (details || container).scrollIntoView();
   }
 
+  function idOf(hash) {
+    try {
+      return decodeURIComponent(hash.slice(1));
+    } catch {
+      return ''; // no address of ours
+    }
+  }
+
   function follow() {
-    const id = decodeURIComponent(location.hash.slice(1));
+    const id = idOf(location.hash);
     if (rowsWithLinks.has(id)) showRow(id);
   }
 
   document.addEventListener('click', function (event) {
     const link = event.target instanceof Element && event.target.closest('a[href^="#"]');
-    if (!link || !rowsWithLinks.has(decodeURIComponent(link.hash.slice(1)))) return;
+    if (!link || !rowsWithLinks.has(idOf(link.hash))) return;
     event.preventDefault();
     if (location.hash !== link.hash) history.pushState(null, '', link.hash);
     follow();
