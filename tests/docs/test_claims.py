@@ -50,7 +50,8 @@ def changed_by_the_preset() -> set[str]:
 
 
 def test_what_is_said_to_come_closer_to_the_paper_is_set_by_the_preset() -> None:
-    said = re.search(r"`preset: paper` does the\s+same: it sets(.*?)of each model", read("docs/published.md"), re.DOTALL)
+    page = read("docs/published.md")
+    said = re.search(r"`preset: paper` does the\s+same: it sets(.*?)of each model", page, re.DOTALL)
     assert said is not None
     named = dict(re.findall(r"`([\w.]+): ([\w-]+)`", said[1]))
     assert set(named) == {"sentences.match", "sentences.before", "sentences.after", "samples.window", "pieces"}
