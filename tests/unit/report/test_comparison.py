@@ -188,9 +188,7 @@ def test_a_published_number_without_a_mode_is_laid_beside_fixed_draws() -> None:
         printed("C1", 0.7, table="Figure 1", method="ceat", n_samples=1000, segment_length="9"),
     )
     cell = {"n_samples": 1000, "segment_length": "9"}
-    ceat = study(
-        measured("C1", 0.3, sample_mode="random", **cell), measured("C1", 0.4, sample_mode="fixed", **cell)
-    )
+    ceat = study(measured("C1", 0.3, sample_mode="random", **cell), measured("C1", 0.4, sample_mode="fixed", **cell))
     rows = compare({"ceat": ceat}, published, models={"ours": "Big"}, language="hi").rows
     assert rows.select("table", "sample_mode", "published", "measured").rows() == [
         ("6", "fixed", 0.5, 0.4),
