@@ -38,6 +38,7 @@ _MOST_PARTS = 1_000_000  # experts of all layers, labels
 _LARGEST = 2**40
 _SIZES = ("size", "vocab", "head", "dim", "position", "inner", "state", "bucket", "rank", "window")
 _NAMES_CODE = re.compile("attn_implementation|experts_implementation|kernel")
+_SHORT_COMMIT = re.compile(r"[0-9a-f]{7,39}")
 
 
 def require_own_files(name: str, folder: Path) -> None:
@@ -196,8 +197,8 @@ def open_source(model: str | Path, revision: str | None = None) -> Source:
     """Find `model`, a folder or the id of a model of the hub, and its config.json.
 
     Raises:
-        InputError: it is neither, has no config.json or no such revision, is gated, or is not in the cache of a
-            machine without network; a folder has links to files elsewhere, or is an adapter to another model; the
+        InputError: it is neither, has no config.json or no such revision (a commit in short is none), is gated, or is
+            not in the cache of a machine without network; a folder has links to files elsewhere, or is an adapter to another model; the
             message says which and what to do.
     """
     folder = Path(model)
@@ -212,6 +213,12 @@ def open_source(model: str | Path, revision: str | None = None) -> Source:
         require_own_files(str(model), folder)
         return Source(str(model), folder, None, pinned=True)
     name = str(model)
+    if _SHORT_COMMIT.fullmatch(revision or ""):
+        raise InputError(
+            f"model {name}: revision {revision} is a commit in short, and the hub knows commits by 40 digits. Open"
+            f" https://huggingface.co/{name}/commits/main, click on the one that begins so, and write all of its"
+            " digits."
+        )
     if isinstance(model, Path) or folder.is_absolute() or name.startswith(".") or name.count("/") > 1:
         raise InputError(_not_found(name, "it cannot be the id of a model of the hub (owner/name)"))
     try:

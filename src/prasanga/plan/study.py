@@ -256,7 +256,10 @@ class Study:
         if self.chosen:
             require_searched(self.categories, asked)
         if self.log_probability_chosen:  # a name with a slip in it would be passed over
-            self._chosen("log_probability.exchanged", log_probability["exchanged"])
+            # but for those that the preset of the papers names, whatever the lexicon has
+            of_preset = ("C6", "C7", "C8", "C9") if config["preset"] == "paper" else ()
+            own = [name for name in log_probability["exchanged"] if name not in of_preset]
+            self._chosen("log_probability.exchanged", own)
         self._require_words("categories", self.chosen)
         self._require_words("seat.categories", self.seat_chosen)
         self._require_words("log_probability.categories", self.log_probability_chosen)

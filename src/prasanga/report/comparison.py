@@ -1,8 +1,8 @@
 """A study's numbers beside those that a paper prints: the same rows, how far apart, and what is doubtful.
 
-A row is compared if method, category, language, model and, for CEAT, sample mode and segment length are the same. That
-does not make the two numbers measurements of the same thing: corpus, words and conventions may differ
-(docs/published.md). A row of sentence pairs is compared if language, model and bias type are the same; the sentences
+A row is compared if method, category, language, model and, for CEAT, sample mode and segment length are the same (where
+a paper does not say the mode, fixed draws are taken). That does not make the two numbers measurements of the same
+thing: corpus, words and conventions may differ (docs/published.md). A row of sentence pairs is compared if language, model and bias type are the same; the sentences
 are not: Sahoo et al. measured 705 or 800 pairs, of which a sample is published.
 """
 
@@ -124,7 +124,8 @@ def compare(
         for row in published.filter(pl.col("language") == language).iter_rows(named=True)
         if REPEATED not in (row["doubts"] or "").split()
         for model, theirs in matched.items()
-        if theirs == row["model"] and (estimate := estimates.get(row["method"], {}).get(_cell(row, model))) is not None
+        if theirs == row["model"]
+        and (estimate := estimates.get(row["method"], {}).get(_cell(_with_mode(row), model))) is not None
     ]
     table = _nearest_n(pl.DataFrame(rows, schema=dict(COMPARISON_SCHEMA), orient="row"))
     nothing = "" if len(table) else _why_nothing(tables, published, matched, studied, language)
@@ -281,7 +282,8 @@ def _row(row: Mapping[str, Any], model: str, estimate: Estimate) -> dict[str, ob
     few = f"few words: {words}" if (words := few_words(estimate)) else ""
     return {
         **{name: row[name] for name in ("paper", "table", "method", "category", "language")},
-        **{name: row[name] for name in ("sample_mode", "segment_length", "bound", "doubt", "mark_doubt")},
+        **{name: row[name] for name in ("segment_length", "bound", "doubt", "mark_doubt")},
+        "sample_mode": estimate.get("sample_mode"),
         "model": model,
         "published_model": row["model"],
         "published": row["effect_size"],
@@ -314,6 +316,11 @@ def _nearest_n(rows: pl.DataFrame) -> pl.DataFrame:
     apart = (pl.col("published_n_samples").log() - pl.col("n_samples").log()).abs()
     nearest = apart.is_null() | (apart == apart.min().over(cell))
     return rows.filter(nearest)
+
+
+def _with_mode(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a published row with fixed draws where it is of CEAT and does not say how draws were made."""
+    return {**row, "sample_mode": row.get("sample_mode") or ("fixed" if row["method"] == "ceat" else None)}
 
 
 def _cell(row: Mapping[str, Any], model: str) -> tuple[str | None, ...]:

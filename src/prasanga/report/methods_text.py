@@ -60,7 +60,7 @@ _MEANINGS: dict[str, str | Mapping[str, str]] = {
     "samples.lengths": "segment lengths in words; > takes contexts of more words",
     "samples.window": {
         "exact": "a segment has exactly as many words as its length says, its target in the middle",
-        "paper": "segments as the paper's program cuts them: up to a word short, and short contexts whole",
+        "paper": "segments as the paper's program cuts them: up to a word short, short contexts whole, all for >75",
     },
     "samples.longest": "words of the longest segment",
     "samples.minimum": "with fewer contexts, a stimulus is looked for in the supplement as well",

@@ -135,6 +135,11 @@ def read_models(folder: str | Path, paper: str) -> list[PublishedModel]:
     ]
 
 
+def printed_at(table: str) -> str:
+    """Return where a number is printed as a reader writes it: `Table 5`, `Figure 1`."""
+    return f"Table {table}" if table.isdigit() else table
+
+
 def require_paper(paper: str) -> str:
     """Return the paper's name, if there are numbers of it.
 

@@ -94,16 +94,16 @@ def requirements_by_length(
 ) -> dict[SegmentLength, Requirement]:
     """Return what a context must have for each length by itself.
 
-    With the paper's window a shorter context is used whole, so that a fixed length asks for no words at all.
+    With the paper's window a shorter context is used whole, so that no length asks for more than the target.
 
     Raises:
         InputError: see `require_longest`.
     """
     require_longest(lengths, longest)
     return {
-        length: Requirement(length.words + 1, longest)
-        if length.over
-        else Requirement(length.words if window == "exact" else 1, length.words)
+        length: Requirement(
+            1 if window == "paper" else length.words + length.over, longest if length.over else length.words
+        )
         for length in lengths
     }
 
@@ -167,7 +167,7 @@ class Context:
     def segment(self, length: SegmentLength, *, window: Window = "exact", longest: int = LONGEST) -> Segment | None:
         """Return the segment for one entry of `samples.lengths`, or None if the context does not allow it."""
         if length.over:
-            return self.over(length.words, longest)
+            return self.over(length.words if window == "exact" else 0, longest)  # the program's are all texts, whole
         return self.exact(length.words) if window == "exact" else self.paper(length.words)
 
     def exact(self, length: int) -> Segment | None:
@@ -257,7 +257,7 @@ def segment(
         end: the character after its last.
         length: from `parse_length`.
         window: `exact` for exactly so many words (`cut`), `paper` for those that the Bangla paper's program takes
-            (`Context.paper`). It concerns fixed lengths alone.
+            (`Context.paper`), for a length such as `>75` every context, whole.
         longest: greatest number of words for a length such as `>75`.
 
     Raises:

@@ -31,7 +31,7 @@ from prasanga.sentences.corpus import COMPRESSED, INFLATION
 # Which files a corpus consists of, how each is read and cut into parts, and the name that its results get.
 
 
-Format = Literal["text", "jsonl", "parquet", "dataset", "extracted"]
+Format = Literal["text", "jsonl", "parquet", "dataset", "extracted", "pickle", "word"]
 
 MOST_NAMES = 500_000
 """Names that are looked at for one pattern; a job reads a file, and a plan of so many jobs never ends."""
@@ -40,6 +40,7 @@ _FORMATS: Mapping[str, Format] = {
     **dict.fromkeys([".txt", ".text", ".bn", ".hi", ".en"], "text"),
     **dict.fromkeys([".jsonl", ".ndjson"], "jsonl"),
     **dict.fromkeys([".csv", ".tsv"], "extracted"),
+    **dict.fromkeys([".pkl", ".pickle"], "pickle"),
     ".parquet": "parquet",
     ".arrow": "dataset",
 }
@@ -230,10 +231,15 @@ def _size(path: str) -> int:
 def _files(root: Path, pattern: str, wanted: Format | Literal["auto"]) -> list[tuple[str, Format]]:
     """Return the files of one entry, relative to `root`, each with its format; in order, each once."""
     if Path(root, pattern).is_dir():
-        found = [file for file in _in_folder(root, PurePosixPath(pattern)) if wanted in ("auto", file[1])]
+        found = [
+            (file, wanted if wanted == "word" else its_format)
+            for file, its_format in _in_folder(root, PurePosixPath(pattern))
+            # a pickle in a folder is more often a program's than a text
+            if (its_format != "pickle" if wanted == "auto" else wanted in (its_format, "word" * (its_format == "text")))
+        ]
         if not found:
             kind = "text" if wanted == "auto" else f"file of the format {wanted}"
-            known = [ending for ending, its_format in _FORMATS.items() if wanted in ("auto", its_format)]
+            known = [ending for ending, its in _FORMATS.items() if wanted in ("auto", its, "word" * (its == "text"))]
             raise InputError(
                 f"corpus.texts: there is no {kind} in the folder {pattern!r} under corpus.root {str(root)!r}. Read are"
                 f" files that end in {', '.join(known)} (plain or with {', '.join(COMPRESSED)}) and are not hidden."

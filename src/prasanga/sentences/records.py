@@ -22,6 +22,7 @@ from prasanga.sentences.corpus import (
     too_long,
 )
 from prasanga.sentences.files import Shard
+from prasanga.sentences.released import read_pickle, word_of
 
 # --------------------
 # Corpora of records: JSON lines, Parquet, data sets of Hugging Face, tables of sentences found beforehand.
@@ -31,7 +32,7 @@ from prasanga.sentences.files import Shard
 # column.
 
 
-RecordFormat = Literal["jsonl", "parquet", "dataset", "extracted"]
+RecordFormat = Literal["jsonl", "parquet", "dataset", "extracted", "pickle", "word"]
 _Told = Callable[[int], object] | None
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -99,7 +100,9 @@ def read_records(
     Args:
         path: the file; jsonl and extracted may be compressed (`open_decompressed`).
         format: `jsonl` has a JSON object a line; `parquet` a column of strings; `dataset` is an Arrow file, as the
-            library datasets writes it; `extracted` is CSV, or TSV by its ending, with a header.
+            library datasets writes it; `extracted` is CSV, or TSV by its ending, with a header; `pickle` is
+            {word: [sentence]}, read without running anything; `word` has a sentence a line of the word that it is named
+            after.
         field: field or column with the text; for jsonl also a path through nested objects (`meta.body`).
         columns: of an extracted table, the columns with the stimulus and with the sentence.
         errors: what to do with a record that cannot be used (not UTF-8, not JSON, no such field, something else than
@@ -120,6 +123,8 @@ def read_records(
         "parquet": lambda: _column(parquet_texts(path, field, read, inflation), counts),
         "dataset": lambda: _column(arrow_texts(path, field, read, inflation), counts),
         "extracted": lambda: _table(path, columns, counts, read, inflation),
+        "pickle": lambda: _pickled(path, counts, read, inflation),
+        "word": lambda: _of_word(path, counts, read, inflation),
     }
     documents = skipped = 0
     for number, stimulus, text, start in readers[format]():
@@ -155,6 +160,23 @@ def _column(texts: Iterator[str | bytes | None], counts: ReadingReport) -> Itera
         else:
             counts.bytes += len(text.encode())
             yield _Found(number, None, text)
+
+
+def _pickled(path: Path, counts: ReadingReport, read: _Told, inflation: int) -> Iterator[_Found]:
+    for number, (word, sentence) in enumerate(read_pickle(path, read, inflation)):
+        counts.lines += 1
+        counts.bytes += len(sentence.encode())
+        yield _Found(number, word.strip(), sentence)
+
+
+def _of_word(path: Path, counts: ReadingReport, read: _Told, inflation: int) -> Iterator[_Found]:
+    word = word_of(path)
+    with open_decompressed(path, read, inflation=inflation) as stream:
+        for line, offset, raw in _lines(path, stream, counts):
+            try:
+                yield _Found(line - 1, word, raw.decode().rstrip("\r\n"))
+            except UnicodeDecodeError as error:
+                yield _Found(line - 1, word, _not_utf8(error, line, offset))
 
 
 def _json_lines(path: Path, field: str, counts: ReadingReport, read: _Told, inflation: int) -> Iterator[_Found]:

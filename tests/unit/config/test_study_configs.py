@@ -1,4 +1,4 @@
-"""The two papers' studies as configs: every model of the papers' tables is there, by id, kind and precision."""
+"""The papers' studies as configs: every model of their tables is there, by id, commit, kind and precision."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import yaml
 
 from prasanga.base.config import complete, read_schema
 from prasanga.lexicon import load_lexicon, load_templates
-from prasanga.report.published import match_models, read_models
+from prasanga.report.published import match_models, read_models, read_percentages, read_published
 from prasanga.samples import fill_templates
 
 Study = Callable[[str], dict[str, Any]]
@@ -38,8 +38,22 @@ SAHOO = {
     "mistral": ("mistralai/Mistral-7B-v0.1", "decoder", {}, "Mistral"),
 }
 SEAT = {"banglabert-discriminator": SADHU["banglabert-discriminator"]}
-STUDIES = {"sadhu2024": SADHU, "sadhu2024_seat": SEAT, "sahoo2024": SAHOO}
+ENGLISH = {**SAHOO, "mbart": ("facebook/mbart-large-50", "encoder-decoder", {"src_lang": "en_XX"}, None)}
+STUDIES = {"sadhu2024": SADHU, "sadhu2024_seat": SEAT, "sahoo2024": SAHOO, "sahoo2024_en": ENGLISH}
 MODELS = [(study, model) for study, expected in STUDIES.items() for model in expected]
+WITH_SIZES = [(study, model) for study, model in MODELS if study != "sahoo2024_en"]  # it refers to the Hindi one
+
+#: the configs of a paper, all of whose conventions are those of its program.
+OF_PAPERS = (*STUDIES, "sadhu2024_figure1", "sadhu2024_log_probability", "sahoo2024_pairs")
+
+#: the commits that are known; of the hub's pages most show the first seven digits.
+COMMITS = {
+    "csebuetnlp/banglabert_large_generator": "3446ba6e7d12e415924393a83ee5a9636b855268",
+    "csebuetnlp/banglabert_large": "5b0713e",
+    "google/muril-large-cased": "7604cf1",
+    "google/muril-base-cased": "f7203dd",
+    "google/mt5-base": "78f6d82",
+}
 
 
 @pytest.fixture(scope="module")
@@ -65,11 +79,11 @@ def test_a_model_is_named_with_its_kind_and_precision(name: str, model: str, stu
     found = study(name)["models"][model]
     assert found == {
         "path": path,
-        "revision": None,
+        "revision": COMMITS.get(path),
         "kind": kind,
         "layer": -1,
         "dtype": "bfloat16",
-        "pieces": "all",
+        "pieces": "root",
         "sentence_vector": "position" if name == "sadhu2024_seat" else "auto",
         "tokenizer": tokenizer,
         "weights_sha256": {},
@@ -81,7 +95,7 @@ def test_a_model_is_named_with_its_kind_and_precision(name: str, model: str, stu
     }
 
 
-@pytest.mark.parametrize(("name", "model"), MODELS)
+@pytest.mark.parametrize(("name", "model"), WITH_SIZES)
 def test_a_model_is_written_out_with_what_it_needs_in_memory(name: str, model: str, project_root: Path) -> None:
     text = _text(project_root, name)
     assert {"path", "revision", "kind", "dtype"} <= set(yaml.safe_load(text)["models"][model])
@@ -114,7 +128,6 @@ def test_the_hindi_study_takes_hindi_words_from_the_project(study: Study, projec
         assert (project_root / config["lexicon"][key]).exists()
     assert config["normalization"]["hi"] == "nukta"
     assert config["samples"]["lengths"] == [9, 25, 75]
-    assert config["samples"]["pool"] == "shared"
     assert config["categories"] == [f"C{n}" for n in range(1, 10)]
 
 
@@ -122,15 +135,62 @@ def test_the_bangla_study_keeps_the_papers_lengths_caps_and_draws(study: Study) 
     config = study("sadhu2024")
     assert config["language"] == "bn"
     assert config["samples"]["lengths"] == [9, 25, 75, ">75"]
-    assert (config["samples"]["pool"], config["samples"]["contexts_per_stimulus"]) == ("per_length", 1200)
+    assert config["samples"]["contexts_per_stimulus"] == 1200
     assert config["associations"]["n_samples"] == 5000
-    assert config["associations"]["draws"] == "with-replacement"
 
 
-def test_no_commit_is_made_up(study: Study) -> None:
-    """A commit belongs to whoever has read the files; until then the line says that there is none."""
-    revisions = [model["revision"] for name in STUDIES for model in study(name)["models"].values()]
-    assert revisions == [None] * 15
+@pytest.mark.parametrize("name", OF_PAPERS)
+def test_what_the_preset_of_the_papers_sets_is_not_written_twice(name: str, project_root: Path) -> None:
+    schema = read_schema(project_root / "workflow/schemas/config.schema.yaml")
+    written = yaml.safe_load(_text(project_root, name))
+    assert written["preset"] == "paper"
+    preset = complete({"preset": "paper", "models": {"any": {"path": "m"}}}, schema)
+    # the other paper's SEAT permutes words, so the preset has the sentence
+    differs = {"sadhu2024_seat": {("seat", "unit"): "word"}}.get(name, {})
+    found = {}
+    for section in ("sentences", "samples", "associations", "seat", "pairs", "log_probability"):
+        for key, value in written.get(section, {}).items():
+            part = schema["properties"][section]["properties"][key]
+            if "paper" in part:
+                found[section, key] = value
+                assert value != preset[section][key]
+    assert found == differs
+    assert all("pieces" not in model for model in written["models"].values())
+
+
+@pytest.mark.parametrize("name", OF_PAPERS)
+def test_a_model_has_its_known_commit_in_every_config_and_no_other_is_made_up(name: str, study: Study) -> None:
+    for model in study(name)["models"].values():
+        assert model["revision"] == COMMITS.get(model["path"])
+
+
+def test_the_pairs_are_scored_by_the_models_of_table_2(study: Study, project_root: Path) -> None:
+    config = study("sahoo2024_pairs")
+    printed = read_percentages(project_root / "resources/published", "sahoo2024")["model"].unique()
+    assert set(config["comparison"]["models"].values()) == set(printed)
+    assert set(config["comparison"]["models"]) == set(config["models"])
+    assert config["normalization"]["hi"] == config["normalization"]["en"] == "none"
+    assert config["pairs"]["sets"]["indibias"]["languages"] == ["en", "hi"]
+
+
+def test_the_figure_has_the_lengths_and_models_that_the_notebook_draws(study: Study, project_root: Path) -> None:
+    config = study("sadhu2024_figure1")
+    drawn = read_published(project_root / "resources/published", "sadhu2024").filter(table="Figure 1")
+    assert list(map(str, config["samples"]["lengths"])) == drawn["segment_length"].unique(maintain_order=True).to_list()
+    assert set(config["comparison"]["models"].values()) == set(drawn["model"])
+    assert {config["associations"]["n_samples"]} == set(drawn["n_samples"])
+
+
+def test_the_english_study_has_words_and_templates_for_every_test(study: Study, project_root: Path) -> None:
+    config, hindi = study("sahoo2024_en"), study("sahoo2024")
+    assert config["language"] == "en"
+    assert config["seat"]["categories"] == hindi["seat"]["categories"]
+    assert list(config["models"]) == list(hindi["models"])
+    lexicon = load_lexicon(
+        project_root / config["lexicon"]["stimuli"], project_root / config["lexicon"]["suffix_groups"]
+    )
+    templates = load_templates(project_root / config["seat"]["templates"])
+    assert len(fill_templates(lexicon, config["seat"]["categories"], templates)) > 500
 
 
 def test_the_bangla_study_of_templates_takes_words_with_classes_and_one_vector_a_word(

@@ -211,6 +211,17 @@ def test_a_model_that_is_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         load_model("nobody/nothing")
 
 
+def test_a_commit_in_short_is_refused_before_the_hub_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("huggingface_hub.hf_hub_download", lambda *_, **__: pytest.fail("the hub was asked"))
+    with pytest.raises(InputError) as caught:
+        open_source("google/mt5-base", "78f6d82")
+    assert str(caught.value) == (
+        "model google/mt5-base: revision 78f6d82 is a commit in short, and the hub knows commits by 40 digits. Open"
+        " https://huggingface.co/google/mt5-base/commits/main, click on the one that begins so, and write all of its"
+        " digits."
+    )
+
+
 def test_device_dtype_and_revision_are_checked(trained: Path) -> None:
     with pytest.raises(InputError, match="device is 'gpu'; write auto, cpu, cuda"):
         load_model(trained, device="gpu")

@@ -334,6 +334,10 @@ def test_candidates_are_read_where_there_are_some(planned: Planned) -> None:
     [
         ({"categories": ["C77"]}, "`categories` in the config names 'C77'"),
         ({"log_probability": {"exchanged": ["C77"]}}, "`log_probability.exchanged` in the config names 'C77'"),
+        (
+            {"preset": "paper", "log_probability": {"exchanged": ["C6", "C77"]}},
+            "`log_probability.exchanged` in the config names 'C77'",
+        ),
         ({"static": {"categories": ["C77"]}}, "`static.categories` in the config names 'C77'"),
         ({"language": "hi"}, "`language` is 'hi', but the word lists in `lexicon.stimuli` are for 'bn'"),
         ({"pairs": {"sets": {"demo": {"path": "absent.csv"}}}}, "`pairs.sets.demo.path` is 'absent.csv'"),

@@ -182,6 +182,20 @@ def test_of_two_published_n_the_nearer_is_taken() -> None:
         assert rows["n_samples"].to_list() == [n]
 
 
+def test_a_published_number_without_a_mode_is_laid_beside_fixed_draws() -> None:
+    published = paper(
+        printed("C1", 0.5, table="6", method="ceat", n_samples=1000, sample_mode="fixed", segment_length="9"),
+        printed("C1", 0.7, table="Figure 1", method="ceat", n_samples=1000, segment_length="9"),
+    )
+    cell = {"n_samples": 1000, "segment_length": "9"}
+    ceat = study(measured("C1", 0.3, sample_mode="random", **cell), measured("C1", 0.4, sample_mode="fixed", **cell))
+    rows = compare({"ceat": ceat}, published, models={"ours": "Big"}, language="hi").rows
+    assert rows.select("table", "sample_mode", "published", "measured").rows() == [
+        ("6", "fixed", 0.5, 0.4),
+        ("Figure 1", "fixed", 0.7, 0.4),
+    ]
+
+
 def test_lengths_and_modes_must_be_the_same() -> None:
     published = paper(printed("C1", 0.5, method="ceat", n_samples=5000, sample_mode="fixed", segment_length="9"))
     for other in ({"sample_mode": "random"}, {"segment_length": "25"}):

@@ -67,7 +67,10 @@ def test_contexts_above_a_number_of_words_are_whole_or_cut_to_the_longest() -> N
     assert segment(TEXT, *span, parse_length(">9"), longest=10) == Segment(TEXT, *span, 10)
     assert segment(TEXT, *span, parse_length(">5"), longest=9) == cut(TEXT, *span, 9)
     assert segment(TEXT, *span, parse_length(">10")) is None
-    assert segment(TEXT, *span, parse_length(">9"), window="paper") == Segment(TEXT, *span, 10)
+    # of the program's ">75" every text is one, whole
+    for length in (">9", ">10", ">75"):
+        assert segment(TEXT, *span, parse_length(length), window="paper") == Segment(TEXT, *span, 10)
+    assert segment(TEXT, *span, parse_length(">5"), window="paper", longest=9) == cut(TEXT, *span, 9)
 
 
 def paper(word: str, length: int, text: str = TEXT) -> str | None:

@@ -21,7 +21,7 @@ def draw_nothing(*labels: str | int, paths: tuple[Path, ...] = (), **options: An
     [
         ("shared", "exact", {"9": 75, "75": 75, ">75": 76}),
         ("per_length", "exact", {"9": 9, "75": 75, ">75": 76}),
-        ("per_length", "paper", {"9": 1, "75": 1, ">75": 76}),
+        ("per_length", "paper", {"9": 1, "75": 1, ">75": 1}),
     ],
 )
 def test_settings_of_each_length(pool: str, window: str, words: dict[str, int]) -> None:

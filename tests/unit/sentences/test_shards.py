@@ -87,6 +87,8 @@ def test_what_the_reader_of_a_format_needs_is_passed_on(corpus: Path) -> None:
         ("a.arrow", "dataset"),
         ("a.csv", "extracted"),
         ("a.tsv.xz", "extracted"),
+        ("a.pkl", "pickle"),
+        ("a.pickle.gz", "pickle"),
     ],
 )
 def test_the_format_goes_by_the_ending_unless_it_is_said(corpus: Path, name: str, its_format: str) -> None:
@@ -95,6 +97,14 @@ def test_the_format_goes_by_the_ending_unless_it_is_said(corpus: Path, name: str
     assert formats(corpus, name, format="jsonl") == {name: "jsonl"}
     (shard,) = find_shards(corpus, [{"files": name}], LARGE)
     assert shard.lower() == "a" if name != "a.dat" else "a.dat"
+
+
+def test_a_folder_has_files_of_words_if_it_is_said_and_pickles_only_then(corpus: Path) -> None:
+    for name in ("released/a.txt", "released/b.txt.gz", "released/c.pkl"):
+        write(corpus / name)
+    assert formats(corpus, "released") == {"released/a.txt": "text", "released/b.txt.gz": "text"}
+    assert formats(corpus, "released", format="word") == {"released/a.txt": "word", "released/b.txt.gz": "word"}
+    assert formats(corpus, "released", format="pickle") == {"released/c.pkl": "pickle"}
 
 
 def test_patterns_name_no_folders(corpus: Path) -> None:

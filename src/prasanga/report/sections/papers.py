@@ -30,7 +30,7 @@ from prasanga.report.paper_tables import (
     method_name,
     paper_table,
 )
-from prasanga.report.published import PAPERS
+from prasanga.report.published import PAPERS, printed_at
 from prasanga.report.section import Section, count, figure_of, preset_of, prose, with_code
 from prasanga.report.sections.estimates import order_of
 from prasanga.report.sheet import MINUS, MISSING, Cell, Row, Sheet, html, numbers, plain, row_of, signed
@@ -289,7 +289,7 @@ def _line(
         ", ".join(map(str, found)),
         f"n{notes.index(row['note']) + 1}" if row["note"] else "",
     )
-    return row_of(f"Table {row['table']}", *texts, *_number_cells(row, of_pairs), *after)
+    return row_of(printed_at(row["table"]), *texts, *_number_cells(row, of_pairs), *after)
 
 
 def _number_cells(row: Mapping[str, Any], of_pairs: bool) -> list[Cell]:
