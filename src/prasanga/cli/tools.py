@@ -1,4 +1,4 @@
-"""Commands that tell what there is, and need no study: keys of the config, sets."""
+"""Commands that need no study of their own: keys of the config, sets, several studies beside each other."""
 
 from __future__ import annotations
 
@@ -37,6 +37,45 @@ def sets(
         found += _resources(own, "the study's own")
     rows = [row for row in found if language in (None, row[2])]
     table(["what", "path", "language", "size", "source and licence"], rows)
+
+
+@app.command()
+def compare(
+    studies: Annotated[
+        list[Path], typer.Argument(metavar="STUDY...", help="Folders of studies, or summary.json files.")
+    ],
+    directory: Annotated[Path, typer.Option("--directory", "-d", help="Where to.")] = Path("comparison"),
+    lm_eval: Annotated[
+        Path | None,
+        typer.Option("--lm-eval", help="A folder for results files in the layout of lm-evaluation-harness as well."),
+    ] = None,
+) -> None:
+    """Put studies beside each other, also ones that others sent: a page, a CSV, ranks with their intervals."""
+    from prasanga.base.errors import printable
+    from prasanga.base.parquet import write_text
+    from prasanga.report.studies import (
+        compared,
+        comparison_to_csv,
+        read_studies,
+        render_comparison,
+        to_lm_eval,
+        what_differs,
+    )
+
+    with told():
+        read = read_studies(studies)
+        found = compared(read)
+        files = {directory / "index.html": render_comparison(read, found)}
+        files[directory / "comparison.csv"] = comparison_to_csv(found)
+        if lm_eval is not None:
+            files |= {lm_eval / name: text for name, text in to_lm_eval(read, found).items()}
+        for path, text in files.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_text(path, text)
+    for sentence in what_differs(read, found):
+        typer.echo(printable(sentence), err=True)
+    for path in files:
+        typer.echo(printable(str(path)))
 
 
 # ---- what is there
