@@ -15,7 +15,9 @@ from prasanga import cli
 from prasanga.base.config import complete, read_config, read_schema
 from prasanga.cli import app
 
-COMMANDS = {"run", "plan", "demo", "figures", "open", "check", "why", "models", "config", "sets", "init", "compare"}
+COMMANDS = {
+    *("run", "plan", "demo", "figures", "open", "check", "why", "models", "config", "sets", "init", "compare", "store"),
+}
 
 
 def prasanga(*arguments: str | Path) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +12,7 @@ import typer
 
 # All else is imported by the command that needs it: help is there in a moment.
 
+_STORE = "PRASANGA_STORE"
 FAILED, UNUSABLE, INTERRUPTED = 1, 2, 130
 _EXIT = "0 done; 1 a job failed or results are wrong; 2 the command or the study cannot be used; 130 stopped by Ctrl-C."
 
@@ -34,8 +36,28 @@ Gpus = Annotated[int | None, typer.Option(help="Graphics cards to use; all that 
 Profile = Annotated[str | None, typer.Option(help="Where jobs run: slurm, workstation, ..., or a folder.")]
 Store = Annotated[
     Path | None,
-    typer.Option(envvar="PRASANGA_STORE", help="A folder of vectors and scores that studies share."),
+    typer.Option(
+        envvar=_STORE,
+        help="A folder of vectors and scores that studies share; .prasanga-store beside the study if left out.",
+    ),
 ]
+
+
+@app.callback()
+def _begin() -> None:
+    # Relative to where the command was typed: what it starts works in the study's folder.
+    if named := os.environ.get(_STORE):
+        os.environ[_STORE] = str(Path(named).absolute())
+
+
+def keep_in(store: Path | None, study: Path) -> None:
+    """Have what is started keep vectors and scores in a store: one that is named, or that beside the study."""
+    from prasanga.base.stores import store_beside
+
+    if store is None:
+        store = store_beside(study)
+    if store is not None:
+        os.environ[_STORE] = str(store.absolute())
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
@@ -53,7 +75,7 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         return
     shown = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
     for name in header:
-        shown.add_column(name, justify="right" if name == "jobs" else "left")
+        shown.add_column(name, justify="right" if name in ("jobs", "size") else "left")
     for row in rows:
         shown.add_row(*(Text(printable(cell)) for cell in row))  # what stands in brackets is no markup
     console.print(shown)

@@ -26,6 +26,7 @@ from prasanga.cli.common import (
     Store,
     StudyFile,
     app,
+    keep_in,
     stop,
     table,
     told,
@@ -56,9 +57,8 @@ def run(
     dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="Only say what would run, and why.")] = False,
 ) -> None:
     """Run a study: what is missing or has changed, and nothing else. What stands after -- goes to Snakemake."""
-    if store is not None:
-        os.environ["PRASANGA_STORE"] = str(store.absolute())
     folder, config = _study(study, directory)
+    keep_in(store, folder)
     asked: dict[str, Any] = {
         "config": config,
         "cores": cores,
@@ -96,6 +96,7 @@ def demo(
             config, said = demonstration()
             typer.echo(said, err=True, nl=bool(said))
             shutil.copyfile(installation() / config, directory / "study.yaml")
+        keep_in(None, directory)
     _work(directory.absolute(), verbose=verbose, cores=cores)
 
 

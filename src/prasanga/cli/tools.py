@@ -1,14 +1,18 @@
-"""Commands that need no study of their own: keys of the config, sets, several studies beside each other."""
+"""Commands that need no study of their own: keys of the config, sets, stores, several studies."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from prasanga.cli.common import Folder, app, table, told
+from prasanga.cli.common import FAILED, Folder, app, table, told
+
+if TYPE_CHECKING:
+    from prasanga.base.stores import Kept
 
 
 @app.command()
@@ -76,6 +80,90 @@ def compare(
         typer.echo(printable(sentence), err=True)
     for path in files:
         typer.echo(printable(str(path)))
+
+
+# ---- the store
+
+
+_store = typer.Typer(help="List, thin out or check what studies keep of vectors and scores.", no_args_is_help=True)
+app.add_typer(_store, name="store")
+StoreFolder = Annotated[
+    Path | None,
+    typer.Option(
+        "--directory", "-d", envvar="PRASANGA_STORE", help="A study or a store; the present folder's if left out."
+    ),
+]
+
+
+@_store.command(name="list")
+def list_(directory: StoreFolder = None) -> None:
+    """List what is kept: of which model, how it was made, how many results use it, when something was added."""
+    from prasanga.base.stores import list_store, parts_of
+
+    folder = (directory or Path()).absolute()
+    with told():
+        kept = list_store(folder)
+        for what, place in parts_of(folder).items():
+            typer.echo(f"{what}: {place}", err=True)
+    _show_kept(kept)
+
+
+@_store.command()
+def prune(
+    directory: StoreFolder = None,
+    days: Annotated[float, typer.Option(min=0, help="Nothing was added for so many days.")] = 90,
+    yes: Annotated[bool, typer.Option("--yes", help="Delete without asking.")] = False,
+) -> None:
+    """Delete vectors of no results to which nothing was added lately; what is asked for again is computed again."""
+    from prasanga.base.stores import list_store, prune
+
+    with told():
+        unused = [kept for kept in list_store((directory or Path()).absolute()) if kept.is_unused(days)]
+    if not unused:
+        typer.echo("Nothing to delete: all of it is in results, or was added to lately.")
+        return
+    _show_kept(unused)
+    if yes or typer.confirm("Delete these?"):
+        with told():
+            typer.echo(f"{_size(prune(unused))} are free again.")
+
+
+@_store.command()
+def verify(directory: StoreFolder = None) -> None:
+    """Read every byte that is kept, and name files that are not as they were written."""
+    from prasanga.base.errors import printable
+    from prasanga.base.stores import damaged, list_store
+
+    with told():
+        kept = list_store((directory or Path()).absolute())
+        found = list(damaged(kept))
+    for path, what in found:
+        typer.echo(printable(f"{path}: {what}"))
+    n_files = sum(len(each.shards) for each in kept)
+    if found:
+        typer.echo(f"{len(found)} of {n_files} files are damaged. Delete them: what was in them is computed again.")
+        raise typer.Exit(FAILED)
+    typer.echo(f"All {n_files} files are as they were written, {_size(sum(each.n_bytes for each in kept))}.")
+
+
+def _show_kept(kept: Sequence[Kept]) -> None:
+    rows = [
+        [
+            each.what,
+            each.model or "not stated",
+            each.details,
+            _size(each.n_bytes),
+            f"{each.in_results} of {len(each.shards)} files" if each.what == "vectors" else "not known",
+            f"{datetime.fromtimestamp(each.changed):%Y-%m-%d}",
+            each.folder.name[:8],
+        ]
+        for each in kept
+    ]
+    table(["what", "model", "made with", "size", "in results", "added to", "folder"], rows)
+
+
+def _size(n_bytes: int) -> str:
+    return f"{n_bytes / 1e9:.1f} GB" if n_bytes >= 1e8 else f"{n_bytes / 1e6:.1f} MB"
 
 
 # ---- what is there

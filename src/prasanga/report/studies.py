@@ -304,7 +304,7 @@ def _correct(family: Sequence[Number]) -> None:
     tests = {number.test: number.p for number in family if number.p is not None}
     adjusted = dict(zip(tests, holm(np.array(list(tests.values()), dtype=np.float64)).tolist(), strict=True))
     for number in family:
-        number.p_holm = adjusted.get(number.test)
+        number.p_holm = None if number.p is None else adjusted[number.test]
 
 
 def comparison_to_csv(found: Sequence[Number]) -> str:
