@@ -32,11 +32,14 @@ _PROBE = 1 << 20  # bytes: more than a full disk, or a quota, has left
 def store_beside(study: Path) -> Path | None:
     """Return the store that a study shares with those beside it unless another is named.
 
-    None where a study has kept vectors before, in its own folder or in a store; where it is the checkout itself, whose
-    results are its own; and where nothing can be written beside it.
+    None where it has used a store before, or has kept both vectors and scores in its own folder; where it is the checkout
+    itself, whose results are its own; and where nothing can be written beside it.
     """
     study = study.resolve()
-    if any(os.path.lexists(study / name) for name in _PARTS) or study == installation().resolve():
+    before = [study / name for name in _PARTS]
+    if any(path.is_symlink() for path in before) or all(path.exists() for path in before):
+        return None
+    if study == installation().resolve():
         return None
     store = study.parent / BESIDE
     return store if os.access(store if store.exists() else store.parent, os.W_OK | os.X_OK) else None

@@ -536,7 +536,7 @@ def to_lm_eval(studies: Sequence[Study], found: Sequence[Number]) -> dict[str, s
         for model in dict.fromkeys(number.model for number in found if number.study == study.label):
             own = [number for number in found if (number.study, number.model) == (study.label, model)]
             about = sources.get(model, {"source": model, "revision": None})
-            folder = re.sub(r"[^\w.-]+", "__", f"{about['source']}__{model}").strip("._")
+            folder = re.sub(r"[^A-Za-z0-9_.-]+", "__", model).strip(".") or "model"
             path = f"{folder}/results_{re.sub(r'[^A-Za-z0-9_.-]+', '-', study.label)}.json"
             content = _results_file(own, about, str(study.summary["program"]["version"]))
             files[path] = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"

@@ -315,7 +315,7 @@ def _digests_of_sets(config: Mapping[str, Any], sources: Mapping[str, str]) -> d
     """Return SHA-256 of the file of each set of pairs, as far as the results say it."""
     by_name = {named(path): digest for path, digest in sources.items()}
     sets = (config.get("pairs") or {}).get("sets") or {}
-    return {name: by_name[path] for name, each in sets.items() if (path := str(each.get("path"))) in by_name}
+    return {name: by_name[path] for name, each in sets.items() if (path := named(str(each.get("path")))) in by_name}
 
 
 def _findings(results: Results) -> list[tuple[str, str]]:

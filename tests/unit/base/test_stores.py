@@ -77,6 +77,8 @@ def test_the_store_lies_beside_the_study_unless_it_has_kept_vectors_before(tmp_p
     for name in ("new", "own", "other"):
         (tmp_path / name).mkdir()
     write(tmp_path / "own", "results/store/a.parquet")
+    assert store_beside(tmp_path / "own") == tmp_path / ".prasanga-store", "for its scores"
+    write(tmp_path / "own", "results/likelihoods/kept/a.parquet")
     (tmp_path / "other/results").mkdir()
     (tmp_path / "other/results/store").symlink_to(tmp_path / "gone/vectors")
     assert store_beside(tmp_path / "new") == tmp_path / ".prasanga-store"

@@ -254,8 +254,8 @@ def test_results_in_the_layout_of_lm_evaluation_harness(write: Write) -> None:
     bias = pl.DataFrame([percentage("hi", "large", 60.0)])
     studies, found = numbers(write("one", [("C1", "small", 0.2), ("C1", "large", None)], bias_percentages=bias))
     files = {path: json.loads(text) for path, text in to_lm_eval(studies, found).items()}
-    assert sorted(files) == ["hub__large__large/results_one.json", "hub__small__small/results_one.json"]
-    small, large = files["hub__small__small/results_one.json"], files["hub__large__large/results_one.json"]
+    assert sorted(files) == ["large/results_one.json", "small/results_one.json"]
+    small, large = files["small/results_one.json"], files["large/results_one.json"]
     task = "prasanga_seat_bn_C1"
     assert small["results"][task]["effect_size,none"] == 0.2
     assert small["results"][task]["effect_size_stderr,none"] == pytest.approx(0.54 / 1.96)
