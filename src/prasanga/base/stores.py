@@ -32,8 +32,8 @@ _PROBE = 1 << 20  # bytes: more than a full disk, or a quota, has left
 def store_beside(study: Path) -> Path | None:
     """Return the store that a study shares with those beside it unless another is named.
 
-    None where it has used a store before, or has kept both vectors and scores in its own folder; where it is the checkout
-    itself, whose results are its own; and where nothing can be written beside it.
+    None where it has used a store before, or has kept both vectors and scores in its own folder; where it is the
+    checkout itself, whose results are its own; and where nothing can be written beside it.
     """
     study = study.resolve()
     before = [study / name for name in _PARTS]

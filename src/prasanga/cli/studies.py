@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from prasanga.provenance.check import Check
     from prasanga.running import Run
 
+_METHODS = ("ceat", "seat", "log-probability", "pairs")
 _PAGE = Path("results/report/index.html")
 _ENDED = 10
 
@@ -202,9 +203,6 @@ def init(
     force: Annotated[bool, typer.Option("--force", help="Write over a study.yaml that is there.")] = False,
 ) -> None:
     """Write a study.yaml with what differs from the defaults; asks for what no option says."""
-    from prasanga.base.config import complete, read_config, read_schema
-    from prasanga.base.places import installation
-
     target = directory / "study.yaml"
     if target.exists() and not force:
         stop(f"{target}: there is one already. Edit it, name another folder (--directory), or write over it: --force.")
@@ -219,16 +217,57 @@ def init(
     if corpus is None and asks:
         corpus = typer.prompt("Texts: a file, a folder or a pattern (empty: the demo's)", default="") or None
     with told():
-        directory.mkdir(parents=True, exist_ok=True)
         text = _study_text(directory.resolve().name, language, model or [], corpus)
-        new = target.with_name(".study.yaml.new")
-        new.write_text(text, encoding="utf-8")
-        try:
-            complete(read_config(new), read_schema(installation() / "workflow/schemas/config.schema.yaml"))
-            new.replace(target)
-        finally:
-            new.unlink(missing_ok=True)
+        _write_study(target, text)
     typer.echo(f"{target} is written. Next: `prasanga plan` shows what a run would do, `prasanga run` does it.")
+
+
+@app.command()
+def measure(
+    model: Annotated[str, typer.Argument(help="A folder, a name on the hub, or of a package: multilingual-e5-small.")],
+    language: Annotated[str, typer.Option(help="Of the words: bn, hi or en.")] = "bn",
+    methods: Annotated[
+        str, typer.Option(help=f"Of {', '.join(_METHODS)}; if left out, seat and what --corpus and --pairs allow.")
+    ] = "",
+    corpus: Annotated[str | None, typer.Option(help="Texts for ceat: a file, a folder or a pattern.")] = None,
+    pairs: Annotated[str | None, typer.Option(help="A file of sentence pairs, or a shipped set: demo.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Contexts of a word for ceat; 1200 if left out.")] = None,
+    directory: Annotated[
+        Path | None, typer.Option("--directory", "-d", help="The folder of the study; MODEL-LANGUAGE if left out.")
+    ] = None,
+    cores: Cores = "all",
+    gpus: Gpus = None,
+    store: Store = None,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show all that Snakemake says.")] = False,
+) -> None:
+    """Measure one model: from its name to a page. The study.yaml that it writes is there to be edited and run again."""
+    with told():
+        asked = _asked(methods, language, corpus, pairs, limit)
+        folder = (directory or Path(f"{_name_of_model(model)}-{language}")).absolute()
+        of_model = str(Path(model).absolute()) if Path(model).is_dir() else model
+        text = _study_text(folder.name, language, [of_model], corpus and str(Path(corpus).absolute()), asked)
+        target = folder / "study.yaml"
+        if target.exists() and target.read_text(encoding="utf-8") != text:
+            stop(f"{target}: another study is there. Edit it and run it, or name another folder: --directory.")
+        _write_study(target, text)
+        keep_in(store, folder)
+    typer.echo(f"{target} is written: edit it to measure more, and type `prasanga run {folder.name}`.", err=True)
+    _work(folder, verbose=verbose, cores=cores, gpus=gpus)
+
+
+def _write_study(target: Path, text: str) -> None:
+    """Write the file of a study whole, if it can be used, or not at all."""
+    from tempfile import TemporaryDirectory
+
+    from prasanga.base.config import complete, read_config, read_schema
+    from prasanga.base.places import installation
+
+    with TemporaryDirectory() as place:
+        new = Path(place, target.name)
+        new.write_text(text, encoding="utf-8")
+        complete(read_config(new), read_schema(installation() / "workflow/schemas/config.schema.yaml"))
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(new, target)
 
 
 # ---- studies
@@ -286,11 +325,19 @@ def _checked(config: Path) -> Check:
     return check_results("results", planned=planned, code=code, shards=fitting_shards)
 
 
-def _study_text(name: str, language: str, models: Sequence[str], corpus: str | None) -> str:
-    """Return the file of a new study: comments, and what differs from the defaults."""
+def _study_text(
+    name: str, language: str, models: Sequence[str], corpus: str | None, asked: Mapping[str, Any] | None = None
+) -> str:
+    """Return the file of a new study: comments, and what differs from the defaults, `asked` as well if it is known."""
     import yaml
 
+    from prasanga.plan.models import PACKAGED
+
     def plain(value: object) -> str:
+        if isinstance(value, Mapping):
+            return f"{{{', '.join(f'{key}: {plain(each)}' for key, each in value.items())}}}"
+        if isinstance(value, list):
+            return f"[{', '.join(map(plain, value))}]"
         if isinstance(value, str) and re.fullmatch(r"[A-Za-z][\w./ -]*", value) and yaml.safe_load(value) == value:
             return value
         return json.dumps(value, ensure_ascii=False)
@@ -335,14 +382,72 @@ def _study_text(name: str, language: str, models: Sequence[str], corpus: str | N
         name_of_model = _name_of_model(path)
         more = sum(re.fullmatch(rf"{re.escape(name_of_model)}(-\d+)?", each) is not None for each in names)
         names[f"{name_of_model}-{more + 1}" if more else name_of_model] = path
-    lines += [f"  {plain(each)}: {{path: {plain(path)}}}" for each, path in names.items()]
     lines += [
-        "",
-        "# Beside CEAT (contexts of these words): sentences of templates, pairs of sentences.",
-        "# seat: {categories: [C1, C2, C3]}",
-        "# pairs: {sets: {mine: {path: pairs.csv}}}",
+        f"  {plain(each)}: {{{'package' if path in PACKAGED else 'path'}: {plain(path)}}}"
+        for each, path in names.items()
     ]
+    if asked is None:
+        lines += [
+            "",
+            "# Beside CEAT (contexts of these words): sentences of templates, pairs of sentences.",
+            "# seat: {categories: [C1, C2, C3]}",
+            "# pairs: {sets: {mine: {path: pairs.csv}}}",
+        ]
+    for key, value in (asked or {}).items():
+        lines += ["", f"# {_ABOUT[key]}", f"{key}: {plain(value)}"]
     return "\n".join(lines) + "\n"
+
+
+_ABOUT = {
+    "categories": "Categories that CEAT measures in running text; with none no text is read.",
+    "samples": "Contexts of a word: more make estimates surer, and take longer.",
+    "seat": "Categories measured in sentences of templates.",
+    "log_probability": "Categories measured by masked words in templates.",
+    "pairs": "Pairs of sentences, of which one states a stereotype.",
+}
+"""What a new study says of a key, in the order of a file."""
+
+
+def _asked(methods: str, language: str, corpus: str | None, pairs: str | None, limit: int | None) -> dict[str, Any]:
+    """Return the keys of a config that measures these methods, after a look at what they need.
+
+    Raises:
+        InputError: a method that there is none of, or without what it is measured on.
+    """
+    from prasanga.base.errors import InputError
+
+    names = [name.strip().replace("-", "_") for name in methods.split(",") if name.strip()]
+    if not methods:
+        names = [*(["ceat"] if corpus else []), "seat", *(["pairs"] if pairs else [])]
+    if unknown := [name for name in names if name.replace("_", "-") not in _METHODS]:
+        raise InputError(f"--methods: no method {unknown[0]!r}; allowed: {', '.join(_METHODS)}, with commas between.")
+    for name, option, given in (("ceat", "--corpus", corpus), ("pairs", "--pairs", pairs)):
+        if name in names and not given:
+            raise InputError(f"--methods {name}: name what it is measured on with {option} PATH, or leave it out.")
+        if given and name not in names:
+            raise InputError(f"{option}: no method asks for it. Write `--methods {','.join([*names, name])}`.")
+    categories = [f"C{number}" for number in range(1, 10)]
+    found: dict[str, Any] = {} if "ceat" in names else {"categories": []}
+    if limit is not None and "ceat" in names:
+        found["samples"] = {"contexts_per_stimulus": limit}
+    found |= {name: {"categories": categories} for name in ("seat", "log_probability") if name in names}
+    if pairs:
+        found["pairs"] = {"sets": {_name_of_model(Path(pairs).stem): _set_of_pairs(pairs, language)}}
+    return found
+
+
+def _set_of_pairs(pairs: str, language: str) -> dict[str, Any]:
+    """Return the entry of a config for a file of pairs, or for a set that is shipped, by its name."""
+    from prasanga.base.errors import InputError
+    from prasanga.base.places import installation
+
+    if Path(pairs).is_file():
+        return {"path": str(Path(pairs).absolute())}
+    shipped = {path.stem: path for path in installation().glob("resources/pairs/*.csv")}
+    shipped["demo"] = installation() / "resources/demo/pairs.csv"
+    if pairs not in shipped:
+        raise InputError(f"--pairs: no file {pairs}, and no shipped set of that name; shipped: {', '.join(shipped)}.")
+    return {"path": shipped[pairs].relative_to(installation()).as_posix(), "languages": [language]}
 
 
 def _name_of_model(path: str) -> str:
