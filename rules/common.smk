@@ -22,7 +22,8 @@ sys.path[:0] = PACKAGES
 os.environ |= {"PYTHONPATH": os.pathsep.join([*PACKAGES, os.getenv("PYTHONPATH", "")]).rstrip(os.pathsep)}
 
 from prasanga.base.config import complete, config_of, read_config, read_schema, with_places
-from prasanga.base.places import link_installation, link_store, place, require_folders
+from prasanga.base.places import link_installation, place
+from prasanga.base.stores import link_store, require_store
 from prasanga.embeddings.shards import require_shards
 from prasanga.base.errors import InputError
 from prasanga.plan.inputs import require_scores
@@ -63,7 +64,6 @@ if not CONFIGS and not workflow.modifier.skip_configfile:
 if workflow.is_main_process:
     for file in CONFIGS:
         readable(read_config, file)
-    readable(require_folders)
     readable(link_installation, INSTALLATION)
     readable(link_store, os.getenv("PRASANGA_STORE", ""))
 
@@ -265,6 +265,12 @@ def require_writable_results():
             )
 
 
+def keeps_vectors(job):
+    """Whether a job runs a model whose vectors or scores are kept, or others will after it."""
+    stages = ("samples", "embeddings", "likelihoods")
+    return any(str(output).startswith(tuple(f"results/{stage}/" for stage in stages)) for output in job.output)
+
+
 def nearest_folder(path):
     """The folder that a file is to be in or, before that is made, the one that it is to be made in."""
     return next(folder for folder in path.parents if os.path.isdir(folder))
@@ -272,6 +278,8 @@ def nearest_folder(path):
 
 onstart:
     require_writable_results()
+    if any(map(keeps_vectors, workflow.dag.needrun_jobs())):
+        readable(require_store)
     if not FROM_RESULTS:
         readable(begin_config, WRITTEN)
 

@@ -15,7 +15,24 @@ from prasanga import cli
 from prasanga.base.config import complete, read_config, read_schema
 from prasanga.cli import app
 
-COMMANDS = {"run", "plan", "demo", "figures", "open", "check", "why", "models", "config", "sets", "init"}
+COMMANDS = {
+    *(
+        "run",
+        "plan",
+        "demo",
+        "figures",
+        "open",
+        "check",
+        "why",
+        "models",
+        "config",
+        "sets",
+        "init",
+        "compare",
+        "store",
+        "measure",
+    ),
+}
 
 
 def prasanga(*arguments: str | Path) -> Any:
@@ -47,7 +64,7 @@ def test_the_demonstration_takes_tiny_models_where_packages_cannot_be_had(
     here: Path, project_root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     started: list[Path] = []
-    monkeypatch.setattr("prasanga.cli._work", lambda folder, **_: started.append(folder))
+    monkeypatch.setattr("prasanga.cli.studies._work", lambda folder, **_: started.append(folder))
     monkeypatch.setenv("XDG_CACHE_HOME", str(here / "cache"))
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     said = prasanga("demo").output
@@ -153,7 +170,7 @@ def test_a_folder_that_is_no_study_is_told(here: Path, name: str) -> None:
 def test_what_stands_after_two_dashes_goes_to_snakemake(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (here / "study.yaml").write_text("study: mine\n", encoding="utf-8")
     asked = list[tuple[Path, dict[str, Any]]]()
-    monkeypatch.setattr(cli, "_work", lambda folder, **options: asked.append((folder, options)))
+    monkeypatch.setattr("prasanga.cli.studies._work", lambda folder, **options: asked.append((folder, options)))
     monkeypatch.setattr("sys.argv", ["prasanga", "run", "--cores", "2", "--", "--unlock", "--", "target"])
     with pytest.raises(SystemExit) as ended:
         cli.main()
@@ -191,3 +208,71 @@ def test_a_file_that_no_workflow_made_is_told(here: Path) -> None:
     done = prasanga("why", "a.csv")
     assert done.exit_code == 2
     assert "no such ledger" in done.output
+
+
+def measured(here: Path, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> tuple[Any, list[Path]]:
+    """What `measure` says, and the folders in which it would start the workflow."""
+    started: list[Path] = []
+    monkeypatch.setattr("prasanga.cli.studies._work", lambda folder, **_: started.append(folder))
+    monkeypatch.setenv("PRASANGA_STORE", str(here / "store"))
+    return prasanga("measure", *arguments), started
+
+
+def test_one_line_writes_the_study_that_it_runs(
+    here: Path, monkeypatch: pytest.MonkeyPatch, project_root: Path
+) -> None:
+    schema = read_schema(project_root / "workflow/schemas/config.schema.yaml")
+    (here / "my model").mkdir()
+    (here / "texts").mkdir()
+    (here / "pairs.csv").write_text("a\n", encoding="utf-8")
+    done, started = measured(here, monkeypatch, "my model", "--language", "hi")
+    assert done.exit_code == 0, done.output
+    assert started == [here / "my-model-hi"]
+    config = complete(read_config(here / "my-model-hi/study.yaml"), schema)
+    assert config["models"]["my-model"]["path"] == str(here / "my model")
+    assert config["seat"]["categories"] == [f"C{number}" for number in range(1, 10)]
+    assert config["categories"] == [], "no text is read"
+    assert config["lexicon"]["stimuli"] == "resources/stimuli/hi"
+    options = ("--corpus", "texts", "--pairs", "pairs.csv", "--limit", "50", "-d", "other")
+    done, started = measured(here, monkeypatch, "owner/name", *options)
+    assert started == [here / "other"]
+    config = complete(read_config(here / "other/study.yaml"), schema)
+    assert (config["models"]["name"]["path"], config["categories"]) == ("owner/name", config["seat"]["categories"])
+    assert config["samples"]["contexts_per_stimulus"] == 50
+    assert config["corpus"]["root"] + config["corpus"]["texts"][0]["files"] == str(here / "texts")
+    assert config["pairs"]["sets"]["pairs"]["path"] == str(here / "pairs.csv")
+
+
+def test_the_same_line_goes_on_and_another_does_not_write_over_a_study(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line = ("multilingual-e5-small", "--pairs", "demo", "--methods", "seat,pairs,log-probability", "-d", "mine")
+    for _ in range(2):
+        done, started = measured(here, monkeypatch, *line)
+        assert (done.exit_code, started) == (0, [here / "mine"]), done.output
+    text = (here / "mine/study.yaml").read_text(encoding="utf-8")
+    assert "{package: multilingual-e5-small}" in text
+    assert "sets: {demo: {path: resources/demo/pairs.csv, languages: [bn]}}" in text
+    done, started = measured(here, monkeypatch, *line, "--language", "en")
+    assert (done.exit_code, started) == (2, [])
+    assert "another study is there" in done.output
+    assert (here / "mine/study.yaml").read_text(encoding="utf-8") == text
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--methods", "weat"), "no method 'weat'; allowed: ceat, seat, log-probability, pairs"),
+        (("--methods", "ceat"), "--methods ceat: name what it is measured on with --corpus PATH"),
+        (("--methods", "seat", "--corpus", "texts"), "--corpus: no method asks for it. Write `--methods seat,ceat`."),
+        (("--pairs", "none"), "--pairs: no file none, and no shipped set of that name; shipped: demo."),
+        (("--language", "xx"), "`language` is 'xx'; allowed: bn, hi, en"),
+    ],
+)
+def test_what_cannot_be_measured_is_told_and_nothing_is_written(
+    here: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...], said: str
+) -> None:
+    done, started = measured(here, monkeypatch, "owner/name", *options)
+    assert done.exit_code == 2
+    assert said in done.output
+    assert started == list(here.iterdir()) == []

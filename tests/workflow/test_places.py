@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import polars as pl
 import pytest
+import yaml
 from small_study import Study
 
 from prasanga.provenance.ledger import read_ledger
@@ -105,9 +108,41 @@ def test_the_command_runs_what_is_missing_and_says_how_it_went(finished: Study, 
     assert prasanga("plan").stdout.splitlines()[:2] == ["stage\tjobs\twhy", "report\t1\tnot there yet"]
     done = prasanga("run", "--cores", "2", "--", "--scheduler", "greedy")
     assert done.returncode == 0, done.stderr
-    assert [line.partition(":")[0] for line in done.stderr.splitlines()] == ["Results", "Left out", "Page"]
+    said = [line for line in done.stderr.splitlines() if not re.match(r"\d\d:\d\d:\d\d ", line)]  # of a slow machine
+    assert [line.partition(":")[0] for line in said] == ["Results", "Left out", "Page"]
+    store = elsewhere.root.parent / ".prasanga-store"
+    assert (elsewhere.root / "results/store").resolve() == store / "vectors"
     assert (elsewhere.root / "results/report/index.html").is_file()
     (elsewhere.root / "study.yaml").write_text("seeed: 1\n", encoding="utf-8")
     wrong = prasanga("run")
     assert wrong.returncode == 2
     assert wrong.stderr.startswith("The config cannot be used.\n- unknown key `seeed` (value 1). Did you mean `seed`?")
+
+
+def test_a_second_study_of_the_same_text_and_model_runs_no_forward_pass(finished: Study, tmp_path: Path) -> None:
+    """Also if it calls the model by another name; passes and scored pairs are counted by the logs of the jobs."""
+    config = finished.config
+    config["models"] = {"tiny-a": config["models"]["tiny-a"]}
+    config["pairs"] = {"sets": {"demo": {"path": "resources/demo/pairs.csv"}}}
+    config["corpus"]["root"] = str(finished.root / config["corpus"].get("root", "."))
+    counts = []
+    for name, model in (("first", "tiny-a"), ("second", "renamed")):
+        root = tmp_path / "studies" / name
+        root.mkdir(parents=True)
+        config["models"] = {model: next(iter(config["models"].values()))}
+        (root / "study.yaml").write_text(yaml.safe_dump({**config, "study": name}), encoding="utf-8")
+        study = Study(root)
+        targets = ("embeddings", f"results/likelihoods/pairs/demo/{model}.parquet")
+        environment = {"PRASANGA_STORE": str(tmp_path / "studies/.prasanga-store")}
+        study.run(*targets, "--snakefile", str(finished.root / "Snakefile"), environment=environment)
+        logs = [path.read_text(encoding="utf-8") for path in (root / "logs").rglob("*.log")]
+        passes = [int(number) for log in logs for number in re.findall(r"passes=(\d+)", log)]
+        scored = [int(number) for log in logs for number in re.findall(r"(\d+) of \d+ pairs are to be scored", log)]
+        counts.append((len(passes), sum(passes), sum(scored)))
+        table = pl.read_parquet(root / f"results/likelihoods/pairs/demo/{model}.parquet")
+        assert set(table["model"]) == {model}
+    (n_jobs, first, scored), second = counts
+    assert n_jobs > 0
+    assert first > 0
+    assert scored > 0
+    assert second == (n_jobs, 0, 0)

@@ -24,12 +24,9 @@ SHIPPED = ".snakemake/prasanga/shipped"
 _MERGED = ".snakemake/prasanga/merged"
 """Folders of links: what is shipped, with the files of the study's own before it."""
 _RESOURCES = "resources"
-_STORES = {"results/store": "vectors", "results/likelihoods/kept": "scores"}
-"""What a study keeps for later runs, and its name in a store that studies share."""
 _ABSOLUTE = re.compile(r"""(?:^|(?<=["']))/[^"'\\\n]+""")
 """An absolute path, by itself or in quotation marks."""
 T = TypeVar("T")
-_WRITTEN = (".snakemake", "results", "logs", "benchmarks")
 NAMED = re.compile(
     rf"""(?<=["'])(?<!'source': ')(?:(?:{re.escape(SHIPPED)}|{re.escape(_MERGED)})/)?{_RESOURCES}/[^"'\\]+"""
 )
@@ -58,55 +55,12 @@ def link_installation(root: Path) -> None:
             return
         if not (link.is_symlink() and Path(os.readlink(link)) == root):  # noqa: PTH115 - a link may lead nowhere
             link.parent.mkdir(parents=True, exist_ok=True)
-            _replace(link, root)
+            replace_link(link, root)
     except OSError as error:
         raise InputError(
             f"{Path.cwd()}: nothing can be written in the study's folder ({error.strerror}), and Snakemake keeps notes"
             " there. Let yourself write (`chmod u+rwx`), make room, or take another folder."
         ) from None
-
-
-def link_store(store: str) -> None:
-    """Keep vectors and scores in a folder that studies share: what one has computed, no other computes again.
-
-    Args:
-        store: the folder; nothing is linked if it is empty, nor where a study has kept vectors of its own before.
-
-    Raises:
-        InputError: the folder cannot be used.
-    """
-    for name, inside in _STORES.items() if store else ():
-        link, folder = Path(name), Path(store, inside).absolute()
-        try:
-            if link.is_symlink() and Path(os.readlink(link)) == folder and folder.is_dir():  # noqa: PTH115
-                continue
-            folder.mkdir(parents=True, exist_ok=True)
-            if link.is_dir() and not link.is_symlink():
-                continue
-            link.parent.mkdir(parents=True, exist_ok=True)
-            _replace(link, folder)
-        except OSError as error:
-            raise InputError(
-                f"{folder}: this store cannot be used ({error.strerror}). Name another folder: `--store`, or the"
-                " variable PRASANGA_STORE."
-            ) from None
-
-
-def require_folders() -> None:
-    """Refuse files and links to nowhere in place of the folders that a run writes in.
-
-    Raises:
-        InputError: with the name, and what to do.
-    """
-    for name in (*_WRITTEN, *_STORES):
-        path = Path(name)
-        if path.is_symlink() and not path.exists():
-            raise InputError(
-                f"{name} is a link to {str(path.readlink())!r}, which is not there (any more). Restore that folder, or"
-                f" take the link away (`rm {name}`): what it held is computed again."
-            )
-        if path.exists() and not path.is_dir():
-            raise InputError(f"{name} is a file, and a study keeps a folder of that name. Move it, or rename it.")
 
 
 def place(path: str) -> str:
@@ -242,7 +196,7 @@ def _merge(path: str) -> str:
         for name, target in wanted.items():
             relative = Path(os.path.relpath(target, folder))
             if not (folder / name).is_symlink() or (folder / name).readlink() != relative:
-                _replace(folder / name, relative)
+                replace_link(folder / name, relative)
         for link in folder.iterdir():
             if link.name not in wanted:
                 link.unlink()
@@ -253,7 +207,7 @@ def _merge(path: str) -> str:
     return folder.as_posix()
 
 
-def _replace(link: Path, target: Path) -> None:
+def replace_link(link: Path, target: Path) -> None:
     """Make a link in one step, in place of what is there."""
     new = link.with_name(f".{link.name}.{os.getpid()}")
     with suppress(FileNotFoundError):

@@ -71,6 +71,7 @@ def open_scorer(
 
 
 _COMPUTING = "prasanga.likelihoods.pair_scores.score_pairs"
+_OF_STUDY = ("name", "model", "revision", "files")
 PAIR = ("language", "first", "second")
 """The columns of a pair that its scores depend on."""
 _KINDS = {**dict.fromkeys(SCORES[:2], pa.float64()), **dict.fromkeys(SCORES[2:4], pa.int64())}
@@ -90,7 +91,10 @@ def open_scores(root: str | Path, settings: Mapping[str, Any], identity: Mapping
     """
     code = fingerprint_of(_COMPUTING).fingerprint
     described = {"settings": dict(settings), "identity": dict(identity), "dtype": dtype, "code": code}
-    key = digest_of([described, _COLUMNS.names])
+    # what a study calls a model and where it lies is its own affair: the identity says which model it is
+    which = {name: value for name, value in settings.get("which", {}).items() if name not in _OF_STUDY}
+    asked = {name: value for name, value in settings.items() if name not in _OF_STUDY} | {"which": which}
+    key = digest_of([{**described, "settings": asked}, _COLUMNS.names])
     return Store(Path(root, key), key, _COLUMNS, described)
 
 
@@ -198,4 +202,4 @@ def score_set(
     _LOG.info(
         "%s, %s: %d pairs; %d known before; left out: %s", name, settings["name"], len(pairs), kept_before, left_out
     )
-    return scores.with_columns(set=pl.lit(name))
+    return scores.with_columns(set=pl.lit(name), model=pl.lit(settings["name"]))

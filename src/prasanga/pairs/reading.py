@@ -194,10 +194,10 @@ def _check(path: Path, raw: Sequence[RawPair], columns: tuple[str, str]) -> None
                 f"{where}: {columns[1]} {pair.label!r} is not known. Allowed: {', '.join(LABELS)}; {LABELS[0]} if the"
                 f" first sentence is the stereotypical one, {LABELS[1]} if the second is."
             )
-        for name, cell in ((columns[0], canonical(pair.bias_type)), ("origin", pair.origin)):
-            if cell == OVERALL:
+        for key, value in ((columns[0], canonical(pair.bias_type)), ("origin", pair.origin)):
+            if value == OVERALL:
                 raise InputError(
-                    f"{where}: {name} is {OVERALL!r}, the name of all pairs together. Give it another name."
+                    f"{where}: {key} is {OVERALL!r}, the name of all pairs together. Give it another name."
                 )
         earlier = seen.setdefault((pair.pair_id, pair.language), pair.row)
         if earlier != pair.row:

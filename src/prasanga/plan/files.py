@@ -13,7 +13,7 @@ from prasanga.base.config import read_config
 from prasanga.base.errors import InputError
 from prasanga.base.parquet import write_text
 from prasanga.base.places import files_in, require_no_braces
-from prasanga.methods import CEAT, FAMILY, METHODS, PAIRS, STRUCTURES, Method, Table, method_named, names_of
+from prasanga.methods import CEAT, FAMILY, METHODS, PAIRS, STRUCTURES, TABLES, Method, Table, method_named, names_of
 from prasanga.plan.inputs import word_files, words_of
 from prasanga.plan.study import Study
 from prasanga.provenance.ledger import CONFIG, CONFIG_BEGUN
@@ -115,7 +115,7 @@ class Files:
         endings = (".json", ".tokenizer.json", ".tokenizer.parquet")
         paths = [
             *(f"results/models/{family}{ending}" for ending in endings for family in sorted(self._config["models"])),
-            *(f"results/embeddings/{model}/precision.json" for model in self._study.models),
+            *(f"results/embeddings/{model}/precision.json" for model in self._study.models if self._study.labels),
         ]
         return self._of_earlier_stages(paths)
 
@@ -171,13 +171,9 @@ class Files:
 
     def associations(self) -> list[str]:
         """Return the tables of all estimates of associations."""
-        others = [
-            each for each in FAMILY if each.stage == CEAT.stage and each != CEAT and self._study.asks_for(each.name)
-        ]
-        return [
-            *("results/associations/ceat.parquet", "results/associations/ceat_differences.parquet"),
-            *(f"results/{each.tables[0].path}.parquet" for each in others),
-        ]
+        asked = [each for each in FAMILY if each.stage == CEAT.stage and self._study.asks_for(each.name)]
+        tables = [table for each in asked for table in (each.tables[0], *([TABLES["differences"]] * (each == CEAT)))]
+        return [f"results/{table.path}.parquet" for table in tables]
 
     def pair_scores(self, *, twins: bool = False) -> list[str]:
         """Return the scores of all sets of pairs by the models, or by their twins."""
@@ -287,12 +283,15 @@ class Files:
         """Return what page and cards say of texts and words: made, or used as far as it is there."""
         if not self._study.models:
             return {}
+        models = self._made(self.lists()) + self.model_reports()
+        if not self._study.labels:
+            return {"embeddings": models}
         audit = [f"results/sentences/audit/{name}.parquet" for name in ("forms", "concordance", "suffixes", "lengths")]
         return {
             "coverage": self._of_earlier_stages(["results/samples/coverage.parquet"]),
             "corpus": self._counts(),
             "audit": self._of_earlier_stages(audit),
-            "embeddings": self._made(self.lists()) + self.model_reports(),
+            "embeddings": models,
         }
 
     def of_words(self) -> dict[str, list[str]]:
@@ -332,10 +331,11 @@ class Files:
     def records(self) -> list[str]:
         """Return files whose record of their making names libraries, templates, traits and pairs; no more is read."""
         study = self._study
-        first = f"{next(iter(study.labels))}/{study.buckets[0]}"
+        templates = ["templates/00"] if study.asks_for("seat") else []
+        embedded = [*(f"{label}/{study.buckets[0]}" for label in study.labels), *templates][:1]
         paths = [
-            *(["results/samples/templates.parquet"] if study.asks_for("seat") else []),
-            *(f"results/embeddings/{model}/{first}.parquet" for model in study.models),
+            *(["results/samples/templates.parquet"] if templates else []),
+            *(f"results/embeddings/{model}/{first}.parquet" for model, first in product(study.models, embedded)),
             *(f"results/static/{name}.parquet" for name in self._config["static"]["vectors"]),
             *(path for parts in self._parts().values() for path in parts),
             *(f"results/pairs/{name}.parquet" for name in study.sets),
@@ -394,7 +394,7 @@ class Files:
         """Return what lies beside the page for judging lexicon and pairs; hidden texts are not among it."""
         hidden = self._config["report"]["texts"] == "hidden"
         names = ["suffixes", "forms", "lengths", *([] if hidden else ["concordance"])]
-        audit = [f"results/sentences/audit/{name}.tsv" for name in names] if self._study.models else []
+        audit = [f"results/sentences/audit/{name}.tsv" for name in names] if self._study.labels else []
         return self._of_earlier_stages(audit) + self._made([] if hidden else self._oddities())
 
     def _parts(self) -> dict[str, list[str]]:

@@ -21,7 +21,7 @@ from prasanga.lexicon.categories import (
     stimuli_of,
 )
 from prasanga.lexicon.templates import load_templates, require_classes, texts_of
-from prasanga.methods import CEAT, Method, Unit, method_named
+from prasanga.methods import Method, Unit, method_named
 from prasanga.pairs.layouts import require_layout
 from prasanga.plan.inputs import (
     LexiconPlan,
@@ -80,7 +80,7 @@ class Study:
         models: names of `studied`, sorted.
         trained: names of the models that the workflow trains.
         packaged: names of those that it takes from packages.
-        labels: the lengths, as tables name them, by their names in paths.
+        labels: the lengths, as tables name them, by their names in paths; none where no category is measured in text.
         shortest: the shortest length, as paths name it.
         buckets: names of the files into which the vectors of a length go.
         lexicon: what the word lists come to; None where they are not there, and results are used as they are.
@@ -157,8 +157,7 @@ class Study:
     def asks_for(self, method: str) -> bool:
         """Return whether the study asks for estimates of a method."""
         measured = method_named(method)
-        # where there are vectors, there is CEAT: of no category, an empty table
-        return bool(self.units(measured)) and (measured == CEAT or measured.is_asked_for(self.config))
+        return bool(self.units(measured)) and measured.is_asked_for(self.config)
 
     def units(self, method: Method) -> list[str]:
         """Return the models or static vectors that the jobs of a method measure, if it is asked for."""
@@ -230,7 +229,7 @@ class Study:
     def _choose_lengths(self) -> None:
         lengths = [parse_length(length) for length in self.config["samples"]["lengths"]]
         require_longest(lengths, self.config["samples"]["longest"])
-        self.labels = {length.file_name: length.label for length in lengths}
+        self.labels = {length.file_name: length.label for length in lengths} if self.config["categories"] else {}
         self.shortest = min(lengths, key=lambda length: length.words).file_name
 
     def _choose_words(self) -> None:

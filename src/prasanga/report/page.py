@@ -11,7 +11,7 @@ from typing import Any
 
 from prasanga.report.assets import page_assets
 from prasanga.report.methods_text import no_model_of_a_language
-from prasanga.report.section import Section, render, section_to_html
+from prasanga.report.section import Section, prose, render, section_to_html
 from prasanga.report.sections import ceat, embeddings, estimates, likelihoods, papers, study, texts, words
 from prasanga.report.study import Results, without_places
 
@@ -30,11 +30,12 @@ def render_page(*, config: Mapping[str, Any], results: Results, made_from: Mappi
     config, results = without_places(config, results)
     sections = page_sections(config=config, results=results, made_from=made_from)
     ids = {section.id for section in sections}
+    measured = [row.labels[0] for row in study.overview_sheet(results).rows]
     return render(
         "index",
         assets=page_assets(_languages(config, results)),
         config=config,
-        measured=[row.labels[0] for row in study.overview_sheet(results).rows],
+        lead=prose("lead", measured=measured, study=config["study"]),
         missing=results.missing,
         trained=no_model_of_a_language(_trained(config)),
         has_pairs=any(len(table) for table in results.pair_scores) or results.pair_statistics is not None,

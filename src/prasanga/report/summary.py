@@ -8,19 +8,24 @@ description: workflow/schemas/summary.schema.json, docs/summary.md.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import posixpath
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, NoReturn
 
 import polars as pl
+from jsonschema import Draft202012Validator
 
 from prasanga import __version__
+from prasanga.base.errors import InputError, reason
 from prasanga.base.parquet import remade_by, require_columns
-from prasanga.base.places import shareable
+from prasanga.base.places import installation, named, shareable
+from prasanga.base.yaml import require_regular
 from prasanga.pairs.preferences import FEWEST_PAIRS, OVERALL
 from prasanga.report.coverage import coverage_by_length, stimuli_without_contexts, totals
 from prasanga.report.findings import (
@@ -57,8 +62,11 @@ FOLDER = "report"
 
 PAGE = f"{FOLDER}/index.html"
 
+_LAYOUT = "workflow/schemas/summary.schema.json"
+
 _NOT_MEASURED = "not measured in this study, or not yet"
 _IN_STUDY = "trained in this study"
+_GLOSSES = "glosses"  # stand among the categories of `categories.json`
 
 
 def study_summary(
@@ -83,6 +91,7 @@ def study_summary(
     config, results = without_places(config, results)
     covered = None if results.coverage is None or results.coverage.is_empty() else _coverage(results.coverage)
     read = totals(results.corpus)
+    sources = dict(sorted(digests_of_sources(records).items()))
     return known(
         {
             "schema": SCHEMA,
@@ -96,13 +105,14 @@ def study_summary(
                 _model(name, settings, results.embeddings) for name, settings in (config.get("models") or {}).items()
             ],
             "static_vectors": _static_vectors(config.get("static") or {}),
-            "methods": known(_methods(results), _NOT_MEASURED),
+            "methods": known(_methods(config, results, sources), _NOT_MEASURED),
             "findings": [{"method": method, "text": text} for method, text in _findings(results)],
             "coverage": covered,
             "corpus": read or None,
             "page": PAGE,
             "files": sorted({posixpath.normpath(posixpath.join(FOLDER, path)) for path in results.files}),
-            "sources": dict(sorted(digests_of_sources(records).items())),
+            "words": digests_of_words(results.categories),
+            "sources": sources,
         },
         {
             "seed": "the config does not state it",
@@ -119,6 +129,72 @@ def to_json(summary: Mapping[str, Any]) -> str:
         ValueError: it holds a number that is not finite, which no function of this module makes.
     """
     return json.dumps(summary, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
+
+
+def read_summary(file: Path) -> dict[str, Any]:
+    """Read a summary, which somebody may have sent.
+
+    Raises:
+        InputError: one that cannot be read, is damaged or none, or was made by a later or an earlier version.
+    """
+    try:
+        require_regular(file)
+        summary: dict[str, Any] = json.loads(
+            file.read_bytes(), parse_constant=_refuse, parse_float=_finite, parse_int=_whole
+        )
+    except OSError as error:
+        raise InputError(
+            f"{file}: cannot be read ({error.strerror}). Name a study's folder, or its summary.json."
+        ) from None
+    except InputError:
+        raise
+    except (ValueError, RecursionError) as error:
+        said = "it is no summary" if isinstance(error, RecursionError) else reason(error)
+        raise InputError(f"{file}: damaged, or no summary of a study ({said}). Have it sent or made again.") from None
+    program = summary.get("program") if isinstance(summary, dict) else None
+    if not isinstance(program, dict) or program.get("name") != "prasanga":
+        raise InputError(f"{file}: no summary of a study. Name a study's folder, or its summary.json.")
+    layout, version = summary.get("schema"), program.get("version")
+    if layout != SCHEMA:
+        later = isinstance(layout, int) and layout > SCHEMA
+        what = "Install that version" if later else "Make it again with this one: `prasanga figures`"
+        raise InputError(f"{file}: layout {layout!r} of prasanga {version}; this version reads {SCHEMA}. {what}.")
+    if "words" not in summary:
+        raise InputError(
+            f"{file}: made by an earlier prasanga ({version}), without the single estimates that are compared. Make it"
+            " again with this one: `prasanga figures` in its folder."
+        )
+    schema = _open_ended(json.loads((installation() / _LAYOUT).read_text(encoding="utf-8")))
+    problem = next(Draft202012Validator(schema).iter_errors(summary), None)
+    if problem is not None:
+        place = ".".join(map(str, problem.absolute_path)) or "the whole"
+        raise InputError(f"{file}: damaged at `{place}` ({problem.message:.200}). Have it sent or made again.")
+    return summary
+
+
+def _refuse(text: str) -> NoReturn:
+    raise ValueError(f"{text} is no number of JSON")
+
+
+def _whole(text: str) -> int:
+    _finite(text)
+    return int(text)
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        _refuse(text)
+    return value
+
+
+def _open_ended(schema: Any) -> Any:
+    """Return a schema that passes over keys which it does not know, as those of later versions."""
+    if isinstance(schema, dict):
+        return {
+            key: _open_ended(part) for key, part in schema.items() if (key, part) != ("additionalProperties", False)
+        }
+    return [_open_ended(part) for part in schema] if isinstance(schema, list) else schema
 
 
 def versions_by_stage(records: Iterable[Mapping[str, str]]) -> dict[str, dict[str, list[str]]]:
@@ -141,6 +217,16 @@ def digests_of_sources(records: Iterable[Mapping[str, str]]) -> dict[str, str]:
         for path, digest in json.loads(record.get("inputs") or "{}").items()
         if not path.startswith("results/")
     }
+
+
+def digests_of_words(categories: Mapping[str, Any]) -> dict[str, str]:
+    """Return SHA-256 of the words of each category, set by set: equal where two studies measure the same words."""
+    found = {}
+    for name, category in categories.items():
+        if name != _GLOSSES:
+            sides = [sorted(side["stimuli"]) for role in ("targets", "attributes") for side in category[role]]
+            found[name] = hashlib.sha256(json.dumps(sides, ensure_ascii=False).encode()).hexdigest()
+    return dict(sorted(found.items()))
 
 
 def _model(name: str, settings: Mapping[str, Any], files: EmbeddingFiles | None) -> dict[str, Any]:
@@ -211,7 +297,7 @@ def _static_vectors(static: Mapping[str, Any]) -> list[dict[str, Any]]:
     return found
 
 
-def _methods(results: Results) -> dict[str, Any]:
+def _methods(config: Mapping[str, Any], results: Results, sources: Mapping[str, str]) -> dict[str, Any]:
     tables = {"ceat": results.ceat, **dict.fromkeys(LABELS), **dict(results.methods)}
     bias = results.bias_percentages
     return {
@@ -222,8 +308,15 @@ def _methods(results: Results) -> dict[str, Any]:
         "structures": None
         if results.structures is None or results.structures.is_empty()
         else summary_of_structures(results.structures, results.structure_differences),
-        "pairs": None if bias is None or bias.is_empty() else summary_of_pairs(bias),
+        "pairs": None if bias is None or bias.is_empty() else summary_of_pairs(bias, _digests_of_sets(config, sources)),
     }
+
+
+def _digests_of_sets(config: Mapping[str, Any], sources: Mapping[str, str]) -> dict[str, str]:
+    """Return SHA-256 of the file of each set of pairs, as far as the results say it."""
+    by_name = {named(path): digest for path, digest in sources.items()}
+    sets = (config.get("pairs") or {}).get("sets") or {}
+    return {name: by_name[path] for name, each in sets.items() if (path := named(str(each.get("path")))) in by_name}
 
 
 def _findings(results: Results) -> list[tuple[str, str]]:
@@ -294,6 +387,7 @@ _OF_PERCENTAGE = (
     *("bias_percentage", "ci_low", "ci_high", "exact_low", "exact_high"),
     *("p_binomial", "p_binomial_holm", "twin_bias_percentage"),
 )
+_OF_PAIRS = ("kind", "measure", "reduction", "pieces", "punctuation", "unknown", "ties")
 _COUNTS = ("n_pairs", "n_stereotypical", "n_other", "n_ties", "n_left_out")
 _NO_TWIN = "no twin with random weights was measured"
 
@@ -335,6 +429,8 @@ def summary_of_estimates(table: pl.DataFrame) -> dict[str, Any]:
     tests = [row["n_tests"] for row in computed if is_number(row.get("n_tests"))]
     significant = sum(_below(row.get("p_association_holm")) for row in computed)
     tested = sum(is_number(row.get("p_association_holm")) for row in computed)
+    conventions = _conventions(computed or rows)
+    several = [name for name, values in conventions.items() if len(values) > 1]
     return known(
         {
             "categories": sorted(set(table["category"]), key=natural_order),
@@ -352,7 +448,8 @@ def summary_of_estimates(table: pl.DataFrame) -> dict[str, Any]:
             "n_significant_holm": significant if tested else None,
             "largest": _largest(computed),
             "twin": _twin([row.get("twin_effect_size") for row in computed], of=0),
-            "conventions": _conventions(computed or rows),
+            "conventions": conventions,
+            "estimates": [_effect(row, several) for row in rows],
         },
         {
             "n_tests": "no estimate has a p that is corrected",
@@ -401,8 +498,12 @@ def summary_of_structures(spread: pl.DataFrame, differences: pl.DataFrame | None
     )
 
 
-def summary_of_pairs(bias: pl.DataFrame) -> dict[str, Any]:
+def summary_of_pairs(bias: pl.DataFrame, digests: Mapping[str, str]) -> dict[str, Any]:
     """Return the numbers of bias percentages.
+
+    Args:
+        bias: their table; at least one row.
+        digests: SHA-256 of the file of each set, as far as they are known.
 
     Raises:
         InputError: as `prasanga.report.grid.pair_grid_of`.
@@ -429,6 +530,8 @@ def summary_of_pairs(bias: pl.DataFrame) -> dict[str, Any]:
             "n_significant_holm": sum(is_significant(row) for row in computed),
             "farthest": None if farthest is None else _percentage(grid.rows[farthest]),
             "overall": [_percentage(row) for row in overall],
+            "percentages": [_percentage(row) for row in rows],
+            "digests": dict(digests),
             "left_out": by_reason(sum((_left_out(row) for row in overall), Counter())),
             "twin": _twin([row["twin_bias_percentage"] for row in overall], of=50),
             "conventions": list(dict.fromkeys(row["conventions"] for row in rows)),
@@ -446,15 +549,27 @@ def summary_of_pairs(bias: pl.DataFrame) -> dict[str, Any]:
 def _largest(computed: Sequence[Estimate]) -> dict[str, Any] | None:
     enough = [row for row in computed if not few_words(row)]
     row = max(enough, key=lambda row: abs(row["effect_size"]), default=None)
-    if row is None:
-        return None
-    no_interval = str(row.get("interval_note") or "the table has no interval")
+    return None if row is None else _effect(row)
+
+
+def _effect(row: Estimate, several: Iterable[str] = ()) -> dict[str, Any]:
+    """Return an estimate with where it belongs, how sure it is, and those of its conventions that have several values.
+
+    Args:
+        row: of the table of estimates.
+        several: the conventions of which the table has several values.
+    """
+    missing = why_missing(row)
+    no_interval = missing or str(row.get("interval_note") or "the table has no interval")
     why = {
+        **dict.fromkeys(_OF_EFFECT, missing or "the table does not say it"),
         **dict.fromkeys(("ci_low", "ci_high"), no_interval),
         **dict.fromkeys(("segment_length", "sample_mode", "p_draws"), "the method has none"),
-        **dict.fromkeys(("twin_effect_size", "twin_p_association"), _NO_TWIN),
+        **dict.fromkeys(("twin_effect_size", "twin_p_association"), missing or _NO_TWIN),
     }
-    return known({**{name: row.get(name) for name in _WHERE}, **{name: row.get(name) for name in _OF_EFFECT}}, why)
+    values = {name: row.get(name) for name in (*_WHERE, *_OF_EFFECT)}
+    own = {name: known({"value": row[name]})["value"] for name in several if row.get(name) is not None}
+    return known({**values, "few_words": few_words(row), "conventions": own}, why)
 
 
 def _percentage(row: Estimate) -> dict[str, Any]:
@@ -474,6 +589,7 @@ def _percentage(row: Estimate) -> dict[str, Any]:
             "n_counted": pairs_counted(row),
             "left_out": by_reason(_left_out(row)),
             "note": str(row["interval_note"] or ""),
+            "conventions": {name: row[name] for name in _OF_PAIRS if row.get(name) is not None},
         },
         why,
     )

@@ -14,11 +14,9 @@ from prasanga.base.places import (
     files_in,
     installation,
     link_installation,
-    link_store,
     named,
     place,
     place_of_corpus,
-    require_folders,
     said,
 )
 
@@ -159,42 +157,3 @@ def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path, monkeypatch: py
     monkeypatch.chdir(tmp_path)
     with pytest.raises(InputError, match="nothing can be written in the study's folder"):
         link_installation(tmp_path)
-
-
-def test_studies_share_a_store_and_keep_what_they_have(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    store = tmp_path / "shared"
-    for name in ("one", "two", "old"):
-        (tmp_path / name).mkdir()
-    write(tmp_path / "old", "results/store/a.parquet", "its own")
-    for name in ("one", "two", "old", "one"):
-        monkeypatch.chdir(tmp_path / name)
-        link_store(str(store))
-    write(tmp_path / "one", "results/store/key/a.parquet", "a vector")
-    write(tmp_path / "two", "results/likelihoods/kept/b.parquet", "a score")
-    assert (tmp_path / "two/results/store/key/a.parquet").read_text(encoding="utf-8") == "a vector"
-    assert (store / "scores/b.parquet").read_text(encoding="utf-8") == "a score"
-    assert not (tmp_path / "old/results/store").is_symlink()
-    assert (tmp_path / "old/results/likelihoods/kept/b.parquet").is_file()
-    monkeypatch.chdir(tmp_path / "two")
-    link_store("")
-    assert (tmp_path / "two/results/store").is_symlink(), "a plan without the variable changes nothing"
-    link_store(str(tmp_path / "other"))
-    assert (tmp_path / "two/results/store").resolve() == (tmp_path / "other/vectors").resolve()
-    with pytest.raises(InputError, match="this store cannot be used"):
-        link_store(str(tmp_path / "old/results/store/a.parquet"))
-
-
-@pytest.mark.parametrize("name", ["results", "logs", "results/store", "results/likelihoods/kept"])
-def test_a_folder_that_is_a_file_or_a_link_to_nowhere(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    require_folders()
-    Path(name).parent.mkdir(parents=True, exist_ok=True)
-    Path(name).symlink_to("/scratch/purged")
-    with pytest.raises(InputError, match=rf"{name} is a link to '/scratch/purged', which is not there .*`rm {name}`"):
-        require_folders()
-    Path(name).unlink()
-    Path(name).write_text("")
-    with pytest.raises(InputError, match=rf"{name} is a file, and a study keeps a folder of that name"):
-        require_folders()

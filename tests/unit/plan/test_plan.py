@@ -280,6 +280,19 @@ def test_a_study_has_the_results_that_it_asks_for(planned: Planned) -> None:
     assert not less.pair_table()
 
 
+def test_without_categories_no_text_is_read(planned: Planned) -> None:
+    study = planned({"categories": [], "static": {"vectors": {"word2vec": None, "glove": None}}})
+    files = Files(study)
+    assert not {"ceat", "ceat_words", "differences", "coverage"} & files.results.keys()
+    assert {"seat", "log_probability", "bias_percentages"} <= files.results.keys()
+    assert files.associations() == ["results/associations/seat.parquet"]
+    assert files.lists() == files.estimates("ceat") == []
+    assert files.of_texts().keys() == {"embeddings"}
+    needed = [*files.of_texts()["embeddings"], *files.records(), *files.numbers()["embeddings"], *files.data().values()]
+    assert not [path for path in needed if path.startswith("results/sentences/")]
+    assert {path.split("/")[3] for path in files.records() if "/embeddings/" in path} == {"templates"}
+
+
 def test_an_unfinished_study_is_drawn_from_what_is_there(planned: Planned) -> None:
     there = [f"results/associations/ceat/tiny-narrow/{length}.parquet" for length in ("9", "25")]
     twin = "results/associations/ceat/tiny-wide-random/9.parquet"

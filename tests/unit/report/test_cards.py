@@ -243,7 +243,8 @@ def test_names_make_no_markup() -> None:
         "corpus": {"texts": [{"files": EVIL, "title": EVIL, "licence": EVIL}]},
         "pairs": {"sets": {EVIL: {"path": EVIL}}},
     }
-    results = Results(missing=[EVIL], categories={EVIL: {"targets": [{"name": EVIL, "gloss": EVIL, "stimuli": []}]}})
+    targets = [{"name": EVIL, "gloss": EVIL, "stimuli": []}]
+    results = Results(missing=[EVIL], categories={EVIL: {"targets": targets, "attributes": []}})
     summary = summary_of(config, results)
 
     for card in (

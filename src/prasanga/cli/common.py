@@ -1,0 +1,105 @@
+"""What all commands share: the program, options that several of them have, tables, and how a command ends."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, NoReturn
+
+import typer
+
+# All else is imported by the command that needs it: help is there in a moment.
+
+_STORE = "PRASANGA_STORE"
+FAILED, UNUSABLE, INTERRUPTED = 1, 2, 130
+_EXIT = "0 done; 1 a job failed or results are wrong; 2 the command or the study cannot be used; 130 stopped by Ctrl-C."
+
+app = typer.Typer(
+    name="prasanga",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="Measure social bias in language models for Bangla, Hindi and English. A study is a folder with a study.yaml.",
+    epilog=f"Exit status: {_EXIT}",
+)
+
+StudyFile = Annotated[
+    Path | None,
+    typer.Argument(metavar="[STUDY]", help="A folder with study.yaml, or a file; the present folder if left out."),
+]
+Folder = Annotated[Path | None, typer.Option("--directory", "-d", help="The folder of the study.")]
+Cores = Annotated[str, typer.Option(help="Cores of this machine: a number, or all.")]
+Gpus = Annotated[int | None, typer.Option(help="Graphics cards to use; all that are found if left out.")]
+Profile = Annotated[str | None, typer.Option(help="Where jobs run: slurm, workstation, ..., or a folder.")]
+Store = Annotated[
+    Path | None,
+    typer.Option(
+        envvar=_STORE,
+        help="A folder of vectors and scores that studies share; .prasanga-store beside the study if left out.",
+    ),
+]
+
+
+@app.callback()
+def _begin() -> None:
+    # Relative to where the command was typed: what it starts works in the study's folder.
+    if named := os.environ.get(_STORE):
+        os.environ[_STORE] = str(Path(named).absolute())
+
+
+def keep_in(store: Path | None, study: Path) -> None:
+    """Have what is started keep vectors and scores in a store: one that is named, or that beside the study."""
+    from prasanga.base.stores import store_beside
+
+    if store is None:
+        store = store_beside(study)
+    if store is not None:
+        os.environ[_STORE] = str(store.absolute())
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print a table: as wide as the terminal, or with tabs where there is none."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from prasanga.base.errors import printable
+
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        for row in [header, *rows]:
+            typer.echo("\t".join(printable(cell).replace("\t", " ") for cell in row))
+        return
+    shown = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
+    for name in header:
+        shown.add_column(name, justify="right" if name in ("jobs", "size") else "left")
+    for row in rows:
+        shown.add_row(*(Text(printable(cell)) for cell in row))  # what stands in brackets is no markup
+    console.print(shown)
+
+
+def stop(text: str) -> NoReturn:
+    """End the command, which cannot be done, with a sentence."""
+    typer.echo(text, err=True)
+    raise typer.Exit(UNUSABLE)
+
+
+@contextmanager
+def told() -> Iterator[None]:
+    """Say what is wrong in a sentence; of what nobody foresaw, a traceback is kept in a file."""
+    from prasanga.base.errors import InputError
+    from prasanga.base.logs import said_of_failure
+
+    try:
+        yield
+    except InputError as error:
+        stop(str(error))
+    except OSError as error:
+        stop(said_of_failure(error, "logs/command.log"))
+    except (typer.Exit, typer.Abort, KeyboardInterrupt):
+        raise
+    except Exception as error:
+        stop(said_of_failure(error, "logs/command.log"))

@@ -1,0 +1,217 @@
+"""Commands that need no study of their own: keys of the config, sets, stores, several studies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from prasanga.cli.common import FAILED, Folder, app, table, told
+
+if TYPE_CHECKING:
+    from prasanga.base.stores import Kept
+
+
+@app.command()
+def config(
+    key: Annotated[str | None, typer.Argument(help="Such as samples.lengths; all if left out.")] = None,
+) -> None:
+    """Look up a key of the config: what it means, its values, its default."""
+    from prasanga.base.config import read_schema, reference
+    from prasanga.base.places import installation
+
+    with told():
+        typer.echo(reference(read_schema(installation() / "workflow/schemas/config.schema.yaml"), key))
+
+
+@app.command()
+def sets(
+    language: Annotated[str | None, typer.Option(help="bn, hi or en; all if left out.")] = None,
+    directory: Folder = None,
+) -> None:
+    """List the word sets, templates, traits and pairs that are there: shipped, and the study's own."""
+    from prasanga.base.places import installation
+
+    own = (directory or Path()).absolute()
+    found = [*_resources(installation(), "shipped, Apache-2.0")]
+    if own.resolve() != installation().resolve():
+        found += _resources(own, "the study's own")
+    rows = [row for row in found if language in (None, row[2])]
+    table(["what", "path", "language", "size", "source and licence"], rows)
+
+
+@app.command()
+def compare(
+    studies: Annotated[
+        list[Path], typer.Argument(metavar="STUDY...", help="Folders of studies, or summary.json files.")
+    ],
+    directory: Annotated[Path, typer.Option("--directory", "-d", help="Where to.")] = Path("comparison"),
+    lm_eval: Annotated[
+        Path | None,
+        typer.Option("--lm-eval", help="A folder for results files in the layout of lm-evaluation-harness as well."),
+    ] = None,
+) -> None:
+    """Put studies beside each other, also ones that others sent: a page, a CSV, ranks with their intervals."""
+    from prasanga.base.errors import printable
+    from prasanga.base.parquet import write_text
+    from prasanga.report.studies import (
+        compared,
+        comparison_to_csv,
+        read_studies,
+        render_comparison,
+        to_lm_eval,
+        what_differs,
+    )
+
+    with told():
+        read = read_studies(studies)
+        found = compared(read)
+        files = {directory / "index.html": render_comparison(read, found)}
+        files[directory / "comparison.csv"] = comparison_to_csv(found)
+        if lm_eval is not None:
+            files |= {lm_eval / name: text for name, text in to_lm_eval(read, found).items()}
+        for path, text in files.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_text(path, text)
+    for sentence in what_differs(read, found):
+        typer.echo(printable(sentence), err=True)
+    for path in files:
+        typer.echo(printable(str(path)))
+
+
+# ---- the store
+
+
+_store = typer.Typer(help="List, thin out or check what studies keep of vectors and scores.", no_args_is_help=True)
+app.add_typer(_store, name="store")
+StoreFolder = Annotated[
+    Path | None,
+    typer.Option(
+        "--directory", "-d", envvar="PRASANGA_STORE", help="A study or a store; the present folder's if left out."
+    ),
+]
+
+
+@_store.command(name="list")
+def list_(directory: StoreFolder = None) -> None:
+    """List what is kept: of which model, how it was made, how many results use it, when something was added."""
+    from prasanga.base.stores import list_store, parts_of
+
+    folder = (directory or Path()).absolute()
+    with told():
+        kept = list_store(folder)
+        for what, place in parts_of(folder).items():
+            typer.echo(f"{what}: {place}", err=True)
+    _show_kept(kept)
+
+
+@_store.command()
+def prune(
+    directory: StoreFolder = None,
+    days: Annotated[float, typer.Option(min=0, help="Nothing was added for so many days.")] = 90,
+    yes: Annotated[bool, typer.Option("--yes", help="Delete without asking.")] = False,
+) -> None:
+    """Delete vectors of no results to which nothing was added lately; what is asked for again is computed again."""
+    from prasanga.base.stores import list_store, prune
+
+    with told():
+        unused = [kept for kept in list_store((directory or Path()).absolute()) if kept.is_unused(days)]
+    if not unused:
+        typer.echo("Nothing to delete: all of it is in results, or was added to lately.")
+        return
+    _show_kept(unused)
+    if yes or typer.confirm("Delete these?"):
+        with told():
+            typer.echo(f"{_size(prune(unused))} are free again.")
+
+
+@_store.command()
+def verify(directory: StoreFolder = None) -> None:
+    """Read every byte that is kept, and name files that are not as they were written."""
+    from prasanga.base.errors import printable
+    from prasanga.base.stores import damaged, list_store
+
+    with told():
+        kept = list_store((directory or Path()).absolute())
+        found = list(damaged(kept))
+    for path, what in found:
+        typer.echo(printable(f"{path}: {what}"))
+    n_files = sum(len(each.shards) for each in kept)
+    if found:
+        typer.echo(f"{len(found)} of {n_files} files are damaged. Delete them: what was in them is computed again.")
+        raise typer.Exit(FAILED)
+    typer.echo(f"All {n_files} files are as they were written, {_size(sum(each.n_bytes for each in kept))}.")
+
+
+def _show_kept(kept: Sequence[Kept]) -> None:
+    rows = [
+        [
+            each.what,
+            each.model or "not stated",
+            each.details,
+            _size(each.n_bytes),
+            f"{each.in_results} of {len(each.shards)} files" if each.what == "vectors" else "not known",
+            f"{datetime.fromtimestamp(each.changed):%Y-%m-%d}",
+            each.folder.name[:8],
+        ]
+        for each in kept
+    ]
+    table(["what", "model", "made with", "size", "in results", "added to", "folder"], rows)
+
+
+def _size(n_bytes: int) -> str:
+    return f"{n_bytes / 1e9:.1f} GB" if n_bytes >= 1e8 else f"{n_bytes / 1e6:.1f} MB"
+
+
+# ---- what is there
+
+
+def _resources(root: Path, whose: str) -> Iterator[list[str]]:
+    """Yield a row for everything under `resources/` that a config can name."""
+    for pattern, (what, size) in _KINDS.items():
+        for path in sorted(root.glob(f"resources/{pattern}")):
+            place = path.parent if path.name == "categories.yaml" else path
+            language = next((part for part in (place.stem, place.parent.name) if part in _LANGUAGES), "")
+            yield [what, place.relative_to(root).as_posix(), language, size(path), whose]
+
+
+def _size_of_sets(path: Path) -> str:
+    files = [each for each in path.parent.glob("*.yaml") if each != path]
+    words = sum(len(_yaml(each).get("words", ())) for each in files)
+    return f"{len(files)} sets of {words} words, {len(_yaml(path).get('categories', ()))} categories"
+
+
+def _size_of_templates(path: Path) -> str:
+    content = _yaml(path)
+    found: Mapping[str, Any] = content.get("templates") or content.get("structures") or {}
+    return f"{sum(len(each) if isinstance(each, list) else 1 for each in found.values())} sentences"
+
+
+def _lines(path: Path, what: str) -> str:
+    import csv
+
+    with path.open(encoding="utf-8", newline="") as file:
+        return f"{sum(1 for _ in csv.reader(file)) - 1} {what}"
+
+
+_LANGUAGES = ("bn", "hi", "en")
+_KINDS: Mapping[str, tuple[str, Callable[[Path], str]]] = {
+    "stimuli/*/categories.yaml": ("word sets", _size_of_sets),
+    "suffix_groups/*.yaml": ("endings", lambda path: f"{len(_yaml(path).get('groups', ()))} groups"),
+    "templates/*/*.yaml": ("templates", _size_of_templates),
+    "traits/*/*.yaml": ("traits", lambda path: f"{len(_yaml(path).get('traits', ()))} traits"),
+    "demo/pairs.csv": ("pairs", lambda path: _lines(path, "pairs")),
+    "pairs/*.csv": ("pairs", lambda path: _lines(path, "pairs")),
+    "published/*.csv": ("published numbers", lambda path: _lines(path, "rows")),
+}
+
+
+def _yaml(path: Path) -> Mapping[str, Any]:
+    from prasanga.base.yaml import load_yaml
+
+    with told():
+        found = load_yaml(path, path.read_text(encoding="utf-8"))
+    return found if isinstance(found, Mapping) else {}

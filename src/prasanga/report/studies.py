@@ -1,0 +1,586 @@
+"""Several studies beside each other, from their summaries alone: one table, ranks with their intervals, a page.
+
+What may be compared stands in one block: the same method, category, words or pairs, language, segment length, sample
+mode and conventions. Nothing is ranked across blocks, and nothing is added up to one score.
+
+Ranks are of the distance from no bias (0 for effects, 50 for percentages), 1 the farthest. Their intervals come from a
+parametric bootstrap (as Goldstein and Spiegelhalter 1996 do for league tables): each estimate is drawn anew from a
+normal distribution around it, whose spread below and above is that of its 95 % interval, and all are ranked again. The
+estimates of a block are drawn independently. Where they share their words, the truth is surer than these intervals.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import groupby
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from prasanga.associations.corrections import holm
+from prasanga.base.documents import guarded_text
+from prasanga.base.errors import InputError
+from prasanga.base.seeds import generator
+from prasanga.methods import FAMILY, METHODS, PAIRS, method_named
+from prasanga.report.assets import page_assets
+from prasanga.report.grid import ALPHA, is_number, name_of_language, name_of_type, natural_order
+from prasanga.report.section import Section, conventions_note, prose, render, section_to_html, with_code
+from prasanga.report.sheet import (
+    MARK,
+    MINUS,
+    MISSING,
+    Cell,
+    Row,
+    Sheet,
+    html,
+    numbers,
+    one_decimal,
+    probability,
+    row_of,
+    signed,
+    write_csv,
+)
+from prasanga.report.summary import SCHEMA, read_summary
+
+SEED, N_RESAMPLES = 0, 10_000
+"""Of the intervals of ranks; the seed is named, for each estimate, by what it is of."""
+
+AMOUNTS = ("n_resamples", "n_shuffles", "n_permutations", "n_samples", "seed", "band")
+"""Conventions that say how often something is drawn: with others a number is more or less sure, and is the same."""
+
+OF_MODELS = ("sentence_vector", "kind", "method", "vectors")
+"""Conventions that go by the model: models that differ in them are compared all the same, and it is told."""
+
+_NORMAL = 1.96
+_PLACE = "results/summary.json"
+
+
+# --------------------
+# Summaries, which somebody may have sent.
+
+
+class Study(NamedTuple):
+    """A study: what it is called here, the digest of its summary, and the summary."""
+
+    label: str
+    digest: str
+    summary: Mapping[str, Any]
+
+
+def read_studies(paths: Sequence[str | Path]) -> list[Study]:
+    """Read the summaries of studies.
+
+    Args:
+        paths: folders of studies, or summary files; at least one.
+
+    Raises:
+        InputError: as `read_summary`; a folder without a summary, one that is named twice.
+    """
+    found: dict[str, tuple[str, Mapping[str, Any]]] = {}
+    for path in map(str, paths):
+        file = _file_of(Path(path))
+        summary = read_summary(file)
+        digest = hashlib.sha256(json.dumps(summary, sort_keys=True).encode()).hexdigest()
+        if digest in found:
+            raise InputError(f"{file}: the same summary as that of {found[digest][0]}. Name each study once.")
+        found[digest] = path, summary
+    names = [str(summary["study"]) for _, summary in found.values()]
+    return [
+        Study(name if names.count(name) == 1 else f"{name} ({path})", digest, summary)
+        for name, (digest, (path, summary)) in zip(names, found.items(), strict=True)
+    ]
+
+
+def _file_of(path: Path) -> Path:
+    if not path.is_dir():
+        return path
+    for file in (path / _PLACE, path / Path(_PLACE).name):
+        if file.is_file():
+            return file
+    raise InputError(
+        f"{path}: no {_PLACE} there. `prasanga run` makes it, and `prasanga figures` from results that are there; or"
+        " name the file itself."
+    )
+
+
+# --------------------
+# Numbers: what may be compared, and who is how far from no bias.
+
+
+@dataclass
+class Number:
+    """An estimate or a percentage of a study, with what it may be compared by, and what comes out of comparing it.
+
+    Attributes:
+        study: what the study is called here.
+        model, method, language, category, category_title, set, segment_length, sample_mode: where it belongs; empty
+            where it has none.
+        value: effect size, or percentage; None where there is none, with the reason in `note`.
+        ci_low, ci_high: 95 % interval.
+        p: of the association, or of the difference from 50; `p_holm_of_study` is corrected over the tests of its study.
+        twin: the same of the model with random weights.
+        few_words: words used of words listed, where they are few.
+        conventions: by name.
+        material: digest of words, or of the file of pairs; empty where it is not known.
+        seed: names of its draws.
+        p_holm: p corrected over all tests that are compared.
+        block: number of the block of what it may be compared with.
+        rank, rank_low, rank_high, n_ranked: its rank in the block, the 95 % interval, and of how many.
+    """
+
+    study: str
+    model: str
+    method: str
+    language: str
+    category: str
+    category_title: str
+    set: str
+    segment_length: str
+    sample_mode: str
+    value: float | None
+    ci_low: float | None
+    ci_high: float | None
+    p: float | None
+    p_holm_of_study: float | None
+    twin: float | None
+    few_words: str
+    conventions: Mapping[str, Any]
+    material: str
+    note: str
+    seed: tuple[str, ...]
+    p_holm: float | None = None
+    block: int = 0
+    rank: int | None = None
+    rank_low: int | None = None
+    rank_high: int | None = None
+    n_ranked: int = 0
+
+    @property
+    def distance(self) -> float:
+        """How far it is from no bias; there is a value."""
+        assert self.value is not None
+        return abs(self.value - _without_bias(self.method))
+
+    @property
+    def deciding(self) -> tuple[tuple[str, str], ...]:
+        """The conventions without which it is another number."""
+        aside = (*AMOUNTS, *OF_MODELS)
+        return tuple(sorted((name, str(value)) for name, value in self.conventions.items() if name not in aside))
+
+    @property
+    def test(self) -> tuple[str, ...]:
+        """The test that its p is of: that of both sample modes."""
+        where = (self.study, self.method, self.model, self.set)
+        return (*where, self.language, self.category, self.segment_length)
+
+    @property
+    def has_interval(self) -> bool:
+        """Whether it can be ranked."""
+        return None not in (self.value, self.ci_low, self.ci_high)
+
+
+def compared(studies: Sequence[Study]) -> list[Number]:
+    """Return every number of these studies, block by block, the farthest from no bias first, ranked and corrected."""
+    found = [number for study in studies for number in _numbers_of(study)]
+    order = {method.name: place for place, method in enumerate(METHODS)}
+
+    def block(number: Number) -> tuple[Any, ...]:
+        place = (order[number.method], natural_order(number.category), number.language)
+        length = (natural_order(number.segment_length.lstrip(">")), number.segment_length.startswith(">"))
+        return (*place, length, number.sample_mode, number.material or number.study, number.deciding)
+
+    found.sort(key=lambda n: (block(n), n.value is None, -n.distance if n.value is not None else 0, n.study, n.model))
+    for place, (_, members) in enumerate(groupby(found, key=block), start=1):
+        together = list(members)
+        for number in together:
+            number.block = place
+        _rank([number for number in together if number.has_interval])
+    for family in ([method.name for method in FAMILY], [PAIRS.name]):
+        _correct([number for number in found if number.method in family])
+    return found
+
+
+def _without_bias(method: str) -> float:
+    return 50.0 if method == PAIRS.name else 0.0
+
+
+def _numbers_of(study: Study) -> Iterator[Number]:
+    summary = study.summary
+    methods, words = summary["methods"], summary["words"]
+    templates = sorted(digest for path, digest in summary["sources"].items() if "/templates/" in path)
+    for method in (each.name for each in FAMILY if methods[each.name] is not None):
+        common = {name: values[0] for name, values in methods[method]["conventions"].items() if len(values) == 1}
+        for row in methods[method]["estimates"]:
+            material = words.get(row["category"], "")
+            if material and method in ("seat", "log_probability"):
+                material = "-".join([material, *templates])
+            yield Number(
+                study=study.label,
+                model=row["model"],
+                method=method,
+                language=summary["language"],
+                category=row["category"],
+                category_title=row["category_title"],
+                set="",
+                segment_length=row["segment_length"] or "",
+                sample_mode=row["sample_mode"] or "",
+                value=row["effect_size"],
+                ci_low=row["ci_low"],
+                ci_high=row["ci_high"],
+                p=row["p_association"],
+                p_holm_of_study=row["p_association_holm"],
+                twin=row["twin_effect_size"],
+                few_words=row["few_words"],
+                conventions={**common, **row["conventions"]},
+                material=material,
+                note=_why(row["reasons"], "effect_size"),
+                seed=_seed(study, method, row, "category", "segment_length", "sample_mode"),
+            )
+    for row in (methods[PAIRS.name] or {"percentages": ()})["percentages"]:
+        name = row["set"] or ""
+        yield Number(
+            study=study.label,
+            model=row["model"],
+            method=PAIRS.name,
+            language=row["language"],
+            category=row["bias_type"],
+            category_title=name_of_type(row["bias_type"]),
+            set=name,
+            segment_length="",
+            sample_mode="",
+            value=row["bias_percentage"],
+            ci_low=row["ci_low"],
+            ci_high=row["ci_high"],
+            p=row["p_binomial"],
+            p_holm_of_study=row["p_binomial_holm"],
+            twin=row["twin_bias_percentage"],
+            few_words="",
+            conventions=row["conventions"],
+            material=methods[PAIRS.name]["digests"].get(name, ""),
+            note=_why(row["reasons"], "bias_percentage"),
+            seed=_seed(study, PAIRS.name, row, "bias_type", "language", "set"),
+        )
+
+
+def _seed(study: Study, method: str, row: Mapping[str, Any], *keys: str) -> tuple[str, ...]:
+    return ("rank", study.digest, method, row["model"], *(str(row[key]) for key in keys))
+
+
+def _why(reasons: Mapping[str, str], value: str) -> str:
+    return reasons.get(value) or (f"no rank, since no interval: {reasons['ci_low']}" if "ci_low" in reasons else "")
+
+
+def _rank(block: Sequence[Number]) -> None:
+    """Rank the numbers of a block by their distance from no bias; one alone has no rank."""
+    if len(block) < 2:
+        return
+    drawn = np.empty((len(block), N_RESAMPLES))
+    for place, number in enumerate(block):
+        assert number.value is not None
+        assert number.ci_low is not None
+        assert number.ci_high is not None
+        z = generator(SEED, *number.seed).standard_normal(N_RESAMPLES)
+        spread = np.where(z < 0, number.value - number.ci_low, number.ci_high - number.value).clip(min=0) / _NORMAL
+        values = number.value + z * spread
+        if number.method == PAIRS.name:
+            values = values.clip(0, 100)
+        drawn[place] = np.abs(values - _without_bias(number.method))
+    distances = np.array([number.distance for number in block])
+    for place, number in enumerate(block):
+        ranks = 1 + (drawn > drawn[place]).sum(axis=0)
+        number.rank, number.n_ranked = 1 + int((distances > distances[place]).sum()), len(block)
+        low, high = np.quantile(ranks, [0.025, 0.975], method="inverted_cdf")
+        number.rank_low, number.rank_high = int(low), int(high)
+
+
+def _correct(family: Sequence[Number]) -> None:
+    """Correct p over all tests that are compared; the sample modes of an estimate have one test."""
+    tests = {number.test: number.p for number in family if number.p is not None}
+    adjusted = dict(zip(tests, holm(np.array(list(tests.values()), dtype=np.float64)).tolist(), strict=True))
+    for number in family:
+        number.p_holm = None if number.p is None else adjusted[number.test]
+
+
+def comparison_to_csv(found: Sequence[Number]) -> str:
+    """Return all numbers as CSV, one a row; those of the same `block` may be compared."""
+    names = (
+        *("study", "model", "language", "method", "category", "category_title", "set", "segment_length", "sample_mode"),
+        *("value", "ci_low", "ci_high", "p", "p_holm", "p_holm_of_study", "twin", "few_words"),
+        *("block", "rank", "rank_low", "rank_high", "n_ranked", "note"),
+    )
+    lines = [
+        [
+            *(_cell(getattr(number, name)) for name in names),
+            json.dumps(dict(number.conventions), ensure_ascii=False, sort_keys=True),
+        ]
+        for number in found
+    ]
+    return write_csv([[*names, "conventions"], *lines])
+
+
+def _cell(value: Any) -> str:
+    return "" if value is None else guarded_text(value) if isinstance(value, str) else repr(value)
+
+
+# --------------------
+# The page.
+
+
+def render_comparison(studies: Sequence[Study], found: Sequence[Number]) -> str:
+    """Render the page: what differs, then a table for each method, block by block."""
+    methods = [method for method in METHODS if any(number.method == method.name for number in found)]
+    sections = [_differences(studies, found), *(_section(method.name, found) for method in methods)]
+    title = f"{len(studies)} studies beside each other" if len(studies) > 1 else f"One study: {studies[0].label}"
+    return render(
+        "index",
+        assets=page_assets({number.language for number in found}),
+        config={"title": title, "note": ""},
+        lead=html("Compared: {}.", ", ".join(study.label for study in studies)),
+        missing=[f"{each.label}: {text}" for each in studies for text in each.summary["missing"]],
+        trained="",
+        has_pairs=any(method is PAIRS for method in methods),
+        has_lexicon=False,
+        sections=[section_to_html(section) for section in sections],
+        navigation=[("main", "What differs"), *((section.id, section.name) for section in sections[1:])],
+    )
+
+
+def what_differs(studies: Sequence[Study], found: Sequence[Number]) -> list[str]:
+    """Return what sets numbers of these studies apart, a sentence each: first what forbids to compare them."""
+    forbid, only_told = [], []
+    for method in METHODS:
+        of_method = [number for number in found if number.method == method.name]
+        for name in dict.fromkeys(name for number in of_method for name in number.conventions):
+            values = _by_value(studies, of_method, name)
+            if len(values) < 2:
+                continue
+            said = "; ".join(f"{value} in {' and '.join(labels)}" for value, labels in values.items())
+            sentence = f"{method.label}: `{name}` is {said}"
+            if name in AMOUNTS:
+                only_told.append(f"{sentence}. Numbers are more or less sure for it, and may be compared.")
+            elif name in OF_MODELS:
+                only_told.append(f"{sentence}. It goes by the model.")
+            else:
+                forbid.append(f"{sentence}. Such numbers are not comparable, and stand in blocks of their own.")
+        forbid += _other_material(of_method, method.label)
+    if any(each.summary["methods"]["structures"] is not None for each in studies):
+        only_told.append("Traits in sentence structures are not compared: see the pages of the studies.")
+    trained = [
+        f"{model['name']} ({each.label})" for each in studies for model in each.summary["models"] if model["trained"]
+    ]
+    if trained:
+        only_told.append(f"Trained by a study on its own text, and no models of a language: {', '.join(trained)}.")
+    return [*forbid, *only_told]
+
+
+def _by_value(studies: Sequence[Study], found: Sequence[Number], name: str) -> dict[str, list[str]]:
+    """Return the studies that have numbers by what a convention is in them."""
+    values: dict[str, list[str]] = {}
+    for label in (study.label for study in studies):
+        own = [number.conventions for number in found if number.study == label]
+        if own:
+            said = ", ".join(sorted({str(each[name]) for each in own if name in each})) or "not stated"
+            values.setdefault(said, []).append(label)
+    return values
+
+
+def _other_material(found: Iterable[Number], label: str) -> Iterator[str]:
+    """Yield a sentence for each category that studies measure on other words, templates or pairs."""
+    materials: dict[tuple[str, str], dict[str, set[str]]] = {}
+    for number in found:
+        of_category = materials.setdefault((number.category, number.language), {})
+        of_category.setdefault(number.material or "not stated", set()).add(number.study)
+    apart: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for (category, language), of_category in materials.items():
+        studies = tuple(sorted({study for each in of_category.values() for study in each}))
+        if len(studies) > 1 and (len(of_category) > 1 or "not stated" in of_category):
+            apart.setdefault((language, studies), []).append(category)
+    what = "sentence pairs" if label == PAIRS.label else "words or templates"
+    for (language, studies), categories in apart.items():
+        yield (
+            f"{label}, {name_of_language(language)}, {', '.join(categories)}: other {what}, or"
+            f" ones that are not stated, in {' and '.join(studies)}. Such numbers are not comparable, and stand in"
+            " blocks of their own."
+        )
+
+
+def _differences(studies: Sequence[Study], found: Sequence[Number]) -> Section:
+    columns = ("title", "language", "preset", "seed", "version", "models", "finished")
+    rows = [
+        row_of(
+            each.label,
+            each.summary["title"],
+            name_of_language(each.summary["language"]),
+            each.summary["preset"],
+            str(each.summary["seed"]),
+            str(each.summary["program"]["version"]),
+            "; ".join(_said_of_model(model) for model in each.summary["models"]) or MISSING,
+            "yes" if each.summary["complete"] else "no",
+        )
+        for each in studies
+    ]
+    sheet = Sheet(
+        ("study",), numbers(*columns), tuple(rows), "The studies", kinds=dict.fromkeys(columns, "text"), look="plain"
+    )
+    differs = what_differs(studies, found)
+    return Section(
+        "What differs",
+        id="differences",
+        name="What differs",
+        text=[
+            "Numbers may be compared within a block of a table: the same method, category, words or pairs, language,"
+            " length, sample mode and conventions. What keeps numbers of these studies apart:"
+            if differs
+            else "The studies name the same conventions, words and pairs, wherever they measure the same.",
+        ],
+        findings=[with_code(text) for text in differs],
+        sheets=[sheet],
+        notes=[prose("compared", n=f"{N_RESAMPLES:,}", seed=SEED, level=f"{ALPHA:g}")],
+        files=[("comparison.csv", "All numbers as CSV")],
+        files_text="For programs:",
+    )
+
+
+def _said_of_model(model: Mapping[str, Any]) -> str:
+    version = model["commit"] or model["revision"] or model["sha256"]
+    return f"{model['name']}: {model['source']}{f' at {version:.12}' if version else ''}"
+
+
+def _section(method: str, found: Sequence[Number]) -> Section:
+    of_method = [number for number in found if number.method == method]
+    in_percent = method == PAIRS.name
+    columns = ("percentage" if in_percent else "effect", "95 % interval", "p", "twin", "rank", "its interval")
+    rows, heads = [], _heads(of_method)
+    for number in of_method:
+        rows.append(_row(number, heads.pop(number.block, None), in_percent=in_percent))  # above its first row
+    label = method_named(method).label
+    return Section(
+        label,
+        id=method.replace("_", "-"),
+        name=label,
+        sheets=[Sheet(("model", "study"), numbers(*columns), tuple(rows), f"{label}, block by block", look="plain")],
+        notes=[
+            conventions_note(
+                sorted({f"{name} {value}" for number in of_method for name, value in number.deciding}),
+                "Whichever of these has two values separates blocks.",
+            )
+        ],
+    )
+
+
+def _heads(found: Iterable[Number]) -> dict[int, str]:
+    """Return the head of each block: where it belongs and, where several belong there, what sets them apart."""
+    firsts: dict[int, Number] = {}
+    for number in found:
+        firsts.setdefault(number.block, number)
+    places: dict[str, list[Number]] = {}
+    for number in firsts.values():
+        length = f"{number.segment_length} words" if number.segment_length else ""
+        title = f"{number.category}, {number.category_title}" if number.method != PAIRS.name else number.category_title
+        said = " · ".join(filter(None, [title, name_of_language(number.language), length, number.sample_mode]))
+        places.setdefault(said, []).append(number)
+    heads = {}
+    for said, there in places.items():
+        differ = {item for number in there for item in number.deciding if any(item not in n.deciding for n in there)}
+        for number in there:
+            own = [f"{name} {value}" for name, value in number.deciding if (name, value) in differ]
+            materials = list(dict.fromkeys(each.material or each.study for each in there))
+            if len(materials) > 1:
+                what = "pairs" if number.method == PAIRS.name else "words"
+                own.append(f"{what} {number.material[:8] or f'of {number.study}'}")
+            heads[number.block] = " · ".join([said, *own])
+    return heads
+
+
+def _row(number: Number, block: str | None, *, in_percent: bool) -> Row:
+    shown = one_decimal if in_percent else partial(signed, minus=MINUS)
+    between = MISSING if number.ci_low is None else f"{shown(number.ci_low)} to {shown(number.ci_high)}"
+    ranks = MISSING
+    if number.rank is not None:
+        ranks = (
+            f"{number.rank_low} to {number.rank_high}" if number.rank_low != number.rank_high else f"{number.rank_low}"
+        )
+    found = number.p_holm is not None and number.p_holm < ALPHA
+    cells = (
+        Cell(shown(number.value), MARK if found else "", bold=found, words=number.few_words),
+        Cell(between),
+        Cell(probability(number.p_holm)),
+        Cell(shown(number.twin)),
+        Cell(MISSING if number.rank is None else f"{number.rank} of {number.n_ranked}"),
+        Cell(ranks),
+    )
+    return Row((number.model, number.study), cells, note=number.note, block=block, hover=number.note)
+
+
+# --------------------
+# The layout of lm-evaluation-harness, so that its readers take these results.
+
+
+def to_lm_eval(studies: Sequence[Study], found: Sequence[Number]) -> dict[str, str]:
+    """Return a results file of lm-evaluation-harness (0.4) for each model of each study, by its path.
+
+    A task is a number: `prasanga_<method>_<language>_<category>` and, where there are any, set, length and mode. The
+    metric is `effect_size`, where 0 is no bias, or `bias_percentage`, where 50 is. Neither is better when higher. Its
+    standard error is that of a normal distribution with the same 95 % interval. That program notes a date, which a
+    summary does not have.
+    """
+    files = {}
+    for study in studies:
+        sources = {name: model for model in study.summary["models"] for name in model["names_in_tables"]}
+        for model in dict.fromkeys(number.model for number in found if number.study == study.label):
+            own = [number for number in found if (number.study, number.model) == (study.label, model)]
+            about = sources.get(model, {"source": model, "revision": None})
+            folder = re.sub(r"[^A-Za-z0-9_.-]+", "__", model).strip(".") or "model"
+            path = f"{folder}/results_{re.sub(r'[^A-Za-z0-9_.-]+', '-', study.label)}.json"
+            content = _results_file(own, about, str(study.summary["program"]["version"]))
+            files[path] = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    return files
+
+
+def _results_file(own: Sequence[Number], about: Mapping[str, Any], version: str) -> dict[str, Any]:
+    tasks = {_task(number): number for number in own if number.value is not None}
+    revision = f",revision={about['revision']}" if about["revision"] else ""
+    return {
+        "results": {task: {"alias": task, **_metrics(number)} for task, number in tasks.items()},
+        "group_subtasks": {task: [] for task in tasks},
+        "configs": {
+            task: {"task": task, "num_fewshot": 0, "metadata": {"version": SCHEMA, **number.conventions}}
+            for task, number in tasks.items()
+        },
+        "versions": dict.fromkeys(tasks, SCHEMA),
+        "n-shot": dict.fromkeys(tasks, 0),
+        "higher_is_better": {task: {} for task in tasks},
+        "n-samples": {},
+        "config": {"model": "prasanga", "model_args": f"pretrained={about['source']}{revision}", "limit": None},
+        "git_hash": None,
+        "date": None,
+        "prasanga_version": version,
+        "model_source": "prasanga",
+        "model_name": str(about["source"]),
+        "model_name_sanitized": re.sub(r"[\"<>:/|\\?*\[\]]+", "__", str(about["source"])),
+    }
+
+
+def _task(number: Number) -> str:
+    length = number.segment_length.replace(">", "over")
+    parts = ("prasanga", number.method, number.language, number.set, number.category, length, number.sample_mode)
+    return re.sub(r"[^\w-]+", "_", "_".join(filter(None, parts)))
+
+
+def _metrics(number: Number) -> dict[str, float | str]:
+    name = "bias_percentage" if number.method == PAIRS.name else "effect_size"
+    found: dict[str, Any] = {name: number.value, f"{name}_stderr": "N/A"}
+    if number.ci_low is not None and number.ci_high is not None:
+        found |= {
+            f"{name}_stderr": (number.ci_high - number.ci_low) / (2 * _NORMAL),
+            "ci_low": number.ci_low,
+            "ci_high": number.ci_high,
+        }
+    found |= {"p": number.p, "twin": number.twin}
+    return {f"{key},none": value for key, value in found.items() if value == "N/A" or is_number(value)}

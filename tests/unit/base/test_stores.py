@@ -1,0 +1,189 @@
+"""The store that studies share: which folder it is, what is told of it, and that nothing is lost that results need."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from typer.testing import CliRunner
+
+from prasanga.base.errors import InputError
+from prasanga.base.places import installation
+from prasanga.base.store import Store
+from prasanga.base.stores import BESIDE, link_store, list_store, require_store, store_beside
+from prasanga.cli import app
+
+COLUMNS = pa.schema([pa.field("id", pa.string(), nullable=False), pa.field("value", pa.int64())])
+
+
+def write(root: Path, path: str, text: str = "") -> Path:
+    (root / path).parent.mkdir(parents=True, exist_ok=True)
+    (root / path).write_text(text, encoding="utf-8")
+    return root / path
+
+
+def prasanga(*arguments: str | Path, **keywords: Any) -> tuple[int, str]:
+    done = CliRunner().invoke(app, [str(argument) for argument in arguments], **keywords)
+    return done.exit_code, done.output
+
+
+@pytest.fixture
+def keep(tmp_path: Path) -> Callable[..., Path]:
+    """Keeps two rows of a key in the store of the test, as a job does; returns the file that they are in."""
+
+    def make(what: str, key: str, model: str, *, old: bool = False, in_results: bool = False) -> Path:
+        describes = {"model": model, "layer": 3} if what == "vectors" else {"settings": {"which": {"model": model}}}
+        store = Store(tmp_path / BESIDE / what / key, key, COLUMNS, describes)
+        shard = store.add_table(pa.table({"id": [key * 32, "0" * 32], "value": [1, 2]}, COLUMNS), {})
+        if in_results:
+            os.link(shard, tmp_path / f"{key}.parquet")
+        if old:
+            os.utime(shard, (time.time() - 100 * 86400,) * 2)
+        return shard
+
+    return make
+
+
+def test_studies_share_a_store_and_keep_what_they_have(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = tmp_path / "shared"
+    for name in ("one", "two", "old"):
+        (tmp_path / name).mkdir()
+    write(tmp_path / "old", "results/store/a.parquet", "its own")
+    for name in ("one", "two", "old", "one"):
+        monkeypatch.chdir(tmp_path / name)
+        link_store(str(store))
+    write(tmp_path / "one", "results/store/key/a.parquet", "a vector")
+    write(tmp_path / "two", "results/likelihoods/kept/b.parquet", "a score")
+    assert (tmp_path / "two/results/store/key/a.parquet").read_text(encoding="utf-8") == "a vector"
+    assert (store / "scores/b.parquet").read_text(encoding="utf-8") == "a score"
+    assert not (tmp_path / "old/results/store").is_symlink()
+    assert (tmp_path / "old/results/likelihoods/kept/b.parquet").is_file()
+    monkeypatch.chdir(tmp_path / "two")
+    link_store("")
+    assert (tmp_path / "two/results/store").is_symlink(), "a plan without the variable changes nothing"
+    link_store(str(tmp_path / "other"))
+    assert (tmp_path / "two/results/store").resolve() == (tmp_path / "other/vectors").resolve()
+    with pytest.raises(InputError, match="this store cannot be used"):
+        link_store(str(tmp_path / "old/results/store/a.parquet"))
+
+
+def test_the_store_lies_beside_the_study_unless_it_has_kept_vectors_before(tmp_path: Path) -> None:
+    for name in ("new", "own", "other"):
+        (tmp_path / name).mkdir()
+    write(tmp_path / "own", "results/store/a.parquet")
+    assert store_beside(tmp_path / "own") == tmp_path / ".prasanga-store", "for its scores"
+    write(tmp_path / "own", "results/likelihoods/kept/a.parquet")
+    (tmp_path / "other/results").mkdir()
+    (tmp_path / "other/results/store").symlink_to(tmp_path / "gone/vectors")
+    assert store_beside(tmp_path / "new") == tmp_path / ".prasanga-store"
+    assert store_beside(tmp_path / "own") is None
+    assert store_beside(tmp_path / "other") is None
+    assert store_beside(installation()) is None, "the results of a checkout are its own"
+
+
+def test_a_relative_path_is_that_from_where_the_command_was_typed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path, "study/study.yaml", "study: mine\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PRASANGA_STORE", "shared")
+    seen = []
+    for name in ("_work", "_show_plan"):
+        monkeypatch.setattr(f"prasanga.cli.studies.{name}", lambda *_, **__: seen.append(os.environ["PRASANGA_STORE"]))
+    for command in ("run", "plan", "figures"):
+        assert prasanga(command, "study")[0] == 0
+        monkeypatch.setenv("PRASANGA_STORE", "shared")
+    assert prasanga("run", "study", "--store", "other")[0] == 0
+    assert seen == [str(tmp_path / name) for name in ("shared", "shared", "shared", "other")]
+    with pytest.raises(InputError, match=r"PRASANGA_STORE is 'shared', a relative path.*prasanga run --store"):
+        link_store("shared")
+
+
+def test_a_store_that_is_gone_or_cannot_be_written_is_told_before_any_job(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results/store").symlink_to(tmp_path / "gone/vectors")
+    with pytest.raises(InputError, match=r"results/store leads to .*gone/vectors, which is not there"):
+        link_store("")
+    (tmp_path / "results/store").unlink()
+    require_store()
+    assert list((tmp_path / "results/store").iterdir()) == [], "the probe leaves nothing"
+    monkeypatch.setattr("prasanga.base.stores.os.fsync", lambda _: (_ for _ in ()).throw(OSError(28, "No space left")))
+    with pytest.raises(InputError, match=r"results/store: nothing can be kept there \(No space left\)"):
+        require_store()
+
+
+def test_what_is_kept_is_listed_by_model(keep: Callable[..., Path], tmp_path: Path) -> None:
+    keep("vectors", "b", "hub/b")
+    keep("vectors", "a", "hub/a", in_results=True)
+    keep("scores", "c", "hub/c")
+    found = [(kept.what, kept.model, kept.details, kept.in_results) for kept in list_store(tmp_path / BESIDE)]
+    assert found == [
+        ("scores", "hub/c", "", 0),
+        ("vectors", "hub/a", "layer 3", 1),
+        ("vectors", "hub/b", "layer 3", 0),
+    ]
+    status, said = prasanga("store", "list", "-d", tmp_path)
+    assert status == 0
+    rows = [line.split("\t") for line in said.splitlines() if "\t" in line]
+    assert [row[1] for row in rows] == ["model", "hub/c", "hub/a", "hub/b"]
+    assert rows[2][4] == "1 of 1 files"
+    status, said = prasanga("store", "list", "-d", tmp_path / BESIDE / "vectors/a")
+    assert (status, "no store there" in said) == (2, True)
+
+
+def test_only_old_vectors_of_no_results_are_deleted_and_after_a_question(
+    keep: Callable[..., Path], tmp_path: Path
+) -> None:
+    old = keep("vectors", "a", "hub/a", old=True)
+    stay = [
+        keep("vectors", "b", "hub/b"),
+        keep("vectors", "c", "hub/c", old=True, in_results=True),
+        keep("scores", "d", "hub/d", old=True),
+    ]
+    status, said = prasanga("store", "prune", "-d", tmp_path, input="n\n")
+    assert (status, "hub/a" in said, "hub/b" in said) == (0, True, False)
+    assert old.exists()
+    assert "are free again" in prasanga("store", "prune", "-d", tmp_path, "--yes")[1]
+    assert not old.parent.exists()
+    assert all(path.exists() for path in stay)
+    assert prasanga("store", "prune", "-d", tmp_path)[1].startswith("Nothing to delete")
+
+
+def test_every_byte_is_read_and_damage_is_named(keep: Callable[..., Path], tmp_path: Path) -> None:
+    whole, broken = keep("vectors", "a", "hub/a"), keep("scores", "b", "hub/b")
+    assert prasanga("store", "verify", "-d", tmp_path) == (
+        0,
+        f"All 2 files are as they were written, {(whole.stat().st_size + broken.stat().st_size) / 1e6:.1f} MB.\n",
+    )
+    content = bytearray(broken.read_bytes())
+    content[len(content) // 2] ^= 1
+    broken.write_bytes(content)
+    status, said = prasanga("store", "verify", "-d", tmp_path)
+    assert status == 1
+    assert said.splitlines()[0] == f"{broken}: its bytes are not those that it is named by"
+    assert re.search(r"1 of 2 files are damaged\. Delete them", said)
+
+
+@pytest.mark.parametrize("name", ["results", "logs", "results/store", "results/likelihoods/kept"])
+def test_a_folder_that_is_a_file_or_a_link_to_nowhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    link_store("")
+    Path(name).parent.mkdir(parents=True, exist_ok=True)
+    Path(name).symlink_to("/scratch/purged")
+    with pytest.raises(InputError, match=rf"{name} leads to '/scratch/purged', which is not there: .*`rm {name}`"):
+        link_store("")
+    Path(name).unlink()
+    Path(name).write_text("")
+    with pytest.raises(InputError, match=rf"{name} is a file, and a study keeps a folder of that name"):
+        link_store("")
