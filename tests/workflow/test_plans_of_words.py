@@ -86,7 +86,7 @@ def test_a_comparison_of_nothing_is_told_and_no_rule_is_missed(fresh: Study) -> 
 
 
 def test_cached_vectors_that_are_missing_may_be_those_of_twins(fresh: Study) -> None:
-    fresh.configure({"embeddings": {"source": "cached"}, "associations": {"random_twin": True}})
+    fresh.configure({"embeddings": {"source": "cached"}, "associations": {"random_twins": 2}})
     done = fresh.snakemake("--dry-run")
     printed = done.stdout + done.stderr
     assert done.returncode != 0

@@ -54,7 +54,7 @@ class Study:
         computed: whether models run; else their vectors and scores are taken as they are.
         normalization: how texts of the study's language are normalized.
         studied: the models whose vectors are measured, a layer each, with their settings.
-        twins: their null controls, in the same order.
+        twins: their null controls, in the same order; an entry `<model>-random` for all twins of a model.
         twin_of: the model of each of these.
         embedded: both together.
         scored: the models that are asked for probabilities; a layer is no question there.
@@ -189,15 +189,15 @@ class Study:
 
     def _choose_models(self) -> None:
         config, log_probability = self.config, self.config["log_probability"]
-        with_twins = config["associations"]["random_twin"]
+        n_twins = config["associations"]["random_twins"]
         self.studied: Models = studied_models(config["models"])
-        self.twins: Models = twins_of(self.studied, config["seed"]) if with_twins else {}
-        self.twin_of = dict(zip(self.twins, self.studied, strict=False))
+        self.twins: Models = twins_of(self.studied, config["seed"], n_twins)
+        self.twin_of = {name: twins["twin_of"] for name, twins in self.twins.items()}
         self.embedded: Models = self.twins | self.studied
         self.models = sorted(self.studied)
         self.scored: Models = scored_models(config["models"])
-        self.scored_twins: Models = twins_of(self.scored, config["seed"]) if with_twins else {}
-        self.scored_twin_of = dict(zip(self.scored_twins, self.scored, strict=False))
+        self.scored_twins: Models = twins_of(self.scored, config["seed"], n_twins)
+        self.scored_twin_of = {name: twins["twin_of"] for name, twins in self.scored_twins.items()}
         self.scorers: Models = self.scored_twins | self.scored
         self.kinds = {model: kind_at_hand(settings) for model, settings in self.scored.items()}
         self.masked = [model for model in self.scored if self.kinds[model] in ("encoder", "auto")]
