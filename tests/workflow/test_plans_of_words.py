@@ -91,7 +91,7 @@ def test_cached_vectors_that_are_missing_may_be_those_of_twins(fresh: Study) -> 
     printed = done.stdout + done.stderr
     assert done.returncode != 0
     assert "(and 23 more like this)" in printed
-    assert "12 of these 24 are of twins with random weights (associations.random_twin); without them: `assoc" in printed
+    assert "12 of these 24 are of twins with random weights (associations.random_twins); without them: `asso" in printed
     assert "8 of these 24 are of sentences for SEAT; without it: `seat: {categories: []}`." in printed
     assert printed.count("{source: computed}") == 1
     assert "localrules" not in printed

@@ -175,13 +175,15 @@ def beside_twins(
 ) -> dict[str, float | None]:
     """Compare an effect with those of the model's twins, which have the same words and other, random weights.
 
-        difference = effect - mean of the twins,   variance = V + s^2 (1 + 1 / K)
+    The difference, effect - mean of the K twins, is tested against two nulls, and has to stand out from both:
 
-    s is the standard deviation of the K twins: the model's own weights are one draw, and the mean of the twins has an
-    error. V is how much the effect varies with other words, from its interval: ((high - low) / 3.92)^2. p is two-sided,
-    by Student's t with the degrees of freedom of Welch and Satterthwaite, variance^2 / ((s^2 (1 + 1 / K))^2 / (K - 1));
-    V counts as known. Hypothesis: the weights of the model, and these words, are no others than random weights and
-    other words would have given (docs/statistics.md has how often it is rejected).
+        other weights   Student's t, K - 1 degrees of freedom, of difference / (s sqrt(1 + 1 / K))
+        other words     the normal distribution, of difference / sqrt(V + s^2 / K)
+
+    s is the standard deviation of the twins; the first asks whether the model might be one more of them, with these
+    words. V is how much the effect varies with other words, ((high - low) / 3.92)^2 from its interval; the second asks
+    whether other words might have had the twins' mean. p is the larger of both, the interval the wider one
+    (docs/statistics.md has how often they reject).
 
     Args:
         effect: of the model; None if there is none.
@@ -206,19 +208,17 @@ def beside_twins(
     found["twin_sd"] = sd
     if low is None or high is None:
         return found
-    from scipy.special import stdtr, stdtrit  # here, because it takes longer to import than the rest of the package
+    from scipy.special import ndtr, stdtr, stdtrit  # here, because it takes longer to import than the rest
 
-    of_words, of_weights = ((high - low) / (2 * _Z_95)) ** 2, sd**2 * (1 + 1 / n)
-    error = (of_words + of_weights) ** 0.5
-    if error == 0:
+    of_weights = sd * (1 + 1 / n) ** 0.5
+    of_words = (((high - low) / (2 * _Z_95)) ** 2 + sd**2 / n) ** 0.5
+    if not of_weights or not of_words:
         return found
-    freedom = (n - 1) * ((of_words + of_weights) / of_weights) ** 2 if of_weights else np.inf
-    freedom = min(freedom, 1e9)
-    margin = float(stdtrit(freedom, 0.975)) * error
+    margin = max(float(stdtrit(n - 1, 0.975)) * of_weights, _Z_95 * of_words)
     return found | {
         "twin_difference_low": difference - margin,
         "twin_difference_high": difference + margin,
-        "p_twins": float(2 * stdtr(freedom, -abs(difference) / error)),
+        "p_twins": float(2 * max(stdtr(n - 1, -abs(difference) / of_weights), ndtr(-abs(difference) / of_words))),
     }
 
 

@@ -42,6 +42,7 @@ from prasanga.embeddings.settings import (
     start_encoder,
 )
 from prasanga.embeddings.store import Rows, VectorStore, embedding_field, rounded, vectors_to_arrow
+from prasanga.methods import MOST_OF_A_TWIN
 from prasanga.provenance import describe
 
 if TYPE_CHECKING:
@@ -49,8 +50,6 @@ if TYPE_CHECKING:
     from prasanga.embeddings.pooling import Counts, Inputs
 
 
-MOST_OF_A_TWIN = 32
-"""Segments of a stimulus that a twin reads at most; more do not make its effect any surer (docs/statistics.md)."""
 _LIBRARIES = ("torch", "transformers", "tokenizers")
 _LOG = logging.getLogger(__name__)
 _COPIED = ("segment_id", "occurrence_id", "stimulus", "segment_length")

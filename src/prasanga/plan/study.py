@@ -20,7 +20,7 @@ from prasanga.lexicon.categories import (
     stimuli_of,
 )
 from prasanga.lexicon.templates import load_templates, require_classes, texts_of
-from prasanga.methods import CEAT, Method, Unit, method_named
+from prasanga.methods import CEAT, MOST_OF_A_TWIN, Method, Unit, method_named
 from prasanga.pairs.layouts import require_layout
 from prasanga.plan.inputs import LexiconPlan, VectorsPlan, digest_of_set, plan_lexicon, plan_sentences, plan_vectors
 from prasanga.plan.models import (
@@ -159,6 +159,22 @@ class Study:
         if method.unit == "masked models":
             return {twin: self.scored_twin_of[twin] for twin in self.masked_twins}
         return dict(self.twin_of if method.unit == "encoders" else self.scored_twin_of)
+
+    def said_of_twins(self) -> list[str]:
+        """Return what the study spends on twins with random weights, a sentence for each model that has some."""
+        most, lengths = self.config["samples"]["contexts_per_stimulus"], len(self.labels)
+        words = len(stimuli_of(self.chosen)) * lengths
+        said = []
+        for name, twins in {**self.scored_twins, **self.twins}.items():
+            n = len(twins["random_weights"])
+            together = f"by its {n} {'twins' if n > 1 else 'twin'} with random weights{' together' * (n > 1)}"
+            sentences = f"as many sentences and pairs {together} as by the model"
+            if name in self.twins and words:
+                of_twins = words * min(most, n * MOST_OF_A_TWIN)
+                few = f" ({most} of them, as a word has {most} contexts at most)" if most < n else ""
+                sentences = f"{words * most:,} segments at most by the model, {of_twins:,} {together}{few}; {sentences}"
+            said.append(f"{twins['twin_of']}: {sentences}.")
+        return said
 
     def first_layer(self, model: str) -> str:
         """Return the first studied layer of a model (or twin); its job embeds the other layers in the same pass."""

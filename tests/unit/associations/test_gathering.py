@@ -71,25 +71,21 @@ def test_of_a_model_nothing_is_added() -> None:
     assert of_twins(None, lambda twin: NamedTables(TABLES[0] if twin is None else TABLES[1])).estimates is TABLES[0]
 
 
-def test_the_difference_from_twins_is_that_of_a_new_draw_and_other_words() -> None:
+def test_the_difference_from_twins_stands_out_from_other_weights_and_other_words() -> None:
     rng = np.random.default_rng(4)
-    for _ in range(50):
-        k, effect, half = int(rng.integers(2, 12)), rng.normal(), rng.uniform(0.2, 1.0)
+    for _ in range(200):
+        k, effect, half = int(rng.integers(2, 12)), rng.normal(), rng.uniform(0.1, 2.0)
         twins = rng.normal(scale=0.3, size=k)
         found = beside_twins(effect, effect - half, effect + half, twins.tolist())
-        # with no twins' error, the interval over words alone, moved by their mean
-        words = beside_twins(effect, effect - half, effect + half, [0.25] * k)
-        assert words["twin_difference_low"] == pytest.approx(effect - 0.25 - half, abs=1e-6)
-        # with no error of words, the prediction interval of one more twin
-        same = beside_twins(effect, effect, effect, twins.tolist())
-        t = stats.t.ppf(0.975, k - 1)
-        width = t * twins.std(ddof=1) * (1 + 1 / k) ** 0.5
-        assert same["twin_difference_high"] == pytest.approx(effect - twins.mean() + width)
-        assert same["p_twins"] == pytest.approx(stats.ttest_ind([effect], twins).pvalue)
-        # both together are wider than either, and no wider than their sum
-        wide = found["twin_difference_high"] - found["twin_difference"]  # type: ignore[operator]
-        assert max(half, 1.96 * twins.std(ddof=1)) <= wide <= half / 1.96 * t + width
-        assert (found["p_twins"] < 0.05) == (found["twin_difference_low"] * found["twin_difference_high"] > 0)  # type: ignore[operator]
+        difference, sd = effect - twins.mean(), twins.std(ddof=1)
+        one_more = stats.ttest_ind([effect], twins)  # the model might be another twin
+        error = ((half / stats.norm.ppf(0.975)) ** 2 + sd**2 / k) ** 0.5
+        p_words = 2 * stats.norm.sf(abs(difference) / error)
+        assert found["p_twins"] == pytest.approx(max(one_more.pvalue, p_words))
+        ends = found["twin_difference_low"], found["twin_difference_high"]
+        margin = max(stats.norm.ppf(0.975) * error, one_more.confidence_interval().high - difference)
+        assert ends == pytest.approx((difference - margin, difference + margin))
+        assert (found["p_twins"] < 0.05) == (ends[0] * ends[1] > 0)  # type: ignore[operator]
 
 
 def test_without_two_twins_or_an_interval_there_is_no_test() -> None:
@@ -100,6 +96,7 @@ def test_without_two_twins_or_an_interval_there_is_no_test() -> None:
     thin = beside_twins(0.5, None, None, [0.2, 0.3])
     assert thin["twin_sd"] == pytest.approx(0.005**0.5)
     assert thin["p_twins"] is thin["twin_difference_low"] is None
+    assert beside_twins(0.5, 0.1, 0.9, [0.2, 0.2])["p_twins"] is None  # no spread to compare with
 
 
 def test_the_family_is_that_of_the_study() -> None:

@@ -29,7 +29,8 @@ from prasanga.embeddings import (
     start_encoder,
 )
 from prasanga.embeddings.shards import read_embeddings
-from prasanga.embeddings.stage import MOST_OF_A_TWIN, deal
+from prasanga.embeddings.stage import deal
+from prasanga.methods import MOST_OF_A_TWIN
 from prasanga.models import ModelOptions, check_model
 from prasanga.samples.segments import segment_id
 
