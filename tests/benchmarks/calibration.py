@@ -157,7 +157,9 @@ def report_of_unequal_sets(studies: int, seed: int, rejected: dict[str, dict[str
 def report_of_twins(studies: int, seed: int, rejected: dict[str, dict[str, dict[str, float]]]) -> Iterator[str]:
     """The lines of the table of models beside twins; its shares go to `rejected`, by truth and number of words."""
     names = ("other weights", "other words", "p_twins")
+    studies = max(1, studies // FEWER_INTERVALS)
     yield f"\n## Models beside {TWINS} twins: share of studies with p of at most .05\n"
+    yield f"{studies:,} studies a row.\n"
     yield "| truth | words | " + " | ".join(names) + " |"
     yield "| --- " * (2 + len(names)) + "|"
     for truth in TRUTHS_OF_TWINS:

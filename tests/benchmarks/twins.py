@@ -28,7 +28,7 @@ from prasanga.text import normalize
 PROJECT = Path(__file__).parents[2]
 LENGTH, MOST = 9, 32
 CONTEXTS = (1, 2, 4, 8, 16, 32)
-CATEGORIES = ("C1", "C2", "C5", "C6")
+CATEGORIES = ("C1", "C6")
 
 
 def main() -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -96,13 +98,13 @@ class _Draws(TorchDispatchMode):
         return tensor.copy_(drawn.view_as(tensor))
 
     def _between_zero_and_one(self, n: int, start: int, device: torch.device) -> torch.Tensor:
-        """Return (n,) float32 numbers in the middle of one of 2^24 equal parts."""
+        """Return (n,) numbers, each the middle of one of 2^23 equal parts: more have no such float32 below 1."""
         if device not in self._counters:
             self._counters[device] = _hashed(torch.arange(_RUN, dtype=torch.int32, device=device), _HASH_OF_COUNTER, 0)
         key = seed_of(self._seed, self._name, self._calls, start)
         one, other = ((half & 0xFFFFFFFF) - (1 << 31) for half in (key, key >> 32))
         bits = _hashed(self._counters[device][:n].clone(), one, other)
-        return (((bits >> 8) & 0xFFFFFF).float() + 0.5) * 2**-24
+        return (((bits >> 9) & 0x7FFFFF).float() + 0.5) * 2**-23
 
 
 def _hashed(numbers: torch.Tensor, key: int, other: int) -> torch.Tensor:
@@ -170,7 +172,7 @@ def draw_weights(
     if options.quantization == "int8":
         quantize_linear_layers(module, apart=apart)
     undrawn = [
-        name for name, each in module.named_parameters() if each.is_floating_point() and bool(each.isnan().any())
+        name for name, each in module.named_parameters() if each.is_floating_point() and not bool(each.isfinite().all())
     ]
     if undrawn:
         raise InputError(
@@ -331,9 +333,10 @@ def load_part(
     precision = resolve_dtype(dtype, device)
     source = open_source(model, revision)
     config = open_config(source, options)
-    tokenizer = open_tokenizer(source, options)
     weights = find_weights(source, options) if options.random_weights is None else options.random_weights
     drawn = isinstance(weights, int)
+    asked = json.dumps(dict(options.tokenizer), sort_keys=True)
+    tokenizer = _of_twins(source, asked, options.remote_code) if drawn else open_tokenizer(source, options)
     name = f"{source.name} (random weights)" if drawn else source.name
     bare = skeleton(source, config, options, part=part)
     require_fitting_tokenizer(source.name, tokenizer, bare.get_input_embeddings().num_embeddings)
@@ -361,6 +364,12 @@ def load_part(
         device=devices[0],
         dtype=precision,
     )
+
+
+@lru_cache(maxsize=1)
+def _of_twins(source: Source, asked: str, remote_code: bool) -> Any:
+    """Return the tokenizer that the twins of a model share in a job: a large one takes longer to read than to draw."""
+    return open_tokenizer(source, ModelOptions(tokenizer=json.loads(asked), remote_code=remote_code))
 
 
 def load_tokenizer(model: str | Path, *, revision: str | None = None, options: ModelOptions = NO_OPTIONS) -> Any:
