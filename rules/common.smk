@@ -120,6 +120,9 @@ FROM_RESULTS = CHECKED or (asked_for_figures() and not vectors_at_hand())
 STUDY = readable(partial(Study, from_results=FROM_RESULTS), config)
 SETTINGS = Settings(STUDY)
 FILES = readable(Files, STUDY)
+if workflow.is_main_process and getattr(arguments_of_snakemake(), "dryrun", False):
+    for sentence in STUDY.said_of_twins():
+        print(f"Twins: {sentence}", file=sys.stderr)
 if FROM_RESULTS and not CHECKED:
     readable(require_results, FILES)
     readable(require_config_of_results, FILES, WRITTEN)

@@ -50,7 +50,7 @@ class Method:
         docs: its page in `docs/`.
         tables: its tables, the table of estimates or scores first.
         in_family: whether its tests count where p of word associations is corrected by Holm's method.
-        has_twins: whether each model is measured a second time with random weights.
+        has_twins: whether twins of each model, with random weights, are measured as well.
         published_as: its name in tables of published numbers, "" if there are none.
         title: of its section of the page, "" if it has its own.
         about: what that section says of it.
@@ -250,6 +250,9 @@ FAMILY = tuple(method for method in METHODS if method.in_family)
 
 FEWEST_WORDS = 8
 """Words that each set needs for a finding, and for an interval over words: with fewer, none held its level."""
+
+MOST_OF_A_TWIN = 32
+"""Segments of a stimulus that a twin with random weights reads at most: more make its effect no surer."""
 
 TABLES = {table.name: table for method in METHODS for table in method.tables}
 """All tables, by name."""

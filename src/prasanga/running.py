@@ -181,10 +181,10 @@ class Run:
         return ""
 
     def hear(self, line: str) -> str:
-        """Take in a line that a job or the plan has printed; return it if it is a warning."""
+        """Take in a line that a job or the plan has printed; return it if a person is to see it."""
         if found := _PROGRESS.search(line):
             self.doing = printable(found[1].strip())
-        return printable(line.strip()) if line.startswith("Warning: ") else ""
+        return printable(line.strip()) if line.startswith(("Warning: ", "Twins: ")) else ""
 
     def expected_end(self) -> datetime | None:
         """Return when the run ends if the other jobs take as long as those before; None before any is done."""

@@ -3,8 +3,8 @@
 Prints Markdown: how often each p is small where there is no effect, and how often a planted effect is found that is as
 large as `smallest_effect_of_sizes` says for a power of .80 (docs/enough.md); and how often the tests of target words,
 of attribute words and of both reject where words differ along directions that have nothing to do with each other
-(docs/statistics.md), and where sets differ in size and spread. Some ten minutes with 2 000 studies. `--json` writes the
-last two tables to a file.
+(docs/statistics.md), and where sets differ in size and spread; and how often a model is told from its twins with random
+weights. Half an hour with 2 000 studies. `--json` writes the last three tables to a file.
 """
 
 from __future__ import annotations
@@ -21,8 +21,22 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 
 from measured import write_measured
-from null_studies import CONTEXTS, SENTENCES, TRUTHS, ceat_p, chance, planted_sets, seat_p, weat_p
+from null_studies import (
+    CONTEXTS,
+    SENTENCES,
+    TRUTHS,
+    TRUTHS_OF_TWINS,
+    TWINS,
+    beside_twins_of,
+    ceat_p,
+    chance,
+    planted_sets,
+    seat_p,
+    weat_p,
+)
+from scipy.special import stdtrit
 
+from prasanga.associations.corrections import beside_twins
 from prasanga.associations.cosines import Cosines
 from prasanga.associations.intervals import draw_resampling, interval, replicate_effects
 from prasanga.associations.permutation import STATISTICS, permutation_test_of_scores
@@ -48,15 +62,18 @@ def main() -> None:
     arguments = parser.parse_args()
     rejected: dict[str, dict[str, dict[str, float]]] = {}
     of_unequal: dict[str, dict[str, float]] = {}
+    of_twins: dict[str, dict[str, dict[str, float]]] = {}
     tables = (
         report(arguments.studies, arguments.seed),
         report_of_both_sides(arguments.studies, arguments.seed, rejected),
         report_of_unequal_sets(arguments.studies, arguments.seed, of_unequal),
+        report_of_twins(arguments.studies, arguments.seed, of_twins),
     )
     for line in chain.from_iterable(tables):
         print(line, flush=True)
     if arguments.json:
         results = {"studies": arguments.studies, "seed": arguments.seed, "rejected": rejected, "unequal": of_unequal}
+        results["twins"] = of_twins
         write_measured(arguments.json, results, constants={})
 
 
@@ -135,6 +152,42 @@ def report_of_unequal_sets(studies: int, seed: int, rejected: dict[str, dict[str
                 shares[statistic] = round(float((p <= 0.05 + 1e-12).mean()), 4)
             rejected[f"{where}, {spreads}"] = shares
             yield f"| {where} | {spreads} | " + " | ".join(f"{each:.3f}" for each in shares.values()) + " |"
+
+
+def report_of_twins(studies: int, seed: int, rejected: dict[str, dict[str, dict[str, float]]]) -> Iterator[str]:
+    """The lines of the table of models beside twins; its shares go to `rejected`, by truth and number of words."""
+    names = ("other weights", "other words", "p_twins")
+    studies = max(1, studies // FEWER_INTERVALS)
+    yield f"\n## Models beside {TWINS} twins: share of studies with p of at most .05\n"
+    yield f"{studies:,} studies a row.\n"
+    yield "| truth | words | " + " | ".join(names) + " |"
+    yield "| --- " * (2 + len(names)) + "|"
+    for truth in TRUTHS_OF_TWINS:
+        for n in WORDS[1:]:
+            found = np.array(
+                [beside_its_twins(truth, n, generator(seed, "twins", truth, n, i)) for i in range(studies)]
+            )
+            shares = {name: round(float(each), 4) for name, each in zip(names, found.mean(axis=0), strict=True)}
+            rejected.setdefault(truth, {})[str(n)] = shares
+            yield f"| {truth} | {n} | " + " | ".join(f"{each:.3f}" for each in shares.values()) + " |"
+
+
+def beside_its_twins(truth: str, n: int, rng: np.random.Generator) -> tuple[bool, bool, bool]:
+    """Whether a model is told from its twins: by other weights alone, by other words alone, and by both."""
+    cosines, twins = beside_twins_of(truth, n, rng)
+    words = tuple([f"{side}{i}" for i in range(n)] for side in "xyab")
+    seed = int(rng.integers(2**31))
+    resampling = draw_resampling(words, len(cosines.values), n_resamples=400, seed=seed, category=truth)
+    ends = interval(cosines, resampling, replicate_effects(cosines, resampling))
+    effect = cosines.effect()
+    assert ends.low is not None
+    assert ends.high is not None
+    both = beside_twins(effect, ends.low, ends.high, twins)["p_twins"]
+    mean, error = float(np.mean(twins)), float(np.std(twins, ddof=1)) * (1 / TWINS) ** 0.5
+    of_words = abs(effect - mean) / np.hypot((ends.high - ends.low) / 3.92, error)
+    of_weights = abs(effect - mean) / (error * (TWINS + 1) ** 0.5)
+    assert both is not None
+    return bool(of_weights > stdtrit(TWINS - 1, 0.975)), bool(of_words > 1.96), both <= 0.05
 
 
 def of_spread_scores(n_x: int, n_y: int, spread: float, statistic: str, rng: np.random.Generator) -> float:

@@ -388,6 +388,14 @@ def test_tables_of_rejections_are_what_was_measured() -> None:
     nulls = ("nothing differs", "targets differ", "attributes differ")
     assert all(of["p_association"] <= 0.07 for truth in nulls for of in measured["rejected"][truth].values())
     unequal = [[*where.split(", "), *map(share, of.values())] for where, of in measured["unequal"].items()]
+    twins = [
+        [truth if first else "", words, *map(share, shares.values())]
+        for truth, of_words in measured["twins"].items()
+        for first, (words, shares) in zip((True, False, False), of_words.items(), strict=True)
+    ]
+    assert rows_after("docs/statistics.md", "### How often models are told from their twins", 12) == twins
+    learnt = {truth: max(of["p_twins"] for of in of_words.values()) for truth, of_words in measured["twins"].items()}
+    assert max(share for truth, share in learnt.items() if truth != "an association") <= 0.07
     assert rows_after("docs/statistics.md", "**Sets of different sizes**", 12) == unequal
     assert measured["unequal"]["8 and 25, 3 and 1"]["studentized"] <= 0.07
 

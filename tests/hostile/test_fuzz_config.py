@@ -56,8 +56,8 @@ def plan(config: Any) -> None:
     config = complete(config, SCHEMA)
     models = config["models"]
     studied, scored = studied_models(models), scored_models(models)
-    twins_of(studied, config["seed"])
-    twins_of(scored, config["seed"])
+    twins_of(studied, config["seed"], config["associations"]["random_twins"])
+    twins_of(scored, config["seed"], config["associations"]["random_twins"])
     require_stage(models, "likelihoods", ["pairs.sets"] if config["pairs"]["sets"] else [])
     require_encoder({name: kind_at_hand(each) for name, each in scored.items()}, [])
     require_names_apart(config["static"]["vectors"], {**studied, **scored})

@@ -28,7 +28,7 @@ _CONFIG: dict[str, Any] = {
     "samples": {"lengths": [9, 25], "contexts_per_stimulus": 3},
     "models": {"tiny": {"train": {"hidden_size": 16, "heads": 2, "layers": 1, "steps": 4, "seed": 1}}},
     "embeddings": {"buckets": 1, "audit": {"unknown": 1, "marks_lost": 1, "identical": 1}},
-    "associations": {"n_samples": 40, "n_resamples": 20, "n_shuffles": 20, "random_twin": False},
+    "associations": {"n_samples": 40, "n_resamples": 20, "n_shuffles": 20, "random_twins": 0},
     "static": {"vectors": {"glove": {"train": {"method": "glove", "dimensions": 8, "epochs": 2, "minimum_count": 2}}}},
     "pairs": {"sets": {"demo": {"path": "corpus/pairs.csv", "languages": ["bn"]}}, "n_resamples": 20},
 }

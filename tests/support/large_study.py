@@ -101,7 +101,7 @@ def _config(models: Sequence[str], lengths: Sequence[int | str], n_samples: int)
         "categories": list(CATEGORIES),
         "samples": {"lengths": list(lengths)},
         "models": {model: {"path": f"models/{model}", "kind": "encoder"} for model in models},
-        "associations": {"n_samples": n_samples, "sample_modes": list(MODES), "random_twin": False},
+        "associations": {"n_samples": n_samples, "sample_modes": list(MODES), "random_twins": 0},
         "seat": {"categories": list(CATEGORIES)},
         "static": {"vectors": {name: {"path": f"{name}.txt"} for name in VECTORS}},
         "pairs": {"sets": {"large": {"path": "not/there.csv"}}},
@@ -310,7 +310,8 @@ def _estimate(
             "p_association_bh": min(1.0, 8 * p),
             "twin_effect_size": float(rng.normal(scale=0.2)),
         },
-        **{"twin_p_association": 0.4, "shuffled_low": -0.6, "shuffled_high": 0.6, "p_shuffled": 0.1},
+        **{"n_twins": 8, "twin_sd": 0.2, "twin_difference": 0.4, "twin_difference_low": -0.1},
+        **{"twin_difference_high": 0.9, "p_twins": 0.1, "shuffled_low": -0.6, "shuffled_high": 0.6, "p_shuffled": 0.1},
         **{"leave_out_low": effect - 0.1, "leave_out_high": effect + 0.1, "smallest_effect": 0.9, "dropped": ""},
         **{"std": "union_ddof1", "alternative": "two-sided", "seed": 47},
     }

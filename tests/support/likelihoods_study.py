@@ -26,7 +26,7 @@ CONFIG: dict[str, Any] = {
         "rewrites": {"kind": "encoder-decoder", "train": {**TINY, "seed": 3}, "stages": ["likelihoods"]},
     },
     "embeddings": {"buckets": 2, "audit": {"unknown": 1}},  # the text is too short to have a hyphen
-    "associations": {"n_samples": 40, "n_resamples": 20, "n_shuffles": 0, "random_twin": False},
+    "associations": {"n_samples": 40, "n_resamples": 20, "n_shuffles": 0, "random_twins": 0},
     "seat": {"categories": []},
     "static": {"vectors": {}},
     "pairs": {"sets": {"garden": {"path": "garden.csv"}, "clocks": {"path": "clocks.csv"}}, "n_resamples": 50},

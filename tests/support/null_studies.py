@@ -83,6 +83,53 @@ def planted_sets(truth: str, n: int, rng: np.random.Generator) -> list[Floats]:
     return [each + side for each, side in zip(words, (targets, -targets, attributes, -attributes), strict=True)]
 
 
+TRUTHS_OF_TWINS = (
+    "random weights",
+    "random weights, sets spelt alike",
+    "words of their own, no association",
+    "an association",
+)
+"""What may be true of a model beside its twins; only in the last one it has learnt an association."""
+
+TWINS = 8
+_PIECES, _MODEL_CONTEXTS = 12, 16
+
+
+def beside_twins_of(truth: str, n: int, rng: np.random.Generator) -> tuple[Cosines, list[float]]:
+    """The cosines of a model with `n` words a set, and the effects of its twins, which share as many contexts.
+
+    A word is spelt with three pieces: half of them are those of its set, or (spelt alike) of X and A, and of Y and B.
+    Random weights give each piece a vector of 30 dimensions, and a word's vector is the sum of its pieces'. A model
+    that has learnt has a vector for each word instead, with sets on either side of 0 along a direction if there is an
+    association. Contexts scatter around the word as much as words do.
+    """
+    own = [np.arange(_PIECES) + _PIECES * (side % 2 if truth.endswith("alike") else side) for side in range(4)]
+    spelt = [
+        np.where(rng.random((n, 1)) < 0.5, rng.choice(pieces, (n, 3)), rng.integers(4 * _PIECES, size=(n, 3)))
+        for pieces in own
+    ]
+
+    def of_random_weights(contexts: int) -> Cosines:
+        pieces = rng.normal(size=(4 * _PIECES, _TRUTH_DIMENSIONS)) / 3**0.5
+        return _in_contexts([pieces[words].sum(axis=1) for words in spelt], contexts, rng)
+
+    twins = [of_random_weights(_MODEL_CONTEXTS // TWINS).effect() for _ in range(TWINS)]
+    if truth.startswith("random weights"):
+        return of_random_weights(_MODEL_CONTEXTS), twins
+    sets = planted_sets("an association" if truth == "an association" else "nothing differs", n, rng)
+    return _in_contexts(sets, _MODEL_CONTEXTS, rng), twins
+
+
+def _in_contexts(sets: list[Floats], contexts: int, rng: np.random.Generator) -> Cosines:
+    """Cosines of so many draws, each of a context of every word."""
+    drawn = [words + rng.standard_normal((contexts, *words.shape)) for words in sets]
+    x, y, a, b = (words / np.linalg.norm(words, axis=2, keepdims=True) for words in drawn)
+    targets, attributes = np.concatenate([x, y], axis=1), np.concatenate([a, b], axis=1)
+    n_t, n_a = targets.shape[1], attributes.shape[1]
+    values = targets @ attributes.transpose(0, 2, 1)
+    return Cosines(values, np.arange(n_t), np.arange(n_a), x.shape[1], y.shape[1], a.shape[1], b.shape[1])
+
+
 def ceat_p(n: int, rng: np.random.Generator, *, n_samples: int = 40, shift: float = 0.0) -> CeatP:
     """CEAT of `n` and `n` words with `CONTEXTS` contexts each, which scatter as much as words do."""
     embeddings, sets = {}, []

@@ -25,7 +25,7 @@ SMALL = {
         "tiny-b": {"train": {"hidden_size": 24, "heads": 2, "layers": 2, "steps": 4, "seed": 2}},
     },
     "embeddings": {"buckets": 1},
-    "associations": {"n_samples": 40, "n_resamples": 20, "n_shuffles": 20, "random_twin": False},
+    "associations": {"n_samples": 40, "n_resamples": 20, "n_shuffles": 20, "random_twins": 0},
     "seat": {"categories": []},
     "static": {"vectors": {}},
     "pairs": {"sets": {}},

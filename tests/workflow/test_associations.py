@@ -129,27 +129,39 @@ def test_p_is_corrected_over_all_methods(measured: Study) -> None:
         assert as_csv["p_association_holm"].to_list() == pytest.approx([row["p_association_holm"] for row in of_method])
 
 
-def test_a_twin_stands_beside_its_model_and_is_no_row(measured: Study) -> None:
+def test_twins_stand_beside_their_model_and_are_no_rows(measured: Study) -> None:
     ceat, seats = table(measured, "ceat"), table(measured, "seat")
     assert {row["model"] for row in (*ceat, *seats)} == {"tiny"}
-    twins = {
-        (row["category"], row["segment_length"], row["sample_mode"]): row
-        for length in ("9", "25")
-        for row in table(measured, f"ceat/tiny-random/{length}")
-    }
-    assert len(twins) == len(ceat) == 4
-    for row in ceat:
-        twin = twins[row["category"], row["segment_length"], row["sample_mode"]]
-        assert (row["twin_effect_size"], row["twin_p_association"]) == (twin["effect_size"], twin["p_association"])
-        assert row["twin_effect_size"] != row["effect_size"]
-    of_seat = {row["category"]: row for row in table(measured, "seat/tiny-random")}
+    assert len(ceat) == 4
     assert [row["category"] for row in seats] == ["C1", "GA1"]
-    for row in seats:
-        twin = of_seat[row["category"]]
-        assert (row["twin_effect_size"], row["twin_p_association"]) == (twin["effect_size"], twin["p_association"])
-        assert row["twin_effect_size"] != row["effect_size"]
+    key = ("category", "segment_length", "sample_mode")
+    rows = [row for length in ("9", "25") for row in table(measured, f"ceat/tiny-random/{length}")]
+    rows += table(measured, "seat/tiny-random")
+    assert {row["twin"] for row in rows} == set(range(8))
+    for row in (*ceat, *seats):
+        twins = [twin for twin in rows if all(twin.get(name) == row.get(name) for name in key)]
+        assert len(twins) == 8
+        same = [
+            twin["effect_size"]
+            for twin in twins
+            if twin["effect_size"] is not None and all(3 * twin[f"n_{n}"] >= 2 * row[f"n_{n}"] for n in "xyab")
+        ]
+        assert row["n_twins"] == len(same) > 1
+        assert row["twin_effect_size"] == pytest.approx(sum(same) / len(same))
+        assert row["twin_difference"] == pytest.approx(row["effect_size"] - row["twin_effect_size"])
+        assert (row["p_twins"] is None) == (row["ci_low"] is None)
+    # each context is read by one twin at most, so that all of them read no more than the model
+    for length in ("9", "25", "templates"):
+        of_model, of_twins = (
+            pl.read_parquet(measured.root / f"results/embeddings/{name}/{length}/*.parquet").select(
+                "stimulus", "occurrence_id"
+            )
+            for name in ("tiny", "tiny-random")
+        )
+        assert of_twins.is_duplicated().sum() == 0
+        assert len(of_twins.join(of_model, on=["stimulus", "occurrence_id"])) == len(of_twins) <= len(of_model)
     # what is not shown of a twin is not computed
-    for twin in (*twins.values(), *of_seat.values()):
+    for twin in rows:
         assert (twin["ci_low"], twin["shuffled_low"], twin["n_resamples"]) == (None, None, 0)
     assert {row["twin_effect_size"] for row in table(measured, "weat")} == {None}  # vectors have no twins
     assert {row["model"] for row in table(measured, "ceat_differences")} == {"tiny"}
@@ -333,7 +345,7 @@ CHANGES: dict[str, tuple[Callable[[Study], object], dict[str, int]]] = {
         {"train_static": 1, "read_trained": 1, "measure_weat": 1, **GATHERED, **REPORT},
     ),
     "no twins": (
-        lambda s: s.configure({"associations": {"random_twin": False}}),
+        lambda s: s.configure({"associations": {"random_twins": 0}}),
         {**GATHERED, "gather_estimates": 2, **REPORT},
     ),
     "the band": (
@@ -404,7 +416,7 @@ MISTAKES: dict[str, tuple[Mapping[str, Any], tuple[str, ...]]] = {
     ),
     "a model with the name of a twin": (
         {"models": {"tiny-random": {"train": TINY}}},
-        ("'tiny-random'", "random_twin: false"),
+        ("'tiny-random'", "random_twins: 0"),
     ),
 }
 

@@ -277,10 +277,10 @@ def test_the_page_shows_pairs_and_log_probability(measured: Study) -> None:
         assert words in page, words
 
 
-def test_a_twin_stands_beside_its_model_and_is_no_row(study: Study) -> None:
+def test_twins_stand_beside_their_model_and_are_no_rows(study: Study) -> None:
     keep_models(study, "masks")
     garden = {"garden": CONFIG["pairs"]["sets"]["garden"]}
-    study.configure({"associations": {"random_twin": True}, "pairs": {"sets": garden}})
+    study.configure({"associations": {"random_twins": 2}, "pairs": {"sets": garden}})
     target = "results/likelihoods/bias_percentages.parquet"
     study.run(target)
     jobs = [path.stem for path in (study.root / "logs/likelihoods/pairs").rglob("*-random.log")]
@@ -291,9 +291,14 @@ def test_a_twin_stands_beside_its_model_and_is_no_row(study: Study) -> None:
     bias = table(study, "likelihoods/bias_percentages")
     assert set(bias["model"]) == {"masks"}
     row = bias.row(by_predicate=(pl.col("language") == "bn") & (pl.col("bias_type") == "all"), named=True)
-    of_twin = of_twin.filter(language="bn")
-    preferred = (of_twin["score_first"] > of_twin["score_second"]) == (of_twin["label"] == "stereo")
-    assert row["twin_bias_percentage"] == pytest.approx(100 * preferred.mean())
+    assert row["n_twins"] == 2
+    assert of_twin["twin"].to_list() == [turn % 2 for turn in range(len(of_twin))]
+    of_twin = of_twin.filter(language="bn").filter(pl.col("score_first").is_not_null())
+    of_twin = of_twin.with_columns(
+        preferred=(pl.col("score_first") > pl.col("score_second")) == (pl.col("label") == "stereo")
+    )
+    of_each = [of_twin.filter(twin=twin)["preferred"].mean() for twin in (0, 1)]
+    assert row["twin_bias_percentage"] == pytest.approx(100 * sum(of_each) / 2)
     assert table(study, "likelihoods/pair_differences")["random_twin"].sum() == len(scores_of(study, "garden", "masks"))
 
 

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from prasanga.associations import CeatSettings, TestSettings, measure_ceat
+from prasanga.associations.corrections import of_twins
 from prasanga.base.logs import log_to
 from prasanga.base.parquet import write_table
 from prasanga.embeddings.shards import StoredEmbeddings, read_common_occurrences
@@ -18,14 +19,18 @@ made_from = describe(
     "associations", script=__file__, inputs=snakemake.input, settings=settings, libraries=["numba", "numpy", "scipy"]
 )
 categories = chosen_categories(read_categories(snakemake.input.categories), settings.pop("categories"))
-length = settings.pop("segment_length")
-tables = measure_ceat(
-    categories,
-    StoredEmbeddings(snakemake.input.embeddings, stimuli=stimuli_of(categories)),
-    model=snakemake.wildcards.model,
-    segment_length=length,
-    common=read_common_occurrences(snakemake.input.all_embeddings),
-    settings=CeatSettings(**{**settings, "test": TestSettings(**settings["test"])}),
+length, n_twins = settings.pop("segment_length"), settings.pop("n_twins")
+common = read_common_occurrences(snakemake.input.all_embeddings)
+tables = of_twins(
+    n_twins,
+    lambda twin: measure_ceat(
+        categories,
+        StoredEmbeddings(snakemake.input.embeddings, stimuli=stimuli_of(categories), verify=not twin, twin=twin),
+        model=snakemake.wildcards.model,
+        segment_length=length,
+        common=common,
+        settings=CeatSettings(**{**settings, "test": TestSettings(**settings["test"])}),
+    ),
 )
 for name, table in tables._asdict().items():
     write_table(snakemake.output[name], table, made_from)

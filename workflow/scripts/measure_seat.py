@@ -4,6 +4,7 @@ import json
 from typing import TYPE_CHECKING
 
 from prasanga.associations import TestSettings
+from prasanga.associations.corrections import of_twins
 from prasanga.associations.seat import measure_seat
 from prasanga.base.documents import read_document
 from prasanga.base.logs import log_to
@@ -21,16 +22,19 @@ made_from = describe(
     "associations", script=__file__, inputs=snakemake.input, settings=settings, libraries=["numpy", "scipy"]
 )
 categories = chosen_categories(read_categories(snakemake.input.categories), settings.pop("categories"))
-test = TestSettings(**settings.pop("test"))
+test, n_twins = TestSettings(**settings.pop("test")), settings.pop("n_twins")
 listed = read_document(snakemake.input.embeddings)
-tables = measure_seat(
-    categories,
-    read_table(snakemake.input.sentences),
-    read_embeddings(snakemake.input.embeddings, stimuli=stimuli_of(categories), verify=True),
-    model=snakemake.wildcards.model,
-    settings=test,
-    sentence_vector=json.loads(listed["made_from"]["settings"])["sentence_vector"],
-    **settings,
+tables = of_twins(
+    n_twins,
+    lambda twin: measure_seat(
+        categories,
+        read_table(snakemake.input.sentences),
+        read_embeddings(snakemake.input.embeddings, stimuli=stimuli_of(categories), verify=not twin, twin=twin),
+        model=snakemake.wildcards.model,
+        settings=test,
+        sentence_vector=json.loads(listed["made_from"]["settings"])["sentence_vector"],
+        **settings,
+    ),
 )
 for name, table in tables._asdict().items():
     write_table(snakemake.output[name], table, made_from)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from numbers import Real
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -104,6 +105,26 @@ def _numbers(p: npt.ArrayLike) -> FloatArray:
 
 
 _CELL = ("category", "model", "segment_length", "sample_mode")
+_Z_95 = 1.959963984540054  # the normal distribution's 97.5 % point
+_Tables = TypeVar("_Tables", bound=tuple[pa.Table, ...])
+
+
+def of_twins(n_twins: int | None, measure: Callable[[int | None], _Tables]) -> _Tables:
+    """Return what a job of a method comes to: the tables of a model, or those of its twins with a column `twin`.
+
+    Args:
+        n_twins: how many there are; None for a model.
+        measure: gives the tables of a twin, by its number from 0; of the model, for None.
+    """
+    if n_twins is None:
+        return measure(None)
+    found = [measure(twin) for twin in range(n_twins)]
+    columns = [
+        [table.append_column("twin", pa.array([twin] * len(table), pa.int64())) for table in tables]
+        for twin, tables in enumerate(found)
+    ]
+    joined = [pa.concat_tables(tables) for tables in zip(*columns, strict=True)]
+    return cast(_Tables, type(found[0])(*joined))
 
 
 def gather(
@@ -113,27 +134,28 @@ def gather(
 
     Args:
         estimates: of the jobs, all with the same columns.
-        twins: estimates of the twin with random weights of each model, by the name of the model.
+        twins: estimates of the twins with random weights of each model, by the name of the model.
         family: estimates of the study's other methods, whose tests count in the correction: whoever looks at all
             tables looks at all tests.
 
     Returns:
-        The rows of `estimates`, with `twin_effect_size` and `twin_p_association` from the twin's row of the same
-        category, length and sample mode, and with `p_association_holm`, `p_association_bh` and `n_tests` over these and
-        the family's. The sample modes of a category, model and length are two estimates with one test, unless a word
-        that one of them lacks makes it another.
+        The rows of `estimates`, with the columns of `beside_twins` from the twins' rows of the same category, length
+        and sample mode, and with `p_association_holm`, `p_association_bh` and `n_tests` over these and the family's.
+        The sample modes of a category, model and length are two estimates with one test, unless a
+        word that one of them lacks makes it another.
     """
     table = pa.concat_tables(estimates)
     key = [name for name in _CELL if name in table.column_names]
-    known = {}
+    known: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for model, tables in twins.items():
-        for row in pa.concat_tables(tables).select([*key, "effect_size", "p_association"]).to_pylist():
-            known[tuple({**row, "model": model}[name] for name in key)] = row["effect_size"], row["p_association"]
-    beside = [known.get(tuple(row.values()), (None, None)) for row in table.select(key).to_pylist()]
-    for number, name in enumerate(("twin_effect_size", "twin_p_association")):
+        for row in pa.concat_tables(tables).select([*key, "effect_size", *_WORDS]).to_pylist():
+            known.setdefault(tuple({**row, "model": model}[name] for name in key), []).append(row)
+    rows = table.select([*key, "effect_size", "ci_low", "ci_high", *_WORDS]).to_pylist()
+    beside = [_beside(row, known.get(tuple(row[name] for name in key), [])) for row in rows]
+    for name in beside_twins(None, None, None, ()):
         place = table.schema.get_field_index(name)
-        values = pa.array([pair[number] for pair in beside], pa.float64())
-        table = table.set_column(place, table.schema.field(place), values)
+        field = table.schema.field(place)
+        table = table.set_column(place, field, pa.array([each[name] for each in beside], field.type))
     tests = [
         (
             (number, *(row[name] for name in _CELL if name in row and name != "sample_mode"), row["p_association"]),
@@ -145,8 +167,77 @@ def gather(
     p_values = {test: p for test, p in tests if p is not None}
     found = corrected(pa.table({"p_association": pa.array(p_values.values(), pa.float64())}))
     place_of = {test: place for place, test in enumerate(p_values)}
-    rows = pa.array([None if p is None else place_of[test] for test, p in tests[: len(table)]], pa.int64())
+    rows_of = pa.array([None if p is None else place_of[test] for test, p in tests[: len(table)]], pa.int64())
     for name in ("p_association_holm", "p_association_bh", "n_tests"):
         place = table.schema.get_field_index(name)
-        table = table.set_column(place, table.schema.field(place), found[name].take(rows))
+        table = table.set_column(place, table.schema.field(place), found[name].take(rows_of))
     return table
+
+
+def beside_twins(
+    effect: float | None, low: float | None, high: float | None, twins: Sequence[float]
+) -> dict[str, float | None]:
+    """Compare an effect with those of the model's twins, which have the same words and other, random weights.
+
+    The difference, effect - mean of the K twins, is tested against two nulls, and has to stand out from both:
+
+        other weights   Student's t, K - 1 degrees of freedom, of difference / (s sqrt(1 + 1 / K))
+        other words     the normal distribution, of difference / sqrt(V + s^2 / K)
+
+    s is the standard deviation of the twins; the first asks whether the model might be one more of them, with these
+    words. V is how much the effect varies with other words, ((high - low) / 3.92)^2 from its interval; the second asks
+    whether other words might have had the twins' mean. p is the larger of both, the interval the wider one
+    (docs/statistics.md has how often they reject).
+
+    Args:
+        effect: of the model; None if there is none.
+        low: lower end of its 95 % interval over words; None without.
+        high: upper end.
+        twins: (K,) effects of the twins.
+
+    Returns:
+        `n_twins`, `twin_effect_size` (their mean), `twin_sd`, `twin_difference`, its 95 % interval
+        `twin_difference_low` to `twin_difference_high`, and `p_twins`; None for what there is not. An interval and a p
+        take two twins and an interval over words.
+    """
+    found: dict[str, float | None] = dict.fromkeys(_OF_TWINS)
+    n = len(twins)
+    if not n or effect is None:
+        return found
+    mean, difference = float(np.mean(twins)), effect - float(np.mean(twins))
+    found |= {"n_twins": n, "twin_effect_size": mean, "twin_difference": difference}
+    if n < 2:
+        return found
+    sd = float(np.std(twins, ddof=1))
+    found["twin_sd"] = sd
+    if low is None or high is None:
+        return found
+    from scipy.special import ndtr, stdtr, stdtrit  # here, because it takes longer to import than the rest
+
+    of_weights = sd * (1 + 1 / n) ** 0.5
+    of_words = (((high - low) / (2 * _Z_95)) ** 2 + sd**2 / n) ** 0.5
+    if not of_weights or not of_words:
+        return found
+    margin = max(float(stdtrit(n - 1, 0.975)) * of_weights, _Z_95 * of_words)
+    return found | {
+        "twin_difference_low": difference - margin,
+        "twin_difference_high": difference + margin,
+        "p_twins": float(2 * max(stdtr(n - 1, -abs(difference) / of_weights), ndtr(-abs(difference) / of_words))),
+    }
+
+
+_OF_TWINS = (
+    *("n_twins", "twin_effect_size", "twin_sd", "twin_difference", "twin_difference_low", "twin_difference_high"),
+    "p_twins",
+)
+_WORDS = ("n_x", "n_y", "n_a", "n_b")
+_KEPT = 2 / 3  # of the words of each set: an effect of fewer is about other words
+
+
+def _beside(row: Mapping[str, Any], twins: Sequence[Mapping[str, Any]]) -> dict[str, float | None]:
+    effects = [
+        twin["effect_size"]
+        for twin in twins
+        if twin["effect_size"] is not None and all(twin[n] >= _KEPT * row[n] for n in _WORDS)
+    ]
+    return beside_twins(row["effect_size"], row["ci_low"], row["ci_high"], effects)

@@ -196,7 +196,9 @@ TEST_FIELDS = [
     ("n_attribute_partitions", _COUNT),
     *((name, _NUMBER) for name in ("p_association", "p_association_holm", "p_association_bh")),
     ("n_tests", _COUNT),
-    *((name, _NUMBER) for name in ("twin_effect_size", "twin_p_association", "shuffled_low", "shuffled_high")),
+    ("n_twins", _COUNT),
+    *((name, _NUMBER) for name in ("twin_effect_size", "twin_sd", "twin_difference", "twin_difference_low")),
+    *((name, _NUMBER) for name in ("twin_difference_high", "p_twins", "shuffled_low", "shuffled_high")),
     *((name, _NUMBER) for name in ("p_shuffled", "leave_out_low", "leave_out_high", "smallest_effect")),
 ]
 WORDS_FIELDS = [

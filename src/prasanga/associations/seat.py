@@ -87,8 +87,7 @@ SEAT_SCHEMA = pa.schema(
 """Columns of the table of estimates.
 
 `p_stimuli` moves words, whatever the unit; `p_sentences` moves sentences and is null for the unit `word`. What needs
-other tables (`p_association_holm`, `p_association_bh`, `n_tests`, `twin_effect_size`, `twin_p_association`) is null
-here.
+other tables (`p_association_holm`, `p_association_bh`, `n_tests`, the columns of twins) is null here.
 """
 SEAT_WORDS_SCHEMA = pa.schema([("category", _TEXT), ("model", _TEXT), *WORD_FIELDS])
 """Columns of the table of words; `n_items` is the number of sentences."""

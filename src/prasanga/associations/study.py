@@ -90,7 +90,7 @@ CEAT_SCHEMA = pa.schema(
 `tau2`, `q` and `i2` are those of V = hedges, whatever `variance` says (docs/statistics.md). `n_partitions` are the
 partitions that `p_stimuli` was counted over: all that there are if `p_stimuli_exact`, else those drawn; likewise those
 of `p_attributes`. The tests rest on all contexts of the model and are the same in all sample modes. What needs other
-tables (`p_association_holm`, `p_association_bh`, `n_tests`, `twin_effect_size`, `twin_p_association`) is null here and
+tables (`p_association_holm`, `p_association_bh`, `n_tests`, the columns of twins) is null here and
 filled when the tables of a study are gathered.
 """
 CEAT_WORDS_SCHEMA = pa.schema([*_KEY_FIELDS, *WORD_FIELDS])

@@ -236,6 +236,11 @@ def _shown(value: object) -> str:
 _SHOWN = 20
 _NUMBER = r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?"
 _SHIPPED = ("bn", "hi", "en")
+_RENAMED = {
+    ("associations", "random_twin"): (
+        "twins are counted now. Write e.g. `random_twins: 8`, or `random_twins: 0` for none."
+    )
+}
 _BY_LANGUAGE = (
     ("seat", "templates", "resources/templates/{}/seat.yaml"),
     ("log_probability", "templates", "resources/templates/{}/log_probability.yaml"),
@@ -489,6 +494,9 @@ def _explain_unknown_keys(found: Mapping[str, Any], part: Mapping[str, Any], pla
     where = f" in `{place}`" if place else ""
     sentences = []
     for key in unknown:
+        if (place, key) in _RENAMED:
+            sentences.append(f"`{place}.{key}` is no key any more: {_RENAMED[place, key]}")
+            continue
         near = difflib.get_close_matches(key[:80], known, n=1)
         write = f" Did you mean `{near[0]}`?" if near else ""
         sentences.append(

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         read_embeddings,
         shard_paths,
     )
-    from prasanga.embeddings.stage import ShardReport, embed_shard
+    from prasanga.embeddings.stage import ShardReport, Source, embed_shard
     from prasanga.embeddings.store import Rows, VectorStore, compact_stores, history_of, vector_key
 
 __all__ = [
@@ -35,6 +35,7 @@ __all__ = [
     "Pooling",
     "Rows",
     "ShardReport",
+    "Source",
     "StoredEmbeddings",
     "TargetVectors",
     "VectorSettings",
@@ -78,7 +79,7 @@ def __getattr__(name: str) -> Any:
         from prasanga.embeddings import shards
 
         return getattr(shards, name)
-    if name in ("ShardReport", "embed_shard"):
+    if name in ("ShardReport", "Source", "embed_shard"):
         from prasanga.embeddings import stage
 
         return getattr(stage, name)

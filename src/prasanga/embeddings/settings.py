@@ -62,6 +62,7 @@ class VectorSettings:
         pieces: what the vectors are made of (`prasanga.embeddings.pooling.Pooling`).
         unknown: what becomes of targets with unknown pieces.
         options: of the tokenizer, the weights and the cards; a twin has random weights there.
+        twins: the seeds of the twins' weights, where these are settings of all twins of a model (`of_twins`).
         sentence_vector: None for target words in their segments; for templates `auto` (until `settle_sentence_vector`),
             `cls`, `mean`, `last`, or `word` (as `pieces` says) or `position` for a vector of the word in its sentence.
     """
@@ -76,14 +77,23 @@ class VectorSettings:
     unknown: Unknown
     options: ModelOptions
     sentence_vector: str | None = None
+    twins: tuple[int, ...] = ()
 
     @classmethod
     def of(cls, settings: Mapping[str, Any], **options: Any) -> VectorSettings:
         """Make settings of the parameters of a job, whose `options` are a mapping; more options beside them."""
-        plain = {key: value for key, value in settings.items() if key not in ("options", "layers")}
+        plain = {key: value for key, value in settings.items() if key not in ("options", "layers", "twins")}
         return cls(
-            **plain, layers=tuple(settings["layers"]), options=ModelOptions(**{**settings["options"], **options})
+            **plain,
+            layers=tuple(settings["layers"]),
+            options=ModelOptions(**{**settings["options"], **options}),
+            twins=tuple(settings.get("twins", ())),
         )
+
+    def of_twins(self) -> list[VectorSettings]:
+        """Return the settings of each twin; of a model its own."""
+        options = [replace(self.options, random_weights=seed) for seed in self.twins] or [self.options]
+        return [replace(self, twins=(), options=each) for each in options]
 
     def as_plain(self) -> dict[str, Any]:
         """Return plain values for the metadata of the vectors, without what does not change them."""
@@ -93,6 +103,8 @@ class VectorSettings:
             del plain["options"]["random_weights"]
         if self.sentence_vector is None:
             del plain["sentence_vector"]
+        if not self.twins:
+            del plain["twins"]
         return {**plain, "pooling": str(self.pooling)}
 
     @property

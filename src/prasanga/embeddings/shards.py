@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from prasanga.base.documents import read_document, write_document
@@ -189,7 +190,7 @@ def require_shards(
 
 
 def read_embeddings(
-    list_path: str | Path, *, stimuli: Collection[str] | None = None, verify: bool = False
+    list_path: str | Path, *, stimuli: Collection[str] | None = None, verify: bool = False, twin: int | None = None
 ) -> dict[str, tuple[list[str], NDArray[np.float32]]]:
     """Read the vectors of each stimulus, from the shards that a list names, all into memory at once.
 
@@ -197,6 +198,7 @@ def read_embeddings(
         list_path: written by `prasanga.embeddings.list_shards`.
         stimuli: read only these, and of the files only their part; those without a vector are absent from the result.
         verify: see `prasanga.embeddings.shards.shard_paths`.
+        twin: of vectors of twins, the number of the one whose are read.
 
     Returns:
         {stimulus: (occurrence ids, (n, d) float32)}, n rows in the order of the shards. Float16 shards are widened.
@@ -207,10 +209,7 @@ def read_embeddings(
     columns = ["occurrence_id", "stimulus", "embedding"]
     paths = fitting_shards(list_path, verify=verify)
     with reading_shards():
-        tables = [
-            read_table(path, columns) if stimuli is None else read_where(path, columns, "stimulus", stimuli)
-            for path in paths
-        ]
+        tables = [_rows_of(path, columns, stimuli, twin) for path in paths]
     if not tables:
         return {}
     table = pa.concat_tables(tables)
@@ -235,6 +234,7 @@ class StoredEmbeddings(Mapping[str, tuple[list[str], NDArray[np.float32]]]):
         stimuli: Collection[str] | None = None,
         verify: bool = True,
         cache_bytes: int = 2 * 2**30,
+        twin: int | None = None,
     ) -> None:
         """Look at the shards that a list names.
 
@@ -243,6 +243,7 @@ class StoredEmbeddings(Mapping[str, tuple[list[str], NDArray[np.float32]]]):
             stimuli: offer only these; those without a vector are absent.
             verify: compare each shard's sha256 now, which reads every byte once.
             cache_bytes: most bytes of vectors to keep.
+            twin: of vectors of twins, the number of the one whose are read.
 
         Raises:
             InputError: as `read_embeddings`.
@@ -250,13 +251,13 @@ class StoredEmbeddings(Mapping[str, tuple[list[str], NDArray[np.float32]]]):
         wanted = None if stimuli is None else set(stimuli)
         found: dict[str, tuple[list[str], list[Path]]] = {}
         for path in fitting_shards(list_path, verify=verify):
-            for stimulus, ids in _occurrences(path).items():
+            for stimulus, ids in _occurrences(path, twin).items():
                 if wanted is None or stimulus in wanted:
                     all_ids, paths = found.setdefault(stimulus, ([], []))
                     all_ids += ids
                     paths.append(path)
         self._found = dict(sorted(found.items()))
-        self._cache_bytes = cache_bytes
+        self._cache_bytes, self._twin = cache_bytes, twin
         self._kept: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
 
     def __getitem__(self, stimulus: str) -> tuple[list[str], NDArray[np.float32]]:
@@ -271,7 +272,7 @@ class StoredEmbeddings(Mapping[str, tuple[list[str], NDArray[np.float32]]]):
             self._kept.move_to_end(stimulus)
             return list(ids), self._kept[stimulus]
         with reading_shards():
-            tables = [read_where(path, ["occurrence_id", "embedding"], "stimulus", [stimulus]) for path in paths]
+            tables = [_rows_of(path, ["occurrence_id", "embedding"], [stimulus], self._twin) for path in paths]
         if [each for table in tables for each in table.column("occurrence_id").to_pylist()] != ids:
             raise InputError(f"{paths[0]}: its rows of {stimulus!r} have changed since they were counted. Run again.")
         parts = [arrow_to_vectors(table.column("embedding")) for table in tables]
@@ -333,10 +334,17 @@ def read_common_occurrences(list_paths: Sequence[str | Path]) -> dict[str, set[s
     return {stimulus: set.intersection(*(mine.get(stimulus, set()) for mine in of_models)) for stimulus in stimuli}
 
 
-def _occurrences(path: Path) -> dict[str, list[str]]:
+def _rows_of(path: Path, columns: Sequence[str], stimuli: Collection[str] | None, twin: int | None) -> pa.Table:
+    """Read columns of one shard: the rows of some stimuli, or of all; of one twin, or of a model."""
+    wanted = [*columns, *([] if twin is None else ["twin"])]
+    table = read_table(path, wanted) if stimuli is None else read_where(path, wanted, "stimulus", stimuli)
+    return table if twin is None else table.filter(pc.field("twin") == twin).select(columns)
+
+
+def _occurrences(path: Path, twin: int | None = None) -> dict[str, list[str]]:
     """Read the occurrence ids of each stimulus in one shard, in its order."""
     with reading_shards():
-        table = read_table(path, ["occurrence_id", "stimulus"])
+        table = _rows_of(path, ["occurrence_id", "stimulus"], None, twin)
     mine: dict[str, list[str]] = {}
     for stimulus, occurrence in zip(
         *(table.column(name).to_pylist() for name in ("stimulus", "occurrence_id")), strict=True

@@ -20,7 +20,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -29,7 +29,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from prasanga.base.documents import read_document, to_tsv
+from prasanga.base.documents import digest_of, read_document, to_tsv
 from prasanga.base.errors import InputError
 from prasanga.base.parquet import made_from, open_parquet, read_table, write_row_groups, write_text
 from prasanga.base.progress import progress
@@ -42,6 +42,7 @@ from prasanga.embeddings.settings import (
     start_encoder,
 )
 from prasanga.embeddings.store import Rows, VectorStore, embedding_field, rounded, vectors_to_arrow
+from prasanga.methods import MOST_OF_A_TWIN
 from prasanga.provenance import describe
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
 _LIBRARIES = ("torch", "transformers", "tokenizers")
 _LOG = logging.getLogger(__name__)
 _COPIED = ("segment_id", "occurrence_id", "stimulus", "segment_length")
+_TWIN = pa.field("twin", pa.int32(), nullable=False)
 _LEFT_OUT = ("segment_id", "occurrence_id", "stimulus")
 _UNKNOWN, _POSITION = "unknown", "position"
 _ATTEMPTS = 3
@@ -97,12 +99,16 @@ def embed_file(
         settings={**settings.as_plain(), **report["identity"]},
         libraries=_LIBRARIES,
     )
+    sources = [
+        Source(open_stores(of_one, report, root), partial(start_encoder, of_one, report, root, threads=threads))
+        for of_one in settings.of_twins()
+    ]
     return embed_shard(
         segments,
         output,
         left_out=left_out,
-        stores=open_stores(settings, report, root),
-        load=lambda: start_encoder(settings, report, root, threads=threads),
+        sources=sources,
+        twins=bool(settings.twins),
         dimension=lambda: report["hidden_size"],
         made_from={**record, "sampling": made_from(segments)["settings"]},
         pooling=settings.pooling,
@@ -115,29 +121,29 @@ def embed_shard(
     output: str | Path,
     *,
     left_out: str | Path,
-    stores: Sequence[VectorStore],
-    load: Callable[[], Encoder],
+    sources: Sequence[Source],
     dimension: Callable[[], int],
     made_from: Mapping[str, str],
+    twins: bool = False,
     pooling: Pooling | None = None,
     unknown: Unknown = "leave-out",
     part: int | None = None,
 ) -> ShardReport:
     """Write the vectors of all segments of one file, in its order; embed only what the store lacks.
 
-    Equal (text, span) items are embedded once. The finished shard is at the same time a file of the store, so that the
-    vectors lie on the disk once.
+    Equal (text, span) items are embedded once. The finished shard of a model is at the same time a file of the store,
+    so that the vectors lie on the disk once.
 
     Args:
         segments: Parquet file with segment_id, occurrence_id, stimulus, segment_length, text, start, end.
         output: Parquet file to write: the first four of these, n_pieces and n_unknown (int32; of the target, or of the
             whole sentence, special pieces included), cut (bool), embedding (fixed-size list), a row group for each
-            stimulus.
+            stimulus; of twins also `twin` (int32), the number of the one that read the segment.
         left_out: table (TSV) of the segments that are not in `output`, each with the reason.
-        stores: of this vector key, and of the other layers that the encoder computes with it.
-        load: gives the encoder, its layers in the order of `stores`; called only if something is missing.
+        sources: of the vectors: the model, or its twins in their order.
         dimension: width of the vectors, asked for only if there is no segment.
         made_from: metadata for `output`.
+        twins: whether the sources are twins, each of which reads a share of the segments (`deal`).
         pooling: what the vectors are made of; by default all pieces of the target.
         unknown: what becomes of a target with a piece that the tokenizer does not know.
         part: see `prasanga.embeddings.stage.fill`.
@@ -146,14 +152,31 @@ def embed_shard(
         InputError: a segments file without these columns; whatever the encoder refuses.
     """
     pooling = pooling or Pooling()
-    store = stores[0]
+    store = sources[0].stores[0]
     rows = _read_segments(segments)
+    if twins:
+        rows = _dealt(rows, len(sources))
     items = _items(rows, pooling)
-    if items:
-        embed = partial(fill, stores, dict(items), load, pooling=pooling, unknown=unknown, part=part, where=segments)
-        filled, found = _fill_and_read(store, [name for name, _ in items], embed)
-    else:
-        filled, found = Filled(0, 0), _nothing(dimension(), store)
+    shares = [np.arange(len(items))]
+    if twins:
+        shares = [np.flatnonzero(rows.column("twin").to_numpy() == number) for number in range(len(sources))]
+    filled, parts = Filled(0, 0), []
+    for source, share in zip(sources, shares, strict=True):
+        mine = [items[place] for place in share]
+        if mine:
+            embed = partial(
+                fill,
+                source.stores,
+                dict(mine),
+                source.load,
+                pooling=pooling,
+                unknown=unknown,
+                part=part,
+                where=segments,
+            )
+            done, rows_of = _fill_and_read(source.stores[0], [name for name, _ in mine], embed)
+            filled, parts = filled.plus(done), [*parts, rows_of]
+    found = _together(parts, np.argsort(np.concatenate(shares))) if parts else _nothing(dimension(), store)
 
     forgotten = is_left_out(found.n_pieces, found.n_unknown, unknown)
     nowhere = found.n_pieces == 0
@@ -171,11 +194,11 @@ def embed_shard(
         _by_stimulus(rows, found, kept),
         {
             **made_from,
-            "key": store.key,
+            "key": digest_of([source.stores[0].key for source in sources]) if twins else store.key,
             **{name: _json(count) for name, count in {"left_out": reasons, **counts}.items()},
         },
     )
-    if pooling.positions != "root":  # there the rows of the store have other names than the segments
+    if pooling.positions != "root" and not twins:  # rows of the store with other names, or of several stores
         store.adopt(Path(output), {"embedded": filled.embedded, "reused": filled.reused})
     report = ShardReport(
         reused=filled.reused,
@@ -299,6 +322,10 @@ class Filled:
     pieces: int = 0
     seconds: float = 0.0
 
+    def plus(self, other: Filled) -> Filled:
+        """Add up what was done with different items."""
+        return Filled(*(mine + more for mine, more in zip(astuple(self), astuple(other), strict=True)))
+
     def after(self, earlier: Filled) -> Filled:
         """Add up both, where what was there at first turned out to be damaged."""
         return Filled(
@@ -310,6 +337,15 @@ class Filled:
         )
 
 
+class Source(NamedTuple):
+    """Where vectors come from: a model, or one of its twins."""
+
+    stores: Sequence[VectorStore]
+    """Of this vector key, and of the other layers that the encoder computes with it."""
+    load: Callable[[], Encoder]
+    """Gives the encoder, its layers in the order of `stores`; called only if something is missing."""
+
+
 class Item(NamedTuple):
     """What is embedded: a text, the characters of its target, and where the target's root ends."""
 
@@ -317,6 +353,22 @@ class Item(NamedTuple):
     start: int
     end: int
     root: int
+
+
+def deal(stimuli: Sequence[str], n_twins: int) -> NDArray[np.int32]:
+    """Return which twin reads each of n segments, (n,): number 0 to `n_twins` - 1, or -1 for none.
+
+    The segments of a stimulus are dealt in turn, in their order, which is the same for all lengths of a shared pool,
+    and that of the templates. So each twin has as many as the others, but for one; no more than `MOST_OF_A_TWIN`, and
+    of a stimulus with fewer segments than twins the last ones have none.
+    """
+    turns: Counter[str] = Counter()
+    numbers = np.full(len(stimuli), -1, dtype=np.int32)
+    for place, stimulus in enumerate(stimuli):
+        if turns[stimulus] < n_twins * MOST_OF_A_TWIN:
+            numbers[place] = turns[stimulus] % n_twins
+        turns[stimulus] += 1
+    return numbers
 
 
 def is_left_out(n_pieces: Counts, n_unknown: Counts, unknown: Unknown) -> NDArray[np.bool_]:
@@ -339,6 +391,23 @@ def _items(rows: pa.Table, pooling: Pooling) -> list[tuple[str, Item]]:
         key = hashlib.blake2b(f"{name} {root}".encode(), digest_size=16).hexdigest() if rooted else name
         items.append((key, Item(text, start, end, root)))
     return items
+
+
+def _dealt(rows: pa.Table, n_twins: int) -> pa.Table:
+    """Return the rows that twins read, with the column `twin`."""
+    numbers = deal(rows.column("stimulus").to_pylist(), n_twins)
+    return rows.append_column(_TWIN, pa.array(numbers)).filter(pa.array(numbers >= 0))
+
+
+def _together(parts: Sequence[Rows], order: NDArray[np.intp]) -> Rows:
+    """Return rows of several sources in the order of the segments."""
+    if len(parts) == 1 and (order[1:] > order[:-1]).all():
+        return parts[0]
+    ids = [name for part in parts for name in part.ids]
+    columns = {
+        name: np.concatenate([getattr(part, name) for part in parts])[order] for name in (*_NUMBERS, "embedding")
+    }
+    return Rows([ids[place] for place in order], **columns)
 
 
 def _fill_and_read(store: VectorStore, names: Sequence[str], embed: Callable[[], Filled]) -> tuple[Filled, Rows]:
@@ -373,7 +442,7 @@ def _read_segments(path: str | Path) -> pa.Table:
 
 
 def _schema(rows: pa.Table, store: VectorStore, width: int) -> pa.Schema:
-    copied = [rows.schema.field(name) for name in _COPIED]
+    copied = [rows.schema.field(name) for name in (*_COPIED, _TWIN.name) if name in rows.column_names]
     numbers = [pa.field(name, kind, nullable=False) for name, kind in _NUMBERS.items()]
     return pa.schema([*copied, *numbers, embedding_field(store.dtype, width)])
 
@@ -383,7 +452,8 @@ def _by_stimulus(rows: pa.Table, found: Rows, kept: np.ndarray) -> Iterator[pa.T
     stimuli = rows.column("stimulus").combine_chunks().take(pa.array(kept, pa.int64()))
     changes = np.flatnonzero(np.array(stimuli.to_pylist()[1:]) != np.array(stimuli.to_pylist()[:-1])) + 1
     for group in np.split(kept, changes) if len(kept) else []:
-        columns = {name: rows.column(name).take(pa.array(group, pa.int64())) for name in _COPIED}
+        copied = [name for name in (*_COPIED, _TWIN.name) if name in rows.column_names]
+        columns = {name: rows.column(name).take(pa.array(group, pa.int64())) for name in copied}
         numbers = {name: pa.array(getattr(found, name)[group], kind) for name, kind in _NUMBERS.items()}
         yield pa.table({**columns, **numbers, "embedding": vectors_to_arrow(found.embedding[group])})
 

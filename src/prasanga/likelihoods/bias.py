@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 from scipy import stats
 
-from prasanga.associations.corrections import benjamini_hochberg, holm
+from prasanga.associations.corrections import benjamini_hochberg, beside_twins, holm
 from prasanga.associations.vectors import choice, number, whole_number
 from prasanga.base.errors import InputError
 from prasanga.base.parquet import read_table
@@ -121,7 +121,9 @@ BIAS_SCHEMA: Mapping[str, type[pl.DataType]] = {
     **dict.fromkeys((*_KEY, "bias_type"), pl.String),
     **dict.fromkeys(_PERCENTAGES, pl.Float64),
     "n_tests": pl.Int64,
-    **dict.fromkeys(("twin_bias_percentage", "twin_p_binomial"), pl.Float64),
+    "n_twins": pl.Int64,
+    **dict.fromkeys(("twin_bias_percentage", "twin_sd", "twin_difference"), pl.Float64),
+    **dict.fromkeys(("twin_difference_low", "twin_difference_high", "p_twins"), pl.Float64),
     **dict.fromkeys(("percentage_stereo", "percentage_antistereo"), pl.Float64),
     **dict.fromkeys(("n_pairs", "n_scored", "n_stereotypical", "n_other", "n_ties", "n_left_out"), pl.Int64),
     **dict.fromkeys(("n_stereo", "n_antistereo"), pl.Int64),
@@ -168,8 +170,9 @@ def bias_percentage(
     Args:
         scores: what `score_pairs` returns; with the columns set and model, each of them has rows of its own, as each
             language has. Rows may stand in any order.
-        twins: scores of the twin with random weights of a model, by the model's name. A twin must have the model's
-            pairs, scored in the same way; a set or language that it has not has no twin beside it.
+        twins: scores of the twins with random weights of a model, by the model's name; `twin` says which of them scored
+            a pair. Together they must have the model's pairs, scored in the same way; a set or language that they have
+            not has no twins beside it.
         n_runs: random samples of the pairs, as in the paper; 0 for none.
         share: of the pairs in such a sample. The same pairs are drawn for all models, and in all languages that name
             them alike.
@@ -212,7 +215,7 @@ def bias_percentage(
 def _prepared(scores: pl.DataFrame) -> pl.DataFrame:
     """Return the scores with all columns that there may be, differences added, and what no row can be of refused."""
     scores = add_differences(scores)
-    absent = [name for name in (*_KEY, *_CONVENTIONS) if name not in scores.columns]
+    absent = [name for name in (*_KEY, *_CONVENTIONS, "twin") if name not in scores.columns]
     scores = scores.with_columns(pl.lit(None, pl.String).alias(name) for name in absent)
     scores = scores.with_columns(pl.col("pair_id").cast(pl.String))
     for name in ("pair_id", "language", "bias_type"):
@@ -335,18 +338,23 @@ def _require_alike(scores: pl.DataFrame, twins: Mapping[str, pl.DataFrame]) -> N
 
 
 def _beside_twins(table: pl.DataFrame, twins: Mapping[str, pl.DataFrame], choices: _Choices) -> pl.DataFrame:
-    """Return the table with the percentage of the model's twin in each row."""
+    """Return the table with the percentages of the model's twins in each row, each twin's over the pairs it scored."""
     alone = _Choices(0, choices.share, 0, choices.ties, choices.seed)
-    known = {
-        (row["set"], model, row["language"], row["bias_type"]): (row["bias_percentage"], row["p_binomial"])
-        for model, scores in twins.items()
-        for row in _table(scores, alone).iter_rows(named=True)
-    }
-    beside = [known.get(key, (None, None)) for key in table.select(*_KEY, "bias_type").iter_rows()]
-    return table.with_columns(
-        twin_bias_percentage=pl.Series([percentage for percentage, _ in beside], dtype=pl.Float64),
-        twin_p_binomial=pl.Series([p for _, p in beside], dtype=pl.Float64),
-    )
+    known: dict[tuple[Any, ...], list[float]] = {}
+    for model, scores in twins.items():
+        for _, of_one in scores.group_by("twin", maintain_order=True):
+            for row in _table(of_one, alone).iter_rows(named=True):
+                if row["bias_percentage"] is not None:
+                    key = row["set"], model, row["language"], row["bias_type"]
+                    known.setdefault(key, []).append(row["bias_percentage"])
+    beside = [
+        beside_twins(row["bias_percentage"], row["ci_low"], row["ci_high"], known.get(key, ()))
+        for row in table.iter_rows(named=True)
+        for key in [tuple(row[name] for name in (*_KEY, "bias_type"))]
+    ]
+    named = {"twin_effect_size": "twin_bias_percentage"}
+    columns = {named.get(name, name): [row[name] for row in beside] for name in beside_twins(None, None, None, ())}
+    return table.with_columns(pl.Series(name, values, dtype=BIAS_SCHEMA[name]) for name, values in columns.items())
 
 
 def _conventions(group: pl.DataFrame, named: str) -> dict[str, str | None]:

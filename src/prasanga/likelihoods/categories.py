@@ -43,7 +43,7 @@ from prasanga.likelihoods.log_probability import (
     score_items,
 )
 from prasanga.likelihoods.queries import HOW
-from prasanga.likelihoods.templates import CategorySentence, CategoryTemplates, fill_categories
+from prasanga.likelihoods.templates import CategorySentence, CategoryTemplates, fill_categories, share_of
 
 # --------------------
 # Which words and sentences of a category a model could score, and why it could not score the others.
@@ -352,6 +352,7 @@ def score_categories(
     pieces: str = "all",
     terms: str = "log-sum-exp",
     seed: int = 47,
+    share: tuple[int, int] | None = None,
 ) -> CategoryTables:
     """Compute the log-probability bias of all `categories` in one model.
 
@@ -366,6 +367,7 @@ def score_categories(
         pieces: how a target of several pieces is scored (`log_probability`).
         terms: how the terms of a set become one score (`term_scores`).
         seed: of the study.
+        share: of a twin, its number from 0 and how many twins there are: each has every so manieth template.
 
     Returns:
         A row per category; one per category and word; one per category, template and attribute word. A target that the
@@ -378,6 +380,8 @@ def score_categories(
     choice("log_probability.pieces", pieces, HOW)
     choice("log_probability.terms", terms, TERMS)
     filled = fill_categories(categories, templates, lexicon, exchanged)
+    if share is not None:
+        filled = [(category, share_of(rows, lambda row: row.template, *share)) for category, rows in filled]
     items = [LogProbabilityItem(row.text, row.target, row.attribute) for _, rows in filled for row in rows]
     scores = iter(score_items(scorer, items, pieces=pieces))
     tables: tuple[list[Any], list[Any], list[Any]] = ([], [], [])

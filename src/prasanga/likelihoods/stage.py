@@ -29,16 +29,24 @@ if TYPE_CHECKING:
 
 
 def open_scorer(
-    which: Mapping[str, Any], report: str | Path, *, threads: int, cards: int = 1, attentions: bool = False
+    which: Mapping[str, Any],
+    report: str | Path,
+    *,
+    threads: int,
+    cards: int = 1,
+    attentions: bool = False,
+    twin: int | None = None,
 ) -> Scorer:
     """Load the model of a job; of one of the hub the commit that was looked at, wherever its branch has moved since.
 
     Args:
-        which: plain values `model`, `revision`, `dtype`, and `options` (`prasanga.models.ModelOptions`).
+        which: plain values `model`, `revision`, `dtype`, and `options` (`prasanga.models.ModelOptions`); of the twins
+            of a model also `twins`, the seeds of their weights.
         report: the report on the model (`prasanga.models.check_model`), a JSON file.
         threads: of this process.
         cards: that the model is spread over; 0 for the processor.
         attentions: whether attention weights will be asked for.
+        twin: the number of the twin, where it is one.
 
     Raises:
         InputError: the files of a model on this machine are others than those that were looked at; as `load_scorer`.
@@ -47,7 +55,7 @@ def open_scorer(
     from prasanga.models.devices import dtype_of_study
     from prasanga.models.identity import require_unchanged
 
-    known = read_document(report)
+    known, which = read_document(report), of_twin(which, twin)
     options = ModelOptions(**{**which["options"], "cards": cards})
     require_unchanged(which["model"], known["identity"], options)
     return load_scorer(
@@ -58,6 +66,19 @@ def open_scorer(
         attentions=attentions,
         options=options,
     )
+
+
+def twins_of(which: Mapping[str, Any], most: int) -> int | None:
+    """Return how many twins a job measures: no more than there are shares, `most`; None of a model."""
+    return min(len(which["twins"]), most) if "twins" in which else None
+
+
+def of_twin(which: Mapping[str, Any], twin: int | None) -> Mapping[str, Any]:
+    """Return which model one twin is, of those of all twins; of a model what is given."""
+    if twin is None:
+        return which
+    plain = {key: value for key, value in which.items() if key != "twins"}
+    return {**plain, "options": {**which["options"], "random_weights": which["twins"][twin]}}
 
 
 # --------------------
@@ -163,11 +184,22 @@ def score_set(
         cards: that the model is spread over; 0 for the processor.
 
     Returns:
-        As `prasanga.likelihoods.score_pairs`, with the column `set`.
+        As `prasanga.likelihoods.score_pairs`, with the column `set`; of twins also `twin`, the number of the one that
+        scored the pair: pairs are dealt to them in turn.
 
     Raises:
         InputError: as `score_pairs`.
     """
+    which = settings["which"]
+    if (n_twins := twins_of(which, len(pairs))) is not None:
+        rest = {"model": model, "kept": kept, "threads": threads, "cards": cards}
+        dealt = pairs.with_row_index("turn")
+        scored = [
+            score_set(dealt[twin::n_twins], name, settings={**settings, "which": of_twin(which, twin)}, **rest)
+            for twin in range(n_twins)
+        ]
+        numbered = (table.with_columns(twin=pl.lit(twin, pl.Int32)) for twin, table in enumerate(scored))
+        return pl.concat(numbered, how="diagonal_relaxed").sort("turn").drop("turn")
     asked: list[int] = []
 
     def score(missing: pl.DataFrame) -> pl.DataFrame:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import polars as pl
+import pyarrow as pa
 
 from prasanga.associations.vectors import choice
 from prasanga.base.errors import InputError
@@ -234,6 +235,13 @@ TERMS_SCHEMA: Mapping[str, type[pl.DataType]] = {
 """Columns of the table of terms, one row a model, polarity, trait, structure and term."""
 
 
+class ArrowTables(NamedTuple):
+    """The same as `StructureTables`, in Arrow."""
+
+    traits: pa.Table
+    terms: pa.Table
+
+
 class StructureTables(NamedTuple):
     """What one model comes to."""
 
@@ -241,6 +249,10 @@ class StructureTables(NamedTuple):
     """`TRAITS_SCHEMA`"""
     terms: pl.DataFrame
     """`TERMS_SCHEMA`"""
+
+    def to_arrow(self) -> ArrowTables:
+        """Return both tables in Arrow."""
+        return ArrowTables(self.traits.to_arrow(), self.terms.to_arrow())
 
 
 def score_structures(

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from prasanga.associations.estimates import Category, category_of
 from prasanga.base.errors import InputError
@@ -28,6 +28,7 @@ from prasanga.models.pieces import Span
 
 
 TARGET, ATTRIBUTE = "target", "attribute"
+Sentence = TypeVar("Sentence")
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,6 +211,26 @@ class CategoryTemplates:
     def of(self, category: str, *, exchanged: bool) -> tuple[SentenceTemplate, ...]:
         """Return the sentences of a category, none if there are none."""
         return (self.exchanged if exchanged else self.described).get(category, ())
+
+    @property
+    def most(self) -> int:
+        """Return how many sentences a category has at most."""
+        return max(map(len, (*self.described.values(), *self.exchanged.values())), default=0)
+
+
+def share_of(
+    sentences: Sequence[Sentence], whose: Callable[[Sentence], Hashable], twin: int, n_twins: int
+) -> list[Sentence]:
+    """Return the sentences that one of several twins scores.
+
+    Args:
+        sentences: all of them.
+        whose: what is dealt, such as the template or the trait of a sentence: all of its sentences go to one twin.
+        twin: its number from 0.
+        n_twins: how many there are.
+    """
+    turns = {name: turn for turn, name in enumerate(dict.fromkeys(map(whose, sentences)))}
+    return [sentence for sentence in sentences if turns[whose(sentence)] % n_twins == twin]
 
 
 class CategorySentence(NamedTuple):

@@ -272,7 +272,7 @@ def require_room(
     *,
     dtype: str,
     quantization: str = "none",
-    drawn_in: str | None = None,
+    drawn: bool = False,
     free: Callable[[torch.device], int] = free_memory,
 ) -> None:
     """Refuse a model whose weights do not fit, before they are read.
@@ -283,7 +283,7 @@ def require_room(
         devices: where it goes; several share it.
         dtype: precision of the weights.
         quantization: `none` or `int8`.
-        drawn_in: precision in which random weights are drawn on this machine first; None if weights are read.
+        drawn: whether its weights are random and drawn where it goes, and not read through this machine's memory.
         free: bytes free on a device.
 
     Raises:
@@ -293,25 +293,15 @@ def require_room(
     here = weights_bytes(size, dtype)  # weights are rounded to 8 bits only after they have been read
     there = weights_bytes(size, dtype, quantization)
     places = [("on " + " and ".join(map(str, devices)), there, sum(map(free, devices)))]
-    if drawn_in is not None:
-        _require_room_to_draw(name, weights_bytes(size, drawn_in), free(host), drawn_in)
-    elif len(devices) == 1:  # a model for several cards is read straight to them
+    if len(devices) == 1 and not drawn:  # a model for several cards is read straight to them
         places.append(("on this machine while it is read", here, free(host)))
     for where, needed, room in places:
         if needed > room:
             raise InputError(
                 f"model {name}: its weights need {_amount(size, dtype, 'none' if needed == here else quantization)},"
                 f" but {room / _GB:.1f} GB of memory are free {where}. {_remedies(dtype, quantization, size, room)}"
+                f"{' Or write random_twins: 0 there, and leave out its twins.' * drawn}"
             )
-
-
-def _require_room_to_draw(name: str, needed: int, room: int, drawn_in: str) -> None:
-    if needed > room:
-        raise InputError(
-            f"model {name}: its weights need {needed / _GB:.1f} GB in {drawn_in} while they are drawn, whatever it then"
-            f" runs in, but {room / _GB:.1f} GB of memory are free on this machine. Use a machine with more memory, or"
-            " leave out the twins: write associations: {random_twin: false}."
-        )
 
 
 def memory_gone(

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import logging
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import torch
 import transformers
+from torch.utils._python_dispatch import TorchDispatchMode
 from transformers import AutoConfig, AutoTokenizer
+from transformers.initialization import guard_torch_init_functions
 
 from prasanga.base.errors import InputError
+from prasanga.base.seeds import seed_of
 from prasanga.models.devices import (
     DTYPES,
     check_device,
@@ -44,15 +51,84 @@ from prasanga.models.tokenizer_options import apply_options, check_options, keep
 # A model with random weights: the architecture of a real one as its family begins to train it, and nothing it
 # learnt.
 #
-# Weights are drawn on the processor and in float32, whatever the model then runs on and in: the same seed gives the
-# same weights for a card and for a processor, and those of half precision are the same ones, rounded.
+# Weights are drawn module by module where the model will run, so that the machine never holds a copy of them: of a
+# model of 70 billion that would be 280 GB. A parameter is drawn in float32 and rounded to the model's precision. The
+# random numbers are a hash of the seed, the module's name and a counter, and not those of torch, which are others on a
+# processor and on each kind of card: a seed gives the same weights everywhere, but for rounding, in whatever order.
 
 
-DRAWN_IN = "float32"
-"""Precision in which weights are drawn, and the memory of the machine has to hold them."""
+_CPU = torch.device("cpu")
+_RUN = 1 << 18  # numbers that have one key
+_ROUNDS = ((16, 0x7FEB352D), (15, 0x846CA68B - (1 << 32)))  # shifts and factors of a 32-bit hash, by C. Wellons
+_HASH_OF_COUNTER = 0x5BD1E995
 
 
-def draw_weights(source: Source, config: Any, seed: int, dtype: str, options: ModelOptions, part: Part = BASE) -> Any:
+class _Draws(TorchDispatchMode):
+    """While it is active, normal and uniform numbers come from the seed, the name set last, and how many were drawn."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__()
+        self._seed, self._name, self._calls = seed, "", 0
+        self._counters: dict[torch.device, torch.Tensor] = {}
+
+    def of(self, name: str) -> None:
+        """Draw for the module of this name from here on."""
+        self._name, self._calls = name, 0
+        torch.manual_seed(seed_of(self._seed, name))  # for what is drawn in any other way
+
+    def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """Fill a tensor, where that is asked; leave all other functions as they are."""
+        if function is torch.ops.aten.normal_.default:
+            return self._fill(*args[:3], normal=True)
+        if function is torch.ops.aten.uniform_.default:
+            return self._fill(*args[:3], normal=False)
+        return function(*args, **(kwargs or {}))
+
+    def _fill(self, tensor: torch.Tensor, first: float = 0.0, second: float = 1.0, *, normal: bool) -> torch.Tensor:
+        """Fill with numbers of mean `first` and deviation `second`, or from `first` to `second`."""
+        drawn = torch.empty(tensor.numel(), dtype=tensor.dtype, device=tensor.device)
+        for start in range(0, len(drawn), _RUN):
+            here = drawn[start : start + _RUN]
+            middle = self._between_zero_and_one(len(here), start, tensor.device)
+            if normal:
+                here.copy_(torch.erfinv(2 * middle - 1) * (second * 2**0.5) + first)
+            else:
+                here.copy_(middle * (second - first) + first)
+        self._calls += 1
+        return tensor.copy_(drawn.view_as(tensor))
+
+    def _between_zero_and_one(self, n: int, start: int, device: torch.device) -> torch.Tensor:
+        """Return (n,) numbers, each the middle of one of 2^23 equal parts: more have no such float32 below 1."""
+        if device not in self._counters:
+            self._counters[device] = _hashed(torch.arange(_RUN, dtype=torch.int32, device=device), _HASH_OF_COUNTER, 0)
+        key = seed_of(self._seed, self._name, self._calls, start)
+        one, other = ((half & 0xFFFFFFFF) - (1 << 31) for half in (key, key >> 32))
+        bits = _hashed(self._counters[device][:n].clone(), one, other)
+        return (((bits >> 9) & 0x7FFFFF).float() + 0.5) * 2**-23
+
+
+def _hashed(numbers: torch.Tensor, key: int, other: int) -> torch.Tensor:
+    """Hash (n,) int32 numbers in place, with two keys of 32 bits."""
+    numbers ^= key
+    for shift, factor in _ROUNDS:
+        numbers ^= (numbers >> shift) & ((1 << (32 - shift)) - 1)  # the sign is no number to be shifted
+        numbers *= factor
+        numbers += other
+    numbers ^= (numbers >> 16) & 0xFFFF
+    return numbers
+
+
+def draw_weights(
+    source: Source,
+    config: Any,
+    seed: int,
+    dtype: str,
+    options: ModelOptions,
+    part: Part = BASE,
+    *,
+    device: torch.device = _CPU,
+    memory: Mapping[int, int] | None = None,
+) -> Any:
     """Return a part of a model with the weights that its family begins to train with, drawn from `seed`.
 
     No file of weights is opened. The random numbers of the process are as they were afterwards.
@@ -62,42 +138,108 @@ def draw_weights(source: Source, config: Any, seed: int, dtype: str, options: Mo
         config: its configuration.
         seed: a whole number from 0 to 2^64 - 1.
         dtype: precision of the model.
-        options: as the model is loaded with.
+        options: as the model is loaded with; with int8, each block is rounded once it is drawn.
         part: how much of it.
+        device: where it goes.
+        memory: by card, how many bytes the model may take there; None for one device.
 
     Raises:
-        InputError: transformers cannot build a model from this config.json.
+        InputError: transformers cannot build a model from this config.json; its code leaves out how a weight begins.
     """
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        drawn = part.of(from_config(source, config, options, DTYPES[DRAWN_IN], part), config)
-    if dtype != DRAWN_IN:
-        _round(drawn, skeleton(source, config, options, DTYPES[dtype], part))
-    return drawn
+    with _parameters_without_content():
+        whole = from_config(source, config, options, DTYPES[dtype], part)
+    module = part.of(whole, config)
+    blocks = tuple(sorted(getattr(module, "_no_split_modules", None) or ()))
+    places: dict[str, Any] = {"": device}
+    if memory is not None:
+        import accelerate  # slow to import, and needed for several cards alone
+
+        places = accelerate.infer_auto_device_map(module, dict(memory), no_split_module_classes=list(blocks))
+    apart = module.get_output_embeddings() if part.head else None
+    drawn: dict[int, torch.nn.Parameter] = {}
+    cards = {place.index for name in places if (place := _place_of(name, places)).type == "cuda"}
+    with (
+        torch.no_grad(),
+        torch.random.fork_rng(sorted(cards)),
+        guard_torch_init_functions(),
+        _Draws(seed) as draws,
+    ):
+        for name, each, owner in _children_first(module, whole):
+            draws.of(name)
+            _draw_module(each, owner, drawn, _place_of(name, places))
+            if options.quantization == "int8" and type(each).__name__ in blocks:
+                quantize_linear_layers(each, apart=apart)
+    if options.quantization == "int8":
+        quantize_linear_layers(module, apart=apart)
+    undrawn = [
+        name for name, each in module.named_parameters() if each.is_floating_point() and not bool(each.isfinite().all())
+    ]
+    if undrawn:
+        raise InputError(
+            f"model {source.name}: its code does not say how {len(undrawn)} of its weights begin, for example"
+            f" {undrawn[0]!r}, so it can have no twin with random weights. Write random_twins: 0 under the model."
+        )
+    return module.to(device) if memory is None else accelerate.dispatch_model(module, places)
 
 
-def _round(encoder: torch.nn.Module, pattern: torch.nn.Module) -> None:
-    """Give each tensor of `encoder`, in place, the precision that it has in `pattern`.
+def _draw_module(
+    module: torch.nn.Module, owner: Any, drawn: dict[int, torch.nn.Parameter], device: torch.device
+) -> None:
+    """Give the parameters of one module, without its parts, their content; `drawn` has those of others, by identity."""
+    own = {name: each for name, each in module._parameters.items() if each is not None and each.is_meta}
+    shared = {name: drawn[id(each)] for name, each in own.items() if id(each) in drawn}
+    for name, each in own.items():
+        if name in shared:
+            module._parameters[name] = shared[name]
+        else:
+            wide, nothing = (torch.float32, math.nan) if each.is_floating_point() else (each.dtype, 0)
+            content = torch.full(each.shape, nothing, dtype=wide, device=device)
+            module._parameters[name] = torch.nn.Parameter(content, requires_grad=False)
+    for each in shared.values():  # it is drawn already, and transformers leaves such alone
+        each._is_hf_initialized = True  # type: ignore[attr-defined]
+    owner._init_weights(module)
+    mine = [module._parameters[name] for name in own if name not in shared]
+    if hasattr(module, "reset_parameters") and any(bool(each.isnan().any()) for each in mine if each is not None):
+        module.reset_parameters()  # as torch begins
+    for each in shared.values():
+        del each._is_hf_initialized  # type: ignore[attr-defined]
+    for name, each in own.items():
+        if name not in shared:
+            rounded = module._parameters[name].to(each.dtype)  # type: ignore[union-attr]
+            drawn[id(each)] = module._parameters[name] = torch.nn.Parameter(rounded, requires_grad=False)
 
-    Not all have that of the model: frequencies of positions, for example, stay in float32.
-    """
-    wanted = {name: tensor.dtype for name, tensor in [*pattern.named_parameters(), *pattern.named_buffers()]}
-    for name, tensor in [*encoder.named_parameters(), *encoder.named_buffers()]:
-        tensor.data = tensor.data.to(wanted[name])
+
+def _children_first(module: Any, owner: Any, name: str = "") -> Iterator[tuple[str, torch.nn.Module, Any]]:
+    """Yield each module after its parts, with its name and the model that says how its weights begin."""
+    owner = module if isinstance(module, transformers.PreTrainedModel) else owner
+    for child, part in list(module.named_children()):
+        yield from _children_first(part, owner, f"{name}.{child}" if name else child)
+    yield name, module, owner
 
 
-def spread(encoder: Any, memory: Mapping[int, int]) -> Any:
-    """Spread the encoder over several cards, by block, as the package accelerate does it with a real model's weights.
+def _place_of(name: str, places: Mapping[str, Any]) -> torch.device:
+    """Return the device of a module, by the longest beginning of its name that has one."""
+    while name and name not in places:
+        name = name.rpartition(".")[0]
+    place = places.get(name, next(iter(places.values())))
+    return torch.device("cuda", place) if isinstance(place, int) else torch.device(place)
 
-    Args:
-        encoder: on the processor.
-        memory: by card, how many bytes the model may take there.
-    """
-    import accelerate  # slow to import, and needed for several cards alone
 
-    blocks = sorted(encoder._no_split_modules or [])
-    places = accelerate.infer_auto_device_map(encoder, dict(memory), no_split_module_classes=blocks)
-    return accelerate.dispatch_model(encoder, places)
+@contextmanager
+def _parameters_without_content() -> Iterator[None]:
+    """Let modules be made with parameters on the meta device; buffers, which are computed, are as ever."""
+    register = torch.nn.Module.register_parameter
+
+    def without_content(module: torch.nn.Module, name: str, parameter: torch.nn.Parameter | None) -> None:
+        if parameter is not None and not parameter.is_meta:
+            parameter = torch.nn.Parameter(parameter.to("meta"), requires_grad=parameter.requires_grad)
+        register(module, name, parameter)
+
+    torch.nn.Module.register_parameter = without_content  # type: ignore[method-assign,assignment]
+    try:
+        yield
+    finally:
+        torch.nn.Module.register_parameter = register  # type: ignore[method-assign]
 
 
 # --------------------
@@ -191,29 +333,27 @@ def load_part(
     precision = resolve_dtype(dtype, device)
     source = open_source(model, revision)
     config = open_config(source, options)
-    tokenizer = open_tokenizer(source, options)
     weights = find_weights(source, options) if options.random_weights is None else options.random_weights
     drawn = isinstance(weights, int)
+    asked = json.dumps(dict(options.tokenizer), sort_keys=True)
+    tokenizer = _of_twins(source, asked, options.remote_code) if drawn else open_tokenizer(source, options)
     name = f"{source.name} (random weights)" if drawn else source.name
     bare = skeleton(source, config, options, part=part)
     require_fitting_tokenizer(source.name, tokenizer, bare.get_input_embeddings().num_embeddings)
     devices, memory = place_model(source, device, options)
     size = size_of(bare, apart=bare.get_output_embeddings() if part.head else None)
     quantization = options.quantization
-    drawn_in = DRAWN_IN if drawn else None
-    require_room(name, size, devices, dtype=precision, quantization=quantization, drawn_in=drawn_in)
+    require_room(name, size, devices, dtype=precision, quantization=quantization, drawn=drawn)
     warn_if_slow(precision, devices[0])
     try:
         if isinstance(weights, int):
-            module = draw_weights(source, config, weights, precision, options, part)
+            where = {"device": devices[0], "memory": memory}
+            module = draw_weights(source, config, weights, precision, options, part, **where)
         else:
             module = _read(source, weights, config, precision, options, memory, part)
-        if quantization == "int8":
-            quantize_linear_layers(module, apart=module.get_output_embeddings() if part.head else None)
-        if memory is None:
-            module = module.to(devices[0])
-        elif drawn:
-            module = spread(module, memory)
+            if quantization == "int8":
+                quantize_linear_layers(module, apart=module.get_output_embeddings() if part.head else None)
+            module = module.to(devices[0]) if memory is None else module
     except torch.OutOfMemoryError as error:
         raise memory_gone(name, size, devices, dtype=precision, quantization=quantization) from error
     return LoadedModel(
@@ -224,6 +364,12 @@ def load_part(
         device=devices[0],
         dtype=precision,
     )
+
+
+@lru_cache(maxsize=1)
+def _of_twins(source: Source, asked: str, remote_code: bool) -> Any:
+    """Return the tokenizer that the twins of a model share in a job: a large one takes longer to read than to draw."""
+    return open_tokenizer(source, ModelOptions(tokenizer=json.loads(asked), remote_code=remote_code))
 
 
 def load_tokenizer(model: str | Path, *, revision: str | None = None, options: ModelOptions = NO_OPTIONS) -> Any:

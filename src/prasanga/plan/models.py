@@ -221,8 +221,8 @@ _MASKED_TOO = (
 """Families that transformers has as masked models and as causal ones: a class of either kind says nothing."""
 
 
-def twins_of(studied: Mapping[str, Mapping[str, Any]], seed: int) -> dict[str, dict[str, Any]]:
-    """Return the null controls of a study: a twin of each model.
+def twins_of(studied: Mapping[str, Mapping[str, Any]], seed: int, number: int) -> dict[str, dict[str, Any]]:
+    """Return the null controls of a study: the twins of each model, which are measured by the same jobs.
 
     A twin has the same architecture and tokenizer, and random weights.
 
@@ -230,28 +230,32 @@ def twins_of(studied: Mapping[str, Mapping[str, Any]], seed: int) -> dict[str, d
 
     Args:
         studied: from `studied_models` or `scored_models`.
-        seed: of the study; each family's twin has a seed of its own from it, by the family's name. All layers of a
-            family are those of one twin.
+        seed: of the study; each family's twins have seeds of their own from it, by the family's name and their number.
+            All layers of a family are those of the same twins.
+        number: of twins of each model that does not say how many itself.
 
     Returns:
-        For each `<model>` an entry `<model>-random`, in the same order, with the model's settings and besides
-        `twin_of`, the model's name, and `random_weights`, the seed of its weights.
+        For each `<model>` that has twins an entry `<model>-random`, in the same order, with the model's settings and
+        besides `twin_of`, the model's name, and `random_weights`, the seeds of its twins' weights. The first of more
+        twins are those of fewer.
 
     Raises:
-        InputError: a model of the study has the name of a twin.
+        InputError: a model of the study has the name of the twins.
     """
     families = {settings["family"] for settings in studied.values()}
     twins: dict[str, dict[str, Any]] = {}
     for model, settings in studied.items():
-        family, name = settings["family"], f"{model}{_TWIN}"
-        if name in studied or name in families:
+        family, name, wanted = settings["family"], f"{model}{_TWIN}", settings.get("random_twins", number)
+        if wanted and (name in studied or name in families):
             raise InputError(
-                f"the twin of {model!r} with random weights (associations.random_twin) would be called {name!r}, which"
-                f" is the name of another model. Rename `models.{studied.get(name, {}).get('family', name)}`, or"
-                f" `models.{family}`; or write associations: {{random_twin: false}}."
+                f"the twins of {model!r} with random weights (associations.random_twins) would be called {name!r},"
+                f" which is the name of another model. Rename `models.{studied.get(name, {}).get('family', name)}`, or"
+                f" `models.{family}`; or write associations: {{random_twins: 0}}."
             )
-        weights = seed_of(seed, "models", "random weights", family) >> 1  # which fits into every column and file
-        twins[name] = {**settings, "twin_of": model, "random_weights": weights}
+        if wanted:
+            # halved, each fits into every column and file
+            seeds = [seed_of(seed, "models", "random weights", family, twin) >> 1 for twin in range(wanted)]
+            twins[name] = {**settings, "twin_of": model, "random_weights": seeds}
     return twins
 
 

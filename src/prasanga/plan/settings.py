@@ -219,8 +219,8 @@ class Settings:
         """Return the lists of vectors that a study can go without, by what to write then."""
         lists = list(self.cached_lists())
         return {
-            "of twins with random weights (associations.random_twin); without them: `associations: {random_twin:"
-            " false}`.": [path for path in lists if Path(path).parent.name in self._study.twins],
+            "of twins with random weights (associations.random_twins); without them: `associations: {random_twins:"
+            " 0}`.": [path for path in lists if Path(path).parent.name in self._study.twins],
             "of sentences for SEAT; without it: `seat: {categories: []}`.": [
                 path for path in lists if Path(path).name == "templates.json"
             ],
@@ -251,9 +251,12 @@ class Settings:
     # ---- associations
 
     def ceat(self, model: str, length: str) -> Values:
-        """Return what changes the CEAT of a model or twin at a length."""
-        keys = ("n_samples", "sample_modes", "variance", "tau2", "draws", "band")
+        """Return what changes the CEAT of a model or its twins at a length; all of these draw as often as the model."""
+        keys = ("sample_modes", "variance", "tau2", "draws", "band")
+        n_twins = self._n_twins(model)
         return {
+            "n_twins": n_twins,
+            "n_samples": -(-self._config["associations"]["n_samples"] // (n_twins or 1)),
             **{key: self._config["associations"][key] for key in keys},
             "test": self._test(twin=model in self._study.twins),
             **{key: self._config["samples"][key] for key in ("pool", "window")},
@@ -272,6 +275,7 @@ class Settings:
         """Return what changes the SEAT of a model or twin, besides the words."""
         settings = self._config["seat"]
         return {
+            "n_twins": self._n_twins(model),
             "categories": settings["categories"],
             "test": self._test(twin=model in self._study.twins),
             "unit": settings["unit"],
@@ -433,10 +437,11 @@ class Settings:
         }
 
     def _weights(self, settings: Mapping[str, Any]) -> Values:
-        """Return which model it is, and of a twin the seed of its random weights; its kind changes nothing then."""
+        """Return which model it is, and of twins the seeds of their random weights; their kind changes nothing then."""
         which = self.model(settings["family"])
         options = {key: value for key, value in which["options"].items() if key != "kind"}
-        return {**which, "options": options | {key: settings[key] for key in ("random_weights",) if key in settings}}
+        twins = {"twins": settings["random_weights"]} if "random_weights" in settings else {}
+        return {**which, "options": options, **twins}
 
     def _scorer(self, model: str) -> Values:
         settings = self._study.scorers[model]
@@ -446,14 +451,19 @@ class Settings:
             "files": self.model_files(settings["family"]),
         }
 
+    def _n_twins(self, name: str) -> int | None:
+        """Return how many twins a job measures; None of a model."""
+        twins = (self._study.twins | self._study.scored_twins).get(name)
+        return len(twins["random_weights"]) if twins else None
+
     def _test(self, *, twin: bool = False) -> Values:
-        """Return how effects are tested; of twins the effect and its p are all that is shown."""
+        """Return how effects are tested; of twins the effect is all that is shown."""
         names = (
             *("std", "alternative", "statistic", "n_permutations"),
             *("interval", "n_resamples", "resample_attributes", "n_shuffles"),
         )
         test = {name: self._config["associations"][name] for name in names}
-        return {**test, "n_resamples": 0, "n_shuffles": 0} if twin else test
+        return {**test, "n_resamples": 0, "n_shuffles": 0, "n_permutations": 1} if twin else test
 
     def _sentences(self, name: str) -> Values:
         return {"sentences": self._study.sentences[name]} if self._study.sentences else {}

@@ -21,7 +21,7 @@ from prasanga.lexicon.categories import (
     stimuli_of,
 )
 from prasanga.lexicon.templates import load_templates, require_classes, texts_of
-from prasanga.methods import Method, Unit, method_named
+from prasanga.methods import MOST_OF_A_TWIN, Method, Unit, method_named
 from prasanga.pairs.layouts import require_layout
 from prasanga.plan.inputs import (
     LexiconPlan,
@@ -66,7 +66,7 @@ class Study:
         computed: whether models run; else their vectors and scores are taken as they are.
         normalization: how texts of the study's language are normalized.
         studied: the models whose vectors are measured, a layer each, with their settings.
-        twins: their null controls, in the same order.
+        twins: their null controls, in the same order; an entry `<model>-random` for all twins of a model.
         twin_of: the model of each of these.
         embedded: both together.
         scored: the models that are asked for probabilities; a layer is no question there.
@@ -177,6 +177,22 @@ class Study:
             return {twin: self.scored_twin_of[twin] for twin in self.masked_twins}
         return dict(self.twin_of if method.unit == "encoders" else self.scored_twin_of)
 
+    def said_of_twins(self) -> list[str]:
+        """Return what the study spends on twins with random weights, a sentence for each model that has some."""
+        most, lengths = self.config["samples"]["contexts_per_stimulus"], len(self.labels)
+        words = len(stimuli_of(self.chosen)) * lengths
+        said = []
+        for name, twins in {**self.scored_twins, **self.twins}.items():
+            n = len(twins["random_weights"])
+            together = f"by its {n} {'twins' if n > 1 else 'twin'} with random weights{' together' * (n > 1)}"
+            sentences = f"as many sentences and pairs {together} as by the model"
+            if name in self.twins and words:
+                of_twins = words * min(most, n * MOST_OF_A_TWIN)
+                few = f" ({most} of them, as a word has {most} contexts at most)" if most < n else ""
+                sentences = f"{words * most:,} segments at most by the model, {of_twins:,} {together}{few}; {sentences}"
+            said.append(f"{twins['twin_of']}: {sentences}.")
+        return said
+
     def first_layer(self, model: str) -> str:
         """Return the first studied layer of a model (or twin); its job embeds the other layers in the same pass."""
         alike = self.studied if model in self.studied else self.twins
@@ -204,15 +220,15 @@ class Study:
 
     def _choose_models(self) -> None:
         config, log_probability = self.config, self.config["log_probability"]
-        with_twins = config["associations"]["random_twin"]
+        n_twins = config["associations"]["random_twins"]
         self.studied: Models = studied_models(config["models"])
-        self.twins: Models = twins_of(self.studied, config["seed"]) if with_twins else {}
-        self.twin_of = dict(zip(self.twins, self.studied, strict=False))
+        self.twins: Models = twins_of(self.studied, config["seed"], n_twins)
+        self.twin_of = {name: twins["twin_of"] for name, twins in self.twins.items()}
         self.embedded: Models = self.twins | self.studied
         self.models = sorted(self.studied)
         self.scored: Models = scored_models(config["models"])
-        self.scored_twins: Models = twins_of(self.scored, config["seed"]) if with_twins else {}
-        self.scored_twin_of = dict(zip(self.scored_twins, self.scored, strict=False))
+        self.scored_twins: Models = twins_of(self.scored, config["seed"], n_twins)
+        self.scored_twin_of = {name: twins["twin_of"] for name, twins in self.scored_twins.items()}
         self.scorers: Models = self.scored_twins | self.scored
         self.kinds = {model: kind_at_hand(settings) for model, settings in self.scored.items()}
         self.masked = [model for model in self.scored if self.kinds[model] in ("encoder", "auto")]

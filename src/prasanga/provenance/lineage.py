@@ -44,7 +44,7 @@ _HOW = {
     ),
 }
 _OF_CONFIG = ("study", "title", "language", "preset", "seed", "categories")
-_SEEDS = ("seed", "random_weights")
+_SEEDS = ("seed", "twins", "random_weights")
 
 
 @dataclass(frozen=True)

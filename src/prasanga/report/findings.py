@@ -24,6 +24,7 @@ from prasanga.report.grid import (
     Grid,
     PairGrid,
     few_words,
+    from_twins,
     grid_of,
     is_number,
     is_significant,
@@ -130,11 +131,10 @@ def other_method(method: str, table: pl.DataFrame) -> str | None:
     if not found:
         return f"{method}: no association was found in {of}{would}{held}"
     row = max(found, key=lambda row: abs(row["effect_size"]))
-    twin = f"; random twin {_two(row['twin_effect_size'])}" if is_number(row["twin_effect_size"]) else ""
     return (
         f"{method}: an association was found in {len(found)} of {of}, that is {P} < .05 after Holm's correction and an"
         f" interval without zero; the largest is {_two(row['effect_size'])} ({row['category']}, {row['model']};"
-        f" 95 % interval over words {_two(row['ci_low'])} to {_two(row['ci_high'])}{twin}):"
+        f" 95 % interval over words {_two(row['ci_low'])} to {_two(row['ci_high'])}{from_twins(row, _two)}):"
         f" {_in_words(row['effect_size'], *names_of_sets(row))}."
         f"{f' In the others none was found{would}' if others else ''}{held}"
     )
@@ -251,20 +251,21 @@ def change_with_length(ceat: pl.DataFrame) -> str | None:
 
 
 def null_controls(ceat: pl.DataFrame) -> str | None:
-    """Return how large effects are without any bias: in twins with random weights, and with attributes dealt anew."""
-    twins = [
-        abs(c.estimate["twin_effect_size"]) for c in _computed(ceat) if is_number(c.estimate.get("twin_effect_size"))
-    ]
+    """Return which effects are more than models without bias have, and than attributes dealt anew give."""
+    compared = [c.estimate for c in _computed(ceat) if is_number(c.estimate.get("p_twins"))]
     outside = [
         not c.estimate["shuffled_low"] <= c.effect <= c.estimate["shuffled_high"]
         for c in _computed(ceat)
         if is_number(c.estimate.get("shuffled_low"))
     ]
     said = []
-    if twins:
+    if compared:
+        sizes = [abs(row["twin_effect_size"]) for row in compared]
+        differ = _of(_count_below([row["p_twins"] for row in compared]), len(compared))
         said.append(
-            f"Twins with random weights, which have learnt nothing, show effects of {median(twins):.2f} in the median"
-            f" and {max(twins):.2f} at most: what is not larger than that needs no bias to explain it."
+            f"Twins with random weights have learnt nothing; the mean of a model's has a size of {median(sizes):.2f} in"
+            f" the median. {differ} p_twins < .05, uncorrected, for the difference from them: no bias is needed to"
+            " explain what has not."
         )
     if outside:
         said.append(
@@ -554,8 +555,8 @@ def _in_full(cell: _Cell) -> str:
     return (
         f"{_two(cell.effect)} ({category.name}, {cell.model}, {cell.length} words, {cell.mode} draws; 95 % interval"
         f" over words {_two(estimate['ci_low'])} to {_two(estimate['ci_high'])}; {P} {equals_probability(estimate[P])},"
-        f" {equals_probability(estimate[HOLM.column]).removeprefix('= ')} after Holm's correction):"
-        f" {_in_words(cell.effect, *sets)}."
+        f" {equals_probability(estimate[HOLM.column]).removeprefix('= ')} after Holm's correction"
+        f"{from_twins(estimate, _two)}): {_in_words(cell.effect, *sets)}."
     )
 
 
@@ -633,7 +634,6 @@ def _farthest(grid: PairGrid) -> str:
         return f"none is of {FEWEST_PAIRS} pairs or more, too few to say which is far from it"
     (name, language, model, bias_type), row = key, grid.rows[key]
     (title,) = [group.title for group in grid.groups if (group.set, group.language) == (name, language)]
-    twin = f"; random twin {one_decimal(row['twin_bias_percentage'])}" if is_number(row["twin_bias_percentage"]) else ""
     among = (
         "of these the farthest from it"
         if is_significant(row)
@@ -642,7 +642,7 @@ def _farthest(grid: PairGrid) -> str:
     return (
         f"{among} is {one_decimal(row['bias_percentage'])} % ({name_of_type(bias_type).lower()}, {title}, {model};"
         f" {_pairs(row)}; exact 95 % interval {interval_of_percentage(row, 'exact')}, p"
-        f" {equals_probability(row['p_binomial_holm'])} after correction{twin})"
+        f" {equals_probability(row['p_binomial_holm'])} after correction{from_twins(row, one_decimal)})"
     )
 
 

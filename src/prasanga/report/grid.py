@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
@@ -189,6 +189,15 @@ def words_left_out(estimate: Estimate) -> dict[str, list[str]]:
     return reasons
 
 
+def from_twins(row: Estimate, shown: Callable[[float], str]) -> str:
+    """Return how far an effect or a percentage is from the model's twins, after `; `; "" without a comparison."""
+    ends = [row.get(f"twin_difference{end}") for end in ("", "_low", "_high")]
+    if not all(map(is_number, ends)):
+        return ""
+    difference, low, high = map(shown, ends)  # type: ignore[arg-type]
+    return f"; difference from {row['n_twins']} twins with random weights {difference}, {low} to {high}"
+
+
 def names_of_sets(row: Estimate) -> tuple[str, str, str, str]:
     """Return the names of the four sets of an estimate as a reader sees them ("male names", not "male_names")."""
     x, y, a, b = (str(row[side]).replace("_", " ") for side in ("target_x", "target_y", "attribute_a", "attribute_b"))
@@ -220,6 +229,7 @@ TYPES = ("age", "disability", "gender", "physical-appearance", "socioeconomic", 
 NEEDED_OF_PAIRS = (
     *("set", "model", "language", "bias_type", "bias_percentage", "ci_low", "ci_high", "exact_low", "exact_high"),
     *("interval_note", "p_binomial", "p_binomial_holm", "p_binomial_bh", "n_tests", "twin_bias_percentage"),
+    *("n_twins", "twin_difference", "twin_difference_low", "twin_difference_high"),
     *("percentage_stereo", "percentage_antistereo", "n_stereo", "n_antistereo"),
     *("n_pairs", "n_scored", "n_stereotypical", "n_other", "n_ties", "n_left_out", "left_out"),
     *("runs_mean", "runs_sd", "difference_median", "ties", "n_runs", "share", "conventions"),

@@ -122,10 +122,7 @@ _MEANINGS: dict[str, str | Mapping[str, str]] = {
         "False": "attribute words are taken as given: the interval is about other target words alone",
     },
     "associations.n_shuffles": "times that the attribute words are dealt anew, as a control",
-    "associations.random_twin": {
-        "True": "each model is measured a second time with random weights, as a control",
-        "False": "no control by models with random weights",
-    },
+    "associations.random_twins": "twins of each model with random weights, which share its texts, as a control",
     "associations.band": "an effect has settled once it stays within this distance of the last one",
     "preset": {
         "recommended": "defaults of the conventions: what is right",
@@ -363,11 +360,11 @@ QUANTITIES = (
         " of fewer than eight words have none.",
     ),
     Quantity(
-        "Random twin",
+        "Random twins",
         (*_OF_WORDS[:2], "log_probability", "structures", "pairs"),
-        "The same model with random weights on the same texts: what comes from spelling, tokenizer and texts alone.",
-        "A control by one set of random weights, and no test: that an effect is larger than its twin's does not make it"
-        " significant.",
+        "The model with random weights, several times: what comes from spelling, tokenizer and texts alone.",
+        "The model's difference from them has an interval and p_twins, over words and random weights; of sets of fewer"
+        " than eight words it has none. It is no test of what the model learnt from which texts.",
     ),
     Quantity(
         "Attributes dealt anew",

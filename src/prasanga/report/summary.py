@@ -381,7 +381,8 @@ _WHERE = (
 _OF_EFFECT = (
     *("effect_size", "ci_low", "ci_high", "p_stimuli", "p_attributes", "p_association"),
     *("p_association_holm", "p_draws"),
-    *("leave_out_low", "leave_out_high", "shuffled_low", "shuffled_high", "twin_effect_size", "twin_p_association"),
+    *("leave_out_low", "leave_out_high", "shuffled_low", "shuffled_high", "twin_effect_size", "twin_difference"),
+    *("twin_difference_low", "twin_difference_high", "p_twins"),
 )
 _OF_PERCENTAGE = (
     *("bias_percentage", "ci_low", "ci_high", "exact_low", "exact_high"),
@@ -390,6 +391,7 @@ _OF_PERCENTAGE = (
 _OF_PAIRS = ("kind", "measure", "reduction", "pieces", "punctuation", "unknown", "ties")
 _COUNTS = ("n_pairs", "n_stereotypical", "n_other", "n_ties", "n_left_out")
 _NO_TWIN = "no twin with random weights was measured"
+_NO_COMPARISON = "there are no two twins with random weights, or no interval over words"
 
 
 def known(values: Mapping[str, Any], why: Mapping[str, str] | str = "") -> dict[str, Any]:
@@ -565,7 +567,8 @@ def _effect(row: Estimate, several: Iterable[str] = ()) -> dict[str, Any]:
         **dict.fromkeys(_OF_EFFECT, missing or "the table does not say it"),
         **dict.fromkeys(("ci_low", "ci_high"), no_interval),
         **dict.fromkeys(("segment_length", "sample_mode", "p_draws"), "the method has none"),
-        **dict.fromkeys(("twin_effect_size", "twin_p_association"), missing or _NO_TWIN),
+        **dict.fromkeys(("twin_effect_size", "twin_difference"), missing or _NO_TWIN),
+        **dict.fromkeys(("twin_difference_low", "twin_difference_high", "p_twins"), missing or _NO_COMPARISON),
     }
     values = {name: row.get(name) for name in (*_WHERE, *_OF_EFFECT)}
     own = {name: known({"value": row[name]})["value"] for name in several if row.get(name) is not None}

@@ -29,7 +29,8 @@ COLUMNS = """
     effect_size, ci_low, ci_high, interval_note, standard_error, draws_low, draws_high, p_draws, log_p_draws, tau2, q,
     i2, p_stimuli, p_stimuli_exact, n_partitions, p_stimuli_low, p_stimuli_high, p_attributes, p_attributes_exact,
     n_attribute_partitions, p_association, p_association_holm, p_association_bh, n_tests,
-    twin_effect_size, twin_p_association, shuffled_low, shuffled_high, p_shuffled, leave_out_low, leave_out_high,
+    n_twins, twin_effect_size, twin_sd, twin_difference, twin_difference_low, twin_difference_high, p_twins,
+    shuffled_low, shuffled_high, p_shuffled, leave_out_low, leave_out_high,
     smallest_effect, contexts_enough, draws_settled, n_x, n_y, n_a, n_b, listed_x, listed_y, listed_a, listed_b,
     dropped, n_samples, contexts_min, std, alternative, statistic, interval, resample_attributes, n_resamples,
     n_shuffles, n_permutations, variance, tau2_method, draws, pool, match, window, pieces, band, seed

@@ -1,12 +1,14 @@
 """The tables of a study from those of its jobs: twins beside their models, one family of tests."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 import pyarrow as pa
 import pytest
+from scipy import stats
 
 from prasanga.associations import benjamini_hochberg, holm
-from prasanga.associations.corrections import gather
+from prasanga.associations.corrections import beside_twins, gather, of_twins
 from prasanga.associations.seat import SEAT_SCHEMA
 from prasanga.associations.study import CEAT_SCHEMA
 
@@ -33,13 +35,68 @@ TABLES = [
 ]
 
 
-def test_a_twin_stands_beside_its_model_and_is_no_row() -> None:
-    twin = [ceat("a-random", "9", ("C2", "fixed", 0.3, 0.6), ("C1", "fixed", -0.1, 0.8))]
-    table = gather(TABLES, {"a": twin})
+WORDS = {"n_x": 8, "n_y": 8, "n_a": 9, "n_b": 9}
+
+
+def with_columns(table: pa.Table, **values: Any) -> pa.Table:
+    return pa.Table.from_pylist([{**row, **values} for row in table.to_pylist()], schema=table.schema)
+
+
+def test_twins_stand_beside_their_model_and_are_no_rows() -> None:
+    models = [with_columns(table, ci_low=0.4, ci_high=1.5, **WORDS) for table in TABLES]
+
+    def measured(twin: int | None) -> NamedTables:
+        rows = ("C2", "fixed", 0.3 + 0.1 * twin, 0.6), ("C1", "fixed", None if twin == 1 else -0.1 * twin, 0.8)  # type: ignore[operator]
+        of_one = with_columns(ceat("a-random", "9", *rows), **WORDS)
+        return NamedTables(with_columns(of_one, n_b=5) if twin == 3 else of_one)  # it has lost too many words
+
+    twins = of_twins(4, measured).estimates
+    assert twins["twin"].to_pylist() == [0, 0, 1, 1, 2, 2, 3, 3]
+    table = gather(models, {"a": [twins]})
     assert table.schema == CEAT_SCHEMA
     assert table["model"].to_pylist() == ["a"] * 4
-    assert table["twin_effect_size"].to_pylist() == [-0.1, 0.3, None, None]
-    assert table["twin_p_association"].to_pylist() == [0.8, 0.6, None, None]
+    assert table["n_twins"].to_pylist() == [2, 3, None, None]
+    assert table["twin_effect_size"].to_pylist() == [pytest.approx(-0.1), pytest.approx(0.4), None, None]
+    assert table["twin_sd"].to_pylist() == [pytest.approx(0.02**0.5), pytest.approx(0.1), None, None]
+    assert table["twin_difference"].to_pylist() == [pytest.approx(1.1), pytest.approx(-0.2), None, None]
+    expected = beside_twins(0.2, 0.4, 1.5, [0.3, 0.4, 0.5])
+    assert {name: table[name][1].as_py() for name in expected} == pytest.approx(expected)
+
+
+class NamedTables(NamedTuple):
+    estimates: pa.Table
+
+
+def test_of_a_model_nothing_is_added() -> None:
+    assert of_twins(None, lambda twin: NamedTables(TABLES[0] if twin is None else TABLES[1])).estimates is TABLES[0]
+
+
+def test_the_difference_from_twins_stands_out_from_other_weights_and_other_words() -> None:
+    rng = np.random.default_rng(4)
+    for _ in range(200):
+        k, effect, half = int(rng.integers(2, 12)), rng.normal(), rng.uniform(0.1, 2.0)
+        twins = rng.normal(scale=0.3, size=k)
+        found = beside_twins(effect, effect - half, effect + half, twins.tolist())
+        difference, sd = effect - twins.mean(), twins.std(ddof=1)
+        one_more = stats.ttest_ind([effect], twins)  # the model might be another twin
+        error = ((half / stats.norm.ppf(0.975)) ** 2 + sd**2 / k) ** 0.5
+        p_words = 2 * stats.norm.sf(abs(difference) / error)
+        assert found["p_twins"] == pytest.approx(max(one_more.pvalue, p_words))
+        ends = found["twin_difference_low"], found["twin_difference_high"]
+        margin = max(stats.norm.ppf(0.975) * error, one_more.confidence_interval().high - difference)
+        assert ends == pytest.approx((difference - margin, difference + margin))
+        assert (found["p_twins"] < 0.05) == (ends[0] * ends[1] > 0)  # type: ignore[operator]
+
+
+def test_without_two_twins_or_an_interval_there_is_no_test() -> None:
+    assert set(beside_twins(None, None, None, [0.1, 0.2]).values()) == {None}
+    assert set(beside_twins(0.5, 0.1, 0.9, []).values()) == {None}
+    one = beside_twins(0.5, 0.1, 0.9, [0.2])
+    assert (one["n_twins"], one["twin_difference"], one["twin_sd"], one["p_twins"]) == (1, 0.3, None, None)
+    thin = beside_twins(0.5, None, None, [0.2, 0.3])
+    assert thin["twin_sd"] == pytest.approx(0.005**0.5)
+    assert thin["p_twins"] is thin["twin_difference_low"] is None
+    assert beside_twins(0.5, 0.1, 0.9, [0.2, 0.2])["p_twins"] is None  # no spread to compare with
 
 
 def test_the_family_is_that_of_the_study() -> None:

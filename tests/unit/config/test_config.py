@@ -215,9 +215,14 @@ def test_the_config_given_is_left_as_it_was(schema: dict[str, Any]) -> None:
             id="length",
         ),
         pytest.param(
-            {"associations": {"random_twin": "maybe"}},
-            r"`associations.random_twin` is 'maybe'; allowed: true or false\. Write e\.g\. `true`",
+            {"associations": {"resample_attributes": "maybe"}},
+            r"`associations.resample_attributes` is 'maybe'; allowed: true or false\. Write e\.g\. `true`",
             id="truth value",
+        ),
+        pytest.param(
+            {"associations": {"random_twin": False}},
+            r"`associations.random_twin` is no key any more: twins are counted now\. .* `random_twins: 0` for none\.",
+            id="old key",
         ),
         pytest.param(
             {"study": "My study"}, r"`study` is 'My study'; allowed: text such as demo or banglabert_2024\.", id="form"

@@ -19,15 +19,19 @@ from prasanga.samples.segments import segment_id
 JOB = """
 import sys
 from pathlib import Path
-from prasanga.embeddings import VectorStore, embed_shard, load_encoder
+from prasanga.embeddings import Source, VectorStore, embed_shard, load_encoder
 
 folder, model = Path(sys.argv[1]), sys.argv[2]
 report = embed_shard(
     folder / "segments.parquet",
     folder / "out.parquet",
     left_out=folder / "left_out.tsv",
-    stores=[VectorStore(folder / "store", "float16", "ab" * 16)],
-    load=lambda: load_encoder(model, device="cpu", threads=1, pieces_per_batch=128),
+    sources=[
+        Source(
+            [VectorStore(folder / "store", "float16", "ab" * 16)],
+            lambda: load_encoder(model, device="cpu", threads=1, pieces_per_batch=128),
+        )
+    ],
     dimension=lambda: 32,
     made_from={},
     part=600,

@@ -20,6 +20,7 @@ from prasanga.base.errors import InputError
 from prasanga.base.parquet import made_from, write_table
 from prasanga.embeddings import (
     Pooling,
+    Source,
     VectorSettings,
     VectorStore,
     embed_shard,
@@ -229,8 +230,7 @@ def shard(
         tmp_path / "templates.parquet",
         tmp_path / "00.parquet",
         left_out=tmp_path / "00.left_out.tsv",
-        stores=[VectorStore(tmp_path / "store", "float32", KEY)],
-        load=lambda: load_encoder(folder, device="cpu"),
+        sources=[Source([VectorStore(tmp_path / "store", "float32", KEY)], lambda: load_encoder(folder, device="cpu"))],
         dimension=lambda: 32,
         made_from={"stage": "embeddings"},
         pooling=pooling,

@@ -6,6 +6,7 @@ import json
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from tiny_models import FAMILIES
 
 from prasanga.base.parquet import write_table
 from prasanga.embeddings import (
+    Source,
     StoredEmbeddings,
     VectorSettings,
     embed_shard,
@@ -26,6 +28,9 @@ from prasanga.embeddings import (
     settle_sentence_vector,
     start_encoder,
 )
+from prasanga.embeddings.shards import read_embeddings
+from prasanga.embeddings.stage import deal
+from prasanga.methods import MOST_OF_A_TWIN
 from prasanga.models import ModelOptions, check_model
 from prasanga.samples.segments import segment_id
 
@@ -74,31 +79,42 @@ def test_layers_of_a_twin(tiny_model: TinyModel, kind: str) -> None:
     assert np.abs(together[0] - together[2]).max() > 1e-3
 
 
-def write_segments(path: Path) -> Path:
+def write_segments(path: Path, texts: list[str], spans: list[tuple[int, int]], stimuli: list[str]) -> Path:
     columns = {
-        "segment_id": [segment_id(text, *span) for text, span in zip(TEXTS, SPANS, strict=True)],
-        "occurrence_id": ["o0", "o1", "o2"],
-        "stimulus": STIMULI,
-        "segment_length": ["9"] * 3,
-        "text": TEXTS,
-        "start": [start for start, _ in SPANS],
-        "end": [end for _, end in SPANS],
+        "segment_id": [segment_id(text, *span) for text, span in zip(texts, spans, strict=True)],
+        "occurrence_id": [f"o{place}" for place in range(len(texts))],
+        "stimulus": stimuli,
+        "segment_length": ["9"] * len(texts),
+        "text": texts,
+        "start": [start for start, _ in spans],
+        "end": [end for _, end in spans],
     }
     write_table(path, pa.table(columns), {"stage": "samples"})
     return path
 
 
-def run(root: Path, params: dict[str, Any], name: str) -> tuple[VectorSettings, np.ndarray, int]:
-    """What the adapters do; the settings, the vectors in the order of `STIMULI`, and how many were embedded."""
+def run(
+    root: Path,
+    params: dict[str, Any],
+    name: str,
+    texts: list[str] = TEXTS,
+    spans: list[tuple[int, int]] = SPANS,
+    stimuli: list[str] = STIMULI,
+) -> tuple[VectorSettings, np.ndarray, int]:
+    """What the adapters do; the settings, the vectors in the order of the stimuli, and how many were embedded."""
     report = json.loads(json.dumps(check_model(params["model"], layers=params["layers"])))
     settings = settle_dtype(VectorSettings.of(json.loads(json.dumps(params)), cards=1), report, root)
     settings = settle_sentence_vector(settings, report)
+    store = root / "store"
     done = embed_shard(
-        write_segments(root / "segments.parquet"),
+        write_segments(root / "segments.parquet", texts, spans, stimuli),
         root / f"{name}.parquet",
         left_out=root / f"{name}.tsv",
-        stores=open_stores(settings, report, root / "store"),
-        load=lambda: start_encoder(settings, report, root / "store", threads=1),
+        sources=[
+            Source(open_stores(each, report, store), partial(start_encoder, each, report, store, threads=1))
+            for each in settings.of_twins()
+        ],
+        twins=bool(settings.twins),
         dimension=lambda: report["hidden_size"],
         made_from={"stage": "embeddings", "settings": json.dumps({**settings.as_plain(), **report["identity"]})},
         pooling=settings.pooling,
@@ -106,7 +122,7 @@ def run(root: Path, params: dict[str, Any], name: str) -> tuple[VectorSettings, 
     )
     list_shards([root / f"{name}.parquet"], root / f"{name}.json")
     found = StoredEmbeddings(root / f"{name}.json")
-    return settings, np.concatenate([found[stimulus][1] for stimulus in STIMULI]), done.embedded
+    return settings, np.concatenate([found[stimulus][1] for stimulus in dict.fromkeys(stimuli)]), done.embedded
 
 
 @pytest.mark.parametrize("sentence_vector", [None, "auto", "mean", "last", "word", "position"])
@@ -164,3 +180,46 @@ def test_the_history_tells_a_twin(tmp_path: Path, tiny_model: TinyModel) -> None
     settings, _, _ = run(tmp_path, params, "m-random")
     (store,) = open_stores(settings, check_model(folder), tmp_path / "store")
     assert store.history()["model"].to_list() == [f"{folder} (random weights)"]
+
+
+def test_each_segment_is_read_by_one_of_several_twins(tmp_path: Path, tiny_model: TinyModel) -> None:
+    folder = tiny_model("bert")
+    params = {**PARAMS, "model": str(folder), "twins": [5, 6]}
+    texts = [f"একটি লাল গোলাপ {word} ছিল" for word in ("ফুল", "পাতা", "গাছ", "মাঠ", "নদী")] + TEXTS[1:2]
+    spans, stimuli = [(9, 14)] * 5 + SPANS[1:2], ["গোলাপ"] * 5 + ["চাঁদ"]
+    settings, _, embedded = run(tmp_path, params, "m-random", texts, spans, stimuli)
+    assert embedded == 6  # as many as a model would have embedded
+    said = settings.as_plain()
+    assert (said["twins"], "random_weights" in said["options"]) == ((5, 6), False)
+    shares = {0: [0, 2, 4], 1: [1, 3]}
+    for twin, seed in enumerate((5, 6)):
+        options = ModelOptions(random_weights=seed)
+        encoder = load_encoder(folder, device="cpu", options=options)
+        stored = StoredEmbeddings(tmp_path / "m-random.json", twin=twin)
+        ids, found = stored["গোলাপ"]
+        assert ids == [f"o{place}" for place in shares[twin]]
+        expected = encoder.embed([texts[place] for place in shares[twin]], [spans[place] for place in shares[twin]])
+        np.testing.assert_allclose(found, expected, atol=1e-5)
+        # a word with fewer contexts than twins is read by the first of them alone
+        assert ("চাঁদ" in stored) == (twin == 0)
+        again = read_embeddings(tmp_path / "m-random.json", twin=twin)["গোলাপ"]
+        assert again[0] == ids
+        np.testing.assert_array_equal(again[1], found)
+    # fewer twins are the first of them: what they read is there already, but for what fell to others
+    assert run(tmp_path, {**params, "twins": [5]}, "fewer", texts, spans, stimuli)[2] == 2
+
+
+def test_segments_are_dealt_evenly_and_no_more_than_is_needed() -> None:
+    rng = np.random.default_rng(3)
+    for _ in range(30):
+        counts = {f"w{i}": int(rng.integers(1, 3 * MOST_OF_A_TWIN)) for i in range(5)}
+        stimuli = rng.permutation([word for word, count in counts.items() for _ in range(count)]).tolist()
+        n_twins = int(rng.integers(1, 10))
+        twins = deal(stimuli, n_twins)
+        for word, count in counts.items():
+            mine = [twin for twin, stimulus in zip(twins, stimuli, strict=True) if stimulus == word]
+            shares = [mine.count(twin) for twin in range(n_twins)]
+            assert sum(shares) == min(count, n_twins * MOST_OF_A_TWIN)
+            assert max(shares) - min(shares) <= 1
+            assert mine.count(-1) == count - sum(shares)
+            assert mine[: min(n_twins, count)] == list(range(min(n_twins, count)))

@@ -13,6 +13,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+from prasanga.associations.corrections import beside_twins
 from prasanga.base.errors import InputError
 from prasanga.likelihoods.bias import BIAS_SCHEMA, Counts, bias_percentage, exact_interval, percentage
 from prasanga.pairs.preferences import FEWEST_PAIRS
@@ -201,8 +202,16 @@ def test_twins_stand_beside_their_models() -> None:
     bias = bias_percentage(scores, twins={"bert": twin})
     assert bias["model"].unique().to_list() == ["bert"]
     assert row(bias, "all")["twin_bias_percentage"] == 50
-    assert row(bias, "all")["twin_p_binomial"] == pytest.approx(1)
+    assert row(bias, "all")["n_twins"] == 1
     assert bias["n_tests"].to_list() == [3, 3, 3]
+    # each pair is scored by one of several twins: that of half of the pairs prefers all, the other none
+    two = twin.with_columns(twin=pl.col("pair_id").cast(pl.String).str.extract(r"(\d+)$").cast(pl.Int64) % 2)
+    compared = row(bias_percentage(scores, twins={"bert": two}), "all")
+    each = [row(bias_percentage(two.filter(twin=n)), "all")["bias_percentage"] for n in (0, 1)]
+    expected = beside_twins(100.0, compared["ci_low"], compared["ci_high"], each)
+    assert (compared["n_twins"], compared["twin_bias_percentage"]) == (2, pytest.approx(sum(each) / 2))
+    assert compared["twin_difference_low"] == pytest.approx(expected["twin_difference_low"])
+    assert compared["p_twins"] == pytest.approx(expected["p_twins"])
     alone = bias_percentage(scores)
     assert alone["twin_bias_percentage"].null_count() == 3
 

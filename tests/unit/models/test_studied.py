@@ -161,13 +161,13 @@ def test_a_model_is_measured_by_the_stages_that_it_is_for() -> None:
 
 
 def test_twins_of_scored_models_have_the_weights_of_the_family() -> None:
-    twins = twins_of(scored_models(SEVERAL), 47)
+    twins = twins_of(scored_models(SEVERAL), 47, 8)
     assert list(twins) == ["muril-random", "gpt-random"]
     assert twins["muril-random"]["twin_of"] == "muril"
-    of_vectors = twins_of(studied_models(SEVERAL), 47)
+    of_vectors = twins_of(studied_models(SEVERAL), 47, 8)
     assert twins["muril-random"]["random_weights"] == of_vectors["muril-layer12-random"]["random_weights"]
-    with pytest.raises(InputError, match=r"the twin of 'gpt' .* would be called 'gpt-random'"):
-        twins_of(scored_models({**SEVERAL, "gpt-random": {"train": {}}}), 47)
+    with pytest.raises(InputError, match=r"the twins of 'gpt' .* would be called 'gpt-random'"):
+        twins_of(scored_models({**SEVERAL, "gpt-random": {"train": {}}}), 47, 8)
 
 
 def test_names_of_files_are_refused_for_scored_models_too() -> None:

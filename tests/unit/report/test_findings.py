@@ -48,13 +48,14 @@ def test_associations_that_were_found_say_what_their_sign_means(table: Table) ->
         f"An association was found in 2 of 2 estimates, that is {module.P} < .05 after Holm's correction and an"
         " interval without zero. The largest is −1.23 (C4, a, 25 words, random draws; 95 % interval over words −1.77 to"
         " −0.69;"
-        f" {module.P} < .001, .002 after Holm's correction): male names, more than female names, are associated with"
-        " family rather than career. As the largest of 2 found, it is likely to be overestimated."
+        f" {module.P} < .001, .002 after Holm's correction; difference from 8 twins with random weights −1.34, −1.84 to"
+        " −0.84): male names, more than female names, are associated with family rather than career. As"
+        " the largest of 2 found, it is likely to be overestimated."
     )
     assert module.largest_opposite_association(ceat) == (
         "The largest of the opposite sign is +0.90 (C1, a, 9 words, fixed draws; 95 % interval over words +0.36 to"
-        f" +1.44; {module.P} < .001, .002 after Holm's correction): flowers, more than insects, are associated with"
-        " pleasant rather than unpleasant."
+        f" +1.44; {module.P} < .001, .002 after Holm's correction; difference from 8 twins with random weights +0.79,"
+        " +0.29 to +1.29): flowers, more than insects, are associated with pleasant rather than unpleasant."
     )
     assert module.largest_opposite_association(ceat.filter(pl.col("category") == "C1")) is None
     assert module.not_found(ceat) is None
@@ -151,20 +152,21 @@ def test_change_with_length_warns_of_other_texts(table: Table) -> None:
 
 def test_null_controls(table: Table) -> None:
     ceat = table(
-        ("C1", "a", "9", "fixed", 0.9, {"twin_effect_size": -0.4}),
-        ("C1", "b", "9", "fixed", 0.2, {"twin_effect_size": 0.1}),
-        ("C4", "a", "9", "fixed", -0.5, {"twin_effect_size": None, "shuffled_low": None, "shuffled_high": None}),
+        ("C1", "a", "9", "fixed", 0.9, {"twin_effect_size": -0.4, "p_twins": 0.01}),
+        ("C1", "b", "9", "fixed", 0.2, {"twin_effect_size": 0.1, "p_twins": 0.6}),
+        ("C4", "a", "9", "fixed", -0.5, {"p_twins": None, "shuffled_low": None, "shuffled_high": None}),
         ("C4", "b", "9", "fixed", None),
     )
     assert module.null_controls(ceat) == (
-        "Twins with random weights, which have learnt nothing, show effects of 0.25 in the median and 0.40 at most:"
-        " what is not larger than that needs no bias to explain it. 1 of 2 effects lies outside the range that 95 % of"
-        " random divisions of the attribute words give."
+        "Twins with random weights have learnt nothing; the mean of a model's has a size of 0.25 in the median."
+        " 1 of 2 estimates has p_twins < .05, uncorrected, for the difference from them: no bias is needed to explain"
+        " what has not. 1 of 2 effects lies outside the range that 95 % of random divisions of the attribute words"
+        " give."
     )
-    no_twins = ceat.with_columns(twin_effect_size=pl.lit(None, pl.Float64))
+    no_twins = ceat.with_columns(p_twins=pl.lit(None, pl.Float64))
     assert str(module.null_controls(no_twins)).startswith("1 of 2 effects lies")
     assert module.null_controls(no_twins.with_columns(shuffled_low=None)) is None
-    assert module.null_controls(ceat.drop("twin_effect_size", "shuffled_low")) is None
+    assert module.null_controls(ceat.drop("p_twins", "shuffled_low")) is None
 
 
 def test_change_with_length_has_a_direction_where_both_ends_have_one(table: Table) -> None:

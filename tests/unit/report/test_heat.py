@@ -49,7 +49,9 @@ def test_each_column_has_its_number(table: Table) -> None:
         "p_attributes": ".200",
         "partitions of attributes": "all 70",
         "without one word": "+0.300 to +0.700",
-        "random twin": "+0.110",
+        "random twins": "+0.110 (sd 0.200, 8)",
+        "difference from twins": "+0.390 (−0.110 to +0.890)",
+        "p_twins": ".040",
         "attributes dealt anew": "−0.700 to +0.700",
         "smallest effect to be found": "1.54",
         "contexts enough": "140",
@@ -69,9 +71,9 @@ def test_each_column_has_its_number(table: Table) -> None:
 def test_nulls_are_dashes(table: Table) -> None:
     missing = numbers(table(("C1", "a", "9", "fixed", None)))
     assert missing.keys() - missing_in(missing) == {"N", "targets used", "attributes used", "fewest contexts"}
-    nulls = {"ci_low": None, "twin_effect_size": None, "shuffled_high": None, "contexts_enough": None}
+    nulls = {"ci_low": None, "p_twins": None, "shuffled_high": None, "contexts_enough": None}
     assert missing_in(numbers(table(("C1", "a", "9", "fixed", 0.5, nulls)))) == {
-        *("95 % interval over words", "random twin", "attributes dealt anew", "contexts enough"),
+        *("95 % interval over words", "p_twins", "attributes dealt anew", "contexts enough"),
     }
 
 
@@ -162,12 +164,12 @@ def test_a_table_of_an_older_version_is_refused(table: Table) -> None:
 
 
 def test_each_column_is_sorted_by_its_number_in_full(table: Table) -> None:
-    changes = {"n_x": 3, "p_association": 1 / 3, "twin_effect_size": float("nan"), "ci_low": float("-inf")}
+    changes = {"n_x": 3, "p_association": 1 / 3, "p_twins": float("nan"), "ci_low": float("-inf")}
     found = orders(table(("C1", "a", "9", "fixed", 0.1 + 0.2, changes)))
     assert float(found["effect size"]) == 0.1 + 0.2
     assert float(found["p_association"]) == 1 / 3
     assert float(found["p_draws"]) == -1000.0
-    assert (found["random twin"], found["95 % interval over words"]) == ("", "")
+    assert (found["p_twins"], found["95 % interval over words"]) == ("", "")
     assert (found["targets used"], found["attributes used"], found["fewest contexts"]) == ("11", "16", "30")
     missing = list(orders(table(("C1", "a", "9", "fixed", None))).values())
-    assert missing[3:-1] == [""] * 20 + ["100", "16", "16", "30"]
+    assert missing[3:-1] == [""] * 22 + ["100", "16", "16", "30"]

@@ -22,8 +22,13 @@ from prasanga.report.study import Results
 Table = Callable[..., pl.DataFrame]
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><path d="M 0 0"/></svg>'
 SETS = ("upper_caste_male_terms", "lower_caste_female_terms", "pleasant", "unpleasant")
+NO_TWINS = (
+    *("n_twins", "twin_effect_size", "twin_sd", "twin_difference", "twin_difference_low", "twin_difference_high"),
+    "p_twins",
+)
 NOTHING = (
     *("effect_size", "ci_low", "ci_high", "p_association", "p_association_holm", "twin_effect_size", "smallest_effect"),
+    *("twin_sd", "twin_difference", "twin_difference_low", "twin_difference_high", "p_twins"),
     *("shuffled_low", "shuffled_high", "leave_out_low", "leave_out_high", "p_sentences"),
 )
 
@@ -39,7 +44,13 @@ def row(category: str = "GC2", model: str = "bert", effect: float | None = -0.67
         "ci_high": 0.564,
         "p_association": 0.0878,
         "p_association_holm": 0.5268,
+        "n_twins": 8,
         "twin_effect_size": -0.0417,
+        "twin_sd": 0.21,
+        "twin_difference": -0.6363,
+        "twin_difference_low": -1.42,
+        "twin_difference_high": 0.147,
+        "p_twins": 0.11,
         "shuffled_low": -0.677,
         "shuffled_high": 0.838,
         "leave_out_low": -0.835,
@@ -98,10 +109,12 @@ def test_a_row_has_its_numbers_the_most_important_first() -> None:
         ("effect size", "−0.678"),
         ("95 % interval over words", "−1.258 to +0.564"),
         ("Holm", ".040"),
-        ("random twin", "−0.042"),
+        ("difference from twins", "−0.636 (−1.420 to +0.147)"),
         ("p_association", ".088"),
         ("attributes dealt anew", "−0.677 to +0.838"),
         ("without one word", "−0.835 to −0.547"),
+        ("random twins", "−0.042 (sd 0.210, 8)"),
+        ("p_twins", ".110"),
         ("smallest effect to be found", "1.01"),
         ("targets used", "8 + 8"),
         ("attributes used", "8 + 8"),
@@ -122,7 +135,7 @@ def test_nulls_are_dashes_and_mark_nothing() -> None:
     whole = row("GC3")
     sheet = all_numbers(estimates(row(effect=1.3, **nulls), whole | {"p_sentences": 0.5}))
     found = lines_of(sheet)[0][2:]
-    assert found == ["+1.300", *["–"] * 7, "8 + 8", "8 + 8", "–", ""]
+    assert found == ["+1.300", *["–"] * 9, "8 + 8", "8 + 8", "–", ""]
     nan = numbers_of(all_numbers(estimates(row(effect=float("nan")))))
     assert nan["left out"] == "Not computed: the estimate is not a finite number (nan)."
 
@@ -161,8 +174,8 @@ def test_categories_are_grouped_by_the_letters_of_their_names() -> None:
 
 
 def test_columns_without_a_number_are_not_shown() -> None:
-    shown = names_of(all_numbers(estimates(row(twin_effect_size=None)), "weat"))
-    assert "random twin" not in shown
+    shown = names_of(all_numbers(estimates(row(**dict.fromkeys(NO_TWINS))), "weat"))
+    assert not {"random twins", "difference from twins", "p_twins"} & set(shown)
     assert "p_sentences" not in shown
     assert shown[:4] == ["Vectors", "effect size", "95 % interval over words", "Holm"]
 
@@ -257,7 +270,8 @@ def test_a_finding_for_each_other_method() -> None:
     assert other_method("SEAT", table) == (
         f"SEAT: an association was found in 1 of 3 rows (1 more of few words, 1 more not computed), that is {P} < .05"
         " after Holm's correction and an interval without zero; the largest is −0.68 (GC2, bert; 95 % interval over"
-        " words −1.26 to −0.10; random twin −0.04): upper caste male terms, more than lower caste female terms, are"
+        " words −1.26 to −0.10; difference from 8 twins with random weights −0.64, −1.42 to +0.15):"
+        " upper caste male terms, more than lower caste female terms, are"
         " associated with unpleasant rather than pleasant. In the others none was found; an effect above 1.01 would"
         " have been, at .05 before correction in 80 % of studies. 1 has such a p, but no interval without zero."
     )

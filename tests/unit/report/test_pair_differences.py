@@ -64,7 +64,7 @@ def test_a_panel_a_model_and_a_line_a_language(differences: pl.DataFrame) -> Non
     figure = plot_differences(differences)
     first, second = panels(figure)
     assert [len(curves(first)), len(curves(second))] == [3, 1]
-    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["English", "Hindi", "random twin"]
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["English", "Hindi", "random twins"]
     english, hindi, twin = curves(first)
     assert english.get_color() != hindi.get_color() == twin.get_color()
     assert twin.get_linewidth() < hindi.get_linewidth()

@@ -62,7 +62,7 @@ def pairs(traits: pl.DataFrame) -> pl.DataFrame:
 
 def estimates(**changes: Any) -> pl.DataFrame:
     names = ("effect_size", "ci_low", "ci_high", "p_association", "p_association", "p_association_holm",
-             "twin_effect_size", "smallest_effect",
+             "twin_effect_size", "twin_difference", "twin_difference_low", "twin_difference_high", "smallest_effect",
              "shuffled_low", "shuffled_high", "leave_out_low", "leave_out_high", "p_sentences")  # fmt: skip
     row: dict[str, Any] = {
         **{"category": "C6", "category_title": "Math and arts", "model": "bert", "dropped": "", "std": "union_ddof1"},
@@ -102,14 +102,14 @@ def test_each_structure_has_its_numbers(spread: pl.DataFrame, pairs: pl.DataFram
     assert cells["traits"] == "12"
     assert cells["words"] == "4.0"
     assert cells["standard deviation"] == f"{row['sd']:.2f}"
-    assert cells["random twin, deviation"] == f"{row['sd'] / 10:.2f}"
+    assert cells["random twins, deviation"] == f"{row['sd'] / 10:.2f}"
     assert part_of(section, "Traits without a score").items == [
         f"{model}, S5, {polarity}: 1 of {n} traits without a score"
         for model in ("bert", "<albert>")
         for polarity, n in (("positive", 12), ("negative", 10))
     ]
     (note,) = section.notes
-    assert plain(note).startswith("Conventions: pieces all, terms log-sum-exp. The random twin is the same model")
+    assert plain(note).startswith("Conventions: pieces all, terms log-sum-exp. The random twins are the same model")
 
 
 def test_the_figure_says_of_how_many_traits_it_is(spread: pl.DataFrame, pairs: pl.DataFrame) -> None:

@@ -231,5 +231,5 @@ def _look(place: int, line: float) -> dict[str, Any]:
 def _keys(names: Sequence[str], has_twins: bool, sizes: dict[str, float]) -> list[Line2D]:
     handles = [Line2D([], [], label=name, **_look(n, sizes["line"])) for n, name in enumerate(names)]
     if has_twins:
-        handles.append(Line2D([], [], label="random twin", color=MUTED, linewidth=sizes["line"] * 0.5, alpha=0.55))
+        handles.append(Line2D([], [], label="random twins", color=MUTED, linewidth=sizes["line"] * 0.5, alpha=0.55))
     return handles

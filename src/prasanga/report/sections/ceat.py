@@ -18,6 +18,7 @@ from prasanga.report.grid import (
     Estimate,
     Grid,
     few_words,
+    from_twins,
     grid_of,
     is_number,
     natural_order,
@@ -65,12 +66,20 @@ from prasanga.report.study import Results
 IN_PAPER: Mapping[float, int] = {0.2: 2, 0.5: 3, 0.8: 4}
 """The shades of Tables 5 and 6 of Sadhu et al. (2024), small, medium and large, each with the step that shows it."""
 
-_AT_FIRST = ("effect size", "95 % interval over words", "p_association", "Holm", "random twin", "fewest contexts")
+_AT_FIRST = (
+    "effect size",
+    "95 % interval over words",
+    "p_association",
+    "Holm",
+    "difference from twins",
+    "fewest contexts",
+)
 
 _NEEDED_OF_CEAT = (
     *("effect_size", "ci_low", "ci_high", "p_stimuli", "p_stimuli_exact", "n_partitions", "p_attributes"),
     *("p_attributes_exact", "n_attribute_partitions", "p_association", "p_association_holm", "p_association_bh"),
     *("leave_out_low", "leave_out_high", "twin_effect_size", "shuffled_low", "shuffled_high"),
+    *("n_twins", "twin_difference", "twin_difference_low", "twin_difference_high"),
     *("smallest_effect", "contexts_enough", "draws_settled", "standard_error", "p_draws", "log_p_draws"),
     *("tau2", "i2", "q", "n_samples", "contexts_min", "dropped", "std", "variance", "tau2_method", "draws", "pool"),
     *SIDES,
@@ -349,7 +358,7 @@ def _heat_cell(estimate: Estimate | None, where: str, in_paper: bool) -> Cell:
         f"\np_association (other words): {probability(estimate['p_association'])}, by Holm {probability(p)}"
         f"\nof other targets: {probability(estimate['p_stimuli'])}, of other attributes:"
         f" {probability(estimate['p_attributes'])}"
-        f"\nrandom twin: {signed(estimate.get('twin_effect_size'), minus=MINUS)}"
+        f"\nrandom twins: {signed(estimate.get('twin_effect_size'), minus=MINUS)}{from_twins(estimate, signed)}"
         f"\nattributes dealt anew: {interval_of(estimate, 'shuffled_low', 'shuffled_high')}"
         f"{'' if in_paper else by_draws}"
         f"\nfewest contexts of a stimulus: {plain(estimate['contexts_min'])}"

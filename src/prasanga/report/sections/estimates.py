@@ -91,6 +91,17 @@ def _by(column: str) -> Callable[[Estimate], object]:
     return lambda row: row.get(column)
 
 
+def _of_twins(row: Estimate) -> str:
+    mean = signed(row["twin_effect_size"], minus=MINUS)
+    return f"{mean} (sd {plain(row['twin_sd'])}, {row['n_twins']})" if is_number(row.get("twin_sd")) else mean
+
+
+def _from_twins(row: Estimate) -> str:
+    difference = signed(row.get("twin_difference"), minus=MINUS)
+    low, high = "twin_difference_low", "twin_difference_high"
+    return f"{difference} ({interval_of(row, low, high)})" if is_number(row.get(low)) else difference
+
+
 _DEALT = "attributes dealt anew"
 
 NUMBERS = (
@@ -108,7 +119,9 @@ NUMBERS = (
         _by("n_attribute_partitions"),
     ),
     Number("without one word", _interval("leave_out_low", "leave_out_high"), _by("leave_out_low")),
-    Number("random twin", _signed("twin_effect_size"), _by("twin_effect_size")),
+    Number("random twins", _of_twins, _by("twin_effect_size")),
+    Number("difference from twins", _from_twins, _by("twin_difference")),
+    Number("p_twins", _p("p_twins"), _by("p_twins")),
     Number(_DEALT, _interval("shuffled_low", "shuffled_high"), _by("shuffled_low")),
     Number("smallest effect to be found", _plain("smallest_effect", 2), _by("smallest_effect")),
     Number("contexts enough", _plain("contexts_enough"), _by("contexts_enough")),
@@ -126,7 +139,8 @@ NUMBERS = (
 """The numbers of an estimate of CEAT, in the order of their columns."""
 
 _OF_OTHERS = (
-    *("effect size", "95 % interval over words", "Holm", "random twin", "p_association", _DEALT, "without one word"),
+    *("effect size", "95 % interval over words", "Holm", "difference from twins", "p_association", _DEALT),
+    *("without one word", "random twins", "p_twins"),
     *("smallest effect to be found", "targets used", "attributes used", "p_stimuli", "p_attributes"),
 )
 
@@ -143,7 +157,15 @@ SIDES = tuple(f"{kind}_{side}" for kind in ("n", "listed") for side in "xyab")
 NEEDED_OF_OTHERS = (
     *("category", "category_title", "target_x", "target_y", "attribute_a", "attribute_b", "model", "dropped"),
     *("effect_size", "ci_low", "ci_high", "p_association", "p_association_holm", "twin_effect_size", "smallest_effect"),
-    *("shuffled_low", "shuffled_high", "leave_out_low", "leave_out_high"),
+    *(
+        "twin_difference",
+        "twin_difference_low",
+        "twin_difference_high",
+        "shuffled_low",
+        "shuffled_high",
+        "leave_out_low",
+        "leave_out_high",
+    ),
     *SIDES,
 )
 """The columns without which a table of SEAT, WEAT or log-probability bias cannot be shown."""
@@ -207,9 +229,9 @@ def _other_method(method: str, table: pl.DataFrame) -> Section:
     for category in dict.fromkeys(_category(row) for row in rows):
         families.setdefault(re.sub(r"\d.*", "", category.name), []).append(category)
     about = method_named(method)
-    twin = " and its twin" if about.has_twins else ""
+    twin = " and the difference from its twins" if about.has_twins else ""
     text = prose("other_method", about=f"{about.about}{_exchanged(table)}", twin=twin)
-    no_twin = "" if about.has_twins else ", and no random twin of static vectors"
+    no_twin = "" if about.has_twins else ", and no twins of static vectors"
     more = f"There is no interval where a set has fewer than eight words{no_twin}."
     return Section(
         about.title,
@@ -248,13 +270,13 @@ def _overview_sheet(method: str, rows: Sequence[Estimate], families: Iterable[Se
 def _overview_cell(row: Estimate | None, model: str) -> Cell:
     if row is None or not is_number(row["effect_size"]):
         return Cell(shade="missing", hover=f"{model}: {why_missing(row)}")
-    holm, twin = row["p_association_holm"], row["twin_effect_size"]
+    holm = row["p_association_holm"]
     hover = (
         f"{model}\neffect size {signed(row['effect_size'], minus=MINUS)}"
         f"\n95 % interval over words {interval_of(row, 'ci_low', 'ci_high')}"
         f"\np_association {probability(row['p_association'])}, {probability(holm)} by Holm"
     )
-    hover += f"\nrandom twin {signed(twin, minus=MINUS)}" if is_number(twin) else ""
+    hover += f"\ndifference from twins {_from_twins(row)}" if is_number(row["twin_effect_size"]) else ""
     hover += words_in_full(row)
     return _shaded(row, Cell(signed(row["effect_size"], 2, minus=MINUS), hover=hover))
 

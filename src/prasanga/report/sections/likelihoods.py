@@ -24,6 +24,7 @@ from prasanga.report.grid import (
     Estimate,
     Group,
     PairGrid,
+    from_twins,
     groups_of,
     is_number,
     is_significant,
@@ -70,7 +71,7 @@ _SPREAD: Mapping[str, Callable[[Estimate], str]] = {
     "smallest": lambda row: signed(row["min"], 2, minus=MINUS),
     "largest": lambda row: signed(row["max"], 2, minus=MINUS),
     "distance from 0": lambda row: plain(row["mean_size"], 2),
-    "random twin, deviation": lambda row: plain(row["twin_sd"], 2),
+    "random twins, deviation": lambda row: plain(row["twin_sd"], 2),
 }
 """The numbers of a sentence structure by their heads."""
 
@@ -78,7 +79,7 @@ _PERCENTAGES: Mapping[str, Callable[[Estimate], str]] = {
     "bias percentage": lambda row: one_decimal(row["bias_percentage"]),
     "95 % interval": lambda row: interval_of_percentage(row, "ci"),
     "Holm": lambda row: probability(row["p_binomial_holm"]),
-    "random twin": lambda row: one_decimal(row["twin_bias_percentage"]),
+    "random twins": lambda row: one_decimal(row["twin_bias_percentage"]) + from_twins(row, one_decimal),
     "exact p": lambda row: probability(row["p_binomial"]),
     "Benjamini-Hochberg": lambda row: probability(row["p_binomial_bh"]),
     "exact interval": lambda row: interval_of_percentage(row, "exact"),
@@ -118,7 +119,7 @@ def structures(results: Results) -> Section | None:
         for row in rows
         if row["quantity"] == "fill" and row["polarity"] != ALL and row["n_left_out"]
     ]
-    twins = "The random twin is the same model with random weights. " * any(is_number(row["twin_sd"]) for row in rows)
+    twins = "The random twins are the same model with random weights. " * any(is_number(row["twin_sd"]) for row in rows)
     return Section(
         "Traits in sentence structures",
         "structures",
@@ -305,7 +306,7 @@ def _percentage_cell(model: str, row: Estimate | None) -> Cell:
         f"\nexact p {probability(row['p_binomial'])}, {probability(row['p_binomial_holm'])} by Holm"
     )
     twin = row["twin_bias_percentage"]
-    hover += f"\nrandom twin {one_decimal(twin)}" if is_number(twin) else ""
+    hover += f"\nrandom twins {one_decimal(twin)}{from_twins(row, one_decimal)}" if is_number(twin) else ""
     return _shaded(row, hover)
 
 
