@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from prasanga.associations.cosines import Cosines, contributions, contributions_of_means, leave_one_out
 from prasanga.associations.effects import COSINE_NOISE, STD_CONVENTIONS, ConstantScoresError
-from prasanga.associations.intervals import INTERVALS, draw_resampling, interval, replicate_effects
+from prasanga.associations.intervals import INTERVALS, Resampling, draw_resampling, interval, replicate_effects
 from prasanga.associations.permutation import ALTERNATIVES, STATISTICS, PermutationTest, permutation_test_of_scores
 from prasanga.associations.power import smallest_effect
 from prasanga.associations.vectors import (
@@ -20,6 +20,7 @@ from prasanga.associations.vectors import (
     choice,
     generator_from,
     in_sets,
+    number,
     require_choices,
     require_counts,
     require_flag,
@@ -186,6 +187,7 @@ CATEGORY_FIELDS = [
 EFFECT_FIELDS = [
     *((name, _NUMBER) for name in ("effect_size", "ci_low", "ci_high")),
     ("interval_note", _TEXT),
+    *((name, _NUMBER) for name in ("p_equivalence", "equivalent_within")),
 ]
 TEST_FIELDS = [
     ("p_stimuli", _NUMBER),
@@ -208,6 +210,7 @@ CONVENTION_FIELDS = [
     *((name, _TEXT) for name in ("std", "alternative", "statistic", "interval")),
     ("resample_attributes", _FLAG),
     *((name, _COUNT) for name in ("n_resamples", "n_shuffles", "n_permutations")),
+    ("equivalence_margin", _NUMBER),
 ]
 """Columns that the three tables of estimates share, in their order; each table adds its own between these."""
 
@@ -239,6 +242,7 @@ class TestSettings:
     n_resamples: int = 2000
     resample_attributes: bool = True
     n_shuffles: int = 1000
+    equivalence_margin: float = 0.2
 
     def __post_init__(self) -> None:
         """Refuse what is not allowed."""
@@ -259,6 +263,9 @@ class TestSettings:
                 " interval are quantiles of the resamples, and those of a single one are the same."
             )
         require_flag("associations.resample_attributes", self.resample_attributes)
+        allowed = "a distance from 0 that counts as none, such as 0.2"
+        if not number("associations.equivalence_margin", self.equivalence_margin, allowed) > 0:
+            raise InputError(f"associations.equivalence_margin: {self.equivalence_margin}. Write {allowed}.")
 
     def conventions(self) -> dict[str, Any]:
         """Return the columns `CONVENTION_FIELDS`."""
@@ -373,7 +380,7 @@ def measure_cosines(
     scores = cosines.word_scores() if scores is None else scores
     tests = tests or test_words(cosines, settings, category=category, seed=seed, names=names)
     replicates: FloatArray = np.empty(0)
-    low = high = note = None
+    interval_columns: dict[str, Any]
     if settings.n_resamples:
         resampling = draw_resampling(
             words,
@@ -384,10 +391,9 @@ def measure_cosines(
             resample_attributes=settings.resample_attributes,
         )
         replicates = replicate_effects(cosines, resampling, settings.std)
-        found = interval(cosines, resampling, replicates, method=settings.interval, std=settings.std, center=reported)
-        low, high, note = found.low, found.high, found.note
+        interval_columns = interval_of(cosines, resampling, replicates, settings, reported)
     else:
-        note = "no interval was asked for (associations.n_resamples is 0)"
+        interval_columns = {"interval_note": "no interval was asked for (associations.n_resamples is 0)"}
     # around the reported effect, as the interval
     without = leave_one_out(cosines, settings.std) - observed + reported
     if without_targets is not None:
@@ -401,9 +407,8 @@ def measure_cosines(
         shuffled_low, shuffled_high, p_shuffled = shuffled.low, shuffled.high, shuffled.p_value
     columns = {
         "effect_size": reported,
-        "ci_low": low,
-        "ci_high": high,
-        "interval_note": note or None,
+        **dict.fromkeys(("ci_low", "ci_high", "p_equivalence", "equivalent_within")),
+        **interval_columns,
         **tests.columns(),
         "shuffled_low": shuffled_low,
         "shuffled_high": shuffled_high,
@@ -413,6 +418,32 @@ def measure_cosines(
         "smallest_effect": smallest_effect(cosines, scores, std=settings.std, alternative=settings.alternative),
     }
     return CategoryEstimate(columns, replicates, without)
+
+
+def interval_of(
+    cosines: Cosines,
+    resampling: Resampling,
+    replicates: FloatArray,
+    settings: TestSettings,
+    center: float | None = None,
+) -> dict[str, Any]:
+    """Return the columns of `EFFECT_FIELDS` but the effect: its interval, and whether that lies about 0."""
+    found = interval(
+        cosines,
+        resampling,
+        replicates,
+        method=settings.interval,
+        std=settings.std,
+        center=center,
+        margin=settings.equivalence_margin,
+    )
+    return {
+        "ci_low": found.low,
+        "ci_high": found.high,
+        "interval_note": found.note or None,
+        "p_equivalence": found.p_equivalence,
+        "equivalent_within": found.equivalent_within,
+    }
 
 
 def word_rows(

@@ -23,12 +23,13 @@ from prasanga.associations.estimates import (
     Category,
     TestSettings,
     describe_category,
+    interval_of,
     measure_cosines,
     not_computed,
     test_words,
     word_rows,
 )
-from prasanga.associations.intervals import draw_resampling, interval
+from prasanga.associations.intervals import draw_resampling
 from prasanga.associations.permutation import permutation_test_of_scores
 from prasanga.associations.vectors import FloatArray, choice
 from prasanga.base.seeds import generator
@@ -240,8 +241,7 @@ def interval_of_terms(
         resample_attributes=settings.resample_attributes,
     )
     replicates = terms.effects(resampling.target_counts, resampling.attribute_counts, settings.std)
-    found = interval(cosines, resampling, replicates, method=settings.interval, std=settings.std)
-    return {"ci_low": found.low, "ci_high": found.high, "interval_note": found.note or None}
+    return interval_of(cosines, resampling, replicates, settings)
 
 
 def _in_roles(note: str | None, category: Category) -> str | None:

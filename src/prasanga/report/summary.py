@@ -23,14 +23,11 @@ from prasanga.base.parquet import remade_by, require_columns
 from prasanga.pairs.preferences import FEWEST_PAIRS, OVERALL
 from prasanga.report.coverage import coverage_by_length, stimuli_without_contexts, totals
 from prasanga.report.findings import (
-    comparisons_of_model,
     farthest_percentage,
     findings_of_differences,
     findings_of_pairs,
-    findings_of_structures,
     headline_findings,
     other_method,
-    scored_traits,
 )
 from prasanga.report.grid import (
     ALPHA,
@@ -46,6 +43,7 @@ from prasanga.report.grid import (
     why_missing,
     why_no_percentage,
 )
+from prasanga.report.structures import comparisons_of_model, findings_of_structures, scored_traits
 from prasanga.report.study import EmbeddingFiles, Results, family_of
 
 SCHEMA = 1

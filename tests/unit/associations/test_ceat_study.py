@@ -26,13 +26,15 @@ from prasanga.base.errors import InputError
 
 COLUMNS = """
     category, category_title, target_x, target_y, attribute_a, attribute_b, model, segment_length, sample_mode,
-    effect_size, ci_low, ci_high, interval_note, standard_error, draws_low, draws_high, p_draws, log_p_draws, tau2, q,
+    effect_size, ci_low, ci_high, interval_note, p_equivalence, equivalent_within, standard_error,
+    draws_low, draws_high, p_draws, log_p_draws, tau2, q,
     i2, p_stimuli, p_stimuli_exact, n_partitions, p_stimuli_low, p_stimuli_high, p_attributes, p_attributes_exact,
     n_attribute_partitions, p_association, p_association_holm, p_association_bh, n_tests,
     twin_effect_size, twin_p_association, shuffled_low, shuffled_high, p_shuffled, leave_out_low, leave_out_high,
     smallest_effect, contexts_enough, draws_settled, n_x, n_y, n_a, n_b, listed_x, listed_y, listed_a, listed_b,
     dropped, n_samples, contexts_min, std, alternative, statistic, interval, resample_attributes, n_resamples,
-    n_shuffles, n_permutations, variance, tau2_method, draws, pool, match, window, pieces, band, seed
+    n_shuffles, n_permutations, equivalence_margin,
+    variance, tau2_method, draws, pool, match, window, pieces, band, seed
 """
 FLOWERS, INSECTS = ["গোলাপ", "বেলি", "জবা"], ["মশা", "মাছি", "পিঁপড়া"]
 PLEASANT, UNPLEASANT = ["শান্তি", "স্বর্গ", "ভালোবাসা", "স্বর্গ"], ["ঘৃণা", "হত্যা", "হত্যা"]
@@ -321,6 +323,7 @@ def test_settings_are_checked(changed: dict, message: str) -> None:
     ("changed", "message"),
     [
         ({"n_permutations": True}, "associations.n_permutations: True"),
+        ({"equivalence_margin": 0}, "associations.equivalence_margin: 0. Write a distance from 0"),
         ({"n_resamples": -1}, "associations.n_resamples: -1. Write a whole number of at least 0"),
         ({"n_shuffles": 1.5}, "associations.n_shuffles: 1.5"),
         ({"std": "union"}, "associations.std: 'union' .* Write union_ddof1 or union_ddof0 or pooled"),
