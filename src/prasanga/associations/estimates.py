@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import contextlib
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -15,6 +16,7 @@ from prasanga.associations.intervals import INTERVALS, Resampling, draw_resampli
 from prasanga.associations.permutation import ALTERNATIVES, STATISTICS, PermutationTest, permutation_test_of_scores
 from prasanga.associations.power import smallest_effect
 from prasanga.associations.vectors import (
+    SCALES,
     FloatArray,
     Words,
     choice,
@@ -189,6 +191,16 @@ EFFECT_FIELDS = [
     ("interval_note", _TEXT),
     *((name, _NUMBER) for name in ("p_equivalence", "equivalent_within")),
 ]
+RAW_FIELDS = [
+    ("difference", _NUMBER),
+    *((f"{what}_{scale}", _NUMBER) for scale in SCALES for what in ("difference", "effect")),
+    *((name, _NUMBER) for name in ("difference_adjusted", "adjusted_low", "adjusted_high", "effect_adjusted")),
+    ("adjusted_note", _TEXT),
+]
+"""Columns of tables of vectors alone: the numerator of the effect, and both with other vectors or among other words.
+
+Those of `adjusted` need other tables, and are null until the tables of a study are gathered (`adjustment`).
+"""
 TEST_FIELDS = [
     ("p_stimuli", _NUMBER),
     ("p_stimuli_exact", _FLAG),
@@ -219,11 +231,14 @@ WORD_FIELDS = [
     ("association", _NUMBER),
     ("n_items", _COUNT),
     ("effect_without", _NUMBER),
+    ("n_pieces", _NUMBER),
+    ("occurrences", _COUNT),
 ]
 """Columns of the tables of words, after those that say which estimate it is.
 
 `association` is s(w, A, B) of a target; of an attribute, its mean cosine with X minus that with Y. `effect_without` is
-the effect size when this word is left out, null where there is none. In CEAT those of targets rest on all draws, those
+the effect size when this word is left out, null where there is none. `n_pieces` and `occurrences` are null until the
+tables of a study are gathered. In CEAT those of targets rest on all draws, those
 of attributes on the draws that intervals rest on.
 """
 
@@ -444,6 +459,42 @@ def interval_of(
         "p_equivalence": found.p_equivalence,
         "equivalent_within": found.equivalent_within,
     }
+
+
+def raw_columns(
+    cosines: Cosines,
+    scaled: Mapping[str, Callable[[], Cosines]],
+    settings: TestSettings,
+    *,
+    effect: float,
+    scores: FloatArray | None = None,
+) -> dict[str, Any]:
+    """Return the columns `RAW_FIELDS` but those of `adjusted`: the difference of the sets' mean associations, as it is.
+
+    Args:
+        cosines: of the items.
+        scaled: by each of `SCALES`, what makes the cosines of the same items by vectors so scaled.
+        settings: how effects are computed.
+        effect: the one that is reported, which may rest on more draws than `cosines`; what the other vectors give is
+            put around it.
+        scores: (n_targets,) associations of the target words, of these draws.
+    """
+    observed = cosines.effect(settings.std), difference_of(cosines)
+    x, y = in_sets(cosines.word_scores() if scores is None else scores, cosines.n_x)
+    difference = float(x.mean() - y.mean())
+    columns: dict[str, Any] = {"difference": difference}
+    for scale, make in scaled.items():
+        with contextlib.suppress(InputError):  # a vector without a direction, or words without a spread, have no number
+            other = make()
+            columns[f"effect_{scale}"] = other.effect(settings.std) - observed[0] + effect
+            columns[f"difference_{scale}"] = difference_of(other) - observed[1] + difference
+    return columns
+
+
+def difference_of(cosines: Cosines) -> float:
+    """Return the mean association of the words of X minus that of Y: the numerator of the effect size."""
+    x, y = in_sets(cosines.word_scores(), cosines.n_x)
+    return float(x.mean() - y.mean())
 
 
 def word_rows(

@@ -104,10 +104,8 @@ def equivalence(counts: Counts, margin: float) -> tuple[float | None, float | No
     untied = counts.stereotypical + counts.other
     if not untied:
         return None, None
-    above, below = (
-        stats.binomtest(counts.stereotypical, untied, 0.5 + sign * margin / 100, alternative=side).pvalue
-        for sign, side in ((-1, "greater"), (1, "less"))
-    )
+    above = stats.binomtest(counts.stereotypical, untied, 0.5 - margin / 100, alternative="greater").pvalue
+    below = stats.binomtest(counts.stereotypical, untied, 0.5 + margin / 100, alternative="less").pvalue
     ends = stats.binomtest(counts.stereotypical, untied).proportion_ci(1 - 2 * EQUIVALENT, method="exact")
     return float(max(above, below)), 100 * max(abs(float(end) - 0.5) for end in ends)
 

@@ -23,6 +23,7 @@ from prasanga.associations.estimates import (
     Category,
     TestSettings,
     describe_category,
+    difference_of,
     interval_of,
     measure_cosines,
     not_computed,
@@ -208,6 +209,7 @@ def category_numbers(
                 "shuffled_high": shuffled.high,
                 "p_shuffled": shuffled.p_value,
             }
+    columns["difference"] = difference_of(cosines) * scale
     columns["interval_note"] = _in_roles(columns["interval_note"], category)
     of_a = terms.words < terms.n_a
     columns["p_sentences"] = permutation_test_of_scores(
@@ -291,6 +293,7 @@ ESTIMATES_SCHEMA = pa.schema(
         *CATEGORY_FIELDS,
         ("model", _TEXT),
         *EFFECT_FIELDS,
+        ("difference", _NUMBER),
         *TEST_FIELDS,
         *WORDS_FIELDS,
         *((f"n_sentences_{side}", _COUNT) for side in "ab"),

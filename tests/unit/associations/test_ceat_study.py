@@ -26,7 +26,9 @@ from prasanga.base.errors import InputError
 
 COLUMNS = """
     category, category_title, target_x, target_y, attribute_a, attribute_b, model, segment_length, sample_mode,
-    effect_size, ci_low, ci_high, interval_note, p_equivalence, equivalent_within, standard_error,
+    effect_size, ci_low, ci_high, interval_note, p_equivalence, equivalent_within, difference,
+    difference_centered, effect_centered, difference_standardized, effect_standardized, difference_adjusted,
+    adjusted_low, adjusted_high, effect_adjusted, adjusted_note, standard_error,
     draws_low, draws_high, p_draws, log_p_draws, tau2, q,
     i2, p_stimuli, p_stimuli_exact, n_partitions, p_stimuli_low, p_stimuli_high, p_attributes, p_attributes_exact,
     n_attribute_partitions, p_association, p_association_holm, p_association_bh, n_tests,
@@ -173,8 +175,10 @@ def test_fixed_draws_keep_to_the_contexts_that_all_models_have() -> None:
     fewer = {word: (ids[1:], array[1:]) for word, (ids, array) in given.items()}
     assert all(lost[word] not in common[word] for word in given)
     full, reduced = (row("fixed", vectors=v, common=common) for v in (given, fewer))
-    # whatever else a model has, nothing but the common contexts is drawn; the test of words takes all
-    assert {name for name in full if full[name] != reduced[name]} <= OF_TESTS
+    # whatever else a model has, nothing but the common contexts is drawn; the test of words takes all, and so do the
+    # mean and the spread by which vectors are scaled
+    scaled = {f"{what}_{scale}" for what in ("difference", "effect") for scale in ("centered", "standardized")}
+    assert {name for name in full if full[name] != reduced[name]} <= OF_TESTS | scaled
     assert {name: full[name] for name in OF_TESTS} == {name: row("random")[name] for name in OF_TESTS}
     assert full["contexts_min"] == 11
     assert full["effect_size"] != row("fixed")["effect_size"]

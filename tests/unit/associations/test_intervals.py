@@ -250,6 +250,7 @@ def test_two_one_sided_tests_against_intervals_of_every_level(method: str, std: 
             least, most = (middle, most) if inside(middle, margin) else (least, middle)
         expected = (1 - least) / 2
         assert found.p_equivalence is not None
+        assert found.equivalent_within is not None
         if inside(1e-9, margin):
             assert found.p_equivalence == pytest.approx(max(expected, 1 / 501), abs=1e-3)
         else:  # the middle is farther from 0 than the margin

@@ -31,7 +31,7 @@ CONFIG: dict[str, Any] = {
 def test_a_study_has_the_figures_of_its_results() -> None:
     drawings = drawings_of(Measured(CONFIG, ["bert", "gpt 2"]), PATHS)
     assert list(drawings) == [
-        *("effect_by_length", "sample_modes", "words_C1", "words_a_b", "settling", "convergence"),
+        *("effect_by_length", "sample_modes", "scales", "words_C1", "words_a_b", "settling", "convergence"),
         *("score_differences", "score_differences_by_type", "structures", "hexbins_bert", "hexbins_gpt_2", "published"),
     ]
     assert [name for name, drawing in drawings.items() if not drawing.figure.on_page] == ["words_C1", "words_a_b"]
@@ -39,7 +39,7 @@ def test_a_study_has_the_figures_of_its_results() -> None:
     assert drawings["settling"].options == {"band": 0.1}
     assert drawings["settling"].tables == {name: PATHS[name] for name in ("ceat", "differences", "settling")}
     one_mode = {**CONFIG, "associations": {"band": 0.1, "sample_modes": ["random"]}}
-    assert list(drawings_of(Measured(one_mode), {"ceat": "a", "traits": "b"})) == ["effect_by_length"]
+    assert list(drawings_of(Measured(one_mode), {"ceat": "a", "traits": "b"})) == ["effect_by_length", "scales"]
     assert drawings_of(Measured(CONFIG), {}) == {}
 
 

@@ -116,6 +116,14 @@ FIGURES = (
         " lies off the line is what drawing alone can do.",
         _both_modes,
     ),
+    Figure(
+        "scales",
+        "effects of raw, centered and standardized vectors",
+        "rows.plot_scales",
+        ("ceat",),
+        "Effect size of CEAT at the longest segment length by vectors as they are, less the mean of all the study's"
+        " contexts, and with each dimension standardized over them (Timkey and van Schijndel 2021), one panel a model.",
+    ),
     WORDS,
     Figure(
         "settling",
