@@ -264,6 +264,11 @@ class Files:
         """Return the tables of estimates by method, as the papers' tables and the comparison call them."""
         return {method: self.results[method.removesuffix("_bias")] for method in methods_of(self.shown())}
 
+    def methods_compared(self) -> dict[str, str]:
+        """Return the tables of estimates by method, where there are several to compare; else none."""
+        found = {name: self.results[name] for name in names_of(FAMILY) if name in self.results}
+        return found if len(found) > 1 else {}
+
     def compared(self) -> dict[str, list[str]]:
         """Return the tables that stand beside those of a paper, by method."""
         pairs = {"pairs": [self.results["bias_percentages"]]} if self.has_percentages else {}

@@ -59,6 +59,7 @@ def page_sections(*, config: Mapping[str, Any], results: Results, made_from: Map
         words.single_words(results),
         ceat.settling_of(config, results),
         *estimates.other_methods(results),
+        robustness.methods_agree(results),
         robustness.raw_numbers(results),
         likelihoods.structures(results),
         likelihoods.pairs(config, results),

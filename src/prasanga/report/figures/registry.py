@@ -176,6 +176,14 @@ FIGURES = (
         lambda measured: [{"model": name} for name in measured.models_of_traits],
     ),
     Figure(
+        "methods",
+        "effects by method, side by side",
+        "rows.plot_methods",
+        ("methods",),
+        "Effect size of each category by every method that the study measured, one panel a method, with 95 % intervals"
+        " over words. CEAT at the longest segment length. The report of the page says how far methods agree.",
+    ),
+    Figure(
         "published",
         "this study beside a paper's numbers",
         "agreement.plot_published",

@@ -1,7 +1,8 @@
 """Figures with a row a category: effects beside each other that were measured in different ways.
 
 `plot_scales` shows whether an effect is one of the vectors as they are, or also of vectors whose mean is removed or
-whose dimensions are standardized (Timkey and van Schijndel 2021).
+whose dimensions are standardized (Timkey and van Schijndel 2021). `plot_methods` has all methods side by
+side.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from prasanga.base.parquet import remade_by, require_columns
+from prasanga.report.agreement import SIDE_BY_SIDE_SCHEMA
 from prasanga.report.figures.canvas import (
     SIZES,
     WIDTHS,
@@ -31,8 +33,8 @@ from prasanga.report.figures.canvas import (
     only_a_note,
     panel_width,
 )
-from prasanga.report.figures.palette import LINE, MUTED
-from prasanga.report.grid import grid_of, is_number
+from prasanga.report.figures.palette import LINE, MUTED, PAPER
+from prasanga.report.grid import METHODS, grid_of, is_number, natural_order
 
 SCALES = {
     "effect_size": "vectors as they are",
@@ -46,14 +48,18 @@ _ROW = 1.9
 """Height of a row, in sizes of the letters."""
 
 
+_BARS = "Bars: 95 % interval over words, where every set has at least eight. Open markers: few words."
+
+
 class Point(NamedTuple):
-    """An effect in a row, with its interval where there is one."""
+    """An effect in a row, with its interval where there is one; open where it rests on few words."""
 
     category: str
     series: str
     effect: float
     low: float | None = None
     high: float | None = None
+    is_open: bool = False
 
 
 def plot_scales(ceat: pl.DataFrame, *, width: Width = "page") -> Figure:
@@ -84,6 +90,29 @@ def plot_scales(ceat: pl.DataFrame, *, width: Width = "page") -> Figure:
     )
     categories = [category.name for category in grid.categories]
     return _plot_rows(panels, categories, list(SCALES.values()), "effect size", note, width)
+
+
+def plot_methods(methods: pl.DataFrame, *, width: Width = "page") -> Figure:
+    """Plot the effect of each category by each method, with its interval; one panel a method, a series a model.
+
+    Args:
+        methods: estimates from `prasanga.report.agreement.side_by_side`, also as read from CSV.
+        width: "column" (3.3 in) or "page" (6.8 in).
+
+    Raises:
+        InputError: a column is missing, or another width.
+    """
+    check_width(width)
+    require_columns("methods", methods, tuple(SIDE_BY_SIDE_SCHEMA), remade_by("report"))
+    panels: dict[str, list[Point]] = {}
+    for row in methods.iter_rows(named=True):
+        ends = row["ci_low"], row["ci_high"]
+        point = Point(str(row["category"]), str(row["model"]), row["effect_size"], *ends, bool(row["few_words"]))
+        panels.setdefault(METHODS[row["method"]], []).append(point)
+    points = [point for of_method in panels.values() for point in of_method]
+    categories = sorted({point.category for point in points}, key=natural_order)
+    series = list(dict.fromkeys(point.series for point in points))
+    return _plot_rows(panels, categories, series, "effect size", _BARS, width)
 
 
 def _plot_rows(
@@ -125,9 +154,9 @@ def _plot_rows(
             panel.axvline(0, color=MUTED, linewidth=0.8, zorder=1)
             for row in range(1, len(shown)):
                 panel.axhline(row - 0.5, color=LINE, linewidth=0.4, zorder=0.5)
+            drawn = [name for name in series if any(point.series == name for point in points)]
             for point in points:
-                number = series.index(point.series)
-                y = shown.index(point.category) + ((number + 0.5) / len(series) - 0.5) * 0.8
+                y = shown.index(point.category) + ((drawn.index(point.series) + 0.5) / len(drawn) - 0.5) * 0.8
                 _draw_point(panel, point, y, styles[point.series])
             add_head(panel, head, sizes)
         first = frame.panels[0]
@@ -139,6 +168,6 @@ def _plot_rows(
 
 
 def _draw_point(panel: Any, point: Point, y: float, style: Mapping[str, Any]) -> None:
-    panel.plot([point.effect], [y], **style)
+    panel.plot([point.effect], [y], **{**style, **({"markerfacecolor": PAPER} if point.is_open else {})})
     if is_number(point.low) and is_number(point.high):
         panel.hlines(y, point.low, point.high, color=style["color"], alpha=0.35, linewidth=style["markersize"] * 0.4)

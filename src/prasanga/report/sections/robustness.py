@@ -7,10 +7,11 @@ from typing import Any
 
 import polars as pl
 
+from prasanga.report.agreement import agreement, side_by_side
 from prasanga.report.grid import METHODS, Estimate, grid_of, is_number, natural_order
 from prasanga.report.section import Section, count, figure_of, prose
-from prasanga.report.sections.estimates import interval_of, order_of
-from prasanga.report.sheet import MINUS, Cell, Row, Sheet, numbers, signed
+from prasanga.report.sections.estimates import interval_of, is_marked, order_of
+from prasanga.report.sheet import MARK, MINUS, MISSING, Cell, Row, Sheet, numbers, plain, signed
 from prasanga.report.study import Results
 
 _RAW = ("difference", "difference_centered", "difference_standardized")
@@ -42,6 +43,99 @@ def raw_numbers(results: Results) -> Section | None:
         findings=list(_findings_of_scales(rows)),
         figures=figures,
         parts=[Section(title, sheets=[sheet], folded=True)],
+    )
+
+
+def methods_agree(results: Results) -> Section | None:
+    """Return the section with all methods side by side, and Kendall's tau of every two."""
+    tables = {"ceat": results.ceat} if results.ceat is not None else {}
+    estimates = side_by_side({**tables, **dict(results.methods)})
+    if estimates["method"].n_unique() < 2:
+        return None
+    found = agreement(estimates)
+    sheet = Sheet(
+        ("Methods",),
+        numbers("Kendall's tau", "95 % interval", "of the twins", "same sign", "points", "categories", "models"),
+        tuple(_tau_line(row) for row in found.iter_rows(named=True)),
+        "Agreement of every two methods",
+    )
+    return Section(
+        "Agreement of methods",
+        "agreement",
+        "Agreement of methods",
+        text=[prose("agreement")],
+        findings=list(_findings_of_agreement(found)),
+        sheets=[sheet],
+        figures=figure_of(results, "methods", label=prose("methods_label"), caption=prose("methods_caption")),
+        parts=[Section("Each category by every method", sheets=[_by_method(estimates)], folded=True)],
+    )
+
+
+def _tau_line(row: Estimate) -> Row:
+    cells = (
+        Cell(signed(row["tau"], 2, minus=MINUS), order=order_of(row["tau"])),
+        Cell(_ends(row), order=order_of(row["tau_low"])),
+        Cell(signed(row["twin_tau"], 2, minus=MINUS), order=order_of(row["twin_tau"])),
+        Cell(MISSING if row["same_sign"] is None else f"{100 * row['same_sign']:.0f} %"),
+        *(Cell(plain(row[name])) for name in ("n_points", "n_categories", "n_models")),
+    )
+    return Row((_both(row),), cells)
+
+
+def _both(row: Estimate) -> str:
+    return f"{METHODS[row['method_1']]} and {METHODS[row['method_2']]}"
+
+
+def _ends(row: Estimate) -> str:
+    if row["tau_low"] is None:
+        return MISSING
+    return f"{signed(row['tau_low'], 2, minus=MINUS)} to {signed(row['tau_high'], 2, minus=MINUS)}"
+
+
+def _findings_of_agreement(found: pl.DataFrame) -> Iterator[str]:
+    """Yield one sentence a pair of methods, whether it agrees by more than chance and by more than its twins."""
+    for row in found.iter_rows(named=True):
+        if row["tau"] is None:
+            continue
+        if row["tau_low"] is None:
+            known = "too few categories for an interval"
+        else:
+            sure = "which leaves out zero" if row["tau_low"] > 0 or row["tau_high"] < 0 else "which holds zero"
+            known = f"95 % interval {_ends(row)}, {sure}"
+        twins = ""
+        if row["twin_tau"] is not None:
+            more = "no more than" if row["tau"] <= row["twin_tau"] else "more than"
+            twins = f"; {more} twins with random weights, {signed(row['twin_tau'], 2, minus=MINUS)}"
+        yield (
+            f"{_both(row)}: Kendall's tau {signed(row['tau'], 2, minus=MINUS)} over {count(row['n_points'], 'point')}"
+            f" ({known}{twins})."
+        )
+
+
+def _by_method(estimates: pl.DataFrame) -> Sheet:
+    """Return the estimates, a row a category and model, a column a method."""
+    methods = estimates["method"].unique(maintain_order=True).to_list()
+    rows = {(row["category"], row["model"], row["method"]): row for row in estimates.iter_rows(named=True)}
+    lines = []
+    for category, model in sorted({key[:2] for key in rows}, key=lambda key: (natural_order(key[0]), key[1])):
+        cells = []
+        for method in methods:
+            row = rows.get((category, model, method))
+            effect = row["effect_size"] if row else None
+            text = signed(effect, 2, minus=MINUS)
+            if row and is_number(row["ci_low"]):
+                text += f" ({interval_of(row, 'ci_low', 'ci_high')})"
+            marked = row is not None and is_marked(row)
+            words = row["few_words"] if row else ""
+            cells.append(Cell(text, MARK if marked else "", bold=marked, order=order_of(effect), words=words))
+        lines.append(Row((category,), (Cell(model), *cells)))
+    return Sheet(
+        ("Category",),
+        numbers("Model", *(METHODS[method] for method in methods)),
+        tuple(lines),
+        "Effect size by every method, with its 95 % interval over words",
+        "explorable by_method",
+        {"Category": "list", "Model": "list"},
     )
 
 
