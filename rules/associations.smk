@@ -110,5 +110,6 @@ rule gather_estimates:
         stage="unfinished" if FROM_RESULTS else "associations|likelihoods",
     params:
         twin_of=lambda wildcards: FILES.models_of_twins(wildcards.method),
+        tokenizers=lambda wildcards: FILES.tokenizers(wildcards.method),
     script:
         "../workflow/scripts/gather_estimates.py"

@@ -40,6 +40,25 @@ if PAIR_TABLES:
             "../workflow/scripts/write_pair_table.py"
 
 
+AGREED = []
+
+if FILES.methods_compared():
+    AGREED = ["results/report/tables/methods.csv", "results/report/tables/agreement.csv"]
+
+    rule compare_methods:
+        """The estimates of all methods side by side, and how far every two agree about the order of categories."""
+        input:
+            **FILES.methods_compared(),
+        output:
+            tables_in_report(AGREED),
+        log:
+            "logs/report/methods.log",
+        benchmark:
+            "benchmarks/report/methods.tsv"
+        script:
+            "../workflow/scripts/compare_methods.py"
+
+
 if config["comparison"]["paper"] != "none":
     COMPARED = multiext("results/report/comparison", ".csv", ".md")
     # a name that the study or the paper does not have is told before any job, and that no name fits

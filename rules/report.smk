@@ -5,7 +5,7 @@ A rule is there if the results that it draws are made by the run, or are there a
 
 from prasanga.report.figures.registry import Measured, drawings_of, figure_files
 
-TABLES, PARTS = [*LAYOUTS, *PAIR_TABLES], FILES.results.keys()
+TABLES, PARTS = [*LAYOUTS, *PAIR_TABLES, *AGREED], FILES.results.keys()
 
 # The figures of the study by the name of their files, each with what it is drawn from.
 DRAWINGS = drawings_of(
@@ -14,6 +14,7 @@ DRAWINGS = drawings_of(
         **FILES.results,
         **{"categories": path for path in FILES.of_words().get("categories", [])},
         **{"comparison": path for path in COMPARED[:1]},
+        **{"methods": path for path in AGREED[:1]},
     },
 )
 FIGURES = [name for name, drawing in DRAWINGS.items() if drawing.figure.on_page]

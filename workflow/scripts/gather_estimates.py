@@ -6,6 +6,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.csv
 
+from prasanga.associations.adjustment import adjust
 from prasanga.associations.corrections import gather
 from prasanga.base.documents import guarded
 from prasanga.base.logs import log_to
@@ -23,8 +24,15 @@ for path, model in zip(snakemake.input.twins, snakemake.params.twin_of, strict=T
     twins.setdefault(model, []).append(plain[path])
 of_study = [[plain[path] for path in paths] for paths in (snakemake.input.estimates, snakemake.input.others)]
 table = gather(of_study[0], twins, of_study[1])
+words = pa.concat_tables(plain[path] for path in snakemake.input.words)
+table, words = adjust(
+    table,
+    words,
+    [plain[path] for path in snakemake.input.coverage],
+    {model: plain[path] for model, path in snakemake.params.tokenizers.items()},
+)
 made_from = describe("associations", script=__file__, inputs=snakemake.input)
 write_table(snakemake.output.parquet, table, made_from)
-write_table(snakemake.output.words, pa.concat_tables(plain[path] for path in snakemake.input.words), made_from)
+write_table(snakemake.output.words, words, made_from)
 with replacing(snakemake.output.csv) as temporary:
     pyarrow.csv.write_csv(guarded(pl.DataFrame(table)).to_arrow(), temporary)

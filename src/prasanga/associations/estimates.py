@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import contextlib
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -11,15 +12,17 @@ import pyarrow as pa
 
 from prasanga.associations.cosines import Cosines, contributions, contributions_of_means, leave_one_out
 from prasanga.associations.effects import COSINE_NOISE, STD_CONVENTIONS, ConstantScoresError
-from prasanga.associations.intervals import INTERVALS, draw_resampling, interval, replicate_effects
+from prasanga.associations.intervals import INTERVALS, Resampling, draw_resampling, interval, replicate_effects
 from prasanga.associations.permutation import ALTERNATIVES, STATISTICS, PermutationTest, permutation_test_of_scores
 from prasanga.associations.power import smallest_effect
 from prasanga.associations.vectors import (
+    SCALES,
     FloatArray,
     Words,
     choice,
     generator_from,
     in_sets,
+    number,
     require_choices,
     require_counts,
     require_flag,
@@ -186,7 +189,18 @@ CATEGORY_FIELDS = [
 EFFECT_FIELDS = [
     *((name, _NUMBER) for name in ("effect_size", "ci_low", "ci_high")),
     ("interval_note", _TEXT),
+    *((name, _NUMBER) for name in ("p_equivalence", "equivalent_within")),
 ]
+RAW_FIELDS = [
+    ("difference", _NUMBER),
+    *((f"{what}_{scale}", _NUMBER) for scale in SCALES for what in ("difference", "effect")),
+    *((name, _NUMBER) for name in ("difference_adjusted", "adjusted_low", "adjusted_high", "effect_adjusted")),
+    ("adjusted_note", _TEXT),
+]
+"""Columns of tables of vectors alone: the numerator of the effect, and both with other vectors or among other words.
+
+Those of `adjusted` need other tables, and are null until the tables of a study are gathered (`adjustment`).
+"""
 TEST_FIELDS = [
     ("p_stimuli", _NUMBER),
     ("p_stimuli_exact", _FLAG),
@@ -210,6 +224,7 @@ CONVENTION_FIELDS = [
     *((name, _TEXT) for name in ("std", "alternative", "statistic", "interval")),
     ("resample_attributes", _FLAG),
     *((name, _COUNT) for name in ("n_resamples", "n_shuffles", "n_permutations")),
+    ("equivalence_margin", _NUMBER),
 ]
 """Columns that the three tables of estimates share, in their order; each table adds its own between these."""
 
@@ -218,11 +233,14 @@ WORD_FIELDS = [
     ("association", _NUMBER),
     ("n_items", _COUNT),
     ("effect_without", _NUMBER),
+    ("n_pieces", _NUMBER),
+    ("occurrences", _COUNT),
 ]
 """Columns of the tables of words, after those that say which estimate it is.
 
 `association` is s(w, A, B) of a target; of an attribute, its mean cosine with X minus that with Y. `effect_without` is
-the effect size when this word is left out, null where there is none. In CEAT those of targets rest on all draws, those
+the effect size when this word is left out, null where there is none. `n_pieces` and `occurrences` are null until the
+tables of a study are gathered. In CEAT those of targets rest on all draws, those
 of attributes on the draws that intervals rest on.
 """
 
@@ -241,6 +259,7 @@ class TestSettings:
     n_resamples: int = 2000
     resample_attributes: bool = True
     n_shuffles: int = 1000
+    equivalence_margin: float = 0.2
 
     def __post_init__(self) -> None:
         """Refuse what is not allowed."""
@@ -261,6 +280,9 @@ class TestSettings:
                 " interval are quantiles of the resamples, and those of a single one are the same."
             )
         require_flag("associations.resample_attributes", self.resample_attributes)
+        allowed = "a distance from 0 that counts as none, such as 0.2"
+        if not number("associations.equivalence_margin", self.equivalence_margin, allowed) > 0:
+            raise InputError(f"associations.equivalence_margin: {self.equivalence_margin}. Write {allowed}.")
 
     def conventions(self) -> dict[str, Any]:
         """Return the columns `CONVENTION_FIELDS`."""
@@ -375,7 +397,7 @@ def measure_cosines(
     scores = cosines.word_scores() if scores is None else scores
     tests = tests or test_words(cosines, settings, category=category, seed=seed, names=names)
     replicates: FloatArray = np.empty(0)
-    low = high = note = None
+    interval_columns: dict[str, Any]
     if settings.n_resamples:
         resampling = draw_resampling(
             words,
@@ -386,10 +408,9 @@ def measure_cosines(
             resample_attributes=settings.resample_attributes,
         )
         replicates = replicate_effects(cosines, resampling, settings.std)
-        found = interval(cosines, resampling, replicates, method=settings.interval, std=settings.std, center=reported)
-        low, high, note = found.low, found.high, found.note
+        interval_columns = interval_of(cosines, resampling, replicates, settings, reported)
     else:
-        note = "no interval was asked for (associations.n_resamples is 0)"
+        interval_columns = {"interval_note": "no interval was asked for (associations.n_resamples is 0)"}
     # around the reported effect, as the interval
     without = leave_one_out(cosines, settings.std) - observed + reported
     if without_targets is not None:
@@ -403,9 +424,8 @@ def measure_cosines(
         shuffled_low, shuffled_high, p_shuffled = shuffled.low, shuffled.high, shuffled.p_value
     columns = {
         "effect_size": reported,
-        "ci_low": low,
-        "ci_high": high,
-        "interval_note": note or None,
+        **dict.fromkeys(("ci_low", "ci_high", "p_equivalence", "equivalent_within")),
+        **interval_columns,
         **tests.columns(),
         "shuffled_low": shuffled_low,
         "shuffled_high": shuffled_high,
@@ -415,6 +435,68 @@ def measure_cosines(
         "smallest_effect": smallest_effect(cosines, scores, std=settings.std, alternative=settings.alternative),
     }
     return CategoryEstimate(columns, replicates, without)
+
+
+def interval_of(
+    cosines: Cosines,
+    resampling: Resampling,
+    replicates: FloatArray,
+    settings: TestSettings,
+    center: float | None = None,
+) -> dict[str, Any]:
+    """Return the columns of `EFFECT_FIELDS` but the effect: its interval, and whether that lies about 0."""
+    found = interval(
+        cosines,
+        resampling,
+        replicates,
+        method=settings.interval,
+        std=settings.std,
+        center=center,
+        margin=settings.equivalence_margin,
+    )
+    return {
+        "ci_low": found.low,
+        "ci_high": found.high,
+        "interval_note": found.note or None,
+        "p_equivalence": found.p_equivalence,
+        "equivalent_within": found.equivalent_within,
+    }
+
+
+def raw_columns(
+    cosines: Cosines,
+    scaled: Mapping[str, Callable[[], Cosines]],
+    settings: TestSettings,
+    *,
+    effect: float,
+    scores: FloatArray | None = None,
+) -> dict[str, Any]:
+    """Return the columns `RAW_FIELDS` but those of `adjusted`: the difference of the sets' mean associations, as it is.
+
+    Args:
+        cosines: of the items.
+        scaled: by each of `SCALES`, what makes the cosines of the same items by vectors so scaled.
+        settings: how effects are computed.
+        effect: the one that is reported, which may rest on more draws than `cosines`; what the other vectors give is
+            put around it.
+        scores: (n_targets,) associations of the target words, of these draws.
+    """
+    observed = cosines.effect(settings.std), difference_of(cosines)
+    x, y = in_sets(cosines.word_scores() if scores is None else scores, cosines.n_x)
+    difference = float(x.mean() - y.mean())
+    columns: dict[str, Any] = {"difference": difference}
+    for scale, make in scaled.items():
+        with contextlib.suppress(InputError):  # a vector without a direction, or words without a spread, have no number
+            other = make()
+            columns[f"effect_{scale}"] = other.effect(settings.std) - observed[0] + effect
+            columns[f"difference_{scale}"] = difference_of(other) - observed[1] + difference
+    return columns
+
+
+def difference_of(cosines: Cosines) -> float:
+    """Return the mean association of the words of X minus that of Y: the numerator of the effect size."""
+    x, y = in_sets(cosines.word_scores(), cosines.n_x)
+    return float(x.mean() - y.mean())
 
 
 def word_rows(

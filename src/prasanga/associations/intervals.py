@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -117,6 +117,9 @@ INTERVALS = ("bca", "studentized")
 
 # The convention by which leaving out a word does not change the denominator's n - 1 as well.
 _PLAIN = {"union_ddof1": "union_ddof0", "union_ddof0": "union_ddof0", "pooled": "pooled"}
+EQUIVALENT = 0.05
+"""Below this p an effect counts as within the margin."""
+
 # Share of resamples without an effect that goes without mention.
 _UNDEFINED = 0.01
 
@@ -130,12 +133,16 @@ class Interval:
         high: upper end; None if there is no interval.
         method: `bca`, `studentized`, or `bc` (of a difference).
         note: why there is no interval, or what to know about it; empty if there is nothing to say.
+        p_equivalence: of the hypothesis that the effect is `margin` from 0 or farther; None without one of both.
+        equivalent_within: the smallest margin at which that p is .05 or less; None without an interval.
     """
 
     low: float | None
     high: float | None
     method: str
     note: str = ""
+    p_equivalence: float | None = None
+    equivalent_within: float | None = None
 
 
 def interval(
@@ -147,8 +154,13 @@ def interval(
     level: float = 0.95,
     std: str = "union_ddof1",
     center: float | None = None,
+    margin: float | None = None,
 ) -> Interval:
-    """Return the interval of the effect size of `cosines`, from its effects in resamples.
+    """Return the interval of the effect size of `cosines`, from its effects in resamples, and whether it is near 0.
+
+    Two one-sided tests ask whether the effect is above -`margin`, and below `margin`; p is the larger of theirs
+    (Schuirmann 1987). Each is the level at which a one-sided interval of the same making ends there, so that p is below
+    .05 where the 90 % interval lies within the margin; it is 1 / (R + 1) at least, R the replicates.
 
     Args:
         cosines: of the items.
@@ -158,6 +170,7 @@ def interval(
         level: probability that the interval is to hold the population's effect.
         std: convention of the effect's denominator, that of the replicates.
         center: the effect that is reported, where it rests on more draws than `cosines`: the interval moves with it.
+        margin: distance from 0 that counts as none, greater than 0; None asks for no such test.
 
     Returns:
         Without ends, but with a note, if a resampled set has fewer than `FEWEST_WORDS` words.
@@ -180,18 +193,27 @@ def interval(
     if not known.any():
         return Interval(None, None, method, note)
     scale = _to_population(cosines, std)
+    made: _Percentiles | _Pivots
     if method == "bca":
-        tails = _tails(level, n=min(sizes), freedom=cosines.n_x + cosines.n_y - 2)
         acceleration = _acceleration(leave_one_out(cosines, _PLAIN[std]), sizes)
-        low, high = scale * _bca(replicates[known], effect, acceleration, tails)
+        freedom = cosines.n_x + cosines.n_y - 2
+        made = _Percentiles(replicates[known], effect, acceleration, scale, min(sizes), freedom)
     else:
-        low, high = _studentized(cosines, resampling, effect, scale, level, std)
+        made = _Pivots.of(cosines, resampling, effect, scale, std)
+    low, high = made.ends(level)
     if not np.isfinite([low, high]).all():
         return Interval(None, None, method, "no interval: in no resample does a standard error exist")
     shift = 0.0 if center is None else center - effect
     bound = _largest(cosines, std)
     ends = np.clip([low + shift, high + shift], -bound, bound)
-    return Interval(float(ends[0]), float(ends[1]), method, note)
+    found = Interval(float(ends[0]), float(ends[1]), method, note)
+    if margin is None:
+        return found
+    if not 0 < number("margin", margin, "a number greater than 0, such as 0.2") < np.inf:
+        raise InputError(f"margin: {margin}. Write a number greater than 0, such as 0.2.")
+    p_value = max(made.level_at(-margin - shift), 1 - made.level_at(margin - shift), 1 / (known.sum() + 1))
+    within = np.abs(np.clip(np.asarray(made.ends(1 - 2 * EQUIVALENT)) + shift, -bound, bound)).max()
+    return replace(found, p_equivalence=float(p_value), equivalent_within=float(within))
 
 
 def difference_interval(
@@ -311,13 +333,23 @@ def _acceleration(without: FloatArray, sizes: Sequence[int]) -> float:
     return third / (6 * second**1.5) if second > 0 else 0.0
 
 
-def _bca(replicates: FloatArray, effect: float, acceleration: float, tails: FloatArray) -> FloatArray:
-    """Return the two ends. Replicates equal to the effect count half; half a replicate at least lies on either side."""
-    from scipy.special import ndtr, ndtri  # here, because it takes longer to import than the rest of the package
+def _bias(replicates: FloatArray, effect: float) -> float:
+    """Return the bias on the normal scale.
+
+    Replicates equal to the effect count half; half a replicate at least lies on either side.
+    """
+    from scipy.special import ndtri  # here, because it takes longer to import than the rest of the package
 
     below = (np.count_nonzero(replicates < effect) + np.count_nonzero(replicates <= effect)) / 2
     n = replicates.size
-    bias = float(ndtri(np.clip(below, 0.5, n - 0.5) / n))
+    return float(ndtri(np.clip(below, 0.5, n - 0.5) / n))
+
+
+def _bca(replicates: FloatArray, effect: float, acceleration: float, tails: FloatArray) -> FloatArray:
+    """Return the two ends."""
+    from scipy.special import ndtr  # here, because it takes longer to import than the rest of the package
+
+    bias = _bias(replicates, effect)
     moved = bias + tails
     room = 1 - acceleration * moved
     # Past the pole of the correction the end is the last replicate.
@@ -325,25 +357,76 @@ def _bca(replicates: FloatArray, effect: float, acceleration: float, tails: Floa
     return np.asarray(np.quantile(replicates, ndtr(ends)))
 
 
-def _studentized(
-    cosines: Cosines, resampling: Resampling, effect: float, scale: float, level: float, std: str
-) -> tuple[float, float]:
-    """Return the two ends. `pooled`, which has no largest value, is taken on the scale arcsinh(effect / 2)."""
-    once = None if resampling.attribute_counts is None else np.ones((1, cosines.n_attributes))
-    error = scale * cosines.effects_and_errors(attribute_counts=once, std=std)[1][0]
-    replicates, errors = cosines.effects_and_errors(
-        resampling.target_counts, resampling.attribute_counts, resampling.draw_counts, std
-    )
-    with np.errstate(invalid="ignore", divide="ignore"):
-        if std == "pooled":
-            effect, replicates = 2 * np.arcsinh(scale * effect / 2), 2 * np.arcsinh(scale * replicates / 2)
-            error, errors = error / np.cosh(effect / 2), scale * errors / np.cosh(replicates / 2)
-        else:
-            effect, replicates, errors = scale * effect, scale * replicates, scale * errors
-        pivots = (replicates - effect) / errors
-    pivots = pivots[np.isfinite(pivots)]
-    smallest, largest = np.quantile(pivots, [(1 - level) / 2, (1 + level) / 2]) if pivots.size else (np.nan, np.nan)
-    low, high = effect - largest * error, effect - smallest * error
-    if std == "pooled":
-        low, high = 2 * np.sinh(low / 2), 2 * np.sinh(high / 2)
-    return float(low), float(high)
+@dataclass(frozen=True, eq=False)
+class _Percentiles:
+    """Interval `bca` of replicates, on the scale of the population."""
+
+    replicates: FloatArray
+    effect: float
+    acceleration: float
+    scale: float
+    n: int
+    freedom: int
+
+    def ends(self, level: float) -> tuple[float, float]:
+        """Return both ends."""
+        tails = _tails(level, self.n, self.freedom)
+        low, high = self.scale * _bca(self.replicates, self.effect, self.acceleration, tails)
+        return float(low), float(high)
+
+    def level_at(self, bound: float) -> float:
+        """Return the one-sided level at which an interval begins at `bound`: the same steps, the last one first."""
+        from scipy.special import ndtri, stdtr  # here, because it takes longer to import than the rest of the package
+
+        moved = float(ndtri(_share_below(self.replicates, bound / self.scale))) - _bias(self.replicates, self.effect)
+        room = 1 + self.acceleration * moved
+        if not (np.isfinite(moved) and room > 0):  # no level ends there: beyond the last replicate, or past the pole
+            return float(moved > 0)
+        tail = moved / room - _bias(self.replicates, self.effect)
+        return float(stdtr(self.freedom, tail / np.sqrt(self.n / (self.n - 1))))
+
+
+@dataclass(frozen=True, eq=False)
+class _Pivots:
+    """Interval `studentized`. `pooled`, which has no largest value, is taken on the scale arcsinh(effect / 2)."""
+
+    pivots: FloatArray
+    effect: float
+    error: float
+    curved: bool
+
+    @classmethod
+    def of(cls, cosines: Cosines, resampling: Resampling, effect: float, scale: float, std: str) -> _Pivots:
+        """Return those of resamples, with standard errors by the infinitesimal jackknife."""
+        once = None if resampling.attribute_counts is None else np.ones((1, cosines.n_attributes))
+        error = scale * cosines.effects_and_errors(attribute_counts=once, std=std)[1][0]
+        replicates, errors = cosines.effects_and_errors(
+            resampling.target_counts, resampling.attribute_counts, resampling.draw_counts, std
+        )
+        with np.errstate(invalid="ignore", divide="ignore"):
+            if std == "pooled":
+                effect, replicates = 2 * np.arcsinh(scale * effect / 2), 2 * np.arcsinh(scale * replicates / 2)
+                error, errors = error / np.cosh(effect / 2), scale * errors / np.cosh(replicates / 2)
+            else:
+                effect, replicates, errors = scale * effect, scale * replicates, scale * errors
+            pivots = (replicates - effect) / errors
+        return cls(pivots[np.isfinite(pivots)], float(effect), float(error), std == "pooled")
+
+    def ends(self, level: float) -> tuple[float, float]:
+        """Return both ends; NaN where there is no pivot."""
+        if not self.pivots.size:
+            return np.nan, np.nan
+        smallest, largest = np.quantile(self.pivots, [(1 - level) / 2, (1 + level) / 2])
+        low, high = self.effect - largest * self.error, self.effect - smallest * self.error
+        return (float(2 * np.sinh(low / 2)), float(2 * np.sinh(high / 2))) if self.curved else (float(low), float(high))
+
+    def level_at(self, bound: float) -> float:
+        """Return the one-sided level at which an interval begins at `bound`."""
+        place = float(2 * np.arcsinh(bound / 2)) if self.curved else bound
+        return 1 - _share_below(self.pivots, (self.effect - place) / self.error)
+
+
+def _share_below(numbers: FloatArray, bound: float) -> float:
+    """Return the probability whose quantile (linear, as numpy's) is `bound`; 0 or 1 beyond all numbers."""
+    ordered = np.sort(numbers)
+    return float(np.interp(bound, ordered, np.linspace(0, 1, ordered.size), left=0, right=1))

@@ -18,8 +18,9 @@ mean of the vectors of a word's sentences, as they are, so that a word is one it
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -32,6 +33,7 @@ from prasanga.associations.estimates import (
     CATEGORY_FIELDS,
     CONVENTION_FIELDS,
     EFFECT_FIELDS,
+    RAW_FIELDS,
     TEST_FIELDS,
     WORD_FIELDS,
     WORDS_FIELDS,
@@ -41,19 +43,23 @@ from prasanga.associations.estimates import (
     describe_category,
     measure_cosines,
     not_computed,
+    raw_columns,
     too_few,
     used_words,
     word_rows,
 )
 from prasanga.associations.permutation import PermutationTest, permutation_test_of_scores
 from prasanga.associations.vectors import (
+    SCALES,
     VECTORS,
     FloatArray,
+    Moments,
     Words,
     directed_vectors,
     embed_again,
     generator_from,
     in_sets,
+    moments_of,
     require_choices,
     require_one_dimension,
     require_other_words,
@@ -75,6 +81,7 @@ SEAT_SCHEMA = pa.schema(
         *CATEGORY_FIELDS,
         ("model", _TEXT),
         *EFFECT_FIELDS,
+        *RAW_FIELDS,
         *TEST_FIELDS,
         *WORDS_FIELDS,
         *((f"n_sentences_{side}", _COUNT) for side in _SIDES),
@@ -240,12 +247,13 @@ def measure_seat(
     }
     usable = {word: array for word, array in ordered.items() if len(array)}
     require_one_dimension({f"{model}, {word}": array.shape[1] for word, array in usable.items()})
+    moments = moments_of(usable.values())
     conventions = {"sentence_vector": sentence_vector, "unit": unit, "average": average}
     n_listed = {word: len(of_word) for word, of_word in listed.items()}
     estimates, words = [], []
     with progress(f"SEAT of {model}", len(parsed), "categories") as done:
         for category in done.over(parsed):
-            row, of_words = _measure(category, model, usable, n_listed, settings, conventions, seed)
+            row, of_words = _measure(category, model, usable, moments, n_listed, settings, conventions, seed)
             estimates.append(row)
             words += of_words
     return SeatTables(
@@ -292,6 +300,7 @@ def _measure(
     category: Category,
     model: str,
     vectors: Mapping[str, npt.NDArray[Any]],
+    moments: Moments,
     n_listed: Mapping[str, int],
     settings: TestSettings,
     conventions: Mapping[str, str],
@@ -306,7 +315,7 @@ def _measure(
         notes.append(reason)
     else:
         try:
-            numbers, words = _numbers(category, model, used, vectors, settings, conventions, seed)
+            numbers, words = _numbers(category, model, used, vectors, moments, settings, conventions, seed)
         except ConstantScoresError as error:
             notes.append(not_computed(error))
     key = {"category": category.name, "model": model}
@@ -344,6 +353,7 @@ def _numbers(
     model: str,
     used: Words,
     vectors: Mapping[str, npt.NDArray[Any]],
+    moments: Moments,
     settings: TestSettings,
     conventions: Mapping[str, str],
     seed: int,
@@ -364,7 +374,18 @@ def _numbers(
         {**row, "n_items": len(vectors[row["stimulus"]])}
         for row in word_rows(cosines, used, category.set_names, estimate.without)
     ]
-    return {**estimate.columns, "p_sentences": p_sentences}, words
+
+    def scaled(change: Callable[[npt.NDArray[Any], Moments], FloatArray]) -> Cosines:
+        sets = [[change(vectors[word], moments) for word in of_side] for of_side in used]
+        return _cosines_of(sets, conventions["average"])
+
+    raw = raw_columns(
+        cosines,
+        {scale: partial(scaled, change) for scale, change in SCALES.items()},
+        settings,
+        effect=estimate.columns["effect_size"],
+    )
+    return {**estimate.columns, **raw, "p_sentences": p_sentences}, words
 
 
 def _cosines_of(sets: Sequence[Sequence[npt.NDArray[Any]]], average: str) -> Cosines:

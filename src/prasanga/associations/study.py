@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -27,6 +28,7 @@ from prasanga.associations.estimates import (
     CATEGORY_FIELDS,
     CONVENTION_FIELDS,
     EFFECT_FIELDS,
+    RAW_FIELDS,
     TEST_FIELDS,
     WORD_FIELDS,
     WORDS_FIELDS,
@@ -38,6 +40,7 @@ from prasanga.associations.estimates import (
     describe_category,
     measure_cosines,
     not_computed,
+    raw_columns,
     test_words,
     too_few,
     used_words,
@@ -46,12 +49,15 @@ from prasanga.associations.estimates import (
 from prasanga.associations.power import contexts_enough
 from prasanga.associations.sampling import REPLACEMENTS, IndexArray, named_draws, spread_draws
 from prasanga.associations.vectors import (
+    SCALES,
     DirectedVectors,
     FloatArray,
+    Moments,
     Words,
     directed_vectors,
     embed_again,
     mean_direction,
+    moments_of,
     require_choices,
     require_counts,
 )
@@ -71,6 +77,7 @@ CEAT_SCHEMA = pa.schema(
         *CATEGORY_FIELDS,
         *_CELL_FIELDS,
         *EFFECT_FIELDS,
+        *RAW_FIELDS,
         *((name, _NUMBER) for name in ("standard_error", "draws_low", "draws_high", "p_draws", "log_p_draws")),
         *((name, _NUMBER) for name in ("tau2", "q", "i2")),
         *TEST_FIELDS,
@@ -229,6 +236,7 @@ class _CheckedVectors(Mapping[str, DirectedVectors]):
         self._first: tuple[str, int] | None = None
         self._spread: dict[tuple[str, int, int], IndexArray] = {}
         self._directions: dict[str, FloatArray] = {}
+        self._moments: Moments | None = None
 
     def __getitem__(self, word: str) -> DirectedVectors:
         whose = f"{self._whose}, {word}"
@@ -255,6 +263,12 @@ class _CheckedVectors(Mapping[str, DirectedVectors]):
         if word not in self._directions:
             self._directions[word] = mean_direction(self[word])
         return self._directions[word]
+
+    def moments(self, words: Iterable[str]) -> Moments:
+        """Return mean and spread of each dimension over all contexts of `words`, those of the study; computed once."""
+        if self._moments is None:
+            self._moments = moments_of(self[word].vectors for word in words)
+        return self._moments
 
     def spread(self, word: str, rows: IndexArray, turn: int, seed: int) -> IndexArray:
         """Return the rows of a word in the draws that intervals rest on.
@@ -320,6 +334,7 @@ def _rows(
     else:
         try:
             result, estimate, cosines = _measure(category.name, cell, used, contexts, vectors, tests, settings)
+            raw = _raw(result, estimate, cosines, used, contexts, vectors, vectors.moments(sorted(embedded)), settings)
         except ConstantScoresError as error:
             notes.append(not_computed(error))
         else:
@@ -327,6 +342,7 @@ def _rows(
             steps = [{**key, "n": n, "effect_size": effect, "standard_error": error} for n, effect, error in combined]
             numbers = {
                 **estimate.columns,
+                **raw,
                 **_numbers(result),
                 "contexts_enough": contexts_enough(result.effect_sizes, settings.band, contexts_min=fewest),
                 "draws_settled": draws_settled(combined, settings.band),
@@ -435,6 +451,39 @@ def _measure(
         without_targets=_without_targets(result, n_y, settings),
     )
     return result, estimate, cosines
+
+
+def _raw(
+    result: Ceat,
+    estimate: CategoryEstimate,
+    cosines: Cosines,
+    used: Words,
+    contexts: Mapping[str, IndexArray],
+    vectors: _CheckedVectors,
+    moments: Moments,
+    settings: CeatSettings,
+) -> dict[str, Any]:
+    """Return the differences of mean cosines, in the draws that intervals rest on, and around that of all draws."""
+    from prasanga.associations.scoring import draw_cosines  # here, because it loads the compiler
+
+    listed = [word for side in used for word in side]
+    rows = _spread_rows(listed, contexts, vectors, settings.seed)
+    places = np.tile(np.arange(len(rows))[:, None], len(listed))
+
+    def scaled(change: Callable[[npt.NDArray[Any], Moments], FloatArray]) -> Cosines:
+        picked = {
+            str(j): directed_vectors(word, change(vectors[word].vectors[rows[:, j]], moments))
+            for j, word in enumerate(listed)
+        }
+        return replace(cosines, values=draw_cosines(picked, list(picked), places, cosines.n_targets))
+
+    return raw_columns(
+        cosines,
+        {scale: partial(scaled, change) for scale, change in SCALES.items()},
+        settings.test,
+        effect=estimate.columns["effect_size"],
+        scores=result.target_scores,
+    )
 
 
 def _spread_rows(

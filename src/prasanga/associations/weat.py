@@ -5,8 +5,9 @@ One vector a word, so one draw of one item a word; everything else is as in SEAT
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from prasanga.associations.estimates import (
     CATEGORY_FIELDS,
     CONVENTION_FIELDS,
     EFFECT_FIELDS,
+    RAW_FIELDS,
     TEST_FIELDS,
     WORD_FIELDS,
     WORDS_FIELDS,
@@ -28,12 +30,23 @@ from prasanga.associations.estimates import (
     describe_category,
     measure_cosines,
     not_computed,
+    raw_columns,
     too_few,
     used_words,
     word_rows,
 )
 from prasanga.associations.permutation import PermutationTest, permutation_test_of_scores
-from prasanga.associations.vectors import SMALLEST_LENGTH, FloatArray, generator_from, require_one_dimension, to_array
+from prasanga.associations.vectors import (
+    SCALES,
+    SMALLEST_LENGTH,
+    FloatArray,
+    Moments,
+    Words,
+    generator_from,
+    moments_of,
+    require_one_dimension,
+    to_array,
+)
 from prasanga.base.errors import InputError
 from prasanga.base.progress import progress
 
@@ -44,6 +57,7 @@ WEAT_SCHEMA = pa.schema(
         *CATEGORY_FIELDS,
         ("model", _TEXT),
         *EFFECT_FIELDS,
+        *RAW_FIELDS,
         *TEST_FIELDS,
         *WORDS_FIELDS,
         *((name, _TEXT) for name in ("vectors", "method", "forms")),
@@ -179,13 +193,14 @@ def measure_weat(
     parsed = [category_of(each, layout) for each, layout in categories.items()]
     stimuli = dict.fromkeys(word for category in parsed for words in category.sets for word in words)
     usable, reasons = _usable(name, stimuli, vectors, missing)
+    moments = moments_of([np.stack(list(usable.values()))] if usable else [])
     about = {"vectors": source, "method": method, "forms": forms}
     about |= settings.conventions()
     rows: list[dict[str, Any]] = []
     words: list[dict[str, Any]] = []
     with progress(f"WEAT of {name}", len(parsed), "categories") as done:
         for category in done.over(parsed):
-            estimate, of_words = _estimate(category, name, usable, reasons, settings, seed)
+            estimate, of_words = _estimate(category, name, usable, moments, reasons, settings, seed)
             rows.append({**estimate, **about, "seed": seed})
             words += [{"category": category.name, "model": name, **row} for row in of_words]
     return pa.Table.from_pylist(rows, schema=WEAT_SCHEMA), pa.Table.from_pylist(words, schema=WEAT_WORDS_SCHEMA)
@@ -227,6 +242,7 @@ def _estimate(
     category: Category,
     name: str,
     usable: Mapping[str, FloatArray],
+    moments: Moments,
     reasons: Mapping[str, str],
     settings: TestSettings,
     seed: int,
@@ -244,7 +260,11 @@ def _estimate(
             found = measure_cosines(
                 cosines, settings, category=category.name, words=used, seed=seed, names=("weat", name)
             )
-            columns |= found.columns
+            scaled = {
+                scale: partial(_scaled_cosines, usable, used, partial(change, moments=moments))
+                for scale, change in SCALES.items()
+            }
+            columns |= found.columns | raw_columns(cosines, scaled, settings, effect=found.columns["effect_size"])
             words = word_rows(cosines, used, category.set_names, found.without)
         except ConstantScoresError as error:
             notes.append(not_computed(error))
@@ -254,3 +274,9 @@ def _estimate(
         **columns,
     }
     return row, words
+
+
+def _scaled_cosines(
+    usable: Mapping[str, FloatArray], used: Words, change: Callable[[FloatArray], FloatArray]
+) -> Cosines:
+    return Cosines.of_vectors(*([change(usable[word]) for word in side] for side in used))

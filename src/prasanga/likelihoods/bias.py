@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,6 +14,7 @@ import polars as pl
 from scipy import stats
 
 from prasanga.associations.corrections import benjamini_hochberg, beside_twins, holm
+from prasanga.associations.intervals import EQUIVALENT
 from prasanga.associations.vectors import choice, number, whole_number
 from prasanga.base.errors import InputError
 from prasanga.base.parquet import read_table
@@ -93,6 +94,22 @@ def exact_test(counts: Counts) -> float | None:
     return float(stats.binomtest(counts.stereotypical, untied).pvalue) if untied else None
 
 
+def equivalence(counts: Counts, margin: float) -> tuple[float | None, float | None]:
+    """Return whether the percentage, ties left out, lies within `margin` points of 50; None without pairs.
+
+    Returns:
+        p of two exact one-sided binomial tests, against 50 - margin and 50 + margin, the larger of both (Schuirmann
+        1987); and the smallest margin at which it is .05, from the interval of Clopper and Pearson at 90 %.
+    """
+    untied = counts.stereotypical + counts.other
+    if not untied:
+        return None, None
+    above = stats.binomtest(counts.stereotypical, untied, 0.5 - margin / 100, alternative="greater").pvalue
+    below = stats.binomtest(counts.stereotypical, untied, 0.5 + margin / 100, alternative="less").pvalue
+    ends = stats.binomtest(counts.stereotypical, untied).proportion_ci(1 - 2 * EQUIVALENT, method="exact")
+    return float(max(above, below)), 100 * max(abs(float(end) - 0.5) for end in ends)
+
+
 # --------------------
 # Bias percentage: of how many pairs a model prefers the stereotypical sentence (Sahoo et al. 2024, section 6.1.1).
 #
@@ -102,6 +119,7 @@ def exact_test(counts: Counts) -> float | None:
 # - `exact_low`, `exact_high`: the same by Clopper and Pearson, which holds its level with few pairs and at 0 and
 #   100, too
 # - `p_binomial`: the exact two-sided test against 50, ties left out
+# - `p_equivalence`: whether the percentage, ties left out, is within a margin of 50
 # - `runs_mean`, `runs_sd`: mean and standard deviation over random samples of the pairs, as the paper prints them.
 #   Such samples share most of their pairs, so the deviation is no standard error: it shrinks to 0 as the share goes
 #   to 1
@@ -112,9 +130,10 @@ def exact_test(counts: Counts) -> float | None:
 TIES = ("apart", "against")
 _KEY = ("set", "model", "language")
 _CONVENTIONS = ("kind", "measure", "reduction", "pieces", "punctuation", "unknown")
+_CHOICES = ("ties", "n_runs", "share", "n_resamples", "equivalence_margin", "seed")
 _PERCENTAGES = (
     *("bias_percentage", "ci_low", "ci_high", "exact_low", "exact_high", "p_binomial"),
-    *("p_binomial_holm", "p_binomial_bh"),
+    *("p_binomial_holm", "p_binomial_bh", "p_equivalence", "equivalent_within"),
 )
 
 BIAS_SCHEMA: Mapping[str, type[pl.DataType]] = {
@@ -132,7 +151,9 @@ BIAS_SCHEMA: Mapping[str, type[pl.DataType]] = {
     **dict.fromkeys(("interval_note", "left_out", *_CONVENTIONS, "ties"), pl.String),
     "n_runs": pl.Int64,
     "share": pl.Float64,
-    **dict.fromkeys(("n_resamples", "seed"), pl.Int64),
+    "n_resamples": pl.Int64,
+    "equivalence_margin": pl.Float64,
+    "seed": pl.Int64,
     "conventions": pl.String,
 }
 """Columns of `bias_percentage`.
@@ -152,6 +173,7 @@ class _Choices:
     share: float
     n_resamples: int
     ties: str
+    equivalence_margin: float
     seed: int
 
 
@@ -163,6 +185,7 @@ def bias_percentage(
     share: float = 0.8,
     n_resamples: int = 2000,
     ties: str = "apart",
+    equivalence_margin: float = 5,
     seed: int = 47,
 ) -> pl.DataFrame:
     """Compute bias percentages by bias type, and over all pairs, of one model or many.
@@ -178,7 +201,8 @@ def bias_percentage(
             them alike.
         n_resamples: of the bootstrap; 0 for no interval by it.
         ties: `apart` leaves pairs with equal scores out of the percentages, `against` counts them as not
-            stereotypical (the papers' programs). They are out of the test in any case.
+            stereotypical (the papers' programs). They are out of the tests in any case.
+        equivalence_margin: distance from 50 that counts as no preference, in points, above 0 and up to 50.
         seed: of samples and resamples.
 
     Returns:
@@ -195,6 +219,7 @@ def bias_percentage(
         _share(share),
         whole_number("n_resamples", n_resamples, least=0),
         ties,
+        _margin(equivalence_margin),
         whole_number("seed", seed, least=0),
     )
     choice("ties", ties, TIES)
@@ -247,7 +272,7 @@ def _rows(group: pl.DataFrame, choices: _Choices) -> Iterator[dict[str, Any]]:
         pairs = group if bias_type == OVERALL else group.filter(bias_type=bias_type)
         yield {**where, "bias_type": bias_type, **_row(pairs, samples, choices, (*where.values(), bias_type))} | {
             **conventions,
-            **{name: getattr(choices, name) for name in ("ties", "n_runs", "share", "n_resamples", "seed")},
+            **{name: getattr(choices, name) for name in _CHOICES},
             "conventions": _said(conventions, choices),
         }
 
@@ -274,6 +299,9 @@ def _row(
         "exact_high": exact_high,
         "interval_note": None if low is None else interval_note(counts),
         "p_binomial": exact_test(counts),
+        **dict(
+            zip(("p_equivalence", "equivalent_within"), equivalence(counts, choices.equivalence_margin), strict=True)
+        ),
         **{f"percentage_{label}": _number(percentage(found, ties)) for label, found in by_label.items()},
         **{f"n_{label}": found.base(ties) for label, found in by_label.items()},
         "n_pairs": len(pairs),
@@ -339,7 +367,7 @@ def _require_alike(scores: pl.DataFrame, twins: Mapping[str, pl.DataFrame]) -> N
 
 def _beside_twins(table: pl.DataFrame, twins: Mapping[str, pl.DataFrame], choices: _Choices) -> pl.DataFrame:
     """Return the table with the percentages of the model's twins in each row, each twin's over the pairs it scored."""
-    alone = _Choices(0, choices.share, 0, choices.ties, choices.seed)
+    alone = replace(choices, n_runs=0, n_resamples=0)
     known: dict[tuple[Any, ...], list[float]] = {}
     for model, scores in twins.items():
         for _, of_one in scores.group_by("twin", maintain_order=True):
@@ -382,6 +410,13 @@ def _share(share: float) -> float:
     if not 0 < number("share", share, allowed) <= 1:
         raise InputError(f"share: {share!r}. Write {allowed}.")
     return float(share)
+
+
+def _margin(margin: float) -> float:
+    allowed = "a distance from 50 % in points, above 0 and up to 50, such as 5"
+    if not 0 < number("equivalence_margin", margin, allowed) <= 50:
+        raise InputError(f"equivalence_margin: {margin!r}. Write {allowed}.")
+    return float(margin)
 
 
 def _number(value: float) -> float | None:

@@ -23,12 +23,14 @@ from prasanga.associations.estimates import (
     Category,
     TestSettings,
     describe_category,
+    difference_of,
+    interval_of,
     measure_cosines,
     not_computed,
     test_words,
     word_rows,
 )
-from prasanga.associations.intervals import draw_resampling, interval
+from prasanga.associations.intervals import draw_resampling
 from prasanga.associations.permutation import permutation_test_of_scores
 from prasanga.associations.vectors import FloatArray, choice
 from prasanga.base.seeds import generator
@@ -207,6 +209,7 @@ def category_numbers(
                 "shuffled_high": shuffled.high,
                 "p_shuffled": shuffled.p_value,
             }
+    columns["difference"] = difference_of(cosines) * scale
     columns["interval_note"] = _in_roles(columns["interval_note"], category)
     of_a = terms.words < terms.n_a
     columns["p_sentences"] = permutation_test_of_scores(
@@ -240,8 +243,7 @@ def interval_of_terms(
         resample_attributes=settings.resample_attributes,
     )
     replicates = terms.effects(resampling.target_counts, resampling.attribute_counts, settings.std)
-    found = interval(cosines, resampling, replicates, method=settings.interval, std=settings.std)
-    return {"ci_low": found.low, "ci_high": found.high, "interval_note": found.note or None}
+    return interval_of(cosines, resampling, replicates, settings)
 
 
 def _in_roles(note: str | None, category: Category) -> str | None:
@@ -291,6 +293,7 @@ ESTIMATES_SCHEMA = pa.schema(
         *CATEGORY_FIELDS,
         ("model", _TEXT),
         *EFFECT_FIELDS,
+        ("difference", _NUMBER),
         *TEST_FIELDS,
         *WORDS_FIELDS,
         *((f"n_sentences_{side}", _COUNT) for side in "ab"),

@@ -153,7 +153,7 @@ class Files:
 
         Returns:
             `estimates`, `twins`, `words`, and `others`, the estimates of the other methods, whose tests count where p
-            is corrected.
+            is corrected; `coverage` and `tokenizers`, what is known of the words' frequency and pieces.
         """
         estimates = self._made(self.estimates(method))
         others = [other for other in names_of(FAMILY) if other != method]
@@ -162,7 +162,18 @@ class Files:
             "twins": self._made(self.twins(method)),
             "words": self._made(str(Path(path).with_suffix(".words.parquet")) for path in estimates),
             "others": self._made(path for other in others for path in self.estimates(other)),
+            "coverage": self._of_earlier_stages(["results/samples/coverage.parquet"]) if self._study.models else [],
+            "tokenizers": sorted(set(self.tokenizers(method).values())),
         }
+
+    def tokenizers(self, method: str) -> dict[str, str]:
+        """Return what the tokenizer of each model makes of words, of a method that measures vectors of models."""
+        if method_named(method).unit != CEAT.unit:
+            return {}
+        studied = self._study.studied.items()
+        paths = {model: f"results/models/{settings['family']}.tokenizer.parquet" for model, settings in studied}
+        there = set(self._of_earlier_stages(paths.values()))
+        return {model: path for model, path in paths.items() if path in there}
 
     def models_of_twins(self, method: str) -> list[str]:
         """Return the model of each of the twins of `gathered`."""
@@ -252,6 +263,11 @@ class Files:
     def estimates_shown(self) -> dict[str, str]:
         """Return the tables of estimates by method, as the papers' tables and the comparison call them."""
         return {method: self.results[method.removesuffix("_bias")] for method in methods_of(self.shown())}
+
+    def methods_compared(self) -> dict[str, str]:
+        """Return the tables of estimates by method, where there are several to compare; else none."""
+        found = {name: self.results[name] for name in names_of(FAMILY) if name in self.results}
+        return found if len(found) > 1 else {}
 
     def compared(self) -> dict[str, list[str]]:
         """Return the tables that stand beside those of a paper, by method."""

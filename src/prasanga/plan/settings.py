@@ -367,7 +367,7 @@ class Settings:
 
     def bias(self) -> Values:
         """Return what changes bias percentages, besides the scores."""
-        keys = ("n_runs", "share", "n_resamples", "ties")
+        keys = ("n_runs", "share", "n_resamples", "ties", "equivalence_margin")
         return {**{key: self._config["pairs"][key] for key in keys}, "seed": self._config["seed"]}
 
     def gathering_structures(self, twin_of: Iterable[str]) -> Values:
@@ -460,7 +460,7 @@ class Settings:
         """Return how effects are tested; of twins the effect is all that is shown."""
         names = (
             *("std", "alternative", "statistic", "n_permutations"),
-            *("interval", "n_resamples", "resample_attributes", "n_shuffles"),
+            *("interval", "n_resamples", "resample_attributes", "n_shuffles", "equivalence_margin"),
         )
         test = {name: self._config["associations"][name] for name in names}
         return {**test, "n_resamples": 0, "n_shuffles": 0, "n_permutations": 1} if twin else test

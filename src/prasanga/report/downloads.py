@@ -22,6 +22,8 @@ _NAMES = {
     **{PurePosixPath(table.beside).stem: table.label for table in TABLES.values() if table.beside},
     "comparison": "this study beside a paper's numbers",
     "ceat": "CEAT in the layout of the paper",
+    "methods": "effects by method, side by side",
+    "agreement": "agreement of methods: Kendall's tau of every two",
     "concordance": "concordance with sources",
     "suffixes": "all suffixes with their hits",
     "forms": "all forms by stimulus and file",

@@ -7,7 +7,7 @@ direction of an effect is told where both say so (`is_found`); of few words noth
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from statistics import median
 from typing import Any, NamedTuple
 
@@ -35,7 +35,7 @@ from prasanga.report.grid import (
     why_missing,
     words_left_out,
 )
-from prasanga.report.sheet import MINUS, MISSING, equals_probability, one_decimal, plain, signed
+from prasanga.report.sheet import MINUS, MISSING, equals_probability, one_decimal, signed
 
 P = HOLM.column.removesuffix("_holm")
 """The p of words by which an effect is significant; corrected, it is what `HOLM` marks by."""
@@ -44,24 +44,6 @@ NEEDED_OF_SETTLING = (
     *("category", "model", "sample_mode", "band", "settled_length", "longest", "largest_distance", "sure"),
 )
 """The columns without which a table of settling says nothing."""
-
-QUANTITIES = ("prior", "corrected", "fill")
-"""What is measured of traits, in this order: language's own bias, what the trait adds, and both together."""
-
-ALL = "all"
-"""Name of the rows over both polarities."""
-
-SPREAD_COLUMNS = (
-    *("model", "polarity", "structure", "quantity", "n", "n_left_out", "mean_words", "mean", "mean_low", "mean_high"),
-    *("sd", "min", "q25", "median", "q75", "max", "mean_size", "twin_mean", "twin_sd", "pieces", "terms"),
-)
-"""The columns without which a table of spreads says nothing."""
-
-DIFFERENCE_COLUMNS = (
-    *("model", "polarity", "quantity", "structure_1", "structure_2", "n", "sd_1", "sd_2"),
-    *("ratio", "ratio_low", "ratio_high", "difference", "difference_low", "difference_high", "note"),
-)
-"""The same of a table of structures compared."""
 
 
 class _Cell(NamedTuple):
@@ -85,6 +67,7 @@ def headline_findings(ceat: pl.DataFrame) -> list[str]:
         largest_association,
         largest_opposite_association,
         not_found,
+        known_to_be_small,
         change_with_length,
         null_controls,
         direction_across_models,
@@ -128,6 +111,8 @@ def other_method(method: str, table: pl.DataFrame) -> str | None:
     would = f"{_would_have_been(others)}, {_POWER}." if others else ""
     starred = sum(map(HOLM.marks, others))
     held = f" {starred} {_verb(starred, 'has', 'have')} such a p, but no interval without zero." if starred else ""
+    near = _near_zero({f"{row['category']}, {row['model']}": [row] for row in others}, "row", "rows")
+    held += f" {near}" if near else ""
     if not found:
         return f"{method}: no association was found in {of}{would}{held}"
     row = max(found, key=lambda row: abs(row["effect_size"]))
@@ -221,6 +206,46 @@ def not_found(ceat: pl.DataFrame) -> str | None:
         f"No association was found of {', of '.join(said)}: at no length and by no model is {P} < .05 after Holm's"
         f" correction and zero outside of the interval. The sizes told are found {_POWER}."
     )
+
+
+def known_to_be_small(ceat: pl.DataFrame) -> str | None:
+    """Return where effects are shown to be near 0, and where the words are too few to know."""
+    cells: dict[str, list[Estimate]] = {}
+    for cell in _computed(ceat):
+        cells.setdefault(cell.category.name, []).append(cell.estimate)
+    unknown = {name: rows for name, rows in cells.items() if not any(map(is_found, rows))}
+    return _near_zero(unknown, "category", "categories", " at every length and by every model") or None
+
+
+_NAMED = 6
+"""Of a longer list the first are named."""
+
+
+def is_near_zero(row: Estimate) -> bool:
+    """Return whether an effect is shown to lie within the margin that counts as no association, or no preference."""
+    p = row.get("p_equivalence")
+    return isinstance(p, float) and p < ALPHA
+
+
+def _near_zero(groups: Mapping[str, Sequence[Estimate]], one: str, many: str, where: str = "") -> str:
+    """Return in how many groups of estimates without an association all are near 0, and how far the others may be."""
+    known = {name: rows for name, rows in groups.items() if is_number(rows[0].get("equivalence_margin"))}
+    if not known:
+        return ""
+    margin = f"within \N{PLUS-MINUS SIGN}{next(iter(known.values()))[0]['equivalence_margin']:g} of 0{where}"
+    near = [name for name, rows in known.items() if all(map(is_near_zero, rows))]
+    reached = [row["equivalent_within"] for name, rows in known.items() if name not in near for row in rows]
+    reached = [reach for reach in reached if is_number(reach)]
+    reach = f": 90 % intervals reach as far as \N{PLUS-MINUS SIGN}{max(reached):.2f}" if reached else ""
+    total = f"{len(known)} {_verb(len(known), one, many)} without an association"
+    if not near:
+        return (
+            f"{total} {_verb(len(known), 'is', 'are')} not shown to lie {margin}; the words are too few to know{reach}."
+        )
+    others = f" In the others the words are too few to know{reach}." if len(near) < len(known) else ""
+    more = f" and {len(near) - _NAMED} more" if len(near) > _NAMED else ""
+    listed = f" ({', '.join(near[:_NAMED])}{more}; p_equivalence < .05)"
+    return f"{len(near)} of {total} {_verb(len(near), 'lies', 'lie')} {margin}{listed}.{others}"
 
 
 def change_with_length(ceat: pl.DataFrame) -> str | None:
@@ -416,67 +441,6 @@ def findings_of_differences(differences: pl.DataFrame, settling: pl.DataFrame) -
         )
 
 
-def findings_of_structures(spread: pl.DataFrame, differences: pl.DataFrame) -> Iterator[str]:
-    """Yield for each model where associations spread most and least, and how many differences are no chance.
-
-    Raises:
-        InputError: a column is missing.
-    """
-    require_columns("spread by structure", spread, SPREAD_COLUMNS, remade_by("likelihoods"))
-    require_columns("structures compared", differences, DIFFERENCE_COLUMNS, remade_by("likelihoods"))
-    for model in spread["model"].unique(maintain_order=True):
-        of_model = spread.filter(pl.col("model") == model)
-        polarity = _polarity_of(of_model)
-        said = []
-        for quantity in QUANTITIES[:2]:
-            known = of_model.filter(
-                (pl.col("polarity") == polarity) & (pl.col("quantity") == quantity) & (pl.col("sd") > 0)
-            ).sort("sd")
-            if len(known) > 1:
-                least, most = known.row(0, named=True), known.row(-1, named=True)
-                said.append(
-                    f"{quantity} associations spread least in {least['structure']} (standard deviation"
-                    f" {plain(least['sd'], 2)}) and most in {most['structure']} ({plain(most['sd'], 2)})"
-                )
-        if not said:
-            continue
-        compared, apart = comparisons_of_model(of_model, differences)
-        more = ""
-        if compared:
-            more = (
-                f" Of {compared} comparisons of two structures, the spreads differ by more than chance in"
-                f" {apart} (paired 95 % intervals)."
-            )
-        yield f"Log-probability bias of traits, {model}: {'; '.join(said)}.{more}"
-
-
-def comparisons_of_model(of_model: pl.DataFrame, differences: pl.DataFrame) -> tuple[int, int]:
-    """Return how many pairs of structures of a model have an interval, and in how many the spreads differ.
-
-    Those of prior and corrected associations over all traits: the same traits by polarity would count twice.
-
-    Args:
-        of_model: the rows of one model in the table of spreads; at least one.
-        differences: structures compared, of any models.
-    """
-    compared = differences.filter(
-        (pl.col("model") == of_model["model"][0])
-        & (pl.col("polarity") == _polarity_of(of_model))
-        & pl.col("quantity").is_in(QUANTITIES[:2])
-        & pl.col("ratio_low").is_finite()
-        & pl.col("ratio_high").is_finite()
-    )
-    return len(compared), len(compared.filter((pl.col("ratio_low") > 1) | (pl.col("ratio_high") < 1)))
-
-
-def scored_traits(spread: pl.DataFrame) -> tuple[int, int]:
-    """Return how many traits have a score, and how many were asked for, each counted for every model and structure."""
-    # every polarity has its traits; a row over all of them counts them again
-    of_one = spread.filter((pl.col("quantity") == "fill") & (pl.col("polarity") != ALL))
-    scored = int(of_one["n"].sum())
-    return scored, scored + int(of_one["n_left_out"].sum())
-
-
 def findings_of_pairs(bias: pl.DataFrame) -> Iterator[str]:
     """Yield how many percentages differ from 50, one that is far from it, and how many pairs said nothing.
 
@@ -494,7 +458,7 @@ def findings_of_pairs(bias: pl.DataFrame) -> Iterator[str]:
     found = [row for row in known.values() if is_significant(row)]
     yield (
         f"Sentence pairs: {len(found)} of {len(known)} bias percentages {'differs' if len(found) == 1 else 'differ'}"
-        f" from 50 (exact test, p < .05 after Holm's correction); {_farthest(grid)}."
+        f" from 50 (exact test, p < .05 after Holm's correction); {_farthest(grid)}.{_near_half(known.values())}"
     )
     overall = [row for key, row in grid.rows.items() if key[3] == OVERALL]
     ties, left_out, pairs = (sum(row[name] for row in overall) for name in ("n_ties", "n_left_out", "n_pairs"))
@@ -503,6 +467,24 @@ def findings_of_pairs(bias: pl.DataFrame) -> Iterator[str]:
             f"Sentence pairs, each counted once a model: of {pairs}, {left_out} {'was' if left_out == 1 else 'were'}"
             f" left out, and {ties} {'has' if ties == 1 else 'have'} equal scores."
         )
+
+
+def _near_half(rows: Iterable[Estimate]) -> str:
+    """Return how many percentages that do not differ from 50 are shown to be near it."""
+    others = [row for row in rows if not is_significant(row) and is_number(row.get("equivalence_margin"))]
+    if not others:
+        return ""
+    near, n = sum(map(is_near_zero, others)), len(others)
+    margin = f"within {others[0]['equivalence_margin']:g} points of 50"
+    the_others = f" The other {n if n > 1 else 'one'}"
+    if not near:
+        return f"{the_others} {_verb(n, 'is', 'are')} not shown to lie {margin} either; the pairs are too few to know."
+    if near == n:
+        return f"{the_others} {_verb(n, 'lies', 'lie')} {margin} (p_equivalence < .05)."
+    return (
+        f" Of the other {n}, {near} {_verb(near, 'lies', 'lie')} {margin} (p_equivalence < .05); of the rest the pairs"
+        " are too few to know."
+    )
 
 
 def farthest_percentage(grid: PairGrid) -> tuple[str, str, str, str] | None:
@@ -620,11 +602,6 @@ def _how_sure(settled: int, sure: int) -> str:
     if not sure:
         return f"{they} {not_there}, so it may be luck."
     return f"{they} lie within that band as well, so that it is more than luck."
-
-
-def _polarity_of(of_model: pl.DataFrame) -> str:
-    """Return the polarity that findings are of: all traits where there is more than one."""
-    return ALL if ALL in set(of_model["polarity"]) else str(of_model["polarity"][0])
 
 
 def _farthest(grid: PairGrid) -> str:

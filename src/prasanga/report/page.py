@@ -12,7 +12,7 @@ from typing import Any
 from prasanga.report.assets import page_assets
 from prasanga.report.methods_text import no_model_of_a_language
 from prasanga.report.section import Section, prose, render, section_to_html
-from prasanga.report.sections import ceat, embeddings, estimates, likelihoods, papers, study, texts, words
+from prasanga.report.sections import ceat, embeddings, estimates, likelihoods, papers, robustness, study, texts, words
 from prasanga.report.study import Results, without_places
 
 
@@ -61,6 +61,8 @@ def page_sections(*, config: Mapping[str, Any], results: Results, made_from: Map
         words.single_words(results),
         ceat.settling_of(config, results),
         *estimates.other_methods(results),
+        robustness.methods_agree(results),
+        robustness.raw_numbers(results),
         likelihoods.structures(results),
         likelihoods.pairs(config, results),
         papers.paper_tables(config, results),

@@ -29,14 +29,11 @@ from prasanga.base.yaml import require_regular
 from prasanga.pairs.preferences import FEWEST_PAIRS, OVERALL
 from prasanga.report.coverage import coverage_by_length, stimuli_without_contexts, totals
 from prasanga.report.findings import (
-    comparisons_of_model,
     farthest_percentage,
     findings_of_differences,
     findings_of_pairs,
-    findings_of_structures,
     headline_findings,
     other_method,
-    scored_traits,
 )
 from prasanga.report.grid import (
     ALPHA,
@@ -52,6 +49,7 @@ from prasanga.report.grid import (
     why_missing,
     why_no_percentage,
 )
+from prasanga.report.structures import comparisons_of_model, findings_of_structures, scored_traits
 from prasanga.report.study import EmbeddingFiles, Results, family_of, without_places
 
 SCHEMA = 1

@@ -26,14 +26,18 @@ from prasanga.base.errors import InputError
 
 COLUMNS = """
     category, category_title, target_x, target_y, attribute_a, attribute_b, model, segment_length, sample_mode,
-    effect_size, ci_low, ci_high, interval_note, standard_error, draws_low, draws_high, p_draws, log_p_draws, tau2, q,
+    effect_size, ci_low, ci_high, interval_note, p_equivalence, equivalent_within, difference,
+    difference_centered, effect_centered, difference_standardized, effect_standardized, difference_adjusted,
+    adjusted_low, adjusted_high, effect_adjusted, adjusted_note, standard_error,
+    draws_low, draws_high, p_draws, log_p_draws, tau2, q,
     i2, p_stimuli, p_stimuli_exact, n_partitions, p_stimuli_low, p_stimuli_high, p_attributes, p_attributes_exact,
     n_attribute_partitions, p_association, p_association_holm, p_association_bh, n_tests,
     n_twins, twin_effect_size, twin_sd, twin_difference, twin_difference_low, twin_difference_high, p_twins,
     shuffled_low, shuffled_high, p_shuffled, leave_out_low, leave_out_high,
     smallest_effect, contexts_enough, draws_settled, n_x, n_y, n_a, n_b, listed_x, listed_y, listed_a, listed_b,
     dropped, n_samples, contexts_min, std, alternative, statistic, interval, resample_attributes, n_resamples,
-    n_shuffles, n_permutations, variance, tau2_method, draws, pool, match, window, pieces, band, seed
+    n_shuffles, n_permutations, equivalence_margin,
+    variance, tau2_method, draws, pool, match, window, pieces, band, seed
 """
 FLOWERS, INSECTS = ["গোলাপ", "বেলি", "জবা"], ["মশা", "মাছি", "পিঁপড়া"]
 PLEASANT, UNPLEASANT = ["শান্তি", "স্বর্গ", "ভালোবাসা", "স্বর্গ"], ["ঘৃণা", "হত্যা", "হত্যা"]
@@ -172,8 +176,10 @@ def test_fixed_draws_keep_to_the_contexts_that_all_models_have() -> None:
     fewer = {word: (ids[1:], array[1:]) for word, (ids, array) in given.items()}
     assert all(lost[word] not in common[word] for word in given)
     full, reduced = (row("fixed", vectors=v, common=common) for v in (given, fewer))
-    # whatever else a model has, nothing but the common contexts is drawn; the test of words takes all
-    assert {name for name in full if full[name] != reduced[name]} <= OF_TESTS
+    # whatever else a model has, nothing but the common contexts is drawn; the test of words takes all, and so do the
+    # mean and the spread by which vectors are scaled
+    scaled = {f"{what}_{scale}" for what in ("difference", "effect") for scale in ("centered", "standardized")}
+    assert {name for name in full if full[name] != reduced[name]} <= OF_TESTS | scaled
     assert {name: full[name] for name in OF_TESTS} == {name: row("random")[name] for name in OF_TESTS}
     assert full["contexts_min"] == 11
     assert full["effect_size"] != row("fixed")["effect_size"]
@@ -332,6 +338,7 @@ def test_settings_are_checked(changed: dict, message: str) -> None:
     ("changed", "message"),
     [
         ({"n_permutations": True}, "associations.n_permutations: True"),
+        ({"equivalence_margin": 0}, "associations.equivalence_margin: 0. Write a distance from 0"),
         ({"n_resamples": -1}, "associations.n_resamples: -1. Write a whole number of at least 0"),
         ({"n_shuffles": 1.5}, "associations.n_shuffles: 1.5"),
         ({"std": "union"}, "associations.std: 'union' .* Write union_ddof1 or union_ddof0 or pooled"),

@@ -223,6 +223,61 @@ def test_replicates_without_an_effect_are_left_out_and_counted() -> None:
     assert "in no resample" in interval(cosines, resampling, none).note
 
 
+@pytest.mark.parametrize("method", INTERVALS)
+@pytest.mark.parametrize("std", STD_CONVENTIONS)
+@pytest.mark.parametrize("seed", range(2))
+def test_two_one_sided_tests_against_intervals_of_every_level(method: str, std: str, seed: int) -> None:
+    # The oracle: p is the level up to which the interval lies within the margin, found by halving.
+    cosines = cosines_of(seed=seed)
+    resampling = resampled(cosines)
+    replicates = replicate_effects(cosines, resampling, std)
+    center = cosines.effect(std) - 0.15
+
+    def of(level: float) -> Interval:
+        return interval(cosines, resampling, replicates, method=method, std=std, center=center, level=level)
+
+    def inside(level: float, margin: float) -> bool:
+        found = of(level)
+        assert found.low is not None
+        assert found.high is not None
+        return -margin < found.low and found.high < margin
+
+    for margin in (0.3, 1.2, 1.8):
+        found = interval(cosines, resampling, replicates, method=method, std=std, center=center, margin=margin)
+        least, most = 0.0, 1.0
+        for _ in range(14):
+            middle = (least + most) / 2
+            least, most = (middle, most) if inside(middle, margin) else (least, middle)
+        expected = (1 - least) / 2
+        assert found.p_equivalence is not None
+        assert found.equivalent_within is not None
+        if inside(1e-9, margin):
+            assert found.p_equivalence == pytest.approx(max(expected, 1 / 501), abs=1e-3)
+        else:  # the middle is farther from 0 than the margin
+            assert found.p_equivalence >= 0.5
+        at_90 = of(0.9)
+        assert found.equivalent_within == pytest.approx(max(abs(at_90.low or 0), abs(at_90.high or 0)))
+        assert (found.p_equivalence <= 0.05) == (found.equivalent_within <= margin)
+
+
+def test_of_many_words_the_two_tests_are_those_of_normal_theory() -> None:
+    rng = np.random.default_rng(0)
+    scores = 0.1 * rng.standard_normal(1200)
+    cosines = Cosines(scores[None, :, None] * [0.5, -0.5], np.arange(1200), np.arange(2), 600, 600, 1, 1)
+    d = cosines.effect("pooled")
+    error = np.sqrt(2 / 600 + d**2 / (2 * 1200))  # Hedges and Olkin 1985
+    margin = abs(d) + 1.5 * error
+    expected = 1 - stats.norm.cdf(1.5)
+    resampling = resampled(cosines, 2000, attributes=False)
+    replicates = replicate_effects(cosines, resampling, "pooled")
+    for method in INTERVALS:
+        found = interval(cosines, resampling, replicates, method=method, std="pooled", margin=margin)
+        assert found.p_equivalence == pytest.approx(expected, abs=0.02)
+        assert found.equivalent_within == pytest.approx(abs(d) + 1.645 * error, rel=0.1)
+    with pytest.raises(InputError, match=r"margin: 0\. Write a number greater than 0"):
+        interval(cosines, resampling, replicates, std="pooled", margin=0)
+
+
 def test_a_difference_is_of_pairs() -> None:
     # Two models that agree in every word: however uncertain the effects are, their difference is not.
     cosines = cosines_of()

@@ -6,6 +6,7 @@ import json
 import math
 import random
 from collections.abc import Callable
+from fractions import Fraction
 from itertools import product
 from math import comb
 from typing import Any
@@ -15,7 +16,7 @@ import pytest
 
 from prasanga.associations.corrections import beside_twins
 from prasanga.base.errors import InputError
-from prasanga.likelihoods.bias import BIAS_SCHEMA, Counts, bias_percentage, exact_interval, percentage
+from prasanga.likelihoods.bias import BIAS_SCHEMA, Counts, bias_percentage, equivalence, exact_interval, percentage
 from prasanga.pairs.preferences import FEWEST_PAIRS
 
 # pair, type, label, score of the first, of the second, why left out
@@ -182,6 +183,36 @@ def test_the_bootstrap_is_that_of_drawing_pairs() -> None:
     assert few["interval_note"] == f"fewer than {FEWEST_PAIRS} pairs: rely on the exact interval"
     none = row(bias_percentage(scores, n_resamples=0), "all")
     assert (none["ci_low"], none["ci_high"], none["interval_note"]) == (None, None, None)
+
+
+@pytest.mark.parametrize(("stereotypical", "other"), [(500, 500), (280, 270), (530, 470), (9, 11), (1, 0), (90, 10)])
+@pytest.mark.parametrize("margin", [2, 5, 20])
+def test_equivalence_is_two_exact_one_sided_tests(stereotypical: int, other: int, margin: float) -> None:
+    n = stereotypical + other
+
+    def share_of(k: int, q: Fraction) -> Fraction:
+        return math.comb(n, k) * q**k * (1 - q) ** (n - k)
+
+    low, high = (Fraction(1, 2) + sign * Fraction(int(margin), 100) for sign in (-1, 1))
+    above = sum(share_of(k, low) for k in range(stereotypical, n + 1))
+    below = sum(share_of(k, high) for k in range(stereotypical + 1))
+    p, within = equivalence(Counts(stereotypical, other, 7), margin)
+    assert p == pytest.approx(float(max(above, below)), rel=1e-9)
+    # p falls as the margin grows, and is .05 at the one that is told
+    if within is not None and within < 50:
+        assert equivalence(Counts(stereotypical, other, 0), within)[0] == pytest.approx(0.05, rel=1e-6)
+
+
+def test_equivalence_of_pairs_stands_in_the_table() -> None:
+    assert equivalence(Counts(0, 0, 9), 5) == (None, None)
+    scores = table([(str(i), "age", "stereo", float(i % 2), 0.5, None) for i in range(1200)])
+    row = bias_percentage(scores, n_resamples=0, n_runs=0).row(0, named=True)
+    p, within = equivalence(Counts(row["n_stereotypical"], row["n_other"], row["n_ties"]), 5)
+    assert (row["p_equivalence"], row["equivalent_within"], row["equivalence_margin"]) == (p, within, 5)
+    assert p is not None
+    assert p < 0.05
+    with pytest.raises(InputError, match=r"equivalence_margin: 0\. Write a distance from 50 % in points"):
+        bias_percentage(scores, equivalence_margin=0)
 
 
 def test_the_exact_interval() -> None:

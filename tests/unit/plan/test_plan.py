@@ -335,6 +335,8 @@ def test_an_unfinished_study_is_drawn_from_what_is_there(planned: Planned) -> No
         "twins": [twin],
         "words": ["results/associations/ceat/tiny-narrow/9.words.parquet"],
         "others": [],
+        "coverage": [],
+        "tokenizers": [],
     }
     assert files.models_of_twins("ceat") == ["tiny-wide"]
     assert files.of_words() == {"categories": [], "forms": ["results/lexicon/forms.parquet"]}

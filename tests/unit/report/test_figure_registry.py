@@ -20,7 +20,7 @@ from prasanga.report.figures.saving import draw_figure
 
 RESULTS = (
     *("ceat", "ceat_words", "categories", "differences", "settling", "convergence"),
-    *("pair_differences", "structures", "traits", "comparison"),
+    *("pair_differences", "structures", "traits", "comparison", "methods"),
 )
 PATHS = {name: f"results/{name}.parquet" for name in RESULTS}
 CONFIG: dict[str, Any] = {
@@ -32,15 +32,23 @@ CONFIG: dict[str, Any] = {
 def test_a_study_has_the_figures_of_its_results() -> None:
     drawings = drawings_of(Measured(CONFIG, ["bert", "gpt 2"]), PATHS)
     assert list(drawings) == [
-        *("effect_by_length", "sample_modes", "words_C1", "words_a_b", "settling", "convergence"),
-        *("score_differences", "score_differences_by_type", "structures", "hexbins_bert", "hexbins_gpt_2", "published"),
+        *("effect_by_length", "sample_modes", "scales", "words_C1", "words_a_b", "settling", "convergence"),
+        *(
+            "score_differences",
+            "score_differences_by_type",
+            "structures",
+            "hexbins_bert",
+            "hexbins_gpt_2",
+            "methods",
+            "published",
+        ),
     ]
     assert [name for name, drawing in drawings.items() if not drawing.figure.on_page] == ["words_C1", "words_a_b"]
     assert drawings["words_a_b"].options == {"category": "a/b"}
     assert drawings["settling"].options == {"band": 0.1}
     assert drawings["settling"].tables == {name: PATHS[name] for name in ("ceat", "differences", "settling")}
     one_mode = {**CONFIG, "associations": {"band": 0.1, "sample_modes": ["random"]}}
-    assert list(drawings_of(Measured(one_mode), {"ceat": "a", "traits": "b"})) == ["effect_by_length"]
+    assert list(drawings_of(Measured(one_mode), {"ceat": "a", "traits": "b"})) == ["effect_by_length", "scales"]
     assert drawings_of(Measured(CONFIG), {}) == {}
 
 

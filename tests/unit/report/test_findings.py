@@ -79,6 +79,37 @@ def test_what_was_not_found_has_no_direction_and_the_size_that_would_have_been(t
     assert not [word for word in ("rather than", "more than insects", "more than female names") if word in told]
 
 
+def near(p: float, within: float) -> dict[str, float]:
+    """Columns of an effect that is shown to lie near 0, or is not."""
+    return {"p_equivalence": p, "equivalent_within": within, "equivalence_margin": 0.2}
+
+
+def test_small_effects_and_too_few_words_are_different_findings(table: Table) -> None:
+    small, unknown = near(0.01, 0.15), near(0.3, 0.74)
+    ceat = table(
+        ("C1", "a", "9", "fixed", 0.05, small),
+        ("C1", "b", "9", "fixed", 0.05, small),
+        ("C4", "a", "9", "fixed", 0.05, small),
+        ("C4", "b", "9", "fixed", 0.1, unknown),
+        ("C10", "a", "9", "fixed", 0.9, {**FOUND, **unknown}),
+    )
+    assert module.known_to_be_small(ceat) == (
+        "1 of 2 categories without an association lies within ±0.2 of 0 at every length and by every model (C1;"
+        " p_equivalence < .05). In the others the words are too few to know: 90 % intervals reach as far as ±0.74."
+    )
+    assert module.known_to_be_small(ceat.filter(pl.col("category") == "C4")) == (
+        "1 category without an association is not shown to lie within ±0.2 of 0 at every length and by every"
+        " model; the words are too few to know: 90 % intervals reach as far as ±0.74."
+    )
+    assert module.known_to_be_small(ceat.filter(pl.col("category") == "C10")) is None
+    said = module.other_method("SEAT", ceat.drop("segment_length", "sample_mode"))
+    assert said is not None
+    assert said.endswith(
+        "3 of 4 rows without an association lie within ±0.2 of 0 (C1, a, C1, b, C4, a; p_equivalence < .05). In the"
+        " others the words are too few to know: 90 % intervals reach as far as ±0.74."
+    )
+
+
 def test_no_finding_is_built_on_few_words(table: Table) -> None:
     few = {**FOUND, "n_x": 2, "listed_x": 14, "n_y": 3, "listed_y": 14}
     ceat = table(

@@ -54,6 +54,8 @@ def test_each_column_has_its_number(table: Table) -> None:
         "p_twins": ".040",
         "attributes dealt anew": "−0.700 to +0.700",
         "smallest effect to be found": "1.54",
+        "p_equivalence": ".600",
+        "within ±": "0.90",
         "contexts enough": "140",
         "draws settled": "100",
         "standard error of the draws": "0.0200",

@@ -197,7 +197,14 @@ def test_findings(bias: pl.DataFrame) -> None:
     )
     # all four have 90 %, and the row over all pairs the most of them
     assert "(all pairs, Hindi, bert; 90 pairs; exact 95 % interval 81.9 to 95.3, p < .001 after" in first
-    assert first.endswith(" correction).")  # one twin says nothing of others
+    assert first.endswith(  # one twin says nothing of others
+        " correction). The other 8 are not shown to lie within 5 points of 50 either; the pairs are too few to know."
+    )
+    even = planted_scores("bert", "hi", 0.5, n=2000, types=("age",))
+    (said,) = findings_of_pairs(bias_percentage(even, n_resamples=0))
+    assert said.endswith(" The other 2 lie within 5 points of 50 (p_equivalence < .05).")
+    (said,) = findings_of_pairs(bias_percentage(pl.concat([even, planted_scores("gpt", "hi", 0.5)]), n_resamples=0))
+    assert " 2 lie within 5 points of 50 (p_equivalence < .05); of the rest the pairs are too few to know." in said
     assert second == ("Sentence pairs, each counted once a model: of 270, 3 were left out, and 6 have equal scores.")
     nothing = bias_percentage(planted_scores("a", "hi", 0.5, left_out=range(30)))
     assert list(findings_of_pairs(nothing)) == ["Sentence pairs: none of 4 percentages could be computed."]
@@ -210,7 +217,7 @@ def test_a_percentage_of_a_few_pairs_is_not_the_one_that_is_named() -> None:
     assert "0 of 3 bias percentages differ from 50" in said
     assert "the farthest from it, of those of 20 pairs or more, is 65.2 % (all pairs, Hindi, bert; 23 pairs;" in said
     (said,) = findings_of_pairs(bias_percentage(few, n_resamples=0))
-    assert said.endswith("; none is of 20 pairs or more, too few to say which is far from it.")
+    assert "; none is of 20 pairs or more, too few to say which is far from it." in said
     # what differs after correction is named before what is farther by chance
     many = planted_scores("bert", "hi", 0.8, n=100, types=("age",))
     (said,) = findings_of_pairs(bias_percentage(pl.concat([few, many]), n_resamples=0))

@@ -118,6 +118,14 @@ FIGURES = (
         " lies off the line is what drawing alone can do.",
         _both_modes,
     ),
+    Figure(
+        "scales",
+        "effects of raw, centered and standardized vectors",
+        "rows.plot_scales",
+        ("ceat",),
+        "Effect size of CEAT at the longest segment length by vectors as they are, less the mean of all the study's"
+        " contexts, and with each dimension standardized over them (Timkey and van Schijndel 2021), one panel a model.",
+    ),
     WORDS,
     Figure(
         "settling",
@@ -168,6 +176,14 @@ FIGURES = (
         "Prior against corrected association of each trait, by sentence structure (after Figures 2 and 11 of Sadhu et"
         " al. 2024).",
         lambda measured: [{"model": name} for name in measured.models_of_traits],
+    ),
+    Figure(
+        "methods",
+        "effects by method, side by side",
+        "rows.plot_methods",
+        ("methods",),
+        "Effect size of each category by every method that the study measured, one panel a method, with 95 % intervals"
+        " over words. CEAT at the longest segment length. The report of the page says how far methods agree.",
     ),
     Figure(
         "published",

@@ -43,9 +43,9 @@ from prasanga.report.figures.canvas import (
     width_of,
 )
 from prasanga.report.figures.palette import COUNTS, MODELS, MUTED, PAPER
-from prasanga.report.findings import SPREAD_COLUMNS
 from prasanga.report.grid import is_number, natural_order
 from prasanga.report.sheet import MINUS, signed
+from prasanga.report.structures import SPREAD_COLUMNS
 
 _BOXES = (("prior", "positive"), ("prior", "negative"), ("corrected", "positive"), ("corrected", "negative"))
 _COLOURS = {"prior": MODELS[0], "corrected": MODELS[1]}

@@ -124,6 +124,8 @@ NUMBERS = (
     Number("p_twins", _p("p_twins"), _by("p_twins")),
     Number(_DEALT, _interval("shuffled_low", "shuffled_high"), _by("shuffled_low")),
     Number("smallest effect to be found", _plain("smallest_effect", 2), _by("smallest_effect")),
+    Number("p_equivalence", _p("p_equivalence"), _by("p_equivalence")),
+    Number("within ±", lambda row: plain(row.get("equivalent_within"), 2), _by("equivalent_within")),
     Number("contexts enough", _plain("contexts_enough"), _by("contexts_enough")),
     Number("draws settled", _plain("draws_settled"), _by("draws_settled")),
     Number("standard error of the draws", _plain("standard_error", 4), _by("standard_error")),
@@ -141,7 +143,8 @@ NUMBERS = (
 _OF_OTHERS = (
     *("effect size", "95 % interval over words", "Holm", "difference from twins", "p_association", _DEALT),
     *("without one word", "random twins", "p_twins"),
-    *("smallest effect to be found", "targets used", "attributes used", "p_stimuli", "p_attributes"),
+    *("smallest effect to be found", "p_equivalence", "within ±", "targets used", "attributes used"),
+    *("p_stimuli", "p_attributes"),
 )
 
 _NUMBERS_OF_OTHERS = (
@@ -171,8 +174,8 @@ NEEDED_OF_OTHERS = (
 """The columns without which a table of SEAT, WEAT or log-probability bias cannot be shown."""
 
 _CONVENTIONS_OF_OTHERS = (
-    *("std", "alternative", "statistic", "interval", "n_resamples", "sentence_vector", "unit", "average"),
-    *("vectors", "method", "forms", "pieces", "terms", "seed"),
+    *("std", "alternative", "statistic", "interval", "n_resamples", "equivalence_margin"),
+    *("sentence_vector", "unit", "average", "vectors", "method", "forms", "pieces", "terms", "seed"),
 )
 
 

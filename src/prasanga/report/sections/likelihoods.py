@@ -12,14 +12,7 @@ from markupsafe import Markup
 from prasanga.base.parquet import remade_by, require_columns
 from prasanga.pairs.oddities import KINDS
 from prasanga.pairs.preferences import FEWEST_PAIRS, OVERALL, REASONS
-from prasanga.report.findings import (
-    ALL,
-    DIFFERENCE_COLUMNS,
-    QUANTITIES,
-    SPREAD_COLUMNS,
-    findings_of_structures,
-    interval_of_percentage,
-)
+from prasanga.report.findings import interval_of_percentage
 from prasanga.report.grid import (
     Estimate,
     Group,
@@ -54,6 +47,13 @@ from prasanga.report.sheet import (
     row_of,
     sheet_to_html,
     signed,
+)
+from prasanga.report.structures import (
+    ALL,
+    DIFFERENCE_COLUMNS,
+    QUANTITIES,
+    SPREAD_COLUMNS,
+    findings_of_structures,
 )
 from prasanga.report.study import Results
 

@@ -12,12 +12,7 @@ from markupsafe import Markup
 from prasanga.base.parquet import remade_by, require_columns
 from prasanga.pairs.preferences import OVERALL
 from prasanga.report.downloads import downloads_of
-from prasanga.report.findings import (
-    findings_of_pairs,
-    headline_findings,
-    other_method,
-    scored_traits,
-)
+from prasanga.report.findings import findings_of_pairs, headline_findings, other_method
 from prasanga.report.grid import ALPHA, LABELS, is_number, name_of_language, sort_lengths
 from prasanga.report.methods_text import (
     PAPERS,
@@ -33,6 +28,7 @@ from prasanga.report.section import Section
 from prasanga.report.sections.ceat import ceat_grid
 from prasanga.report.sections.estimates import NEEDED_OF_OTHERS
 from prasanga.report.sheet import Row, Sheet, html, numbers, row_of
+from prasanga.report.structures import scored_traits
 from prasanga.report.study import Results
 
 

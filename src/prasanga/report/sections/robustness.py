@@ -1,0 +1,199 @@
+"""Sections on what else could have been measured: other vectors, other words, other methods."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import polars as pl
+
+from prasanga.report.agreement import agreement, side_by_side
+from prasanga.report.grid import METHODS, Estimate, grid_of, is_number, natural_order
+from prasanga.report.section import Section, count, figure_of, prose
+from prasanga.report.sections.estimates import interval_of, is_marked, order_of
+from prasanga.report.sheet import MARK, MINUS, MISSING, Cell, Row, Sheet, numbers, plain, signed
+from prasanga.report.study import Results
+
+_RAW = ("difference", "difference_centered", "difference_standardized")
+_EFFECTS = ("effect_size", "effect_centered", "effect_standardized")
+_ADJUSTED = ("difference_adjusted", "adjusted_low", "adjusted_high", "effect_adjusted", "adjusted_note")
+
+
+def raw_numbers(results: Results) -> Section | None:
+    """Return the section on differences of mean cosines: of vectors scaled otherwise, and of words that are alike."""
+    rows = list(_of_vectors(results))
+    if not rows:
+        return None
+    names = ("difference", "centered", "standardized", "d", "d, centered", "d, standardized")
+    sheet = Sheet(
+        ("Category",),
+        numbers("Method", "Model", *names, "adjusted difference", "its 95 % interval", "d, adjusted", "adjusted for"),
+        tuple(_raw_line(method, row) for method, row in rows),
+        "Differences of mean cosines, and effect sizes of the same vectors",
+        "explorable raw",
+        {"Category": "list", "Method": "list", "Model": "list", "adjusted for": "text"},
+    )
+    figures = figure_of(results, "scales", label=prose("scales_label"), caption=prose("scales_caption"))
+    title = f"{count(len(rows), 'estimate')}, raw and adjusted: all numbers"
+    return Section(
+        "Raw numbers, and what cosines rest on",
+        "raw",
+        "Raw numbers",
+        text=[prose("raw_numbers")],
+        findings=list(_findings_of_scales(rows)),
+        figures=figures,
+        parts=[Section(title, sheets=[sheet], folded=True)],
+    )
+
+
+def methods_agree(results: Results) -> Section | None:
+    """Return the section with all methods side by side, and Kendall's tau of every two."""
+    tables = {"ceat": results.ceat} if results.ceat is not None else {}
+    estimates = side_by_side({**tables, **dict(results.methods)})
+    if estimates["method"].n_unique() < 2:
+        return None
+    found = agreement(estimates)
+    sheet = Sheet(
+        ("Methods",),
+        numbers("Kendall's tau", "95 % interval", "of the twins", "same sign", "points", "categories", "models"),
+        tuple(_tau_line(row) for row in found.iter_rows(named=True)),
+        "Agreement of every two methods",
+    )
+    return Section(
+        "Agreement of methods",
+        "agreement",
+        "Agreement of methods",
+        text=[prose("agreement")],
+        findings=list(_findings_of_agreement(found)),
+        sheets=[sheet],
+        figures=figure_of(results, "methods", label=prose("methods_label"), caption=prose("methods_caption")),
+        parts=[Section("Each category by every method", sheets=[_by_method(estimates)], folded=True)],
+    )
+
+
+def _tau_line(row: Estimate) -> Row:
+    cells = (
+        Cell(signed(row["tau"], 2, minus=MINUS), order=order_of(row["tau"])),
+        Cell(_ends(row), order=order_of(row["tau_low"])),
+        Cell(signed(row["twin_tau"], 2, minus=MINUS), order=order_of(row["twin_tau"])),
+        Cell(MISSING if row["same_sign"] is None else f"{100 * row['same_sign']:.0f} %"),
+        *(Cell(plain(row[name])) for name in ("n_points", "n_categories", "n_models")),
+    )
+    return Row((_both(row),), cells)
+
+
+def _both(row: Estimate) -> str:
+    return f"{METHODS[row['method_1']]} and {METHODS[row['method_2']]}"
+
+
+def _ends(row: Estimate) -> str:
+    if row["tau_low"] is None:
+        return MISSING
+    return f"{signed(row['tau_low'], 2, minus=MINUS)} to {signed(row['tau_high'], 2, minus=MINUS)}"
+
+
+def _findings_of_agreement(found: pl.DataFrame) -> Iterator[str]:
+    """Yield one sentence a pair of methods, whether it agrees by more than chance and by more than its twins."""
+    for row in found.iter_rows(named=True):
+        if row["tau"] is None:
+            continue
+        if row["tau_low"] is None:
+            known = "too few categories for an interval"
+        else:
+            sure = "which leaves out zero" if row["tau_low"] > 0 or row["tau_high"] < 0 else "which holds zero"
+            known = f"95 % interval {_ends(row)}, {sure}"
+        twins = ""
+        if row["twin_tau"] is not None:
+            more = "no more than" if row["tau"] <= row["twin_tau"] else "more than"
+            twins = f"; {more} twins with random weights, {signed(row['twin_tau'], 2, minus=MINUS)}"
+        yield (
+            f"{_both(row)}: Kendall's tau {signed(row['tau'], 2, minus=MINUS)} over {count(row['n_points'], 'point')}"
+            f" ({known}{twins})."
+        )
+
+
+def _by_method(estimates: pl.DataFrame) -> Sheet:
+    """Return the estimates, a row a category and model, a column a method."""
+    methods = estimates["method"].unique(maintain_order=True).to_list()
+    rows = {(row["category"], row["model"], row["method"]): row for row in estimates.iter_rows(named=True)}
+    lines = []
+    for category, model in sorted({key[:2] for key in rows}, key=lambda key: (natural_order(key[0]), key[1])):
+        cells = []
+        for method in methods:
+            row = rows.get((category, model, method))
+            effect = row["effect_size"] if row else None
+            text = signed(effect, 2, minus=MINUS)
+            if row and is_number(row["ci_low"]):
+                text += f" ({interval_of(row, 'ci_low', 'ci_high')})"
+            marked = row is not None and is_marked(row)
+            words = row["few_words"] if row else ""
+            cells.append(Cell(text, MARK if marked else "", bold=marked, order=order_of(effect), words=words))
+        lines.append(Row((category,), (Cell(model), *cells)))
+    return Sheet(
+        ("Category",),
+        numbers("Model", *(METHODS[method] for method in methods)),
+        tuple(lines),
+        "Effect size by every method, with its 95 % interval over words",
+        "explorable by_method",
+        {"Category": "list", "Model": "list"},
+    )
+
+
+def _of_vectors(results: Results) -> Iterator[tuple[str, Estimate]]:
+    """Yield the estimates of methods that measure vectors; of CEAT those of the longest length and first mode."""
+    tables: list[tuple[str, pl.DataFrame]] = [*results.methods]
+    if results.ceat is not None:
+        grid = grid_of(results.ceat)
+        at = (pl.col("segment_length") == grid.lengths[-1]) & (pl.col("sample_mode") == grid.modes[0])
+        tables.insert(0, ("ceat", results.ceat.filter(at)))
+    for method, table in tables:
+        if {*_RAW, *_EFFECTS, *_ADJUSTED} <= set(table.columns):
+            for row in sorted(table.iter_rows(named=True), key=lambda row: natural_order(row["category"])):
+                if is_number(row["effect_size"]):
+                    yield METHODS[method], row
+
+
+def _raw_line(method: str, row: Estimate) -> Row:
+    cells = [Cell(signed(row[name], minus=MINUS), order=order_of(row[name])) for name in (*_RAW, *_EFFECTS)]
+    adjusted = row["difference_adjusted"]
+    note = row["adjusted_note"] or ""
+    if is_number(adjusted):
+        note = f"frequency and pieces; {note}" if note else "frequency and pieces"
+    return Row(
+        (row["category"],),
+        (
+            Cell(method),
+            Cell(row["model"]),
+            *cells,
+            Cell(signed(adjusted, minus=MINUS), order=order_of(adjusted)),
+            Cell(interval_of(row, "adjusted_low", "adjusted_high"), order=order_of(row["adjusted_low"])),
+            Cell(signed(row["effect_adjusted"], minus=MINUS), order=order_of(row["effect_adjusted"])),
+            Cell(note),
+        ),
+    )
+
+
+def _findings_of_scales(rows: list[tuple[str, Estimate]]) -> Iterator[str]:
+    """Yield how many signs depend on the mean or on few dimensions, and how many differences stay among words alike."""
+    known = [row for _, row in rows if is_number(row["effect_standardized"])]
+    if known:
+        turned = [row for row in known if row["effect_size"] * row["effect_standardized"] < 0]
+        yield (
+            f"With every dimension standardized {len(turned)} of {count(len(known), 'effect')} would have the other"
+            " sign."
+        )
+    adjusted = [row for _, row in rows if is_number(row["adjusted_low"])]
+    if adjusted:
+        kept = [row for row in adjusted if _leaves_out_zero(row)]
+        yield (
+            f"Among words alike in corpus frequency and pieces, {len(kept)} of"
+            f" {count(len(adjusted), 'difference')} of mean cosines {'has' if len(kept) == 1 else 'have'} a 95 %"
+            " interval without zero."
+        )
+    few = len(rows) - len(adjusted)
+    if few:
+        yield f"{count(few, 'estimate')} could not be adjusted for frequency and pieces; the table says why."
+
+
+def _leaves_out_zero(row: dict[str, Any] | Estimate) -> bool:
+    return bool(row["adjusted_low"] > 0 or row["adjusted_high"] < 0)
