@@ -331,7 +331,7 @@ def _study_text(
     """Return the file of a new study: comments, and what differs from the defaults, `asked` as well if it is known."""
     import yaml
 
-    from prasanga.models.packaged import PACKAGED
+    from prasanga.plan.models import PACKAGED
 
     def plain(value: object) -> str:
         if isinstance(value, Mapping):

@@ -10,7 +10,8 @@ from typing import Any
 from prasanga.base.errors import InputError
 from prasanga.base.seeds import seed_of
 from prasanga.models.options import KINDS
-from prasanga.models.packaged import PACKAGED, fetch
+from prasanga.models.packaged import PACKAGED as PACKAGED
+from prasanga.models.packaged import fetch
 
 # --------------------
 # What a study measures: its models, one of them several times where the config asks for several of its layers.
