@@ -1,4 +1,7 @@
-"""The end of a run in three lines: what came out, what was left out or is missing, and where the page is."""
+"""The end of a run in three lines: what came out, what was left out or is missing, and where the page is.
+
+Where much was left out, a line more says what, and where to read why.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +11,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
+from prasanga.methods import PAIRS
 from prasanga.report.grid import METHODS
 
+MUCH = 0.2
+"""Of pairs or stimuli left out, the share above which that is told apart."""
 WIDTH = 100
 """A line has at most so many characters, where the path of the page allows."""
 
 
 def last_words(summary: Mapping[str, Any], page: Path) -> list[str]:
-    """Return three lines about a study.
+    """Return three lines about a study, and one for each model or lexicon that much is left out of.
 
     Args:
         summary: `prasanga.report.summary.study_summary`, or what was read from its file.
@@ -26,6 +32,7 @@ def last_words(summary: Mapping[str, Any], page: Path) -> list[str]:
     return [
         _line("Results", _came_out(estimates, methods["structures"], methods["pairs"]), "nothing was measured yet"),
         _line("Left out", _left_out(summary, estimates, methods["pairs"]), "nothing"),
+        *_much_left_out(summary["coverage"], methods["pairs"]),
         f"{'Page' if page.suffix == '.html' else 'Summary'}: {_from_here(page)}",
     ]
 
@@ -82,6 +89,18 @@ def _left_out(
     coverage = summary["coverage"]
     if coverage is not None and (lost := coverage["n_without_contexts"]):
         yield f"{_many(lost, 'stimulus', 'stimuli')} without contexts"
+
+
+def _much_left_out(coverage: Mapping[str, Any] | None, pairs: Mapping[str, Any] | None) -> Iterable[str]:
+    if coverage is not None and (lost := coverage["n_without_contexts"]) > MUCH * coverage["n_stimuli"]:
+        whole = coverage["n_stimuli"]
+        yield f"Warning: {lost:,} of {_many(whole, 'stimulus', 'stimuli')} lack contexts: the page's section on texts."
+    for row in () if pairs is None else pairs["overall"]:
+        if row["n_left_out"] > MUCH * row["n_pairs"]:
+            yield (
+                f"Warning: {row['n_left_out']:,} of {_many(row['n_pairs'], 'pair')} of {row['set']} have no score by"
+                f" {row['model']}: results/{PAIRS.tables[0].path}.csv."
+            )
 
 
 def _line(head: str, parts: Iterable[str], nothing: str) -> str:

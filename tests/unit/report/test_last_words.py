@@ -13,10 +13,10 @@ import pytest
 from prasanga.report.last_words import WIDTH, last_words, print_last_words
 
 METHOD = {"models": ["a", "b"], "n_computed": 144, "n_not_computed": 0, "n_significant_holm": 3}
-PAIRS = {"n_computed": 60, "n_not_computed": 0, "n_significant_holm": 1, "left_out": []}
+PAIRS = {"n_computed": 60, "n_not_computed": 0, "n_significant_holm": 1, "left_out": [], "overall": []}
 SUMMARY: dict[str, Any] = {
     "missing": [],
-    "coverage": {"n_without_contexts": 0},
+    "coverage": {"n_without_contexts": 0, "n_stimuli": 100},
     "methods": {
         "ceat": METHOD,
         "seat": {**METHOD, "models": ["b", "c"], "n_computed": 1, "n_significant_holm": None},
@@ -63,11 +63,12 @@ def test_nothing_measured_and_an_unfinished_study() -> None:
 def test_what_does_not_fit_a_line_is_left_out() -> None:
     summary = copy.deepcopy(SUMMARY)
     summary["missing"] = ["x"] * 10
-    summary["coverage"]["n_without_contexts"] = 10_000
+    summary["coverage"] |= {"n_without_contexts": 10_000, "n_stimuli": 60_000}
     summary["methods"]["ceat"] |= {"n_not_computed": 1_000_000, "n_computed": 1_000_000, "n_significant_holm": 999_999}
     summary["methods"]["pairs"] = {
         **{"n_computed": 100_000, "n_not_computed": 200_000, "n_significant_holm": 90_000},
         "left_out": [{"reason": "x", "n": 500_000}],
+        "overall": [],
     }
     summary["methods"]["structures"] = {"structures": ["S1", "S2"]}
 
@@ -77,6 +78,18 @@ def test_what_does_not_fit_a_line_is_left_out() -> None:
     assert lines[0].endswith("significant by Holm; …")
     assert lines[1].startswith("Left out: unfinished: 10 results missing; 1,000,000 effect sizes not computed;")
     assert lines[1].endswith("; …")
+
+
+def test_much_that_is_left_out_is_told_with_the_file_to_read() -> None:
+    summary = copy.deepcopy(SUMMARY)
+    summary["coverage"] = {"n_without_contexts": 21, "n_stimuli": 100}
+    row = {"set": "mine", "model": "bert", "n_pairs": 100, "n_left_out": 20}
+    most = {**row, "model": "xlmr", "n_pairs": 1200, "n_left_out": 1200}
+    summary["methods"]["pairs"] = {**PAIRS, "overall": [row, most]}
+    assert last_words(summary, Path("p.html"))[2:-1] == [
+        "Warning: 21 of 100 stimuli lack contexts: the page's section on texts.",
+        "Warning: 1,200 of 1,200 pairs of mine have no score by xlmr: results/likelihoods/bias_percentages.csv.",
+    ]
 
 
 def test_a_newline_in_the_path_stays_in_its_line() -> None:
