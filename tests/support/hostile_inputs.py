@@ -250,7 +250,7 @@ class TooSlowError(BaseException):
 
 @contextmanager
 def _within_limits() -> Iterator[None]:
-    """Bound processor time, memory and, generously since machines are busy, time: what waits for ever takes no processor."""
+    """Bound processor time, memory and, generously since machines are busy, time: what waits takes no processor."""
 
     def stop(number: int, _frame: FrameType | None) -> None:
         raise TooSlowError(f"more than {CPU_SECONDS} s of processor time" if number == signal.SIGPROF else "it waits")

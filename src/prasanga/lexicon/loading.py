@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -145,6 +145,10 @@ class _Word:
     place: str
 
 
+MOST_FORMS = 300_000
+"""Forms of all words together, before spellings and hyphens; 367 words of Bangla have 20,000."""
+
+
 def load_word_sets(folder: Path, suffix_groups: Path, normalization: str | None = None) -> Lexicon:
     """Read a folder of word sets with its `categories.yaml`, and inflect its words.
 
@@ -182,6 +186,7 @@ def load_word_sets(folder: Path, suffix_groups: Path, normalization: str | None 
     _check_spellings(words, searched)
 
     categories = head.entry_of("categories")
+    _require_few(folder, words.values(), groups)
     readings = {name: tuple(_readings(word, groups)) for name, word in words.items()}
     forms = first_readings(reading for name in searched for reading in readings[name])
     places = {name: word.place for name, word in words.items()}
@@ -323,6 +328,20 @@ def _check_spellings(words: Mapping[str, _Word], searched: Collection[str]) -> N
                 f"{word.place}: a variant of {word.stimulus.name} stands twice, or is the stimulus itself (after"
                 " normalization). Delete it."
             )
+
+
+def _require_few(folder: Path, words: Iterable[_Word], groups: SuffixGroups) -> None:
+    """Refuse words and suffix groups that come to more forms than any study has, before they are made."""
+    stimuli = [word.stimulus for word in words]
+    count = sum(
+        (1 + len(stimulus.variants)) * sum(groups.groups[name].n_tails for name in stimulus.groups)
+        for stimulus in stimuli
+    )
+    if count > MOST_FORMS:
+        raise InputError(
+            f"{folder}: {len(stimuli)} words with the suffix groups of {groups.path} come to {count} forms; at most"
+            f" {MOST_FORMS} are made. Write fewer words, or groups with fewer endings."
+        )
 
 
 def _readings(word: _Word, groups: SuffixGroups) -> Iterator[SurfaceForm]:

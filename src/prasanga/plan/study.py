@@ -31,6 +31,7 @@ from prasanga.plan.models import (
     require_free_names,
     require_places,
     require_stage,
+    require_trainable,
     scored_models,
     studied_models,
     twins_of,
@@ -199,6 +200,7 @@ class Study:
     def _choose_models(self) -> None:
         config, log_probability = self.config, self.config["log_probability"]
         with_twins = config["associations"]["random_twin"]
+        require_trainable(config["models"])
         self.studied: Models = studied_models(config["models"])
         self.twins: Models = twins_of(self.studied, config["seed"]) if with_twins else {}
         self.twin_of = dict(zip(self.twins, self.studied, strict=False))
