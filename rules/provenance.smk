@@ -22,6 +22,7 @@ rule check_results:
         "logs/provenance/check.log",
     params:
         table="logs/provenance/check.tsv",
+        wanted=[*REPORT, *TABLES_OF_STUDY],
         planned=[path for path in FILES.word_lists() if Path(path).is_file()],
     script:
         "../workflow/scripts/check_results.py"

@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 
 from prasanga.base.documents import guarded, unguarded_text
-from prasanga.base.errors import InputError
+from prasanga.base.errors import InputError, open_regular
 from prasanga.text.words import unicode_form
 
 _DIGITS = 18  # of a number that 64 bits hold in any case
@@ -63,9 +63,12 @@ def read_rows(path: str | Path, *, what: str, may_be_empty: bool = False) -> lis
     """
     path = Path(path)
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        with io.TextIOWrapper(open_regular(path), encoding="utf-8-sig") as file:
+            text = file.read()
     except FileNotFoundError:
         raise InputError(f"{path}: no such file, but {what} should be read from it. Check the path.") from None
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror}). Give a CSV file that you may read.") from None
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: not UTF-8 at byte {error.start}. Save the file as CSV in UTF-8.") from None
     lines = csv.reader(io.StringIO(text, newline=""))

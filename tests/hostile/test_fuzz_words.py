@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from hostile_inputs import Edit, edited_bytes, edited_rows, edited_tree, edits, 
 from hypothesis import given
 from hypothesis import strategies as st
 
+from prasanga.base.errors import InputError
 from prasanga.lexicon import load_lexicon
 from prasanga.lexicon.categories import categories_of, forms_table, words_for_templates
 from prasanga.lexicon.templates import filled_templates, load_templates
@@ -291,3 +293,31 @@ def test_tuples_and_sheets(folder: Path, changes: list[Edit], others: list[Edit]
     path.write_bytes(_csv(edited_rows(SHEET, changes)))
     tuples.write_bytes(_csv(TUPLES))
     try_input("sheets", lambda: read_sheet(path, read_tuples(tuples)), str(folder))
+
+
+def test_words_times_suffixes_have_a_limit(tmp_path: Path) -> None:
+    """37 KB of YAML gave 640,000 forms while planning."""
+    folder, groups = tmp_path / "words", tmp_path / "groups.yaml"
+    folder.mkdir()
+    (folder / "categories.yaml").write_text("language: bn\ncategories: {}\n", encoding="utf-8")
+    letters = [chr(code) for code in range(0x995, 0x9A8)]
+    words = [one + other + last for one in letters for other in letters for last in letters][:1200]
+
+    def use(n_suffixes: int, emphatic: str = "") -> None:
+        suffixes = ", ".join(f"{one}{other}" for one in letters for other in letters[: n_suffixes // len(letters)])
+        numbers = f"numbers: {{plural: [{{suffixes: [{suffixes}]}}]}}"
+        text = f"language: bn\nhyphenated: false\ngroups:\n  g: {{ending: any, {numbers}{emphatic}}}\n"
+        groups.write_text(text, encoding="utf-8")
+        entries = ", ".join(f"{{stimulus: {word}, gloss: g, group: g}}" for word in words)
+        text = f"set: s\ngloss: s\nclass: matter\nwords: [{entries}]\n"
+        (folder / "s.yaml").write_text(text, encoding="utf-8")
+        load_lexicon(folder, groups)
+
+    for n_suffixes, emphatic, said in (
+        (361, "", "1200 words with the suffix groups of"),
+        (300, f", emphatic: [{', '.join(words)}]", "the suffix group `g` gives"),
+    ):
+        began = time.process_time()
+        with pytest.raises(InputError, match=said):
+            use(n_suffixes, emphatic)
+        assert time.process_time() - began < 5

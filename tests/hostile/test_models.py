@@ -22,6 +22,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 from tiny_models import build
+from transformers import AutoConfig
 
 from prasanga.base.errors import InputError
 from prasanga.models import ModelOptions, check_model, load_model, load_tokenizer
@@ -231,6 +232,23 @@ def test_nothing_of_a_refused_model_is_imported(model: Path, canary: Path) -> No
     before = set(sys.modules)
     test_code_of_a_model_is_not_run(model, canary, "config.json", known=False)
     assert not [name for name in set(sys.modules) - before if "evil" in name]
+
+
+# ---- models of other things than text
+
+OTHERS = ["whisper", "clip", "wav2vec2", "pixtral", "bark", "perceiver", "vit", "siglip", "llava", "blip"]
+OTHERS += ["speecht5", "encodec", "decision_transformer", "clap", "hubert", "musicgen", "rag", "encoder-decoder"]
+
+
+@pytest.mark.parametrize("kind", OTHERS)
+def test_models_of_other_things_than_text_are_refused(model: Path, kind: str) -> None:
+    try:
+        written = AutoConfig.for_model(kind).to_dict()
+    except Exception:  # one that asks for parts of its own
+        written = {}
+    (model / "config.json").write_text(json.dumps({**written, "model_type": kind}, default=str), encoding="utf-8")
+    message = refused(model)
+    assert "no model of text alone" in message or "config.json cannot be loaded" in message or "tokenizer" in message
 
 
 # ---- links

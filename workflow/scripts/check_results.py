@@ -16,6 +16,7 @@ log_to(snakemake.log[0])
 table = snakemake.params.table
 with remembered(CACHE, keep=False):
     code = {script.name: fingerprint(script) for script in Path(__file__).resolve().parent.glob("*.py")}
-check = check_results("results", planned=snakemake.params.planned, code=code, shards=fitting_shards)
+asked = {name: snakemake.params[name] for name in ("planned", "wanted")}
+check = check_results("results", **asked, code=code, shards=fitting_shards)
 write_text(table, check.to_tsv())
 say(check, table)

@@ -18,8 +18,8 @@ import yaml
 from jsonschema import Draft202012Validator, ValidationError
 
 from prasanga.base import places
-from prasanga.base.errors import InputError, printable
-from prasanga.base.yaml import DEEPEST, MOST_NODES, load_yaml, require_regular
+from prasanga.base.errors import InputError, open_regular, printable
+from prasanga.base.yaml import DEEPEST, MOST_NODES, load_yaml
 
 # --------------------
 # Values that a config may hold at all, before its schema is asked: text, numbers and truth values in lists and
@@ -518,8 +518,8 @@ def read_config(path: str | Path) -> dict[str, Any]:
 
 def _text(path: Path) -> str:
     try:
-        require_regular(path)
-        return path.read_bytes().decode("utf-8-sig")
+        with open_regular(path) as file:
+            return file.read().decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
         raise InputError(f"{path}, line {line}: not UTF-8. Save the file as UTF-8.") from None

@@ -1,8 +1,13 @@
-"""The one exception that a user is meant to read, and text that is safe to print."""
+"""The one exception that a user is meant to read, text that is safe to print, and files that are safe to read."""
 
 from __future__ import annotations
 
+import errno
+import os
 import re
+import stat
+from pathlib import Path
+from typing import BinaryIO
 
 _LONGEST = 20_000
 # Control characters but tab and line feed, marks that reorder a line or end it, halves of characters.
@@ -40,6 +45,27 @@ def reason(error: BaseException) -> str:
         One line without the full stop at its end; the name of the error's class if it says nothing.
     """
     return " ".join(str(error).split()).rstrip(".") or type(error).__name__
+
+
+def open_regular(path: str | Path) -> BinaryIO:
+    """Open a file for reading bytes, but no pipe, which is waited for, and no device, which has no end.
+
+    Raises:
+        OSError: it is one of these or a folder, absent, or may not be read.
+    """
+    return os.fdopen(regular(path), "rb")
+
+
+def regular(path: str | Path, _flags: int = 0) -> int:
+    """Return the descriptor of a file as `open_regular`; an `opener` for `open`."""
+    number = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
+    mode = os.fstat(number).st_mode
+    if stat.S_ISREG(mode):
+        return number
+    os.close(number)
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    raise OSError(errno.EINVAL, "it is a pipe or a device", str(path))
 
 
 def _escaped(match: re.Match[str]) -> str:

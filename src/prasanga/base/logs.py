@@ -119,7 +119,7 @@ def said_of_failure(error: BaseException, log: str | Path) -> str:
     """
     where = _traceback_of(Path(log))
     kind = type(error).__name__
-    if isinstance(error, MemoryError):
+    if isinstance(error, MemoryError) or "can't allocate memory" in str(error) or "not enough memory" in str(error):
         return (
             f"Out of memory ({kind}). Give the job more (`mem_mb` of its rule in the profile), or run fewer at a time;"
             " what is done is not done twice."

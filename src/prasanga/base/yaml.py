@@ -9,9 +9,8 @@ its line, and memory holds one path from the root to the event that is looked at
 from __future__ import annotations
 
 import difflib
-import errno
+import io
 import re
-import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,7 +18,7 @@ from typing import Any, TypeVar
 
 import yaml
 
-from prasanga.base.errors import InputError, reason
+from prasanga.base.errors import InputError, open_regular, reason
 
 try:
     from yaml import CSafeLoader as _SafeLoader
@@ -78,8 +77,8 @@ def read_entry(path: Path, normalized: Callable[[Entry], Callable[[str], str]]) 
 def read_text(path: Path) -> str:
     """Read a UTF-8 file, with or without byte order mark; what cannot be read is an `InputError`."""
     try:
-        require_regular(path)
-        return path.read_text(encoding="utf-8-sig")
+        with io.TextIOWrapper(open_regular(path), encoding="utf-8-sig") as file:
+            return file.read()
     except FileNotFoundError:
         raise InputError(f"{path}: no such file. Check the path under `lexicon` in the config.") from None
     except UnicodeDecodeError as error:
@@ -88,17 +87,6 @@ def read_text(path: Path) -> str:
         raise InputError(
             f"{path}: cannot be read ({error.strerror}). Let yourself read it, or name another file in the config."
         ) from None
-
-
-def require_regular(path: Path) -> None:
-    """Refuse pipes, which are waited for, and devices, which have no end.
-
-    Raises:
-        OSError: the file is one of these, or absent.
-    """
-    mode = path.stat().st_mode
-    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
-        raise OSError(errno.EINVAL, "it is a pipe or a device", str(path))
 
 
 def suggest(name: str, allowed: Iterable[str]) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 from safetensors import safe_open
 
 from prasanga.base.documents import read_document
-from prasanga.base.errors import InputError
+from prasanga.base.errors import InputError, open_regular
 from prasanga.models.hub import Source, download_command, explaining
 from prasanga.models.options import NO_OPTIONS, ModelOptions
 
@@ -81,7 +81,7 @@ def sha256_of(path: Path) -> str:
 
 @lru_cache(maxsize=1024)
 def _sha256(path: Path, *_state: int) -> str:
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 

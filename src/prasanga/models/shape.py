@@ -230,10 +230,27 @@ def skeleton(
         part: how much of it.
 
     Raises:
-        InputError: transformers cannot build a model from this config.json.
+        InputError: transformers cannot build a model from this config.json, or it is none that reads text.
     """
-    with torch.device("meta"):
-        return part.of(from_config(source, config, options, dtype, part), config)
+    with torch.device("meta"), explaining(source, "config.json"):
+        model = part.of(from_config(source, config, options, dtype, part), config)
+    _require_text_model(source.name, config, model)
+    return model
+
+
+def _require_text_model(name: str, config: Any, model: Any) -> None:
+    """Refuse models of sounds, of pictures, or of both and text: without a table of pieces, or one stack of blocks."""
+    try:
+        text = config.get_text_config(encoder=True)
+        numbers = [model.get_input_embeddings().num_embeddings, text.num_hidden_layers, text.hidden_size]
+        reads_text = all(isinstance(number, int) and number > 0 for number in numbers)
+    except (AttributeError, NotImplementedError, TypeError, ValueError):
+        reads_text = False
+    if not reads_text:
+        raise InputError(
+            f"model {name}: its config.json says that it is of the type {str(config.model_type)!r}, which is no model"
+            " of text alone. Take an encoder, decoder or encoder-decoder of text, such as google/muril-base-cased."
+        )
 
 
 def from_config(

@@ -40,6 +40,7 @@ from prasanga.plan.models import (
     require_free_names,
     require_places,
     require_stage,
+    require_trainable,
     scored_models,
     studied_models,
     twins_of,
@@ -221,6 +222,7 @@ class Study:
     def _choose_models(self) -> None:
         config, log_probability = self.config, self.config["log_probability"]
         n_twins = config["associations"]["random_twins"]
+        require_trainable(config["models"])
         self.studied: Models = studied_models(config["models"])
         self.twins: Models = twins_of(self.studied, config["seed"], n_twins)
         self.twin_of = {name: twins["twin_of"] for name, twins in self.twins.items()}

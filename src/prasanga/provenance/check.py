@@ -98,6 +98,7 @@ def check_results(
     *,
     root: str | Path = ".",
     planned: Collection[str] = (),
+    wanted: Collection[str] = (),
     code: Mapping[str, Code] | None = None,
     shards: Callable[[Path], object] = lambda _: None,
 ) -> Check:
@@ -108,6 +109,7 @@ def check_results(
         root: what the paths of sources start from.
         planned: sources that are read while planning (word lists): an edit of these may change no result, which
             Snakemake knows, and so is told and not wrong.
+        wanted: results that the study ends with: one that was made and is gone is lost, whoever wrote it.
         code: of the scripts, by name, as they are now; None where there is no workflow.
         shards: raises InputError if the shards of a list of vectors do not belong together.
 
@@ -126,7 +128,7 @@ def check_results(
         *_contents(digests, results),
         *_damaged(places, results, digests),
         *_unfinished(results),
-        *_lost(results, digests, Path(root)),
+        *_lost(results, digests, Path(root), wanted),
         *_inputs(way, results, digests),
         *_sources(way.values(), Path(root), planned),
         *_lists(results, digests, shards),
@@ -234,8 +236,11 @@ def _unfinished(results: Results) -> Iterator[Finding]:
         yield Finding("unfinished", results.name_of(place), text)
 
 
-def _lost(results: Results, digests: Mapping[str, str], root: Path) -> Iterator[Finding]:
-    """Yield files that are gone while others of their job are there; where no job reads them, no run makes them."""
+def _lost(results: Results, digests: Mapping[str, str], root: Path, wanted: Collection[str]) -> Iterator[Finding]:
+    """Yield files that are gone while others of their job are there, or that are `wanted`.
+
+    Where no job reads them, no run makes them.
+    """
     jobs: dict[tuple[str, str], list[tuple[float, str]]] = defaultdict(list)
     for path, note in sorted(read_notes(root / ".snakemake/metadata")):
         if note.get("starttime"):
@@ -245,12 +250,15 @@ def _lost(results: Results, digests: Mapping[str, str], root: Path) -> Iterator[
         there = [(start, path) for start, path in begun if path in digests]
         for start, path in begun:
             beside = next((other for at, other in there if abs(at - start) < _MARKED_WITHIN), None)
-            if path in digests or not path.startswith(f"{folder}/") or not beside or _is_kept(results, path):
+            if path in digests or not path.startswith(f"{folder}/") or _is_kept(results, path):
                 continue
-            text = (
-                f"It is gone, and {beside}, which the same job of the rule {rule} wrote, is there. Restore it,"
-                f" or have it made again by its name: snakemake {path} --cores all"
-            )
+            if beside:
+                why = f"{beside}, which the same job of the rule {rule} wrote, is there"
+            elif path in wanted:
+                why = f"the rule {rule} had made it for this study"
+            else:
+                continue
+            text = f"It is gone, and {why}. Restore it, or have it made again by its name: snakemake {path} --cores all"
             yield Finding("lost", path, text)
 
 

@@ -22,10 +22,9 @@ import polars as pl
 from jsonschema import Draft202012Validator
 
 from prasanga import __version__
-from prasanga.base.errors import InputError, reason
+from prasanga.base.errors import InputError, open_regular, reason
 from prasanga.base.parquet import remade_by, require_columns
 from prasanga.base.places import installation, named, shareable
-from prasanga.base.yaml import require_regular
 from prasanga.pairs.preferences import FEWEST_PAIRS, OVERALL
 from prasanga.report.coverage import coverage_by_length, stimuli_without_contexts, totals
 from prasanga.report.findings import (
@@ -136,10 +135,9 @@ def read_summary(file: Path) -> dict[str, Any]:
         InputError: one that cannot be read, is damaged or none, or was made by a later or an earlier version.
     """
     try:
-        require_regular(file)
-        summary: dict[str, Any] = json.loads(
-            file.read_bytes(), parse_constant=_refuse, parse_float=_finite, parse_int=_whole
-        )
+        with open_regular(file) as opened:
+            text = opened.read()
+        summary: dict[str, Any] = json.loads(text, parse_constant=_refuse, parse_float=_finite, parse_int=_whole)
     except OSError as error:
         raise InputError(
             f"{file}: cannot be read ({error.strerror}). Name a study's folder, or its summary.json."

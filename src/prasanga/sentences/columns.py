@@ -24,7 +24,7 @@ import pyarrow.compute as pc
 import pyarrow.ipc as ipc
 import pyarrow.parquet as pq
 
-from prasanga.base.errors import InputError, reason
+from prasanga.base.errors import InputError, open_regular, reason
 from prasanga.sentences.corpus import INFLATION, Inflation
 
 _ROWS = 256
@@ -49,7 +49,7 @@ def parquet_texts(
         InputError: for a file that is absent, damaged or no Parquet, or comes to more text than it may, and for a
             column that is not there or not of strings; it names those that are there.
     """
-    with _explaining(path, "Parquet"), path.open("rb") as source:
+    with _explaining(path, "Parquet"), open_regular(path) as source:
         metadata = pq.read_metadata(source)
         schema = metadata.schema.to_arrow_schema()
         _require_strings(path, schema, column)
@@ -81,7 +81,7 @@ def arrow_texts(
     Raises:
         InputError: as `parquet_texts`; also for a stream without its end, which reads like a shorter one.
     """
-    with _explaining(path, "Arrow"), path.open("rb") as raw, pa.PythonFile(raw, mode="r") as source:
+    with _explaining(path, "Arrow"), open_regular(path) as raw, pa.PythonFile(raw, mode="r") as source:
         is_file = raw.read(len(_ARROW_FILE)) == _ARROW_FILE
         _count_declared(raw, is_file, Inflation(path, path.stat().st_size, inflation))
         raw.seek(0)

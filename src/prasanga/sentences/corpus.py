@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, Literal, NamedTuple, Protocol
 
 import zstandard
 
-from prasanga.base.errors import InputError, reason
+from prasanga.base.errors import InputError, reason, regular
 
 # --------------------
 # Corpus files as bytes, plain or compressed: a file is read to its true end, or reading it fails.
@@ -143,7 +143,7 @@ class _PlainFile(io.FileIO):
     """A file whose failures to be read (a disk that went away) are told as InputErrors."""
 
     def __init__(self, path: Path, read: Callable[[int], object] | None = None) -> None:
-        super().__init__(path)
+        super().__init__(path, opener=regular)
         self._read = read
 
     def readinto(self, buffer: Any, /) -> int | None:

@@ -21,7 +21,7 @@ from typing import Any, Literal, NamedTuple
 import xxhash
 
 from prasanga.base.documents import read_document, write_document
-from prasanga.base.errors import InputError, reason
+from prasanga.base.errors import InputError, open_regular, reason
 from prasanga.base.parquet import made_from
 from prasanga.base.places import SHIPPED, require_no_braces
 from prasanga.base.progress import BYTES, progress
@@ -557,7 +557,7 @@ def _digested(path: str, read: Callable[[int], object] = lambda _: None) -> Entr
     for _ in range(2):
         before, digest = _status(path), xxhash.xxh3_128()
         try:
-            with Path(path).open("rb", buffering=0) as file:
+            with open_regular(path) as file:
                 while piece := file.read(_PIECE):
                     digest.update(piece)
                     read(len(piece))

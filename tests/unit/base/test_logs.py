@@ -6,6 +6,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+from prasanga.base.logs import said_of_failure
+
 
 def run(log: Path, statement: str) -> subprocess.CompletedProcess[str]:
     code = (
@@ -90,3 +94,17 @@ def test_a_log_that_cannot_be_written_stops_no_job(tmp_path: Path) -> None:
         assert done.stderr.count("still here") == 3
         assert done.stderr.count(f"{name}: this log cannot be written ({why})") == 1
         assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "[enforce fail at alloc_cpu.cpp:117] err == 0. DefaultCPUAllocator: can't allocate memory: you tried to"
+        " allocate 17179869184 bytes. Error code 12 (Cannot allocate memory)",
+        "DefaultCPUAllocator: not enough memory: you tried to allocate 8 bytes.",
+    ],
+)
+def test_memory_of_the_processor_that_runs_out_is_no_defect(tmp_path: Path, said: str) -> None:
+    told = said_of_failure(RuntimeError(said), tmp_path / "a.log")
+    assert told.startswith("Out of memory (RuntimeError). Give the job more (`mem_mb`")
+    assert not list(tmp_path.iterdir())

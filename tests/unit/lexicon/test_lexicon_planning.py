@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from prasanga.base.errors import InputError
+from prasanga.base.errors import InputError, open_regular
 from prasanga.lexicon import categories_of, forms_table, load_lexicon, loading
 from prasanga.lexicon.categories import words_for_templates
 from prasanga.plan import inputs
@@ -208,17 +208,16 @@ def test_every_file_that_the_reader_opens_counts(
     numbered = tmp_path / "allWeatWords.txt"
     numbered.write_text("ক, 1\n", encoding="utf-8")
     opened: set[str] = set()
-    read_text = Path.read_text
 
-    def spy(path: Path, *arguments: Any, **options: Any) -> str:
+    def spy(path: Path) -> Any:
         opened.add(str(path))
-        return read_text(path, *arguments, **options)
+        return open_regular(path)
 
     layouts = [(files.stimuli, files.groups), (authors, lists), (authors, None), (lists, None), (numbered, numbers)]
     for stimuli, groups in layouts:
         opened.clear()
         with monkeypatch.context() as patch:
-            patch.setattr(Path, "read_text", spy)
+            patch.setattr("prasanga.base.yaml.open_regular", spy)
             load_lexicon(stimuli, groups)
         counted = {str(path) for given in (stimuli, groups) if given for path in inputs._files(given)}
         assert opened, stimuli

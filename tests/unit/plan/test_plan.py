@@ -236,7 +236,7 @@ def test_many_lengths_have_a_name_that_a_file_can_have(planned: Planned) -> None
     few, many, others = (
         planned({"samples": {"lengths": list(lengths)}}).drawn for lengths in ([9, ">75"], range(1, 120), range(1, 121))
     )
-    assert few == "results/samples/9-over75.of4.json"
+    assert few == "results/samples/9-over75.of1.json"
     assert len(Path(many).name) < 60
     assert many != others
 
@@ -257,6 +257,12 @@ def test_many_lengths_have_a_name_that_a_file_can_have(planned: Planned) -> None
 def test_no_name_is_that_of_a_file_about_another(planned: Planned, changes: Config, said: str) -> None:
     with pytest.raises(InputError, match=said):
         planned(changes)
+
+
+def test_a_model_that_no_machine_can_train(planned: Planned) -> None:
+    train = {"hidden_size": 65536, "heads": 1024, "layers": 1000}
+    with pytest.raises(InputError, match=r"`models\.a\.train` comes to some 51,539,869,696,000 parameters .* GB"):
+        planned({"models": {"a": {"train": train}}})
 
 
 def test_no_category_is_filled_in_by_snakemake_or_ends_its_script() -> None:

@@ -17,7 +17,7 @@ from noted_results import CIRCUMSTANCES, CODE, NotedResults, small_results
 
 from prasanga.base.errors import InputError
 from prasanga.base.parquet import write_table
-from prasanga.provenance.check import Check, check_results, say
+from prasanga.provenance.check import Check, Finding, check_results, say
 from prasanga.provenance.code import Code
 from prasanga.provenance.ledger import LEDGER, synchronize
 
@@ -62,6 +62,25 @@ def test_a_file_that_is_gone_is_missed_where_another_of_its_job_is_there(noted: 
     assert not [each for each in found(noted) if each[0] == "lost"], "all of it was taken away"
     shutil.rmtree(noted.root / ".snakemake")
     assert not [each for each in found(noted) if each[0] == "lost"], "nothing says that it ever was there"
+
+
+def test_a_file_that_its_job_wrote_alone_is_missed_where_the_study_ends_with_it(noted: NotedResults) -> None:
+    noted.make("results/report/figures/settling.svg", "<svg/>", "draw_figure", ["words/flowers.yaml"])
+    noted.end_run()
+    path = noted.results / "report/figures/settling.svg"
+    path.unlink()
+    noted.end_run()
+    wanted = ["results/report/figures/settling.svg", "results/report/figures/never_made.svg"]
+
+    def lost() -> list[Finding]:
+        done = check_results(noted.results, root=noted.root, wanted=wanted)
+        return [each for each in done.findings if each.kind == "lost"]
+
+    [found_now] = lost()
+    assert (found_now.path, found_now.is_wrong) == (wanted[0], True)
+    assert found_now.text.startswith("It is gone, and the rule draw_figure had made it for this study. Restore it")
+    path.write_text("<svg/>")
+    assert lost() == []
 
 
 def edit_a_table(noted: NotedResults) -> None:

@@ -1,0 +1,84 @@
+"""What is no regular file, in the place of one: pipes, which are waited for, and devices, which have no end."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hostile_inputs import try_input
+
+from prasanga.base.config import read_config
+from prasanga.base.documents import sha256_of_file
+from prasanga.base.errors import InputError, open_regular
+from prasanga.lexicon.loading import load_lexicon
+from prasanga.likelihoods.traits import load_traits
+from prasanga.models.hub import open_source
+from prasanga.pairs import read_pair_file
+from prasanga.plan.inputs import digest_of_set
+from prasanga.sentences import find_shards
+from prasanga.sentences.corpus import read_lines
+from prasanga.sentences.files import update_manifest
+from prasanga.sentences.records import read_records
+from prasanga.static.files import read_vectors
+from prasanga_construction.sheets import read_rows
+
+ROOT = Path(__file__).parents[2]
+READERS: dict[str, Callable[[Path], Any]] = {
+    "config": read_config,
+    "word list": lambda path: load_lexicon(path, ROOT / "resources/suffix_groups/bn.yaml"),
+    "suffix groups": lambda path: load_lexicon(ROOT / "resources/stimuli/bn", path),
+    "traits": lambda path: load_traits(path, None),
+    "traits (CSV)": lambda path: load_traits(path.with_suffix(".csv"), None),
+    "pairs": read_pair_file,
+    "StereoSet": lambda path: read_pair_file(path.with_suffix(".json")),
+    "digest of pairs": lambda path: digest_of_set("p", path),
+    "corpus": lambda path: list(read_lines(path)),
+    "corpus, named": lambda path: find_shards(path.parent, [{"files": path.name}], 10**6),
+    "corpus, pattern": lambda path: find_shards(path.parent, [{"files": "*"}], 10**6),
+    "manifest": lambda path: update_manifest(path.with_name("corpus.json"), [str(path)]),
+    "JSON lines": lambda path: list(read_records(path, "jsonl")),
+    "Parquet": lambda path: list(read_records(path, "parquet")),
+    "Arrow": lambda path: list(read_records(path, "dataset")),
+    "vectors": lambda path: read_vectors(path, ["a"]),
+    "sheet": lambda path: read_rows(path, what="votes"),
+    "model": lambda path: open_source(path),
+}
+
+
+def make(kind: str, path: Path) -> None:
+    match kind:
+        case "pipe":
+            os.mkfifo(path)
+        case "folder":
+            path.mkdir()
+        case "dangling link":
+            path.symlink_to("nowhere")
+        case "circle":
+            path.symlink_to(path.name)
+        case _:
+            path.symlink_to(kind)
+
+
+@pytest.mark.parametrize("kind", ["pipe", "/dev/zero", "/dev/tty", "/dev/null", "folder", "dangling link", "circle"])
+@pytest.mark.parametrize("reader", READERS)
+def test_only_regular_files_are_read(tmp_path: Path, reader: str, kind: str) -> None:
+    path = tmp_path / "x.yaml"
+    for name in ("x.yaml", "x.csv", "x.json"):
+        make(kind, tmp_path / name)
+    assert try_input("file kinds", lambda: READERS[reader](path), str(tmp_path)) is not None
+
+
+def test_digests_are_taken_of_regular_files(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "p")
+    for path in (tmp_path / "p", Path("/dev/zero")):
+        with pytest.raises(OSError, match="a pipe or a device"):
+            sha256_of_file(path)
+        with pytest.raises(OSError, match="a pipe or a device"):
+            open_regular(path)
+    with pytest.raises(IsADirectoryError):
+        open_regular(tmp_path)
+    with pytest.raises(InputError, match=r"`pairs\.sets\.p\.path` is .* it is a pipe or a device"):
+        digest_of_set("p", tmp_path / "p")
