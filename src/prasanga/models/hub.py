@@ -183,8 +183,8 @@ def open_source(model: str | Path, revision: str | None = None) -> Source:
 
     Raises:
         InputError: it is neither, has no config.json or no such revision (a commit in short is none), is gated, or is
-            not in the cache of a machine without network; a folder has links to files elsewhere, or is an adapter to another model; the
-            message says which and what to do.
+            not in the cache of a machine without network; a folder has links to files elsewhere, or is an adapter to
+            another model; the message says which and what to do.
     """
     folder = Path(model)
     if folder.is_dir():

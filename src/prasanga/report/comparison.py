@@ -2,8 +2,9 @@
 
 A row is compared if method, category, language, model and, for CEAT, sample mode and segment length are the same (where
 a paper does not say the mode, fixed draws are taken). That does not make the two numbers measurements of the same
-thing: corpus, words and conventions may differ (docs/published.md). A row of sentence pairs is compared if language, model and bias type are the same; the sentences
-are not: Sahoo et al. measured 705 or 800 pairs, of which a sample is published.
+thing: corpus, words and conventions may differ (docs/published.md). A row of sentence pairs is compared if language,
+model and bias type are the same; the sentences are not: Sahoo et al. measured 705 or 800 pairs, of which a sample is
+published.
 """
 
 from __future__ import annotations
