@@ -26,7 +26,7 @@ PRESET = {
         "masks": {"train": TINY},
         "rewrites": {"kind": "encoder-decoder", "train": {**TINY, "seed": 3}, "stages": ["likelihoods"]},
     },
-    "associations": {"n_samples": 40, "n_resamples": 20, "n_shuffles": 0, "random_twin": False},
+    "associations": {"n_samples": [40, 1000], "n_resamples": 20, "n_shuffles": 0, "random_twin": False},
     "seat": {"categories": ["C5"]},
     "pairs": {"sets": {"clocks": {"path": "clocks.csv"}}, "n_resamples": 50},
     "log_probability": {"categories": ["C5", "C6"]},
@@ -118,3 +118,14 @@ def test_texts_and_segments_are_those_of_the_papers_program(program: Study) -> N
     assert set(segments.filter(segment_length=">75")["text"]) <= set(sentences["text"])
     # a supplement to what stands first in its line: the same words elsewhere are no hits
     assert not sentences["text"].str.contains("চুপ ছিল").any()
+
+
+def test_both_numbers_of_draws_stand_beside_the_paper_in_one_run(program: Study) -> None:
+    """The published N are 1000 and 5000; of 40 and 1000 draws, the latter stand beside Table 6, the former nowhere."""
+    tables = {path.name for path in (program.root / "results/report/tables").glob("sadhu_table[56].csv")}
+    assert tables == {"sadhu_table5.csv", "sadhu_table6.csv"}
+    rows = pl.read_csv(program.root / "results/report/comparison.csv").filter(method="ceat")
+    assert set(rows["table"].cast(str)) == {"6"}
+    assert set(rows["n_samples"]) == {1000}
+    ceat = table(program, "associations/ceat")
+    assert set(ceat["n_samples"]) == {1000}

@@ -255,6 +255,11 @@ class Files:
         """Return the tables of estimates by method, as the papers' tables and the comparison call them."""
         return {method: self.results[method.removesuffix("_bias")] for method in methods_of(self.shown())}
 
+    def first_draws(self) -> dict[str, str]:
+        """Return the table of effects as draws are added, where estimates of fewer draws stand beside the others."""
+        is_list = isinstance(self._config["associations"]["n_samples"], list)
+        return {"first_draws": self.results["convergence"]} if is_list and "convergence" in self.results else {}
+
     def compared(self) -> dict[str, list[str]]:
         """Return the tables that stand beside those of a paper, by method."""
         pairs = {"pairs": [self.results["bias_percentages"]]} if self.has_percentages else {}
