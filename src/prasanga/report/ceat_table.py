@@ -29,8 +29,7 @@ from prasanga.report.sheet import (
 )
 
 _TWO_SIDED_95 = 1.959963984540054
-_AROUND_THE_EFFECT = ("ci_low", "ci_high", "leave_out_low", "leave_out_high")
-_OF_ALL_DRAWS = ("tau2", "q", "i2", "contexts_enough", "draws_settled")
+_OF_ALL_DRAWS = ("tau2", "q", "i2", "contexts_enough", "draws_settled", "leave_out_low", "leave_out_high")
 
 LARGE = 0.8
 """From here on an effect is large (Cohen; Sadhu et al. 2024, appendix B.1). Tables that set large effects in bold do so
@@ -48,8 +47,8 @@ def with_fewer_draws(
     """Return the estimates of CEAT with those of their first draws below them, for each smaller number in `n_samples`.
 
     `n_samples` of a row tells them apart. Effect, standard error, p and interval of the draws are those of the first n;
-    what lies around the effect (the interval over words and contexts, effects without a word) is moved to it. Tests of
-    words rest on no draws, and are the same; what is said of all draws alone (heterogeneity, when they settle) is null.
+    the interval over words and contexts is moved to that effect. Tests of words rest on no draws, and are the same; what
+    is said of all draws alone (heterogeneity, when they settle, effects without a word) is null.
 
     Args:
         ceat: the table of estimates.
@@ -72,7 +71,7 @@ def with_fewer_draws(
             {
                 **row,
                 **dict.fromkeys(_OF_ALL_DRAWS),
-                **{name: row[name] + moved for name in _AROUND_THE_EFFECT if row.get(name) is not None},
+                **{name: row[name] + moved for name in ("ci_low", "ci_high") if row.get(name) is not None},
                 "effect_size": effect,
                 "n_samples": n,
                 "standard_error": error,
