@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import signal
 import sys
@@ -110,6 +109,39 @@ def demo(
             typer.echo(said, err=True, nl=bool(said))
             shutil.copyfile(installation() / config, directory / "study.yaml")
     _work(directory.absolute(), verbose=verbose, cores=cores)
+
+
+@app.command()
+def reproduce(
+    paper: Annotated[str, typer.Argument(help="sadhu2024 or sahoo2024.")],
+    directory: Annotated[
+        Path | None, typer.Option("--directory", "-d", help="Where to; reproduce-PAPER if left out.")
+    ] = None,
+    cores: Cores = "all",
+    gpus: Gpus = None,
+    profile: Profile = None,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show all that Snakemake says.")] = False,
+) -> None:
+    """Run every table and figure of a paper, and write a dossier: each number, ours, and why they differ."""
+    from prasanga.base.places import installation
+    from prasanga.report.dossier import reproduced
+
+    def run(place: Path, targets: Sequence[str]) -> bool:
+        try:
+            _work(place, targets, verbose=verbose, cores=cores, gpus=gpus, profile=profile)
+        except typer.Exit as ended:
+            if ended.exit_code == INTERRUPTED:
+                raise
+            return False
+        return True
+
+    folder = (directory or Path(f"reproduce-{paper}")).absolute()
+    os.environ.setdefault("PRASANGA_STORE", str(folder / "store"))  # what one study has embedded, no other does
+    with _told():
+        path, finished = reproduced(folder, paper, installation(), run)
+    typer.echo(path)
+    if not finished:
+        raise typer.Exit(FAILED)
 
 
 @app.command()
@@ -247,6 +279,7 @@ def init(
     """Write a study.yaml with what differs from the defaults; asks for what no option says."""
     from prasanga.base.config import complete, read_config, read_schema
     from prasanga.base.places import installation
+    from prasanga.plan.study import new_study_text
 
     target = directory / "study.yaml"
     if target.exists() and not force:
@@ -263,7 +296,7 @@ def init(
         corpus = typer.prompt("Texts: a file, a folder or a pattern (empty: the demo's)", default="") or None
     with _told():
         directory.mkdir(parents=True, exist_ok=True)
-        text = _study_text(directory.resolve().name, language, model or [], corpus)
+        text = new_study_text(directory.resolve().name, language, model or [], corpus)
         new = target.with_name(".study.yaml.new")
         new.write_text(text, encoding="utf-8")
         try:
@@ -327,69 +360,6 @@ def _checked(config: Path) -> Check:
     with remembered(CACHE, keep=False):
         code = {path.name: fingerprint(path) for path in (installation() / "workflow/scripts").glob("*.py")}
     return check_results("results", planned=planned, code=code, shards=fitting_shards)
-
-
-def _study_text(name: str, language: str, models: Sequence[str], corpus: str | None) -> str:
-    """Return the file of a new study: comments, and what differs from the defaults."""
-    import yaml
-
-    def plain(value: object) -> str:
-        if isinstance(value, str) and re.fullmatch(r"[A-Za-z][\w./ -]*", value) and yaml.safe_load(value) == value:
-            return value
-        return json.dumps(value, ensure_ascii=False)
-
-    study = re.sub(r"[^a-z0-9_-]+", "-", name.lower()).strip("-_") or "mine"
-    lines = [
-        "# A study: what is measured, on what. `prasanga plan` says what a run would do, `prasanga run` does it.",
-        "# What stands not here has its default: `prasanga config` lists all keys, `prasanga config KEY` explains one.",
-        f"study: {plain(study)}",
-        f"title: {plain(f'Bias in language models: {study}')}",
-        f"language: {plain(language)}",
-    ]
-    if language != "bn":
-        words = {
-            "stimuli": f"resources/stimuli/{language}",
-            "suffix_groups": f"resources/suffix_groups/{language}.yaml",
-        }
-        lines += [
-            "",
-            "# Words and their inflection; `prasanga sets` lists what is shipped.",
-            f"lexicon: {plain(words)}",
-        ]
-    lines += ["", "# The text in which the words are looked for."]
-    if corpus is None:
-        lines += [
-            "# corpus:",
-            "#   texts:",
-            "#     - {files: 'texts/*.txt', documents: blank-line}  # or line, or file",
-        ]
-    else:
-        root, pattern = ("/", corpus[1:]) if corpus.startswith("/") else (".", corpus)
-        lines += ["corpus:", f"  root: {root}", "  texts:"]
-        lines += [
-            f"    - {{files: {plain(pattern)}, documents: blank-line}}  # what ends a document: blank-line, line, file"
-        ]
-    lines += ["", "# The models: a folder, or a name on the Hugging Face hub with the commit that is meant."]
-    lines += (
-        ["models:"] if models else ["# models:", "#   banglabert: {path: csebuetnlp/banglabert, revision: <commit>}"]
-    )
-    names: dict[str, str] = {}
-    for path in models:
-        name_of_model = _name_of_model(path)
-        more = sum(re.fullmatch(rf"{re.escape(name_of_model)}(-\d+)?", each) is not None for each in names)
-        names[f"{name_of_model}-{more + 1}" if more else name_of_model] = path
-    lines += [f"  {plain(each)}: {{path: {plain(path)}}}" for each, path in names.items()]
-    lines += [
-        "",
-        "# Beside CEAT (contexts of these words): sentences of templates, pairs of sentences.",
-        "# seat: {categories: [C1, C2, C3]}",
-        "# pairs: {sets: {mine: {path: pairs.csv}}}",
-    ]
-    return "\n".join(lines) + "\n"
-
-
-def _name_of_model(path: str) -> str:
-    return re.sub(r"[^A-Za-z0-9_.-]+", "-", path.rstrip("/").rpartition("/")[2]).strip("-.") or "model"
 
 
 # ---- running
@@ -570,7 +540,6 @@ def _yaml(path: Path) -> Mapping[str, Any]:
 
 
 def _json(path: Path) -> Mapping[str, Any]:
-    import json
 
     try:
         found = json.loads(path.read_text(encoding="utf-8"))

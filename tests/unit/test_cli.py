@@ -15,7 +15,7 @@ from prasanga import cli
 from prasanga.base.config import complete, read_config, read_schema
 from prasanga.cli import app
 
-COMMANDS = {"run", "plan", "demo", "figures", "open", "check", "why", "models", "config", "sets", "init"}
+COMMANDS = {"run", "plan", "demo", "figures", "open", "check", "why", "models", "config", "sets", "init", "reproduce"}
 
 
 def prasanga(*arguments: str | Path) -> Any:

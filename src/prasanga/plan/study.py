@@ -5,9 +5,13 @@ Every mistake that can be told from the config, the word lists, the templates an
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+import yaml
 
 from prasanga.base.config import require_names_apart
 from prasanga.lexicon.categories import (
@@ -327,3 +331,68 @@ class Study:
             self._require_words("static.categories", self.weat_chosen)
         if self.vectors.files:
             self.vector_digests = update_manifest(f"results/{MANIFEST}", self.vectors.files.values())
+
+
+# ---- a new study
+
+
+def new_study_text(name: str, language: str, models: Sequence[str], corpus: str | None) -> str:
+    """Return the file of a new study: comments, and what differs from the defaults."""
+
+    def plain(value: object) -> str:
+        if isinstance(value, str) and re.fullmatch(r"[A-Za-z][\w./ -]*", value) and yaml.safe_load(value) == value:
+            return value
+        return json.dumps(value, ensure_ascii=False)
+
+    study = re.sub(r"[^a-z0-9_-]+", "-", name.lower()).strip("-_") or "mine"
+    lines = [
+        "# A study: what is measured, on what. `prasanga plan` says what a run would do, `prasanga run` does it.",
+        "# What stands not here has its default: `prasanga config` lists all keys, `prasanga config KEY` explains one.",
+        f"study: {plain(study)}",
+        f"title: {plain(f'Bias in language models: {study}')}",
+        f"language: {plain(language)}",
+    ]
+    if language != "bn":
+        words = {
+            "stimuli": f"resources/stimuli/{language}",
+            "suffix_groups": f"resources/suffix_groups/{language}.yaml",
+        }
+        lines += [
+            "",
+            "# Words and their inflection; `prasanga sets` lists what is shipped.",
+            f"lexicon: {plain(words)}",
+        ]
+    lines += ["", "# The text in which the words are looked for."]
+    if corpus is None:
+        lines += [
+            "# corpus:",
+            "#   texts:",
+            "#     - {files: 'texts/*.txt', documents: blank-line}  # or line, or file",
+        ]
+    else:
+        root, pattern = ("/", corpus[1:]) if corpus.startswith("/") else (".", corpus)
+        lines += ["corpus:", f"  root: {root}", "  texts:"]
+        lines += [
+            f"    - {{files: {plain(pattern)}, documents: blank-line}}  # what ends a document: blank-line, line, file"
+        ]
+    lines += ["", "# The models: a folder, or a name on the Hugging Face hub with the commit that is meant."]
+    lines += (
+        ["models:"] if models else ["# models:", "#   banglabert: {path: csebuetnlp/banglabert, revision: <commit>}"]
+    )
+    names: dict[str, str] = {}
+    for path in models:
+        name_of_model = _name_of_model(path)
+        more = sum(re.fullmatch(rf"{re.escape(name_of_model)}(-\d+)?", each) is not None for each in names)
+        names[f"{name_of_model}-{more + 1}" if more else name_of_model] = path
+    lines += [f"  {plain(each)}: {{path: {plain(path)}}}" for each, path in names.items()]
+    lines += [
+        "",
+        "# Beside CEAT (contexts of these words): sentences of templates, pairs of sentences.",
+        "# seat: {categories: [C1, C2, C3]}",
+        "# pairs: {sets: {mine: {path: pairs.csv}}}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _name_of_model(path: str) -> str:
+    return re.sub(r"[^A-Za-z0-9_.-]+", "-", path.rstrip("/").rpartition("/")[2]).strip("-.") or "model"

@@ -47,8 +47,8 @@ def with_fewer_draws(
     """Return the estimates of CEAT with those of their first draws below them, for each smaller number in `n_samples`.
 
     `n_samples` of a row tells them apart. Effect, standard error, p and interval of the draws are those of the first n;
-    the interval over words and contexts is moved to that effect. Tests of words rest on no draws, and are the same; what
-    is said of all draws alone (heterogeneity, when they settle, effects without a word) is null.
+    the interval over words and contexts is moved to that effect. Tests of words rest on no draws, and are the same;
+    what is said of all draws alone (heterogeneity, when they settle, effects without a word) is null.
 
     Args:
         ceat: the table of estimates.
