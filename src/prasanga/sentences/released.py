@@ -128,8 +128,8 @@ class _Reader:
                 raise self._wrong(f"it takes up what it has kept under {number}, and there is nothing")
             stack.append(self._memo[number])
         else:
-            known = pickletools.code2op.get(instruction.decode("latin-1"))
-            name = f"the instruction {known.name}" if known else f"{instruction!r}, which is no instruction"
+            known = {opcode.code: opcode.name for opcode in pickletools.opcodes}.get(instruction.decode("latin-1"))
+            name = f"the instruction {known}" if known else f"{instruction!r}, which is no instruction"
             raise self._wrong(f"it has {name}")
 
     def _pop(self, kind: type) -> Any:
@@ -203,4 +203,5 @@ class _Reader:
 
 
 def _kind(value: object) -> str:
-    return {str: "a text", list: "a list", dict: "a dict"}.get(type(value), "something else")
+    kinds: dict[type, str] = {str: "a text", list: "a list", dict: "a dict"}
+    return kinds.get(type(value), "something else")
