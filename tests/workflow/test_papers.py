@@ -213,7 +213,7 @@ def test_a_whole_paper_comes_to_a_dossier(paper: str, project_root: Path, tmp_pa
     changes = changes_for(tmp_path, project_root, paper)
     if paper == "sadhu2024":
         authors_files(folder, project_root)
-        changes["sadhu2024"]["associations"] = {**QUICK["associations"], "n_samples": [1000, 1500]}
+        changes["sadhu2024"]["associations"] = {**QUICK["associations"], "n_samples": [1000, 3000]}
         small = {"dimensions": 8, "minimum_count": 1, "epochs": 1}
         changes["sadhu2024"]["static"] = {"vectors": {name: {"train": small} for name in ("word2vec", "glove")}}
     else:
