@@ -10,6 +10,7 @@ if LAYOUTS:
         """The tables in the papers' layouts, of what the study measured."""
         input:
             **FILES.estimates_shown(),
+            **FILES.first_draws(),
         output:
             tables_in_report(LAYOUTS),
         log:
@@ -68,6 +69,7 @@ if config["comparison"]["paper"] != "none":
         """The study's effect sizes beside those of a paper."""
         input:
             **FILES.compared(),
+            **FILES.first_draws(),
         output:
             csv="results/report/comparison.csv",
             markdown="results/report/comparison.md",

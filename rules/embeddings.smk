@@ -12,7 +12,7 @@ if STUDY.lexicon:
         """The sentences of all words of SEAT's categories, each word in every template of its class."""
         input:
             ancient(FILES.word_lists()),
-            templates=ancient(config["seat"]["templates"]),
+            templates=ancient(STUDY.template_files),
         output:
             "results/samples/templates.parquet",
         log:

@@ -31,6 +31,7 @@ COMMANDS = {
         "compare",
         "store",
         "measure",
+        "reproduce",
     ),
 }
 

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import json
+import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
-from likelihoods_study import CONFIG, TINY, prepare_likelihoods, read_yaml, write_yaml
+import yaml
+from likelihoods_study import CLOCKS, CONFIG, TINY, prepare_likelihoods, read_yaml, write_yaml
 from shared_studies import shared_study
 from small_study import Study
+from tiny_models import build
 
 from prasanga.base.config import complete, read_schema
+from prasanga.lexicon.authors import SIDES
+from prasanga.report.dossier import CHANGES, STUDIES
+from prasanga.report.published import PAPERS, read_percentages, read_published
 from prasanga.text.words import WORD
 
 pytestmark = pytest.mark.workflow
@@ -26,7 +36,7 @@ PRESET = {
         "masks": {"train": TINY},
         "rewrites": {"kind": "encoder-decoder", "train": {**TINY, "seed": 3}, "stages": ["likelihoods"]},
     },
-    "associations": {"n_samples": 40, "n_resamples": 20, "n_shuffles": 0, "random_twin": False},
+    "associations": {"n_samples": [40, 1000], "n_resamples": 20, "n_shuffles": 0, "random_twin": False},
     "seat": {"categories": ["C5"]},
     "pairs": {"sets": {"clocks": {"path": "clocks.csv"}}, "n_resamples": 50},
     "log_probability": {"categories": ["C5", "C6"]},
@@ -118,3 +128,119 @@ def test_texts_and_segments_are_those_of_the_papers_program(program: Study) -> N
     assert set(segments.filter(segment_length=">75")["text"]) <= set(sentences["text"])
     # a supplement to what stands first in its line: the same words elsewhere are no hits
     assert not sentences["text"].str.contains("চুপ ছিল").any()
+
+
+def test_both_numbers_of_draws_stand_beside_the_paper_in_one_run(program: Study) -> None:
+    """The published N are 1000 and 5000; of 40 and 1000 draws, the latter stand beside Table 6, the former nowhere."""
+    tables = {path.name for path in (program.root / "results/report/tables").glob("sadhu_table[56].csv")}
+    assert tables == {"sadhu_table5.csv", "sadhu_table6.csv"}
+    rows = pl.read_csv(program.root / "results/report/comparison.csv").filter(method="ceat")
+    assert set(rows["table"].cast(str)) == {"6"}
+    assert set(rows["n_samples"]) == {1000}
+    ceat = table(program, "associations/ceat")
+    assert set(ceat["n_samples"]) == {1000}
+
+
+# A whole paper, with models of the right families, a corpus of the right layout, and the authors' word lists in theirs.
+
+QUICK: dict[str, Any] = {
+    "embeddings": {"buckets": 1, "unknown": "keep", "audit": {"unknown": 1, "marks_lost": 1, "identical": 1}},
+    "associations": {"n_resamples": 20, "n_shuffles": 0, "n_permutations": 200, "random_twin": False},
+    "report": {"formats": ["svg"], "widths": ["page"]},
+}
+FAMILY_OF = {
+    "banglabert-generator": "electra-generator",
+    "banglabert-discriminator": "electra",
+    "bernice": "xlm-roberta",
+    "indicbert": "albert",
+    "muril-base": "muril",
+    "mgpt": "gpt2",
+    "llama-2": "llama",
+}
+AUTHORS = "corpora/CeatDataCollection"
+
+
+def changes_for(folder: Path, project_root: Path, paper: str) -> dict[str, Any]:
+    """What `changes.yaml` says: a stand-in for every model, and less of everything."""
+    changes: dict[str, Any] = {}
+    for name in (study.name for study in STUDIES[paper]):
+        models = yaml.safe_load((project_root / f"config/{name}.yaml").read_text(encoding="utf-8"))["models"]
+        changes[name] = {**QUICK, "models": {}}
+        for model in models:
+            family = FAMILY_OF.get(model, model)
+            place = folder / "models" / family
+            if not place.exists():
+                build(family, place, positions=512)
+            changes[name]["models"][model] = {
+                "path": str(place),
+                "revision": None,
+                "dtype": "float32",
+                "tokenizer": None,
+            }
+    return changes
+
+
+def authors_files(folder: Path, project_root: Path) -> None:
+    """The project's words in the authors' layouts, and a text in which each begins a line."""
+    stimuli = project_root / "resources/stimuli/bn"
+    categories = yaml.safe_load((stimuli / "categories.yaml").read_text(encoding="utf-8"))["categories"]
+    (folder / AUTHORS / "CEAT_Categories").mkdir(parents=True)
+    words: dict[str, list[str]] = {}
+    for number in range(1, 10):
+        category = categories[f"C{number}"]
+        sides = {}
+        for side, name in zip(SIDES, (*category["targets"], *category["attributes"]), strict=True):
+            listed = yaml.safe_load((stimuli / f"{name}.yaml").read_text(encoding="utf-8"))["words"]
+            sides[side] = {"category": name, "examples": [word["stimulus"] for word in listed]}
+            words |= {key: ["ের", "কে"] for key in sides[side]["examples"]}
+        path = folder / AUTHORS / f"CEAT_Categories/ceat{number}.jsonl"
+        path.write_text(json.dumps(sides, ensure_ascii=False), encoding="utf-8")
+    (folder / AUTHORS / "weatWordsWithSuffix.jsonl").write_text(json.dumps(words, ensure_ascii=False), encoding="utf-8")
+    (folder / "corpora/bangla2b").mkdir()
+    lines = "".join(
+        f"আজ বিকালে নদীর ধারে {time} অনেক লোকের মেলা বসেছিল।\n{word} নিয়ে সেখানে কথা হলো।\nপরে সবাই ঘরে ফিরে গেল।\n\n"
+        for word in words
+        for time in ("দুপুরে", "ভোরে")
+    )
+    (folder / "corpora/bangla2b/part.txt").write_text(lines, encoding="utf-8")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("paper", PAPERS)
+def test_a_whole_paper_comes_to_a_dossier(paper: str, project_root: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "dossier"
+    folder.mkdir()
+    changes = changes_for(tmp_path, project_root, paper)
+    if paper == "sadhu2024":
+        authors_files(folder, project_root)
+        changes["sadhu2024"]["associations"] = {**QUICK["associations"], "n_samples": [1000, 3000]}
+        small = {"dimensions": 8, "minimum_count": 1, "epochs": 1}
+        changes["sadhu2024"]["static"] = {"vectors": {name: {"train": small} for name in ("word2vec", "glove")}}
+    else:
+        (folder / "corpora").mkdir()
+        (folder / "corpora/IndiBias_v1_sample.csv").write_text(CLOCKS, encoding="utf-8")
+    (folder / CHANGES).write_text(yaml.safe_dump(changes), encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "prasanga", "reproduce", paper, "--directory", folder, "--cores", "2"],
+        env={**os.environ, "HF_HUB_OFFLINE": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    cells = pl.read_csv(folder / "dossier.csv", infer_schema_length=None)
+    published = project_root / "resources/published"
+    printed = [*read_published(published, paper)["effect_size"], *read_percentages(published, paper)["percentage"]]
+    assert cells["published"].to_list() == printed
+    # every number is measured but those that the paper prints twice, and says by what model
+    without = cells.filter(pl.col("study").is_null())
+    assert set(without["reasons"]) == (
+        {"repeated"} if paper == "sadhu2024" else {"sample of pairs"} & set(without["reasons"])
+    )
+    differ = cells.filter(pl.col("verdict") != "agrees", pl.col("study").is_not_null(), pl.col("method") != "weat")
+    assert differ["reasons"].str.contains("stand-in").all()
+    assert f"- *stand-in* ({differ.height}):" in (folder / "dossier.md").read_text(encoding="utf-8")
+    if paper == "sadhu2024":
+        of_tables = cells.filter(method="ceat").filter(pl.col("table") != "4")
+        assert set(of_tables.filter(table="5")["study"]) == set(of_tables.filter(table="6")["study"]) == {"sadhu2024"}
+        assert set(of_tables.filter(table="Figure 1")["study"]) == {"sadhu2024_figure1"}

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import polars as pl
 import pytest
 from small_study import SMALL, Study, copy_code
 
@@ -22,7 +23,7 @@ def fresh(project_root: Path, tmp_path: Path) -> Study:
 
 
 def lists_of_the_paper(study: Study) -> None:
-    """Categories in the layout of Sadhu et al., which knows no classes."""
+    """Categories in the layout of Sadhu et al., whose classes are their sets."""
     words = {"targ1": ["ক", "খ"], "targ2": ["গ", "ঘ"], "attr1": ["চ", "ছ"], "attr2": ["জ", "ঝ"]}
     content = {side: {"category": side, "examples": listed} for side, listed in words.items()}
     (study.root / "paper").mkdir()
@@ -50,9 +51,9 @@ MISTAKES: dict[str, tuple[Callable[[Study], object], tuple[str, ...]]] = {
         lambda s: s.edit(FLOWERS, "class: thing\n", ""),
         (f"{FLOWERS}, line ", "has no class of word", "Write `class:`"),
     ),
-    "word lists that know no classes": (
+    "word lists whose sets have no templates": (
         lists_of_the_paper,
-        ("has no class of word", "`seat: {categories: []}`", "stimuli: resources/stimuli/bn"),
+        ("is in the set targ1, for which", "`seat: {categories: []}`", "stimuli: resources/stimuli/bn"),
     ),
     "a set of one word": (one_flower, (f"{FLOWERS}: the set 'flowers' of the category C1 has 1 word", "needs 2")),
     "templates of another language": (
@@ -64,6 +65,18 @@ MISTAKES: dict[str, tuple[Callable[[Study], object], tuple[str, ...]]] = {
         ("`static.vectors.tiny-a` has the name of a model", "tiny-a-static"),
     ),
 }
+
+
+def test_templates_of_the_paper_are_a_folder_beside_its_words(fresh: Study) -> None:
+    lists_of_the_paper(fresh)
+    (fresh.root / "seat").mkdir()
+    content = {side: {"category": side, "templates": ["এটি XXX।"]} for side in ("targ1", "targ2", "attr1", "attr2")}
+    (fresh.root / "seat/seat1.jsonl").write_text(json.dumps(content), encoding="utf-8")
+    fresh.configure({"seat": {"templates": "seat"}})
+    fresh.run("results/samples/templates.parquet")
+    texts = pl.read_parquet(fresh.root / "results/samples/templates.parquet")["text"].to_list()
+    assert texts == [f"এটি {word}।" for word in "কখগঘচছজঝ"]
+    assert "fill_templates" not in fresh.plan("results/samples/templates.parquet")
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)

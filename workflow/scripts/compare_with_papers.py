@@ -6,6 +6,7 @@ import polars as pl
 
 from prasanga.base.logs import log_to
 from prasanga.base.parquet import read_frame, write_text
+from prasanga.report.ceat_table import with_fewer_draws
 from prasanga.report.comparison import PAIRS, compare, compare_pairs
 from prasanga.report.comparison_text import with_pairs
 from prasanga.report.published import read_models, read_percentages, read_published
@@ -16,7 +17,12 @@ if TYPE_CHECKING:
 log_to(snakemake.log[0])
 asked = snakemake.params.comparison
 folder, paper = asked["folder"], asked["paper"]
-tables = {method: pl.concat(map(read_frame, paths)) for method, paths in snakemake.input.items()}
+first = snakemake.input.get("first_draws")
+tables = {
+    method: pl.concat(map(read_frame, paths)) for method, paths in snakemake.input.items() if method != "first_draws"
+}
+if "ceat" in tables and first:
+    tables["ceat"] = with_fewer_draws(tables["ceat"], read_frame(first), asked["n_samples"])
 bias = tables.pop(PAIRS, None)
 models, about = asked["models"], read_models(folder, paper)
 comparison = compare(tables, read_published(folder, paper), models=models, language=asked["language"], about=about)

@@ -21,7 +21,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from prasanga.associations.ceat import VARIANCES, Ceat, ceat_of_draws, combine_scores
-from prasanga.associations.convergence import convergence, draws_settled, require_band
+from prasanga.associations.convergence import convergence, draws_settled, require_band, sizes_up_to
 from prasanga.associations.cosines import Cosines
 from prasanga.associations.effects import TAU2_METHODS, ConstantScoresError
 from prasanga.associations.estimates import (
@@ -128,7 +128,7 @@ class CeatSettings:
     `pool`, `match`, `window` and `pieces` are those of earlier stages, and stand in the table for who reads it.
     """
 
-    n_samples: int = 5000
+    n_samples: int | Sequence[int] = 5000
     sample_modes: Sequence[str] = SAMPLE_MODES
     variance: str = "association"
     tau2: str = "dl"
@@ -155,8 +155,23 @@ class CeatSettings:
                 **{f"associations.sample_modes[{i}]": (m, SAMPLE_MODES) for i, m in enumerate(self.sample_modes)},
             }
         )
-        require_counts({"associations.n_samples": self.n_samples}, least=1)
+        if isinstance(self.n_samples, tuple | list):
+            require_counts({f"associations.n_samples[{i}]": n for i, n in enumerate(self.n_samples)}, least=1)
+            if not self.n_samples:
+                raise InputError("associations.n_samples: empty. Write a number of draws, or a list of some.")
+        else:
+            require_counts({"associations.n_samples": self.n_samples}, least=1)
         require_band(self.band)
+
+    @property
+    def fewer(self) -> list[int]:
+        """Numbers of draws besides the greatest, which are the first of these."""
+        return [] if isinstance(self.n_samples, int) else sorted(self.n_samples)[:-1]
+
+    @property
+    def most(self) -> int:
+        """Draws of an estimate."""
+        return self.n_samples if isinstance(self.n_samples, int) else max(self.n_samples)
 
 
 class CeatTables(NamedTuple):
@@ -338,14 +353,16 @@ def _rows(
         except ConstantScoresError as error:
             notes.append(not_computed(error))
         else:
-            combined = convergence(result.effect_sizes, result.variances, tau2=settings.tau2)
+            usual = sizes_up_to(settings.most)
+            sizes = sorted({*usual, *settings.fewer})
+            combined = convergence(result.effect_sizes, result.variances, tau2=settings.tau2, sizes=sizes)
             steps = [{**key, "n": n, "effect_size": effect, "standard_error": error} for n, effect, error in combined]
             numbers = {
                 **estimate.columns,
                 **raw,
                 **_numbers(result),
                 "contexts_enough": contexts_enough(result.effect_sizes, settings.band, contexts_min=fewest),
-                "draws_settled": draws_settled(combined, settings.band),
+                "draws_settled": draws_settled([step for step in combined if step.n in usual], settings.band),
             }
             words = [
                 {**key, **row, "n_items": contexts[row["stimulus"]].size}
@@ -363,7 +380,7 @@ def _rows(
         **describe_category(category, used, notes),
         **cell._asdict(),
         **numbers,
-        "n_samples": settings.n_samples,
+        "n_samples": settings.most,
         "contexts_min": fewest,
         **settings.test.conventions(),
         "variance": settings.variance,
@@ -415,7 +432,7 @@ def _measure(
     drawn = named_draws(
         listed,
         n_contexts,
-        settings.n_samples,
+        settings.most,
         seed=settings.seed,
         names=(*cell.whose, category),
         replacement=settings.draws,
@@ -519,9 +536,9 @@ def _rows_of(words: Sequence[str], contexts: Mapping[str, IndexArray], drawn: In
 
 def _how_drawn(settings: CeatSettings, n_contexts: Sequence[int]) -> str:
     """Return what was done: `without-replacement` draws a word with replacement that has fewer contexts than draws."""
-    if settings.draws == "with-replacement" or max(n_contexts) < settings.n_samples:
+    if settings.draws == "with-replacement" or max(n_contexts) < settings.most:
         return "with-replacement"
-    return "mixed" if min(n_contexts) < settings.n_samples else "without-replacement"
+    return "mixed" if min(n_contexts) < settings.most else "without-replacement"
 
 
 def _numbers(result: Ceat) -> dict[str, Any]:

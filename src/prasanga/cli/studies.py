@@ -102,6 +102,39 @@ def demo(
 
 
 @app.command()
+def reproduce(
+    paper: Annotated[str, typer.Argument(help="sadhu2024 or sahoo2024.")],
+    directory: Annotated[
+        Path | None, typer.Option("--directory", "-d", help="Where to; reproduce-PAPER if left out.")
+    ] = None,
+    cores: Cores = "all",
+    gpus: Gpus = None,
+    profile: Profile = None,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show all that Snakemake says.")] = False,
+) -> None:
+    """Run every table and figure of a paper, and write a dossier: each number, ours, and why they differ."""
+    from prasanga.base.places import installation
+    from prasanga.report.dossier import reproduced
+
+    def run(place: Path, targets: Sequence[str]) -> bool:
+        try:
+            _work(place, targets, verbose=verbose, cores=cores, gpus=gpus, profile=profile)
+        except typer.Exit as ended:
+            if ended.exit_code == INTERRUPTED:
+                raise
+            return False
+        return True
+
+    folder = (directory or Path(f"reproduce-{paper}")).absolute()
+    os.environ.setdefault("PRASANGA_STORE", str(folder / "store"))  # what one study has embedded, no other does
+    with told():
+        path, finished = reproduced(folder, paper, installation(), run)
+    typer.echo(path)
+    if not finished:
+        raise typer.Exit(FAILED)
+
+
+@app.command()
 def figures(study: StudyFile = None, directory: Folder = None, cores: Cores = "all") -> None:
     """Draw figures, tables and page again from the results that are there, and compute nothing else."""
     folder, config = _study(study, directory, of_results=True)
@@ -216,8 +249,11 @@ def init(
         model = [said] if said else []
     if corpus is None and asks:
         corpus = typer.prompt("Texts: a file, a folder or a pattern (empty: the demo's)", default="") or None
+    is_here = directory.resolve() == Path.cwd()  # elsewhere a path from here would lead nowhere
+    models = [str(Path(each).absolute()) if Path(each).is_dir() and not is_here else each for each in model or []]
+    texts = corpus if corpus is None or is_here else str(Path(corpus).absolute())
     with told():
-        text = _study_text(directory.resolve().name, language, model or [], corpus)
+        text = _study_text(directory.resolve().name, language, models, texts)
         _write_study(target, text)
     typer.echo(f"{target} is written. Next: `prasanga plan` shows what a run would do, `prasanga run` does it.")
 
@@ -350,16 +386,6 @@ def _study_text(
         f"title: {plain(f'Bias in language models: {study}')}",
         f"language: {plain(language)}",
     ]
-    if language != "bn":
-        words = {
-            "stimuli": f"resources/stimuli/{language}",
-            "suffix_groups": f"resources/suffix_groups/{language}.yaml",
-        }
-        lines += [
-            "",
-            "# Words and their inflection; `prasanga sets` lists what is shipped.",
-            f"lexicon: {plain(words)}",
-        ]
     lines += ["", "# The text in which the words are looked for."]
     if corpus is None:
         lines += [
@@ -581,7 +607,6 @@ def _reasons(state: Run) -> list[str]:
 
 
 def _json(path: Path) -> Mapping[str, Any]:
-    import json
 
     try:
         found = json.loads(path.read_text(encoding="utf-8"))

@@ -7,7 +7,9 @@ paper's code would see it, and said in the lexicon's warnings.
 - `weatWordsWithSuffix.jsonl`: {word: [suffix, ...]}; a word's forms are the word and word + suffix.
 - `allWeatWords.txt`: lines `word, 12/13`, with `suffixCategories.jsonl`: {"12": [suffix, ...]}.
 - `ceat1.jsonl` ...: {"targ1": {"category": name, "examples": [word, ...]}, "targ2", "attr1", "attr2"}, with the
-  suffixes of `weatWordsWithSuffix.jsonl`.
+  suffixes of `weatWordsWithSuffix.jsonl`. A word's class, by which SEAT finds its sentences, is the first set it is in.
+- `seat1.jsonl` ...: the same with "templates" in place of words, or with sentences as "examples": all of the first
+  word, then all of the second.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from prasanga.base.errors import InputError, reason
 from prasanga.base.yaml import read_text, suggest
@@ -34,6 +36,9 @@ from prasanga.lexicon.model import (
 
 LANGUAGE = "bn"
 SIDES = ("targ1", "targ2", "attr1", "attr2")
+
+_SLOT = re.compile(r"\{[^{}]*\}|\[[^\[\]]*\]|<[^<>]*>|_{2,}|%s|X{3,}|G{3,}")
+_LATIN_SLOT = re.compile(r"[A-Za-z]+")  # in a Bangla sentence a Latin word stands for one
 
 Suffixes = Mapping[str, Sequence[tuple[str, str]]]  # word -> (suffix, group) in order
 Clean = Callable[[str], str]
@@ -117,7 +122,75 @@ def load_categories(files: Sequence[Path], suffix_lists: Path | None, normalizat
             for word in words
             if word not in suffixes
         ]
-    return _build(words, suffixes, categories, warnings, clean)
+    classes = {word: side.name for side in reversed(sets) for word in side.stimuli}
+    return _build(words, suffixes, categories, warnings, clean, classes)
+
+
+class SeatSentences(NamedTuple):
+    """What files of SEAT hold of a set: its templates, in two halves each, and blocks of sentences, word by word."""
+
+    templates: tuple[tuple[str, str], ...] = ()
+    blocks: tuple[tuple[str, ...], ...] = ()
+    place: str = ""
+
+
+def read_seat_files(files: Sequence[Path], normalization: str | None = None) -> dict[str, SeatSentences]:
+    """Read templates or filled sentences of SEAT, by the set whose words stand in them.
+
+    A set that several files have gets the templates of all, each once.
+
+    Raises:
+        InputError: a file is no such file; a template has no slot, or several; the message names the file.
+    """
+    clean = _cleaner(normalization)
+    found: dict[str, SeatSentences] = {}
+    for path in files:
+        content = read_json_object(path)
+        for side in SIDES:
+            entry = content.get(side)
+            if not isinstance(entry, dict) or not isinstance(entry.get("category"), str):
+                raise InputError(
+                    f'{path}: `{side}` must hold {{"category": name, "templates": [sentence, ...]}}, or "examples" with'
+                    f" filled sentences; found {entry!r:.80}."
+                )
+            key = "templates" if "templates" in entry else "examples"
+            texts = entry.get(key)
+            if not isinstance(texts, list) or not texts or not all(isinstance(t, str) and t.strip() for t in texts):
+                raise InputError(f"{path}: `{key}` of `{side}` must be a list of sentences; found {texts!r:.80}.")
+            known = found.get(entry["category"], SeatSentences(place=str(path)))
+            if key == "templates":
+                halves = [_halves(clean(text), path, side) for text in texts]
+                known = known._replace(templates=tuple(dict.fromkeys((*known.templates, *halves))))
+            else:
+                known = known._replace(blocks=tuple(dict.fromkeys((*known.blocks, tuple(map(clean, texts))))))
+            found[entry["category"]] = known
+    return found
+
+
+def sentences_of(block: Sequence[str], words: Sequence[str], word: str, what: str) -> Sequence[str]:
+    """Return the sentences of a word in a block that has as many of each, in the order of the words.
+
+    Raises:
+        InputError: they cannot be as many; `what` says where.
+    """
+    each, rest = divmod(len(block), len(words))
+    if rest:
+        raise InputError(
+            f"{what} has {len(block)} sentences for {len(words)} words, which is not the same number for each. Name"
+            " the word lists under `lexicon.stimuli` that the sentences were made from."
+        )
+    first = words.index(word) * each
+    return block[first : first + each]
+
+
+def _halves(text: str, path: Path, side: str) -> tuple[str, str]:
+    slots = list(_SLOT.finditer(text)) or list(_LATIN_SLOT.finditer(text))
+    if len(slots) != 1:
+        raise InputError(
+            f"{path}: a template of `{side}` has {len(slots) or 'no'} slot{'s' * (len(slots) > 1)}: {text!r:.80}. Write"
+            " XXX once where the word stands."
+        )
+    return text[: slots[0].start()], text[slots[0].end() :]
 
 
 def _cleaner(normalization: str | None) -> Clean:
@@ -180,12 +253,18 @@ def _read_side(side: str, content: Any, path: Path, warnings: list[str], clean: 
 
 
 def _build(
-    words: Iterable[str], suffixes: Suffixes, categories: Mapping[str, Category], warnings: list[str], clean: Clean
+    words: Iterable[str],
+    suffixes: Suffixes,
+    categories: Mapping[str, Category],
+    warnings: list[str],
+    clean: Clean,
+    classes: Mapping[str, str] | None = None,
 ) -> Lexicon:
     stimuli, readings = [], []
     for word in words:
         of_word = suffixes.get(word, ())
-        stimuli.append(Stimulus(word, groups=tuple(dict.fromkeys(group for _, group in of_word if group))))
+        groups = tuple(dict.fromkeys(group for _, group in of_word if group))
+        stimuli.append(Stimulus(word, groups=groups, word_class=(classes or {}).get(word, "")))
         readings.append(SurfaceForm(word, word, number="singular", case="nominative"))
         readings += [SurfaceForm(clean(word + suffix), word, group) for suffix, group in of_word]
     forms = first_readings(readings)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,6 +11,7 @@ import regex
 
 from prasanga.base.errors import InputError
 from prasanga.base.yaml import Entry, read_distinct, suggest
+from prasanga.lexicon.authors import LANGUAGE, SeatSentences, read_seat_files, sentences_of
 from prasanga.lexicon.inflection import capitalize
 from prasanga.lexicon.model import CASES, NUMBERS, Lexicon, read_yaml, spelling_of
 from prasanga.text.words import WORD
@@ -174,14 +175,16 @@ class Templates:
     """The templates of a language.
 
     Attributes:
-        path: the file that they come from.
+        path: the file that they come from, or their folder.
         language: bn, hi, en.
         classes: templates by class of word, in the order of the file.
+        filled: of files of Sadhu et al., sentences with the words in them, by class.
     """
 
     path: Path
     language: str
     classes: Mapping[str, tuple[Template, ...]]
+    filled: Mapping[str, SeatSentences] = field(default_factory=dict)
 
 
 class FilledTemplate(NamedTuple):
@@ -195,20 +198,35 @@ class FilledTemplate(NamedTuple):
     end: int
 
 
-def load_templates(path: str | Path, normalization: str | None = None) -> Templates:
-    """Read a file of templates.
+def template_files(path: str | Path) -> list[Path]:
+    """Return the files that `seat.templates` names: one, or those of Sadhu et al. in a folder (`seat1.jsonl`, ...).
+
+    Raises:
+        InputError: there is no such file or folder, or the folder has none of them.
+    """
+    path = Path(path)
+    files = sorted(path.glob("*.jsonl"), key=lambda file: (len(file.name), file.name)) if path.is_dir() else [path]
+    if not files or not files[0].is_file():
+        found = "no seat*.jsonl in this folder" if path.is_dir() else "no such file"
+        raise InputError(f"{path}: {found}. Check the path under `seat.templates` in the config.")
+    return files
+
+
+def load_templates(path: str | Path | Sequence[str], normalization: str | None = None) -> Templates:
+    """Read a file of templates, or the files of Sadhu et al. (2024) with templates or filled sentences.
 
     Args:
-        path: the file.
+        path: the file, a folder of theirs, or all files of that (`template_files`).
         normalization: the corpus's, if not the language's own.
 
     Raises:
         InputError: the file cannot be read; an unknown key; a class without templates; an id or a text that stands
             twice in a class; a text with no slot, with two, or with one that asks for what there is not.
     """
-    path = Path(path)
-    if not path.is_file():
-        raise InputError(f"{path}: no such file. Check the path under `seat.templates` in the config.")
+    files = template_files(path) if isinstance(path, str | Path) else list(map(Path, path))
+    path = files[0]
+    if path.suffix == ".jsonl":
+        return _templates_of_authors(files, normalization)
     content = read_yaml(path, normalization=normalization)
     content.require("a file of templates", required=["language", "templates"])
     language, by_class = content.text("language"), content.entry_of("templates")
@@ -241,6 +259,8 @@ def filled_templates(lexicon: Lexicon, stimuli: Sequence[str], templates: Templa
         require_classes({name: classes[name]}, [name], templates)
         for template in templates.classes[classes[name][0]]:
             yield _fill(lexicon, name, template)
+        if classes[name][0] in templates.filled:
+            yield from _filled_by_authors(lexicon, name, classes[name][0], templates)
 
 
 def require_classes(classes: Mapping[str, Sequence[str]], stimuli: Iterable[str], templates: Templates) -> None:
@@ -271,11 +291,13 @@ def require_classes(classes: Mapping[str, Sequence[str]], stimuli: Iterable[str]
 def _no_templates(word_class: str, names: Sequence[str], place: str, templates: Templates) -> str:
     who = f"{place}{': ' if place else ''}the stimulus {names[0]}"
     who += f" (and {len(names) - 1} more of `seat.categories`)" if len(names) > 1 else ""
-    if not word_class and not place:
+    if not place:
         ours = f"resources/stimuli/{templates.language}"
+        of_set = f"is in the set {word_class}" if word_class else "is in no category"
         return (
-            f"{who} has no class of word, so no template takes it: word lists in the layout of Sadhu et al. (2024) have"
-            " no classes. Write `seat: {categories: []}`, or measure SEAT in a study with word sets in YAML:"
+            f"{who} {of_set}, for which {templates.path} has no templates: word lists in the layout of Sadhu et al."
+            " (2024) know no other classes than their sets. Name a folder with templates of theirs (seat1.jsonl, ...)"
+            " under `seat.templates`, write `seat: {categories: []}`, or measure SEAT with word sets in YAML:"
             f" `lexicon: {{stimuli: {ours}, suffix_groups: resources/suffix_groups/{templates.language}.yaml}}`."
         )
     allowed = suggest(word_class, templates.classes)
@@ -297,13 +319,46 @@ def texts_of(templates: Templates, classes: Iterable[str]) -> dict[str, Any]:
 
     What is not here (a comment, a gloss, a class that no word has) may change in the file, and no sentence does.
     """
+    filled = {name: list(templates.filled[name].blocks) for name in sorted(set(classes)) if name in templates.filled}
     return {
+        **({"filled": filled} if filled else {}),
         "language": templates.language,
         "classes": {
             name: [[each.name, each.before, each.after, *astuple(each.form)] for each in templates.classes[name]]
             for name in sorted(set(classes))
         },
     }
+
+
+def _templates_of_authors(files: Sequence[Path], normalization: str | None) -> Templates:
+    found = read_seat_files(files, normalization)
+    classes = {
+        name: tuple(
+            Template(str(number), name, *halves, WordForm(), place=sentences.place)
+            for number, halves in enumerate(sentences.templates, start=1)
+        )
+        for name, sentences in found.items()
+    }
+    path = files[0] if len(files) == 1 else files[0].parent
+    return Templates(path, LANGUAGE, classes, {name: each for name, each in found.items() if each.blocks})
+
+
+def _filled_by_authors(lexicon: Lexicon, word: str, word_class: str, templates: Templates) -> Iterator[FilledTemplate]:
+    """Yield the sentences that the authors filled in with a word: as they are, the word where it stands in them."""
+    sets = (side for category in lexicon.categories.values() for side in (*category.targets, *category.attributes))
+    words = next((side.stimuli for side in sets if side.name == word_class), (word,))
+    place, number = templates.filled[word_class].place, 0
+    for block in templates.filled[word_class].blocks:
+        for text in sentences_of(block, words, word, f"{place}: the set {word_class}"):
+            number += 1
+            starts = [i for i in range(len(text)) if text.startswith(word, i)]
+            start = next((i for i in starts if whole_words(text, i, i + len(word))[0] == i), None)
+            if start is None:
+                raise InputError(
+                    f"{place}: sentence {number} of {word} in the set {word_class} does not have the word:"
+                    f" {text!r:.80}. Mend the file, or name the word lists that its sentences were made from."
+                )
+            yield FilledTemplate(word, str(number), word_class, text, *whole_words(text, start, start + len(word)))
 
 
 def _read_class(name: str, by_class: Entry, language: str) -> tuple[Template, ...]:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 from prasanga.associations.estimates import Category, category_of
 from prasanga.base.errors import InputError
 from prasanga.base.yaml import Entry, read_distinct, suggest
+from prasanga.lexicon.authors import LANGUAGE, read_json_object
 from prasanga.lexicon.model import Lexicon, read_yaml, spelling_of
 from prasanga.lexicon.templates import SLOT, WordForm, read_word_form, whole_words
 from prasanga.models.pieces import Span
@@ -29,6 +30,7 @@ from prasanga.models.pieces import Span
 
 TARGET, ATTRIBUTE = "target", "attribute"
 Sentence = TypeVar("Sentence")
+_TARGET_OF_AUTHORS, _ATTRIBUTE_OF_AUTHORS = "GGG", "XXX"
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,7 +250,8 @@ def load_category_templates(path: str | Path, normalization: str | None = None) 
     """Read a file of sentences by category.
 
     Args:
-        path: the file.
+        path: the file: YAML, or JSON with the sentences as the notebook of Sadhu et al. (2024) has them, GGG for the
+            target and XXX for the attribute: {"C1": [sentence, ...], "exchanged": {"C6": [...]}}.
         normalization: the study's, if not the language's own.
 
     Raises:
@@ -258,6 +261,8 @@ def load_category_templates(path: str | Path, normalization: str | None = None) 
     path = Path(path)
     if not path.is_file():
         raise InputError(f"{path}: no such file. Check the path under `log_probability.templates` in the config.")
+    if path.suffix.lower() == ".json":
+        return _of_authors(path, normalization)
     content = read_yaml(path, normalization=normalization)
     content.require("a file of sentences by category", required=["language", "categories"], optional=["exchanged"])
     language = content.text("language")
@@ -353,6 +358,37 @@ def category_sentences(
                 filled = fill_sentence(template, target_form, attribute_form, spelling)
                 found.append(CategorySentence(template.name, target, attribute, *filled))
     return found
+
+
+def _of_authors(path: Path, normalization: str | None) -> CategoryTemplates:
+    content = read_json_object(path)
+    exchanged = content.pop("exchanged", {})
+    if not isinstance(exchanged, dict):
+        raise InputError(f'{path}: `exchanged` must hold {{"C6": [sentence, ...]}}; found {exchanged!r:.80}.')
+    spelling = spelling_of(LANGUAGE, normalization)
+    described, turned = (
+        {name: _notebook_sentences(path, name, texts, spelling) for name, texts in by_name.items()}
+        for by_name in (content, exchanged)
+    )
+    return CategoryTemplates(path, LANGUAGE, described, turned)
+
+
+def _notebook_sentences(
+    path: Path, category: str, texts: object, spelling: Callable[[str], str]
+) -> tuple[SentenceTemplate, ...]:
+    if not isinstance(texts, list) or not texts or not all(isinstance(text, str) for text in texts):
+        raise InputError(f"{path}: `{category}` must be a list of sentences with GGG and XXX; found {texts!r:.80}.")
+    sentences = []
+    # the notebook has a sentence twice, commented out: what is the same counts once
+    for number, text in enumerate(dict.fromkeys(map(spelling, texts)), start=1):
+        if text.count(_TARGET_OF_AUTHORS) != 1 or text.count(_ATTRIBUTE_OF_AUTHORS) != 1:
+            raise InputError(
+                f"{path}: sentence {number} of `{category}` must have {_TARGET_OF_AUTHORS} (the target) and"
+                f" {_ATTRIBUTE_OF_AUTHORS} (the attribute) once each: {text!r:.80}."
+            )
+        slots = text.replace(_TARGET_OF_AUTHORS, "{target}").replace(_ATTRIBUTE_OF_AUTHORS, "{attribute}")
+        sentences.append(read_sentence(slots, name=str(number), place=f"{path}: {category}", language=LANGUAGE))
+    return tuple(sentences)
 
 
 def _read_category(name: str, by_name: Entry, language: str) -> tuple[SentenceTemplate, ...]:

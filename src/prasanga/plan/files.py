@@ -269,6 +269,11 @@ class Files:
         found = {name: self.results[name] for name in names_of(FAMILY) if name in self.results}
         return found if len(found) > 1 else {}
 
+    def first_draws(self) -> dict[str, str]:
+        """Return the table of effects as draws are added, where estimates of fewer draws stand beside the others."""
+        is_list = isinstance(self._config["associations"]["n_samples"], list)
+        return {"first_draws": self.results["convergence"]} if is_list and "convergence" in self.results else {}
+
     def compared(self) -> dict[str, list[str]]:
         """Return the tables that stand beside those of a paper, by method."""
         pairs = {"pairs": [self.results["bias_percentages"]]} if self.has_percentages else {}

@@ -384,7 +384,11 @@ class Settings:
 
     def paper_tables(self) -> Values:
         """Return what changes the tables in the papers' layouts, besides the estimates."""
-        return {"preset": self._config["preset"], "language": self._config["language"]}
+        return {"preset": self._config["preset"], "language": self._config["language"], **self._first_draws()}
+
+    def _first_draws(self) -> Values:
+        n_samples = self._config["associations"]["n_samples"]
+        return {"n_samples": n_samples} if isinstance(n_samples, list) else {}
 
     def comparison(self, folder: str | Path, *, pairs: bool) -> Values:
         """Return what changes the comparison with a paper: published files come with the workflow, so content counts.
@@ -400,6 +404,7 @@ class Settings:
             "language": self._config["language"],
             "preset": self._config["preset"],
             "folder": str(folder),
+            **self._first_draws(),
             "published": {path.name: digest_of(path.read_text(encoding="utf-8")) for path in files},
         }
 

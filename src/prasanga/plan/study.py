@@ -20,7 +20,7 @@ from prasanga.lexicon.categories import (
     require_words,
     stimuli_of,
 )
-from prasanga.lexicon.templates import load_templates, require_classes, texts_of
+from prasanga.lexicon.templates import load_templates, require_classes, template_files, texts_of
 from prasanga.methods import MOST_OF_A_TWIN, Method, Unit, method_named
 from prasanga.pairs.layouts import require_layout
 from prasanga.plan.inputs import (
@@ -337,6 +337,12 @@ class Study:
                 self.log_probability_chosen,
                 cache=self._cache,
             )
+
+    @property
+    def template_files(self) -> list[str]:
+        """Return the files with the templates of SEAT; one that is not there is told when it is read."""
+        path = self.config["seat"]["templates"]
+        return [str(file) for file in template_files(path)] if Path(path).is_dir() else [path]
 
     @property
     def words_from(self) -> dict[str, Any]:

@@ -7,6 +7,7 @@ draws.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -27,9 +28,61 @@ from prasanga.report.sheet import (
     split_wide,
 )
 
+_TWO_SIDED_95 = 1.959963984540054
+_OF_ALL_DRAWS = ("tau2", "q", "i2", "contexts_enough", "draws_settled", "leave_out_low", "leave_out_high")
+
 LARGE = 0.8
 """From here on an effect is large (Cohen; Sadhu et al. 2024, appendix B.1). Tables that set large effects in bold do so
 by the number itself, not by what it rounds to."""
+
+
+def sizes_of(n_samples: int | Sequence[int]) -> list[int]:
+    """Return the numbers of draws that `associations.n_samples` asks for, rising."""
+    return [n_samples] if isinstance(n_samples, int) else sorted(n_samples)
+
+
+def with_fewer_draws(
+    ceat: pl.DataFrame, convergence: pl.DataFrame | None, n_samples: int | Sequence[int]
+) -> pl.DataFrame:
+    """Return the estimates of CEAT with those of their first draws below them, for each smaller number in `n_samples`.
+
+    `n_samples` of a row tells them apart. Effect, standard error, p and interval of the draws are those of the first n;
+    the interval over words and contexts is moved to that effect. Tests of words rest on no draws, and are the same;
+    what is said of all draws alone (heterogeneity, when they settle, effects without a word) is null.
+
+    Args:
+        ceat: the table of estimates.
+        convergence: the combined effects of the first draws (`CONVERGENCE_SCHEMA`); None for none.
+        n_samples: `associations.n_samples`.
+    """
+    fewer = sizes_of(n_samples)[:-1]
+    if not fewer or convergence is None or ceat.is_empty():
+        return ceat
+    key = ["category", "model", "segment_length", "sample_mode"]
+    first = convergence.filter(pl.col("n").is_in(fewer)).select(
+        *key, "n", first_effect="effect_size", first_error="standard_error"
+    )
+    rows = []
+    for row in ceat.join(first, on=key, maintain_order="left_right").iter_rows(named=True):
+        n, effect, error = (row.pop(name) for name in ("n", "first_effect", "first_error"))
+        p = math.erfc(abs(effect / error) / math.sqrt(2)) if error else None
+        moved = effect - row["effect_size"]
+        rows.append(
+            {
+                **row,
+                **dict.fromkeys(_OF_ALL_DRAWS),
+                **{name: row[name] + moved for name in ("ci_low", "ci_high") if row.get(name) is not None},
+                "effect_size": effect,
+                "n_samples": n,
+                "standard_error": error,
+                "draws_low": effect - _TWO_SIDED_95 * error if error else None,
+                "draws_high": effect + _TWO_SIDED_95 * error if error else None,
+                "p_draws": p,
+                "log_p_draws": math.log(p) if p else None,
+            }
+        )
+    added = pl.DataFrame([{name: row[name] for name in ceat.columns} for row in rows], schema=ceat.schema, orient="row")
+    return pl.concat([ceat, added])
 
 
 @dataclass(frozen=True)

@@ -109,8 +109,9 @@ def compare(
 
     Returns:
         The rows and their summary. Where the paper has the same test at several N, the N nearest to the study's is
-        taken. A cell that the study could not compute is a row without a measured number, with the reason. Columns
-        that repeat another table's are left out.
+        taken; where the study has it at several N (`prasanga.report.ceat_table.with_fewer_draws`), that nearest to
+        the paper's. A cell that the study could not compute is a row without a measured number, with the reason.
+        Columns that repeat another table's are left out.
 
     Raises:
         InputError: `models` names a model that the paper does not have, or a table lacks a column.
@@ -119,14 +120,20 @@ def compare(
     names = published["model"].unique(maintain_order=True).to_list()
     # a name of the study that no table has was refused before the run, or measured by no method
     matched = match_models(models, dict.fromkeys([*studied, *models]), names)
-    estimates = {method: _by_cell(method, table) for method, table in tables.items()}
+    parts = [
+        (method, part)
+        for method, table in tables.items()
+        for part in (table.partition_by("n_samples", maintain_order=True) if method == "ceat" else [table])
+    ]
+    estimates = [(method, _by_cell(method, part)) for method, part in parts]
     rows = [
         _row(row, model, estimate) | {"model_doubt": doubt_of(about, row["model"], row["method"])}
         for row in published.filter(pl.col("language") == language).iter_rows(named=True)
         if REPEATED not in (row["doubts"] or "").split()
         for model, theirs in matched.items()
         if theirs == row["model"]
-        and (estimate := estimates.get(row["method"], {}).get(_cell(_with_mode(row), model))) is not None
+        for method, by_cell in estimates
+        if method == row["method"] and (estimate := by_cell.get(_cell(_with_mode(row), model))) is not None
     ]
     table = _nearest_n(pl.DataFrame(rows, schema=dict(COMPARISON_SCHEMA), orient="row"))
     nothing = "" if len(table) else _why_nothing(tables, published, matched, studied, language)
@@ -315,8 +322,9 @@ def _nearest_n(rows: pl.DataFrame) -> pl.DataFrame:
     """Return of the rows of one cell of the study that of the published N nearest to the study's, by ratio."""
     cell = ["method", "category", "model", "sample_mode", "segment_length"]
     apart = (pl.col("published_n_samples").log() - pl.col("n_samples").log()).abs()
-    nearest = apart.is_null() | (apart == apart.min().over(cell))
-    return rows.filter(nearest)
+    for side in ("n_samples", "table"):
+        rows = rows.filter(apart.is_null() | (apart == apart.min().over([*cell, side])))
+    return rows
 
 
 def _with_mode(row: Mapping[str, Any]) -> dict[str, Any]:

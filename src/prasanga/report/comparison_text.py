@@ -101,9 +101,9 @@ def comparison_to_markdown(comparison: Comparison, models: Sequence[PublishedMod
         title,
         _list(HOW_TO_READ),
         "## Agreement\n",
-        _markdown_table(_SUMMARY_HEADS, summary, labels=4),
+        markdown_table(_SUMMARY_HEADS, summary, labels=4),
         "## Rows\n",
-        _markdown_table(_ROW_HEADS, rows, labels=7),
+        markdown_table(_ROW_HEADS, rows, labels=7),
     ]
     for head, numbers, texts in (
         ("Doubts about published cells", doubts, of_cells),
@@ -157,10 +157,10 @@ def pairs_to_markdown(pairs: Comparison, models: Sequence[PublishedModel]) -> st
     return "\n".join(
         [
             "## Sentence pairs: agreement\n",
-            _markdown_table(_PAIR_SUMMARY_HEADS, agreement, labels=3),
+            markdown_table(_PAIR_SUMMARY_HEADS, agreement, labels=3),
             _list([*HOW_TO_READ_PAIRS, *doubts]),
             "## Sentence pairs: rows\n",
-            _markdown_table(_PAIR_ROW_HEADS, rows, labels=4),
+            markdown_table(_PAIR_ROW_HEADS, rows, labels=4),
         ]
     )
 
@@ -221,7 +221,8 @@ def _list(sentences: Sequence[str]) -> str:
     return "\n".join(f"- {escape_markdown(sentence)}" for sentence in sentences) + "\n"
 
 
-def _markdown_table(heads: Sequence[str], lines: Iterator[list[str]], *, labels: int) -> str:
+def markdown_table(heads: Sequence[str], lines: Iterator[list[str]], *, labels: int) -> str:
+    """Return a table in Markdown; all columns after the first `labels` are numbers."""
     rules = ["---" if i < labels else "---:" for i in range(len(heads))]
     cells = [list(heads), rules, *([escape_markdown(cell) for cell in line] for line in lines)]
     return "\n".join(f"| {' | '.join(line)} |" for line in cells) + "\n"

@@ -122,8 +122,8 @@ def layouts_of(config: Mapping[str, Any]) -> list[str]:
 
     Returns:
         Out of sadhu_table4 (if WEAT, SEAT or log-probability bias measures one of C1 to C9), sadhu_table5 (CEAT of
-        these; sadhu_table6 with N = 1000), sahoo_table3, sahoo_table4 and sahoo_table9 (if SEAT measures one of their
-        tests).
+        these; sadhu_table6 with N = 1000, both of several N), sahoo_table3, sahoo_table4 and sahoo_table9 (if SEAT
+        measures one of their tests).
     """
     running = set(config["categories"])
     templates = set(config["seat"]["categories"])
@@ -132,7 +132,9 @@ def layouts_of(config: Mapping[str, Any]) -> list[str]:
     masked = set(config["log_probability"]["categories"])
     names = ["sadhu_table4"] if (templates | static | masked) & set(SADHU) else []
     if running & set(SADHU):
-        names.append("sadhu_table6" if config["associations"]["n_samples"] == N_OF_TABLE_6 else "sadhu_table5")
+        sizes = ceat_table.sizes_of(config["associations"]["n_samples"])
+        names += ["sadhu_table5"] if set(sizes) - {N_OF_TABLE_6} else []
+        names += ["sadhu_table6"] if N_OF_TABLE_6 in sizes else []
     return names + [name for name, tests in SAHOO.items() if templates & set(tests)]
 
 
@@ -156,7 +158,8 @@ def paper_table(name: str, tables: Tables, *, preset: str = "recommended", langu
 
     Args:
         name: one of `layouts_of`.
-        tables: the study's tables of estimates by method; a method that was not measured is left out.
+        tables: the study's tables of estimates by method; a method that was not measured is left out. Of CEAT with
+            several numbers of draws (`with_fewer_draws`) Table 6 takes N = 1000, every other table the greatest N.
         preset: recommended or paper; decides what the marks mean.
         language: bn, hi or en; stands over the columns of Sahoo's tables.
 
@@ -165,6 +168,7 @@ def paper_table(name: str, tables: Tables, *, preset: str = "recommended", langu
     """
     for method, table in tables.items():
         _require_columns(method, table)
+    tables = {method: _of_one_n(table, name) if method == "ceat" else table for method, table in tables.items()}
     if name == "sadhu_table4":
         return _sadhu_table_4(tables, preset)
     if name in ("sadhu_table5", "sadhu_table6"):
@@ -173,6 +177,15 @@ def paper_table(name: str, tables: Tables, *, preset: str = "recommended", langu
         return _sahoo(name, {language: _table_of("seat", tables, name)}, preset)
     allowed = ("sadhu_table4", "sadhu_table5", "sadhu_table6", *SAHOO)
     raise InputError(f"there is no layout {name!r}; there are {', '.join(allowed)}.")
+
+
+def _of_one_n(ceat: pl.DataFrame, name: str) -> pl.DataFrame:
+    """Return of several numbers of draws the one that a table shows."""
+    sizes = ceat["n_samples"].drop_nulls().unique().to_list() if "n_samples" in ceat.columns else []
+    if len(sizes) < 2:
+        return ceat
+    shown = N_OF_TABLE_6 if name == "sadhu_table6" and N_OF_TABLE_6 in sizes else max(sizes)
+    return ceat.filter(n_samples=shown)
 
 
 def render_languages(name: str, studies: Mapping[str, Tables], *, preset: str = "recommended") -> Layout:

@@ -128,8 +128,8 @@ class _Reader:
                 raise self._wrong(f"it takes up what it has kept under {number}, and there is nothing")
             stack.append(self._memo[number])
         else:
-            known = [each.name for each in pickletools.opcodes if each.code == instruction.decode("latin-1")]
-            name = f"the instruction {known[0]}" if known else f"{instruction!r}, which is no instruction"
+            known = {opcode.code: opcode.name for opcode in pickletools.opcodes}.get(instruction.decode("latin-1"))
+            name = f"the instruction {known}" if known else f"{instruction!r}, which is no instruction"
             raise self._wrong(f"it has {name}")
 
     def _pop(self, kind: type) -> Any:
@@ -203,5 +203,5 @@ class _Reader:
 
 
 def _kind(value: object) -> str:
-    known = {str: "a text", list: "a list", dict: "a dict"}
-    return next((said for kind, said in known.items() if type(value) is kind), "something else")
+    kinds: dict[type, str] = {str: "a text", list: "a list", dict: "a dict"}
+    return kinds.get(type(value), "something else")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
 import prasanga
@@ -23,6 +24,7 @@ from prasanga.associations import (
 )
 from prasanga.associations.study import CEAT_WORDS_SCHEMA, CONVERGENCE_SCHEMA, RESAMPLES_SCHEMA
 from prasanga.base.errors import InputError
+from prasanga.report.ceat_table import with_fewer_draws
 
 COLUMNS = """
     category, category_title, target_x, target_y, attribute_a, attribute_b, model, segment_length, sample_mode,
@@ -477,6 +479,33 @@ def test_convergence_ends_at_the_estimate() -> None:
     (estimate,) = rows(tables)
     assert steps[-1]["effect_size"] == estimate["effect_size"]
     assert steps[-1]["standard_error"] == estimate["standard_error"]
+
+
+def test_the_smaller_numbers_of_draws_are_the_first_of_the_larger() -> None:
+    def measured(n_samples: int | list[int]) -> CeatTables:
+        settings = CeatSettings(n_samples, draws="with-replacement", test=SETTINGS.test)
+        return measure_ceat({"C1": C1}, vectors(), model="m", segment_length="9", settings=settings)
+
+    several, most = measured([130, 300, 70]), measured(300)
+    # the estimates are those of the largest, to the bit
+    assert several.estimates.equals(most.estimates)
+    assert {step["n"] for step in several.convergence.to_pylist()} == {70, 100, 130, 200, 300}
+    estimates, convergence = map(pl.from_arrow, (several.estimates, several.convergence))
+    both = with_fewer_draws(estimates, convergence, [130, 300, 70])
+    assert both.schema == estimates.schema
+    assert both.select("sample_mode", "n_samples").rows() == [
+        *(("fixed", 300), ("random", 300), ("fixed", 70), ("fixed", 130), ("random", 70), ("random", 130)),
+    ]
+    # a row of 130 draws is what a run of 130 draws gives
+    alone = pl.from_arrow(measured(130).estimates)
+    part = both.filter(n_samples=130)
+    apart = ("tau2", "q", "i2", "contexts_enough", "draws_settled", "leave_out_low", "leave_out_high")
+    for name in set(estimates.columns) - set(apart):
+        for found, expected in zip(part[name], alone[name], strict=True):
+            wanted = pytest.approx(expected, rel=1e-9, abs=1e-12) if isinstance(expected, float) else expected
+            assert found == wanted, name
+    assert part.select(apart).null_count().row(0) == (2,) * len(apart)
+    assert with_fewer_draws(estimates, convergence, 300).equals(estimates)
 
 
 def test_the_package_is_light_to_import() -> None:

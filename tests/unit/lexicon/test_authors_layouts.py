@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 
 from prasanga.base.errors import InputError
-from prasanga.lexicon import Lexicon, WordSet, load_lexicon
-from prasanga.text import fold, normalize, words
+from prasanga.lexicon import Lexicon, WordSet, filled_templates, load_lexicon, load_templates
+from prasanga.lexicon.templates import template_files, texts_of
+from prasanga.text import fold, normalize
+from prasanga.text import words as words_in
 
 SUFFIX_LISTS = {"ফুল": ["ের", "গুলোর ", "কে"], "দুঃখ": ["জনক"], "দুঃখজনক": [], "পাহাড়": ["ে"]}
 
@@ -180,7 +182,7 @@ def test_the_authors_words_on_their_text(authors_folder: Path) -> None:
     hits = [
         (number, stimulus)
         for number, line in enumerate(lines)
-        for word, _, _ in words(normalize(line))
+        for word, _, _ in words_in(normalize(line))
         for stimulus in claims.get(fold(word), ())
     ]
     assert (len(set(hits)), len(hits)) == (492, 512)
@@ -200,3 +202,100 @@ def test_the_authors_grouped_words(authors_folder: Path) -> None:
     assert len(lexicon.stimuli) == 252
     assert all(form.form == form.form.strip() for form in lexicon.forms)
     assert len(lexicon.warnings) == 2
+
+
+# SEAT: templates, and sentences with the words in them.
+
+
+def seat_files(folder: Path, key: str, **sides: list[str]) -> Path:
+    """A file of SEAT for the sets of `category`, in a folder of its own."""
+    names = {"targ1": "Flowers", "targ2": "MaleNames", "attr1": "Pleasant", "attr2": "Unpleasant"}
+    folder.mkdir(exist_ok=True)
+    content = {side: {"category": name, key: sides[side]} for side, name in names.items()}
+    write(folder / f"seat{len(list(folder.iterdir())) + 1}.jsonl", content)
+    return folder
+
+
+@pytest.fixture
+def words(tmp_path: Path) -> Lexicon:
+    folder = tmp_path / "words"
+    folder.mkdir()
+    write(folder / "ceat1.jsonl", category(["ফুল", "জবা"], ["রহিম", "করিম"], ["সুখ", "সুখ"], ["দুঃখ", "ফুল"]))
+    return load_lexicon(folder)
+
+
+ONE_EACH = {"targ2": ["ইনি XXX।"], "attr1": ["[শব্দ] ভালো।"], "attr2": ["এটা {w}।"]}
+
+
+def test_a_template_of_seat_takes_the_word_as_the_list_has_it(tmp_path: Path, words: Lexicon) -> None:
+    folder = seat_files(tmp_path / "seat", "templates", targ1=["এটি একটি XXX।", "GGGটি এখানে।"], **ONE_EACH)
+    seat_files(folder, "templates", targ1=["GGGটি এখানে।", "ঐ ___ দেখো।"], **ONE_EACH)
+    found = load_templates(folder)
+    assert (found.language, set(found.classes)) == ("bn", {"Flowers", "MaleNames", "Pleasant", "Unpleasant"})
+    filled = list(filled_templates(words, ["ফুল", "রহিম", "সুখ"], found))
+    # a word of several sets has the sentences of the first, a set of several files those of all
+    assert [(each.stimulus, each.word_class, each.text, each.text[each.start : each.end]) for each in filled] == [
+        ("ফুল", "Flowers", "এটি একটি ফুল।", "ফুল"),
+        ("ফুল", "Flowers", "ফুলটি এখানে।", "ফুলটি"),
+        ("ফুল", "Flowers", "ঐ ফুল দেখো।", "ফুল"),
+        ("রহিম", "MaleNames", "ইনি রহিম।", "রহিম"),
+        ("সুখ", "Pleasant", "সুখ ভালো।", "সুখ"),
+    ]
+    # the files by themselves are the same as their folder, whatever their order on the disk
+    assert load_templates([str(path) for path in template_files(folder)]) == found
+    assert texts_of(found, ["Flowers"]) != texts_of(found, ["MaleNames"])
+
+
+def test_filled_sentences_of_seat_belong_to_the_words_in_their_order(tmp_path: Path, words: Lexicon) -> None:
+    folder = seat_files(
+        tmp_path / "seat",
+        "examples",
+        targ1=["এটি ফুল।", "ফুলটি এখানে।", "এটি জবা।", "জবাটি এখানে।"],
+        targ2=["ইনি রহিম।", "ইনি করিম।"],
+        attr1=["সুখ ভালো।", "সুখ ভালো।"],
+        attr2=["দুঃখ।", "ফুল।"],
+    )
+    found = load_templates(folder)
+    filled = list(filled_templates(words, ["জবা", "করিম", "সুখ"], found))
+    assert [(each.stimulus, each.template, each.text, each.text[each.start : each.end]) for each in filled] == [
+        ("জবা", "1", "এটি জবা।", "জবা"),
+        ("জবা", "2", "জবাটি এখানে।", "জবাটি"),
+        ("করিম", "1", "ইনি করিম।", "করিম"),
+        ("সুখ", "1", "সুখ ভালো।", "সুখ"),
+    ]
+    changed = seat_files(
+        tmp_path / "other",
+        "examples",
+        targ1=["এই ফুল।", "ফুলটি এখানে।", "এটি জবা।", "জবাটি এখানে।"],
+        targ2=["ইনি রহিম।", "ইনি করিম।"],
+        attr1=["সুখ ভালো।", "সুখ ভালো।"],
+        attr2=["দুঃখ।", "ফুল।"],
+    )
+    assert texts_of(load_templates(changed), ["Flowers"]) != texts_of(found, ["Flowers"])
+
+
+@pytest.mark.parametrize(
+    ("key", "flowers", "said"),
+    [
+        ("templates", ["এটি ফুল।"], r"seat1\.jsonl: a template of `targ1` has no slot: 'এটি ফুল।'\. Write XXX once"),
+        ("templates", ["XXX ও GGG।"], r"a template of `targ1` has 2 slots"),
+        ("templates", [], r"`templates` of `targ1` must be a list of sentences; found \[\]"),
+        ("templates", [5], r"`templates` of `targ1` must be a list of sentences; found \[5\]"),
+        ("examples", ["এটি ফুল।"] * 3, r"the set Flowers has 3 sentences for 2 words, which is not the same number"),
+        ("examples", ["এটি বই।", "এটি জবা।"], r"sentence 1 of ফুল in the set Flowers does not have the word: 'এটি বই"),
+    ],
+)
+def test_files_of_seat_that_cannot_be_used(
+    tmp_path: Path, words: Lexicon, key: str, flowers: list[Any], said: str
+) -> None:
+    others = ONE_EACH if key == "templates" else {side: ["ক।"] for side in ONE_EACH}
+    with pytest.raises(InputError, match=said):
+        list(filled_templates(words, ["ফুল"], load_templates(seat_files(tmp_path / "s", key, targ1=flowers, **others))))
+
+
+def test_a_folder_without_files_of_seat(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"no seat\*\.jsonl in this folder\. Check the path under `seat\.templates`"):
+        load_templates(tmp_path)
+    write(tmp_path / "seat1.jsonl", {"targ1": {"examples": ["a"]}})
+    with pytest.raises(InputError, match=r'`targ1` must hold \{"category": name, "templates": \[sentence, \.\.\.\]\}'):
+        load_templates(tmp_path)

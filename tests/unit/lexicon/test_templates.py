@@ -419,14 +419,15 @@ def test_words_that_no_template_takes_are_told_all_at_once(tmp_path: Path) -> No
     require_classes({"a": ("thing", "")}, ["a"], found)
 
 
-def test_word_lists_of_the_paper_have_no_classes(tmp_path: Path) -> None:
+def test_word_lists_of_the_paper_know_their_sets_alone(tmp_path: Path) -> None:
     with pytest.raises(InputError) as error:
-        require_classes({"a": ("", ""), "b": ("", "")}, ["a", "b"], templates(tmp_path, "এটি {word}।"))
+        require_classes({"a": ("Flowers", ""), "b": ("Flowers", "")}, ["a", "b"], templates(tmp_path, "এটি {word}।"))
     assert str(error.value) == (
-        "the stimulus a (and 1 more of `seat.categories`) has no class of word, so no template takes it: word lists in"
-        " the layout of Sadhu et al. (2024) have no classes. Write `seat: {categories: []}`, or measure SEAT in a study"
-        " with word sets in YAML: `lexicon: {stimuli: resources/stimuli/bn, suffix_groups:"
-        " resources/suffix_groups/bn.yaml}`."
+        "the stimulus a (and 1 more of `seat.categories`) is in the set Flowers, for which"
+        f" {tmp_path / 'seat.yaml'} has no templates: word lists in the layout of Sadhu et al. (2024) know no other"
+        " classes than their sets. Name a folder with templates of theirs (seat1.jsonl, ...) under `seat.templates`,"
+        " write `seat: {categories: []}`, or measure SEAT with word sets in YAML:"
+        " `lexicon: {stimuli: resources/stimuli/bn, suffix_groups: resources/suffix_groups/bn.yaml}`."
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import math
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -15,14 +16,14 @@ from planted_scorer import PlantedScorer
 
 from prasanga.associations import TestSettings
 from prasanga.associations.corrections import gather
-from prasanga.associations.estimates import shuffled_effects
+from prasanga.associations.estimates import Category, shuffled_effects
 from prasanga.associations.intervals import draw_resampling
 from prasanga.base.errors import InputError
 from prasanga.lexicon import Lexicon
 from prasanga.lexicon.model import Stimulus
 from prasanga.likelihoods.categories import CategoryTables, score_categories
 from prasanga.likelihoods.log_probability import TermScores, combined
-from prasanga.likelihoods.templates import CategoryTemplates, load_category_templates
+from prasanga.likelihoods.templates import CategoryTemplates, category_sentences, load_category_templates
 
 SETS = {
     "he": ["king", "prince", "duke", "lord"],
@@ -244,6 +245,56 @@ def test_sentences_too_long_for_the_model_are_left_out_one_by_one(measure: Calla
     (estimate,) = rows(measure(scorer).estimates)
     assert (estimate["n_sentences_a"], estimate["n_sentences_b"]) == (3, 3)
     assert "office: 1 of its 2 sentences (too-long)" in estimate["dropped"]
+
+
+def notebook(path: Path, content: object) -> CategoryTemplates:
+    path.write_text(json.dumps(content, ensure_ascii=False), encoding="utf-8")
+    return load_category_templates(path)
+
+
+def test_templates_in_the_layout_of_the_notebook(tmp_path: Path) -> None:
+    found = notebook(
+        tmp_path / "notebook.json",
+        {"C4": ["GGG XXX দেখে।", "GGGটি XXXএর কথা বলে।", "GGG XXX দেখে।"], "exchanged": {"C6": ["XXX ও GGGরা।"]}},
+    )
+    lexicon = Lexicon("bn", (Stimulus("ফুল"), Stimulus("বই")), {}, (), ())
+    category = Category("C4", "", ("x", "y", "a", "b"), (["ফুল"], [], ["বই"], []))
+    filled = category_sentences(category, found.of("C4", exchanged=False), lexicon)
+    assert [(each.text, each.text[slice(*each.target)], each.text[slice(*each.attribute)]) for each in filled] == [
+        ("ফুল বই দেখে।", "ফুল", "বই"),
+        ("ফুলটি বইএর কথা বলে।", "ফুলটি", "বইএর"),
+    ]
+    (turned,) = category_sentences(category, found.of("C6", exchanged=True), lexicon)
+    assert turned.text == "বই ও ফুলরা।"
+    assert found.of("C6", exchanged=False) == ()
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ({"C1": ["GGG এখানে।"]}, "sentence 1 of `C1` must have GGG .* and XXX"),
+        ({"C1": ["GGG XXX GGG।"]}, "sentence 1 of `C1` must have GGG"),
+        ({"C1": "GGG XXX"}, "`C1` must be a list of sentences with GGG and XXX; found 'GGG XXX'"),
+        ({"C1": []}, r"`C1` must be a list of sentences with GGG and XXX; found \[\]"),
+        ({"C1": ["GGGXXX।"]}, "has nothing between its two slots"),
+        ({"exchanged": ["C1"]}, "`exchanged` must hold"),
+        (["GGG XXX"], "found a JSON list"),
+    ],
+)
+def test_a_notebook_s_templates_that_cannot_be_used(tmp_path: Path, content: object, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        notebook(tmp_path / "notebook.json", content)
+
+
+def test_the_notebook_s_own_templates(shared: Path, tmp_path: Path) -> None:
+    path = shared / "reference/banglacontextualbias/logprob_templates_bn.json"
+    if not path.is_file():
+        pytest.skip(f"needs the authors' templates: no file {path}")
+    listed = {each["category"]: each["templates"] for each in json.loads(path.read_text(encoding="utf-8"))}
+    found = notebook(tmp_path / "notebook.json", listed)
+    assert {name: len(found.of(name, exchanged=False)) for name in listed} == {
+        name: len(set(texts)) for name, texts in listed.items()
+    }
 
 
 def test_a_category_without_sentences_is_refused(templates: CategoryTemplates, lexicon: Lexicon) -> None:

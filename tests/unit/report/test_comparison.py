@@ -182,6 +182,28 @@ def test_of_two_published_n_the_nearer_is_taken() -> None:
         assert rows["n_samples"].to_list() == [n]
 
 
+def test_several_n_of_ours_stand_each_beside_its_own() -> None:
+    cell = {"method": "ceat", "sample_mode": "fixed"}
+    published = paper(
+        printed("C1", 0.5, table="5", n_samples=5000, segment_length="9", **cell),
+        printed("C1", 0.6, table="6", n_samples=1000, segment_length="9", **cell),
+        printed("C1", 0.8, table="Figure 1", n_samples=1000, segment_length="15", method="ceat"),
+    )
+    ceat = study(
+        *(
+            measured("C1", effect, n_samples=n, sample_mode="fixed", segment_length=length)
+            for n, effect in ((5000, 0.1), (1000, 0.2))
+            for length in ("9", "15")
+        )
+    )
+    rows = compare({"ceat": ceat}, published, models={"ours": "Big"}, language="hi").rows
+    assert rows.select("table", "published", "measured", "n_samples").rows() == [
+        ("5", 0.5, 0.1, 5000),
+        ("6", 0.6, 0.2, 1000),
+        ("Figure 1", 0.8, 0.2, 1000),
+    ]
+
+
 def test_a_published_number_without_a_mode_is_laid_beside_fixed_draws() -> None:
     published = paper(
         printed("C1", 0.5, table="6", method="ceat", n_samples=1000, sample_mode="fixed", segment_length="9"),

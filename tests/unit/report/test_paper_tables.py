@@ -16,7 +16,7 @@ from prasanga.base.config import complete, read_schema
 from prasanga.base.errors import InputError
 from prasanga.likelihoods.bias import bias_percentage
 from prasanga.report.pair_table import pair_table
-from prasanga.report.paper_tables import layouts_of, paper_table
+from prasanga.report.paper_tables import layouts_of, paper_table, render_layout
 from prasanga.report.section import Section, section_to_html
 from prasanga.report.sections.papers import paper_tables
 from prasanga.report.sheet import MINUS, MISSING, marked_text
@@ -176,6 +176,11 @@ def test_what_is_not_there_has_no_table(tables: dict[str, pl.DataFrame], pairs: 
     # CEAT alone is no comparison of methods
     assert names(ceat=tables["ceat"]) == ["sadhu_table5"]
     assert names(ceat=tables["ceat"].with_columns(n_samples=1000)) == ["sadhu_table6"]
+    first = tables["ceat"].with_columns(effect_size=pl.lit(0.125), n_samples=pl.lit(1000, pl.Int64))
+    several = {"ceat": pl.concat([tables["ceat"], first])}
+    assert names(**several) == ["sadhu_table5", "sadhu_table6"]
+    assert render_layout("sadhu_table5", several) == render_layout("sadhu_table5", tables)
+    assert render_layout("sadhu_table6", several) == render_layout("sadhu_table6", {"ceat": first})
     # no rows, and other tests, are as good as no table
     assert names(seat=tables["seat"].clear(), ceat=tables["ceat"].with_columns(category=pl.lit("X1"))) == []
     assert [part.id for part in made("recommended", {}, pairs)] == ["sahoo_table2"]

@@ -10,6 +10,7 @@ import polars as pl
 
 from prasanga.methods import method_named
 from prasanga.pairs.preferences import OVERALL
+from prasanga.report.ceat_table import with_fewer_draws
 from prasanga.report.comparison import (
     PAIRS,
     comparison_rows,
@@ -70,10 +71,13 @@ def paper_tables(config: Mapping[str, Any], results: Results) -> Section | None:
         if table is not None and not (name == "ceat" and table.is_empty())
         if (published := method_named(name).published_as)
     }
+    n_samples = config.get("associations", {}).get("n_samples", 0)
+    if "ceat" in tables:
+        tables["ceat"] = with_fewer_draws(tables["ceat"], results.convergence, n_samples)
     preset, language, pairs = preset_of(config), str(config["language"]), results.bias_percentages
     made = [
         paper_table(name, chosen, preset=preset, language=language)
-        for name in (OPEN, _name_of_ceat(tables.get("ceat")), *SAHOO)
+        for name in (OPEN, *_names_of_ceat(tables.get("ceat")), *SAHOO)
         if (chosen := {method: table for method, table in tables.items() if _has(method, table, name)})
         # CEAT alone is no comparison of methods
         and not (name == OPEN and chosen.keys() == {"ceat"})
@@ -174,10 +178,11 @@ def _paper_table(table: PaperTable, files: Collection[str]) -> Section:
     )
 
 
-def _name_of_ceat(ceat: pl.DataFrame | None) -> str:
-    """Return which of Tables 5 and 6 shows CEAT: they differ in the number of draws."""
-    is_table_6 = ceat is not None and set(ceat["n_samples"].drop_nulls()) == {N_OF_TABLE_6}
-    return "sadhu_table6" if is_table_6 else "sadhu_table5"
+def _names_of_ceat(ceat: pl.DataFrame | None) -> list[str]:
+    """Return which of Tables 5 and 6 show CEAT: they differ in the number of draws."""
+    sizes = set() if ceat is None else set(ceat["n_samples"].drop_nulls())
+    names = ["sadhu_table6"] if N_OF_TABLE_6 in sizes else []
+    return names if sizes == {N_OF_TABLE_6} else ["sadhu_table5", *names]
 
 
 def _has(method: str, table: pl.DataFrame, name: str) -> bool:
