@@ -34,7 +34,8 @@ help to make pairs of your own are on [their page](construction.md).
 | % | of 100 |
 
 Other units are what is counted. Text, and numbers without a unit, have none. A column that is empty (CSV) or null
-(Parquet) says that there is no such number; the columns of notes say why.
+(Parquet) says that there is no such number; the columns of notes say why. Tables of the twins of a model, whose
+name ends in `-random`, have one column more: `twin`, the number of the twin from 0.
 
 This page is made from `workflow/schemas/columns.yaml` and the schemas in the code by `make docs`.
 """

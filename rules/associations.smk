@@ -7,7 +7,7 @@ an unfinished study, tables are gathered of what is done, apart from its results
 if not FROM_RESULTS:
 
     rule measure_ceat:
-        """CEAT of every category in one model, or in its twin with random weights, at one length."""
+        """CEAT of every category in one model, or in its twins with random weights, at one length."""
         input:
             embeddings="results/embeddings/{model}/{length}.json",
             # fixed draws index the contexts that all models have
@@ -49,7 +49,7 @@ if not FROM_RESULTS:
             "../workflow/scripts/compare_ceat.py"
 
     rule measure_seat:
-        """SEAT of every category in one model, or in its twin with random weights."""
+        """SEAT of every category in one model, or in its twins with random weights."""
         input:
             embeddings="results/embeddings/{model}/templates.json",
             sentences="results/samples/templates.parquet",

@@ -29,7 +29,7 @@ if STUDY.lexicon:
 if STUDY.computed:
 
     rule embed_segments:
-        """The vectors of one bucket of segments by a model or a twin; only those that the store lacks are computed."""
+        """The vectors of one bucket of segments by a model or its twins; only those that the store lacks are computed."""
         input:
             segments=lambda wildcards: once_drawn(f"results/samples/{wildcards.length}/{wildcards.bucket}.parquet"),
             model=lambda wildcards: checkpoints.check_model.get(

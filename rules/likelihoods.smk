@@ -12,7 +12,7 @@ GATHERED = "unfinished" if FROM_RESULTS else "likelihoods"
 if STUDY.computed:
 
     rule score_pairs:
-        """Scores of both sentences of each pair of a set, by a model or its twin with random weights."""
+        """Scores of both sentences of each pair of a set, by a model or its twins with random weights."""
         input:
             pairs="results/pairs/{set}.parquet",
             model=lambda wildcards: checkpoints.check_model.get(
@@ -36,7 +36,7 @@ if STUDY.computed:
             "../workflow/scripts/score_pairs.py"
 
     rule score_structures:
-        """Log-probability bias of every trait in the sentence structures S1 to S5, by a model or its twin."""
+        """Log-probability bias of every trait in the sentence structures S1 to S5, by a model or its twins."""
         input:
             model=lambda wildcards: checkpoints.check_model.get(
                 family=STUDY.scorers[wildcards.model]["family"]
@@ -60,7 +60,7 @@ if STUDY.computed:
             "../workflow/scripts/score_structures.py"
 
     rule score_log_probability:
-        """Log-probability bias of every category, by a model or its twin."""
+        """Log-probability bias of every category, by a model or its twins."""
         input:
             model=lambda wildcards: checkpoints.check_model.get(
                 family=STUDY.scorers[wildcards.model]["family"]

@@ -118,6 +118,7 @@ def test_every_column_of_a_study_is_there(tables: list[Any], finished: Study) ->
         else:
             names = pq.read_schema(path).names
         place = path.relative_to(results).as_posix()
+        names = [name for name in names if name != "twin" or "-random" not in place]
         require_described(of_file(tables, place), names, place)
     assert len(files) > 30
 

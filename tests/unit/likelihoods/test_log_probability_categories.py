@@ -6,6 +6,7 @@ import itertools
 import json
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from prasanga.lexicon import Lexicon
 from prasanga.lexicon.model import Stimulus
 from prasanga.likelihoods.categories import CategoryTables, score_categories
 from prasanga.likelihoods.log_probability import TermScores, combined
-from prasanga.likelihoods.templates import CategoryTemplates, category_sentences, load_category_templates
+from prasanga.likelihoods.templates import CategoryTemplates, category_sentences, load_category_templates, share_of
 
 SETS = {
     "he": ["king", "prince", "duke", "lord"],
@@ -213,6 +214,31 @@ def test_the_columns_join_those_of_other_methods(measure: Callable[..., Category
     assert row["n_tests"] == 2
     assert row["twin_effect_size"] == rows(twin)[0]["effect_size"]
     assert row["p_association_holm"] == pytest.approx(0.2)
+
+
+def test_a_twin_has_its_share_of_the_templates(
+    measure: Callable[..., CategoryTables], templates: CategoryTemplates, lexicon: Lexicon
+) -> None:
+    assert templates.most == 2
+    scorer = preference(1.0)
+    for twin, name in enumerate(("sees", "of")):
+        tables = measure(scorer, share=(twin, 3))
+        (estimate,) = rows(tables.estimates)
+        assert (estimate["n_templates"], estimate["n_x"], estimate["n_a"]) == (1, 4, 3)
+        assert {row["template"] for row in rows(tables.sentences)} == {name}
+        alone = replace(templates, described={"C5": templates.described["C5"][twin : twin + 1]})
+        one = score_categories(scorer, CATEGORY, alone, lexicon, model="m", settings=QUICK)
+        assert estimate["effect_size"] == rows(one.estimates)[0]["effect_size"]
+    (none,) = rows(measure(scorer, share=(2, 3)).estimates)  # there are more twins than templates
+    assert none["effect_size"] is None
+    assert "not computed" in none["dropped"]
+    assert rows(measure(scorer, share=(0, 1)).estimates) == rows(measure(scorer).estimates)
+
+
+def test_sentences_are_dealt_by_what_they_have_in_common() -> None:
+    sentences = ["a1", "a2", "b1", "c1", "b2", "d1"]
+    shares = [share_of(sentences, lambda sentence: sentence[0], twin, 3) for twin in range(3)]
+    assert shares == [["a1", "a2", "d1"], ["b1", "b2"], ["c1"]]
 
 
 def test_words_that_a_model_does_not_know_are_left_out_and_told(measure: Callable[..., CategoryTables]) -> None:
