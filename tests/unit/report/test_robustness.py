@@ -7,12 +7,15 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
+import pyarrow as pa
 import pytest
 from scipy import stats
 
-from prasanga.report.agreement import agreement, kendall_tau, side_by_side
+from prasanga.associations.multiverse import MULTIVERSE_SCHEMA
+from prasanga.report.agreement import agreement, kendall_tau, shares_that_hold, side_by_side
 from prasanga.report.figures.rows import plot_methods, plot_scales
-from prasanga.report.sections.robustness import methods_agree, raw_numbers
+from prasanga.report.figures.specifications import plot_specifications
+from prasanga.report.sections.robustness import methods_agree, other_choices, raw_numbers
 from prasanga.report.study import Results
 
 Table = Callable[..., pl.DataFrame]
@@ -207,3 +210,63 @@ def test_methods_stand_side_by_side_in_the_figure(tmp_path: Path) -> None:
     (few,) = [line for line in panels[0].lines if list(line.get_xdata()) == [9.0]]
     assert few.get_markerfacecolor() != few.get_color()
     assert [label.get_text() for label in panels[0].get_yticklabels()] == [*CATEGORIES, "C99"]
+
+
+def multiverse() -> pl.DataFrame:
+    """SEAT of C1 by two models under twelve specifications each: a is positive in nine, with a star in six of these."""
+    words = dict.fromkeys([f"{kind}_{side}" for kind in ("n", "listed") for side in "xyab"], 8)
+    rows = []
+    for model, sign in (("a", 1), ("b", -1)):
+        for number in range(12):
+            rows.append(
+                {
+                    **{**SETS, **words, "method": "seat", "category": "C1", "model": model},
+                    **{"std": ("union_ddof1", "pooled")[number % 2], "templates": str(number // 2), "layer": "12"},
+                    "effect_size": sign * (number - 2.5) / 10,
+                    **{"p_association": 0.001, "p_association_holm": 0.01 if number > 5 or number == 0 else 0.2},
+                }
+            )
+    rows.append({**rows[0], "category": "C2", "n_x": 3})
+    table = pl.from_arrow(pa.Table.from_pylist(rows, schema=MULTIVERSE_SCHEMA))
+    assert isinstance(table, pl.DataFrame)
+    return table
+
+
+def test_shares_in_which_sign_and_star_hold() -> None:
+    rows = shares_that_hold(multiverse()).to_dicts()
+    assert [(row["category"], row["model"], row["n"]) for row in rows] == [("C1", "a", 12), ("C1", "b", 12)]
+    assert [(row["sign_holds"], row["star_holds"]) for row in rows] == [(0.75, 0.5), (0.75, 0.5)]
+    assert (rows[0]["low"], rows[0]["median"], rows[0]["high"]) == pytest.approx((-0.25, 0.3, 0.85))
+    section = other_choices(Results(multiverse=multiverse()))
+    assert section is not None
+    assert section.findings == [
+        "SEAT: the sign is the same under all choices in 0 of 2 estimates; the star holds under all in 0, under some in"
+        " 2, and under none in 0."
+    ]
+    (sheet,) = section.parts[0].sheets
+    assert [str(cell.text) for cell in sheet.rows[0].cells] == [
+        *("SEAT", "a", "12", "75 %", "50 %", "−0.25", "+0.30", "+0.85")
+    ]
+    assert other_choices(Results(multiverse=multiverse().filter(category="C2"))) is None
+    assert other_choices(Results()) is None
+
+
+def test_a_specification_curve_rises_and_shows_its_choices() -> None:
+    (panel,) = [each for each in plot_specifications(multiverse(), category="C1").axes if each.get_visible()]
+    starred, others = [line for line in panel.lines if line.get_linestyle() == "None" and len(line.get_xdata()) > 1]
+    assert (len(starred.get_xdata()), len(others.get_xdata())) == (14, 10)
+    points = sorted((x, y) for line in (starred, others) for x, y in zip(*line.get_data(), strict=True))
+    heights = [y for _, y in points]  # the axis goes down
+    assert heights == sorted(heights, reverse=True)
+    labels = [label.get_text() for label in panel.get_yticklabels()]
+    assert labels[-10:] == [
+        "model: a",
+        "model: b",
+        "std: pooled",
+        "std: union_ddof1",
+        *(f"templates: {i}" for i in range(6)),
+    ]
+    assert not [label for label in labels if label.startswith("layer")]  # the same in all
+    renderer = panel.figure.canvas.get_renderer()  # type: ignore[union-attr]
+    assert min(label.get_window_extent(renderer).x0 for label in panel.get_yticklabels()) >= 0
+    assert "Not drawn" in " ".join(text.get_text() for text in plot_specifications(multiverse(), category="C2").texts)
