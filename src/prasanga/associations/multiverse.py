@@ -184,7 +184,7 @@ def _statistics(apart: FloatArray, in_first: FloatArray, n_first: int) -> FloatA
     others = apart.sum(axis=1, keepdims=True) - sums
     differences = sums / n_first - others / n_second
     if n_first == n_second or min(n_first, n_second) < 2:
-        return differences
+        return np.asarray(differences)
     squares = np.square(apart) @ in_first
     rest = np.square(apart).sum(axis=1, keepdims=True) - squares
     variances = sum(
@@ -192,7 +192,7 @@ def _statistics(apart: FloatArray, in_first: FloatArray, n_first: int) -> FloatA
         for of_set, total, n in ((squares, sums, n_first), (rest, others, n_second))
     )
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.nan_to_num(differences / np.sqrt(variances), nan=0.0)
+        return np.asarray(np.nan_to_num(differences / np.sqrt(variances), nan=0.0))
 
 
 def variants_of_contexts(
@@ -284,7 +284,8 @@ def _of_sets(values: FloatArray, listed: Words, words: Words, in_set: Mapping[st
         counts = [int(in_set[word].sum()) for word in of_side]
         rows.append(kept)
         items.append(np.repeat(np.arange(sum(map(bool, counts))), [count for count in counts if count]))
-    return Cosines(np.clip(values[rows[0]][:, rows[1]], -1, 1)[None], *items, *map(len, words))
+    n_x, n_y, n_a, n_b = map(len, words)
+    return Cosines(np.clip(values[rows[0]][:, rows[1]], -1, 1)[None], items[0], items[1], n_x, n_y, n_a, n_b)
 
 
 def variants_of_words(vectors: Mapping[str, npt.ArrayLike]) -> Callable[[Sequence[Category]], Iterator[Variant]]:

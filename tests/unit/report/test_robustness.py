@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -21,6 +22,11 @@ from prasanga.report.study import Results
 Table = Callable[..., pl.DataFrame]
 
 
+def points_of(line: Any) -> list[tuple[float, float]]:
+    """The points of a line of a figure."""
+    return [(float(x), float(y)) for x, y in zip(*line.get_data(), strict=True)]
+
+
 def test_every_vector_has_a_point_at_the_longest_length(table: Table) -> None:
     ceat = table(
         ("C1", "a", "9", "fixed", 1.9),
@@ -31,9 +37,7 @@ def test_every_vector_has_a_point_at_the_longest_length(table: Table) -> None:
     )
     panels = [panel for panel in plot_scales(ceat).axes if panel.get_visible()]
     assert len(panels) == 1
-    points = [
-        round(float(line.get_xdata()[0]), 3) for line in panels[0].lines if line.get_marker() not in ("None", None, "")
-    ]
+    points = [round(points_of(line)[0][0], 3) for line in panels[0].lines if len(points_of(line)) == 1]
     assert sorted(points) == [-0.5, -0.45, 0.3, 0.45, 0.5]
     assert [label.get_text() for label in panels[0].get_yticklabels()] == ["C1", "C10"]
 
@@ -186,7 +190,9 @@ def test_the_longest_length_and_the_first_mode_stand_for_ceat(table: Table) -> N
 
 def test_the_section_says_whether_they_agree_and_whether_twins_do() -> None:
     tables = study()
-    section = methods_agree(Results(**tables))
+    section = methods_agree(
+        Results(seat=tables["seat"], weat=tables["weat"], log_probability=tables["log_probability"])
+    )
     assert section is not None
     (row,) = agreement(side_by_side(tables)).filter(method_1="seat", method_2="log_probability").to_dicts()
     tau, twins = (f"{row[name]:+.2f}".replace("-", "−") for name in ("tau", "twin_tau"))
@@ -203,11 +209,11 @@ def test_methods_stand_side_by_side_in_the_figure(tmp_path: Path) -> None:
     path = tmp_path / "methods.csv"
     together.write_csv(path)
     panels = [panel for panel in plot_methods(pl.read_csv(path, infer_schema_length=None)).axes if panel.get_visible()]
-    counts = [sum(len(line.get_xdata()) == 1 for line in panel.lines) for panel in panels]
+    counts = [sum(len(points_of(line)) == 1 for line in panel.lines) for panel in panels]
     assert counts == [21, 10, 20]
     bars = [sum(each.get_alpha() == 0.35 for each in panel.collections) for panel in panels]
     assert bars == counts  # an interval each
-    (few,) = [line for line in panels[0].lines if list(line.get_xdata()) == [9.0]]
+    (few,) = [line for line in panels[0].lines if [x for x, _ in points_of(line)] == [9.0]]
     assert few.get_markerfacecolor() != few.get_color()
     assert [label.get_text() for label in panels[0].get_yticklabels()] == [*CATEGORIES, "C99"]
 
@@ -253,9 +259,9 @@ def test_shares_in_which_sign_and_star_hold() -> None:
 
 def test_a_specification_curve_rises_and_shows_its_choices() -> None:
     (panel,) = [each for each in plot_specifications(multiverse(), category="C1").axes if each.get_visible()]
-    starred, others = [line for line in panel.lines if line.get_linestyle() == "None" and len(line.get_xdata()) > 1]
-    assert (len(starred.get_xdata()), len(others.get_xdata())) == (14, 10)
-    points = sorted((x, y) for line in (starred, others) for x, y in zip(*line.get_data(), strict=True))
+    starred, others = [line for line in panel.lines if line.get_linestyle() == "None" and len(points_of(line)) > 1]
+    assert (len(points_of(starred)), len(points_of(others))) == (14, 10)
+    points = sorted([*points_of(starred), *points_of(others)])
     heights = [y for _, y in points]  # the axis goes down
     assert heights == sorted(heights, reverse=True)
     labels = [label.get_text() for label in panel.get_yticklabels()]
@@ -267,6 +273,5 @@ def test_a_specification_curve_rises_and_shows_its_choices() -> None:
         *(f"templates: {i}" for i in range(6)),
     ]
     assert not [label for label in labels if label.startswith("layer")]  # the same in all
-    renderer = panel.figure.canvas.get_renderer()  # type: ignore[union-attr]
-    assert min(label.get_window_extent(renderer).x0 for label in panel.get_yticklabels()) >= 0
+    assert min(label.get_window_extent().x0 for label in panel.get_yticklabels()) >= 0
     assert "Not drawn" in " ".join(text.get_text() for text in plot_specifications(multiverse(), category="C2").texts)
