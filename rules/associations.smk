@@ -88,6 +88,25 @@ if not FROM_RESULTS:
         script:
             "../workflow/scripts/measure_weat.py"
 
+    rule measure_multiverse:
+        """Every estimate under all choices that the vectors allow: denominators, layers, lengths, templates."""
+        input:
+            vectors=list(SETTINGS.multiverse()["sources"]),
+            sentences="results/samples/templates.parquet" if STUDY.asks_for("seat") else [],
+            categories=ancient("results/lexicon/categories.json"),
+        output:
+            parquet="results/associations/multiverse.parquet",
+            csv="results/associations/multiverse.csv",
+        log:
+            "logs/associations/multiverse.log",
+        benchmark:
+            "benchmarks/associations/multiverse.tsv"
+        params:
+            *digests_of({**STUDY.seat_chosen, **STUDY.weat_chosen, **STUDY.chosen}),
+            multiverse=SETTINGS.multiverse(),
+        script:
+            "../workflow/scripts/measure_multiverse.py"
+
     rule associations:
         """The tables of all estimates of associations."""
         input:

@@ -131,6 +131,13 @@ CEAT = Method(
             "ceat_convergence.parquet",
             "CEAT, effects as draws are added",
         ),
+        Table(
+            "multiverse",
+            "associations/multiverse",
+            "the estimates under other choices",
+            "multiverse.csv",
+            "CEAT, SEAT and WEAT, every estimate under all choices that the vectors allow",
+        ),
     ),
     in_family=True,
     published_as="ceat",

@@ -291,13 +291,15 @@ def _jobs(root: Path, project_root: Path) -> Any:
                 "twins": [],
                 "words": ["results/associations/ceat/tiny/9.words.parquet"],
                 "others": [],
+                "coverage": [],
+                "tokenizers": [],
             },
             output={
                 "parquet": "results/associations/ceat.parquet",
                 "csv": "results/associations/ceat.csv",
                 "words": "results/associations/ceat_words.parquet",
             },
-            params={"twin_of": []},
+            params={"twin_of": [], "tokenizers": {}},
         ),
     )
     yield (

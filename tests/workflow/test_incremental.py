@@ -18,7 +18,7 @@ STATISTICS = {"measure_ceat": 4, "gather_estimates": 1, "compare_ceat": 1}
 # What lies beside the page, and the page.
 SHOWN = {"collect_data": 1, "describe_study": 1, "write_page": 1}
 REPORT = {
-    "draw_figure": 4,
+    "draw_figure": 5,
     **{"write_tables": 1, "write_paper_tables": 1, **SHOWN},
 }
 _long = partial(pytest.param, marks=pytest.mark.long)
@@ -104,6 +104,7 @@ def test_another_model_embeds_that_model_alone(study: Study) -> None:
         "compare_precision": 1,
         "list_embeddings": 2,
         "measure_ceat": 6,  # fixed draws index the contexts that all models have
+        "measure_multiverse": 1,
         "gather_estimates": 1,
         "compare_ceat": 1,
         **REPORT,

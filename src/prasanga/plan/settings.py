@@ -294,6 +294,32 @@ class Settings:
             "seed": self._config["seed"],
         }
 
+    def multiverse(self) -> Values:
+        """Return what of the multiverse each list of vectors is: method, model, and the choices it was made with.
+
+        Entries of the config with the same model, such as its layers or other pieces of words, are one model there.
+        """
+        study, samples = self._study, self._config["samples"]
+        sources: dict[str, Values] = {}
+        names: dict[tuple[str, str], str] = {}
+        for name, settings in study.studied.items():
+            which = self.model(settings["family"])
+            model = names.setdefault((which["model"], str(which["revision"])), settings["family"])
+            common = {"layer": str(settings["layer"]), "pieces": settings["pieces"]}
+            drawn = {"window": samples["window"], "pool": samples["pool"]}
+            for length, label in study.labels.items():
+                about = {"method": "ceat", "model": model, "choices": {**common, **drawn, "segment_length": label}}
+                sources[f"results/embeddings/{name}/{length}.json"] = about
+            if study.asks_for("seat"):
+                about = {"method": "seat", "model": model, "choices": common}
+                sources[f"results/embeddings/{name}/templates.json"] = about
+        for name in self._config["static"]["vectors"]:
+            sources[f"results/static/{name}.parquet"] = {"method": "weat", "model": name, "choices": {}}
+        chosen = {"ceat": study.chosen, "seat": study.seat_chosen, "weat": study.weat_chosen}
+        methods = {source["method"] for source in sources.values()}
+        categories = {method: list(chosen[method]) for method in sorted(methods)}
+        return {"sources": sources, "categories": categories, "seed": self._config["seed"]}
+
     # ---- pairs and probabilities
 
     def set_of_pairs(self, name: str) -> Values:

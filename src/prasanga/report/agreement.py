@@ -17,8 +17,10 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import polars as pl
 
+from prasanga.associations.multiverse import CHOICES, MULTIVERSE_SCHEMA
+from prasanga.base.parquet import remade_by, require_columns
 from prasanga.methods import FEWEST_WORDS
-from prasanga.report.grid import METHODS, few_words, grid_of, is_number, natural_order
+from prasanga.report.grid import ALPHA, METHODS, Estimate, few_words, grid_of, is_number, natural_order
 
 SIDE_BY_SIDE_SCHEMA: Mapping[str, type[pl.DataType]] = {
     **dict.fromkeys(("method", "category", "category_title", "model", "segment_length", "sample_mode"), pl.String),
@@ -174,3 +176,57 @@ def _jackknife(points: _Points) -> tuple[float | None, float | None]:
     error = float(np.sqrt((k - 1) / k * np.square(known - known.mean()).sum()))
     half = float(stdtrit(k - 1, 0.975)) * error
     return max(-1.0, tau - half), min(1.0, tau + half)
+
+
+# --------------------
+# What of an estimate holds under other choices (`prasanga.associations.multiverse`).
+
+
+SPECIFIED = ("model", *CHOICES)
+"""The columns that a specification is made of, for one category and method."""
+
+
+def specifications(multiverse: pl.DataFrame) -> pl.DataFrame:
+    """Return the specifications whose words are enough for a finding.
+
+    Raises:
+        InputError: a column is missing.
+    """
+    require_columns("multiverse", multiverse, tuple(MULTIVERSE_SCHEMA.names), remade_by("associations"))
+    enough = [not few_words(row) for row in multiverse.iter_rows(named=True)]
+    return multiverse.filter(pl.Series(enough, dtype=pl.Boolean)).with_columns(pl.col(*SPECIFIED).cast(pl.String))
+
+
+def has_star(row: Estimate) -> bool:
+    """Return whether a specification's estimate is significant by Holm's correction within the specification."""
+    return bool(row["p_association_holm"] < ALPHA)
+
+
+def shares_that_hold(multiverse: pl.DataFrame) -> pl.DataFrame:
+    """Return in what share of specifications sign and star hold, for each method, category and model.
+
+    Returns:
+        Columns method, category, model, n (specifications), low, median, high (of the effect sizes), sign_holds (share
+        with the more frequent sign), star_holds (share with that sign and a star), in the order of methods and
+        categories.
+    """
+    enough = specifications(multiverse)
+    order = {method: number for number, method in enumerate(METHODS)}
+    effect, star = pl.col("effect_size"), pl.col("p_association_holm") < ALPHA
+    found = enough.group_by("method", "category", "model", maintain_order=True).agg(
+        n=pl.len(),
+        low=effect.min(),
+        median=effect.median(),
+        high=effect.max(),
+        positive=(effect > 0).mean(),
+        starred_positive=(star & (effect > 0)).mean(),
+        starred_negative=(star & (effect < 0)).mean(),
+    )
+    is_positive = pl.col("positive") >= 0.5
+    found = found.with_columns(
+        sign_holds=pl.when(is_positive).then("positive").otherwise(1 - pl.col("positive")),
+        star_holds=pl.when(is_positive).then("starred_positive").otherwise("starred_negative"),
+    )
+    rows = sorted(found.to_dicts(), key=lambda row: (order[row["method"]], natural_order(row["category"])))
+    names = ("method", "category", "model", "n", "low", "median", "high", "sign_holds", "star_holds")
+    return pl.DataFrame(rows, schema=found.schema).select(*names)

@@ -360,6 +360,20 @@ QUANTITIES = (
         " of fewer than eight words have none.",
     ),
     Quantity(
+        "Near zero",
+        (*_OF_WORDS, "pairs"),
+        "Whether an effect lies within a margin of 0, a percentage within one of 50: two one-sided tests"
+        " (p_equivalence), and the smallest margin that they confirm.",
+        "The margin is a choice. That nothing was found is no ground to say so: with few words or pairs neither is.",
+    ),
+    Quantity(
+        "Raw and adjusted differences",
+        _OF_WORDS[:3],
+        "The difference of mean cosines, also of vectors less their mean and of standardized ones, and between words"
+        " alike in corpus frequency and pieces.",
+        "A regression over some dozen words: what else makes them differ is not taken out.",
+    ),
+    Quantity(
         "Random twins",
         (*_OF_WORDS[:2], "log_probability", "structures", "pairs"),
         "The model with random weights, several times: what comes from spelling, tokenizer and texts alone.",
@@ -505,6 +519,34 @@ REFERENCES = (
         "EMNLP 2020",
         "",
         "Scores of sentence pairs.",
+    ),
+    Reference(
+        (*_OF_WORDS, "pairs"),
+        "Donald J. Schuirmann",
+        1987,
+        "A comparison of the two one-sided tests procedure and the power approach for assessing the equivalence of"
+        " average bioavailability",
+        "Journal of Pharmacokinetics and Biopharmaceutics 15",
+        "",
+        "p_equivalence.",
+    ),
+    Reference(
+        _OF_WORDS[:3],
+        "William Timkey and Marten van Schijndel",
+        2021,
+        "All Bark and No Bite: Rogue Dimensions in Transformer Language Models Obscure Representational Quality",
+        "EMNLP 2021",
+        "",
+        "Rogue dimensions, and standardizing them.",
+    ),
+    Reference(
+        ("ceat",),
+        "Uri Simonsohn, Joseph P. Simmons and Leif D. Nelson",
+        2020,
+        "Specification curve analysis",
+        "Nature Human Behaviour 4",
+        "",
+        "Specification curves.",
     ),
 )
 """What whoever publishes numbers made this way should cite."""

@@ -63,6 +63,7 @@ def page_sections(*, config: Mapping[str, Any], results: Results, made_from: Map
         *estimates.other_methods(results),
         robustness.methods_agree(results),
         robustness.raw_numbers(results),
+        robustness.other_choices(results),
         likelihoods.structures(results),
         likelihoods.pairs(config, results),
         papers.paper_tables(config, results),

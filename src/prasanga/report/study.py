@@ -38,6 +38,7 @@ class Results:
         differences: paired differences of CEAT between lengths and between models.
         settling: from which length on effects stay.
         convergence: effects against the number of draws.
+        multiverse: estimates under all choices that the vectors allow.
         seat: estimates of SEAT.
         weat: estimates of WEAT.
         log_probability: estimates of log-probability bias.
@@ -68,6 +69,7 @@ class Results:
     differences: pl.DataFrame | None = None
     settling: pl.DataFrame | None = None
     convergence: pl.DataFrame | None = None
+    multiverse: pl.DataFrame | None = None
     seat: pl.DataFrame | None = None
     weat: pl.DataFrame | None = None
     log_probability: pl.DataFrame | None = None

@@ -20,7 +20,7 @@ from prasanga.report.figures.saving import draw_figure
 
 RESULTS = (
     *("ceat", "ceat_words", "categories", "differences", "settling", "convergence"),
-    *("pair_differences", "structures", "traits", "comparison", "methods"),
+    *("pair_differences", "structures", "traits", "comparison", "methods", "multiverse"),
 )
 PATHS = {name: f"results/{name}.parquet" for name in RESULTS}
 CONFIG: dict[str, Any] = {
@@ -32,7 +32,8 @@ CONFIG: dict[str, Any] = {
 def test_a_study_has_the_figures_of_its_results() -> None:
     drawings = drawings_of(Measured(CONFIG, ["bert", "gpt 2"]), PATHS)
     assert list(drawings) == [
-        *("effect_by_length", "sample_modes", "scales", "words_C1", "words_a_b", "settling", "convergence"),
+        *("effect_by_length", "sample_modes", "scales", "words_C1", "words_a_b"),
+        *("specifications_C1", "specifications_a_b", "settling", "convergence"),
         *(
             "score_differences",
             "score_differences_by_type",
@@ -43,7 +44,9 @@ def test_a_study_has_the_figures_of_its_results() -> None:
             "published",
         ),
     ]
-    assert [name for name, drawing in drawings.items() if not drawing.figure.on_page] == ["words_C1", "words_a_b"]
+    assert [name for name, drawing in drawings.items() if not drawing.figure.on_page] == [
+        *("words_C1", "words_a_b", "specifications_C1", "specifications_a_b"),
+    ]
     assert drawings["words_a_b"].options == {"category": "a/b"}
     assert drawings["settling"].options == {"band": 0.1}
     assert drawings["settling"].tables == {name: PATHS[name] for name in ("ceat", "differences", "settling")}

@@ -4,18 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
+import pyarrow as pa
 import pytest
 from scipy import stats
 
-from prasanga.report.agreement import agreement, kendall_tau, side_by_side
+from prasanga.associations.multiverse import MULTIVERSE_SCHEMA
+from prasanga.report.agreement import agreement, kendall_tau, shares_that_hold, side_by_side
 from prasanga.report.figures.rows import plot_methods, plot_scales
-from prasanga.report.sections.robustness import methods_agree, raw_numbers
+from prasanga.report.figures.specifications import plot_specifications
+from prasanga.report.sections.robustness import methods_agree, other_choices, raw_numbers
 from prasanga.report.study import Results
 
 Table = Callable[..., pl.DataFrame]
+
+
+def points_of(line: Any) -> list[tuple[float, float]]:
+    """The points of a line of a figure."""
+    return [(float(x), float(y)) for x, y in zip(*line.get_data(), strict=True)]
 
 
 def test_every_vector_has_a_point_at_the_longest_length(table: Table) -> None:
@@ -28,9 +37,7 @@ def test_every_vector_has_a_point_at_the_longest_length(table: Table) -> None:
     )
     panels = [panel for panel in plot_scales(ceat).axes if panel.get_visible()]
     assert len(panels) == 1
-    points = [
-        round(float(line.get_xdata()[0]), 3) for line in panels[0].lines if line.get_marker() not in ("None", None, "")
-    ]
+    points = [round(points_of(line)[0][0], 3) for line in panels[0].lines if len(points_of(line)) == 1]
     assert sorted(points) == [-0.5, -0.45, 0.3, 0.45, 0.5]
     assert [label.get_text() for label in panels[0].get_yticklabels()] == ["C1", "C10"]
 
@@ -183,7 +190,9 @@ def test_the_longest_length_and_the_first_mode_stand_for_ceat(table: Table) -> N
 
 def test_the_section_says_whether_they_agree_and_whether_twins_do() -> None:
     tables = study()
-    section = methods_agree(Results(**tables))
+    section = methods_agree(
+        Results(seat=tables["seat"], weat=tables["weat"], log_probability=tables["log_probability"])
+    )
     assert section is not None
     (row,) = agreement(side_by_side(tables)).filter(method_1="seat", method_2="log_probability").to_dicts()
     tau, twins = (f"{row[name]:+.2f}".replace("-", "−") for name in ("tau", "twin_tau"))
@@ -200,10 +209,69 @@ def test_methods_stand_side_by_side_in_the_figure(tmp_path: Path) -> None:
     path = tmp_path / "methods.csv"
     together.write_csv(path)
     panels = [panel for panel in plot_methods(pl.read_csv(path, infer_schema_length=None)).axes if panel.get_visible()]
-    counts = [sum(len(line.get_xdata()) == 1 for line in panel.lines) for panel in panels]
+    counts = [sum(len(points_of(line)) == 1 for line in panel.lines) for panel in panels]
     assert counts == [21, 10, 20]
     bars = [sum(each.get_alpha() == 0.35 for each in panel.collections) for panel in panels]
     assert bars == counts  # an interval each
-    (few,) = [line for line in panels[0].lines if list(line.get_xdata()) == [9.0]]
+    (few,) = [line for line in panels[0].lines if [x for x, _ in points_of(line)] == [9.0]]
     assert few.get_markerfacecolor() != few.get_color()
     assert [label.get_text() for label in panels[0].get_yticklabels()] == [*CATEGORIES, "C99"]
+
+
+def multiverse() -> pl.DataFrame:
+    """SEAT of C1 by two models under twelve specifications each: a is positive in nine, with a star in six of these."""
+    words = dict.fromkeys([f"{kind}_{side}" for kind in ("n", "listed") for side in "xyab"], 8)
+    rows = []
+    for model, sign in (("a", 1), ("b", -1)):
+        for number in range(12):
+            rows.append(
+                {
+                    **{**SETS, **words, "method": "seat", "category": "C1", "model": model},
+                    **{"std": ("union_ddof1", "pooled")[number % 2], "templates": str(number // 2), "layer": "12"},
+                    "effect_size": sign * (number - 2.5) / 10,
+                    **{"p_association": 0.001, "p_association_holm": 0.01 if number > 5 or number == 0 else 0.2},
+                }
+            )
+    rows.append({**rows[0], "category": "C2", "n_x": 3})
+    table = pl.from_arrow(pa.Table.from_pylist(rows, schema=MULTIVERSE_SCHEMA))
+    assert isinstance(table, pl.DataFrame)
+    return table
+
+
+def test_shares_in_which_sign_and_star_hold() -> None:
+    rows = shares_that_hold(multiverse()).to_dicts()
+    assert [(row["category"], row["model"], row["n"]) for row in rows] == [("C1", "a", 12), ("C1", "b", 12)]
+    assert [(row["sign_holds"], row["star_holds"]) for row in rows] == [(0.75, 0.5), (0.75, 0.5)]
+    assert (rows[0]["low"], rows[0]["median"], rows[0]["high"]) == pytest.approx((-0.25, 0.3, 0.85))
+    section = other_choices(Results(multiverse=multiverse()))
+    assert section is not None
+    assert section.findings == [
+        "SEAT: the sign is the same under all choices in 0 of 2 estimates; the star holds under all in 0, under some in"
+        " 2, and under none in 0."
+    ]
+    (sheet,) = section.parts[0].sheets
+    assert [str(cell.text) for cell in sheet.rows[0].cells] == [
+        *("SEAT", "a", "12", "75 %", "50 %", "−0.25", "+0.30", "+0.85")
+    ]
+    assert other_choices(Results(multiverse=multiverse().filter(category="C2"))) is None
+    assert other_choices(Results()) is None
+
+
+def test_a_specification_curve_rises_and_shows_its_choices() -> None:
+    (panel,) = [each for each in plot_specifications(multiverse(), category="C1").axes if each.get_visible()]
+    starred, others = [line for line in panel.lines if line.get_linestyle() == "None" and len(points_of(line)) > 1]
+    assert (len(points_of(starred)), len(points_of(others))) == (14, 10)
+    points = sorted([*points_of(starred), *points_of(others)])
+    heights = [y for _, y in points]  # the axis goes down
+    assert heights == sorted(heights, reverse=True)
+    labels = [label.get_text() for label in panel.get_yticklabels()]
+    assert labels[-10:] == [
+        "model: a",
+        "model: b",
+        "std: pooled",
+        "std: union_ddof1",
+        *(f"templates: {i}" for i in range(6)),
+    ]
+    assert not [label for label in labels if label.startswith("layer")]  # the same in all
+    assert min(label.get_window_extent().x0 for label in panel.get_yticklabels()) >= 0
+    assert "Not drawn" in " ".join(text.get_text() for text in plot_specifications(multiverse(), category="C2").texts)

@@ -88,6 +88,11 @@ def _both_modes(measured: Measured) -> list[Options]:
     return [{}] if {"fixed", "random"} <= set(measured.config["associations"]["sample_modes"]) else []
 
 
+def _each_category(measured: Measured) -> list[Options]:
+    of_seat = measured.config.get("seat", {}).get("categories", [])
+    return [{"category": name} for name in dict.fromkeys([*measured.config["categories"], *of_seat])]
+
+
 WORDS = Figure(
     "words_{category}",
     "associations of single words, {category}",
@@ -98,6 +103,18 @@ WORDS = Figure(
     on_page=False,  # it shows the words themselves
 )
 """The words of a category, whose file the page names."""
+
+SPECIFICATIONS = Figure(
+    "specifications_{category}",
+    "specification curve, {category}",
+    "specifications.plot_specifications",
+    ("multiverse",),
+    "All estimates of one category under every combination of choices that the vectors allow, in ascending order, with"
+    " the choices behind each (after Simonsohn, Simmons and Nelson 2020). Filled markers have a star.",
+    _each_category,
+    on_page=False,  # one a category, of hundreds of marks
+)
+"""The specification curve of a category, whose file the page names."""
 
 FIGURES = (
     Figure(
@@ -127,6 +144,7 @@ FIGURES = (
         " contexts, and with each dimension standardized over them (Timkey and van Schijndel 2021), one panel a model.",
     ),
     WORDS,
+    SPECIFICATIONS,
     Figure(
         "settling",
         "where effects settle",

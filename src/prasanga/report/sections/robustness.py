@@ -7,7 +7,8 @@ from typing import Any
 
 import polars as pl
 
-from prasanga.report.agreement import agreement, side_by_side
+from prasanga.report.agreement import agreement, shares_that_hold, side_by_side
+from prasanga.report.figures.registry import FOLDER, SPECIFICATIONS
 from prasanga.report.grid import METHODS, Estimate, grid_of, is_number, natural_order
 from prasanga.report.section import Section, count, figure_of, prose
 from prasanga.report.sections.estimates import interval_of, is_marked, order_of
@@ -137,6 +138,56 @@ def _by_method(estimates: pl.DataFrame) -> Sheet:
         "explorable by_method",
         {"Category": "list", "Model": "list"},
     )
+
+
+def other_choices(results: Results) -> Section | None:
+    """Return the section on what holds under other choices: a row a method, category and model."""
+    if results.multiverse is None or results.multiverse.is_empty():
+        return None
+    shares = shares_that_hold(results.multiverse)
+    if shares.is_empty():
+        return None
+    names = ("specifications", "sign holds", "star holds", "lowest d", "median d", "highest d")
+    sheet = Sheet(
+        ("Category",),
+        numbers("Method", "Model", *names),
+        tuple(_share_line(row) for row in shares.iter_rows(named=True)),
+        "Estimates under all choices",
+        "explorable choices",
+        {"Category": "list", "Method": "list", "Model": "list"},
+    )
+    file = f"{FOLDER}/{SPECIFICATIONS.name({'category': shares['category'][0]})}.svg"
+    title = f"{count(len(shares), 'estimate')} under all choices"
+    return Section(
+        "Other choices",
+        "choices",
+        "Other choices",
+        text=[prose("other_choices", file=file)],
+        findings=list(_findings_of_choices(shares)),
+        parts=[Section(title, sheets=[sheet], folded=True)],
+    )
+
+
+def _share_line(row: Estimate) -> Row:
+    shares = (Cell(f"{100 * row[name]:.0f} %", order=order_of(row[name])) for name in ("sign_holds", "star_holds"))
+    effects = (Cell(signed(row[name], 2, minus=MINUS), order=order_of(row[name])) for name in ("low", "median", "high"))
+    return Row(
+        (row["category"],), (Cell(METHODS[row["method"]]), Cell(row["model"]), Cell(str(row["n"])), *shares, *effects)
+    )
+
+
+def _findings_of_choices(shares: pl.DataFrame) -> Iterator[str]:
+    """Yield, for each method, in how many estimates sign and star hold whatever is chosen."""
+    for method in shares["method"].unique(maintain_order=True):
+        rows = shares.filter(method=method)
+        n = len(rows)
+        always, never = rows.filter(sign_holds=1.0), rows.filter(star_holds=0.0)
+        starred = rows.filter(pl.col("star_holds") == 1)
+        yield (
+            f"{METHODS[method]}: the sign is the same under all choices in {len(always)} of {count(n, 'estimate')}; the"
+            f" star holds under all in {len(starred)}, under some in {n - len(starred) - len(never)}, and under none in"
+            f" {len(never)}."
+        )
 
 
 def _of_vectors(results: Results) -> Iterator[tuple[str, Estimate]]:

@@ -1,0 +1,60 @@
+"""Adapter: all vectors of a study to every estimate under all choices."""
+
+import json
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import pyarrow.csv
+
+from prasanga.associations.multiverse import (
+    Source,
+    measure_multiverse,
+    variants_of_contexts,
+    variants_of_sentences,
+    variants_of_words,
+)
+from prasanga.base.documents import read_document
+from prasanga.base.logs import log_to
+from prasanga.base.parquet import read_table, replacing, write_table
+from prasanga.embeddings.shards import StoredEmbeddings, read_embeddings
+from prasanga.lexicon.categories import chosen_categories, read_categories, stimuli_of
+from prasanga.provenance import describe
+from prasanga.static import read_looked_up
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import snakemake
+
+log_to(snakemake.log[0])
+settings: dict[str, Any] = snakemake.params.multiverse
+listed = read_categories(snakemake.input.categories)
+categories = {method: chosen_categories(listed, names) for method, names in settings["categories"].items()}
+templates: dict[str, dict[str, int]] = {}
+for row in read_table(snakemake.input.sentences).to_pylist() if snakemake.input.sentences else []:
+    places = templates.setdefault(row["stimulus"], {})
+    places[row["occurrence_id"]] = len(places)
+
+
+def sources() -> Iterator[Source]:
+    """Each list of vectors, read when its turn comes."""
+    for path, about in settings["sources"].items():
+        stimuli = stimuli_of(categories[about["method"]])
+        if about["method"] == "ceat":
+            variants = variants_of_contexts(
+                StoredEmbeddings(path, stimuli=stimuli, verify=False), seed=settings["seed"]
+            )
+        elif about["method"] == "seat":
+            variants = variants_of_sentences(read_embeddings(path, stimuli=stimuli), templates)
+            how = json.loads(read_document(path)["made_from"]["settings"])["sentence_vector"]
+            about = {**about, "choices": {**about["choices"], "sentence_vector": how}}
+        else:
+            variants = variants_of_words(read_looked_up(path)[0])
+        yield Source(**about, variants=variants)
+
+
+table = measure_multiverse(categories, sources(), seed=settings["seed"])
+made_from = describe(
+    "associations", script=__file__, inputs=snakemake.input, settings=settings, libraries=["numpy", "scipy"]
+)
+write_table(snakemake.output.parquet, table, made_from)
+with replacing(snakemake.output.csv) as temporary:
+    pyarrow.csv.write_csv(table, temporary)
