@@ -267,7 +267,7 @@ def test_the_same_line_goes_on_and_another_does_not_write_over_a_study(
         (("--methods", "ceat"), "--methods ceat: name what it is measured on with --corpus PATH"),
         (("--methods", "seat", "--corpus", "texts"), "--corpus: no method asks for it. Write `--methods seat,ceat`."),
         (("--pairs", "none"), "--pairs: no file none, and no shipped set of that name; shipped: demo."),
-        (("--language", "xx"), "`language` is 'xx'; allowed: bn, hi, en"),
+        (("--language", "xx"), "`language` is 'xx', and there are no words of it"),
     ],
 )
 def test_what_cannot_be_measured_is_told_and_nothing_is_written(

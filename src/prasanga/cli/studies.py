@@ -249,11 +249,9 @@ def init(
         model = [said] if said else []
     if corpus is None and asks:
         corpus = typer.prompt("Texts: a file, a folder or a pattern (empty: the demo's)", default="") or None
-    is_here = directory.resolve() == Path.cwd()  # elsewhere a path from here would lead nowhere
-    models = [str(Path(each).absolute()) if Path(each).is_dir() and not is_here else each for each in model or []]
-    texts = corpus if corpus is None or is_here else str(Path(corpus).absolute())
+    models = [_as_seen_from(directory, each) for each in model or []]
     with told():
-        text = _study_text(directory.resolve().name, language, models, texts)
+        text = _study_text(directory.resolve().name, language, models, corpus and _as_seen_from(directory, corpus))
         _write_study(target, text)
     typer.echo(f"{target} is written. Next: `prasanga plan` shows what a run would do, `prasanga run` does it.")
 
@@ -289,6 +287,14 @@ def measure(
         keep_in(store, folder)
     typer.echo(f"{target} is written: edit it to measure more, and type `prasanga run {folder.name}`.", err=True)
     _work(folder, verbose=verbose, cores=cores, gpus=gpus)
+
+
+def _as_seen_from(folder: Path, path: str) -> str:
+    """Return a path or pattern that leads to something from here, and not from a study's folder, as an absolute one."""
+    from glob import iglob
+
+    here, there = (next(iglob(path, root_dir=root), None) for root in (None, folder))  # noqa: PTH207 - absolute ones too
+    return str(Path(path).absolute()) if here is not None and there is None else path
 
 
 def _write_study(target: Path, text: str) -> None:

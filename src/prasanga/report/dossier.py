@@ -14,6 +14,7 @@ import polars as pl
 import yaml
 
 from prasanga.base.config import read_config
+from prasanga.base.documents import escape_markdown
 from prasanga.base.errors import InputError
 from prasanga.base.parquet import write_text
 from prasanga.report.comparison import PAIRS, comparison_rows, doubt_of
@@ -27,7 +28,7 @@ from prasanga.report.published import (
     read_published,
     require_paper,
 )
-from prasanga.report.sheet import MISSING, escape_markdown, signed
+from prasanga.report.sheet import MISSING, signed
 
 
 class Study(NamedTuple):

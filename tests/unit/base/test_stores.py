@@ -111,7 +111,7 @@ def test_a_store_that_is_gone_or_cannot_be_written_is_told_before_any_job(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "results").mkdir()
     (tmp_path / "results/store").symlink_to(tmp_path / "gone/vectors")
-    with pytest.raises(InputError, match=r"results/store leads to .*gone/vectors, which is not there"):
+    with pytest.raises(InputError, match=r"results/store leads to .*gone/vectors', which is not there"):
         link_store("")
     (tmp_path / "results/store").unlink()
     require_store()

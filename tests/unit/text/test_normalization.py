@@ -61,8 +61,11 @@ def test_cases(text: str, expected: str) -> None:
 
 
 def as_ftfy_repairs(text: str) -> str:
-    """The definition, by ftfy itself, which goes over a line as often as its entities are deep."""
-    return normalize(ftfy.fix_text(text))
+    """The definition, by ftfy itself, which goes over a line as often as its entities are deep.
+
+    What it leaves of entities stays, so their `&` is hidden from `normalize`.
+    """
+    return normalize(ftfy.fix_text(text).replace("&", "\ue000")).replace("\ue000", "&")
 
 
 def test_form() -> None:
