@@ -26,7 +26,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "likelihoods": {*GROUND, "text", "lexicon", "pairs", "models", "associations", "provenance"},
     "report": {*GROUND, "text", "pairs", "associations"},
     "running": {"base"},
-    "cli": {*GROUND, "provenance", "report", "embeddings", "plan", "running"},
+    "cli": {*GROUND, "provenance", "report", "models", "embeddings", "plan", "running"},
     "__main__": {"cli"},
     "plan": {
         *GROUND,
