@@ -8,7 +8,17 @@ from pathlib import Path
 from setuptools import setup
 from setuptools.command.build_py import build_py
 
-SHIPPED = ("Snakefile", "config.yaml", "config", "rules", "workflow", "profiles", "resources", "construction")
+SHIPPED = (
+    "Snakefile",
+    "config.yaml",
+    "config",
+    "rules",
+    "workflow",
+    "profiles",
+    "resources",
+    "construction",
+    "docs/measured",
+)
 LEFT_OUT = shutil.ignore_patterns("__pycache__", "*.pyc", "prasanga_construction", "*.egg-info")
 
 

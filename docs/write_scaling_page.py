@@ -6,20 +6,20 @@ measurement; what could not be measured stands in docs/measured/assumed.json, an
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from string import Template
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+from prasanga.plan.costs import LONGER, Shape
+from prasanga.plan.costs import Constants as Measured
 
 ROOT = Path(__file__).resolve().parents[1]
 MEASURED = ROOT / "docs/measured"
 TEMPLATE = MEASURED / "scaling.template"
 PAGE = ROOT / "docs/scaling.md"
-#: Words that a context of more than the longest length is taken to have, in multiples of that length.
-LONGER = 2
 GIB = 1 << 30
 #: Of a sentence table in a note.
 BYTES_OF_A_PATH = len('"results/sentences/text-00001.part0001.parquet", ')
@@ -27,20 +27,7 @@ BYTES_OF_A_PATH = len('"results/sentences/text-00001.part0001.parquet", ')
 LARGEST_HASHED = 50e6
 
 
-class Shape(NamedTuple):
-    """A transformer: width, blocks, and all parameters that are loaded."""
-
-    width: int
-    blocks: int
-    parameters: float
-
-    def flop(self, pieces: float) -> float:
-        """Multiplications and additions of the blocks for a text of so many pieces, as the benchmark counts them."""
-        of_a_block = 12 * self.width**2 + 13 * self.width
-        return pieces * self.blocks * (2 * of_a_block + 4 * self.width * pieces)
-
-
-BASE, LARGE = Shape(768, 12, 110e6), Shape(1024, 24, 336e6)
+LARGE = Shape(1024, 24, 336e6)
 #: The four models of the Bangla paper (config/sadhu2024.yaml).
 OF_PAPER = {
     "banglabert-generator": Shape(256, 24, 52.5e6),
@@ -127,37 +114,8 @@ class Cost(NamedTuple):
     disk: float = 0.0
 
 
-class Constants:
-    """What was measured, by `file.name`, and what is assumed; `used` are the names that somebody asked for."""
-
-    def __init__(self, folder: Path = MEASURED) -> None:
-        files = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.json"))}
-        self.assumed: dict[str, Any] = files.pop("assumed")
-        self.files: dict[str, dict[str, Any]] = files
-        self.used: set[str] = set()
-
-    def __getitem__(self, name: str) -> float:
-        file, _, key = name.partition(".")
-        self.used.add(name)
-        return float(self.files[file]["constants"][key])
-
-    def get(self, name: str) -> float | None:
-        """The same; None for what was not measured."""
-        file, _, key = name.partition(".")
-        return self[name] if key in self.files[file]["constants"] else None
-
-    def guess(self, name: str) -> float:
-        """An assumption."""
-        return float(self.assumed[name]["value"])
-
-    def pieces(self, words: float) -> float:
-        """Pieces of a segment of so many words: the line through those of 9 and of 75 words."""
-        few, many = self["embeddings.pieces_of_9_words"], self["embeddings.pieces_of_75_words"]
-        return few + (many - few) / (75 - 9) * (words - 9)
-
-    def core_flops(self, words: float) -> float:
-        """FLOP/s of one core with a text of so many words; two were measured together."""
-        return self[f"embeddings.teraflops_at_{75 if words >= 75 else 25 if words >= 25 else 9}_words"] * 1e12 / 2
+class Constants(Measured):
+    """The same, with what is assumed of cards."""
 
     def card_flops(self, words: float, card: str) -> float:
         """FLOP/s of a card, ASSUMED: its published rate, what products give of it, and what a model is to reach."""
@@ -234,12 +192,10 @@ def associations(plan: Plan, known: Constants) -> Cost:
 
 def pairs(plan: Plan, known: Constants, card: str = "A100") -> Cost:
     """IndiBias's file in two languages by models and twins: copies x FLOP / rate; the head is not counted."""
-    timed = known["pairs.pieces_per_copy"]
-    rate = known["pairs.copies_per_second_of_32000_entries_in_bfloat16"] * BASE.flop(timed) / 2
     pieces = known["pairs.pieces_per_copy_of_sample"]
     flop = sum(2 * known["pairs.copies_of_sample"] * shape.flop(pieces) for shape in plan.models.values())
     jobs = 2 * len(plan.models) * known["embeddings.seconds_of_imports"]
-    return Cost(flop / rate + jobs, flop / known.card_flops(9, card) + jobs)
+    return Cost(flop / known.scored_flops() + jobs, flop / known.card_flops(9, card) + jobs)
 
 
 def static(plan: Plan, known: Constants) -> Cost:

@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 import numpy.typing as npt
 
 from prasanga.associations.cosines import Cosines, contributions
 from prasanga.associations.effects import COSINE_NOISE, RandomEffects, combine, spreads_and_effects
+from prasanga.associations.estimates import Shown
 from prasanga.associations.permutation import PermutationTest, permutation_test_of_scores
 from prasanga.associations.sampling import IndexArray, draw_contexts
 from prasanga.associations.vectors import (
@@ -38,8 +39,8 @@ _SEED = 47
 """Of the partitions that `Ceat.p_association` draws."""
 
 
-@dataclass(frozen=True, eq=False)
-class Ceat:
+@dataclass(frozen=True, eq=False, repr=False)
+class Ceat(Shown):
     """Result of CEAT."""
 
     effect_sizes: FloatArray
@@ -59,6 +60,14 @@ class Ceat:
     """The estimator of tau2."""
     all_contexts: Cosines
     """The mean cosines of the words over all their contexts, which depend on no draw."""
+    std: str = "union_ddof1"
+    """The denominator of the effect sizes."""
+    drawn_cosines: Callable[[], Cosines] | None = None
+    """What makes the cosines of some draws, for the interval; of these means where there is nothing."""
+
+    def shown(self) -> tuple[str, float, str, Callable[[], Cosines]]:
+        """Return what a notebook shows."""
+        return "CEAT", self.combined.effect, self.std, self.drawn_cosines or (lambda: self.all_contexts)
 
     @property
     def differences(self) -> FloatArray:
@@ -168,7 +177,7 @@ def ceat(
     else:
         drawn = _checked_draws(draws, listed, n_contexts)
     directions = {word: mean_direction(vectors) for word, vectors in directed.items()}
-    return ceat_of_draws(
+    found = ceat_of_draws(
         directed,
         words,
         drawn,
@@ -178,6 +187,7 @@ def ceat(
         std=std,
         threads=min(8, os.cpu_count() or 1) if threads is None else threads,
     )
+    return replace(found, drawn_cosines=partial(Cosines.of_contexts, embeddings, targets, attributes, rng=_SEED))
 
 
 def ceat_of_draws(
@@ -206,7 +216,7 @@ def ceat_of_draws(
     if len(draws) > 1 and (draws == draws[0]).all():
         unknown = dict.fromkeys(("standard_error", "p_value", "log_p_value", "ci_low", "ci_high"), math.nan)
         combined = replace(combined, **unknown)
-    return Ceat(effects, variances, combined, scores, n_x, tau2, all_contexts)
+    return Ceat(effects, variances, combined, scores, n_x, tau2, all_contexts, std)
 
 
 def combine_scores(

@@ -38,6 +38,7 @@ from prasanga.associations.estimates import (
     WORD_FIELDS,
     WORDS_FIELDS,
     Category,
+    Shown,
     TestSettings,
     category_of,
     describe_category,
@@ -103,8 +104,8 @@ SentenceVectors: TypeAlias = Mapping[str, tuple[Sequence[str], npt.ArrayLike]]
 """Each stimulus with the ids of its sentences and their (n_sentences, d) vectors."""
 
 
-@dataclass(frozen=True, eq=False)
-class Seat:
+@dataclass(frozen=True, eq=False, repr=False)
+class Seat(Shown):
     """Result of `seat`."""
 
     effect_size: float
@@ -115,6 +116,14 @@ class Seat:
     """Permutation of the words of A and B, each with all its sentences."""
     word_scores: FloatArray
     """(nx + ny,), the mean association of each word over its sentences, X before Y."""
+    cosines: Cosines
+    """Of the sentences, or of the words for an average of vectors."""
+    std: str
+    """The denominator of the effect size."""
+
+    def shown(self) -> tuple[str, float, str, Callable[[], Cosines]]:
+        """Return what a notebook shows."""
+        return "SEAT", self.effect_size, self.std, lambda: self.cosines
 
     @property
     def p_association(self) -> float:
@@ -191,7 +200,7 @@ def seat(
             (of_attributes, statistic),
         )
     )
-    return Seat(effect, test, test_attributes, scores)
+    return Seat(effect, test, test_attributes, scores, cosines, std)
 
 
 class SeatTables(NamedTuple):

@@ -25,6 +25,7 @@ from prasanga.associations.estimates import (
     WORD_FIELDS,
     WORDS_FIELDS,
     Category,
+    Shown,
     TestSettings,
     category_of,
     describe_category,
@@ -72,8 +73,8 @@ WEAT_WORDS_SCHEMA = pa.schema([("category", _TEXT), ("model", _TEXT), *WORD_FIEL
 """One row per category, set and word that has a vector."""
 
 
-@dataclass(frozen=True)
-class Weat:
+@dataclass(frozen=True, eq=False, repr=False)
+class Weat(Shown):
     """Result of `weat`.
 
     Attributes:
@@ -83,6 +84,7 @@ class Weat:
         test: the permutation test of the target words (`p_value`, `exact`, `n_partitions`, ...).
         test_attributes: the same of the attribute words.
         std: the convention of the effect size.
+        vectors: of X, Y, A and B.
     """
 
     effect_size: float
@@ -91,6 +93,12 @@ class Weat:
     test: PermutationTest
     test_attributes: PermutationTest
     std: str
+    vectors: tuple[npt.ArrayLike, npt.ArrayLike, npt.ArrayLike, npt.ArrayLike]
+
+    def shown(self) -> tuple[str, float, str, Callable[[], Cosines]]:
+        """Return what a notebook shows."""
+        sets = [np.asarray(each)[:, None] for each in self.vectors]  # a word is one item
+        return "WEAT", self.effect_size, self.std, lambda: Cosines.of_vectors(*map(list, sets))
 
     @property
     def p_association(self) -> float:
@@ -154,7 +162,7 @@ def weat(
         )
         for scores in ((x, y), target_scores(A, B, X, Y))
     )
-    return Weat(effect_size_of_scores(x, y, std, noise=COSINE_NOISE), x, y, test, test_attributes, std)
+    return Weat(effect_size_of_scores(x, y, std, noise=COSINE_NOISE), x, y, test, test_attributes, std, (X, Y, A, B))
 
 
 def measure_weat(

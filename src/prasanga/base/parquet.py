@@ -236,6 +236,22 @@ def is_gone(process: str) -> bool:
     return False
 
 
+def as_frame(name: str, table: Any) -> pl.DataFrame:
+    """Return a table that somebody gives as a polars frame: of polars, pandas or Arrow, or a dict of columns.
+
+    Raises:
+        InputError: with `name`, where it is none of these.
+    """
+    if isinstance(table, pl.DataFrame):
+        return table
+    try:
+        return pl.DataFrame(table)
+    except (TypeError, ValueError, pl.exceptions.PolarsError) as error:
+        raise InputError(
+            f"{name}: a {type(table).__name__} ({reason(error)}). Give a frame of polars or pandas, or a dict."
+        ) from None
+
+
 def write_text(path: str | Path, text: str) -> None:
     """Write UTF-8 `text` to `path`, whole or not at all."""
     with replacing(path) as temporary:

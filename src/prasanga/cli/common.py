@@ -81,6 +81,11 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     console.print(shown)
 
 
+def size(n_bytes: float) -> str:
+    """Return a number of bytes as a person reads it."""
+    return f"{n_bytes / 1e9:.1f} GB" if n_bytes >= 1e8 else f"{n_bytes / 1e6:.1f} MB"
+
+
 def stop(text: str) -> NoReturn:
     """End the command, which cannot be done, with a sentence."""
     typer.echo(text, err=True)

@@ -27,6 +27,7 @@ from prasanga.cli.common import (
     StudyFile,
     app,
     keep_in,
+    size,
     stop,
     table,
     told,
@@ -373,7 +374,7 @@ def _study_text(
     """Return the file of a new study: comments, and what differs from the defaults, `asked` as well if it is known."""
     import yaml
 
-    from prasanga.plan.models import PACKAGED
+    from prasanga.models.packaged import PACKAGED
 
     def plain(value: object) -> str:
         if isinstance(value, Mapping):
@@ -588,6 +589,10 @@ def _planned(folder: Path, targets: Sequence[str] = (), **asked: Any) -> tuple[R
 
 
 def _show_plan(folder: Path, **asked: Any) -> None:
+    from importlib import import_module
+    from threading import Thread
+
+    Thread(target=import_module, args=("prasanga.plan.costs",), daemon=True).start()  # half a second, while all wait
     state, warnings = _planned(folder, **asked)
     for text in warnings:
         typer.echo(text, err=True)
@@ -605,6 +610,48 @@ def _show_plan(folder: Path, **asked: Any) -> None:
     typer.echo(f"{sum(stage.total for stage in stages.values())} jobs in all.")
     if any("checkpoint" in note for note in state.notes):
         typer.echo("What is embedded depends on what is drawn: of embeddings and what follows, more or fewer may run.")
+    if {"embeddings", "likelihoods"} & stages.keys():
+        with told():
+            _show_costs(folder, asked.get("config"))
+
+
+def _show_costs(folder: Path, config: Path | None) -> None:
+    """Say how many texts each model gets at most, how long that takes, and what of it twins add."""
+    from prasanga.base.config import complete, read_config, read_schema, with_places
+    from prasanga.base.places import installation
+    from prasanga.plan.costs import Constants, costs_of
+    from prasanga.plan.study import Study
+
+    os.chdir(folder)
+    schema = read_schema(installation() / "workflow/schemas/config.schema.yaml")
+    settings = with_places(complete(read_config(config or _config_of(folder)), schema), schema)
+    known, cores = Constants(), os.cpu_count() or 1
+    costs = list(costs_of(Study(settings), known))
+
+    def time(seconds: float | None) -> str:
+        if seconds is None:
+            return "not known yet"
+        minutes = seconds / cores / 60
+        return "< 1 min" if minutes < 1 else f"{minutes:.0f} min" if minutes < 120 else f"{minutes / 60:.0f} h"
+
+    rows = [
+        [
+            cost.model,
+            f"{cost.texts:,}",
+            f"{cost.pairs:,}",
+            str(cost.n_twins),
+            time(cost.core_seconds),
+            time(cost.seconds_of_twins),
+            "not known yet" if cost.n_bytes is None else size(cost.n_bytes),
+        ]
+        for cost in costs
+    ]
+    typer.echo()
+    table(["model", "texts", "pairs", "twins", f"time on {cores} cores", "of it twins", "vectors"], rows)
+    machine = known.files["embeddings"]["machine"].partition(",")[0]
+    typer.echo(
+        f"At most, from nothing, without a card, as fast as {machine}; twins get all of it again (docs/scaling.md)."
+    )
 
 
 def _reasons(state: Run) -> list[str]:

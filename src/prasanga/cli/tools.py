@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from prasanga.cli.common import FAILED, Folder, app, table, told
+from prasanga.cli.common import FAILED, Folder, app, size, table, told
 
 if TYPE_CHECKING:
     from prasanga.base.stores import Kept
@@ -125,7 +125,7 @@ def prune(
     _show_kept(unused)
     if yes or typer.confirm("Delete these?"):
         with told():
-            typer.echo(f"{_size(prune(unused))} are free again.")
+            typer.echo(f"{size(prune(unused))} are free again.")
 
 
 @_store.command()
@@ -143,7 +143,7 @@ def verify(directory: StoreFolder = None) -> None:
     if found:
         typer.echo(f"{len(found)} of {n_files} files are damaged. Delete them: what was in them is computed again.")
         raise typer.Exit(FAILED)
-    typer.echo(f"All {n_files} files are as they were written, {_size(sum(each.n_bytes for each in kept))}.")
+    typer.echo(f"All {n_files} files are as they were written, {size(sum(each.n_bytes for each in kept))}.")
 
 
 def _show_kept(kept: Sequence[Kept]) -> None:
@@ -152,7 +152,7 @@ def _show_kept(kept: Sequence[Kept]) -> None:
             each.what,
             each.model or "not stated",
             each.details,
-            _size(each.n_bytes),
+            size(each.n_bytes),
             f"{each.in_results} of {len(each.shards)} files" if each.what == "vectors" else "not known",
             f"{datetime.fromtimestamp(each.changed):%Y-%m-%d}",
             each.folder.name[:8],
@@ -162,20 +162,16 @@ def _show_kept(kept: Sequence[Kept]) -> None:
     table(["what", "model", "made with", "size", "in results", "added to", "folder"], rows)
 
 
-def _size(n_bytes: int) -> str:
-    return f"{n_bytes / 1e9:.1f} GB" if n_bytes >= 1e8 else f"{n_bytes / 1e6:.1f} MB"
-
-
 # ---- what is there
 
 
 def _resources(root: Path, whose: str) -> Iterator[list[str]]:
     """Yield a row for everything under `resources/` that a config can name."""
-    for pattern, (what, size) in _KINDS.items():
+    for pattern, (what, size_of) in _KINDS.items():
         for path in sorted(root.glob(f"resources/{pattern}")):
             place = path.parent if path.name == "categories.yaml" else path
             language = next((part for part in (place.stem, place.parent.name) if part in _LANGUAGES), "")
-            yield [what, place.relative_to(root).as_posix(), language, size(path), whose]
+            yield [what, place.relative_to(root).as_posix(), language, size_of(path), whose]
 
 
 def _size_of_sets(path: Path) -> str:

@@ -17,7 +17,7 @@ from prasanga.associations.corrections import benjamini_hochberg, beside_twins, 
 from prasanga.associations.intervals import EQUIVALENT
 from prasanga.associations.vectors import choice, number, whole_number
 from prasanga.base.errors import InputError
-from prasanga.base.parquet import read_table
+from prasanga.base.parquet import as_frame, read_table
 from prasanga.base.seeds import generator, seed_of
 from prasanga.pairs.preferences import FEWEST_PAIRS, LABELS, OVERALL, PREFERENCES, add_differences
 
@@ -239,7 +239,7 @@ def bias_percentage(
 
 def _prepared(scores: pl.DataFrame) -> pl.DataFrame:
     """Return the scores with all columns that there may be, differences added, and what no row can be of refused."""
-    scores = add_differences(scores)
+    scores = add_differences(as_frame("scores", scores))
     absent = [name for name in (*_KEY, *_CONVENTIONS, "twin") if name not in scores.columns]
     scores = scores.with_columns(pl.lit(None, pl.String).alias(name) for name in absent)
     scores = scores.with_columns(pl.col("pair_id").cast(pl.String))

@@ -18,6 +18,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from prasanga.base.errors import InputError
+from prasanga.base.parquet import as_frame
 from prasanga.base.progress import progress
 from prasanga.likelihoods.engine import Scorer, load_scorer
 from prasanga.likelihoods.measures import OF_WORDS, REDUCTIONS, SCORES, WEIGHTED, SentenceQueries, resolve_measure
@@ -115,6 +116,7 @@ def score_pairs(
             or its language; the model has no piece for a language and needs one.
     """
     settings = PairSettings(measure, reduction, pieces, punctuation, unknown)
+    pairs = as_frame("pairs", pairs)
     _check(pairs)
     pairs = pairs.drop(SCORES, strict=False)
     scorer = (

@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from prasanga.plan.costs import BASE
+
 MEASURED: dict[str, dict[str, float]] = {
     "sentences": {
         "megabytes_per_core_second": 50,
@@ -91,7 +93,7 @@ def known(script: ModuleType, tmp_path: Path) -> Any:
 def plan(script: ModuleType) -> Any:
     """One GB, one model of BERT-base's size, 9 and more than 75 words, ten stimuli with twenty contexts."""
     small = {"stimuli": 10, "contexts": 20, "categories": 3, "buckets": 4}
-    return script.Plan("small", 1, {"base": script.BASE}, (9, ">75"), "grid", **small)
+    return script.Plan("small", 1, {"base": BASE}, (9, ">75"), "grid", **small)
 
 
 def test_the_page_is_what_the_script_writes(script: ModuleType, project_root: Path) -> None:
@@ -113,8 +115,8 @@ def test_every_rate_of_a_card_is_marked_as_assumed(script: ModuleType, project_r
     assert all("(ASSUMED)" in line for line in lines if line.startswith("| stage | core hours"))
 
 
-def test_multiplications_are_counted_as_by_hand(script: ModuleType) -> None:
-    assert script.BASE.flop(10) == BASE_AT_10_PIECES
+def test_multiplications_are_counted_as_by_hand() -> None:
+    assert BASE.flop(10) == BASE_AT_10_PIECES
 
 
 def test_a_plan_is_cut_as_the_workflow_cuts_it(plan: Any) -> None:
@@ -140,7 +142,7 @@ def test_stages_that_grow_with_the_corpus(script: ModuleType, plan: Any, known: 
 
 def test_embeddings(script: ModuleType, plan: Any, known: Any) -> None:
     assert (known.pieces(9), known.pieces(75), known.pieces(150)) == (10, 76, 151)
-    short, long = 2 * 200 * script.BASE.flop(10), 2 * 200 * script.BASE.flop(151)
+    short, long = 2 * 200 * BASE.flop(10), 2 * 200 * BASE.flop(151)
     starts = 2 * 2 * 4 * (5 + 220e6 / 100e6)
     cost = script.embeddings(plan, known)
     assert cost.core_seconds == pytest.approx(short / 0.1e12 + long / 0.4e12 + starts)

@@ -1,0 +1,165 @@
+"""What a notebook asks first: the tables of a study, and one estimate of a model on texts at hand.
+
+import prasanga
+prasanga.study("studies/mine").ceat
+prasanga.measure("models/mine", category="C1", texts=["..."])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+import polars as pl
+
+from prasanga import methods
+from prasanga.associations import Ceat, ceat
+from prasanga.base.errors import InputError
+from prasanga.base.parquet import read_frame
+from prasanga.base.places import installation
+from prasanga.lexicon import load_lexicon
+from prasanga.lexicon.categories import categories_of, chosen_categories
+from prasanga.lexicon.model import DEFAULT_NORMALIZATIONS
+from prasanga.sentences import Matcher, longest
+from prasanga.text import normalizer, split_sentences
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+SEED = 47
+"""Of the draws of `measure`."""
+
+_NAMES = {"pairs": "bias_percentages"}
+"""Tables that are called otherwise in a config."""
+
+_FIRST = (
+    *("set", "language", "category", "model", "bias_type", "segment_length", "sample_mode", "stimulus"),
+    *("effect_size", "bias_percentage", "ci_low", "ci_high", "p_association_holm", "p_binomial_holm"),
+    *("twin_effect_size", "twin_bias_percentage", "n_pairs"),
+)
+"""The columns that a person looks for; all others come after them."""
+
+
+class StudyTables:
+    """The tables of a study as polars frames, by the names of the methods: ceat, seat, weat, log_probability, pairs.
+
+    Further ones are called as in docs/columns.md: ceat_words, differences, traits and so on. docs/columns.md says what
+    every column means.
+    """
+
+    def __init__(self, folder: str | Path) -> None:
+        """Use the results of a study's folder, or a folder of results.
+
+        Raises:
+            InputError: it has none.
+        """
+        folder = Path(folder)
+        self._results = folder / "results" if (folder / "results").is_dir() else folder
+        if not self._there():
+            raise InputError(f"{folder}: no results of a study there. Name its folder, or run it: `prasanga run`.")
+
+    def __getattr__(self, name: str) -> pl.DataFrame:
+        """Return a table, the columns that a person looks for first.
+
+        Raises:
+            AttributeError: no study has a table of this name.
+            InputError: this study does not have it, or not yet.
+        """
+        table = methods.TABLES.get(_NAMES.get(name, name))
+        if table is None:
+            raise AttributeError(f"no table {name!r}; there are {', '.join(self._there())}")
+        path = self._results / f"{table.path}.parquet"
+        if not path.is_file():
+            raise InputError(f"{path}: this study has no {name}, or not yet. It has {', '.join(self._there())}.")
+        frame = read_frame(path)
+        first = [column for column in _FIRST if column in frame.columns]
+        return frame.select(*first, pl.exclude(first))
+
+    def __dir__(self) -> list[str]:
+        """Return the tables that are there."""
+        return [*super().__dir__(), *self._there()]
+
+    def __repr__(self) -> str:
+        """Return the folder and the tables that are there, in one line."""
+        return f"results in {self._results}: {', '.join(self._there())}"
+
+    def _there(self) -> list[str]:
+        names = {table: name for name, table in _NAMES.items()}
+        tables = methods.TABLES.items()
+        return [names.get(key, key) for key, table in tables if (self._results / f"{table.path}.parquet").is_file()]
+
+
+def study(folder: str | Path) -> StudyTables:
+    """Return the tables of a study, by its folder.
+
+    Raises:
+        InputError: it has no results.
+    """
+    return StudyTables(folder)
+
+
+class Embeds(Protocol):
+    """A model that is loaded (`prasanga.embeddings.load_encoder`)."""
+
+    def embed(self, texts: Sequence[str], spans: Sequence[tuple[int, int]]) -> npt.NDArray[np.float32]:
+        """Return a vector of the target at each span."""
+
+
+def measure(
+    model: str | Path | Embeds,
+    *,
+    category: str,
+    texts: Sequence[str],
+    language: str = "bn",
+    n_samples: int = 1000,
+) -> Ceat:
+    """Return CEAT of a model in texts at hand: every place of a word of the category, in its sentence, is a context.
+
+    This is the short way, for a look: sentences have any length, so that a study, which holds it fixed, gives other
+    numbers. `interval`, `to_frame()` and `plot()` of what is returned say how sure it is.
+
+    Args:
+        model: a folder, a name on the hub, or one that is loaded.
+        category: of the shipped word sets, such as C1 (`prasanga sets`).
+        texts: of any length; they are split into sentences.
+        language: of words and texts: bn, hi or en.
+        n_samples: draws of one context for each word.
+
+    Raises:
+        InputError: no such category or language, texts that are none; a set of words of which none stands in the texts;
+            what the model refuses.
+    """
+    if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
+        raise InputError("texts: give a list of texts, such as ['the rose is red', ...].")
+    if language not in DEFAULT_NORMALIZATIONS:
+        raise InputError(f"language: {language!r}. Write {' or '.join(map(repr, DEFAULT_NORMALIZATIONS))}.")
+    words = installation() / "resources"
+    lexicon = load_lexicon(words / f"stimuli/{language}", words / f"suffix_groups/{language}.yaml")
+    layout = chosen_categories(categories_of(lexicon), [category], key="category")[category]
+    sets = [[side["stimuli"] for side in layout[role]] for role in ("targets", "attributes")]
+    wanted = {word for pair in sets for side in pair for word in side}
+    matcher, normalize = Matcher(lexicon), normalizer(DEFAULT_NORMALIZATIONS[language]).one
+    sentences = [text[start:end] for text in map(normalize, texts) for start, end in split_sentences(text)]
+    found = [(text, hit) for text in sentences for hit in longest(matcher.find(text))]
+    places = [(text, hit) for text, hit in found if hit.stimulus in wanted]
+    there = {hit.stimulus for _, hit in places}
+    targets, attributes = ([[word for word in side if word in there] for side in pair] for pair in sets)
+    names = [side["name"] for role in ("targets", "attributes") for side in layout[role]]
+    if empty := [name for name, side in zip(names, [*targets, *attributes], strict=True) if not side]:
+        raise InputError(f"texts: no word of {' and none of '.join(empty)} stands in them. Give more, or others.")
+    encoder = _loaded(model)
+    vectors = encoder.embed([text for text, _ in places], [(hit.start, hit.end) for _, hit in places])
+    contexts = {
+        word: vectors[[number for number, (_, hit) in enumerate(places) if hit.stimulus == word]] for word in there
+    }
+    return ceat(contexts, (targets[0], targets[1]), (attributes[0], attributes[1]), n_samples=n_samples, rng=SEED)
+
+
+def _loaded(model: str | Path | Embeds) -> Embeds:
+    if not isinstance(model, str | Path):
+        return model
+    from prasanga.embeddings import load_encoder
+
+    return load_encoder(model)

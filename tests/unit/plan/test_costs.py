@@ -1,0 +1,110 @@
+"""What a study costs, by hand: texts of a model and of its twin, pairs, seconds from measured speeds, bytes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from prasanga.base.config import complete, read_schema
+from prasanga.plan import Study
+from prasanga.plan.costs import BASE, Constants, Cost, Shape, costs_of
+
+SEAT = {"C1": ("flowers", "insects"), "C2": ("instruments", "weapons")}
+
+
+@pytest.fixture
+def known() -> Constants:
+    return Constants()
+
+
+def study(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, **config: object) -> Study:
+    monkeypatch.chdir(root)
+    schema = read_schema(root / "workflow/schemas/config.schema.yaml")
+    return Study(complete({"study": "s", "language": "bn", **config}, schema), cache=tmp_path / "cache")
+
+
+def test_texts_pairs_seconds_and_bytes_are_those_by_hand(
+    project_root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, known: Constants
+) -> None:
+    (tmp_path / "base").mkdir()
+    (tmp_path / "base/config.json").write_text(
+        json.dumps({"hidden_size": 768, "num_hidden_layers": 12, "model_type": "bert"}), encoding="utf-8"
+    )
+    words = yaml.safe_load((project_root / "resources/stimuli/bn/categories.yaml").read_text("utf-8"))["categories"][
+        "C1"
+    ]
+    sets = [*words["targets"], *words["attributes"]]
+    lists = [yaml.safe_load((project_root / f"resources/stimuli/bn/{name}.yaml").read_text("utf-8")) for name in sets]
+    n_words = sum(len(each["words"]) for each in lists)
+    planned = study(
+        *(project_root, tmp_path, monkeypatch),
+        categories=["C1"],
+        samples={"lengths": [9, 75], "contexts_per_stimulus": 10},
+        models={"base": {"path": str(tmp_path / "base")}, "far": {"path": "owner/name"}},
+        pairs={"sets": {"demo": {"path": "resources/demo/pairs.csv"}}},
+    )
+
+    base, far = costs_of(planned, known)
+    decoder = study(
+        *(project_root, tmp_path, monkeypatch),
+        models={"smollm2": {"package": "smollm2-135m-instruct", "stages": ["likelihoods"]}},
+        pairs={"sets": {"demo": {"path": "resources/demo/pairs.csv"}}},
+    )
+
+    assert (base.texts, base.pairs, base.n_twins) == (2 * 10 * n_words, 157, 1)
+    values = json.loads((project_root / "docs/measured/embeddings.json").read_text("utf-8"))["constants"]
+    of_9, of_75 = (10 * n_words * BASE.flop(values[f"pieces_of_{n}_words"]) for n in (9, 75))
+    seconds = of_9 / (values["teraflops_at_9_words"] * 5e11) + of_75 / (values["teraflops_at_75_words"] * 5e11)
+    measured = json.loads((project_root / "docs/measured/pairs.json").read_text("utf-8"))["constants"]
+    copies = 157 * measured["copies_of_sample"] / measured["pairs_of_sample"]
+    timed = measured["copies_per_second_of_32000_entries_in_bfloat16"] / 2 * BASE.flop(measured["pieces_per_copy"])
+    seconds += copies * BASE.flop(measured["pieces_per_copy_of_sample"]) / timed
+    assert base.core_seconds == pytest.approx(2 * seconds)
+    [small] = costs_of(decoder, known)  # reads each sentence once
+    shape = Shape(576, 30, 0)
+    assert small.core_seconds == pytest.approx(2 * 2 * 157 * shape.flop(measured["pieces_per_copy_of_sample"]) / timed)
+    assert base.seconds_of_twins == pytest.approx(seconds)
+    assert base.n_bytes == pytest.approx(2 * base.texts * 768 * values["bytes_per_value"])
+    assert (far.texts, far.core_seconds, far.n_bytes) == (base.texts, None, None), "of the hub, not looked at yet"
+
+
+def test_layers_share_a_pass_and_twins_may_be_left_out(
+    project_root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, known: Constants
+) -> None:
+    train = {"hidden_size": 16, "heads": 2, "layers": 2, "steps": 1, "seed": 1}
+    one, two = (
+        next(
+            costs_of(
+                study(
+                    *(project_root, tmp_path, monkeypatch),
+                    categories=["C1"],
+                    models={"tiny": {"train": train, "layer": layers, "stages": ["embeddings"]}},
+                    associations={"random_twin": False},
+                ),
+                known,
+            )
+        )
+        for layers in (-1, [1, 2])
+    )
+    assert (one.n_twins, one.pairs, one.seconds_of_twins) == (0, 0, 0)
+    assert two.core_seconds == one.core_seconds
+    assert two.n_bytes == pytest.approx(2 * (one.n_bytes or 0))
+
+
+def test_sentences_of_templates_are_counted_by_the_class_of_each_word(
+    project_root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, known: Constants
+) -> None:
+    """As many as the stage fills for a study of SEAT alone in Bangla."""
+    train = {"hidden_size": 16, "heads": 2, "layers": 2, "steps": 1, "seed": 1}
+    planned = study(
+        *(project_root, tmp_path, monkeypatch),
+        categories=[],
+        seat={"categories": [f"C{number}" for number in range(1, 10)]},
+        models={"tiny": {"train": train}},
+    )
+    [cost] = costs_of(planned, known)
+    assert isinstance(cost, Cost)
+    assert cost.texts == 2096
