@@ -26,15 +26,15 @@ from prasanga.sentences import Matcher
 from prasanga.text import normalize
 
 PROJECT = Path(__file__).parents[2]
-LENGTH, MOST = 9, 32
-CONTEXTS = (1, 2, 4, 8, 16, 32)
-CATEGORIES = ("C1", "C6")
+LENGTH, MOST = 9, 16
+CONTEXTS = (1, 2, 4, 8, 16)
+CATEGORIES = ("C6",)
 
 
 def main() -> None:
     """Measure, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--twins", type=int, default=16)
+    parser.add_argument("--twins", type=int, default=5)
     parser.add_argument("--json", type=Path, help="file for the numbers")
     arguments = parser.parse_args()
     lexicon = load_lexicon(PROJECT / "resources/stimuli/bn", PROJECT / "resources/suffix_groups/bn.yaml")

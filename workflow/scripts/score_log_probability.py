@@ -34,7 +34,7 @@ tables = of_twins(
         model=snakemake.wildcards.model,
         settings=TestSettings(**settings["test"]),
         **{name: settings[name] for name in ("exchanged", "pieces", "terms", "seed")},
-        share=None if twin is None else (twin, n_twins),
+        share=None if twin is None else (twin, n_twins or 1),
     ),
 )
 libraries = ["torch", "transformers", "tokenizers", "numpy", "scipy"]

@@ -29,7 +29,7 @@ tables = of_twins(
     n_twins,
     lambda twin: score_structures(
         open_scorer(which, model, threads=snakemake.threads, cards=cards, twin=twin),
-        sentences if twin is None else share_of(sentences, lambda row: (row.polarity, row.trait), twin, n_twins),
+        sentences if twin is None else share_of(sentences, lambda row: (row.polarity, row.trait), twin, n_twins or 1),
         model=snakemake.wildcards.model,
         pieces=settings["pieces"],
         terms=settings["terms"],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from numbers import Real
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -124,7 +124,7 @@ def of_twins(n_twins: int | None, measure: Callable[[int | None], _Tables]) -> _
         for twin, tables in enumerate(found)
     ]
     joined = [pa.concat_tables(tables) for tables in zip(*columns, strict=True)]
-    return cast(_Tables, type(found[0])(*joined))
+    return type(found[0])(*joined)
 
 
 def gather(

@@ -160,7 +160,8 @@ def embed_shard(
     shares = [np.arange(len(items))]
     if twins:
         shares = [np.flatnonzero(rows.column("twin").to_numpy() == number) for number in range(len(sources))]
-    filled, parts = Filled(0, 0), []
+    filled = Filled(0, 0)
+    parts: list[Rows] = []
     for source, share in zip(sources, shares, strict=True):
         mine = [items[place] for place in share]
         if mine:
@@ -175,7 +176,8 @@ def embed_shard(
                 where=segments,
             )
             done, rows_of = _fill_and_read(source.stores[0], [name for name, _ in mine], embed)
-            filled, parts = filled.plus(done), [*parts, rows_of]
+            filled = filled.plus(done)
+            parts.append(rows_of)
     found = _together(parts, np.argsort(np.concatenate(shares))) if parts else _nothing(dimension(), store)
 
     forgotten = is_left_out(found.n_pieces, found.n_unknown, unknown)

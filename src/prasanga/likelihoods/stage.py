@@ -192,10 +192,10 @@ def score_set(
     """
     which = settings["which"]
     if (n_twins := twins_of(which, len(pairs))) is not None:
-        rest = {"model": model, "kept": kept, "threads": threads, "cards": cards}
+        score_share = functools.partial(score_set, model=model, kept=kept, threads=threads, cards=cards)
         dealt = pairs.with_row_index("turn")
         scored = [
-            score_set(dealt[twin::n_twins], name, settings={**settings, "which": of_twin(which, twin)}, **rest)
+            score_share(dealt[twin::n_twins], name, settings={**settings, "which": of_twin(which, twin)})
             for twin in range(n_twins)
         ]
         numbered = (table.with_columns(twin=pl.lit(twin, pl.Int32)) for twin, table in enumerate(scored))

@@ -63,11 +63,11 @@ _ROUNDS = ((16, 0x7FEB352D), (15, 0x846CA68B - (1 << 32)))  # shifts and factors
 _HASH_OF_COUNTER = 0x5BD1E995
 
 
-class _Draws(TorchDispatchMode):
+class _Draws(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """While it is active, normal and uniform numbers come from the seed, the name set last, and how many were drawn."""
 
     def __init__(self, seed: int) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self._seed, self._name, self._calls = seed, "", 0
         self._counters: dict[torch.device, torch.Tensor] = {}
 
@@ -199,8 +199,9 @@ def _draw_module(
         each._is_hf_initialized = True  # type: ignore[attr-defined]
     owner._init_weights(module)
     mine = [module._parameters[name] for name in own if name not in shared]
-    if hasattr(module, "reset_parameters") and any(bool(each.isnan().any()) for each in mine if each is not None):
-        module.reset_parameters()  # as torch begins
+    begin = getattr(module, "reset_parameters", None)
+    if begin is not None and any(bool(each.isnan().any()) for each in mine if each is not None):
+        begin()  # as torch does
     for each in shared.values():
         del each._is_hf_initialized  # type: ignore[attr-defined]
     for name, each in own.items():
@@ -347,8 +348,7 @@ def load_part(
     warn_if_slow(precision, devices[0])
     try:
         if isinstance(weights, int):
-            where = {"device": devices[0], "memory": memory}
-            module = draw_weights(source, config, weights, precision, options, part, **where)
+            module = draw_weights(source, config, weights, precision, options, part, device=devices[0], memory=memory)
         else:
             module = _read(source, weights, config, precision, options, memory, part)
             if quantization == "int8":
