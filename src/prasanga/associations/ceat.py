@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from prasanga.associations.cosines import Cosines, contributions
 from prasanga.associations.effects import COSINE_NOISE, RandomEffects, combine, spreads_and_effects
-from prasanga.associations.estimates import Shown
+from prasanga.associations.intervals import Shown
 from prasanga.associations.permutation import PermutationTest, permutation_test_of_scores
 from prasanga.associations.sampling import IndexArray, draw_contexts
 from prasanga.associations.vectors import (

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
+import polars as pl
 
 from prasanga.associations.cosines import Cosines, Counts, leave_one_out
 from prasanga.associations.vectors import (
     FloatArray,
     choice,
+    in_sets,
     number,
     require_flag,
     sequence_of,
@@ -22,6 +26,9 @@ from prasanga.associations.vectors import (
 from prasanga.base.errors import InputError
 from prasanga.base.seeds import generator
 from prasanga.methods import FEWEST_WORDS
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 # --------------------
 # Resampled words and contexts, the same for all models and lengths that have the same words.
@@ -430,3 +437,89 @@ def _share_below(numbers: FloatArray, bound: float) -> float:
     """Return the probability whose quantile (linear, as numpy's) is `bound`; 0 or 1 beyond all numbers."""
     ordered = np.sort(numbers)
     return float(np.interp(bound, ordered, np.linspace(0, 1, ordered.size), left=0, right=1))
+
+
+# --------------------
+# An estimate as a notebook shows it.
+
+
+_SEED = 47
+"""Of the resamples of an estimate that no study has made."""
+
+
+class Shown:
+    """An estimate as a notebook shows it: the number with its interval in one line, a table, a picture.
+
+    A class of results says what `shown` asks for.
+    """
+
+    @property
+    def p_association(self) -> float:
+        """Whether other words would do, on either side."""
+        raise NotImplementedError
+
+    def shown(self) -> tuple[str, float, str, Callable[[], Cosines]]:
+        """Return method, effect, convention of its denominator, and what makes the cosines that intervals rest on."""
+        raise NotImplementedError
+
+    @cached_property
+    def interval(self) -> Interval:
+        """The 95 % interval over words and, in CEAT, contexts: 2,000 resamples, the same each time.
+
+        Without ends, but with a note, for sets of fewer than 8 words.
+        """
+        _, effect, std, _ = self.shown()
+        cosines = self._cosines
+        words = tuple(
+            [f"{side}{number}" for number in range(n)] for side, n in zip("XYAB", _sizes(cosines), strict=True)
+        )
+        resampling = draw_resampling(words, len(cosines.values), n_resamples=2000, seed=_SEED, category="")
+        replicates = replicate_effects(cosines, resampling, std)
+        return interval(cosines, resampling, replicates, std=std, center=effect)
+
+    def to_frame(self) -> pl.DataFrame:
+        """Return a table of one row: effect_size, ci_low, ci_high, p_association, sizes of the sets, note."""
+        method, effect, std, _ = self.shown()
+        ends, sizes = self.interval, dict(zip(("n_x", "n_y", "n_a", "n_b"), _sizes(self._cosines), strict=True))
+        return pl.DataFrame(
+            {"method": method, "effect_size": effect, "ci_low": ends.low, "ci_high": ends.high}
+            | {"p_association": self.p_association, **sizes, "std": std, "note": ends.note},
+            schema_overrides={"ci_low": pl.Float64, "ci_high": pl.Float64},
+        )
+
+    def plot(self) -> Figure:
+        """Return a picture: the association of each target word, a line for each set, and the number above."""
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=(6.8, 1.8), layout="constrained")
+        axes = figure.add_subplot()
+        cosines = self._cosines
+        for height, scores in enumerate(in_sets(cosines.word_scores(), cosines.n_x)):
+            axes.plot(scores, np.full(len(scores), -height), "o", alpha=0.6)
+            axes.plot(scores.mean(), -height, "|", color="black", markersize=18)
+        axes.set(
+            yticks=[0, -1],
+            yticklabels=["X", "Y"],
+            ylim=(-1.5, 0.5),
+            xlabel="nearer to B  ·  association  ·  nearer to A",
+        )
+        axes.set_title(repr(self), fontsize="medium")
+        return figure
+
+    def __repr__(self) -> str:
+        """Return the number with its interval, in one line."""
+        method, effect, _, _ = self.shown()
+        ends, (n_x, n_y, *_) = self.interval, _sizes(self._cosines)
+        said = ends.note if ends.low is None else f"95 % {ends.low:+.2f} to {ends.high:+.2f}"
+        return f"{method} {effect:+.2f} ({said}), p_association {self.p_association:.3g}, {n_x} and {n_y} words"
+
+    def _repr_html_(self) -> str:
+        return self.to_frame()._repr_html_()
+
+    @cached_property
+    def _cosines(self) -> Cosines:
+        return self.shown()[3]()
+
+
+def _sizes(cosines: Cosines) -> tuple[int, int, int, int]:
+    return cosines.n_x, cosines.n_y, cosines.n_a, cosines.n_b

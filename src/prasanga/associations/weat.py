@@ -25,7 +25,6 @@ from prasanga.associations.estimates import (
     WORD_FIELDS,
     WORDS_FIELDS,
     Category,
-    Shown,
     TestSettings,
     category_of,
     describe_category,
@@ -36,6 +35,7 @@ from prasanga.associations.estimates import (
     used_words,
     word_rows,
 )
+from prasanga.associations.intervals import Shown
 from prasanga.associations.permutation import PermutationTest, permutation_test_of_scores
 from prasanga.associations.vectors import (
     SCALES,
