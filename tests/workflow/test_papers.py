@@ -243,4 +243,9 @@ def test_a_whole_paper_comes_to_a_dossier(paper: str, project_root: Path, tmp_pa
     if paper == "sadhu2024":
         of_tables = cells.filter(method="ceat").filter(pl.col("table") != "4")
         assert set(of_tables.filter(table="5")["study"]) == set(of_tables.filter(table="6")["study"]) == {"sadhu2024"}
-        assert set(of_tables.filter(table="Figure 1")["study"]) == {"sadhu2024_figure1"}
+        # lengths that the tables have too are measured there
+        figure = of_tables.filter(table="Figure 1").group_by("segment_length").agg(pl.col("study").unique())
+        assert {str(length): of_length for length, of_length in figure.rows()} == {
+            str(length): ["sadhu2024" if length in (9, 25, 75) else "sadhu2024_figure1"]
+            for length in (9, 15, 20, 25, 30, 40, 50, 60, 75, 100, 125)
+        }
