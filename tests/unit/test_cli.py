@@ -65,7 +65,7 @@ def test_the_demonstration_takes_tiny_models_where_packages_cannot_be_had(
     here: Path, project_root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     started: list[Path] = []
-    monkeypatch.setattr("prasanga.cli.studies._work", lambda folder, **_: started.append(folder))
+    monkeypatch.setattr("prasanga.cli.studies.work", lambda folder, **_: started.append(folder))
     monkeypatch.setenv("XDG_CACHE_HOME", str(here / "cache"))
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     said = prasanga("demo").output
@@ -171,7 +171,7 @@ def test_a_folder_that_is_no_study_is_told(here: Path, name: str) -> None:
 def test_what_stands_after_two_dashes_goes_to_snakemake(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (here / "study.yaml").write_text("study: mine\n", encoding="utf-8")
     asked = list[tuple[Path, dict[str, Any]]]()
-    monkeypatch.setattr("prasanga.cli.studies._work", lambda folder, **options: asked.append((folder, options)))
+    monkeypatch.setattr("prasanga.cli.studies.work", lambda folder, **options: asked.append((folder, options)))
     monkeypatch.setattr("sys.argv", ["prasanga", "run", "--cores", "2", "--", "--unlock", "--", "target"])
     with pytest.raises(SystemExit) as ended:
         cli.main()
@@ -214,7 +214,7 @@ def test_a_file_that_no_workflow_made_is_told(here: Path) -> None:
 def measured(here: Path, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> tuple[Any, list[Path]]:
     """What `measure` says, and the folders in which it would start the workflow."""
     started: list[Path] = []
-    monkeypatch.setattr("prasanga.cli.studies._work", lambda folder, **_: started.append(folder))
+    monkeypatch.setattr("prasanga.cli.studies.work", lambda folder, **_: started.append(folder))
     monkeypatch.setenv("PRASANGA_STORE", str(here / "store"))
     return prasanga("measure", *arguments), started
 

@@ -6,10 +6,8 @@ import json
 import os
 import re
 import shutil
-import signal
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,7 +16,6 @@ import typer
 from prasanga.cli.common import (
     FAILED,
     INTERRUPTED,
-    UNUSABLE,
     Cores,
     Folder,
     Gpus,
@@ -27,11 +24,11 @@ from prasanga.cli.common import (
     StudyFile,
     app,
     keep_in,
-    size,
     stop,
     table,
     told,
 )
+from prasanga.cli.live import PAGE, planned, show_plan, work
 
 # All else is imported by the command that needs it: help is there in a moment.
 if TYPE_CHECKING:
@@ -39,8 +36,6 @@ if TYPE_CHECKING:
     from prasanga.running import Run
 
 _METHODS = ("ceat", "seat", "log-probability", "pairs")
-_PAGE = Path("results/report/index.html")
-_ENDED = 10
 
 
 # ---- commands that run the workflow
@@ -69,16 +64,16 @@ def run(
         "others": context.obj or [],
     }
     if dry_run and not verbose:
-        _show_plan(folder, **asked)
+        show_plan(folder, **asked)
     else:
-        _work(folder, verbose=verbose, dry_run=dry_run, **asked)
+        work(folder, verbose=verbose, dry_run=dry_run, **asked)
 
 
 @app.command()
 def plan(study: StudyFile = None, directory: Folder = None) -> None:
     """Say what a run would do: stages, jobs, and why."""
     folder, config = _study(study, directory)
-    _show_plan(folder, config=config)
+    show_plan(folder, config=config)
 
 
 @app.command()
@@ -99,7 +94,7 @@ def demo(
             typer.echo(said, err=True, nl=bool(said))
             shutil.copyfile(installation() / config, directory / "study.yaml")
         keep_in(None, directory)
-    _work(directory.absolute(), verbose=verbose, cores=cores)
+    work(directory.absolute(), verbose=verbose, cores=cores)
 
 
 @app.command()
@@ -119,7 +114,7 @@ def reproduce(
 
     def run(place: Path, targets: Sequence[str]) -> bool:
         try:
-            _work(place, targets, verbose=verbose, cores=cores, gpus=gpus, profile=profile)
+            work(place, targets, verbose=verbose, cores=cores, gpus=gpus, profile=profile)
         except typer.Exit as ended:
             if ended.exit_code == INTERRUPTED:
                 raise
@@ -139,7 +134,7 @@ def reproduce(
 def figures(study: StudyFile = None, directory: Folder = None, cores: Cores = "all") -> None:
     """Draw figures, tables and page again from the results that are there, and compute nothing else."""
     folder, config = _study(study, directory, of_results=True)
-    _work(folder, ["figures"], config=config, cores=cores)
+    work(folder, ["figures"], config=config, cores=cores)
 
 
 # ---- commands that look at results
@@ -151,7 +146,7 @@ def open_page(study: StudyFile = None, directory: Folder = None) -> None:
     import webbrowser
 
     folder, _ = _study(study, directory, of_results=True)
-    page = folder / _PAGE
+    page = folder / PAGE
     if not page.is_file():
         stop(f"{page}: there is no page yet. `prasanga run` makes it, and `prasanga figures` from what is there.")
     typer.echo(page)
@@ -193,9 +188,9 @@ def why(
     )
     if folder is None or config is None:
         return
-    planned, _ = _planned(folder, [file.absolute().relative_to(folder).as_posix()], config=config)
+    state, _ = planned(folder, [file.absolute().relative_to(folder).as_posix()], config=config)
     typer.echo("\nIf it were asked for now")
-    for line in _reasons(planned) or ["  nothing would run: it is what the study asks for"]:
+    for line in _reasons(state) or ["  nothing would run: it is what the study asks for"]:
         typer.echo(line)
 
 
@@ -287,7 +282,7 @@ def measure(
         _write_study(target, text)
         keep_in(store, folder)
     typer.echo(f"{target} is written: edit it to measure more, and type `prasanga run {folder.name}`.", err=True)
-    _work(folder, verbose=verbose, cores=cores, gpus=gpus)
+    work(folder, verbose=verbose, cores=cores, gpus=gpus)
 
 
 def _as_seen_from(folder: Path, path: str) -> str:
@@ -362,10 +357,10 @@ def _checked(config: Path) -> Check:
     schema = read_schema(installation() / "workflow/schemas/config.schema.yaml")
     words = words_of(with_places(complete(read_config(config), schema), schema))
     there = all(Path(path).exists() for path in word_files(words))
-    planned = [path for path in word_lists(words) if Path(path).is_file()] if there else []
+    lists = [path for path in word_lists(words) if Path(path).is_file()] if there else []
     with remembered(CACHE, keep=False):
         code = {path.name: fingerprint(path) for path in (installation() / "workflow/scripts").glob("*.py")}
-    return check_results("results", planned=planned, code=code, shards=fitting_shards)
+    return check_results("results", planned=lists, code=code, shards=fitting_shards)
 
 
 def _study_text(
@@ -485,173 +480,6 @@ def _set_of_pairs(pairs: str, language: str) -> dict[str, Any]:
 
 def _name_of_model(path: str) -> str:
     return re.sub(r"[^A-Za-z0-9_.-]+", "-", path.rstrip("/").rpartition("/")[2]).strip("-.") or "model"
-
-
-# ---- running
-
-
-def _work(folder: Path, targets: Sequence[str] = (), *, verbose: bool = False, **asked: Any) -> None:
-    """Run the workflow and end the command if that does not end well."""
-    import subprocess
-
-    from prasanga.running import command, only_run
-
-    unlocking = "--unlock" in asked.get("others", ())
-    with told():
-        line = command(folder, targets, **asked)
-        if unlocking or verbose:
-            status = subprocess.run(line, check=False).returncode
-        else:
-            with only_run(folder) as held:
-                status = _watched(folder, line, held)
-    if status:
-        raise typer.Exit(INTERRUPTED if status in (-signal.SIGINT, INTERRUPTED) else status)
-
-
-def _watched(folder: Path, line: Sequence[str], held: int) -> int:
-    """Run Snakemake, show how far it is, and at the end what came out; returns the status of the command."""
-    from rich.console import Console
-
-    from prasanga.running import Run, follow, stages_of_rules
-
-    console = Console(stderr=True, highlight=False, soft_wrap=True)
-    state = Run(folder, stages_of_rules())
-    with _view(console, state) as (show, look):
-        status = follow(line, state, show=show, look=look, held=[held])
-    done = f"{state.done} of {state.total} jobs are done" if state.total else "no job was done"
-    if status == -signal.SIGINT:
-        console.print(f"Stopped: {done}. They are kept; the same command goes on from there.")
-    elif status and state.began:
-        console.print(
-            f"Not finished: {done}. They are kept; mend what failed, and the same command goes on from there."
-        )
-        return FAILED
-    elif status:
-        return UNUSABLE
-    elif state.is_empty:
-        console.print("Nothing to do: all results are what the study asks for.")
-    if not status and (summary := folder / "results/summary.json").is_file():
-        from prasanga.report.last_words import print_last_words
-
-        print_last_words(summary, folder / _PAGE)
-    return status
-
-
-@contextmanager
-def _view(console: Any, state: Run) -> Iterator[tuple[Callable[[str], object], Callable[[], object]]]:
-    """Yield what shows a sentence, and what is called after each event: a live table, or lines where nobody looks."""
-    import time
-
-    if console.is_terminal:
-        from rich.live import Live
-
-        with Live(
-            console=console, refresh_per_second=4, transient=True, get_renderable=lambda: _progress(state)
-        ) as live:
-            yield (lambda text: live.console.print(text, markup=False)), (lambda: None)
-        return
-    last = [time.monotonic()]
-
-    def look() -> None:
-        if time.monotonic() - last[0] >= _ENDED and state.began:
-            last[0] = time.monotonic()
-            console.print(f"{time.strftime('%H:%M:%S')} {state.line()}", markup=False)
-
-    yield (lambda text: console.print(text, markup=False)), look
-
-
-def _progress(state: Run) -> Any:
-    """Return the live view: a line for each stage, and how far the whole is."""
-    from rich.console import Group
-    from rich.progress_bar import ProgressBar
-    from rich.table import Table
-
-    table = Table.grid(padding=(0, 2))
-    for name, stage in state.stages.items():
-        running = f"{stage.running} running" if stage.running else ""
-        bar = ProgressBar(total=max(stage.total, 1), completed=stage.done, width=30)
-        table.add_row(name, bar, f"{stage.done}/{stage.total}", running)
-    return Group(table, state.line() if state.total else "planning ...")
-
-
-def _planned(folder: Path, targets: Sequence[str] = (), **asked: Any) -> tuple[Run, list[str]]:
-    """Return what a run would do, and the warnings of the plan; ends the command if it cannot be planned."""
-    from prasanga.running import Run, command, follow, stages_of_rules
-
-    said: list[str] = []
-    with told():
-        state = Run(folder, stages_of_rules())
-        status = follow(command(folder, targets, dry_run=True, **asked), state, show=said.append)
-    if status:
-        typer.echo("\n".join(said), err=True)
-        raise typer.Exit(INTERRUPTED if status == -signal.SIGINT else UNUSABLE)
-    return state, [text for text in said if text not in state.failures]
-
-
-def _show_plan(folder: Path, **asked: Any) -> None:
-    from importlib import import_module
-    from threading import Thread
-
-    Thread(target=import_module, args=("prasanga.plan.costs",), daemon=True).start()  # half a second, while all wait
-    state, warnings = _planned(folder, **asked)
-    for text in warnings:
-        typer.echo(text, err=True)
-    stages = {name: stage for name, stage in state.stages.items() if stage.total}
-    if not stages:
-        typer.echo("Nothing to do: all results are what the study asks for.")
-        return
-    rows = []
-    for name, stage in stages.items():
-        reasons = [
-            f"{text} ({count})" if len(stage.reasons) > 1 else text for text, count in stage.reasons.most_common()
-        ]
-        rows.append([name, str(stage.total), "; ".join(reasons)])
-    table(["stage", "jobs", "why"], rows)
-    typer.echo(f"{sum(stage.total for stage in stages.values())} jobs in all.")
-    if any("checkpoint" in note for note in state.notes):
-        typer.echo("What is embedded depends on what is drawn: of embeddings and what follows, more or fewer may run.")
-    if {"embeddings", "likelihoods"} & stages.keys():
-        with told():
-            _show_costs(folder, asked.get("config"))
-
-
-def _show_costs(folder: Path, config: Path | None) -> None:
-    """Say how many texts each model gets at most, how long that takes, and what of it twins add."""
-    from prasanga.base.config import complete, read_config, read_schema, with_places
-    from prasanga.base.places import installation
-    from prasanga.plan.costs import Constants, costs_of
-    from prasanga.plan.study import Study
-
-    os.chdir(folder)
-    schema = read_schema(installation() / "workflow/schemas/config.schema.yaml")
-    settings = with_places(complete(read_config(config or _config_of(folder)), schema), schema)
-    known, cores = Constants(), os.cpu_count() or 1
-    costs = list(costs_of(Study(settings), known))
-
-    def time(seconds: float | None) -> str:
-        if seconds is None:
-            return "not known yet"
-        minutes = seconds / cores / 60
-        return "< 1 min" if minutes < 1 else f"{minutes:.0f} min" if minutes < 120 else f"{minutes / 60:.0f} h"
-
-    rows = [
-        [
-            cost.model,
-            f"{cost.texts:,}",
-            f"{cost.pairs:,}",
-            str(cost.n_twins),
-            time(cost.core_seconds),
-            time(cost.seconds_of_twins),
-            "not known yet" if cost.n_bytes is None else size(cost.n_bytes),
-        ]
-        for cost in costs
-    ]
-    typer.echo()
-    table(["model", "texts", "pairs", "twins", f"time on {cores} cores", "of it twins", "vectors"], rows)
-    machine = known.files["embeddings"]["machine"].partition(",")[0]
-    typer.echo(
-        f"At most, from nothing, without a card, as fast as {machine}; twins get all of it again (docs/scaling.md)."
-    )
 
 
 def _reasons(state: Run) -> list[str]:

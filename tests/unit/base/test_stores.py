@@ -94,7 +94,7 @@ def test_a_relative_path_is_that_from_where_the_command_was_typed(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PRASANGA_STORE", "shared")
     seen = []
-    for name in ("_work", "_show_plan"):
+    for name in ("work", "show_plan"):
         monkeypatch.setattr(f"prasanga.cli.studies.{name}", lambda *_, **__: seen.append(os.environ["PRASANGA_STORE"]))
     for command in ("run", "plan", "figures"):
         assert prasanga(command, "study")[0] == 0
