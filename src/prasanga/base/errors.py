@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import re
 import stat
 from pathlib import Path
-from typing import BinaryIO
 
 _LONGEST = 20_000
 # Control characters but tab and line feed, marks that reorder a line or end it, halves of characters.
@@ -47,7 +47,7 @@ def reason(error: BaseException) -> str:
     return " ".join(str(error).split()).rstrip(".") or type(error).__name__
 
 
-def open_regular(path: str | Path) -> BinaryIO:
+def open_regular(path: str | Path) -> io.BufferedReader:
     """Open a file for reading bytes, but no pipe, which is waited for, and no device, which has no end.
 
     Raises:
