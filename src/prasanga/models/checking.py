@@ -29,7 +29,17 @@ from prasanga.models.identity import (
 from prasanga.models.loading import open_config, open_tokenizer, require_fitting_tokenizer
 from prasanga.models.options import KINDS, NO_OPTIONS, ModelOptions, depth_of
 from prasanga.models.pieces import read_pieces, require_language_pieces
-from prasanga.models.shape import WITH_HEAD, Size, max_pieces, missing_of_head, model_kind, no_head, size_of, skeleton
+from prasanga.models.shape import (
+    WITH_HEAD,
+    Size,
+    max_pieces,
+    missing_of_head,
+    model_kind,
+    no_head,
+    require_text_model,
+    size_of,
+    skeleton,
+)
 
 _LOG = logging.getLogger(__name__)
 _ANY_TEXT = "1"
@@ -104,6 +114,7 @@ def check_model(
     weights = find_weights(source, options)
     require_fitting_tokenizer(source.name, tokenizer, _stored_rows(source, weights, bare) or rows)
     text = config.get_text_config(encoder=True)
+    require_text_model(source.name, config, lambda: text.num_hidden_layers, lambda: text.hidden_size)
     blocks = int(text.num_hidden_layers)
     depths = [depth_of(layer, blocks, source.name) for layer in layers]
     if len(set(depths)) < len(depths):

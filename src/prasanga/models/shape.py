@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -234,16 +234,23 @@ def skeleton(
     """
     with torch.device("meta"), explaining(source, "config.json"):
         model = part.of(from_config(source, config, options, dtype, part), config)
-    _require_text_model(source.name, config, model)
+    require_text_model(source.name, config, lambda: model.get_input_embeddings().num_embeddings)
     return model
 
 
-def _require_text_model(name: str, config: Any, model: Any) -> None:
-    """Refuse models of sounds, of pictures, or of both and text: without a table of pieces, or one stack of blocks."""
+def require_text_model(name: str, config: Any, *numbers: Callable[[], Any]) -> None:
+    """Refuse models of sounds, of pictures, or of both and text: without a table of pieces, or one stack of blocks.
+
+    Args:
+        name: of the model, for the message.
+        config: its configuration.
+        numbers: what such a model has more than none of.
+
+    Raises:
+        InputError: one of them is not there.
+    """
     try:
-        text = config.get_text_config(encoder=True)
-        numbers = [model.get_input_embeddings().num_embeddings, text.num_hidden_layers, text.hidden_size]
-        reads_text = all(isinstance(number, int) and number > 0 for number in numbers)
+        reads_text = all(int(number()) > 0 for number in numbers)
     except (AttributeError, NotImplementedError, TypeError, ValueError):
         reads_text = False
     if not reads_text:

@@ -181,8 +181,8 @@ def _check(path: Path, raw: Sequence[RawPair], columns: tuple[str, str]) -> None
         empty = [column for column, cell in cells.items() if not cell.strip()]
         if empty:
             raise InputError(f"{where}: {empty[0]} is empty. Fill the cell or remove the record.")
-        for column, cell in ((pair.first_column, pair.first), (pair.second_column, pair.second)):
-            if (words := len(cell.split())) > MOST_WORDS:
+        for column, sentence in ((pair.first_column, pair.first), (pair.second_column, pair.second)):
+            if (words := len(sentence.split())) > MOST_WORDS:
                 raise InputError(
                     f"{where}: {column} has {words} words; at most {MOST_WORDS} are compared. Write sentences,"
                     " not texts."
