@@ -258,8 +258,8 @@ FAMILY = tuple(method for method in METHODS if method.in_family)
 FEWEST_WORDS = 8
 """Words that each set needs for a finding, and for an interval over words: with fewer, none held its level."""
 
-MOST_OF_A_TWIN = 32
-"""Segments of a stimulus that a twin with random weights reads at most: more make its effect no surer."""
+MOST_OF_A_TWIN = 256
+"""Segments of a stimulus that a twin with random weights reads at most (docs/statistics.md has why)."""
 
 TABLES = {table.name: table for method in METHODS for table in method.tables}
 """All tables, by name."""

@@ -123,8 +123,9 @@ def test_the_plan_says_what_is_spent_on_twins(planned: Planned) -> None:
     )
     narrow, decoder, wide = study.said_of_twins()[0], study.said_of_twins()[1], study.said_of_twins()[-1]
     assert narrow == (
-        f"tiny-narrow: {words * 2 * 200:,} segments at most by the model, {words * 2 * 96:,} by its 3 twins with random"
-        " weights together; as many sentences and pairs by its 3 twins with random weights together as by the model."
+        f"tiny-narrow: {words * 2 * 200:,} segments at most by the model, {words * 2 * 200:,} by its 3 twins with"
+        " random weights together; as many sentences and pairs by its 3 twins with random weights together as by the"
+        " model."
     )
     assert decoder == (
         "tiny-encoder-decoder: as many sentences and pairs by its 8 twins with random weights together as by the model."
