@@ -201,7 +201,7 @@ def test_the_citation_says_what_its_format_asks() -> None:
 
 
 def test_the_changes_name_the_version() -> None:
-    version = re.search(r'"(.+)"', (ROOT / "src/prasanga/__init__.py").read_text(encoding="utf-8").splitlines()[-1])
+    version = re.search(r'__version__ = "(.+)"', (ROOT / "src/prasanga/__init__.py").read_text(encoding="utf-8"))
     assert version is not None
     headings = re.findall(r"^## (.+)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert headings[0] == "Unreleased"

@@ -277,6 +277,7 @@ def _jobs(root: Path, project_root: Path) -> Any:
                     "seed": 47,
                     "categories": config["categories"],
                     "segment_length": "9",
+                    "n_twins": None,
                 }
             },
             wildcards={"model": "tiny", "length": "9"},
@@ -376,7 +377,12 @@ def _jobs(root: Path, project_root: Path) -> Any:
                 "oddities": "results/pairs/demo.oddities.parquet",
                 "csv": "results/pairs/demo.oddities.csv",
             },
-            params={"pairs": {key: config["pairs"]["sets"]["demo"][key] for key in ("layout", "languages")}},
+            params={
+                "pairs": {
+                    **{key: config["pairs"]["sets"]["demo"][key] for key in ("layout", "languages")},
+                    "spoken": config["language"],
+                }
+            },
         ),
     )
     settings = {key: config["pairs"][key] for key in ("reduction", "pieces", "punctuation", "unknown")}

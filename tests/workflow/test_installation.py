@@ -21,7 +21,7 @@ def installed(project_root: Path, tmp_path_factory: pytest.TempPathFactory) -> P
     folder = tmp_path_factory.mktemp("wheel")
     source = folder / "source"
     source.mkdir()
-    for name in (*CODE, "pyproject.toml", "setup.py", "README.md", "LICENSE"):
+    for name in (*CODE, "docs", "pyproject.toml", "setup.py", "README.md", "LICENSE"):
         if (project_root / name).is_dir():
             shutil.copytree(project_root / name, source / name, ignore=shutil.ignore_patterns("*.egg-info"))
         else:

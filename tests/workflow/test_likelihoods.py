@@ -75,7 +75,7 @@ def test_the_results_are_exactly_these(measured: Study) -> None:
     }
     figures = (
         *("effect_by_length", "sample_modes", "settling", "convergence", "structures", "hexbins_masks"),
-        *("score_differences", "score_differences_by_type", "published"),
+        *("score_differences", "score_differences_by_type", "published", "scales", "methods"),
     )
     methods = ("ceat", "log_probability")
     layouts = ("ceat", "sadhu_table4", "sadhu_table5", "sahoo_table2")
@@ -114,6 +114,7 @@ def test_the_results_are_exactly_these(measured: Study) -> None:
         *(f"report/data/{name}.oddities.parquet" for name in SETS),
         *(f"report/data/{name}.tsv" for name in ("concordance", "suffixes", "forms", "lengths")),
         *(f"report/tables/{name}.{ending}" for name in layouts for ending in ("csv", "md", "tex")),
+        *("report/tables/methods.csv", "report/tables/agreement.csv", "report/data/multiverse.csv"),
     }
     for folder in ("pairs", "likelihoods"):
         for path in (results / folder).rglob("*.parquet"):
@@ -374,7 +375,7 @@ CHANGES: dict[str, tuple[Callable[[Study], object], dict[str, int]]] = {
             **PERCENTAGES,
             **STRUCTURES,
             **EFFECTS,
-            "draw_figure": 9,  # the comparison with a paper shows percentages and effects
+            "draw_figure": 11,  # the comparison with a paper shows percentages and effects
         },
     ),
     "two models more": (
@@ -386,7 +387,8 @@ CHANGES: dict[str, tuple[Callable[[Study], object], dict[str, int]]] = {
             "score_pairs": 2,
             **PERCENTAGES,
             **EFFECTS,
-            "draw_figure": 7,
+            "measure_multiverse": 1,
+            "draw_figure": 9,
         },
     ),
 }

@@ -36,7 +36,7 @@ PRESET = {
         "masks": {"train": TINY},
         "rewrites": {"kind": "encoder-decoder", "train": {**TINY, "seed": 3}, "stages": ["likelihoods"]},
     },
-    "associations": {"n_samples": [40, 1000], "n_resamples": 20, "n_shuffles": 0, "random_twin": False},
+    "associations": {"n_samples": [40, 1000], "n_resamples": 20, "n_shuffles": 0, "random_twins": 0},
     "seat": {"categories": ["C5"]},
     "pairs": {"sets": {"clocks": {"path": "clocks.csv"}}, "n_resamples": 50},
     "log_probability": {"categories": ["C5", "C6"]},
@@ -145,7 +145,7 @@ def test_both_numbers_of_draws_stand_beside_the_paper_in_one_run(program: Study)
 
 QUICK: dict[str, Any] = {
     "embeddings": {"buckets": 1, "unknown": "keep", "audit": {"unknown": 1, "marks_lost": 1, "identical": 1}},
-    "associations": {"n_resamples": 20, "n_shuffles": 0, "n_permutations": 200, "random_twin": False},
+    "associations": {"n_resamples": 20, "n_shuffles": 0, "n_permutations": 200, "random_twins": 0},
     "report": {"formats": ["svg"], "widths": ["page"]},
 }
 FAMILY_OF = {

@@ -319,13 +319,14 @@ def texts_of(templates: Templates, classes: Iterable[str]) -> dict[str, Any]:
 
     What is not here (a comment, a gloss, a class that no word has) may change in the file, and no sentence does.
     """
-    filled = {name: list(templates.filled[name].blocks) for name in sorted(set(classes)) if name in templates.filled}
+    names = sorted(set(classes))
+    filled = {name: list(templates.filled[name].blocks) for name in names if name in templates.filled}
     return {
         **({"filled": filled} if filled else {}),
         "language": templates.language,
         "classes": {
             name: [[each.name, each.before, each.after, *astuple(each.form)] for each in templates.classes[name]]
-            for name in sorted(set(classes))
+            for name in names
         },
     }
 

@@ -253,10 +253,11 @@ class Settings:
     def ceat(self, model: str, length: str) -> Values:
         """Return what changes the CEAT of a model or its twins at a length; all of these draw as often as the model."""
         keys = ("sample_modes", "variance", "tau2", "draws", "band")
-        n_twins = self._n_twins(model)
+        n_twins, asked = self._n_twins(model), self._config["associations"]["n_samples"]
+        of_twin = -(-(max(asked) if isinstance(asked, list) else asked) // (n_twins or 1))
         return {
             "n_twins": n_twins,
-            "n_samples": -(-self._config["associations"]["n_samples"] // (n_twins or 1)),
+            "n_samples": of_twin if n_twins else asked,
             **{key: self._config["associations"][key] for key in keys},
             "test": self._test(twin=model in self._study.twins),
             **{key: self._config["samples"][key] for key in ("pool", "window")},

@@ -120,7 +120,8 @@ NUMBERS = (
     ),
     Number("without one word", _interval("leave_out_low", "leave_out_high"), _by("leave_out_low")),
     Number("random twins", _of_twins, _by("twin_effect_size")),
-    Number("difference from twins", _from_twins, _by("twin_difference")),
+    Number("difference from twins", _signed("twin_difference"), _by("twin_difference")),
+    Number("its 95 % interval", _interval("twin_difference_low", "twin_difference_high"), _by("twin_difference_low")),
     Number("p_twins", _p("p_twins"), _by("p_twins")),
     Number(_DEALT, _interval("shuffled_low", "shuffled_high"), _by("shuffled_low")),
     Number("smallest effect to be found", _plain("smallest_effect", 2), _by("smallest_effect")),
@@ -142,7 +143,7 @@ NUMBERS = (
 
 _OF_OTHERS = (
     *("effect size", "95 % interval over words", "Holm", "difference from twins", "p_association", _DEALT),
-    *("without one word", "random twins", "p_twins"),
+    *("without one word", "random twins", "its 95 % interval", "p_twins"),
     *("smallest effect to be found", "p_equivalence", "within ±", "targets used", "attributes used"),
     *("p_stimuli", "p_attributes"),
 )
