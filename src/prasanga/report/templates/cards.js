@@ -93,6 +93,10 @@
     else if (cell && document.activeElement !== cell) soon(hide, 200);
     else clearTimeout(timer);
   });
+  // A finger goes down on the cell and, if the card comes up beneath it, would leave from the card.
+  document.addEventListener('pointerdown', function (event) {
+    card.style.pointerEvents = event.pointerType === 'touch' ? 'none' : '';
+  });
   document.addEventListener('click', function (event) {
     const on = cellOf(event.target);
     if (on) show(on);
