@@ -49,3 +49,10 @@ def shared(project_root: Path) -> Path:
 def finished(project_root: Path, tmp_path_factory: pytest.TempPathFactory) -> Study:
     """The small study, run to its end; tests must not change it, but take a copy."""
     return finished_study(project_root, tmp_path_factory)
+
+
+@pytest.fixture(autouse=True)
+def _no_store_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commands that a test runs in this process name their store in its environment; the next test is to see none."""
+    monkeypatch.setenv("PRASANGA_STORE", "")
+    monkeypatch.delenv("PRASANGA_STORE")

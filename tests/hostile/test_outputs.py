@@ -146,7 +146,7 @@ def test_a_release_has_no_markup_but_its_own(text: str) -> None:
         )
     ]
     for page, ordinary in pages:
-        outside = page.split("\n````yaml")[0]
+        outside = page.split("\n````yaml")[0].replace(f"`{text}`", "``")  # in a span of code it is no markup
         for mark in ("\n#", "\n- ", "<", "](", "**", "__", "\n|"):
             bare = re.sub(r"\\\\|\\[|*_`<\[\]]", "", outside)
             assert bare.count(mark) <= ordinary.split("\n```yaml")[0].count(mark), mark
@@ -254,5 +254,5 @@ def test_every_script_guards_its_tables_for_spreadsheets() -> None:
     written = [
         line for path in scripts for line in path.read_text(encoding="utf-8").splitlines() if "write_csv(" in line
     ]
-    assert len(written) == 5
+    assert len(written) == 7
     assert [line for line in written if "guarded(" not in line] == []

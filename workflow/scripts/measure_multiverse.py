@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-import pyarrow.csv
+import polars as pl
 
 from prasanga.associations.multiverse import (
     Source,
@@ -13,7 +13,7 @@ from prasanga.associations.multiverse import (
     variants_of_sentences,
     variants_of_words,
 )
-from prasanga.base.documents import read_document
+from prasanga.base.documents import guarded, read_document
 from prasanga.base.logs import log_to
 from prasanga.base.parquet import read_table, replacing, write_table
 from prasanga.embeddings.shards import StoredEmbeddings, read_embeddings
@@ -57,4 +57,4 @@ made_from = describe(
 )
 write_table(snakemake.output.parquet, table, made_from)
 with replacing(snakemake.output.csv) as temporary:
-    pyarrow.csv.write_csv(table, temporary)
+    guarded(pl.DataFrame(table)).write_csv(temporary)

@@ -121,10 +121,9 @@ def planned(folder: Path, targets: Sequence[str] = (), **asked: Any) -> tuple[Ru
 
 def show_plan(folder: Path, **asked: Any) -> None:
     """Show what a run would do: the jobs of each stage with their reasons, and what models and twins cost."""
-    from importlib import import_module
     from threading import Thread
 
-    Thread(target=import_module, args=("prasanga.plan.costs",), daemon=True).start()  # half a second, while all wait
+    Thread(target=_import_costs, daemon=True).start()  # half a second, while all wait
     state, warnings = planned(folder, **asked)
     for text in warnings:
         typer.echo(text, err=True)
@@ -145,6 +144,10 @@ def show_plan(folder: Path, **asked: Any) -> None:
     if {"embeddings", "likelihoods"} & stages.keys():
         with told():
             _show_costs(folder, asked.get("config"))
+
+
+def _import_costs() -> None:
+    import prasanga.plan.costs  # noqa: F401
 
 
 def _show_costs(folder: Path, config: Path | None) -> None:

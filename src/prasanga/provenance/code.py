@@ -295,7 +295,8 @@ class _Tree:
             module = module.rpartition(".")[0]
         dotted = name.removeprefix(module).removeprefix(".")
         found = list(self._resolve(module, dotted or WHOLE, set())) if module else []
-        if not found or (dotted and any(node.name == WHOLE for node in found)):
+        unknown = (WHOLE, "__getattr__")  # what a name comes to that its module does not have
+        if not found or (dotted not in ("", "__getattr__") and any(node.name in unknown for node in found)):
             raise LookupError(f"there is no {name} in the packages {', '.join(PACKAGES)}")
         return found
 

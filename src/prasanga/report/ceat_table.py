@@ -29,7 +29,12 @@ from prasanga.report.sheet import (
 )
 
 _TWO_SIDED_95 = 1.959963984540054
-_OF_ALL_DRAWS = ("tau2", "q", "i2", "contexts_enough", "draws_settled", "leave_out_low", "leave_out_high")
+_OF_ALL_DRAWS = (
+    *("tau2", "q", "i2", "contexts_enough", "draws_settled", "leave_out_low", "leave_out_high"),
+    *("difference", "difference_centered", "difference_standardized", "effect_centered", "effect_standardized"),
+    *("effect_adjusted", "difference_adjusted", "p_equivalence", "equivalent_within"),
+    *("twin_difference", "twin_difference_low", "twin_difference_high", "p_twins"),
+)
 
 LARGE = 0.8
 """From here on an effect is large (Cohen; Sadhu et al. 2024, appendix B.1). Tables that set large effects in bold do so
@@ -70,7 +75,7 @@ def with_fewer_draws(
         rows.append(
             {
                 **row,
-                **dict.fromkeys(_OF_ALL_DRAWS),
+                **{name: None for name in _OF_ALL_DRAWS if name in row},
                 **{name: row[name] + moved for name in ("ci_low", "ci_high") if row.get(name) is not None},
                 "effect_size": effect,
                 "n_samples": n,

@@ -182,6 +182,7 @@ def test_no_copy_of_the_whole_model_is_made(tiny_copy: Callable[[str], Path], tm
     assert peak < 3 * millions  # 2 bytes a weight, and one matrix in float32; the whole in float32 would be 4 more
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no card to draw on")
 def test_a_card_draws_the_same(tiny: Callable[[str], Path]) -> None:
     here = twin(tiny("bert")).encoder.state_dict()

@@ -82,7 +82,7 @@ def test_layers_share_a_pass_and_twins_may_be_left_out(
                     *(project_root, tmp_path, monkeypatch),
                     categories=["C1"],
                     models={"tiny": {"train": train, "layer": layers, "stages": ["embeddings"]}},
-                    associations={"random_twin": False},
+                    associations={"random_twins": 0},
                 ),
                 known,
             )
