@@ -24,7 +24,6 @@ from prasanga.report.grid import (
     Grid,
     PairGrid,
     few_words,
-    from_twins,
     grid_of,
     is_number,
     is_significant,
@@ -35,7 +34,7 @@ from prasanga.report.grid import (
     why_missing,
     words_left_out,
 )
-from prasanga.report.sheet import MINUS, MISSING, equals_probability, one_decimal, signed
+from prasanga.report.sheet import MINUS, MISSING, equals_probability, from_twins, one_decimal, signed
 
 P = HOLM.column.removesuffix("_holm")
 """The p of words by which an effect is significant; corrected, it is what `HOLM` marks by."""
@@ -119,7 +118,7 @@ def other_method(method: str, table: pl.DataFrame) -> str | None:
     return (
         f"{method}: an association was found in {len(found)} of {of}, that is {P} < .05 after Holm's correction and an"
         f" interval without zero; the largest is {_two(row['effect_size'])} ({row['category']}, {row['model']};"
-        f" 95 % interval over words {_two(row['ci_low'])} to {_two(row['ci_high'])}{from_twins(row, _two)}):"
+        f" 95 % interval over words {_two(row['ci_low'])} to {_two(row['ci_high'])}{from_twins(row, 2)}):"
         f" {_in_words(row['effect_size'], *names_of_sets(row))}."
         f"{f' In the others none was found{would}' if others else ''}{held}"
     )
@@ -538,7 +537,7 @@ def _in_full(cell: _Cell) -> str:
         f"{_two(cell.effect)} ({category.name}, {cell.model}, {cell.length} words, {cell.mode} draws; 95 % interval"
         f" over words {_two(estimate['ci_low'])} to {_two(estimate['ci_high'])}; {P} {equals_probability(estimate[P])},"
         f" {equals_probability(estimate[HOLM.column]).removeprefix('= ')} after Holm's correction"
-        f"{from_twins(estimate, _two)}): {_in_words(cell.effect, *sets)}."
+        f"{from_twins(estimate, 2)}): {_in_words(cell.effect, *sets)}."
     )
 
 
@@ -619,7 +618,7 @@ def _farthest(grid: PairGrid) -> str:
     return (
         f"{among} is {one_decimal(row['bias_percentage'])} % ({name_of_type(bias_type).lower()}, {title}, {model};"
         f" {_pairs(row)}; exact 95 % interval {interval_of_percentage(row, 'exact')}, p"
-        f" {equals_probability(row['p_binomial_holm'])} after correction{from_twins(row, one_decimal)})"
+        f" {equals_probability(row['p_binomial_holm'])} after correction{from_twins(row, 1)})"
     )
 
 

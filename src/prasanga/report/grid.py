@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
@@ -187,15 +187,6 @@ def words_left_out(estimate: Estimate) -> dict[str, list[str]]:
         word, _, reason = note.partition(": ")
         reasons.setdefault(reason, []).append(word)
     return reasons
-
-
-def from_twins(row: Estimate, shown: Callable[[float], str]) -> str:
-    """Return how far an effect or a percentage is from the model's twins, after `; `; "" without a comparison."""
-    ends = [row.get(f"twin_difference{end}") for end in ("", "_low", "_high")]
-    if not all(map(is_number, ends)):
-        return ""
-    difference, low, high = map(shown, ends)  # type: ignore[arg-type]
-    return f"; difference from {row['n_twins']} twins with random weights {difference}, {low} to {high}"
 
 
 def names_of_sets(row: Estimate) -> tuple[str, str, str, str]:

@@ -17,7 +17,7 @@ from itertools import accumulate, groupby
 from markupsafe import Markup, escape
 
 from prasanga.base.documents import escape_markdown, guarded_text
-from prasanga.report.grid import is_number
+from prasanga.report.grid import Estimate, is_number
 
 MISSING = "–"
 MINUS = "\N{MINUS SIGN}"
@@ -31,6 +31,15 @@ def signed(value: float | None, decimals: int = 3, *, minus: str = "-") -> str:
     if float(text) == 0:
         return text
     return ("+" if value > 0 else minus) + text
+
+
+def from_twins(row: Estimate, decimals: int) -> str:
+    """Return how far an effect or a percentage is from the model's twins, after `; `; "" without a comparison."""
+    ends = [row.get(f"twin_difference{end}") for end in ("", "_low", "_high")]
+    if not all(map(is_number, ends)):
+        return ""
+    difference, low, high = (signed(each, decimals, minus=MINUS) for each in ends)
+    return f"; difference from {row['n_twins']} twins with random weights {difference}, {low} to {high}"
 
 
 def plain(value: float | None, decimals: int = 3) -> str:

@@ -18,7 +18,6 @@ from prasanga.report.grid import (
     Estimate,
     Grid,
     few_words,
-    from_twins,
     grid_of,
     is_number,
     natural_order,
@@ -53,6 +52,7 @@ from prasanga.report.sheet import (
     Row,
     Sheet,
     from_log,
+    from_twins,
     html,
     numbers,
     plain,
@@ -358,7 +358,7 @@ def _heat_cell(estimate: Estimate | None, where: str, in_paper: bool) -> Cell:
         f"\np_association (other words): {probability(estimate['p_association'])}, by Holm {probability(p)}"
         f"\nof other targets: {probability(estimate['p_stimuli'])}, of other attributes:"
         f" {probability(estimate['p_attributes'])}"
-        f"\nrandom twins: {signed(estimate.get('twin_effect_size'), minus=MINUS)}{from_twins(estimate, signed)}"
+        f"\nrandom twins: {signed(estimate.get('twin_effect_size'), minus=MINUS)}{from_twins(estimate, 3)}"
         f"\nattributes dealt anew: {interval_of(estimate, 'shuffled_low', 'shuffled_high')}"
         f"{'' if in_paper else by_draws}"
         f"\nfewest contexts of a stimulus: {plain(estimate['contexts_min'])}"

@@ -17,7 +17,6 @@ from prasanga.report.grid import (
     Estimate,
     Group,
     PairGrid,
-    from_twins,
     groups_of,
     is_number,
     is_significant,
@@ -39,6 +38,7 @@ from prasanga.report.sheet import (
     Cell,
     Row,
     Sheet,
+    from_twins,
     html,
     numbers,
     one_decimal,
@@ -79,7 +79,7 @@ _PERCENTAGES: Mapping[str, Callable[[Estimate], str]] = {
     "bias percentage": lambda row: one_decimal(row["bias_percentage"]),
     "95 % interval": lambda row: interval_of_percentage(row, "ci"),
     "Holm": lambda row: probability(row["p_binomial_holm"]),
-    "random twins": lambda row: one_decimal(row["twin_bias_percentage"]) + from_twins(row, one_decimal),
+    "random twins": lambda row: one_decimal(row["twin_bias_percentage"]) + from_twins(row, 1),
     "exact p": lambda row: probability(row["p_binomial"]),
     "Benjamini-Hochberg": lambda row: probability(row["p_binomial_bh"]),
     "exact interval": lambda row: interval_of_percentage(row, "exact"),
@@ -306,7 +306,7 @@ def _percentage_cell(model: str, row: Estimate | None) -> Cell:
         f"\nexact p {probability(row['p_binomial'])}, {probability(row['p_binomial_holm'])} by Holm"
     )
     twin = row["twin_bias_percentage"]
-    hover += f"\nrandom twins {one_decimal(twin)}{from_twins(row, one_decimal)}" if is_number(twin) else ""
+    hover += f"\nrandom twins {one_decimal(twin)}{from_twins(row, 1)}" if is_number(twin) else ""
     return _shaded(row, hover)
 
 
