@@ -85,8 +85,8 @@ class Cost(NamedTuple):
 
     Attributes:
         model: name in the config.
-        texts: that are run through it for vectors, by one of its twins as well.
-        pairs: that it scores, and each twin as well.
+        texts: that are run through it for vectors, and once more through its twins, which share them.
+        pairs: that it scores, and its twins likewise.
         n_twins: twins with random weights.
         core_seconds: of model and twins; None where width and depth are not known while planning.
         n_bytes: of the vectors of model and twins; None likewise.
@@ -101,8 +101,8 @@ class Cost(NamedTuple):
 
     @property
     def seconds_of_twins(self) -> float | None:
-        """Core seconds of the twins alone."""
-        return None if self.core_seconds is None else self.core_seconds * self.n_twins / (1 + self.n_twins)
+        """Core seconds of the twins alone: all of them together cost what their model costs."""
+        return None if self.core_seconds is None else self.core_seconds / 2 * (self.n_twins > 0)
 
 
 def costs_of(study: Study, known: Constants) -> Iterator[Cost]:
@@ -121,9 +121,9 @@ def costs_of(study: Study, known: Constants) -> Iterator[Cost]:
     layers = Counter(settings["family"] for settings in study.studied.values())
     scored = {settings["family"] for settings in study.scored.values()}
     for name, settings in config["models"].items():
-        twins = study.twin_of if name in layers else study.scored_twin_of
         of_family = {model for model, each in {**study.studied, **study.scored}.items() if each["family"] == name}
-        n_twins = sum(model in of_family for model in twins.values()) // max(layers[name], 1)
+        every = [*study.twins.values(), *study.scored_twins.values()]
+        n_twins = max((len(each["random_weights"]) for each in every if each["twin_of"] in of_family), default=0)
         n_texts = sum(n for _, n in texts) if name in layers else 0
         pairs = n_pairs if name in scored else 0
         shape, seconds, n_bytes = _shape(name, settings), None, None
@@ -132,8 +132,9 @@ def costs_of(study: Study, known: Constants) -> Iterator[Cost]:
             masked = known["pairs.copies_of_sample"] / known["pairs.pairs_of_sample"]
             copies = pairs * (2 if {study.kinds.get(model) for model in of_family} & {"decoder"} else masked)
             own += copies * shape.flop(known["pairs.pieces_per_copy_of_sample"]) / known.scored_flops()
-            seconds = (1 + n_twins) * own
-            n_bytes = (1 + n_twins) * layers[name] * n_texts * shape.width * known["embeddings.bytes_per_value"]
+            with_twins = 2 if n_twins else 1
+            seconds = with_twins * own
+            n_bytes = with_twins * layers[name] * n_texts * shape.width * known["embeddings.bytes_per_value"]
         yield Cost(name, n_texts, pairs, n_twins, seconds, n_bytes)
 
 

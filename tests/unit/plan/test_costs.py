@@ -54,7 +54,7 @@ def test_texts_pairs_seconds_and_bytes_are_those_by_hand(
         pairs={"sets": {"demo": {"path": "resources/demo/pairs.csv"}}},
     )
 
-    assert (base.texts, base.pairs, base.n_twins) == (2 * 10 * n_words, 157, 1)
+    assert (base.texts, base.pairs, base.n_twins) == (2 * 10 * n_words, 157, 8)
     values = json.loads((project_root / "docs/measured/embeddings.json").read_text("utf-8"))["constants"]
     of_9, of_75 = (10 * n_words * BASE.flop(values[f"pieces_of_{n}_words"]) for n in (9, 75))
     seconds = of_9 / (values["teraflops_at_9_words"] * 5e11) + of_75 / (values["teraflops_at_75_words"] * 5e11)
