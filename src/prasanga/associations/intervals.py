@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -447,20 +448,20 @@ _SEED = 47
 """Of the resamples of an estimate that no study has made."""
 
 
-class Shown:
+class Shown(ABC):
     """An estimate as a notebook shows it: the number with its interval in one line, a table, a picture.
 
     A class of results says what `shown` asks for.
     """
 
     @property
+    @abstractmethod
     def p_association(self) -> float:
         """Whether other words would do, on either side."""
-        raise NotImplementedError
 
+    @abstractmethod
     def shown(self) -> tuple[str, float, str, Callable[[], Cosines]]:
         """Return method, effect, convention of its denominator, and what makes the cosines that intervals rest on."""
-        raise NotImplementedError
 
     @cached_property
     def interval(self) -> Interval:

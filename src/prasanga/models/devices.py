@@ -154,8 +154,8 @@ def dtype_of_study(
 ) -> str:
     """Return the precision that the jobs of a study compute in on `device`, where their config says `dtype`.
 
-    It is that of `resolve_dtype`, but float32 in place of half precision that the processor only emulates, at about a
-    sixth of the speed; the log says so.
+    It is that of `resolve_dtype`, but float32 in place of half precision that the processor only emulates, which is
+    slower than float32; the log says so.
 
     Args:
         dtype: as in `resolve_dtype`.
