@@ -124,7 +124,7 @@ class Number:
         value: effect size, or percentage; None where there is none, with the reason in `note`.
         ci_low, ci_high: 95 % interval.
         p: of the association, or of the difference from 50; `p_holm_of_study` is corrected over the tests of its study.
-        twin: the same of the model with random weights.
+        twin: the mean of the same numbers of the model's twins with random weights.
         few_words: words used of words listed, where they are few.
         conventions: by name.
         material: digest of words, or of the file of pairs; empty where it is not known.
