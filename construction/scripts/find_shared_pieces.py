@@ -6,7 +6,7 @@ from prasanga.base.logs import log_to
 from prasanga.base.parquet import read_frame, write_table
 from prasanga.models import ModelOptions, load_tokenizer
 from prasanga.provenance import describe
-from prasanga_construction.shared_pieces import find_shared_pieces
+from prasanga_construction.distance import find_shared_pieces
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import snakemake

@@ -4,9 +4,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from prasanga.base.logs import log_to
-from prasanga_construction.annotation import write_sheets
-from prasanga_construction.identities import load_identities
-from prasanga_construction.tuples import read_tuples
+from prasanga_construction.templates import load_identities
+from prasanga_construction.tuples import read_tuples, write_sheets
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import snakemake
