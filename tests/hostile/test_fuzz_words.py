@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from prasanga.base.errors import InputError
 from prasanga.lexicon import load_lexicon
-from prasanga.lexicon.categories import categories_of, forms_table, words_for_templates
+from prasanga.lexicon.model import categories_of, forms_table, words_for_templates
 from prasanga.lexicon.templates import filled_templates, load_templates
 from prasanga.likelihoods.structures import load_structures
 from prasanga.likelihoods.templates import load_category_templates

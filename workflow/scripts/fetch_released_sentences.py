@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from prasanga.base.logs import log_to
-from prasanga.sentences.fetching import fetch
+from prasanga.sentences.released import fetch
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import snakemake

@@ -7,7 +7,7 @@ from prasanga.associations.corrections import of_twins
 from prasanga.base.logs import log_to
 from prasanga.base.parquet import write_table
 from prasanga.embeddings.shards import StoredEmbeddings, read_common_occurrences
-from prasanga.lexicon.categories import chosen_categories, read_categories, stimuli_of
+from prasanga.lexicon.model import chosen_categories, read_categories, stimuli_of
 from prasanga.provenance import describe
 
 if TYPE_CHECKING:

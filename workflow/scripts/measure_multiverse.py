@@ -17,7 +17,7 @@ from prasanga.base.documents import guarded, read_document
 from prasanga.base.logs import log_to
 from prasanga.base.parquet import read_table, replacing, write_table
 from prasanga.embeddings.shards import StoredEmbeddings, read_embeddings
-from prasanga.lexicon.categories import chosen_categories, read_categories, stimuli_of
+from prasanga.lexicon.model import chosen_categories, read_categories, stimuli_of
 from prasanga.provenance import describe
 from prasanga.static import read_looked_up
 

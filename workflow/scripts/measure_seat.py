@@ -10,7 +10,7 @@ from prasanga.base.documents import read_document
 from prasanga.base.logs import log_to
 from prasanga.base.parquet import read_table, write_table
 from prasanga.embeddings.shards import read_embeddings
-from prasanga.lexicon.categories import chosen_categories, read_categories, stimuli_of
+from prasanga.lexicon.model import chosen_categories, read_categories, stimuli_of
 from prasanga.provenance import describe
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from prasanga.base.parquet import write_table
 from prasanga.lexicon import lexicon_of
 from prasanga.provenance import describe
 from prasanga.static import spellings_of
-from prasanga.static.stage import Source, vectors_of_words
+from prasanga.static.lookup import Source, vectors_of_words
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import snakemake

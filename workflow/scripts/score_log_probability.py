@@ -7,7 +7,7 @@ from prasanga.associations.corrections import of_twins
 from prasanga.base.logs import log_to
 from prasanga.base.parquet import write_table
 from prasanga.lexicon import lexicon_of
-from prasanga.lexicon.categories import chosen_categories, read_categories
+from prasanga.lexicon.model import chosen_categories, read_categories
 from prasanga.likelihoods.categories import score_categories
 from prasanga.likelihoods.stage import open_scorer, twins_of
 from prasanga.likelihoods.templates import load_category_templates

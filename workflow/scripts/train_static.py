@@ -10,7 +10,7 @@ from prasanga.provenance import describe
 from prasanga.sentences import Shard, read_corpus
 from prasanga.sentences.files import as_planned
 from prasanga.static import trained_table
-from prasanga.static.stage import train_on_texts
+from prasanga.static.training import train_on_texts
 from prasanga.text import normalizer
 
 if TYPE_CHECKING:

@@ -75,8 +75,8 @@ def plan_lexicon(words: Mapping[str, Any], *, cache: str | Path) -> LexiconPlan:
 
 def _read(words: Mapping[str, Any]) -> LexiconPlan:
     # Imported here: a plan that is known needs neither the reader of word lists nor what normalizes them.
-    from prasanga.lexicon.categories import categories_of, forms_table, words_for_templates
     from prasanga.lexicon.loading import lexicon_of
+    from prasanga.lexicon.model import categories_of, forms_table, words_for_templates
 
     lexicon = lexicon_of(words)
     forms, in_templates = digest_of(forms_table(lexicon).to_pydict()), digest_of(words_for_templates(lexicon))

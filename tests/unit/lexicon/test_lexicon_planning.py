@@ -12,7 +12,7 @@ import pytest
 
 from prasanga.base.errors import InputError, open_regular
 from prasanga.lexicon import categories_of, forms_table, load_lexicon, loading
-from prasanga.lexicon.categories import words_for_templates
+from prasanga.lexicon.model import words_for_templates
 from prasanga.plan import inputs
 from prasanga.plan.inputs import LexiconPlan, plan_lexicon
 from prasanga.provenance import digest_of
