@@ -1,7 +1,5 @@
 """Adapter: the sheets that came back to the translated pairs, what became of each, and the engines' votes."""
 
-from typing import TYPE_CHECKING
-
 import polars as pl
 
 from prasanga.base.logs import log_to
@@ -17,9 +15,6 @@ from prasanga_construction.translation import (
     translation_sheet,
     warn_of_losses,
 )
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
 
 log_to(snakemake.log[0])
 settings = snakemake.params.choices

@@ -1,7 +1,6 @@
 """Adapter: the vectors that one model gives to sentences to the SEAT of every category."""
 
 import json
-from typing import TYPE_CHECKING
 
 from prasanga.associations import TestSettings
 from prasanga.associations.corrections import of_twins
@@ -12,9 +11,6 @@ from prasanga.base.parquet import read_table, write_table
 from prasanga.embeddings.shards import read_embeddings
 from prasanga.lexicon.model import chosen_categories, read_categories, stimuli_of
 from prasanga.provenance import describe
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
 
 log_to(snakemake.log[0])
 settings = dict(snakemake.params.seat)
