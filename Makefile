@@ -105,6 +105,7 @@ docs: $(VENV)/.installed
 	$(BIN)/python docs/write_config_page.py
 	$(BIN)/python docs/write_columns_page.py
 	$(BIN)/python docs/write_scaling_page.py
+	$(BIN)/python docs/write_code_pages.py
 
 # All pages as a site that opens from disk: site/index.html.
 site: $(VENV)/.installed

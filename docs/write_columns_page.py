@@ -45,7 +45,7 @@ This page is made from `workflow/schemas/columns.yaml` and the schemas in the co
 
 SUMMARY_HEAD = """## `summary.json`
 
-The [summary](report.md#the-summary-for-programs) is one object. An object that may hold null has a key `reasons` besides:
+The [summary](report.md#the-summary-for-programs) is one object. An object that may hold null has a key `reasons`:
 for each key that is null, a sentence that says why.
 """
 

@@ -1,4 +1,4 @@
-"""The five pages that a newcomer walks through: their commands, as they stand, with the files that they have written."""
+"""The five pages that a newcomer walks through: their commands as they stand, with the files that they write."""
 
 from __future__ import annotations
 
