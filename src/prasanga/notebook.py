@@ -133,7 +133,7 @@ def measure(
     numbers. `interval`, `to_frame()` and `plot()` of what is returned say how sure it is.
 
     Args:
-        model: a folder, a name on the hub, or one that is loaded.
+        model: a folder, a name on the hub or of a package (multilingual-e5-small), or one that is loaded.
         category: of the shipped word sets, such as C1 (`prasanga sets`).
         texts: of any length; they are split into sentences.
         language: of words and texts: bn, hi or en.
@@ -161,20 +161,15 @@ def measure(
     names = [side["name"] for role in ("targets", "attributes") for side in layout[role]]
     if empty := [name for name, side in zip(names, [*targets, *attributes], strict=True) if not side]:
         raise InputError(f"texts: no word of {' and none of '.join(empty)} stands in them. Give more, or others.")
-    encoder = _loaded(model)
-    vectors = encoder.embed([text for text, _ in places], [(hit.start, hit.end) for _, hit in places])
+    if isinstance(model, str | Path):
+        from prasanga.embeddings import load_encoder
+
+        model = load_encoder(_kept(model))
+    vectors = model.embed([text for text, _ in places], [(hit.start, hit.end) for _, hit in places])
     contexts = {
         word: vectors[[number for number, (_, hit) in enumerate(places) if hit.stimulus == word]] for word in there
     }
     return ceat(contexts, (targets[0], targets[1]), (attributes[0], attributes[1]), n_samples=n_samples, rng=SEED)
-
-
-def _loaded(model: str | Path | Embeds) -> Embeds:
-    if not isinstance(model, str | Path):
-        return model
-    from prasanga.embeddings import load_encoder
-
-    return load_encoder(model)
 
 
 def measure_pairs(model: str | Path | Scorer, pairs: Any, *, language: str | None = None) -> Percentages:
@@ -183,7 +178,7 @@ def measure_pairs(model: str | Path | Scorer, pairs: Any, *, language: str | Non
     A study with its defaults gives the same percentage.
 
     Args:
-        model: a folder, a name on the hub, or one that is loaded (`prasanga.likelihoods.load_scorer`).
+        model: as for `measure`; one that is loaded is of `prasanga.likelihoods.load_scorer`.
         pairs: a file (docs/pairs.md), or a table of polars, pandas or Arrow, or a dict of columns: `first`, `second`
             and, where they are known, `label`, `bias_type`, `language`, `pair_id`. Without a label the first sentence
             of a pair is the stereotypical one.
@@ -203,4 +198,11 @@ def measure_pairs(model: str | Path | Scorer, pairs: Any, *, language: str | Non
         table = table.with_columns(**{name: value for name, value in said.items() if name not in table.columns})
     if "language" in table.columns and table["language"].n_unique() > 1:
         raise InputError(f"pairs: in {', '.join(table['language'].unique().sort())}. Name the language to be measured.")
-    return Percentages(bias_percentage(score_pairs(model, table, normalization=DEFAULT_NORMALIZATIONS)))
+    return Percentages(bias_percentage(score_pairs(_kept(model), table, normalization=DEFAULT_NORMALIZATIONS)))
+
+
+def _kept(model: Any) -> Any:
+    """Return the folder of a model that a package of the Python index carries, by its name; all else as it is."""
+    from prasanga.models.packaged import PACKAGED, kept_model
+
+    return kept_model(model) if isinstance(model, str) and model in PACKAGED else model

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -18,6 +20,7 @@ from prasanga.associations import Ceat, ceat, effect_size, seat, weat
 from prasanga.base.errors import InputError
 from prasanga.base.parquet import as_frame
 from prasanga.likelihoods import load_scorer, score_pairs
+from prasanga.models.packaged import PACKAGED
 
 PAIRS = [
     ("bn", "মায়ের হাতে লাল গোলাপ ছিল।", "বাবার হাতে লাল গোলাপ ছিল।"),
@@ -186,3 +189,46 @@ def test_one_call_gives_a_percentage_with_its_interval(tmp_path: Path) -> None:
         prasanga.measure_pairs(loaded, columns)
     with pytest.raises(InputError, match=r"pairs: in bn, en\. Name the language"):
         prasanga.measure_pairs(loaded, {**columns, "language": ["bn", "en", "bn"]})
+
+
+def test_the_notebook_goes_from_a_models_name_to_a_figure(tmp_path: Path, project_root: Path) -> None:
+    """Its cells run in order, on tiny models in place of those that it names; outputs are not kept, so none is old."""
+    cells = json.loads((project_root / "docs/notebook.ipynb").read_text(encoding="utf-8"))["cells"]
+    assert len(cells) <= 10
+    shown: dict[str, Any] = {}
+    names: dict[str, Any] = {}
+    for cell in cells:
+        if cell["cell_type"] != "code":
+            continue
+        assert (cell["outputs"], cell["execution_count"]) == ([], None), "clear all outputs before committing"
+        body = ast.parse("".join(cell["source"])).body
+        last = body.pop() if isinstance(body[-1], ast.Expr) else None
+        exec(compile(ast.Module(body, []), cell["id"], "exec"), names)
+        if last is not None:
+            shown[cell["id"]] = eval(compile(ast.Expression(last.value), cell["id"], "eval"), names)
+        if "parameters" in cell["metadata"].get("tags", ()):
+            assert {names["encoder"], names["decoder"]} <= PACKAGED.keys()
+            names |= {"encoder": build("bert", tmp_path / "bert"), "decoder": build("gpt2", tmp_path / "gpt2")}
+    assert repr(shown["texts"]).startswith("CEAT ")
+    assert shown["frame"]["effect_size"].to_list() == [shown["texts"].combined.effect]
+    assert repr(shown["percentages"]).startswith("bias percentage ")
+    for name, said in (("figure", "texts"), ("percentages-figure", "percentages")):
+        assert shown[name].axes[0].get_title() == repr(shown[said])
+
+
+def test_a_model_of_a_package_is_written_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    written = list[Path]()
+
+    def write(package: str, folder: Path) -> None:
+        assert package == "multilingual-e5-small"
+        build("bert", folder)
+        written.append(folder)
+
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr("prasanga.models.packaged.write_packaged_model", write)
+    texts = ["The rose and the tulip, the ant and the flea, love and peace, murder and hatred."]
+    once, twice = (
+        prasanga.measure("multilingual-e5-small", category="C1", texts=texts, language="en") for _ in range(2)
+    )
+    assert [path.parent for path in written] == [tmp_path / "prasanga/models"]
+    assert once.target_scores.tolist() == twice.target_scores.tolist()
