@@ -139,7 +139,7 @@ class Interval:
     Attributes:
         low: lower end; None if there is no interval.
         high: upper end; None if there is no interval.
-        method: `bca`, `studentized`, or `bc` (of a difference).
+        method: `bca`, `studentized`, `bc` (of a difference); of a percentage, `bootstrap` or `exact`.
         note: why there is no interval, or what to know about it; empty if there is nothing to say.
         p_equivalence: of the hypothesis that the effect is `margin` from 0 or farther; None without one of both.
         equivalent_within: the smallest margin at which that p is .05 or less; None without an interval.

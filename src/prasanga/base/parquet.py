@@ -245,6 +245,8 @@ def as_frame(name: str, table: Any) -> pl.DataFrame:
     if isinstance(table, pl.DataFrame):
         return table
     try:
+        if table is None or isinstance(table, str | Path):  # polars would make a frame of either
+            raise TypeError("no table")
         return pl.DataFrame(table)
     except (TypeError, ValueError, pl.exceptions.PolarsError) as error:
         raise InputError(
