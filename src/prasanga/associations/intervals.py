@@ -275,13 +275,31 @@ def crossed_interval(
     return Interval(float(low), float(high), "bca", note)
 
 
+def crossed_mean_interval(
+    of_first: FloatArray, of_both: FloatArray, mean: float, n: int, n_templates: int, *, level: float = 0.95
+) -> Interval:
+    """Return the interval of a mean over n things in each of some templates, with both resampled, as above.
+
+    Args:
+        of_first: (R,) means with the things resampled alone.
+        of_both: (R,) means with the same things, and templates, resampled.
+        mean: over all.
+        n: number of things.
+        n_templates: number of templates.
+        level: probability that the interval is to hold the population's mean.
+    """
+    widened = _both_widened(float(of_first.var()), float(of_both.var()), n, n - 1, n_templates)
+    low, high = _Percentiles(of_both, mean, 0.0, 1.0, *widened).ends(level)
+    return Interval(low, high, "bc")
+
+
 def _both_widened(words: float, both: float, n: int, freedom: int, n_templates: int) -> tuple[float, float]:
     """Return number and degrees of freedom by which the level of an interval over words and templates is widened.
 
     Args:
         words: variance of the replicates with words resampled.
         both: that with both resampled.
-        n: words of the smallest set, with `freedom`.
+        n: words of the smallest set.
         freedom: of the words alone.
         n_templates: number of templates.
     """
