@@ -32,7 +32,7 @@ COLUMNS = """
     difference_centered, effect_centered, difference_standardized, effect_standardized, difference_adjusted,
     adjusted_low, adjusted_high, effect_adjusted, adjusted_note, standard_error,
     draws_low, draws_high, p_draws, log_p_draws, tau2, q,
-    i2, p_stimuli, p_stimuli_exact, n_partitions, p_stimuli_low, p_stimuli_high, p_attributes, p_attributes_exact,
+    i2, variance_words, variance_attributes, variance_contexts, variance_rest, variance_note, p_stimuli, p_stimuli_exact, n_partitions, p_stimuli_low, p_stimuli_high, p_attributes, p_attributes_exact,
     n_attribute_partitions, p_association, p_association_holm, p_association_bh, n_tests,
     n_twins, twin_effect_size, twin_sd, twin_difference, twin_difference_low, twin_difference_high, p_twins,
     shuffled_low, shuffled_high, p_shuffled, leave_out_low, leave_out_high,
