@@ -8,7 +8,7 @@ CORES ?= all
 # Tests that run at the same time, twice: those of studies, and beside them those of single functions. A study waits for
 # Snakemake more than for a core.
 WORKERS ?= 2
-# Of `make test-long`: faults through the whole workflow (docs/reliability.md), and made-up inputs of each kind (docs/safety.md).
+# Of `make test-long`: faults through the whole workflow (docs/errors.md), and made-up inputs of each kind (docs/running.md).
 FAULTS ?= 50
 FUZZ_INPUTS ?= 20000
 
@@ -86,7 +86,7 @@ $(KUBERNETES)/.installed: requirements-kubernetes.lock $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --upgrade --no-deps --target $(KUBERNETES) --requirement requirements-kubernetes.lock
 	touch $@
 
-# Speed and memory of the sentences and embeddings stages beside what was asked (some minutes; docs/performance.md).
+# Speed and memory of the sentences and embeddings stages beside what was asked (some minutes; docs/scaling.md).
 benchmarks: $(VENV)/.installed
 	$(BIN)/python tests/benchmarks/sentences.py
 	$(BIN)/python tests/benchmarks/embeddings.py

@@ -149,7 +149,7 @@ SEAT = Method(
     "associations",
     "seat.categories",
     "encoders",
-    "seat.md",
+    "methods.md",
     _estimates("seat", "SEAT", "associations"),
     in_family=True,
     published_as="seat",
@@ -164,7 +164,7 @@ WEAT = Method(
     "associations",
     "static.vectors",
     "vectors",
-    "static.md",
+    "methods.md",
     _estimates("weat", "WEAT", "associations"),
     in_family=True,
     has_twins=False,
@@ -179,7 +179,7 @@ LOG_PROBABILITY = Method(
     "likelihoods",
     "log_probability.categories",
     "masked models",
-    "log_probability.md",
+    "methods.md",
     _estimates("log_probability", "log-probability bias", "likelihoods"),
     in_family=True,
     published_as="log_probability_bias",
@@ -195,7 +195,7 @@ STRUCTURES = Method(
     "likelihoods",
     "log_probability.traits",
     "masked models",
-    "log_probability.md",
+    "methods.md",
     (
         Table(
             "structures",
@@ -222,7 +222,7 @@ PAIRS = Method(
     "likelihoods",
     "pairs.sets",
     "scored models",
-    "bias_percentage.md",
+    "pairs.md",
     (
         Table(
             "bias_percentages",

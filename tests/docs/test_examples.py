@@ -30,7 +30,7 @@ from prasanga.report.figures.registry import COLUMN, FIGURES, FOLDER
 
 PAGES = [page for page in pages() if page not in GENERATED]
 PYTHON = [page for page in PAGES if any(block.language == "python" for block in blocks(page))]
-WORDS = ("docs/my_language.md", "docs/my_categories.md")
+WORDS = ("docs/my_language.md", "docs/lexicon.md")
 """Pages whose blocks with a title are files that go together."""
 
 STUDIES = {"mine.yaml", "config/mine.yaml", "config/other.yaml"}
@@ -212,7 +212,7 @@ def test_the_group_of_the_page_is_used(study_files: Path) -> None:
     wrong.write_text(text.replace("no_match: [জুতাপেটা,", "no_match: [জুতাটি,"), encoding="utf-8")
     said = check_examples(load_suffix_groups(wrong).groups)
     assert said == ["paired_a: জুতাটি must not be a form of জুতা, but is one."]
-    assert said[0] in " ".join(read("docs/my_categories.md").split())
+    assert said[0] in " ".join(read("docs/lexicon.md").split())
 
 
 # ----------------------------------------------------------------------------------------------------------- commands
@@ -347,7 +347,7 @@ def test_the_api_pages_have_all_public_names() -> None:
     packages = {
         path.parent.name: f"prasanga.{path.parent.name}" for path in (ROOT / "src/prasanga").glob("*/__init__.py")
     }
-    del packages["cli"]  # docs/command.md
+    del packages["cli"]  # docs/running.md
     packages["construction"] = "prasanga_construction"
     assert set(packages) == {path.stem for path in (ROOT / "docs/api").glob("*.md") if path.stem != "index"}
     listed = 0

@@ -118,7 +118,7 @@ def _counts(n: int, n_resamples: int, rng: np.random.Generator) -> Counts:
 #   interval)
 # - `studentized`: bootstrap-t (Efron 1982), with standard errors by the infinitesimal jackknife
 #
-# Both were chosen by simulation, and so is what they do not have; their coverage stands in docs/uncertainty.md.
+# Both were chosen by simulation, and so is what they do not have; their coverage stands in docs/statistics.md.
 
 
 INTERVALS = ("bca", "studentized")
@@ -246,7 +246,7 @@ def difference_interval(
         sizes: words of each resampled set, X first, to refuse sets of fewer than `FEWEST_WORDS`.
 
     Acceleration and a wider level are left out: in simulations they only made intervals longer that held their level
-    without them (docs/uncertainty.md). Raises `InputError` for replicates of different number.
+    without them (docs/statistics.md). Raises `InputError` for replicates of different number.
     """
     replicates_1 = _effects("replicates_1", replicates_1)
     replicates_2 = _checked("replicates_2", replicates_2, replicates_1.size, level)

@@ -420,8 +420,8 @@ QUANTITIES = (
         " standard error. A percentage says nothing of how a model behaves in use.",
     ),
 )
-"""What is reported, and how far it goes. The studies behind these numbers: docs/statistics.md, docs/uncertainty.md,
-docs/bias_percentage.md."""
+"""What is reported, and how far it goes. The studies behind these numbers: docs/statistics.md, docs/statistics.md,
+docs/pairs.md."""
 
 
 def no_model_of_a_language(trained: Sequence[str]) -> str:

@@ -78,7 +78,7 @@ LANGUAGES = {
 }
 # Communities whose name changes with the gender of the noun.
 FEMININE_COMMUNITIES = {"चूहड़ा": "चूहड़ी"}
-# Pairs whose two sides have words of different classes; docs/seat.md lists them. All others have the same.
+# Pairs whose two sides have words of different classes; docs/methods.md lists them. All others have the same.
 IMBALANCES = {
     ("en", "career_caliskan", "family_caliskan"): ("4 matter, 2 mass, 2 person", "4 matter, 4 person"),
     ("en", "nonviolent", "violent"): ("14 adjective, 4 mass", "15 adjective, 3 mass"),
@@ -303,7 +303,7 @@ def test_the_two_sides_of_a_pair_have_the_same_classes(language: str) -> None:
 
 
 def test_the_page_lists_all_imbalances() -> None:
-    page = (ROOT / "docs" / "seat.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "methods.md").read_text(encoding="utf-8")
     listed = regex.findall(r"^\| (en|hi|bn) \| `(\w+)`, `(\w+)` \| ([^|]+) \| ([^|]+) \|$", page, flags=regex.MULTILINE)
     assert {(language, x, y): (of_x, of_y) for language, x, y, of_x, of_y in listed} == IMBALANCES
     assert len(listed) == len(IMBALANCES)
