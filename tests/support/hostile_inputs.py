@@ -10,6 +10,7 @@ import copy
 import os
 import resource
 import signal
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -22,14 +23,18 @@ from hypothesis import strategies as st
 
 from prasanga.base.errors import InputError
 
-CPU_SECONDS = 20
+CPU_SECONDS = 2
 WAITING_SECONDS = 60
-MEMORY = 4 << 30
+MEMORY = 1 << 30
 
 COUNTS: Counter[str] = Counter()
 """How many inputs of each kind were tried in this process."""
 REFUSED: Counter[str] = Counter()
 """How many of them were refused with a sentence."""
+SECONDS: Counter[str] = Counter()
+"""The processor time that all inputs of a kind took."""
+SLOWEST: dict[str, float] = {}
+"""That of the one that took most."""
 
 TEXTS: tuple[str, ...] = (
     "",
@@ -231,6 +236,7 @@ def try_input(kind: str, use: Callable[[], object], *named: str) -> str | None:
         The message, if it was refused.
     """
     COUNTS[kind] += 1
+    began = time.process_time()
     try:
         with _within_limits():
             use()
@@ -241,6 +247,10 @@ def try_input(kind: str, use: Callable[[], object], *named: str) -> str | None:
         assert not named or any(name in message for name in named), message
         assert all(character.isprintable() or character in "\n\t" or ord(character) >= 0x80 for character in message)
         return message
+    finally:
+        took = time.process_time() - began
+        SECONDS[kind] += took
+        SLOWEST[kind] = max(took, SLOWEST.get(kind, 0.0))
     return None
 
 

@@ -71,7 +71,7 @@ _INSTRUCTIONS = ("avx", "avx2", "fma", "avx512f", "avx512_vnni", "avx512_bf16", 
 _PLAN, _JOBS = "prasanga/circumstances.jsonl", "prasanga/jobs"
 _PLANS = 20
 # What reading a line raises that was cut short, or that somebody else has written.
-_NOT_TOLD = (ValueError, TypeError, AttributeError, OverflowError, RecursionError)
+_NOT_TOLD = (ValueError, TypeError, LookupError, AttributeError, OverflowError, RecursionError)
 # Vectors and scores kept for later runs; what they were made from is in their own names.
 _KEPT = (("store",), ("likelihoods", "kept"))
 # Snakemake cuts the base64 of long names into folders of at most so many characters, all but the last with a leading @.
