@@ -4,48 +4,45 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterator
-from typing import Any
+from collections import defaultdict
+from collections.abc import Callable, Iterator
 
 import pytest
-from hostile_inputs import COUNTS, REFUSED, SECONDS, SLOWEST
+from hostile_inputs import TRIED, Tried
 
 
-@pytest.fixture(autouse=True, scope="module")
-def _quick(request: pytest.FixtureRequest) -> Iterator[None]:
-    """For fuzzers: nothing waits for the disk, and of a million warnings none is kept."""
-    if "test_fuzz_" not in request.node.name:
-        yield
-        return
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(os, "fsync", lambda _descriptor: None)
+@pytest.fixture(autouse=True)
+def _told(
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
+    record_property: Callable[[str, object], None],
+) -> Iterator[None]:
+    """Tells how many inputs a test tried; of a fuzzer nothing waits for the disk, and no warning is kept."""
+    TRIED.clear()
+    is_fuzzer = "fuzz" in request.node.nodeid
+    if is_fuzzer:
+        monkeypatch.setattr(os, "fsync", lambda _descriptor: None)
         logging.disable(logging.CRITICAL)
-        yield
-    logging.disable(logging.NOTSET)
-
-
-def pytest_sessionfinish(session: pytest.Session) -> None:
-    output = getattr(session.config, "workeroutput", None)
-    if output is not None:  # a process of pytest-xdist
-        output["fuzzed"] = [dict(each) for each in (COUNTS, REFUSED, SECONDS, SLOWEST)]
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_testnodedown(node: Any) -> None:
-    counts, refused, seconds, slowest = node.workeroutput.get("fuzzed", [{}] * 4)
-    for total, part in ((COUNTS, counts), (REFUSED, refused), (SECONDS, seconds)):
-        total.update(part)
-    SLOWEST.update({kind: max(took, SLOWEST.get(kind, 0.0)) for kind, took in slowest.items()})
+    yield
+    if is_fuzzer:
+        logging.disable(logging.NOTSET)
+    for kind, tried in TRIED.items():
+        record_property("tried", [kind, *tried])
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    if not COUNTS:
+    told: dict[str, list[Tried]] = defaultdict(list)
+    for report in {id(each): each for reports in terminalreporter.stats.values() for each in reports}.values():
+        for name, said in getattr(report, "user_properties", []):
+            if name == "tried" and report.when == "teardown":
+                told[said[0]].append(Tried(*said[1:]))
+    if not told:
         return
     terminalreporter.section("hostile inputs (FUZZ_INPUTS sets how many of each kind)")
-    told = {kind: (COUNTS[kind], REFUSED[kind], SECONDS[kind], SLOWEST[kind]) for kind in sorted(COUNTS)}
-    told["all"] = (COUNTS.total(), REFUSED.total(), sum(SECONDS.values()), max(SLOWEST.values()))
-    for kind, (tried, refused, seconds, slowest) in told.items():
+    told["all"] = [each for kind in sorted(told) for each in told[kind]]
+    for kind in (*sorted(told.keys() - {"all"}), "all"):
+        count, refused, seconds, slowest = zip(*told[kind], strict=True)
         terminalreporter.line(
-            f"{kind:<24} {tried:>8} tried, {refused:>8} refused with a sentence,"
-            f" {1000 * seconds / tried:7.1f} ms each, {slowest:6.2f} s at most"
+            f"{kind:<24} {sum(count):>8} tried, {sum(refused):>8} refused with a sentence,"
+            f" {1000 * sum(seconds) / sum(count):7.1f} ms each, {max(slowest):6.2f} s at most"
         )

@@ -88,10 +88,56 @@ def test_digests_are_taken_of_regular_files(tmp_path: Path) -> None:
 
 
 NAMES = (
-    *("x", "-rf", "--help", "{set}", "}", "a\nb", "a\rb", "\x1b[2J", "\u202ex", "*", "[a", "?", "~", "$HOME", "`id`", "a b"),
-    *(" ", ".x", "..x", "x.", "'", '"', "\\", "ফুল", "e\u0301", "\udcff", "\udc80x", "n" * 240, "CON", "a:b", "#%", "=1"),
+    *(
+        "x",
+        "-rf",
+        "--help",
+        "{set}",
+        "}",
+        "a\nb",
+        "a\rb",
+        "\x1b[2J",
+        "\u202ex",
+        "*",
+        "[a",
+        "?",
+        "~",
+        "$HOME",
+        "`id`",
+        "a b",
+    ),
+    *(
+        " ",
+        ".x",
+        "..x",
+        "x.",
+        "'",
+        '"',
+        "\\",
+        "ফুল",
+        "e\u0301",
+        "\udcff",
+        "\udc80x",
+        "n" * 240,
+        "CON",
+        "a:b",
+        "#%",
+        "=1",
+    ),
 )
-KINDS = ("pipe", "/dev/zero", "/dev/null", "folder", "dangling link", "circle", "socket", "sparse", "file", "file", "file")
+KINDS = (
+    "pipe",
+    "/dev/zero",
+    "/dev/null",
+    "folder",
+    "dangling link",
+    "circle",
+    "socket",
+    "sparse",
+    "file",
+    "file",
+    "file",
+)
 
 
 @pytest.fixture(scope="module")

@@ -169,7 +169,22 @@ def _parts(schema: Mapping[str, Any], place: tuple[str, ...] = ()) -> Iterator[t
 
 
 PARTS = [(place, values) for place, values in _parts(SCHEMA) if place and values]
-NAMES = ("a", "b", "tiny", "a.json", "x.oddities", "-a", "a\nb", "{a}", "..", "ক", "a" * 101, "statistics", "CON", "\udc80")
+NAMES = (
+    "a",
+    "b",
+    "tiny",
+    "a.json",
+    "x.oddities",
+    "-a",
+    "a\nb",
+    "{a}",
+    "..",
+    "ক",
+    "a" * 101,
+    "statistics",
+    "CON",
+    "\udc80",
+)
 
 
 @fuzzing(2)
@@ -197,7 +212,23 @@ TAGS = (
 PLAIN = ("", "", "!!int ", "!!float ", "!!bool ", "!!null ", "!!str ", "!!seq ")
 SCALARS = (
     *("", "~", "null", "x", "''", '""', "[]", "{}", "[x]", "{x: y}", "1", "-1", "1_000", "0x1F", "0o7", "010", "0b1"),
-    *("1:30", "1:" * 3000 + "1", "1e3", "1e999", ".inf", "-.INF", ".nan", "1.", "+", "-", ".", "=", "<<", "true", "yes"),
+    *(
+        "1:30",
+        "1:" * 3000 + "1",
+        "1e3",
+        "1e999",
+        ".inf",
+        "-.INF",
+        ".nan",
+        "1.",
+        "+",
+        "-",
+        ".",
+        "=",
+        "<<",
+        "true",
+        "yes",
+    ),
     *("2001-01-01", "2001-13-45", "2001-01-01 25:61:61", "9" * 5000, "0." + "0" * 5000 + "1", "aGk=", "*a", "&b c"),
     *("'\\x00'", '"\\x00"', '"\\uD800"', '"\\U00110000"', '"\\q"', "\t", "@x", "`x", "%x", "\ufeff", "\u2028", "\x85"),
     *("[" * 50, "{a: " * 50, "[" * 50 + "]" * 50, "|\n  a\n b", ">-\n\n\n", "&a [*a]", "{<<: *a}", "{<<: [{a: b}, 1]}"),
@@ -214,7 +245,9 @@ def test_values_with_odd_tags(drawn: list[tuple[int, int, int]]) -> None:
         place = KEYS[where % len(KEYS)]
         opened = "".join(f"{'n' if key == '<name>' else key}: {{" for key in place[:-1])
         key = f"{TAGS[tag % 977 % len(TAGS)] if tag % 5 == 0 else ''}{'n' if place[-1] == '<name>' else place[-1]}"
-        value = f"{TAGS[tag // 7 % len(TAGS)] if tag % 7 == 0 else PLAIN[tag % len(PLAIN)]}{SCALARS[scalar % len(SCALARS)]}"
+        value = (
+            f"{TAGS[tag // 7 % len(TAGS)] if tag % 7 == 0 else PLAIN[tag % len(PLAIN)]}{SCALARS[scalar % len(SCALARS)]}"
+        )
         lines.append(f"{opened}{key}: {value}{'}' * opened.count('{')}\n")
     taken = {KEYS[where % len(KEYS)][0] for where, _, _ in drawn}
     rest = _as_yaml({key: value for key, value in FULL.items() if key not in taken})
@@ -225,7 +258,26 @@ def test_values_with_odd_tags(drawn: list[tuple[int, int, int]]) -> None:
 PIECES = (
     *TAGS,
     *SCALARS[:40],
-    *("\n", "\n", "\n", "\n  ", "\n  ", "\n    ", "\n- ", "\n  - ", ": ", ": ", ": ", ":", ", ", "{", "}", "[", "]", "#"),
+    *(
+        "\n",
+        "\n",
+        "\n",
+        "\n  ",
+        "\n  ",
+        "\n    ",
+        "\n- ",
+        "\n  - ",
+        ": ",
+        ": ",
+        ": ",
+        ":",
+        ", ",
+        "{",
+        "}",
+        "[",
+        "]",
+        "#",
+    ),
     *("\n---\n", "\n...\n", "%YAML 1.2\n---\n", "%TAG ! tag:x,2000:\n---\n", "%TAG !! tag:x:\n---\n", "\r", "\t", "\0"),
     *("study", "models", "seed", "categories", "corpus", "root", "texts", "files", "path", "train", "pairs", "sets"),
     *(text for text in TEXTS if len(text) < 50),

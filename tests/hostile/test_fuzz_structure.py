@@ -140,22 +140,63 @@ def test_columns(
         assert found == texts
 
 
-NAMES_OF_COLUMNS = ("text", "text", "text.x", "", "a", "{text}", "x\n", "n" * 3000, "ফুল", "\x1b[2J", "__index_level_0__")
+NAMES_OF_COLUMNS = (
+    "text",
+    "text",
+    "text.x",
+    "",
+    "a",
+    "{text}",
+    "x\n",
+    "n" * 3000,
+    "ফুল",
+    "\x1b[2J",
+    "__index_level_0__",
+)
 TYPES = (
     *[pa.string()] * 4,
     *(pa.large_string(), pa.string_view(), pa.binary(), pa.large_binary(), pa.binary_view(), pa.binary(3), pa.null()),
-    *(pa.int64(), pa.float16(), pa.bool_(), pa.timestamp("ns"), pa.decimal128(5), pa.duration("s"), pa.month_day_nano_interval()),
+    *(
+        pa.int64(),
+        pa.float16(),
+        pa.bool_(),
+        pa.timestamp("ns"),
+        pa.decimal128(5),
+        pa.duration("s"),
+        pa.month_day_nano_interval(),
+    ),
     *(pa.list_(pa.string()), pa.large_list(pa.string()), pa.list_(pa.string(), 2), pa.list_view(pa.string())),
-    *(pa.struct([("text", pa.string())]), pa.struct([]), pa.map_(pa.string(), pa.string()), pa.list_(pa.list_(pa.null()))),
-    *(pa.dictionary(pa.int8(), pa.string()), pa.dictionary(pa.int32(), pa.int64()), pa.run_end_encoded(pa.int32(), pa.string())),
+    *(
+        pa.struct([("text", pa.string())]),
+        pa.struct([]),
+        pa.map_(pa.string(), pa.string()),
+        pa.list_(pa.list_(pa.null())),
+    ),
+    *(
+        pa.dictionary(pa.int8(), pa.string()),
+        pa.dictionary(pa.int32(), pa.int64()),
+        pa.run_end_encoded(pa.int32(), pa.string()),
+    ),
     *(pa.uuid(), pa.json_(), pa.bool8(), pa.opaque(pa.string(), "x", "y")),
 )
 SAID = (
     *(text.encode("utf-8", "surrogatepass") for text in TEXTS if len(text) < 5000),
     *(b"\xff\xfe", b"{" * 3000, b'{"info": {"features": {"text": {"_type": "Value", "dtype": "int64"}}}}', b"9" * 5000),
-    *(b'{"index_columns": ["x"], "columns": [], "pandas_version": 1}', b'{"index_columns": 5}', b"datasets.features.Audio"),
+    *(
+        b'{"index_columns": ["x"], "columns": [], "pandas_version": 1}',
+        b'{"index_columns": 5}',
+        b"datasets.features.Audio",
+    ),
 )
-KEYS = (b"huggingface", b"pandas", b"ARROW:schema", b"ARROW:extension:name", b"ARROW:extension:metadata", b"prasanga.stage", b"")
+KEYS = (
+    b"huggingface",
+    b"pandas",
+    b"ARROW:schema",
+    b"ARROW:extension:name",
+    b"ARROW:extension:metadata",
+    b"prasanga.stage",
+    b"",
+)
 
 
 @fuzzing(2)
@@ -184,7 +225,7 @@ def test_metadata_of_columns(
     if has_text:
         columns = [("text", pa.string()), *((name, kind) for name, kind in columns if name != "text")]
     schema = pa.schema([pa.field(name, kind, metadata=said) for name, kind in columns], metadata=said)
-    arrays = [pa.array([None] * n_rows, kind) for _, kind in columns]
+    arrays = [pa.array([text if kind == pa.string() else None for text in SHORT[:n_rows]], kind) for _, kind in columns]
     table = pa.Table.from_arrays(arrays, schema=schema)
     path = folder / f"m.{'parquet' if layout == 'parquet' else 'arrow'}"
     try:
