@@ -325,7 +325,7 @@ def read_ledger(path: Path) -> Ledger:
             else:
                 entry = _read_entry(said)
                 ledger.entries[entry.path] = entry
-        except (ValueError, TypeError, AttributeError, OverflowError, RecursionError):
+        except _NOT_TOLD:
             continue
     return ledger
 
