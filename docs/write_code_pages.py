@@ -102,6 +102,7 @@ _BORDERS = (
 )
 _MEND = "Mend what the message names."
 
+
 def errors_page(text: str) -> str:
     """Return docs/errors.md with its list of messages made anew."""
     lines = [text.partition(LIST)[0] + LIST + LIST_HEAD]
