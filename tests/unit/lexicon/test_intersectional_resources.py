@@ -378,7 +378,7 @@ def test_no_hindi_template_has_a_gender() -> None:
         for word in regex.findall(r"[\p{L}\p{M}]+", template.before + template.after)
     }
     verbs, pronouns = "है हैं हुई", "यह वह ये वे वही इनका उनका"
-    others = "यहाँ वहाँ एक बात चर्चा लेख विषय नाम तस्वीर जिक्र की का के बारे में से शायद बहुत काफी सचमुच"
+    others = "यहाँ वहाँ एक बात चर्चा लेख विषय नाम तस्वीर जिक्र की का के बारे में से शायद बहुत काफी सचमुच व्यवहार"
     assert said == set(f"{verbs} {pronouns} {others}".split())
     adjectives = [word.name for word in lexicon_of("hi").stimuli if word.word_class == "adjective"]
     assert [word for word in adjectives if word.endswith("ा")] == [
@@ -412,7 +412,9 @@ def test_hindi_sentences() -> None:
         "ये राम हैं।",
         "राम से बात हुई।",
         "इनका नाम पूजा है।",
-        "यह बहुत खतरनाक है।",
+        "यह बहुत मीठा है।",
+        "यह व्यवहार खतरनाक है।",
+        "लेख में नम्र व्यवहार का जिक्र है।",
     } <= texts
 
 
