@@ -94,6 +94,21 @@ def test_the_words_of_a_page_are_plain(page: str) -> None:
     assert list(faults(read(page))) == []
 
 
+@pytest.mark.parametrize("page", sorted(GENERATED))
+def test_the_words_of_what_is_made_from_the_code_are_plain(page: str) -> None:
+    """Descriptions of keys, columns, commands and options."""
+    cells = [cell for line in read(page).splitlines() if line[:1] == "|" for cell in line.strip("| ").split(" | ")]
+    assert len(cells) > 50
+    assert [fault for cell in cells for fault in faults(cell)] == []
+
+
+def test_the_words_of_messages_are_plain() -> None:
+    rows = [line for line in read("docs/errors.md").partition("## Every message")[2].splitlines() if line[:1] == "|"]
+    messages = [re.sub("[‹›]", "", line.strip("| ").replace(" | ", " ")) for line in rows]
+    assert len(messages) > 500
+    assert [fault for message in messages for fault in faults(message)] == []
+
+
 @pytest.mark.parametrize(
     "sentence",
     [
