@@ -8,7 +8,7 @@ CORES ?= all
 # Tests that run at the same time, twice: those of studies, and beside them those of single functions. A study waits for
 # Snakemake more than for a core.
 WORKERS ?= 2
-# Faults through the whole workflow (docs/reliability.md); made-up inputs of each kind, a million of all (docs/safety.md).
+# Faults through the whole workflow (docs/errors.md); made-up inputs of each kind, a million of all (docs/running.md).
 FAULTS ?= 50
 FUZZ_INPUTS ?= 17000
 
@@ -90,7 +90,7 @@ $(KUBERNETES)/.installed: requirements-kubernetes.lock $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --upgrade --no-deps --target $(KUBERNETES) --requirement requirements-kubernetes.lock
 	touch $@
 
-# Speed and memory of the sentences and embeddings stages beside what was asked (some minutes; docs/performance.md).
+# Speed and memory of the sentences and embeddings stages beside what was asked (some minutes; docs/scaling.md).
 benchmarks: $(VENV)/.installed
 	$(BIN)/python tests/benchmarks/sentences.py
 	$(BIN)/python tests/benchmarks/embeddings.py
@@ -109,6 +109,7 @@ docs: $(VENV)/.installed
 	$(BIN)/python docs/write_config_page.py
 	$(BIN)/python docs/write_columns_page.py
 	$(BIN)/python docs/write_scaling_page.py
+	$(BIN)/python docs/write_code_pages.py
 
 # All pages as a site that opens from disk: site/index.html.
 site: $(VENV)/.installed

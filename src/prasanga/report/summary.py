@@ -3,7 +3,7 @@
 JSON has no NaN and no infinite number, and a null alone says nothing. So every object that may hold a null has an entry
 `reasons`, in which each key that is null has a sentence. The summary holds numbers and names, and never a text of the
 corpus or of a pair. The same config and results give the same bytes. The layout has a number, `SCHEMA`, and a
-description: workflow/schemas/summary.schema.json, docs/summary.md.
+description: workflow/schemas/summary.schema.json, docs/report.md.
 """
 
 from __future__ import annotations

@@ -618,13 +618,13 @@ def _write(manifest: Path, entries: dict[str, Entry]) -> None:
 # What all sentence files of a study have in common, for the files that are made from them.
 
 
-_COMMON = ("language", "normalization", "replacements", "match", "before", "after")
+_COMMON = ("language", "normalization", "replacements", "match", "neighbours", "before", "after")
 
 
 def common_settings(paths: Sequence[str | Path]) -> dict[str, Any]:
     """Return the settings that the sentences of `paths` were found with.
 
-    These are language, normalization, replacements, match, before and after.
+    These are language, normalization, replacements, match, neighbours, before and after.
 
     Raises:
         InputError: if two files were made with different ones; the message names the file and the setting.
