@@ -35,7 +35,8 @@ test-long: $(KUBERNETES)/.installed system
 
 # Made-up inputs of every kind that strangers may send, each within 2 s of the processor and 1 GiB of memory.
 fuzz: $(VENV)/.installed
-	FUZZ_INPUTS=$(FUZZ_INPUTS) $(BIN)/pytest --numprocesses $(WORKERS) --dist worksteal -v -k fuzz tests/hostile
+	FUZZ_INPUTS=$(FUZZ_INPUTS) $(BIN)/pytest --numprocesses $(WORKERS) --dist worksteal -v -k fuzz \
+	  $(if $(wildcard /dev/shm),--basetemp=/dev/shm/prasanga-fuzz) tests/hostile
 
 # A browser for tests/browser and a Slurm for tests/slurm, where they may be installed; elsewhere those tests are skipped
 # with a reason.
