@@ -45,7 +45,7 @@ This page is made from `workflow/schemas/columns.yaml` and the schemas in the co
 
 SUMMARY_HEAD = """## `summary.json`
 
-The [summary](report.md#the-summary-for-programs) is one object. An object that may hold null has a key `reasons` besides:
+The [summary](report.md#the-summary-for-programs) is one object. An object that may hold null has a key `reasons`:
 for each key that is null, a sentence that says why.
 """
 
@@ -138,7 +138,11 @@ def _summary() -> Iterator[str]:
     """Yield the lines of the section on results/summary.json: a table for each kind of object in it."""
     layout = json.loads((ROOT / SUMMARY).read_text(encoding="utf-8"))
     yield SUMMARY_HEAD
-    objects = {"The whole": layout, "`program`": layout["properties"]["program"], "`methods`": layout["properties"]["methods"]}
+    objects = {
+        "The whole": layout,
+        "`program`": layout["properties"]["program"],
+        "`methods`": layout["properties"]["methods"],
+    }
     objects |= {f"`{name}`": found for name, found in layout["$defs"].items() if "properties" in found}
     objects["An entry of `lengths` of `coverage`"] = layout["$defs"]["coverage"]["properties"]["lengths"]["items"]
     for name, found in objects.items():

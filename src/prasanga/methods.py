@@ -100,6 +100,18 @@ def _estimates(name: str, label: str, stage: str) -> tuple[Table, ...]:
     )
 
 
+def _by_template(name: str, label: str, stage: str) -> Table:
+    """Return the table of a method whose words stand in templates, with the effect in each."""
+    return Table(
+        f"{name}_templates",
+        f"{stage}/{name}_templates",
+        f"the effects by template in {label}",
+        f"{name}_templates.csv",
+        f"{label}, the effect in each template and without it",
+        on_page=False,
+    )
+
+
 CEAT = Method(
     "ceat",
     "CEAT",
@@ -150,7 +162,7 @@ SEAT = Method(
     "seat.categories",
     "encoders",
     "methods.md",
-    _estimates("seat", "SEAT", "associations"),
+    (*_estimates("seat", "SEAT", "associations"), _by_template("seat", "SEAT", "associations")),
     in_family=True,
     published_as="seat",
     title="SEAT: words in bleached sentences",
@@ -180,7 +192,10 @@ LOG_PROBABILITY = Method(
     "log_probability.categories",
     "masked models",
     "methods.md",
-    _estimates("log_probability", "log-probability bias", "likelihoods"),
+    (
+        *_estimates("log_probability", "log-probability bias", "likelihoods"),
+        _by_template("log_probability", "log-probability bias", "likelihoods"),
+    ),
     in_family=True,
     published_as="log_probability_bias",
     title="Log-probability bias: masked words in templates",

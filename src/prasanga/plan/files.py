@@ -166,6 +166,10 @@ class Files:
             "tokenizers": sorted(set(self.tokenizers(method).values())),
         }
 
+    def by_template(self, method: str) -> list[str]:
+        """Return the effects by template of all models, of a method whose words stand in templates, as `gathered`."""
+        return self._made(str(Path(path).with_suffix(".templates.parquet")) for path in self.estimates(method))
+
     def tokenizers(self, method: str) -> dict[str, str]:
         """Return what the tokenizer of each model makes of words, of a method that measures vectors of models."""
         if method_named(method).unit != CEAT.unit:
@@ -381,11 +385,15 @@ class Files:
         return self._study.asks_for(method.name) or (table.name == "pair_statistics" and bool(self._study.sets))
 
     def _copied(self, table: Table, method: Method) -> str:
-        """Return the file whose copy lies beside the page, "" where there is none: of estimates with those of words."""
+        """Return the file whose copy lies beside the page, "" where there is none.
+
+        Of estimates there are those of their words and templates.
+        """
         path = self.results.get(table.name, "")
-        if table.name == f"{method.name}_words":
+        if table.name in (f"{method.name}_words", f"{method.name}_templates"):
             estimates = self.results.get(method.name, "")
-            path = estimates and (path or estimates.replace(".parquet", "_words.parquet"))
+            rest = table.name.removeprefix(method.name)
+            path = estimates and (path or estimates.replace(".parquet", f"{rest}.parquet"))
         return str(Path(path).with_suffix(Path(table.beside).suffix)) if path else ""
 
     def _made(self, paths: Iterable[str]) -> list[str]:
