@@ -41,9 +41,8 @@ def sets(
         found += _resources(own, "the study's own")
     rows = [row for row in found if language in (None, row[2])]
     if not rows:
-        stop(
-            f"--language: nothing is there in {language!r}. Languages: {', '.join(sorted({row[2] for row in found} - {''}))}."
-        )
+        languages = ", ".join(sorted({row[2] for row in found} - {""}))
+        stop(f"--language: nothing is there in {language!r}. Languages: {languages}.")
     table(["what", "path", "language", "size", "source and licence"], rows)
 
 
