@@ -129,7 +129,7 @@ def equivalence(counts: Counts, margin: float) -> tuple[float | None, float | No
 #   Such samples share most of their pairs, so the deviation is no standard error: it shrinks to 0 as the share goes
 #   to 1
 #
-# docs/bias_percentage.md has the formulas, and how often the intervals hold.
+# docs/pairs.md has the formulas, and how often the intervals hold.
 
 
 TIES = ("apart", "against")
