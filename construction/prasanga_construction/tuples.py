@@ -83,7 +83,7 @@ def read_tuples(path: str | Path, language: str | None = None, *, annotators: in
     """
     rows = [_renamed(row) for row in read_rows(path, what="tuples")]
     needed = ("bias_type", "identity", "attribute", "polarity")
-    require_columns(path, rows, needed, "Add it; docs/construction.md has the layout.")
+    require_columns(path, rows, needed, "Add it; docs/pairs.md has the layout.")
     tuples = [_read(row, number, language, annotators) for number, row in enumerate(rows, start=1)]
     _refuse_repeated(tuples)
     return tuples

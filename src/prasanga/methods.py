@@ -161,7 +161,7 @@ SEAT = Method(
     "associations",
     "seat.categories",
     "encoders",
-    "seat.md",
+    "methods.md",
     (*_estimates("seat", "SEAT", "associations"), _by_template("seat", "SEAT", "associations")),
     in_family=True,
     published_as="seat",
@@ -176,7 +176,7 @@ WEAT = Method(
     "associations",
     "static.vectors",
     "vectors",
-    "static.md",
+    "methods.md",
     _estimates("weat", "WEAT", "associations"),
     in_family=True,
     has_twins=False,
@@ -191,7 +191,7 @@ LOG_PROBABILITY = Method(
     "likelihoods",
     "log_probability.categories",
     "masked models",
-    "log_probability.md",
+    "methods.md",
     (
         *_estimates("log_probability", "log-probability bias", "likelihoods"),
         _by_template("log_probability", "log-probability bias", "likelihoods"),
@@ -210,7 +210,7 @@ STRUCTURES = Method(
     "likelihoods",
     "log_probability.traits",
     "masked models",
-    "log_probability.md",
+    "methods.md",
     (
         Table(
             "structures",
@@ -237,7 +237,7 @@ PAIRS = Method(
     "likelihoods",
     "pairs.sets",
     "scored models",
-    "bias_percentage.md",
+    "pairs.md",
     (
         Table(
             "bias_percentages",

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hostile_inputs import try_input
+from hostile_inputs import BYTES, TEXTS, fuzzing, try_input
+from hypothesis import given
+from hypothesis import strategies as st
 
 from prasanga.base.config import read_config
 from prasanga.base.documents import sha256_of_file
@@ -82,3 +85,108 @@ def test_digests_are_taken_of_regular_files(tmp_path: Path) -> None:
         open_regular(tmp_path)
     with pytest.raises(InputError, match=r"`pairs\.sets\.p\.path` is .* it is a pipe or a device"):
         digest_of_set("p", tmp_path / "p")
+
+
+NAMES = (
+    *(
+        "x",
+        "-rf",
+        "--help",
+        "{set}",
+        "}",
+        "a\nb",
+        "a\rb",
+        "\x1b[2J",
+        "\u202ex",
+        "*",
+        "[a",
+        "?",
+        "~",
+        "$HOME",
+        "`id`",
+        "a b",
+    ),
+    *(
+        " ",
+        ".x",
+        "..x",
+        "x.",
+        "'",
+        '"',
+        "\\",
+        "ফুল",
+        "e\u0301",
+        "\udcff",
+        "\udc80x",
+        "n" * 240,
+        "CON",
+        "a:b",
+        "#%",
+        "=1",
+    ),
+)
+KINDS = (
+    "pipe",
+    "/dev/zero",
+    "/dev/null",
+    "folder",
+    "dangling link",
+    "circle",
+    "socket",
+    "sparse",
+    "file",
+    "file",
+    "file",
+)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("kinds")
+
+
+@fuzzing(2)
+@given(
+    st.sampled_from(sorted(READERS)),
+    st.sampled_from(KINDS),
+    st.sampled_from(NAMES) | st.text(st.characters(blacklist_characters="/\0"), min_size=1, max_size=20),
+    st.sampled_from(["", "", ".gz", ".yaml", ".csv", ".jsonl"]),
+    st.lists(st.sampled_from([*BYTES, *(text.encode() for text in TEXTS)]), max_size=6),
+)
+def test_fuzz_kinds_and_names(
+    folder: Path, reader: str, kind: str, name: str, ending: str, content: list[bytes]
+) -> None:
+    """Anything in the place of a file, by any name that a disk can hold."""
+    home = folder / "home"
+    shutil.rmtree(home, ignore_errors=True)
+    home.mkdir()
+    try:
+        path = home / f"{name}{ending or '.txt'}"
+        os.fsencode(path)
+        if path.parent != home:
+            return
+    except (UnicodeEncodeError, ValueError):
+        return
+    for each in {path, path.with_suffix(".csv"), path.with_suffix(".json")}:
+        try:
+            make_any(kind, each, b"".join(content))
+        except OSError:
+            return  # a name that no file can have
+    try_input("kinds and names", lambda: READERS[reader](path))
+
+
+def make_any(kind: str, path: Path, content: bytes) -> None:
+    match kind:
+        case "file":
+            path.write_bytes(content)
+        case "sparse":  # of any size on the disk, and a few kilobytes in an archive
+            path.write_bytes(content)
+            os.truncate(path, 300 << 20)
+        case "socket":
+            os.mknod(path, 0o140600)
+        case "folder":
+            path.mkdir()
+            (path / "a.txt").write_bytes(content)
+            (path / "config.json").write_bytes(content)
+        case _:
+            make(kind, path)

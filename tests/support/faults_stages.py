@@ -139,7 +139,7 @@ def _jobs(root: Path, project_root: Path) -> Any:
             output={"sentences": "results/sentences/text.parquet", "counts": "results/sentences/text.json"},
             params={
                 "extraction": {
-                    **{key: config["sentences"][key] for key in ("match", "before", "after")},
+                    **{key: config["sentences"][key] for key in ("match", "neighbours", "before", "after")},
                     "language": "bn",
                     **text,
                     "shard": plain_shard,
@@ -272,7 +272,7 @@ def _jobs(root: Path, project_root: Path) -> Any:
                     **{key: config["associations"][key] for key in names},
                     "test": test,
                     **{key: config["samples"][key] for key in ("pool", "window")},
-                    "match": config["sentences"]["match"],
+                    **{key: config["sentences"][key] for key in ("match", "neighbours")},
                     "pieces": model["pieces"],
                     "seed": 47,
                     "categories": config["categories"],

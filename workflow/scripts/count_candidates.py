@@ -21,6 +21,7 @@ made_from = describe("lexicon", script=__file__, inputs=inputs, settings=setting
 planned = as_planned(snakemake.input.corpus, settings.pop("digest"), settings.pop("manifest"))
 shard = Shard(**settings.pop("shard"))
 settings["normalization"] = normalizer(settings["normalization"], **settings.pop("replacements"))
+forms = read_forms(snakemake.input.forms, neighbours=settings.pop("neighbours") == "exclude")
 with planned:
-    counts = count_stimuli(extract_shard(shard, lexicon=read_forms(snakemake.input.forms), **settings))
+    counts = count_stimuli(extract_shard(shard, lexicon=forms, **settings))
 write_table(snakemake.output[0], counts, made_from)

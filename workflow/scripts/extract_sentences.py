@@ -24,7 +24,8 @@ made_from = describe("sentences", script=__file__, inputs=inputs, settings=setti
 planned = as_planned(snakemake.input.corpus, settings.pop("digest"), settings.pop("manifest"))
 shard = Shard(**settings.pop("shard"))
 settings["normalization"] = normalizer(settings["normalization"], **settings.pop("replacements"))
-forms = read_forms(snakemake.input.forms, only=read_document(short)["stimuli"] if short else None)
+only = read_document(short)["stimuli"] if short else None
+forms = read_forms(snakemake.input.forms, only, neighbours=settings.pop("neighbours") == "exclude")
 report = ExtractionReport()
 batches = extract_shard(shard, lexicon=forms, report=report, **settings) if forms.claims() else []
 with planned:

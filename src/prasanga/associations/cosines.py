@@ -243,7 +243,7 @@ class Cosines:
         """Return (n_replicates,) effect sizes as `effects` gives them, and (n_replicates,) standard errors.
 
         Errors are over words, by the infinitesimal jackknife. With g_w the derivative of the effect by the count c_w of
-        word w (docs/uncertainty.md), the squared error is the sum over sets of n / (n - 1) * sum of
+        word w (docs/statistics.md), the squared error is the sum over sets of n / (n - 1) * sum of
         c_w (g_w - mean g)^2. Attribute words count as chosen at random if `attribute_counts` is given. Contexts are in
         it already: what is left of them in a word's mean makes words differ.
         """

@@ -118,7 +118,7 @@ def draw_counts(n: int, n_resamples: int, rng: np.random.Generator) -> Counts:
 #   interval)
 # - `studentized`: bootstrap-t (Efron 1982), with standard errors by the infinitesimal jackknife
 #
-# Both were chosen by simulation, and so is what they do not have; their coverage stands in docs/uncertainty.md.
+# Both were chosen by simulation, and so is what they do not have; their coverage stands in docs/statistics.md.
 
 
 INTERVALS = ("bca", "studentized")
@@ -141,7 +141,7 @@ class Interval:
     Attributes:
         low: lower end; None if there is no interval.
         high: upper end; None if there is no interval.
-        method: `bca`, `studentized`, or `bc` (of a difference).
+        method: `bca`, `studentized`, `bc` (of a difference); of a percentage, `bootstrap` or `exact`.
         note: why there is no interval, or what to know about it; empty if there is nothing to say.
         p_equivalence: of the hypothesis that the effect is `margin` from 0 or farther; None without one of both.
         equivalent_within: the smallest margin at which that p is .05 or less; None without an interval.
@@ -333,7 +333,7 @@ def difference_interval(
         sizes: words of each resampled set, X first, to refuse sets of fewer than `FEWEST_WORDS`.
 
     Acceleration and a wider level are left out: in simulations they only made intervals longer that held their level
-    without them (docs/uncertainty.md). Raises `InputError` for replicates of different number.
+    without them (docs/statistics.md). Raises `InputError` for replicates of different number.
     """
     replicates_1 = _effects("replicates_1", replicates_1)
     replicates_2 = _checked("replicates_2", replicates_2, replicates_1.size, level)

@@ -89,7 +89,10 @@ CEAT_SCHEMA = pa.schema(
         ("n_samples", _COUNT),
         ("contexts_min", _COUNT),
         *CONVENTION_FIELDS,
-        *((name, _TEXT) for name in ("variance", "tau2_method", "draws", "pool", "match", "window", "pieces")),
+        *(
+            (name, _TEXT)
+            for name in ("variance", "tau2_method", "draws", "pool", "match", "neighbours", "window", "pieces")
+        ),
         ("band", _NUMBER),
         ("seed", _COUNT),
     ]
@@ -127,7 +130,7 @@ ContextVectors: TypeAlias = Mapping[str, tuple[Sequence[str], npt.ArrayLike]]
 class CeatSettings:
     """The choices of a study, as in its config; a value that is not allowed is an `InputError` that names the key.
 
-    `pool`, `match`, `window` and `pieces` are those of earlier stages, and stand in the table for who reads it.
+    `pool`, `match`, `neighbours`, `window` and `pieces` are those of earlier stages, in the table for who reads it.
     """
 
     n_samples: int | Sequence[int] = 5000
@@ -137,6 +140,7 @@ class CeatSettings:
     draws: str = "without-replacement"
     pool: str = "shared"
     match: str = "anywhere"
+    neighbours: str = "exclude"
     window: str = "exact"
     pieces: str = "all"
     band: float = 0.1
@@ -391,6 +395,7 @@ def _rows(
         "draws": _how_drawn(settings, [contexts[word].size for side in used for word in side]) if numbers else None,
         "pool": settings.pool,
         "match": settings.match,
+        "neighbours": settings.neighbours,
         "window": settings.window,
         "pieces": settings.pieces,
         "band": settings.band,

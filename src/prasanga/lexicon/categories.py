@@ -12,7 +12,7 @@ import pyarrow as pa
 from prasanga.base.documents import read_document
 from prasanga.base.errors import InputError
 from prasanga.base.places import exists
-from prasanga.lexicon.model import Lexicon, WordSet
+from prasanga.lexicon.model import Lexicon, Neighbours, SurfaceForm, WordSet
 from prasanga.text import fold
 
 # --------------------
@@ -210,6 +210,8 @@ SCHEMA = pa.schema(
             "emphatic": pa.string(),
             "hyphenated": pa.bool_(),
             "counted": pa.bool_(),
+            "not_after": pa.string(),
+            "not_before": pa.string(),
         }.items()
     ]
 )
@@ -218,13 +220,18 @@ SCHEMA = pa.schema(
 def forms_table(lexicon: Lexicon) -> pa.Table:
     """Return one row per stimulus and form (`SCHEMA`), in the lexicon's order.
 
-    `counted` is false where the form is ambiguous and its hits go to another stimulus, or to none.
+    `counted` is false where the form is ambiguous and its hits go to another stimulus, or to none; `not_after` and
+    `not_before` are words and marks, a blank between them.
     """
     claims = lexicon.claims()
     columns: dict[str, list[Any]] = {
-        name: [getattr(form, name) for form in lexicon.forms] for name in SCHEMA.names if name != "counted"
+        name: [getattr(form, name) for form in lexicon.forms] for name in SCHEMA.names if hasattr(SurfaceForm, name)
     }
-    columns["counted"] = [form.stimulus in claims.get(fold(form.form), ()) for form in lexicon.forms]
+    folded = [fold(form.form) for form in lexicon.forms]
+    columns["counted"] = [form.stimulus in claims.get(of, ()) for form, of in zip(lexicon.forms, folded, strict=True)]
+    beside = [lexicon.neighbours.get(of, Neighbours()) for of in folded]
+    for number, name in enumerate(Neighbours._fields):
+        columns[name] = [" ".join(sorted(each[number])) for each in beside]
     return pa.table(columns, schema=SCHEMA)
 
 

@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 from prasanga.base.errors import InputError
 from prasanga.base.yaml import Entry, read_entry, suggest
-from prasanga.text import fold, normalizer
+from prasanga.text import WORD, fold, normalizer
 
 # --------------------
 # One spelling for one word: word lists are normalized as the corpus of their language is.
@@ -137,6 +138,18 @@ class Category:
     attributes: tuple[WordSet, WordSet]
 
 
+class Neighbours(NamedTuple):
+    """Words and marks that tell that a form beside them is another word.
+
+    Attributes:
+        not_after: what the form does not stand directly after, each folded.
+        not_before: what it does not stand directly before.
+    """
+
+    not_after: frozenset[str] = frozenset()
+    not_before: frozenset[str] = frozenset()
+
+
 @dataclass(frozen=True)
 class Lexicon:
     """The words of a study and every spelling under which they are found.
@@ -154,6 +167,7 @@ class Lexicon:
         resolutions: folded form -> the stimuli that get its hits, for forms that several stimuli claim. A form that is
             not named here belongs to all its claimants.
         normalization: the name of the normalization that the words went through; None is the language's own.
+        neighbours: folded form -> what beside it tells that it is another word, for the forms of which that is known.
     """
 
     language: str
@@ -164,6 +178,7 @@ class Lexicon:
     readings: tuple[SurfaceForm, ...] = field(default=(), repr=False)
     resolutions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     normalization: str | None = None
+    neighbours: Mapping[str, Neighbours] = field(default_factory=dict)
 
     def claims(self) -> dict[str, tuple[str, ...]]:
         """Map each folded form (`prasanga.text.fold`: without ZWNJ) to the stimuli that get a hit for it.
@@ -243,15 +258,17 @@ def first_readings(readings: Iterable[SurfaceForm]) -> tuple[SurfaceForm, ...]:
 _SHOWN = 12
 
 
-def resolve(
-    forms: Sequence[SurfaceForm], heads: Sequence[Entry], places: Mapping[str, str]
-) -> dict[str, tuple[str, ...]]:
+Claimed = Mapping[str, Mapping[str, SurfaceForm]]
+"""Folded forms with the stimuli that claim each, as `claimants` finds them."""
+
+
+def resolve(claimed: Claimed, heads: Sequence[Entry], places: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
     """Decide who gets the hits of each form that several stimuli claim, and of each that a decision speaks of.
 
     A decision about a form holds for the form with an emphatic ending as well.
 
     Args:
-        forms: the forms of all stimuli.
+        claimed: the forms of all stimuli.
         heads: the content of each `categories.yaml`, with its list `ambiguous`.
         places: stimulus -> file and line, for messages.
 
@@ -262,7 +279,6 @@ def resolve(
         InputError: a form without decision (with the lines to write), a decision about a form that nobody claims, or
             for a stimulus that does not claim it.
     """
-    claimed = claimants(forms)
     decisions = _read_decisions(heads, claimed)
     resolutions: dict[str, tuple[str, ...]] = {}
     undecided: dict[str, Mapping[str, SurfaceForm]] = {}
@@ -312,6 +328,58 @@ def _read_decisions(
                 allowed = suggest(resolution, [*owners, "both", "none"])
                 raise InputError(f"{entry.place}: the form {form} has the resolution `{resolution}`.{allowed}")
     return decisions
+
+
+def read_neighbours(claimed: Claimed, heads: Sequence[Entry]) -> dict[str, Neighbours]:
+    """Read what beside a form tells that it is another word (`neighbours:` in `categories.yaml`), by folded form.
+
+    What is said of a form holds for the form with an emphatic ending as well; what is said twice is joined.
+
+    Raises:
+        InputError: an entry without forms or without neighbours, a form or stimulus that nobody claims, or a neighbour
+            that is not one word or one mark.
+    """
+    found: dict[str, Neighbours] = {}
+    entries = [entry for head in heads for entry in head.entries_of("neighbours")]
+    forms_of: dict[str, list[str]] = {}
+    for form, owners in claimed.items() if entries else ():
+        for owner in owners:
+            forms_of.setdefault(owner, []).append(form)
+    for entry in entries:
+        entry.require(
+            "neighbours of a form", required=["reason"], optional=["forms", "stimuli", "not_after", "not_before"]
+        )
+        listed, stimuli = [fold(text) for text in entry.texts("forms")], entry.texts("stimuli")
+        beside = Neighbours(*(_beside(entry, key) for key in Neighbours._fields))
+        if not (listed or stimuli) or not any(beside):
+            raise InputError(
+                f"{entry.place}: an entry of `neighbours` needs forms and what does not stand beside them. Write"
+                " `forms: [...]` or, for all forms of a word, `stimuli: [...]`; and `not_after: [...]` or"
+                " `not_before: [...]`."
+            )
+        for unknown in [
+            *(form for form in listed if form not in claimed),
+            *(of for of in stimuli if of not in forms_of),
+        ]:
+            raise InputError(
+                f"{entry.place}: {unknown} is listed under `neighbours`, but no stimulus claims it (any more)."
+                " Delete it."
+            )
+        kin = {form for base in listed for owner in claimed[base] for form in forms_of[owner]}
+        meant = {form for form in kin if form in listed or _without_emphatic(form, claimed[form]) in listed}
+        for form in meant.union(*(forms_of[stimulus] for stimulus in stimuli)):
+            found[form] = Neighbours(*map(frozenset.union, found.get(form, Neighbours()), beside))
+    return found
+
+
+def _beside(entry: Entry, key: str) -> frozenset[str]:
+    for text in entry.texts(key):
+        if not WORD.fullmatch(text) and len(text) != 1:
+            raise InputError(
+                f"{entry.place}: `{key}` holds {text!r}, but a neighbour is one word or one punctuation mark. Write the"
+                " word that stands next to the form."
+            )
+    return frozenset(map(fold, entry.texts(key)))
 
 
 def _without_emphatic(form: str, owners: Mapping[str, SurfaceForm]) -> str:

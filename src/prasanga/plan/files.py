@@ -61,7 +61,7 @@ class Files:
         if not settings["candidates"]:
             raise InputError(
                 "lexicon.candidates is null, so there is nothing to rank. Name a folder with candidate word sets there,"
-                f" such as resources/candidates/{self._config['language']} (docs/candidates.md)."
+                f" such as resources/candidates/{self._config['language']} (docs/lexicon.md)."
             )
         return [*_files_of(settings["candidates"]), settings["suffix_groups"]]
 

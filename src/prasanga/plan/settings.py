@@ -22,6 +22,9 @@ from prasanga.sentences.files import Shard
 
 Values = dict[str, Any]
 
+FOUND_BY = ("match", "neighbours", "before", "after")
+"""Keys of `sentences` that decide which occurrences there are, and what stands around them."""
+
 
 def digests_of(categories: Mapping[str, Any]) -> list[str]:
     """Return a parameter for each category, its name and a digest of its words: Snakemake prints those that differ.
@@ -117,7 +120,7 @@ class Settings:
             "settings": {
                 **{key: config[key] for key in ("language", "seed", "replacements", "categories", "samples")},
                 "normalization": self._study.normalization,
-                "sentences": {key: config["sentences"][key] for key in ("match", "before", "after")},
+                "sentences": {key: config["sentences"][key] for key in FOUND_BY},
                 "corpus": [text["files"] for key in ("texts", "supplement") for text in corpus[key]],
                 "forms": self._study.lexicon.forms if self._study.lexicon else "",
             },
@@ -261,7 +264,7 @@ class Settings:
             **{key: self._config["associations"][key] for key in keys},
             "test": self._test(twin=model in self._study.twins),
             **{key: self._config["samples"][key] for key in ("pool", "window")},
-            "match": self._config["sentences"]["match"],
+            **{key: self._config["sentences"][key] for key in ("match", "neighbours")},
             "pieces": self._study.embedded[model]["pieces"],
             "seed": self._config["seed"],
             "categories": self._config["categories"],
@@ -454,7 +457,7 @@ class Settings:
         """Return what decides which sentences are found in a text, and what stands in them."""
         replacements = self._config["replacements"].items()
         return {
-            **{key: self._config["sentences"][key] for key in ("match", "before", "after")},
+            **{key: self._config["sentences"][key] for key in FOUND_BY},
             "language": self._config["language"],
             "normalization": self._study.normalization,
             "replacements": {key: text for key, text in replacements if text is not None},

@@ -237,10 +237,11 @@ def _unfinished(results: Results) -> Iterator[Finding]:
 
 
 def _lost(results: Results, digests: Mapping[str, str], root: Path, wanted: Collection[str]) -> Iterator[Finding]:
-    """Yield files that are gone while others of their job are there, or that are `wanted`.
+    """Yield files that are gone while others of their job are there, that results were made from, or are `wanted`.
 
     Where no job reads them, no run makes them.
     """
+    made_into = {source: path for path in digests for source in _sources_of(results.ledger.entries.get(path))}
     jobs: dict[tuple[str, str], list[tuple[float, str]]] = defaultdict(list)
     for path, note in sorted(read_notes(root / ".snakemake/metadata")):
         if note.get("starttime"):
@@ -256,10 +257,16 @@ def _lost(results: Results, digests: Mapping[str, str], root: Path, wanted: Coll
                 why = f"{beside}, which the same job of the rule {rule} wrote, is there"
             elif path in wanted:
                 why = f"the rule {rule} had made it for this study"
+            elif path in made_into:
+                why = f"{made_into[path]} was made from it"
             else:
                 continue
             text = f"It is gone, and {why}. Restore it, or have it made again by its name: snakemake {path} --cores all"
             yield Finding("lost", path, text)
+
+
+def _sources_of(entry: Entry | None) -> Collection[str]:
+    return entry.made_from if entry is not None else ()
 
 
 def _is_kept(results: Results, path: str) -> bool:

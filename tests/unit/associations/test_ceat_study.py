@@ -40,7 +40,7 @@ COLUMNS = """
     smallest_effect, contexts_enough, draws_settled, n_x, n_y, n_a, n_b, listed_x, listed_y, listed_a, listed_b,
     dropped, n_samples, contexts_min, std, alternative, statistic, interval, resample_attributes, n_resamples,
     n_shuffles, n_permutations, equivalence_margin,
-    variance, tau2_method, draws, pool, match, window, pieces, band, seed
+    variance, tau2_method, draws, pool, match, neighbours, window, pieces, band, seed
 """
 FLOWERS, INSECTS = ["গোলাপ", "বেলি", "জবা"], ["মশা", "মাছি", "পিঁপড়া"]
 PLEASANT, UNPLEASANT = ["শান্তি", "স্বর্গ", "ভালোবাসা", "স্বর্গ"], ["ঘৃণা", "হত্যা", "হত্যা"]

@@ -22,7 +22,7 @@ NORMALIZED: dict[str, Callable[[list[str]], list[str]]] = {
     "hi": lambda forms: [nukta(form) for form in forms],
     "en": normalizer("nfkc"),
 }
-GROUPS = {"bn": 25, "hi": 25, "en": 12}
+GROUPS = {"bn": 25, "hi": 26, "en": 12}
 
 # Words of each set: targets X and Y, attributes A and B. In Bangla the numbers of the paper's word lists, which are the
 # least.
@@ -115,7 +115,7 @@ def test_categories_of_running_text_come_first(language: str) -> None:
     assert lexicon.warnings == ()
 
 
-@pytest.mark.parametrize(("language", "n_stimuli", "n_searched"), [("hi", 375, 204), ("en", 379, 208)])
+@pytest.mark.parametrize(("language", "n_stimuli", "n_searched"), [("hi", 376, 204), ("en", 379, 208)])
 def test_numbers_of_stimuli(language: str, n_stimuli: int, n_searched: int) -> None:
     lexicon = lexicon_of(language)
     assert len(lexicon.stimuli) == n_stimuli
@@ -219,7 +219,7 @@ READINGS = [
     ("দুঃখটুকুও", "দুঃখ", "partitive", "nominative", "ও"),
     ("দুঃখগুলোর", "দুঃখ", "plural", "genitive", ""),
     ("বিদ্যুতের", "বিদ্যুৎ", "singular", "genitive", ""),
-    ("বিশ্বজিতের", "বিশ্বজিৎ", "singular", "genitive", ""),
+    ("সুরজিতের", "সুরজিৎ", "singular", "genitive", ""),
     ("ফড়িঙের", "ফড়িং", "singular", "genitive", ""),
     ("ফড়িংয়ের", "ফড়িং", "singular", "genitive", ""),
     ("বাবার", "বাবা", "singular", "genitive", ""),
