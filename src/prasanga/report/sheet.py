@@ -513,6 +513,7 @@ _LATEX = {
     "\N{MINUS SIGN}": "$-$",
     "\N{MULTIPLICATION SIGN}": r"$\times$",
     "\N{EM DASH}": "---",
+    "\N{DAGGER}": r"$\dagger$",
     "‘": "`",
     "’": "'",
     "“": "``",
