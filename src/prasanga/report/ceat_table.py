@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -185,22 +186,30 @@ def to_latex(ceat: pl.DataFrame) -> str:
     asks for: the effect with its interval, p by Holm, the difference from the twins, words used of those listed.
     """
     grid = grid_of(ceat)
-    sheets = [_reported(grid, length) for length in grid.lengths]
+    lines = 2 if max(map(len, grid.models)) > _LONG_NAME else 1  # a long name of a model takes two lines
+    at_a_time = max(1, _ROWS // lines // len(grid.models))
+    parts = [grid.categories[i : i + at_a_time] for i in range(0, len(grid.categories), at_a_time)]
+    sheets = [_reported(grid, part, length) for length in grid.lengths for part in parts]
     return sheets_to_latex(sheets, list(_notes_of_reported(grid)), caption=_REPORTED, label="tab:ceat")
 
 
 _REPORTED = "CEAT effect size d by segment length, category and model."
 
 
-def _reported(grid: Grid, length: str) -> Sheet:
+_ROWS, _LONG_NAME = 34, 18
+"""Lines of a part of that table at most, as many as stand on a page; characters of a name that has a line."""
+
+
+def _reported(grid: Grid, categories: Sequence[Category], length: str) -> Sheet:
     heads = ("d [95 % interval]", "p (Holm)", "from twins", "words")
     rows = []
-    for category in grid.categories:
-        label = category_label(category)
-        for model in grid.models:
+    for category in categories:
+        # of several models the second has the attributes
+        targets, attributes = category_label(category).split(" (")
+        labels = [targets, f"({attributes}"] if len(grid.models) > 1 else [category_label(category)]
+        for model, label in zip_longest(grid.models, labels, fillvalue=""):
             estimate = grid.at(category.name, model, length, grid.modes[0])
             rows.append(Row((label, model), _reported_cells(estimate)))
-            label = ""
     return Sheet(("Category", "Model"), tuple((f"{length} words", head) for head in heads), tuple(rows))
 
 
@@ -234,15 +243,15 @@ def _notes_of_reported(grid: Grid) -> Iterator[str]:
         yield f"Contexts by {grid.modes[0]} draws; the CSV file of this table has the others."
     kinds = sorted({str(row["interval"]) for row in rows if row.get("interval")})
     yield (
-        f"Intervals are over words and contexts ({', '.join(kinds) or 'none'}); there is none where a set has fewer than"
-        f" {FEWEST_WORDS} words."
+        f"Intervals are over words and contexts ({', '.join(kinds) or 'none'}); a set of fewer than {FEWEST_WORDS}"
+        " words has none."
     )
     n_tests = sorted({row["n_tests"] for row in rows if is_number(row.get("n_tests"))})
     exact = sum(bool(row["p_stimuli_exact"] and row["p_attributes_exact"]) for row in rows)
     tests = f" ({', '.join(map(str, n_tests))})" if n_tests else ""
     yield (
-        f"{MARK} {HOLM.said_of(grid.estimates.values())} Tests{tests} with all partitions counted on both sides: {exact} of"
-        f" {len(rows)} rows of the study."
+        f"{MARK} {HOLM.said_of(grid.estimates.values())} Tests{tests} with all partitions counted on both sides:"
+        f" {exact} of {len(rows)} rows of the study."
     )
     twins = sorted({row["n_twins"] for row in rows if is_number(row.get("n_twins"))})
     if twins:
