@@ -21,8 +21,7 @@ from prasanga.base.errors import InputError
 from prasanga.base.parquet import as_frame, read_frame
 from prasanga.base.places import installation
 from prasanga.lexicon import load_lexicon
-from prasanga.lexicon.categories import categories_of, chosen_categories
-from prasanga.lexicon.model import DEFAULT_NORMALIZATIONS
+from prasanga.lexicon.model import DEFAULT_NORMALIZATIONS, categories_of, chosen_categories
 from prasanga.sentences import Matcher, longest
 from prasanga.text import normalizer, split_sentences
 

@@ -21,7 +21,7 @@ from prasanga.likelihoods.traits import load_traits
 from prasanga.models.hub import open_source
 from prasanga.pairs import read_pair_file
 from prasanga.plan.inputs import digest_of_set
-from prasanga.sentences import find_shards
+from prasanga.sentences import Shard, find_shards
 from prasanga.sentences.corpus import read_lines
 from prasanga.sentences.files import update_manifest
 from prasanga.sentences.records import read_records
@@ -42,9 +42,9 @@ READERS: dict[str, Callable[[Path], Any]] = {
     "corpus, named": lambda path: find_shards(path.parent, [{"files": path.name}], 10**6),
     "corpus, pattern": lambda path: find_shards(path.parent, [{"files": "*"}], 10**6),
     "manifest": lambda path: update_manifest(path.with_name("corpus.json"), [str(path)]),
-    "JSON lines": lambda path: list(read_records(path, "jsonl")),
-    "Parquet": lambda path: list(read_records(path, "parquet")),
-    "Arrow": lambda path: list(read_records(path, "dataset")),
+    "JSON lines": lambda path: list(read_records(Shard(str(path), "a", "line", "jsonl"))),
+    "Parquet": lambda path: list(read_records(Shard(str(path), "a", "line", "parquet"))),
+    "Arrow": lambda path: list(read_records(Shard(str(path), "a", "line", "dataset"))),
     "vectors": lambda path: read_vectors(path, ["a"]),
     "sheet": lambda path: read_rows(path, what="votes"),
     "model": lambda path: open_source(path),

@@ -12,7 +12,7 @@ from typing import Any
 from faults_jobs import Job, run_job
 
 from prasanga.base.config import complete, read_schema
-from prasanga.lexicon.categories import stimuli_of
+from prasanga.lexicon.model import stimuli_of
 from prasanga.sentences.files import find_shards, update_manifest
 
 TEXT = "corpus/text.txt"

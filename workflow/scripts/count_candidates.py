@@ -1,7 +1,5 @@
 """Adapter: one corpus file, or part of it, to the number of occurrences and sentences of each candidate."""
 
-from typing import TYPE_CHECKING
-
 from prasanga.base.logs import log_to
 from prasanga.base.parquet import write_table
 from prasanga.provenance import describe, digests_of_files
@@ -9,9 +7,6 @@ from prasanga.sentences import Shard, extract_shard, read_forms
 from prasanga.sentences.candidates import count_stimuli
 from prasanga.sentences.files import as_planned
 from prasanga.text import normalizer
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
 
 log_to(snakemake.log[0])
 settings = dict(snakemake.params.extraction)

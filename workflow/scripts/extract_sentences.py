@@ -1,7 +1,5 @@
 """Adapter: one corpus file, or a part of it, to its sentences with located stimuli."""
 
-from typing import TYPE_CHECKING
-
 from prasanga.base.documents import read_document, write_document
 from prasanga.base.logs import log_to
 from prasanga.base.parquet import write_batches
@@ -9,9 +7,6 @@ from prasanga.provenance import describe, digests_of_files
 from prasanga.sentences import REPEATED, SENTENCE_SCHEMA, ExtractionReport, Shard, extract_shard, read_forms
 from prasanga.sentences.files import as_planned
 from prasanga.text import normalizer
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
 
 log_to(snakemake.log[0])
 settings = dict(snakemake.params.extraction)

@@ -422,18 +422,22 @@ def _may_have(chunk: pq.ColumnChunkMetaData, wanted: Sequence[str]) -> bool:
 
 def read_batches(path: str | Path, columns: Sequence[str], *, rows: int = 65_536) -> Iterator[pa.RecordBatch]:
     """Read some columns of a Parquet file, at most so many rows at a time; a damaged one is an `InputError`."""
-    batches = _batches(path, columns, rows)
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        with _opened(path) as file:
+            yield from file.iter_batches(rows, columns=list(columns))
+
+    return each_read(path, batches())
+
+
+def each_read(path: str | Path, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Yield what is read of a file batch by batch; a damaged one is an `InputError`."""
     while True:
         with reading(path):  # and not while the caller has a batch, whose mistakes are its own
             batch = next(batches, None)
         if batch is None:
             return
         yield batch
-
-
-def _batches(path: str | Path, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
-    with _opened(path) as file:
-        yield from file.iter_batches(rows, columns=list(columns))
 
 
 @contextmanager

@@ -190,16 +190,15 @@ class Files:
         tables = [table for each in asked for table in (each.tables[0], *([TABLES["differences"]] * (each == CEAT)))]
         return [f"results/{table.path}.parquet" for table in tables]
 
-    def pair_scores(self, *, twins: bool = False) -> list[str]:
-        """Return the scores of all sets of pairs by the models, or by their twins."""
-        models = self._study.scored_twins if twins else self._study.scored
-        return [
-            f"results/likelihoods/pairs/{name}/{model}.parquet" for name, model in product(self._study.sets, models)
-        ]
+    def pair_scores(self, models: Iterable[str]) -> list[str]:
+        """Return the scores of all sets of pairs by some models or twins."""
+        sets = product(self._study.sets, models)
+        return [f"results/likelihoods/pairs/{name}/{model}.parquet" for name, model in sets]
 
     def gathered_pairs(self) -> dict[str, list[str]]:
         """Return the scores that bias percentages are made from: of an unfinished study, as far as they are there."""
-        return {"scores": self._made(self.pair_scores()), "twins": self._made(self.pair_scores(twins=True))}
+        models, twins = self.pair_scores(self._study.scored), self.pair_scores(self._study.scored_twins)
+        return {"scores": self._made(models), "twins": self._made(twins)}
 
     def structures(self, *, twins: bool = False) -> list[str]:
         """Return the scores of traits by the models with a mask, or by their twins."""
@@ -331,7 +330,7 @@ class Files:
     def of_pairs(self) -> dict[str, list[str]]:
         """Return what is known of each sentence pair."""
         return {
-            "pair_scores": self._made(self._scores_of_all()),
+            "pair_scores": self._made(self.pair_scores([*self._study.scored, *self._study.scored_twins])),
             "pair_oddities": self._made(self._oddities()),
         }
 
@@ -410,12 +409,6 @@ class Files:
             return [f"results/sentences/{shard}.json" for shard in sorted(self._study.shards)]
         return counts_of("results/samples/coverage.parquet")
 
-    def _scores_of_all(self) -> list[str]:
-        models = [*self._study.scored, *self._study.scored_twins] if self._study.scored else []
-        return [
-            f"results/likelihoods/pairs/{name}/{model}.parquet" for name, model in product(self._study.sets, models)
-        ]
-
     def _oddities(self) -> list[str]:
         return [f"results/pairs/{name}.oddities.parquet" for name in self._study.sets]
 
@@ -432,7 +425,7 @@ class Files:
             **{method: self.estimates(method) for method in names_of(FAMILY)},
             "ceat_words": self.estimates("ceat"),
             **dict.fromkeys(_OF_TRAITS, self.structures() if self._study.traits else []),
-            **dict.fromkeys(_OF_PAIRS, self.pair_scores()),
+            **dict.fromkeys(_OF_PAIRS, self.pair_scores(self._study.scored)),
         }
 
     def _results_at_hand(self) -> tuple[dict[str, str], list[str]]:

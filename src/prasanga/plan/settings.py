@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from prasanga.base.places import named
-from prasanga.lexicon.categories import stimuli_of
+from prasanga.lexicon.model import stimuli_of
 from prasanga.plan.inputs import digest_of_set, training_options
 from prasanga.plan.models import asked_of_model, files_of_model, kind_at_hand
 from prasanga.plan.study import Study

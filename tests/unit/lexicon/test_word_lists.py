@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -67,6 +67,11 @@ CATEGORIES = [(language, category) for language in LANGUAGES for category in SIZ
 @cache
 def lexicon_of(language: str) -> Lexicon:
     return load_lexicon(RESOURCES / "stimuli" / language, RESOURCES / f"suffix_groups/{language}.yaml")
+
+
+@cache
+def claims_of(language: str) -> Mapping[str, tuple[str, ...]]:
+    return lexicon_of(language).claims()
 
 
 @cache
@@ -238,10 +243,9 @@ READINGS = [
 
 @pytest.mark.parametrize(("word", "stimulus", "number", "case", "emphatic"), READINGS, ids=[row[0] for row in READINGS])
 def test_how_a_word_is_read(word: str, stimulus: str, number: str, case: str, emphatic: str) -> None:
-    lexicon = lexicon_of("bn")
     word, stimulus = normalize(word), normalize(stimulus)
-    assert lexicon.claims()[fold(word)] == (stimulus,)
-    readings = [form for form in lexicon.forms if (form.form, form.stimulus) == (word, stimulus)]
+    assert claims_of("bn")[fold(word)] == (stimulus,)
+    readings = [form for form in lexicon_of("bn").forms if (form.form, form.stimulus) == (word, stimulus)]
     assert [(form.number, form.case, form.emphatic) for form in readings] == [(number, case, emphatic)]
 
 
