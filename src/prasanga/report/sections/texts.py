@@ -16,6 +16,7 @@ from prasanga.report.coverage import (
     stimuli_without_contexts,
     totals,
 )
+from prasanga.report.grid import anchor_of
 from prasanga.report.section import Section, count, hides_texts, prose
 from prasanga.report.sections.ceat import ceat_grid, left_out_of_estimates
 from prasanga.report.sheet import Cell, Row, Sheet, html, language_of, numbers, row_of
@@ -62,7 +63,6 @@ def coverage(results: Results) -> Section | None:
     return Section(
         "Coverage",
         "coverage",
-        "Coverage",
         text=text,
         sheets=[sheet for tables in of_table for sheet in (tables.by_length(), tables.thinnest())],
         parts=[
@@ -80,14 +80,13 @@ def audit(config: Mapping[str, Any], results: Results) -> Section | None:
         if ceat_grid(results) is None:
             return None
         text = prose("no_audit")
-        return Section("Audit of the lexicon", "audit", "Audit", text=[text])
+        return Section("Audit of the lexicon", "audit", text=[text])
     text = prose("audit")
     callout = prose("audit_callout")
     suffixes = prose("suffixes")
     return Section(
         "Audit of the lexicon",
         "audit",
-        "Audit",
         text=[text],
         widget=callout,
         parts=[
@@ -128,7 +127,6 @@ def left_out(results: Results) -> Section | None:
     return Section(
         "What was left out, and why",
         "left-out",
-        "What was left out",
         text=[text] if found.rows else [],
         sheets=[sheet] if found.rows else [],
         items=[*([html("Nothing was lost here:")] if nothing else []), *nothing],
@@ -369,19 +367,18 @@ def _hits_by_set(tables: AuditTables, results: Results, unpacked: str) -> list[S
     return [
         Section(
             html("<strong>{}</strong> {} stimuli, {:,} hits", name, len(found), sum(len(drawn) for _, drawn in found)),
-            parts=[_hits_of(word, drawn, totals.get(word.stimulus, 0)) for word, drawn in found],
+            parts=[_hits_of(word, drawn, totals.get(word.stimulus, 0), unpacked) for word, drawn in found],
             folded=True,
-            packed=unpacked,
             look="concordance",
         )
         for name, found in arranged.items()
     ]
 
 
-def _hits_of(word: Word, drawn: Sequence[Markup], occurrences: int) -> Section:
+def _hits_of(word: Word, drawn: Sequence[Markup], occurrences: int, unpacked: str) -> Section:
     groups = html(" · <code>{}</code>", word.groups) if word.groups else ""
     title = html(
         "<strong>{}</strong> {}{} · {} of {:,} hits", word.stimulus, word.gloss, groups, len(drawn), occurrences
     )
     hits = html('<ol class="kwic" lang="{}">{}</ol>', language_of(word.stimulus), Markup("").join(drawn))
-    return Section(title, widget=hits, folded=True, is_open=True)
+    return Section(title, anchor_of(word.stimulus, "hits"), widget=hits, folded=True, packed=unpacked)
