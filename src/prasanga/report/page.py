@@ -13,8 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from prasanga.report.grid import LABELS
-from prasanga.report.labels import language_of
-from prasanga.report.section import View, page_to_html
+from prasanga.report.section import View, language_of, page_to_html
 from prasanga.report.sections import (
     categories,
     ceat,
@@ -108,4 +107,3 @@ def page_views(*, config: Mapping[str, Any], results: Results, made_from: Mappin
             [papers.beside_paper(config, results), study.downloads(results)],
         ),
     ]
-

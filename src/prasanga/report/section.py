@@ -10,16 +10,20 @@ import functools
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from importlib.resources import files
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
 from markupsafe import Markup
 
+from prasanga.base.yaml import load_yaml
 from prasanga.report import templates
 from prasanga.report.assets import inline, pack, page_assets
-from prasanga.report.labels import said
 from prasanga.report.sheet import Sheet, html, sheet_to_html, shown
 from prasanga.report.study import Results
+
+ENGLISH = "en"
+"""The language of the page where a study names none."""
 
 RECOMMENDED = "recommended"
 """The preset of a study that names none."""
@@ -181,6 +185,31 @@ def hides_texts(config: Mapping[str, Any]) -> bool:
 def count(n: int, one: str, many: str = "") -> str:
     """Return a number with its noun: "1 pair", "1,200 pairs"."""
     return f"{n:,} {one if n == 1 else many or f'{one}s'}"
+
+
+def language_of(config: Mapping[str, Any]) -> str:
+    """Return the language of the page's own labels."""
+    return str(config.get("report", {}).get("language", ENGLISH))
+
+
+def said(text: str, language: str, **values: object) -> str:
+    """Return a label of the page in a language, with these values in it.
+
+    Args:
+        text: the label in English; what `labels.yaml` has not is of a study, and stays as it is.
+        language: en, bn or hi.
+        values: what stands in braces in the label.
+    """
+    found = labels().get(text, {}).get(language, text)
+    return found.format(**values) if values else found
+
+
+@functools.cache
+def labels() -> Mapping[str, Mapping[str, str]]:
+    """Return the labels of the page by their English text and by language."""
+    file = files(templates.__name__) / "labels.yaml"
+    found: dict[str, dict[str, str]] = load_yaml(file.name, file.read_text(encoding="utf-8"))
+    return found
 
 
 @functools.cache

@@ -14,6 +14,7 @@ from prasanga.report.section import Section, View, hides_texts
 from prasanga.report.sections.ceat import ceat_grid, texts_of
 from prasanga.report.sections.estimates import NUMBERS, number_cells, shaded
 from prasanga.report.sections.lengths import chart
+from prasanga.report.sections.texts import words_with_hits
 from prasanga.report.sections.words import words_of_categories
 from prasanga.report.sheet import Cell, Row, Sheet, html, numbers
 from prasanga.report.study import Results
@@ -30,7 +31,8 @@ def views(config: Mapping[str, Any], results: Results) -> list[View]:
     rows: dict[str, list[tuple[str, Estimate]]] = {}
     for label, row in _estimates(results, grid):
         rows.setdefault(row["category"], []).append((label, row))
-    found = set() if hides_texts(config) or results.audit is None else set(results.audit.concordance["stimulus"])
+    with_hits = {} if hides_texts(config) else words_with_hits(results)
+    hits = {word.stimulus: anchor_of(name, "hits") for name, words in with_hits.items() for word in words}
     made = []
     for name in sorted(rows, key=natural_order):
         anchor = anchor_of(name)
@@ -42,7 +44,7 @@ def views(config: Mapping[str, Any], results: Results) -> list[View]:
             sheets=[_by_method(name, rows[name])],
             notes=_links(name, grid),
         )
-        words = Section("Its words", f"{anchor}-words", definitions=_words(results, name, rows[name][0][1], found))
+        words = Section("Its words", f"{anchor}-words", definitions=_words(results, name, rows[name][0][1], hits))
         carrying = of_words.get(name)
         made.append(
             View(
@@ -50,7 +52,7 @@ def views(config: Mapping[str, Any], results: Results) -> list[View]:
                 "By category",
                 name,
                 [about, words],
-                [carrying and replace(carrying, title="Which words carry the effect", id=f"words-{anchor}")],
+                [carrying and replace(carrying, title="Which words carry the effect", id=f"{anchor}-carrying")],
             )
         )
     return made
@@ -76,17 +78,25 @@ def _by_method(category: str, rows: list[tuple[str, Estimate]]) -> Sheet:
         lines.append(Row((label,), (*where, shaded(row, effect), *others)))
     caption = f"{category} by every method and model"
     kinds = dict.fromkeys(("Model", "Words"), "list")
-    return Sheet(("Method",), numbers("Model", "Words", *(n.name for n in columns)), tuple(lines), caption, "", kinds)
+    return Sheet(
+        ("Method",), numbers("Model", "Words", *(n.name for n in columns)), tuple(lines), caption, "by-methods", kinds
+    )
 
 
 def _links(name: str, grid: Grid | None) -> list[Markup]:
     names = [each.name for each in grid.categories] if grid else []
     if name not in names:
         return []
-    return [html('All that is known of each estimate: <a href="#numbers-{}">all numbers of {}</a>.', names.index(name) + 1, name)]
+    return [
+        html(
+            'All that is known of each estimate: <a href="#numbers" data-row="numbers-{}">all numbers of {}</a>.',
+            names.index(name) + 1,
+            name,
+        )
+    ]
 
 
-def _words(results: Results, name: str, row: Estimate, found: set[str]) -> list[tuple[str, Markup]]:
+def _words(results: Results, name: str, row: Estimate, hits: Mapping[str, str]) -> list[tuple[str, Markup]]:
     """Return each set with its words and their glosses, each a link to its sentences if there are any."""
     about, glosses = results.categories.get(name), glosses_of(results.categories)
     if about is None:
@@ -95,9 +105,10 @@ def _words(results: Results, name: str, row: Estimate, found: set[str]) -> list[
     def written(stimulus: str) -> Markup:
         gloss = gloss_of(stimulus, glosses)
         more = html(' <span class="more">{}</span>', gloss) if gloss else ""
-        if stimulus not in found:
+        if stimulus not in hits:
             return html("{}{}", stimulus, more)
-        return html('<a href="#{}">{}</a>{}', Markup.escape(anchor_of(stimulus, "hits")), stimulus, more)
+        places = map(Markup.escape, (hits[stimulus], anchor_of(stimulus, "word")))
+        return html('<a href="#{}" data-then="{}">{}</a>{}', *places, stimulus, more)
 
     return [
         (title_of_set(each), Markup(", ").join(map(written, dict.fromkeys(each["stimuli"]))))

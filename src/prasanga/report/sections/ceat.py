@@ -229,7 +229,7 @@ def all_numbers(results: Results) -> Section | None:
     )
     categories = [
         html(
-            '<a href="#numbers-{}">{}</a> {}: {} and {}, {} and {}',
+            '<a href="#numbers" data-row="numbers-{}">{}</a> {}: {} and {}, {} and {}',
             n,
             *(category.name, category.title),
             *(category.target_x, category.target_y, category.attribute_a, category.attribute_b),

@@ -11,12 +11,17 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
+from prasanga.base.parquet import remade_by, require_columns
 from prasanga.report.findings import is_found
 from prasanga.report.grid import Category, Estimate, Grid, anchor_of, few_words, is_number
 from prasanga.report.section import render
 from prasanga.report.sections.words import Look, looks_of
 from prasanga.report.sheet import MINUS, html, signed
 from prasanga.report.study import Results
+
+_NEEDED = ("kind", "category", "model", "sample_mode", "first", "second", "difference", "ci_low", "ci_high")
+_BEYOND = 0.8
+"""So far beyond all effects their intervals are drawn."""
 
 
 class Change(NamedTuple):
@@ -50,6 +55,7 @@ def changes_of(grid: Grid, results: Results) -> Changes:
     shortest, longest = ends[0], ends[-1]
     found = {}
     if results.differences is not None:
+        require_columns("differences", results.differences, _NEEDED, remade_by("associations"))
         wanted = {"kind": "length", "sample_mode": grid.modes[0], "first": shortest, "second": longest}
         for row in results.differences.filter(**wanted).iter_rows(named=True):
             key, numbers = (row["category"], row["model"]), [row[n] for n in ("difference", "ci_low", "ci_high")]
@@ -68,7 +74,8 @@ def small_picture(grid: Grid, category: Category, model: str, *, changed: bool) 
         for row, at in place.points(rows)
     ]
     return html(
-        '<svg class="spark{}" viewBox="0 0 120 40" aria-hidden="true"><path class="zero-line" d="M0 {}H120"/>{}{}</svg>',
+        '<svg class="spark{}" viewBox="0 0 120 40" aria-hidden="true">'
+        '<path class="zero-line" d="M0 {}H120"/>{}{}</svg>',
         " changed" if changed else "",
         place.y(0.0),
         place.line(rows),
@@ -121,8 +128,12 @@ class _Place:
     """Where lengths and effects are in a picture of this size with these margins; all effects are within it."""
 
     def __init__(self, grid: Grid, width: int, height: int, *, left: int, right: int, top: int, bottom: int) -> None:
-        effects = [row["effect_size"] for row in grid.estimates.values() if is_number(row["effect_size"])]
-        self._low, self._high = min([*effects, -0.5]) - 0.1, max([*effects, 0.5]) + 0.1
+        rows = [row for row in grid.estimates.values() if is_number(row["effect_size"])]
+        effects = [row["effect_size"] for row in rows]
+        low, high = min([*effects, -0.5]), max([*effects, 0.5])
+        ends = [row[end] for row in rows for end in ("ci_low", "ci_high") if is_number(row[end])]
+        self._low = max(min([low, *ends]), low - _BEYOND) - 0.1
+        self._high = min(max([high, *ends]), high + _BEYOND) + 0.1
         self._left, self._top = left, top
         self._step = (width - left - right) / max(len(grid.lengths) - 1, 1)
         self._height = height - top - bottom
@@ -154,10 +165,16 @@ class _Place:
         """Return the line through the effects, with the 95 % intervals as a band where all of them are known."""
         points = self.points(rows)
         style = html(' style="--line-colour: var(--model-{})"', colour) if colour else ""
-        ends = [(x, self.y(row["ci_low"]), self.y(row["ci_high"])) for row, (x, _) in points if is_number(row["ci_low"])]
+        ends = [
+            (x, self.y(row["ci_low"]), self.y(row["ci_high"])) for row, (x, _) in points if is_number(row["ci_low"])
+        ]
         band = [(x, low) for x, low, _ in ends] + [(x, high) for x, _, high in reversed(ends)]
         drawn = html('<path class="band" d="M{}z"/>', _joined(band)) if len(ends) == len(points) > 1 else ""
-        return html('<g{}>{}<path class="line" d="M{}"/></g>', style, drawn, _joined(at for _, at in points)) if points else html("")
+        return (
+            html('<g{}>{}<path class="line" d="M{}"/></g>', style, drawn, _joined(at for _, at in points))
+            if points
+            else html("")
+        )
 
 
 def _joined(points: Iterable[tuple[float, float]]) -> str:

@@ -13,11 +13,10 @@ from typing import Any, NamedTuple
 
 from scipy.stats import binom
 
-from prasanga.report.findings import P, by_chance, farthest_percentage, is_found, sides_of
+from prasanga.report.findings import farthest_percentage, is_found, sides_of
 from prasanga.report.grid import (
     ALPHA,
     METHODS,
-    Estimate,
     Grid,
     anchor_of,
     few_words,
@@ -29,12 +28,11 @@ from prasanga.report.grid import (
     pair_grid_of,
     pairs_counted,
 )
-from prasanga.report.labels import language_of, said
 from prasanga.report.methods_text import no_model_of_a_language
-from prasanga.report.section import Section, render, with_code
+from prasanga.report.section import Section, language_of, render, said, with_code
 from prasanga.report.sections.ceat import ceat_grid
 from prasanga.report.sections.lengths import Changes, changes_of, small_picture
-from prasanga.report.sheet import MINUS, html, one_decimal, signed
+from prasanga.report.sheet import MINUS, one_decimal, signed
 from prasanga.report.study import Results
 
 SHOWN, LIKELY, OPEN = "Well supported", "Tentative", "Not shown"
@@ -82,17 +80,25 @@ def _measured(grid: Grid | None, results: Results, say: Callable[..., str]) -> s
     models = {model for table in tables.values() if table is not None for model in table["model"]}
     parts = []
     if grid is not None:
-        lengths = ", ".join(grid.lengths)
-        parts.append(say("{n} categories of words in {lengths} words of context (CEAT)", n=len(grid.categories), lengths=lengths))
+        n, lengths = len(grid.categories), ", ".join(grid.lengths)
+        many, one = (
+            "{n} categories in contexts of {lengths} words (CEAT)",
+            "one category in contexts of {lengths} words (CEAT)",
+        )
+        parts.append(say(many if n > 1 else one, n=n, lengths=lengths))
     for name, table in results.methods:
-        parts.append(say("{n} categories by {method}", n=table["category"].n_unique(), method=METHODS[name]))
+        n = table["category"].n_unique()
+        many, one = "{n} categories by {method}", "one category by {method}"
+        parts.append(say(many if n > 1 else one, n=n, method=METHODS[name]))
     if results.structures is not None:
         parts.append(say("traits in sentence structures"))
     if results.bias_percentages is not None and len(results.bias_percentages):
         parts.append(say("{n} sentence pairs", n=f"{results.bias_percentages['n_pairs'].max():,}"))
     if not parts:
         return say("Nothing has been measured yet.")
-    return say("What {models} associate with groups of people and things: {parts}.", models=_models(models, say), parts="; ".join(parts))
+    return say(
+        "What {models} associate with people and things: {parts}.", models=_models(models, say), parts="; ".join(parts)
+    )
 
 
 def _models(models: set[str], say: Callable[..., str]) -> str:
@@ -132,8 +138,8 @@ def _of_context(results: Results, say: Callable[..., str]) -> Iterator[Finding]:
         yield Finding(
             LIKELY if binom.sf(k - 1, n, ALPHA) < ALPHA else OPEN,
             say(
-                "The association changes with context in {k} of {n} cases, most in {category} by {model}: from {first} at"
-                " {short} words to {second} at {long}.",
+                "The association changes with context in {k} of {n} cases, most in {category} by {model}: from {first}"
+                " at {short} words to {second} at {long}.",
                 **{"k": k, "n": n, **lengths, **where},
             ),
             say(
@@ -191,8 +197,12 @@ def _of_methods(results: Results, say: Callable[..., str]) -> Iterator[Finding]:
         yield Finding(
             OPEN,
             say("No method found an association that is more than chance."),
-            say("{n} estimates, corrected for all tests. Weaker effects than {size} standard deviations can escape so"
-                " few words.", n=len(rows), size=f"{max(known):.1f}")
+            say(
+                "{n} estimates, corrected for all tests. Weaker effects than {size} standard deviations can escape so"
+                " few words.",
+                n=len(rows),
+                size=f"{max(known):.1f}",
+            )
             if known
             else say("{n} estimates, corrected for all tests.", n=len(rows)),
         )
@@ -223,8 +233,8 @@ def _of_pairs(results: Results, say: Callable[..., str]) -> Iterator[Finding]:
         yield Finding(SHOWN, text, grounds)
     else:
         text = say(
-            "No model prefers stereotypes by more than chance; farthest from 50 % is {model}, {percent} % of {n} sentence"
-            " pairs ({which}).",
+            "No model prefers stereotypes by more than chance; farthest from 50 % is {model}, {percent} % of {n}"
+            " sentence pairs ({which}).",
             **values,
         )
         yield Finding(OPEN, text, grounds)
@@ -259,8 +269,8 @@ def _cautions(config: Mapping[str, Any], results: Results, say: Callable[..., st
         *unfinished,
         *filter(None, [config.get("note", ""), trained]),
         say(
-            "An association found in a model is a fact about that model and its text, not about the people whom the words"
-            " name."
+            "An association found in a model is a fact about that model and its text, not about the people whom the"
+            " words name."
         ),
         say("The tests use words and sentences about groups of people, some of which may hurt."),
     ]

@@ -87,6 +87,7 @@ def making(config: Mapping[str, Any], made_from: Mapping[str, str]) -> Section:
     sheet = Sheet(("File",), numbers("SHA-256"), rows, "SHA-256 of the files", kinds={"SHA-256": "text"})
     title = f"Digests of the {len(inputs)} files that the page was made from"
     record = {
+        "Study": str(config["study"]),
         "Seed": str(config["seed"]),
         "Code of this page": html("<code>{}</code>", made_from.get("code", "not stated")),
         "Fingerprint": html("<code>{}</code>", made_from.get("fingerprint", "not stated")),

@@ -349,36 +349,45 @@ def _concordance(results: Results, *, hidden: bool) -> Section:
     return Section("Concordance", "concordance", text=[text], parts=_hits_by_set(tables, results, unpacked))
 
 
+def words_with_hits(results: Results) -> dict[str, list[Word]]:
+    """Return the words that hits were drawn of, by the first word set that has each; those of none last."""
+    drawn = set() if results.audit is None else set(results.audit.concordance["stimulus"])
+    found: dict[str, list[Word]] = {}
+    for word_set in word_sets(results.categories, results.forms):
+        for word in word_set.words:
+            if word.stimulus in drawn:
+                drawn.remove(word.stimulus)
+                found.setdefault(word_set.name, []).append(word)
+    if drawn:
+        found["Words of no set"] = [Word(stimulus, "", "", [], 0) for stimulus in sorted(drawn)]
+    return found
+
+
 def _hits_by_set(tables: AuditTables, results: Results, unpacked: str) -> list[Section]:
     hits: defaultdict[str, list[Markup]] = defaultdict(list)
     for row in tables.concordance.sort("stimulus", "rank").iter_rows(named=True):
         hit = Markup("<li><span>{}</span><mark>{}</mark><span>{}</span></li>")
         hits[row["stimulus"]].append(hit.format(row["left"], row["form"], row["right"]))
     totals = dict(tables.forms.group_by("stimulus").agg(pl.col("occurrences").sum()).iter_rows())
-    words = [
-        (word_set.name, word) for word_set in word_sets(results.categories, results.forms) for word in word_set.words
-    ]
-    placed = {word.stimulus for _, word in words}
-    words += [("Words of no set", Word(name, "", "", [], 0)) for name in hits if name not in placed]
-    arranged: dict[str, list[tuple[Word, list[Markup]]]] = {}
-    for name, word in words:
-        if word.stimulus in hits:
-            arranged.setdefault(name, []).append((word, hits.pop(word.stimulus)))
     return [
         Section(
-            html("<strong>{}</strong> {} stimuli, {:,} hits", name, len(found), sum(len(drawn) for _, drawn in found)),
-            parts=[_hits_of(word, drawn, totals.get(word.stimulus, 0), unpacked) for word, drawn in found],
+            html(
+                "<strong>{}</strong> {} stimuli, {:,} hits", name, len(words), sum(len(hits[w.stimulus]) for w in words)
+            ),
+            anchor_of(name, "hits"),
+            parts=[_hits_of(word, hits[word.stimulus], totals.get(word.stimulus, 0)) for word in words],
             folded=True,
+            packed=unpacked,
             look="concordance",
         )
-        for name, found in arranged.items()
+        for name, words in words_with_hits(results).items()
     ]
 
 
-def _hits_of(word: Word, drawn: Sequence[Markup], occurrences: int, unpacked: str) -> Section:
+def _hits_of(word: Word, drawn: Sequence[Markup], occurrences: int) -> Section:
     groups = html(" · <code>{}</code>", word.groups) if word.groups else ""
     title = html(
         "<strong>{}</strong> {}{} · {} of {:,} hits", word.stimulus, word.gloss, groups, len(drawn), occurrences
     )
     hits = html('<ol class="kwic" lang="{}">{}</ol>', language_of(word.stimulus), Markup("").join(drawn))
-    return Section(title, anchor_of(word.stimulus, "hits"), widget=hits, folded=True, packed=unpacked)
+    return Section(title, anchor_of(word.stimulus, "word"), widget=hits, folded=True)

@@ -189,7 +189,7 @@ def _category(
     ends = html("<span>← {}</span> <span>{} →</span>", b, a)
     return Section(
         title,
-        text=[prose("words", figure=WORDS.name({"category": name})), where],
+        text=[where, prose("words", figure=WORDS.name({"category": name}))],
         sheets=[table.sheet(f"Standardized associations of the target words of {name} by model", ends)],
         notes=[means, *notes],
         folded=True,
