@@ -310,8 +310,8 @@ def test_sections_are_shown_for_the_tables_that_are_there(
     assert '<details class="section" id="lengths">' in page
     lead = " ".join(page.partition('<p class="lead">')[2].partition("</p>")[0].split())
     assert lead == (
-        "What 4 models associate with people and things: 3 categories in contexts of 9, &gt;75 words (CEAT); one"
-        " category by SEAT; one category by WEAT."
+        "What 4 models associate with people and things: 3 categories in contexts of 9, &gt;75 words (CEAT);"
+        " one category by SEAT; one category by WEAT."
     )
     assert "<li>SEAT: no association was found in 1 row;" in page
     assert "figures/convergence.pdf" in page
