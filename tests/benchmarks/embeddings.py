@@ -2,7 +2,7 @@
 
 Prints Markdown. On a CPU: vectors of targets beside the simple way in the same run. On any device: what share of its
 measured matrix rate is reached from texts to vectors, at several lengths, and how long the Bangla paper's full study
-would take. The weights are random, which changes no speed. How it is measured stands in `docs/performance.md`;
+would take. The weights are random, which changes no speed. How it is measured stands in `docs/scaling.md`;
 `--size tiny` only shows that it works.
 """
 
@@ -92,7 +92,7 @@ def main() -> None:
     if device == "cuda" and not torch.cuda.is_available():
         sys.exit("torch sees no CUDA device here. Write --device cpu.")
     size = options.size or ("large" if device == "cuda" else "base")
-    shape, flags, text = SIZES[size], _bfloat16_flags(), _read_text()
+    shape, flags, text = SIZES[size], _bfloat16_flags(), read_text()
     dtypes = ["float32", "bfloat16"] if flags or device == "cuda" else ["float32"]
     if device == "cpu":
         torch.set_num_threads(options.threads)
@@ -103,18 +103,18 @@ def main() -> None:
     with TemporaryDirectory(prefix="prasanga-benchmark-") as name:
         folder = Path(name)
         _say(f"a BERT of size {size}")
-        _build(folder / "model", shape, text, options.entries)
+        build(folder / "model", shape, text, options.entries)
         rows: list[Row] = []
         if device == "cpu":
-            work, segments = f"targets in {COMPARED_WORDS} words, BERT-{size}", _cut(text, COMPARED_WORDS, COMPARED)
+            work, segments = f"targets in {COMPARED_WORDS} words, BERT-{size}", cut(text, COMPARED_WORDS, COMPARED)
             rows += compare(folder / "model", segments, work, dtypes, judge=size == "base")
         _say("matrix rate")
-        ceiling = _matrix_rate(device, dtypes[-1])
+        ceiling = matrix_rate(device, dtypes[-1])
         results = []
         least, pieces = (20_000, 900_000) if device == "cuda" else (32, 3_000)  # some seconds of work
         for length in options.words:
             _say(f"{length} words")
-            segments = _cut(text, length, max(least, pieces // length))
+            segments = cut(text, length, max(least, pieces // length))
             results.append(_embed(folder / "model", segments, length, shape, device, dtypes[-1]))
         storage = _storage(folder, shape.width)
         facts += [f"matrix rate in {dtypes[-1]}: {ceiling / 1e12:.3g} TFLOP/s", str(storage)]
@@ -156,12 +156,12 @@ def _options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _read_text() -> str:
+def read_text() -> str:
     files = sorted((PROJECT / "resources/demo/corpus/bn").glob("*.txt"))
     return " ".join(line for file in files for line in file.read_text(encoding="utf-8").splitlines() if line)
 
 
-def _build(folder: Path, shape: Shape, text: str, entries: int) -> None:
+def build(folder: Path, shape: Shape, text: str, entries: int) -> None:
     """Write a masked language model with random weights, and a WordPiece tokenizer trained on `text`."""
     tokenizer = train_tokenizer(text.split("।"), LEARNED)
     learned = tokenizer.get_vocab()
@@ -176,7 +176,7 @@ def _build(folder: Path, shape: Shape, text: str, entries: int) -> None:
         PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=512, **names).save_pretrained(folder)
 
 
-def _cut(text: str, length: int, number: int) -> Segments:
+def cut(text: str, length: int, number: int) -> Segments:
     """At most `number` different stretches of exactly `length` words, at random; the middle word is the target."""
     places = [(start, end) for _, start, end in words(text)]
     first = list(range(len(places) - length + 1))
@@ -190,10 +190,10 @@ def _cut(text: str, length: int, number: int) -> Segments:
     return Segments(list(found), list(found.values()))
 
 
-def _matrix_rate(device: str, dtype: str) -> float:
-    """FLOP/s of square matrix products: the best of several sizes, each by its median."""
+def matrix_rate(device: str, dtype: str, *, tiny: bool = False) -> float:
+    """FLOP/s of square matrix products: the best of several sizes, each by its median; if `tiny`, only any number."""
     rates = []
-    for n in (4096, 8192, 16384) if device == "cuda" else (512, 1024, 2048):
+    for n in (64,) if tiny else (4096, 8192, 16384) if device == "cuda" else (512, 1024, 2048):
         a, b = (torch.randn(n, n, device=device, dtype=getattr(torch, dtype)) for _ in range(2))
         out, seconds = torch.empty_like(a), []
         for _ in range(9):
