@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import os
+from importlib.resources import files
 from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
@@ -40,6 +42,10 @@ COLOURS = """() => {
   }
   return Array.from(found);
 }"""
+# What axe-core finds in the view that is shown, a list each: the rule, and what breaks it.
+AXE = """() => axe.run(document, { resultTypes: ['violations'],
+  runOnly: { type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] } })
+  .then((found) => found.violations.map((each) => [each.id, ...each.nodes.map((node) => node.html.slice(0, 160))]))"""
 HEAT = "#effects .heat-table"
 NUMBERS = "#numbers table.explorable"
 
@@ -726,3 +732,38 @@ def test_bangla_is_shaped_as_harfbuzz_shapes_it(open_page: OpenPage, page_file: 
         " return p.measureText('প্রসঙ্গ').width; })()"
     )
     assert abs(bare - widths["প্রসঙ্গ"]) > 5
+
+
+@pytest.mark.parametrize(("width", "dark"), [(1280, False), (1280, True), (390, False)])
+def test_an_engine_finds_nothing_against_wcag(open_page: OpenPage, page_file: Path, width: int, dark: bool) -> None:
+    page = open_page(page_file, width=width, height=844, dark=dark)
+    page.evaluate((files("axe_playwright_python") / "axe.min.js").read_text("utf-8"))
+    found: dict[str, list[str]] = {}
+    for view in views_of(page):
+        go(page, view)
+        page.evaluate("document.querySelectorAll('.view:target details').forEach((fold) => { fold.open = true; })")
+        for each in page.evaluate(AXE):
+            found.setdefault(each[0], []).extend(each[1:])
+    assert found == {}
+
+
+def test_the_engine_finds_what_is_wrong(open_page: OpenPage, page_file: Path) -> None:
+    page = open_page(page_file)
+    page.evaluate((files("axe_playwright_python") / "axe.min.js").read_text("utf-8"))
+    page.evaluate(
+        "document.querySelector('.lead').innerHTML = '<img src=\"data:,\"> <span style=\"color: #bbb\">a</span>'"
+    )
+    assert {each[0] for each in page.evaluate(AXE)} == {"color-contrast", "image-alt"}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("width", [390, 1024, 1440])
+def test_every_view_is_pictured(open_page: OpenPage, page_file: Path, width: int, dark: bool) -> None:
+    """`make screenshots` runs this one; `PRASANGA_PAGE` names another page than that of the small study."""
+    file = Path(os.environ.get("PRASANGA_PAGE") or page_file).resolve()
+    page = open_page(file, width=width, height=844, dark=dark)
+    for view in views_of(page):
+        go(page, view)
+        assert overflow(page) == 0, view
+        assert keep_screenshot(page, f"{view}-{width}-{'dark' if dark else 'light'}", whole=True).stat().st_size > 9000

@@ -18,7 +18,7 @@ from markupsafe import Markup
 
 from prasanga.base.yaml import load_yaml
 from prasanga.report import templates
-from prasanga.report.assets import inline, pack, page_assets
+from prasanga.report.assets import inline, pack, page_assets, visible
 from prasanga.report.sheet import Sheet, html, sheet_to_html, shown
 from prasanga.report.study import Results
 
@@ -224,6 +224,7 @@ def _templates() -> Environment:
     )
     environment.filters["said"] = pass_context(lambda context, text: said(text, context["language"]))
     environment.filters["packed"] = pack
+    environment.filters["visible"] = visible
     environment.filters["table"] = sheet_to_html
     environment.filters["with_code"] = with_code
     return environment

@@ -331,6 +331,20 @@ def test_hostile_text_is_escaped(render: Callable[..., str], small: pl.DataFrame
     assert Reader(page).open == []
 
 
+def test_what_turns_the_direction_of_text_is_seen_and_turns_nothing(
+    render: Callable[..., str], small: pl.DataFrame, audit: AuditTables
+) -> None:
+    turned = "safe\u202eevil\u2069"
+    hits = audit.concordance.with_columns(left=pl.lit(turned))
+    bad = small.with_columns(category_title=pl.lit(turned))
+    page = unpacked(
+        render(config={**CONFIG, "title": f"<b>{turned}"}, ceat=bad, audit=audit._replace(concordance=hits))
+    )
+    assert not re.search("[\u202a-\u202e\u2066-\u2069]", page)
+    assert "<h1>&lt;b&gt;safe⟨U+202E⟩evil⟨U+2069⟩</h1>" in page
+    assert "<span>safe⟨U+202E⟩evil⟨U+2069⟩</span><mark>" in page
+
+
 def test_page_says_what_is_not_there(render: Callable[..., str]) -> None:
     page = render(coverage=None, forms=None, models={}, categories={}, made_from={})
     words = Reader(page).words
