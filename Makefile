@@ -15,7 +15,9 @@ FUZZ_INPUTS ?= 17000
 # A study is some fifty processes, and none is to compile Python anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-long fuzz system check suite studies units site benchmarks docs lock clean
+PAGE ?=
+
+.PHONY: demo screenshots test test-long fuzz system check suite studies units site benchmarks docs lock clean
 
 demo: $(VENV)/.installed
 	$(BIN)/prasanga demo --cores $(CORES)
@@ -54,6 +56,10 @@ system:
 	else \
 	  echo "Some tests need a browser, or a Slurm. Install them as root: apt-get install $$packages"; \
 	fi
+
+# Every view of the page at three widths, light and dark, in tests/screenshots; PAGE is another page than the tests' own.
+screenshots: $(VENV)/.installed system
+	PRASANGA_PAGE=$(PAGE) $(BIN)/pytest -m long -k pictured tests/browser
 
 # What stands in the code, without running it.
 check: $(VENV)/.installed
