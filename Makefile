@@ -15,7 +15,7 @@ FUZZ_INPUTS ?= 20000
 # A study is some fifty processes, and none is to compile Python anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-long system check suite studies units site benchmarks docs lock clean
+.PHONY: demo test test-long system check suite studies units site benchmarks gpu docs lock clean
 
 demo: $(VENV)/.installed
 	$(BIN)/prasanga demo --cores $(CORES)
@@ -98,6 +98,10 @@ benchmarks: $(VENV)/.installed
 	$(BIN)/python tests/benchmarks/planning.py
 	$(BIN)/python tests/benchmarks/overhead.py
 	$(BIN)/python tests/benchmarks/machines.py
+
+# All that a graphics card is asked to show, in ten minutes: docs/measured/gpu.json, and what failed.
+gpu: $(VENV)/.installed
+	$(BIN)/python tests/benchmarks/gpu.py
 
 # The pages that are written by programs: the config from its schema, columns from those of the tables, what large studies
 # cost from measured parts.
