@@ -119,7 +119,7 @@ def ways_of_others(encoder: Any, batches: Batches, folder: Path, threads: int) -
     names, axes = ["input_ids", "attention_mask"], {0: "rows", 1: "length"}
     exact, rounded = folder / "exact.onnx", folder / "rounded.onnx"
     torch.onnx.export(
-        States(encoder.loaded.encoder),
+        States(encoder.loaded.encoder).eval(),  # export would leave the model as it found this: in training
         tuple(map(torch.from_numpy, batches.feeds[0])),
         exact,
         input_names=names,
