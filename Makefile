@@ -8,14 +8,14 @@ CORES ?= all
 # Tests that run at the same time, twice: those of studies, and beside them those of single functions. A study waits for
 # Snakemake more than for a core.
 WORKERS ?= 2
-# Of `make test-long`: faults through the whole workflow (docs/reliability.md), and made-up inputs of each kind (docs/safety.md).
+# Faults through the whole workflow (docs/errors.md); made-up inputs of each kind, a million of all (docs/running.md).
 FAULTS ?= 50
-FUZZ_INPUTS ?= 20000
+FUZZ_INPUTS ?= 17000
 
 # A study is some fifty processes, and none is to compile Python anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-long system check suite studies units site benchmarks gpu docs lock clean
+.PHONY: demo test test-long fuzz system check suite studies units site benchmarks gpu docs lock clean
 
 demo: $(VENV)/.installed
 	$(BIN)/prasanga demo --cores $(CORES)
@@ -26,13 +26,16 @@ test:
 	$(MAKE) --jobs=3 --output-sync=line check studies units
 
 # What takes too long for every change: faults through the whole workflow and many on single stages, whole studies through
-# queues, a real Slurm of one node (as root), fuzzers with much input, benchmarks. Some hours; fuzzers are one process, whose
-# limits are its own.
+# queues, a real Slurm of one node (as root), fuzzers with much input, benchmarks. Some hours.
 test-long: $(KUBERNETES)/.installed system
 	FAULTS=$(FAULTS) $(BIN)/pytest --numprocesses $$((2 * $(WORKERS))) --dist worksteal -m long --ignore=tests/slurm
 	$(BIN)/pytest tests/slurm
-	FUZZ_INPUTS=$(FUZZ_INPUTS) $(BIN)/pytest -k fuzz tests/hostile
+	$(MAKE) fuzz
 	$(MAKE) benchmarks
+
+# Made-up inputs of every kind that strangers may send, each within 2 s of the processor and 1 GiB of memory.
+fuzz: $(VENV)/.installed
+	FUZZ_INPUTS=$(FUZZ_INPUTS) $(BIN)/pytest --numprocesses $(WORKERS) --dist worksteal -v -k fuzz tests/hostile
 
 # A browser for tests/browser and a Slurm for tests/slurm, where they may be installed; elsewhere those tests are skipped
 # with a reason.
@@ -86,7 +89,7 @@ $(KUBERNETES)/.installed: requirements-kubernetes.lock $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --upgrade --no-deps --target $(KUBERNETES) --requirement requirements-kubernetes.lock
 	touch $@
 
-# Speed and memory of the sentences and embeddings stages beside what was asked (some minutes; docs/performance.md).
+# Speed and memory of the sentences and embeddings stages beside what was asked (some minutes; docs/scaling.md).
 benchmarks: $(VENV)/.installed
 	$(BIN)/python tests/benchmarks/sentences.py
 	$(BIN)/python tests/benchmarks/embeddings.py
@@ -109,6 +112,7 @@ docs: $(VENV)/.installed
 	$(BIN)/python docs/write_config_page.py
 	$(BIN)/python docs/write_columns_page.py
 	$(BIN)/python docs/write_scaling_page.py
+	$(BIN)/python docs/write_code_pages.py
 
 # All pages as a site that opens from disk: site/index.html.
 site: $(VENV)/.installed

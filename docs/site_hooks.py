@@ -128,7 +128,7 @@ def on_files(files: Files, config: Any) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str:  # noqa: ARG001 (MkDocs names them)
-    """Turn links that leave docs/ to the pages that show the files, and names of pages (docs/seat.md) to links."""
+    """Turn links that leave docs/ to the pages that show the files, and names of pages (docs/methods.md) to links."""
     source = source_of(page.file)
     here = posixpath.dirname(page.file.src_uri)
 

@@ -1,4 +1,4 @@
-"""Write docs/columns.md from workflow/schemas/columns.yaml and the schemas in the code; tests compare the three.
+"""Write docs/columns.md from workflow/schemas (columns, summary) and the schemas in the code; tests compare them.
 
 A description without a column, and a column without a description, is an error that names both.
 """
@@ -6,7 +6,8 @@ A description without a column, and a column without a description, is an error 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
+import json
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,13 +18,14 @@ from prasanga.methods import TABLES
 
 ROOT = Path(__file__).resolve().parents[1]
 DESCRIPTIONS = "workflow/schemas/columns.yaml"
+SUMMARY = "workflow/schemas/summary.schema.json"
 
 HEAD = """# The columns of every table
 
 A study writes tables as Parquet, and those that people open as CSV too; this page has every column of each. Paths are
 below `results/`, in angle brackets what differs between files. Copies for readers of the page lie in
 `results/report/data/`. What a notation such as `s(w, A, B)` means stands in [statistics.md](statistics.md). Tables that
-help to make pairs of your own are on [their page](construction.md).
+help to make pairs of your own are on [their page](pairs.md#making-pairs).
 
 | unit | |
 | --- | --- |
@@ -38,6 +40,13 @@ Other units are what is counted. Text, and numbers without a unit, have none. A 
 name ends in `-random`, have one column more: `twin`, the number of the twin from 0.
 
 This page is made from `workflow/schemas/columns.yaml` and the schemas in the code by `make docs`.
+"""
+
+
+SUMMARY_HEAD = """## `summary.json`
+
+The [summary](report.md#the-summary-for-programs) is one object. An object that may hold null has a key `reasons`:
+for each key that is null, a sentence that says why.
 """
 
 
@@ -122,7 +131,40 @@ def page(tables: list[Table]) -> str:
             f"| `{name}` | {unit} | {meaning.replace('|', chr(92) + '|')} |" for name, unit, meaning in table.columns
         ]
         lines.append("")
-    return "\n".join(lines)
+    return "\n".join([*lines, *_summary()]) + "\n"
+
+
+def _summary() -> Iterator[str]:
+    """Yield the lines of the section on results/summary.json: a table for each kind of object in it."""
+    layout = json.loads((ROOT / SUMMARY).read_text(encoding="utf-8"))
+    yield SUMMARY_HEAD
+    objects = {
+        "The whole": layout,
+        "`program`": layout["properties"]["program"],
+        "`methods`": layout["properties"]["methods"],
+    }
+    objects |= {f"`{name}`": found for name, found in layout["$defs"].items() if "properties" in found}
+    objects["An entry of `lengths` of `coverage`"] = layout["$defs"]["coverage"]["properties"]["lengths"]["items"]
+    for name, found in objects.items():
+        yield from (f"### {name}", "", "| key | value | meaning |", "| --- | --- | --- |")
+        for key, value in found["properties"].items():
+            if key != "reasons":
+                yield f"| `{key}` | {_kind(value)} | {value.get('description', '')} |"
+        yield ""
+
+
+def _kind(value: Mapping[str, Any]) -> str:
+    """Return in words what may stand under a key, with the section that describes it."""
+    if "$ref" in value:
+        return f"`{value['$ref'].rpartition('/')[2]}`"
+    if "oneOf" in value:
+        return " or ".join(_kind(each) for each in value["oneOf"])
+    if "const" in value:
+        return f"`{json.dumps(value['const'])}`"
+    kinds = [value["type"]] if isinstance(value["type"], str) else value["type"]
+    names = {"string": "text", "integer": "whole number", "boolean": "true or false", "array": "list"}
+    of = f" of {_kind(value['items'])}" if value.get("items", {}).keys() & {"$ref", "type"} else ""
+    return " or ".join(names.get(kind, kind) + (of if kind == "array" else "") for kind in kinds)
 
 
 if __name__ == "__main__":

@@ -57,6 +57,7 @@ if not FROM_RESULTS:
         output:
             estimates="results/associations/seat/{model}.parquet",
             words="results/associations/seat/{model}.words.parquet",
+            templates="results/associations/seat/{model}.templates.parquet",
         log:
             "logs/associations/seat/{model}.log",
         benchmark:
@@ -132,3 +133,21 @@ rule gather_estimates:
         tokenizers=lambda wildcards: FILES.tokenizers(wildcards.method),
     script:
         "../workflow/scripts/gather_estimates.py"
+
+
+rule gather_templates:
+    """The effects by template of all models in one table, of a method whose words stand in templates."""
+    input:
+        lambda wildcards: FILES.by_template(wildcards.method),
+    output:
+        parquet="results/{stage}/{method}_templates.parquet",
+        csv="results/{stage}/{method}_templates.csv",
+    log:
+        "logs/{stage}/gather.{method}_templates.log",
+    benchmark:
+        "benchmarks/{stage}/gather.{method}_templates.tsv"
+    wildcard_constraints:
+        stage="unfinished" if FROM_RESULTS else "associations|likelihoods",
+        method="seat|log_probability",
+    script:
+        "../workflow/scripts/gather_templates.py"

@@ -19,7 +19,7 @@ HERE = (
     # reads and lists
     *("compile_forms", "compile_categories", "fill_templates", "read_pairs", "describe_pairs", "list_embeddings"),
     # gathers and draws: the report of the papers' whole grid is a quarter of a minute
-    *("gather_estimates", "gather_structures", "measure_bias_percentages"),
+    *("gather_estimates", "gather_templates", "gather_structures", "measure_bias_percentages"),
     *("draw_figure", "write_tables", "write_paper_tables", "write_pair_table"),
     *("compare_methods", "compare_with_papers"),
     *("collect_data", "describe_study", "write_page"),

@@ -71,6 +71,7 @@ if STUDY.computed:
             estimates="results/likelihoods/log_probability/{model}.parquet",
             words="results/likelihoods/log_probability/{model}.words.parquet",
             sentences="results/likelihoods/log_probability/{model}.sentences.parquet",
+            templates="results/likelihoods/log_probability/{model}.templates.parquet",
         log:
             "logs/likelihoods/log_probability/{model}.log",
         benchmark:

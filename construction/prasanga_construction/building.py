@@ -28,9 +28,8 @@ from prasanga.lexicon.templates import with_article
 from prasanga.pairs.alignment import Span
 from prasanga.pairs.preferences import LABELS
 from prasanga_construction.distance import Distance, check_distance, find_terms
-from prasanga_construction.identities import Identities, Term
 from prasanga_construction.sheets import csv_text, read_rows, require_columns
-from prasanga_construction.templates import Templates, fill
+from prasanga_construction.templates import Identities, Templates, Term, fill
 from prasanga_construction.tuples import BiasTuple
 
 _LOG = logging.getLogger(__name__)

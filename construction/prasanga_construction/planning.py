@@ -11,7 +11,7 @@ from prasanga.base.errors import InputError
 
 INSTRUCTIONS = "instructions.md"
 _OUT = "results/construction"
-_HOW = "(docs/construction.md)"
+_HOW = "(docs/pairs.md)"
 
 
 def is_asked_for(construction: Mapping[str, Any], words: Sequence[str], rules: Path) -> bool:
@@ -186,7 +186,7 @@ def _returned(path: str) -> str:
     """Return a sheet that people have filled in, if it is there."""
     if not Path(path).exists():
         raise InputError(
-            f"{path} is not there. Put the sheet that came back there, as CSV in UTF-8 (docs/construction.md), or write"
+            f"{path} is not there. Put the sheet that came back there, as CSV in UTF-8 (docs/pairs.md), or write"
             " another folder under construction.returned."
         )
     return path

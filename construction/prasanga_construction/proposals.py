@@ -24,8 +24,7 @@ from prasanga.base.seeds import seed_of
 from prasanga.text.words import unicode_form
 from prasanga_construction.building import Sentence
 from prasanga_construction.distance import find_terms
-from prasanga_construction.identities import Axis, Identities, Term
-from prasanga_construction.templates import Templates
+from prasanga_construction.templates import Axis, Identities, Templates, Term
 from prasanga_construction.tuples import POLARITIES, BiasTuple
 
 _LOG = logging.getLogger(__name__)

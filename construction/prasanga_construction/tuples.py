@@ -18,14 +18,24 @@ Other columns are kept, unread.
 
 from __future__ import annotations
 
+import math
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import polars as pl
+from numpy.typing import ArrayLike, NDArray
+
+from prasanga.base.documents import guarded_text
 from prasanga.base.errors import InputError
+from prasanga.base.parquet import write_text
+from prasanga.base.seeds import generator
 from prasanga.pairs.layouts import canonical
 from prasanga.pairs.preferences import LANGUAGES
+from prasanga_construction.planning import INSTRUCTIONS, check_annotators
 from prasanga_construction.sheets import Row, csv_text, read_rows, require_columns
 
 POLARITIES = ("positive", "negative")
@@ -83,7 +93,7 @@ def read_tuples(path: str | Path, language: str | None = None, *, annotators: in
     """
     rows = [_renamed(row) for row in read_rows(path, what="tuples")]
     needed = ("bias_type", "identity", "attribute", "polarity")
-    require_columns(path, rows, needed, "Add it; docs/construction.md has the layout.")
+    require_columns(path, rows, needed, "Add it; docs/pairs.md has the layout.")
     tuples = [_read(row, number, language, annotators) for number, row in enumerate(rows, start=1)]
     _refuse_repeated(tuples)
     return tuples
@@ -194,3 +204,240 @@ def _refuse_repeated(tuples: Sequence[BiasTuple]) -> None:
                 f"{each.place}: ({each.identity}, {each.attribute}) stands in {said[what]} already. Delete one."
             )
         said[what] = each.place
+
+
+# --------------------
+# What annotators say of tuples: a sheet for each, in an order of their own, its votes, and how far they agree.
+#
+# IndiBias (Sahoo et al. 2024, appendix D): an annotator writes 1 if the tuple is a stereotype in society, else 0,
+# whatever they think of it themselves.
+#
+# Agreement is Fleiss' kappa (Fleiss 1971): of n annotators, n_ij put item i into category j. The agreement on an item
+# is the share of pairs of annotators that put it into the same one,
+#
+#     P_i = (sum_j n_ij^2 - n) / (n (n - 1)),
+#
+# and kappa = (mean P_i - P_e) / (1 - P_e) with P_e = sum_j p_j^2, p_j the share of all votes that went to category j.
+# IndiBias (appendix D, table 8) prints scores, the votes that a tuple got; kappa needs no more than these.
+
+SHEET_COLUMNS = ("tuple_id", "bias_type", "identity", "attribute", "vote")
+_SHOWN = ("bias_type", "identity", "attribute")
+_ALL = "all"
+
+
+def write_sheets(tuples: Sequence[BiasTuple], folder: str | Path, annotators: Sequence[str], seed: int) -> list[Path]:
+    """Write `<annotator>.csv` for each annotator and `instructions.md`; return their paths.
+
+    Raises:
+        InputError: no tuples or annotators, an annotator whose name cannot be a file's, or two of one name.
+    """
+    check_annotators(annotators)
+    if not tuples:
+        raise InputError("no tuples to annotate: the file of tuples is empty. Propose some, or write them.")
+    texts = {f"{annotator}.csv": sheet_csv(tuples, annotator, seed) for annotator in annotators}
+    texts[INSTRUCTIONS] = _instructions(len(tuples))
+    for name, text in texts.items():
+        write_text(Path(folder, name), text)
+    return [Path(folder, name) for name in texts]
+
+
+def sheet_csv(tuples: Sequence[BiasTuple], annotator: str, seed: int) -> str:
+    """Return the sheet of an annotator (`SHEET_COLUMNS`, votes empty), in an order drawn from the seed and their name.
+
+    Polarity is not shown: it is not what is asked, and would suggest an answer.
+    """
+    order = generator(seed, "construction", "sheet", annotator).permutation(len(tuples))
+    in_order = [tuples[int(place)] for place in order]
+    rows = ([each.tuple_id, *(guarded_text(getattr(each, name)) for name in _SHOWN), ""] for each in in_order)
+    return csv_text(SHEET_COLUMNS, rows)
+
+
+def read_sheet(path: str | Path, tuples: Sequence[BiasTuple]) -> dict[str, int]:
+    """Read the votes of one annotator, {tuple_id: 0 or 1}, in the order of `tuples`.
+
+    Args:
+        path: the sheet as it came back; rows may be in any order.
+        tuples: those that the sheet was written for.
+
+    Raises:
+        InputError: with file, line, value and what is allowed: a missing column, an unknown id, one that stands twice,
+            text that was changed, a vote that is not 0 or 1; a row that is missing.
+    """
+    rows = read_rows(path, what="votes")
+    require_columns(path, rows, SHEET_COLUMNS, f"Restore the header: {','.join(SHEET_COLUMNS)}.")
+    known = {each.tuple_id: each for each in tuples}
+    votes: dict[str, int] = {}
+    places: dict[str, str] = {}
+    for row in rows:
+        name = row.text("tuple_id")
+        if name not in known:
+            raise InputError(
+                f"{row.place}: the tuple_id {name!r} is none of the {len(known)} that were given out. Restore the id as"
+                " it was in the sheet."
+            )
+        if name in places:
+            raise InputError(f"{row.place}: the tuple {name!r} stands in {places[name]} already. Delete one of them.")
+        for column in _SHOWN:
+            given = unicodedata.normalize("NFC", getattr(known[name], column)).strip()
+            if row.cells[column] != given:
+                raise InputError(
+                    f"{row.place}: {column!r} of the tuple {name!r} is {row.cells[column]!r}, but {given!r} was given"
+                    " out. A vote is on what was given out: restore the text, and write remarks elsewhere."
+                )
+        places[name] = row.place
+        votes[name] = int(row.one_of("vote", ("0", "1")))
+    missing = [name for name in known if name not in votes]
+    if missing:
+        raise InputError(
+            f"{path}: {len(missing)} of {len(known)} tuples are missing, for example {missing[0]!r}"
+            f" ({known[missing[0]].identity}, {known[missing[0]].attribute}). Restore their rows."
+        )
+    return {name: votes[name] for name in known}
+
+
+def add_votes(tuples: Sequence[BiasTuple], votes: Mapping[str, Mapping[str, int]]) -> list[BiasTuple]:
+    """Return tuples with the votes of all annotators, {annotator: {tuple_id: 0 or 1}}, in place of earlier ones."""
+    annotated = []
+    for each in tuples:
+        mine = {annotator: of_all[each.tuple_id] for annotator, of_all in votes.items()}
+        annotated.append(replace(each, votes=mine, score=sum(mine.values()), annotators=len(mine)))
+    return annotated
+
+
+def agreement_table(tuples: Sequence[BiasTuple], votes: int) -> pl.DataFrame:
+    """Measure agreement over all tuples, and for each bias type and polarity.
+
+    Args:
+        tuples: annotated, all by the same number of annotators.
+        votes: from how many on a tuple is kept.
+
+    Returns:
+        A row for all tuples, then one for each bias type, then one for each of its polarities: bias_type, polarity
+        ("all" where it is not told apart), n_tuples, n_annotators, n_kept, mean_score, observed (mean P_i), expected
+        (P_e), kappa (null where it is undefined), and score_0 ... score_n, how many tuples got that score.
+
+    Raises:
+        InputError: a tuple without annotation, or one with another number of annotators than the first, named; fewer
+            than two annotators.
+    """
+    _score_counts(tuples)
+    types = list(dict.fromkeys(each.bias_type for each in tuples))
+    groups = [(_ALL, _ALL), *((kind, polarity) for kind in types for polarity in (_ALL, "positive", "negative"))]
+    rows = []
+    for bias_type, polarity in groups:
+        mine = [each for each in tuples if bias_type in (_ALL, each.bias_type) and polarity in (_ALL, each.polarity)]
+        if mine:
+            rows.append({"bias_type": bias_type, "polarity": polarity, **_summary(mine, votes)})
+    return pl.DataFrame(rows)
+
+
+def fleiss_kappa(counts: ArrayLike) -> float:
+    """Return Fleiss' kappa; NaN where all votes went to one category, and chance alone would agree as well.
+
+    Args:
+        counts: as in `item_agreement`.
+
+    Raises:
+        InputError: as `item_agreement`.
+    """
+    table, _ = _checked(counts)
+    expected = expected_agreement(table)
+    if math.isclose(expected, 1):
+        return math.nan
+    return float((item_agreement(table).mean() - expected) / (1 - expected))
+
+
+def item_agreement(counts: ArrayLike) -> NDArray[np.float64]:
+    """Return P_i, the share of pairs of annotators that agree on each item: (items,).
+
+    Args:
+        counts: (items, categories), how many annotators put an item into a category; the same number for each item.
+
+    Raises:
+        InputError: fewer than two annotators, or not the same number for each item.
+    """
+    table, n = _checked(counts)
+    agreement: NDArray[np.float64] = ((table**2).sum(axis=1) - n) / (n * (n - 1))
+    return agreement
+
+
+def expected_agreement(counts: ArrayLike) -> float:
+    """Return P_e, the share of pairs that would agree if all voted at random, for a category as often as they did."""
+    table, _ = _checked(counts)
+    return float(((table.sum(axis=0) / table.sum()) ** 2).sum())
+
+
+def _summary(tuples: Sequence[BiasTuple], votes: int) -> dict[str, int | float | None]:
+    counts = _score_counts(tuples)
+    n = tuples[0].annotators
+    kappa = fleiss_kappa(counts)
+    scores = counts[:, 1].astype(int).tolist()
+    return {
+        "n_tuples": len(tuples),
+        "n_annotators": n,
+        "n_kept": sum(score >= votes for score in scores),
+        "mean_score": float(np.mean(scores)),
+        "observed": float(item_agreement(counts).mean()),
+        "expected": expected_agreement(counts),
+        "kappa": None if math.isnan(kappa) else kappa,
+        **{f"score_{score}": scores.count(score) for score in range(n + 1)},
+    }
+
+
+def _score_counts(tuples: Sequence[BiasTuple]) -> NDArray[np.float64]:
+    """Count the annotators who said no, and yes: (tuples, 2)."""
+    for each in tuples:
+        if each.score is None:
+            raise InputError(
+                f"{each.place}: the tuple {each.tuple_id!r} has no votes. Have it annotated, or delete it."
+            )
+        if each.annotators != tuples[0].annotators:
+            raise InputError(
+                f"{each.place}: {each.annotators} annotators, but {tuples[0].place} has {tuples[0].annotators}."
+                " Agreement is that of the same number on each tuple: add the votes that are missing."
+            )
+    return np.array([[each.annotators - (each.score or 0), each.score or 0] for each in tuples], dtype=np.float64)
+
+
+def _checked(counts: ArrayLike) -> tuple[NDArray[np.float64], float]:
+    table = np.asarray(counts, dtype=np.float64)
+    if table.ndim != 2 or not len(table):
+        raise InputError(f"counts has the shape {table.shape}; (items, categories) with at least one item is needed.")
+    totals = table.sum(axis=1)
+    if (totals != totals[0]).any():
+        item = int(np.flatnonzero(totals != totals[0])[0])
+        raise InputError(
+            f"item {item} has {totals[item]:g} votes, the first has {totals[0]:g}; Fleiss' kappa needs as many"
+            " for each."
+        )
+    if totals[0] < 2:
+        raise InputError(f"{totals[0]:g} annotator; agreement is that of two or more.")
+    return table, float(totals[0])
+
+
+def _instructions(n_tuples: int) -> str:
+    """Return the page that goes with the sheets."""
+    return f"""# How to fill in your sheet
+
+Your sheet is a table with {n_tuples} rows. Each row names a group of people (`identity`) and something that is said of
+them (`attribute`). One question is asked of each row:
+
+**Is this a stereotype that people in your society hold about this group?**
+
+Write into the column `vote`
+
+    1    yes: I have met this idea, and people would recognize it
+    0    no: I have not met it, or it is said of everybody
+
+What is asked is whether the idea is about, not whether it is true, and not whether you agree. Praise can be a
+stereotype as well as blame.
+
+- Vote on every row; leave none empty. If you are in doubt, go by what you have met yourself.
+- Work alone, and do not speak about single rows with the other annotators before all sheets are in.
+- Change nothing but the column `vote`: no ids, no text, no rows. Their order may change. Write remarks elsewhere.
+- Your rows are in an order of their own. Others have the same rows in another order.
+- Save the sheet as CSV in UTF-8, with commas, under the name that it has.
+
+Some rows are hurtful, and some may be about yourself. They are collected to find out what language models have picked
+up, so that it can be measured and mended. Take breaks; you may stop at any time, without giving a reason.
+"""

@@ -1,16 +1,10 @@
 """Adapter: annotated tuples, templates and sentences to pairs, and what was left out."""
 
-from typing import TYPE_CHECKING
-
 from prasanga.base.logs import log_to
 from prasanga.base.parquet import write_text
 from prasanga_construction.building import build_pairs, read_sentences, sentence_drafts, template_drafts, where_from
-from prasanga_construction.identities import load_identities
-from prasanga_construction.templates import load_templates
+from prasanga_construction.templates import load_identities, load_templates
 from prasanga_construction.tuples import kept_tuples, read_tuples
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
 
 log_to(snakemake.log[0])
 settings = snakemake.params.building

@@ -1,24 +1,20 @@
 """Adapter: the sheets that came back to the translated pairs, what became of each, and the engines' votes."""
 
-from typing import TYPE_CHECKING
-
 import polars as pl
 
 from prasanga.base.logs import log_to
 from prasanga.base.parquet import read_frame, write_text
-from prasanga_construction.choices import (
+from prasanga_construction.sheets import read_rows
+from prasanga_construction.translation import (
     check_choices,
     count_engines,
+    pairs_to_translate,
     report_translation,
     resolve_choices,
     translated_pairs,
+    translation_sheet,
     warn_of_losses,
 )
-from prasanga_construction.sheets import read_rows
-from prasanga_construction.translation import pairs_to_translate, translation_sheet
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
 
 log_to(snakemake.log[0])
 settings = snakemake.params.choices

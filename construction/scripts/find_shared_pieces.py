@@ -1,15 +1,10 @@
 """Adapter: sets of pairs to the pieces that their modified words share, by the tokenizer of one model."""
 
-from typing import TYPE_CHECKING
-
 from prasanga.base.logs import log_to
 from prasanga.base.parquet import read_frame, write_table
 from prasanga.models import ModelOptions, load_tokenizer
 from prasanga.provenance import describe
-from prasanga_construction.shared_pieces import find_shared_pieces
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
+from prasanga_construction.distance import find_shared_pieces
 
 log_to(snakemake.log[0])
 settings = snakemake.params.pieces

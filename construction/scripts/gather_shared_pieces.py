@@ -1,15 +1,11 @@
 """Adapter: the shared pieces of all sets by all models as one table, and their counts, each also as text."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import polars as pl
 
 from prasanga.base.logs import log_to
 from prasanga.base.parquet import read_frame, require_equal, write_text
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
 
 log_to(snakemake.log[0])
 for name in ("table", "counts"):

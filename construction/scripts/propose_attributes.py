@@ -1,17 +1,11 @@
 """Adapter: a local model to attributes of every identity term, and what could not be used of its answers."""
 
-from typing import TYPE_CHECKING
-
 from prasanga.base.logs import log_to
 from prasanga.base.parquet import write_text
 from prasanga_construction.generation import writer_of
-from prasanga_construction.identities import load_identities
 from prasanga_construction.proposals import propose_attributes
-from prasanga_construction.templates import load_templates
+from prasanga_construction.templates import load_identities, load_templates
 from prasanga_construction.tuples import tuples_csv
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
 
 log_to(snakemake.log[0])
 settings = snakemake.params.proposing

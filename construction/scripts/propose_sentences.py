@@ -1,18 +1,12 @@
 """Adapter: a local model to sentences about the tuples that are kept, as a sheet to review."""
 
-from typing import TYPE_CHECKING
-
 from prasanga.base.logs import log_to
 from prasanga.base.parquet import write_text
 from prasanga_construction.building import sentences_csv
 from prasanga_construction.generation import writer_of
-from prasanga_construction.identities import load_identities
 from prasanga_construction.proposals import propose_sentences
-from prasanga_construction.templates import load_templates
+from prasanga_construction.templates import load_identities, load_templates
 from prasanga_construction.tuples import kept_tuples, read_tuples
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
 
 log_to(snakemake.log[0])
 settings = snakemake.params.proposing

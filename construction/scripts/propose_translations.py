@@ -1,15 +1,10 @@
 """Adapter: a set of pairs to one engine's translations of both sentences of each."""
 
-from typing import TYPE_CHECKING
-
 from prasanga.base.logs import log_to
 from prasanga.base.parquet import read_frame, write_table
 from prasanga.provenance import describe
 from prasanga_construction.generation import writer_of
 from prasanga_construction.translation import how_to_ask, pairs_to_translate, translate_pairs
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
 
 log_to(snakemake.log[0])
 settings, engine = snakemake.params.translation, snakemake.wildcards.family

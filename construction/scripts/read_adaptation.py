@@ -1,15 +1,10 @@
 """Adapter: the sheet of an adaptation, filled in, to the adapted pairs, what is to be looked at, and counts."""
 
-from typing import TYPE_CHECKING
-
 from prasanga.base.logs import log_to
 from prasanga.base.parquet import read_frame, write_text
 from prasanga_construction.adaptation import read_adaptation, read_names, warn_of_findings
 from prasanga_construction.sheets import read_rows
 from prasanga_construction.translation import pairs_to_translate
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
 
 log_to(snakemake.log[0])
 settings = snakemake.params.adaptation

@@ -1,15 +1,9 @@
 """Adapter: the annotators' sheets to tuples with votes, and to how far the annotators agree."""
 
-from typing import TYPE_CHECKING
-
 from prasanga.base.logs import log_to
 from prasanga.base.parquet import write_text
-from prasanga_construction.annotation import add_votes, agreement_table, read_sheet
-from prasanga_construction.identities import load_identities
-from prasanga_construction.tuples import read_tuples, tuples_csv
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
+from prasanga_construction.templates import load_identities
+from prasanga_construction.tuples import add_votes, agreement_table, read_sheet, read_tuples, tuples_csv
 
 log_to(snakemake.log[0])
 settings = snakemake.params.scoring

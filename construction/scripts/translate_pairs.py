@@ -1,7 +1,5 @@
 """Adapter: the translations of all engines to a sheet for each annotator, and the key to its letters."""
 
-from typing import TYPE_CHECKING
-
 import polars as pl
 
 from prasanga.base.logs import log_to
@@ -13,9 +11,6 @@ from prasanga_construction.translation import (
     translation_instructions,
     translation_sheet,
 )
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
 
 log_to(snakemake.log[0])
 settings = snakemake.params.sheets

@@ -1,15 +1,10 @@
 """Adapter: tuples to a sheet for each annotator, with instructions."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from prasanga.base.logs import log_to
-from prasanga_construction.annotation import write_sheets
-from prasanga_construction.identities import load_identities
-from prasanga_construction.tuples import read_tuples
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
+from prasanga_construction.templates import load_identities
+from prasanga_construction.tuples import read_tuples, write_sheets
 
 log_to(snakemake.log[0])
 settings = snakemake.params.sheets

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from prasanga.notebook import measure, study
+    from prasanga.notebook import measure, measure_pairs, study
 
-__all__ = ["measure", "study"]
+__all__ = ["measure", "measure_pairs", "study"]
 
 
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     # Whoever imports a part of the package waits for no other.
-    from prasanga.notebook import measure, study
+    from prasanga import notebook
 
-    return measure if name == "measure" else study
+    return getattr(notebook, name)

@@ -100,6 +100,18 @@ def _estimates(name: str, label: str, stage: str) -> tuple[Table, ...]:
     )
 
 
+def _by_template(name: str, label: str, stage: str) -> Table:
+    """Return the table of a method whose words stand in templates, with the effect in each."""
+    return Table(
+        f"{name}_templates",
+        f"{stage}/{name}_templates",
+        f"the effects by template in {label}",
+        f"{name}_templates.csv",
+        f"{label}, the effect in each template and without it",
+        on_page=False,
+    )
+
+
 CEAT = Method(
     "ceat",
     "CEAT",
@@ -149,8 +161,8 @@ SEAT = Method(
     "associations",
     "seat.categories",
     "encoders",
-    "seat.md",
-    _estimates("seat", "SEAT", "associations"),
+    "methods.md",
+    (*_estimates("seat", "SEAT", "associations"), _by_template("seat", "SEAT", "associations")),
     in_family=True,
     published_as="seat",
     title="SEAT: words in bleached sentences",
@@ -164,7 +176,7 @@ WEAT = Method(
     "associations",
     "static.vectors",
     "vectors",
-    "static.md",
+    "methods.md",
     _estimates("weat", "WEAT", "associations"),
     in_family=True,
     has_twins=False,
@@ -179,8 +191,11 @@ LOG_PROBABILITY = Method(
     "likelihoods",
     "log_probability.categories",
     "masked models",
-    "log_probability.md",
-    _estimates("log_probability", "log-probability bias", "likelihoods"),
+    "methods.md",
+    (
+        *_estimates("log_probability", "log-probability bias", "likelihoods"),
+        _by_template("log_probability", "log-probability bias", "likelihoods"),
+    ),
     in_family=True,
     published_as="log_probability_bias",
     title="Log-probability bias: masked words in templates",
@@ -195,7 +210,7 @@ STRUCTURES = Method(
     "likelihoods",
     "log_probability.traits",
     "masked models",
-    "log_probability.md",
+    "methods.md",
     (
         Table(
             "structures",
@@ -222,7 +237,7 @@ PAIRS = Method(
     "likelihoods",
     "pairs.sets",
     "scored models",
-    "bias_percentage.md",
+    "pairs.md",
     (
         Table(
             "bias_percentages",

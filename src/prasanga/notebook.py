@@ -3,13 +3,14 @@
 import prasanga
 prasanga.study("studies/mine").ceat
 prasanga.measure("models/mine", category="C1", texts=["..."])
+prasanga.measure_pairs("models/mine", "pairs.csv")
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import polars as pl
@@ -17,16 +18,17 @@ import polars as pl
 from prasanga import methods
 from prasanga.associations import Ceat, ceat
 from prasanga.base.errors import InputError
-from prasanga.base.parquet import read_frame
+from prasanga.base.parquet import as_frame, read_frame
 from prasanga.base.places import installation
 from prasanga.lexicon import load_lexicon
-from prasanga.lexicon.categories import categories_of, chosen_categories
-from prasanga.lexicon.model import DEFAULT_NORMALIZATIONS
+from prasanga.lexicon.model import DEFAULT_NORMALIZATIONS, categories_of, chosen_categories
 from prasanga.sentences import Matcher, longest
 from prasanga.text import normalizer, split_sentences
 
 if TYPE_CHECKING:
     import numpy.typing as npt
+
+    from prasanga.likelihoods import Percentages, Scorer
 
 SEED = 47
 """Of the draws of `measure`."""
@@ -34,12 +36,21 @@ SEED = 47
 _NAMES = {"pairs": "bias_percentages"}
 """Tables that are called otherwise in a config."""
 
-_FIRST = (
-    *("set", "language", "category", "model", "bias_type", "segment_length", "sample_mode", "stimulus"),
+_ALWAYS, _KEYS = ("category", "bias_type"), ("model", "segment_length", "sample_mode", "language", "set", "stimulus")
+_NUMBERS = (
     *("effect_size", "bias_percentage", "ci_low", "ci_high", "p_association_holm", "p_binomial_holm"),
     *("twin_effect_size", "twin_bias_percentage", "n_pairs"),
 )
-"""The columns that a person looks for; all others come after them."""
+_SHOWN = 4
+"""Columns that polars prints at the left of a wide table."""
+
+
+def _looked_for(frame: pl.DataFrame) -> list[str]:
+    """Return the columns that a person looks for: what tells rows apart, and the numbers, within those printed."""
+    keys = [name for name in _KEYS if name in frame.columns]
+    keys = [name for name in _ALWAYS if name in frame.columns] + sorted(keys, key=lambda key: frame[key].n_unique() < 2)
+    numbers = [name for name in _NUMBERS if name in frame.columns]
+    return keys[: _SHOWN - 1] + numbers + keys[_SHOWN - 1 :]
 
 
 class StudyTables:
@@ -74,7 +85,7 @@ class StudyTables:
         if not path.is_file():
             raise InputError(f"{path}: this study has no {name}, or not yet. It has {', '.join(self._there())}.")
         frame = read_frame(path)
-        first = [column for column in _FIRST if column in frame.columns]
+        first = _looked_for(frame)
         return frame.select(*first, pl.exclude(first))
 
     def __dir__(self) -> list[str]:
@@ -121,7 +132,7 @@ def measure(
     numbers. `interval`, `to_frame()` and `plot()` of what is returned say how sure it is.
 
     Args:
-        model: a folder, a name on the hub, or one that is loaded.
+        model: a folder, a name on the hub or of a package (multilingual-e5-small), or one that is loaded.
         category: of the shipped word sets, such as C1 (`prasanga sets`).
         texts: of any length; they are split into sentences.
         language: of words and texts: bn, hi or en.
@@ -149,17 +160,48 @@ def measure(
     names = [side["name"] for role in ("targets", "attributes") for side in layout[role]]
     if empty := [name for name, side in zip(names, [*targets, *attributes], strict=True) if not side]:
         raise InputError(f"texts: no word of {' and none of '.join(empty)} stands in them. Give more, or others.")
-    encoder = _loaded(model)
-    vectors = encoder.embed([text for text, _ in places], [(hit.start, hit.end) for _, hit in places])
+    if isinstance(model, str | Path):
+        from prasanga.embeddings import load_encoder
+
+        model = load_encoder(_kept(model))
+    vectors = model.embed([text for text, _ in places], [(hit.start, hit.end) for _, hit in places])
     contexts = {
         word: vectors[[number for number, (_, hit) in enumerate(places) if hit.stimulus == word]] for word in there
     }
     return ceat(contexts, (targets[0], targets[1]), (attributes[0], attributes[1]), n_samples=n_samples, rng=SEED)
 
 
-def _loaded(model: str | Path | Embeds) -> Embeds:
-    if not isinstance(model, str | Path):
-        return model
-    from prasanga.embeddings import load_encoder
+def measure_pairs(model: str | Path | Scorer, pairs: Any, *, language: str | None = None) -> Percentages:
+    """Return of how many pairs a model prefers the stereotypical sentence, with its interval.
 
-    return load_encoder(model)
+    A study with its defaults gives the same percentage.
+
+    Args:
+        model: as for `measure`; one that is loaded is of `prasanga.likelihoods.load_scorer`.
+        pairs: a file (docs/pairs.md), or a table of polars, pandas or Arrow, or a dict of columns: `first`, `second`
+            and, where they are known, `label`, `bias_type`, `language`, `pair_id`. Without a label the first sentence
+            of a pair is the stereotypical one.
+        language: of pairs that do not say it; of a file, the one to be taken.
+
+    Raises:
+        InputError: pairs that cannot be read, without a language, or in several; what the model refuses.
+    """
+    from prasanga.likelihoods import Percentages, bias_percentage, read_pairs, score_pairs
+
+    if isinstance(pairs, str | Path):
+        table = read_pairs(pairs, language)
+    else:
+        table = as_frame("pairs", pairs)
+        said = {"label": pl.lit("stereo"), "bias_type": pl.lit("not stated"), "language": pl.lit(language, pl.String)}
+        said["pair_id"] = pl.int_range(1, pl.len() + 1).cast(pl.String)
+        table = table.with_columns(**{name: value for name, value in said.items() if name not in table.columns})
+    if "language" in table.columns and table["language"].n_unique() > 1:
+        raise InputError(f"pairs: in {', '.join(table['language'].unique().sort())}. Name the language to be measured.")
+    return Percentages(bias_percentage(score_pairs(_kept(model), table, normalization=DEFAULT_NORMALIZATIONS)))
+
+
+def _kept(model: Any) -> Any:
+    """Return the folder of a model that a package of the Python index carries, by its name; all else as it is."""
+    from prasanga.models.packaged import PACKAGED, kept_model
+
+    return kept_model(model) if isinstance(model, str) and model in PACKAGED else model

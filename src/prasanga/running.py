@@ -184,7 +184,7 @@ class Run:
         """Take in a line that a job or the plan has printed; return it if a person is to see it."""
         if found := _PROGRESS.search(line):
             self.doing = printable(found[1].strip())
-        return printable(line.strip()) if line.startswith(("Warning: ", "Twins: ")) else ""
+        return printable(line.strip()) if line.startswith("Warning: ") else ""
 
     def expected_end(self) -> datetime | None:
         """Return when the run ends if the other jobs take as long as those before; None before any is done."""

@@ -1,4 +1,4 @@
-"""How often the intervals of a bias percentage hold the true one; the table of docs/bias_percentage.md.
+"""How often the intervals of a bias percentage hold the true one; the table of docs/pairs.md.
 
     .venv/bin/python tests/benchmarks/bias_intervals.py          a second
 

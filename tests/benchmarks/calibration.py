@@ -1,11 +1,10 @@
 """Calibration by simulation: `python tests/benchmarks/calibration.py [--studies N] [--seed S] [--json FILE]`.
 
 Prints Markdown: how often each p is small where there is no effect, and how often a planted effect is found that is as
-large as `smallest_effect_of_sizes` says for a power of .80 (docs/enough.md); and how often the tests of target words,
-of attribute words and of both reject where words differ along directions that have nothing to do with each other
+large as `smallest_effect_of_sizes` says for a power of .80 (docs/statistics.md); and how often the tests of target
+words, of attribute words and of both reject where words differ along directions that have nothing to do with each other
 (docs/statistics.md), and where sets differ in size and spread; and how often a model is told from its twins with random
-weights. Half an hour with 2 000 studies. `--json` writes the last three tables to a file.
-"""
+weights. Half an hour with 2 000 studies. `--json` writes the last three tables to a file."""
 
 from __future__ import annotations
 

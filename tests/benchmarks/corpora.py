@@ -16,7 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from prasanga.sentences import extract
+from prasanga.sentences import Shard, extract_shard
 from prasanga.sentences.matcher import HasClaims
 from prasanga.text import fold, normalize_batch, split_sentences, words
 
@@ -85,9 +85,8 @@ def sort_lines(origin: str, texts: list[str], lexicon: HasClaims) -> Lines:
         path = Path(folder, "lines.txt")
         path.write_bytes(b"".join(encoded))
         hits: Counter[int] = Counter()
-        for batch in extract(
-            path, source="", lexicon=lexicon, normalization="bangla", language="bn", documents="line", before=0, after=0
-        ):
+        shard = Shard(str(path), "", "line")
+        for batch in extract_shard(shard, lexicon=lexicon, normalization="bangla", language="bn", before=0, after=0):
             hits.update(batch["offset"].to_pylist())
     found = [hits[offset] for offset in itertools.accumulate(map(len, encoded[:-1]), initial=0)]
     plain = [line for line, number in zip(encoded, found, strict=True) if number == 0]

@@ -1,6 +1,7 @@
 """How often the 95 % intervals hold what they should, in simulated studies, and how long they take.
 
-    .venv/bin/python tests/benchmarks/interval_coverage.py            some minutes; the tables of docs/uncertainty.md
+    .venv/bin/python tests/benchmarks/interval_coverage.py            some minutes; the tables of docs/statistics.md
+    .venv/bin/python tests/benchmarks/interval_coverage.py --templates  the table of templates alone, some ten minutes
     .venv/bin/python tests/benchmarks/interval_coverage.py --quick    a few studies, to see that it runs
 
 A study has n words in each of X, Y, A and B. A word has a vector of its own, its set's center plus noise; in each draw
@@ -19,13 +20,14 @@ from __future__ import annotations
 import argparse
 import time
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from prasanga.associations.cosines import Cosines, leave_one_out
 from prasanga.associations.effects import STD_CONVENTIONS
-from prasanga.associations.estimates import shuffled_control
+from prasanga.associations.estimates import TestSettings, shuffled_control
 from prasanga.associations.intervals import (
     INTERVALS,
     Resampling,
@@ -34,12 +36,14 @@ from prasanga.associations.intervals import (
     interval,
     replicate_effects,
 )
+from prasanga.associations.templates import InTemplates, measure_templates
 from prasanga.base.seeds import generator
 
 Vectors = npt.NDArray[np.float64]
 
 DIMENSIONS, WORD_NOISE, CONTEXT_NOISE = 32, 0.5, 0.35
 SIDES = "xyab"
+HEAD = "covers above below width"
 # Share of a word's and a context's noise that two models have in common (its square root is the weight).
 SHARED = 0.5
 POPULATION = 100_000
@@ -202,6 +206,76 @@ def print_intervals(
                     print(words, line, flush=True)
 
 
+def in_templates(
+    population: Population, n: int, n_templates: int, moved: float, rng: np.random.Generator
+) -> tuple[Cosines, InTemplates]:
+    """A study of n words a set in templates, which move X and Y apart or together, by `moved`, and turn all words."""
+    frames = 0.3 * rng.standard_normal((n_templates, DIMENSIONS))
+    apart = moved * rng.standard_normal(n_templates)
+    sides = [
+        _in_frames(side, population.words(side, population.noise(n, rng))[:, None], frames, apart, rng)
+        for side in SIDES
+    ]
+    targets, attributes = (np.concatenate(pair).reshape(-1, DIMENSIONS) for pair in (sides[:2], sides[2:]))
+    words, places = np.repeat(np.arange(2 * n), n_templates), np.tile(np.arange(n_templates), 2 * n)
+    values = targets @ attributes.T
+    return Cosines(values[None], words, words, n, n, n, n), InTemplates(
+        values, None, words, words, places, places, n, n
+    )
+
+
+def _in_frames(side: str, words: Vectors, frames: Vectors, apart: Vectors, rng: np.random.Generator) -> Vectors:
+    """Vectors of length 1 of words (n, 1 or T, d) in templates (T, d), (n, T, d)."""
+    sentences = words + frames + CONTEXT_NOISE * rng.standard_normal(np.broadcast_shapes(words.shape, frames.shape))
+    sentences[..., 1] += {"x": 0.5, "y": -0.5}.get(side, 0.0) * apart
+    return np.asarray(sentences / np.linalg.norm(sentences, axis=-1, keepdims=True))
+
+
+def effect_in_templates(population: Population, moved: float, rng: np.random.Generator) -> float:
+    """The effect of infinitely many words in infinitely many templates: each word here in one of its own."""
+    found = {}
+    for side in SIDES:
+        frames = 0.3 * rng.standard_normal((1, POPULATION, DIMENSIONS))
+        apart = moved * rng.standard_normal(POPULATION)
+        words = population.words(side, population.noise(POPULATION, rng))
+        found[side] = _in_frames(side, words[None], frames, apart, rng)[0]
+    axis = found["a"].mean(axis=0) - found["b"].mean(axis=0)
+    scores = found["x"] @ axis, found["y"] @ axis
+    return float((scores[0].mean() - scores[1].mean()) / np.concatenate(scores).std())
+
+
+def print_templates(sizes: list[int], templates: list[int], n_studies: int, n_resamples: int, seed: int) -> None:
+    """The table of intervals over words alone, and over words and templates."""
+    print("\nWords in templates, attributes resampled: intervals over words (bca), and over words and templates")
+    print(f"{'words':>5} {'templates':>9} {'moved':>5} {'estimand':>9} | {'words alone: ' + HEAD:>34} | both")
+    population = Population(0.6, False, seed)
+    for moved in (0.0, 0.3, 0.6):
+        truth = effect_in_templates(population, moved, generator(seed, "in templates", moved))
+        for n in sizes:
+            for n_templates in templates:
+                tallies = Tally(), Tally()
+                for study in range(n_studies):
+                    names = ("templates", moved, n, n_templates, study)
+                    cosines, crossed = in_templates(population, n, n_templates, moved, generator(seed, *names))
+                    about: dict[str, Any] = {"seed": seed, "category": str(names)}
+                    resampling = draw_resampling(_names(n), 1, n_resamples=n_resamples, **about)
+                    words = interval(cosines, resampling, replicate_effects(cosines, resampling))
+                    both, _ = measure_templates(
+                        crossed.effects,
+                        [str(i) for i in range(n_templates)],
+                        cosines,
+                        TestSettings(n_resamples=n_resamples),
+                        words=_names(n),
+                        **about,
+                    )
+                    ends = (words.low, words.high), (both["ci_templates_low"], both["ci_templates_high"])
+                    for tally, (low, high) in zip(tallies, ends, strict=True):
+                        assert low is not None
+                        assert high is not None
+                        tally.add(low, high, truth)
+                print(f"{n:5} {n_templates:9} {moved:5} {truth:9.2f} | {tallies[0]!s:>34} | {tallies[1]}", flush=True)
+
+
 def print_differences(
     sizes: list[int], pairs: list[tuple[float, float]], n_studies: int, n_resamples: int, seed: int
 ) -> None:
@@ -262,12 +336,17 @@ def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="a few studies, to see that it runs")
-    parser.add_argument("--seed", type=int, default=5, help="of everything drawn; 5 in docs/uncertainty.md")
+    parser.add_argument("--seed", type=int, default=5, help="of everything drawn; 5 in docs/statistics.md")
     parser.add_argument("--studies", type=int, default=500, help="simulated studies a line")
+    parser.add_argument("--templates", action="store_true", help="the table of templates alone")
     parser.add_argument("--std", choices=STD_CONVENTIONS, default="union_ddof1", help="denominator, of single effects")
     options = parser.parse_args()
     start = time.perf_counter()
+    if options.templates:
+        print_templates([8, 25], [4, 8], options.studies, 400, options.seed)
+        return
     if options.quick:
+        print_templates([8], [4], 4, 50, options.seed)
         print_intervals([8], [0.6], 4, 100, options.seed, options.std)
         print_differences([8], [(0.6, 0.6)], 4, 100, options.seed)
     else:

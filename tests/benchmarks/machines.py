@@ -1,7 +1,7 @@
 """How far numbers differ between machines: `python tests/benchmarks/machines.py`.
 
 Prints Markdown. One machine stands for others: each row is a process that was told to use other threads, or fewer of
-the processor's instructions, and its numbers beside those of the first. It is explained in `docs/provenance.md`.
+the processor's instructions, and its numbers beside those of the first. It is explained in `docs/running.md`.
 A model is trained on a part of the demo's text; its vectors, CEAT's effect size and p from them, and the scores of the
 demo's pairs are compared, and so are the weights that each process trains for itself. Text, samples and statistics of
 given vectors are compared by their bytes.

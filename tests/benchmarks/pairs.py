@@ -3,7 +3,7 @@
 Prints Markdown. `speed`: 100 pairs by a model of BERT-base's size beside one masked copy at a time, in the same run.
 `memory`: what sentences of 350 and of 2,000 words take. `sample`: all pairs of a file in the layout of IndiBias, in
 English and Hindi, by a model of 30 million parameters (`--file`; the project's demo pairs if none is given). Weights
-are random, which changes no speed. How it is measured stands in `docs/performance.md`.
+are random, which changes no speed. How it is measured stands in `docs/scaling.md`.
 """
 
 from __future__ import annotations

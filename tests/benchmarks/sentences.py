@@ -1,7 +1,7 @@
 """Speed and memory of the sentences stage beside the simple way: `python tests/benchmarks/sentences.py [--quick]`.
 
 Prints Markdown: what was asked, what this machine gives, what the simple way gives in the same run, and how long a
-large corpus would take. How it is measured stands in `docs/performance.md`.
+large corpus would take. How it is measured stands in `docs/scaling.md`.
 """
 
 from __future__ import annotations

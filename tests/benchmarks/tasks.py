@@ -20,8 +20,7 @@ import simple_sentences
 from prasanga.base.parquet import open_parquet, write_batches
 from prasanga.samples import cut_segments, parse_length
 from prasanga.samples import draw as draw_samples
-from prasanga.sentences import SENTENCE_SCHEMA, ExtractionReport, read_forms
-from prasanga.sentences import extract as extract_sentences
+from prasanga.sentences import SENTENCE_SCHEMA, ExtractionReport, Shard, extract_shard, read_forms
 from prasanga.text import normalize as normalize_text
 from prasanga.text import normalize_batch
 
@@ -70,7 +69,6 @@ def match_simply(path: str, forms: str) -> Run:
 def extract(path: str, forms: str, out: str, start: int = 0, end: int | None = None) -> Run:
     """Read, normalize, match, cut, write: a job of the sentences stage, without its start."""
     settings: dict[str, Any] = {
-        "source": "a.txt",
         "lexicon": read_forms(forms),
         "normalization": "bangla",
         "language": "bn",
@@ -78,7 +76,8 @@ def extract(path: str, forms: str, out: str, start: int = 0, end: int | None = N
 
     def run() -> dict[str, Any]:
         report = ExtractionReport()
-        batches = extract_sentences(path, start=start, end=end, report=report, **settings)
+        shard = Shard(path, "a.txt", "blank-line", start=start, end=end)
+        batches = extract_shard(shard, report=report, **settings)
         write_batches(out, SENTENCE_SCHEMA, batches, {})
         written = Path(out).stat().st_size
         return {"occurrences": report.occurrences, "bytes": report.bytes, "written": written}

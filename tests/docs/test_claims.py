@@ -87,7 +87,7 @@ def test_where_methods_of_the_family_are_named_all_are(page: str) -> None:
             assert labels[3].removesuffix(" bias") in told, sentence
 
 
-@pytest.mark.parametrize("page", ["docs/statistics.md", "docs/enough.md", "docs/static.md"])
+@pytest.mark.parametrize("page", ["docs/statistics.md", "docs/methods.md"])
 def test_the_family_is_named(page: str) -> None:
     assert "CEAT, SEAT, WEAT and log-probability bias" in " ".join(read(page).split())
 
@@ -138,7 +138,7 @@ def test_the_papers_pairs_are_scored_as_the_file_has_them() -> None:
     config = complete(yaml.safe_load(read("config/sahoo2024_pairs.yaml")), SCHEMA)
     languages = config["pairs"]["sets"]["indibias"]["languages"]
     assert {config["normalization"][language] for language in languages} == {"none"}
-    assert "`normalization: {hi: none, en: none}`" in read("docs/pairs.md")
+    assert "`normalization: {hi: none, en: none}`" in " ".join(read("docs/pairs.md").split())
 
 
 def test_the_default_normalization_changes_as_many_sentences_of_indibias_as_is_said(shared: Path) -> None:

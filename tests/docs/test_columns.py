@@ -100,7 +100,8 @@ def test_every_table_of_the_rules_and_of_the_methods_is_there(tables: list[Any])
     written = set(re.findall(r"results/([\w{}./]+\.(?:parquet|csv))\"", rules))
     assert len(written) > 30
     for path in written:
-        filled = path.replace("{GATHERED}", "likelihoods").replace("{stage}/{method}", "associations/ceat")
+        filled = path.replace("{GATHERED}", "likelihoods").replace("{method}_templates", "seat_templates")
+        filled = filled.replace("{stage}/{method}", "associations/ceat").replace("{stage}", "associations")
         of_file(tables, re.sub(r"\{[^}]+\}", "x", filled))
     for table in TABLES.values():
         found = of_file(tables, f"{table.path}.parquet")

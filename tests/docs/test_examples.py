@@ -30,7 +30,7 @@ from prasanga.report.figures.registry import COLUMN, FIGURES, FOLDER
 
 PAGES = [page for page in pages() if page not in GENERATED]
 PYTHON = [page for page in PAGES if any(block.language == "python" for block in blocks(page))]
-WORDS = ("docs/my_language.md", "docs/my_categories.md")
+WORDS = ("docs/my_language.md", "docs/lexicon.md")
 """Pages whose blocks with a title are files that go together."""
 
 STUDIES = {"mine.yaml", "config/mine.yaml", "config/other.yaml"}
@@ -139,9 +139,12 @@ YAML = [block for page in PAGES for block in blocks(page) if block.language == "
 
 @pytest.mark.parametrize("block", YAML, ids=str)
 def test_yaml_is_accepted(block: Block, study_files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    if block.title.startswith(("resources/", "words/", "workflow/", "profiles/")) or "profile.yaml" in block.title:
+    if (
+        block.title.startswith(("assamese/resources/", "words/", "workflow/", "profiles/"))
+        or "profile.yaml" in block.title
+    ):
         return  # files of words are read as a whole below, profiles by the tests of profiles
-    monkeypatch.chdir(study_files)
+    monkeypatch.chdir(study_files / "assamese" if block.title.startswith("assamese/") else study_files)
     if block.title == "changes.yaml":  # laid over configs, study by study: docs/published.md
         for study, changes in yaml.safe_load(without_placeholders(block.code)).items():
             config = yaml.safe_load((ROOT / f"config/{study}.yaml").read_text(encoding="utf-8"))
@@ -182,7 +185,7 @@ def study_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
             (folder / target).parent.mkdir(exist_ok=True)
             copied(folder / source, folder / target)
         for block in blocks(page):
-            if block.title.startswith(("resources/", "words/")):
+            if block.title.startswith(("assamese/", "words/")):
                 path = folder / block.title
                 path.parent.mkdir(parents=True, exist_ok=True)
                 if block.code.startswith("  "):  # goes under the file's own heading
@@ -196,7 +199,9 @@ def study_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_language_of_the_page_has_its_forms(study_files: Path) -> None:
-    lexicon = load_lexicon(study_files / "resources/stimuli/as", study_files / "resources/suffix_groups/as.yaml")
+    lexicon = load_lexicon(
+        study_files / "assamese/resources/stimuli/as", study_files / "assamese/resources/suffix_groups/as.yaml"
+    )
     # 8 words: bare and plural, each alone and in three cases, and every ending once more after a hyphen
     counted = [form for form in lexicon.forms if "-" not in form.form]
     assert len(counted) == 8 * 2 * 4
@@ -212,7 +217,7 @@ def test_the_group_of_the_page_is_used(study_files: Path) -> None:
     wrong.write_text(text.replace("no_match: [জুতাপেটা,", "no_match: [জুতাটি,"), encoding="utf-8")
     said = check_examples(load_suffix_groups(wrong).groups)
     assert said == ["paired_a: জুতাটি must not be a form of জুতা, but is one."]
-    assert said[0] in " ".join(read("docs/my_categories.md").split())
+    assert said[0] in " ".join(read("docs/lexicon.md").split())
 
 
 # ----------------------------------------------------------------------------------------------------------- commands
@@ -309,7 +314,7 @@ def written_by_readers() -> set[str]:
     """Files that pages tell their readers to write."""
     titles = {block.title for page in PAGES for block in blocks(page) if block.title}
     copies = {shlex.split(command)[-1] for page in PAGES for _, command in commands(page, "cp")}
-    return titles | copies | STUDIES | {"resources/stimuli/as/"}
+    return titles | copies | STUDIES
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -347,7 +352,7 @@ def test_the_api_pages_have_all_public_names() -> None:
     packages = {
         path.parent.name: f"prasanga.{path.parent.name}" for path in (ROOT / "src/prasanga").glob("*/__init__.py")
     }
-    del packages["cli"]  # docs/command.md
+    del packages["cli"]  # docs/running.md
     packages["construction"] = "prasanga_construction"
     assert set(packages) == {path.stem for path in (ROOT / "docs/api").glob("*.md") if path.stem != "index"}
     listed = 0

@@ -15,9 +15,9 @@ from doc_pages import ROOT, blocks
 
 from prasanga.base.config import complete, read_schema
 from prasanga.base.errors import InputError
-from prasanga.lexicon.categories import require_language, require_words
+from prasanga.lexicon.model import require_language, require_words
 
-PAGE = "docs/faq.md"
+PAGE = "docs/errors.md"
 MESSAGES = [block.code.strip() for block in blocks(PAGE) if block.language == "text"]
 
 OF_PYTHON = ("dictionary update sequence element #1 has length 1", "FileNotFoundError: [Errno 2]")

@@ -189,7 +189,7 @@ def test_the_citation_says_what_its_format_asks() -> None:
     assert re.search(rf'__version__ = "{content["version"]}"', (ROOT / "src/prasanga/__init__.py").read_text("utf-8"))
     assert content["license"] in (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
-    citing = " ".join((ROOT / "docs/citing.md").read_text(encoding="utf-8").split())
+    citing = " ".join((ROOT / "docs/write_it_up.md").read_text(encoding="utf-8").split())
     assert len(content["references"]) == 3
     for reference in content["references"]:
         assert {"type", "title", "authors"} <= set(reference)

@@ -16,7 +16,7 @@ import pyarrow.ipc as ipc
 import pyarrow.parquet as pq
 import pytest
 import zstandard
-from hostile_inputs import Edit, edited_bytes, edited_rows, edited_tree, edits, fuzzing, try_input
+from hostile_inputs import TEXTS, Edit, edited_bytes, edited_rows, edited_tree, edits, fuzzing, try_input
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -46,7 +46,11 @@ LINES = [
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("corpora")
+    """Where files are made; by then what is compiled has been, which takes its time."""
+    made = tmp_path_factory.mktemp("corpora")
+    (made / "a.txt").write_text("\n".join(LINES), encoding="utf-8")
+    use(made / "a.txt", "text", "blank-line", "stop")
+    return made
 
 
 def use(path: Path, format: Any, documents: str, errors: Any) -> None:
@@ -224,6 +228,51 @@ def test_pairs_with_odd_bytes(folder: Path, changes: list[Edit], layout: int) ->
     path = folder / "pairs.csv"
     path.write_bytes(edited_bytes(_csv(LAYOUTS[layout]), changes))
     try_input("pairs: bytes", lambda: read_pair_file(path), str(path))
+
+
+COLUMNS = sorted({name for layout in LAYOUTS for name in layout[0]} | {"sent_more_bengali", "", "label ", "ID", "x"})
+CELLS = (*TEXTS, *("stereo", "antistereo", "gender", "age", "bn", "hi", "en", "1"), *(c for r in PAIRS for c in r))
+WRITINGS: tuple[Callable[[str], bytes], ...] = (
+    *[lambda text: text.encode("utf-8", "surrogatepass")] * 4,
+    lambda text: text.encode("utf-8-sig", "surrogatepass"),
+    lambda text: text.encode("utf-16", "surrogatepass"),
+    lambda text: text.encode("cp1252", "replace"),
+    lambda text: text.replace("\n", "\r\n").encode("utf-8", "surrogatepass"),
+    lambda text: text.replace("\n", "\r").encode("utf-8", "surrogatepass"),
+)
+
+
+@fuzzing(2)
+@given(
+    st.lists(st.tuples(*[st.integers(0, 2**20)] * 3), max_size=8),
+    st.sampled_from([*map(tuple, (layout[0] for layout in LAYOUTS)), ()]),
+    st.lists(st.sampled_from(COLUMNS), max_size=6),
+    st.sampled_from(WRITINGS),
+    st.sampled_from([",", ",", ",", ";", "\t", "|"]),
+    st.sampled_from(["csv", "tsv", "json", "txt"]),
+)
+def test_pairs_of_any_columns(
+    folder: Path,
+    rows: list[tuple[int, int, int]],
+    known: tuple[str, ...],
+    others: list[str],
+    write: Callable[[str], bytes],
+    comma: str,
+    ending: str,
+) -> None:
+    header = [*known, *others]
+    table = [header]
+    for first, second, changed in rows:
+        row = [CELLS[(first + second * place) % len(CELLS)] for place in range(len(header))]
+        good = {name: cell for layout in LAYOUTS for name, cell in zip(layout[0], layout[1], strict=True)}
+        row = [
+            good.get(name, cell) if (changed >> place) & 1 else cell
+            for place, (name, cell) in enumerate(zip(header, row, strict=True))
+        ]
+        table.append(row[: len(row) - (changed % 7 == 0)])
+    path = folder / f"any.{ending}"
+    path.write_bytes(write(_csv(table, comma).decode("utf-8", "surrogatepass")))
+    try_input("pairs: any columns", lambda: read_pair_file(path), str(path))
 
 
 @fuzzing()

@@ -6,14 +6,19 @@ import json
 import shutil
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from hostile_inputs import Edit, edited_bytes, edited_tree, edits, fuzzing, try_input
 from hypothesis import given
+from hypothesis import strategies as st
 from noted_results import CIRCUMSTANCES, NotedResults, small_results
 
+from prasanga.base.documents import read_document, write_document
+from prasanga.base.parquet import made_from, read_table, read_where, write_table
 from prasanga.provenance.__main__ import main
 from prasanga.provenance.ledger import LEDGER, read_ledger, synchronize
 from prasanga.provenance.lineage import tell
+from prasanga.report.summary import read_summary
 
 FIGURE = "report/figures/ceat.svg"
 
@@ -97,6 +102,44 @@ def test_notes_with_odd_values(noted: NotedResults, lines: list[object], changes
     before = (noted.results / LEDGER).read_bytes()
     try_input("notes of Snakemake", lambda: synchronize(noted.root, own_run=True, circumstances=CIRCUMSTANCES))
     (noted.results / LEDGER).write_bytes(before)
+
+
+TABLE = pa.table({"stimulus": ["ফুল", "মা"] * 20, "effect": [0.5, -1.5] * 20, "embedding": [[1.0, 2.0], [0.5, 0.0]] * 20})
+
+
+@fuzzing(2)
+@given(edits(), st.integers(0, 2))
+def test_tables_of_others(tmp_path_factory: pytest.TempPathFactory, changes: list[Edit], which: int) -> None:
+    path = tmp_path_factory.getbasetemp() / "t.parquet"
+    if not path.with_suffix(".good").exists():
+        write_table(path, TABLE, {"stage": "tried", "seed": "47"})
+        path.rename(path.with_suffix(".good"))
+    data = path.with_suffix(".good").read_bytes()
+    footer = data.rindex(b"prasanga-footer") - 300
+    path.write_bytes(edited_bytes(data, changes) if which else data[:footer] + edited_bytes(data[footer:], changes))
+
+    def read() -> None:
+        made_from(path)
+        read_table(path)
+        read_where(path, ["effect"], "stimulus", ["মা"])
+
+    try_input("tables of results", read, str(path))
+
+
+DOCUMENT = {"shards": [{"path": "a", "digest": "0" * 32}], "identity": {"sha256": "0" * 64}, "n": 4, "options": None}
+
+
+@fuzzing(2)
+@given(edits(), st.booleans())
+def test_documents_of_others(tmp_path_factory: pytest.TempPathFactory, changes: list[Edit], as_bytes: bool) -> None:
+    path = tmp_path_factory.getbasetemp() / "d.json"
+    if as_bytes:
+        write_document(path, DOCUMENT)
+        path.write_bytes(edited_bytes(path.read_bytes(), changes))
+    else:
+        path.write_text(json.dumps(edited_tree({**DOCUMENT, "digest": "0" * 16}, changes)), encoding="utf-8")
+    try_input("documents of results", lambda: read_document(path), str(path))
+    try_input("summaries", lambda: read_summary(path), str(path))
 
 
 def test_what_is_told_does_not_steer_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

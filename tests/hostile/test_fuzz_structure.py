@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from pathlib import Path
@@ -10,13 +11,14 @@ import pyarrow as pa
 import pyarrow.ipc as ipc
 import pyarrow.parquet as pq
 import pytest
-from hostile_inputs import TEXTS, Edit, edited_bytes, edits, fuzzing, try_input
+from hostile_inputs import TEXTS, Edit, edited_bytes, edited_tree, edits, fuzzing, try_input
 from hypothesis import given
 from hypothesis import strategies as st
 
 from prasanga.pairs.alignment import align_words
 from prasanga.sentences import find_shards
 from prasanga.sentences.columns import arrow_texts, parquet_texts
+from prasanga.sentences.records import read_records
 from prasanga.text.normalization import normalizer
 
 NAMES = (
@@ -136,6 +138,136 @@ def test_columns(
     assert changes or refused is None or "archive bomb" in refused
     if not changes and refused is None:
         assert found == texts
+
+
+NAMES_OF_COLUMNS = (
+    "text",
+    "text",
+    "text.x",
+    "",
+    "a",
+    "{text}",
+    "x\n",
+    "n" * 3000,
+    "ফুল",
+    "\x1b[2J",
+    "__index_level_0__",
+)
+TYPES = (
+    *[pa.string()] * 4,
+    *(pa.large_string(), pa.string_view(), pa.binary(), pa.large_binary(), pa.binary_view(), pa.binary(3), pa.null()),
+    *(
+        pa.int64(),
+        pa.float16(),
+        pa.bool_(),
+        pa.timestamp("ns"),
+        pa.decimal128(5),
+        pa.duration("s"),
+        pa.month_day_nano_interval(),
+    ),
+    *(pa.list_(pa.string()), pa.large_list(pa.string()), pa.list_(pa.string(), 2), pa.list_view(pa.string())),
+    *(
+        pa.struct([("text", pa.string())]),
+        pa.struct([]),
+        pa.map_(pa.string(), pa.string()),
+        pa.list_(pa.list_(pa.null())),
+    ),
+    *(
+        pa.dictionary(pa.int8(), pa.string()),
+        pa.dictionary(pa.int32(), pa.int64()),
+        pa.run_end_encoded(pa.int32(), pa.string()),
+    ),
+    *(pa.uuid(), pa.json_(), pa.bool8(), pa.opaque(pa.string(), "x", "y")),
+)
+SAID = (
+    *(text.encode("utf-8", "surrogatepass") for text in TEXTS if len(text) < 5000),
+    *(b"\xff\xfe", b"{" * 3000, b'{"info": {"features": {"text": {"_type": "Value", "dtype": "int64"}}}}', b"9" * 5000),
+    *(
+        b'{"index_columns": ["x"], "columns": [], "pandas_version": 1}',
+        b'{"index_columns": 5}',
+        b"datasets.features.Audio",
+    ),
+)
+KEYS = (
+    b"huggingface",
+    b"pandas",
+    b"ARROW:schema",
+    b"ARROW:extension:name",
+    b"ARROW:extension:metadata",
+    b"prasanga.stage",
+    b"",
+)
+
+
+@fuzzing(2)
+@given(
+    st.lists(st.tuples(st.sampled_from(NAMES_OF_COLUMNS), st.sampled_from(TYPES)), max_size=5),
+    st.dictionaries(st.sampled_from(KEYS), st.sampled_from(SAID), max_size=4),
+    st.integers(0, 5),
+    st.sampled_from(["stream", "file", "parquet"]),
+    st.sampled_from(["2.6", "1.0", "2.4"]),
+    st.booleans(),
+    st.sampled_from(["text", "text", "text", "text.x", "", "a", "absent"]),
+    st.booleans(),
+)
+def test_metadata_of_columns(
+    folder: Path,
+    columns: list[tuple[str, pa.DataType]],
+    said: dict[bytes, bytes],
+    n_rows: int,
+    layout: str,
+    version: str,
+    plain: bool,
+    wanted: str,
+    has_text: bool,
+) -> None:
+    """Columns of every type and name, with anything in the metadata of file and fields."""
+    if has_text:
+        columns = [("text", pa.string()), *((name, kind) for name, kind in columns if name != "text")]
+    schema = pa.schema([pa.field(name, kind, metadata=said) for name, kind in columns], metadata=said)
+    arrays = [pa.array([text if kind == pa.string() else None for text in SHORT[:n_rows]], kind) for _, kind in columns]
+    table = pa.Table.from_arrays(arrays, schema=schema)
+    path = folder / f"m.{'parquet' if layout == 'parquet' else 'arrow'}"
+    try:
+        if layout == "parquet":
+            pq.write_table(table, path, version=version, use_dictionary=plain, store_schema=plain)
+        else:
+            opened = ipc.new_stream if layout == "stream" else ipc.new_file
+            with opened(path, schema) as writer:
+                writer.write_table(table)
+    except (pa.ArrowException, OSError, ValueError):
+        return  # of which no file can be
+    form = "parquet" if layout == "parquet" else "dataset"
+    try_input("columns: metadata", lambda: list(read_records(path, form, field=wanted)), str(path))  # type: ignore[arg-type]
+
+
+STATE = {
+    "_data_files": [{"filename": "data-00000-of-00001.arrow"}],
+    "_fingerprint": "0",
+    "_format_columns": None,
+    "_indices_data_files": None,
+    "_split": "train",
+}
+DATASET = {"a": {"splits": ["train", "test"]}, "train": STATE, "test": {**STATE, "_split": "test"}}
+
+
+@fuzzing(2)
+@given(edits(), st.booleans(), edits(2) | st.just([]), st.sampled_from([".", "*", "d", "train", "**/*"]))
+def test_data_sets(folder: Path, changes: list[Edit], whole: bool, others: list[Edit], files: str) -> None:
+    """What `datasets` saves, with odd values and bytes in its JSON."""
+    root = folder / "dataset"
+    shutil.rmtree(root, ignore_errors=True)
+    tree = edited_tree(DATASET, changes)
+    for name in ("train", "test"):
+        (root / name).mkdir(parents=True)
+        (root / name / "data-00000-of-00001.arrow").write_bytes(b"x")
+        value = tree.get(name, STATE) if isinstance(tree, dict) else tree
+        (root / name / "state.json").write_bytes(edited_bytes(json.dumps(value).encode(), others))
+    if whole:
+        value = tree.get("a") if isinstance(tree, dict) else tree
+        (root / "dataset_dict.json").write_bytes(edited_bytes(json.dumps(value).encode(), others[::-1]))
+    entries = [{"files": files, "format": "dataset"}]
+    try_input("data sets", lambda: find_shards(root, entries, 10**6), "corpus.texts", str(root))
 
 
 MARKS = (

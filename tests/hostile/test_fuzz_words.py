@@ -16,15 +16,14 @@ from hypothesis import strategies as st
 
 from prasanga.base.errors import InputError
 from prasanga.lexicon import load_lexicon
-from prasanga.lexicon.categories import categories_of, forms_table, words_for_templates
+from prasanga.lexicon.model import categories_of, forms_table, words_for_templates
 from prasanga.lexicon.templates import filled_templates, load_templates
 from prasanga.likelihoods.structures import load_structures
 from prasanga.likelihoods.templates import load_category_templates
 from prasanga.likelihoods.traits import load_traits
-from prasanga_construction.annotation import read_sheet
-from prasanga_construction.identities import load_identities
+from prasanga_construction.templates import load_identities
 from prasanga_construction.templates import load_templates as load_construction_templates
-from prasanga_construction.tuples import read_tuples
+from prasanga_construction.tuples import read_sheet, read_tuples
 
 ROOT = Path(__file__).parents[2]
 
@@ -180,6 +179,82 @@ def test_suffix_groups_with_odd_text(folder: Path, changes: list[Edit]) -> None:
     try_input("suffix groups: text", lambda: use(stimuli, groups), str(folder))
 
 
+STEMS = (
+    "ক",
+    "গোলাপ",
+    "মা",
+    "ভাই",
+    "সৎ",
+    "অং",
+    "a",
+    "rose",
+    "x y",
+    "ক-খ",
+    "ক্",
+    "ঁ",
+    "1",
+    "আ" * 60,
+    "e\u0301\u0323" * 20,
+    "",
+)
+ENDINGS = ("consonant", "vowel", "monosyllable", "any", "-া", ["vowel", "-ি"], "", "-", 5)
+ODD_SUFFIXES = ("ের", "র", "ে", "টি", "-কে", "s", "", "ং", "\u200c", " গুলো", "ক" * 50)
+MANY = st.lists(st.tuples(*[st.integers(0, 2**20)] * 3), max_size=12)
+
+
+def _one(values: Any, *numbers: int) -> Any:
+    return values[sum(numbers) % len(values)]
+
+
+@fuzzing(2)
+@given(MANY, MANY, MANY)
+def test_word_lists_of_any_size(
+    folder: Path,
+    sets: list[tuple[int, int, int]],
+    groups: list[tuple[int, int, int]],
+    tests: list[tuple[int, int, int]],
+) -> None:
+    """Sets, groups and categories that name each other, in any number, well or not."""
+    group_names = [f"g{n}" for n in range(len(groups))] or ["g"]
+    set_names = [f"s{n}" for n in range(len(sets))] or ["s"]
+    files, grouped = dict[str, bytes](), dict[str, Any]()
+    for name, (a, b, c) in zip(set_names, sets, strict=False):
+        words = []
+        for n in range(a % 30):
+            word = {
+                "stimulus": f"{_one(STEMS, b, n)}{_one(STEMS, c, n * n) if b % 2 else n}",
+                "group": _one(group_names, a, n),
+            }
+            word |= {"variants": [_one(STEMS, a, c, n)]} if n % 5 == c % 7 else {}
+            word |= {"forms": [{"form": _one(STEMS, b, n), "case": "genitive"}]} if n % 6 == a % 7 else {}
+            words.append(word)
+        files[f"{name}.yaml"] = _dump({"set": name, "class": "thing", "words": words, "searched": bool(a % 3)})
+    for name, (a, b, c) in zip(group_names, groups, strict=False):
+        some = [_one(ODD_SUFFIXES, a, n) for n in range(b % 7)]
+        grouped[name] = {
+            "ending": _one(ENDINGS, a),
+            "cases": {"genitive": some, "locative": _one(ODD_SUFFIXES, c)},
+            **(
+                {"numbers": {"plural": [{"suffixes": some, "cases": {"genitive": _one(ODD_SUFFIXES, b)}}]}}
+                if c % 2
+                else {}
+            ),
+            **({"emphatic": some[:3]} if a % 3 else {}),
+            **({"alternation": {_one(STEMS, b): _one(STEMS, c)}} if b % 5 == 0 else {}),
+        }
+    categories = {
+        _one(("C1", "C2", "a b", "x.oddities", "{c}", "C" * 300), a, n): {
+            "targets": [_one(set_names, a), {"set": "u", "sets": [_one(set_names, b), _one(set_names, c)]}],
+            "attributes": [_one([*set_names, "u", "none"], b), _one(set_names, c)],
+            **({"title": _one(STEMS, a)} if c % 3 else {}),
+        }
+        for n, (a, b, c) in enumerate(tests)
+    }
+    files["categories.yaml"] = _dump({"language": "bn", "categories": categories})
+    written = write_groups(folder, _dump({"language": "bn", "hyphenated": len(tests) % 2 == 0, "groups": grouped}))
+    try_input("words: any size", lambda: use(write_words(folder, files), written), str(folder))
+
+
 # ---- the authors' layouts
 
 SUFFIXES = {"ফুল": ["ের", "টি", " গুলো"], "গোলাপ": ["ের"], "মা": ["য়ের"], "কাঁটা": []}
@@ -254,7 +329,7 @@ def test_templates_that_are_filled(folder: Path, changes: list[Edit]) -> None:
     except (yaml.YAMLError, UnicodeError):
         return
     lexicon = load_lexicon(write_words(folder, GOOD), write_groups(folder))
-    names = [stimulus.name for stimulus in lexicon.stimuli]
+    names = [each["stimulus"] for each in SETS["flowers.yaml"]["words"]]
     try_input("templates: filled", lambda: list(filled_templates(lexicon, names, load_templates(path))), str(folder))
 
 

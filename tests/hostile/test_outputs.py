@@ -34,9 +34,8 @@ from prasanga.report.sheet import Row, Sheet, escape_latex, sheet_to_csv
 from prasanga.report.study import AuditTables, EmbeddingFiles, Results
 from prasanga.report.summary import study_summary, to_json
 from prasanga.samples.release import Tally, Text, datasheet, sources_page
-from prasanga_construction.annotation import sheet_csv
 from prasanga_construction.sheets import read_rows
-from prasanga_construction.tuples import BiasTuple
+from prasanga_construction.tuples import BiasTuple, sheet_csv
 
 FORMULAS = (
     "=1+1",

@@ -3,8 +3,8 @@
 It does what the programs of the papers do, and what anybody would write first: normalize a line, try the pattern of
 each stimulus on it (a base and its suffixes), keep the lines beside it, write a row. What they get wrong is put right:
 a pattern is tried anywhere in the line, and a word ends after its last vowel sign. So it finds what
-`prasanga.sentences.extract` finds where each line is one sentence, and serves as an oracle for it and as the program
-that its speed is compared with.
+`prasanga.sentences.extract_shard` finds where each line is one sentence, and serves as an oracle for it and as the
+program that its speed is compared with.
 
 Nobody should win against a straw man. A pattern begins with letters, and the boundary before it is looked at after a
 hit: the search for those letters is then one quick scan, twelve times as fast as a pattern that begins with a

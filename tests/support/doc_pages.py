@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-GENERATED = {"docs/columns.md", "docs/config.md"}
+GENERATED = {"docs/columns.md", "docs/command.md", "docs/config.md"}
 """Pages that a program writes; what they hold is tested where the program is."""
 
 _FENCE = re.compile(

@@ -12,7 +12,7 @@ from typing import Any
 from faults_jobs import Job, run_job
 
 from prasanga.base.config import complete, read_schema
-from prasanga.lexicon.categories import stimuli_of
+from prasanga.lexicon.model import stimuli_of
 from prasanga.sentences.files import find_shards, update_manifest
 
 TEXT = "corpus/text.txt"
@@ -139,7 +139,7 @@ def _jobs(root: Path, project_root: Path) -> Any:
             output={"sentences": "results/sentences/text.parquet", "counts": "results/sentences/text.json"},
             params={
                 "extraction": {
-                    **{key: config["sentences"][key] for key in ("match", "before", "after")},
+                    **{key: config["sentences"][key] for key in ("match", "neighbours", "before", "after")},
                     "language": "bn",
                     **text,
                     "shard": plain_shard,
@@ -272,7 +272,7 @@ def _jobs(root: Path, project_root: Path) -> Any:
                     **{key: config["associations"][key] for key in names},
                     "test": test,
                     **{key: config["samples"][key] for key in ("pool", "window")},
-                    "match": config["sentences"]["match"],
+                    **{key: config["sentences"][key] for key in ("match", "neighbours")},
                     "pieces": model["pieces"],
                     "seed": 47,
                     "categories": config["categories"],

@@ -10,26 +10,34 @@ import copy
 import os
 import resource
 import signal
-from collections import Counter
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import Any, NamedTuple
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from prasanga.base.errors import InputError
 
-CPU_SECONDS = 20
-WAITING_SECONDS = 60
-MEMORY = 4 << 30
+CPU_SECONDS = 2
+WAITING_SECONDS = 600
+MEMORY = 1 << 30
 
-COUNTS: Counter[str] = Counter()
-"""How many inputs of each kind were tried in this process."""
-REFUSED: Counter[str] = Counter()
-"""How many of them were refused with a sentence."""
+
+class Tried(NamedTuple):
+    """How many inputs of a kind were tried, how many of them refused, the processor time of all, and of the slowest."""
+
+    count: int = 0
+    refused: int = 0
+    seconds: float = 0.0
+    slowest: float = 0.0
+
+
+TRIED: dict[str, Tried] = {}
+"""By kind, since the test began."""
 
 TEXTS: tuple[str, ...] = (
     "",
@@ -230,18 +238,20 @@ def try_input(kind: str, use: Callable[[], object], *named: str) -> str | None:
     Returns:
         The message, if it was refused.
     """
-    COUNTS[kind] += 1
+    began, message = time.process_time(), None
     try:
         with _within_limits():
             use()
     except InputError as error:
-        REFUSED[kind] += 1
         message = str(error)
         assert message.strip(), "a refusal without a sentence"
         assert not named or any(name in message for name in named), message
         assert all(character.isprintable() or character in "\n\t" or ord(character) >= 0x80 for character in message)
-        return message
-    return None
+    finally:
+        took, before = time.process_time() - began, TRIED.get(kind, Tried())
+        refused = before.refused + (message is not None)
+        TRIED[kind] = Tried(before.count + 1, refused, before.seconds + took, max(before.slowest, took))
+    return message
 
 
 class TooSlowError(BaseException):

@@ -23,7 +23,7 @@ from prasanga.embeddings.store import vectors_to_arrow
 
 NOT_RUN = {
     ("docs/my_model.md", "save_pretrained"): "the model and tokenizer are the reader's own",
-    ("docs/corpora.md", "find_shards"): "reads a corpus of the reader under /data",
+    ("docs/contexts.md", "find_shards"): "reads a corpus of the reader under /data",
     ("docs/published.md", "render_languages"): "needs two finished studies; tests/unit/report/test_layouts.py runs it",
 }
 """Examples that are not run, by page and a line of theirs, with the reason."""
@@ -31,11 +31,9 @@ NOT_RUN = {
 ENCODER, DECODER = "bert", "gpt2"
 MODELS = {
     "README.md": {"models/my-model": DECODER},
-    "docs/bias_percentage.md": {"google/muril-base-cased": DECODER, "xlm-roberta-base": DECODER},
+    "docs/pairs.md": {"google/muril-base-cased": DECODER, "xlm-roberta-base": DECODER, "models/my-model": ENCODER},
     "docs/embeddings.md": {"models/banglabert": ENCODER},
-    "docs/log_probability.md": {"bert-base-multilingual-cased": ENCODER},
-    "docs/seat.md": {"bert-base-uncased": ENCODER},
-    "docs/sentence_scores.md": {"models/my-model": ENCODER},
+    "docs/methods.md": {"bert-base-multilingual-cased": ENCODER, "bert-base-uncased": ENCODER},
 }
 """Which tiny model lies where, by page."""
 
@@ -65,29 +63,26 @@ def prepare(page: str, folder: Path, models: Mapping[str, Path]) -> dict[str, An
             return {**sets, "vectors": contexts, **{name: np.stack(vectors()) for name in "XYAB"}}
         case "docs/embeddings.md":
             _write_embeddings(folder / "results/embeddings/muril", rng)
-        case "docs/figures.md":
+        case "docs/report.md":
             (folder / "results/associations").mkdir(parents=True)
             estimates().write_parquet(folder / "results/associations/ceat.parquet")
+            ceat = {"n_significant_holm": 1, "n_tests": 2, "largest": {"effect_size": 0.5}}
+            summary = json.dumps({"schema": 1, "methods": {"ceat": ceat}})
+            (folder / "results/summary.json").write_text(summary, encoding="utf-8")
         case "docs/pairs.md":
-            shutil.copy("resources/demo/pairs.csv", folder / "IndiBias_v1_sample.csv")
-        case "docs/samples.md":
+            (folder / "pairs").mkdir()
+            for name in ("IndiBias_v1_sample.csv", "pairs/mine.csv"):
+                shutil.copy("resources/demo/pairs.csv", folder / name)
+        case "docs/contexts.md":
             (folder / "results/sentences").mkdir(parents=True)
             contexts = [context(f"c{i}", 80 + i, "গোলাপ") for i in range(5)]
             write_sentences(folder / "results/sentences/news.parquet", contexts)
-        case "docs/sentence_scores.md":
-            (folder / "pairs").mkdir()
-            shutil.copy("resources/demo/pairs.csv", folder / "pairs/mine.csv")
-        case "docs/static.md":
+        case "docs/methods.md":
             named = words("w", 16)
             lines = [f"{word} {' '.join(f'{x:.3f}' for x in rng.normal(size=4))}" for word in named]
             (folder / "vectors.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
             sets = ("flowers", "insects", "pleasant", "unpleasant")
             return {name: named[4 * i : 4 * i + 4] for i, name in enumerate(sets)}
-        case "docs/summary.md":
-            ceat = {"n_significant_holm": 1, "n_tests": 2, "largest": {"effect_size": 0.5}}
-            (folder / "results").mkdir()
-            summary = json.dumps({"schema": 1, "methods": {"ceat": ceat}})
-            (folder / "results/summary.json").write_text(summary, encoding="utf-8")
     return {}
 
 

@@ -318,7 +318,8 @@ class SlurmNode:
             "JobAcctGatherParams": "OverMemoryKill",
             "AccountingStorageType": "accounting_storage/none",
             "JobCompType": "jobcomp/none",
-            "MinJobAge": 300,
+            # no test may depend on how soon Slurm forgets a job that has ended
+            "MinJobAge": 86400,
             "KillWait": 2,
             "CompleteWait": 0,
             "InactiveLimit": 0,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -11,11 +13,20 @@ import polars as pl
 import pytest
 import torch
 import yaml
+from scoring_models import build
 
 import prasanga
 from prasanga.associations import Ceat, ceat, effect_size, seat, weat
 from prasanga.base.errors import InputError
 from prasanga.base.parquet import as_frame
+from prasanga.likelihoods import load_scorer, score_pairs
+from prasanga.models.packaged import PACKAGED
+
+PAIRS = [
+    ("bn", "মায়ের হাতে লাল গোলাপ ছিল।", "বাবার হাতে লাল গোলাপ ছিল।"),
+    ("bn", "দুঃখের দিনেও তিনি সৎ মানুষ ছিলেন।", "চাঁদের দিনেও তিনি সৎ মানুষ ছিলেন।"),
+    ("bn", "বিজ্ঞানীরা যন্ত্রপাতি পরীক্ষা করছেন।", "মায়েরা যন্ত্রপাতি পরীক্ষা করছেন।"),
+]
 
 
 def write(folder: Path, name: str, **columns: list[Any]) -> None:
@@ -31,7 +42,7 @@ def test_tables_have_first_what_a_person_looks_for(tmp_path: Path) -> None:
     assert repr(found) == f"results in {tmp_path / 'results'}: seat, pairs"
     assert {"seat", "pairs"} <= set(dir(found))
     assert found.seat.columns == ["category", "model", "effect_size", "tau2", "std"]
-    assert found.pairs.row(0) == ("hi", "m", 60.0, 1)
+    assert found.pairs.columns == ["model", "language", "bias_percentage", "n_ties"]
     assert prasanga.study(tmp_path / "results").seat.equals(found.seat)
     with pytest.raises(InputError, match=r"ceat\.parquet: this study has no ceat, or not yet\. It has seat, pairs\."):
         _ = found.ceat
@@ -39,6 +50,15 @@ def test_tables_have_first_what_a_person_looks_for(tmp_path: Path) -> None:
         _ = found.seeat
     with pytest.raises(InputError, match="no results of a study there"):
         prasanga.study(tmp_path / "none")
+
+
+def test_a_printed_table_has_the_number_and_what_tells_rows_apart(tmp_path: Path) -> None:
+    keys = {"language": ["hi"] * 4, "category": ["C1"] * 4, "model": ["m", "n"] * 2, "segment_length": [9, 9, 25, 25]}
+    more = {f"column {number}": [0] * 4 for number in range(9)}
+    write(tmp_path, "associations/ceat", **keys, **more, effect_size=[0.25, 0.5, 0.75, 1.25])
+    shown = str(prasanga.study(tmp_path).ceat)
+    assert all(name in shown for name in ("category", "model", "segment_length", "effect_size", "1.25"))
+    assert " hi " not in shown
 
 
 class Planted:
@@ -146,3 +166,69 @@ def test_tables_may_be_of_pandas_or_dicts_and_nothing_else() -> None:
         assert as_frame("pairs", given).equals(expected)
     with pytest.raises(InputError, match=r"pairs: a int .*Give a frame of polars or pandas"):
         as_frame("pairs", 3)
+
+
+def test_one_call_gives_a_percentage_with_its_interval(tmp_path: Path) -> None:
+    pandas = pytest.importorskip("pandas")
+    folder = build("bert", tmp_path / "bert")
+    known = PAIRS[:3]
+    columns = {"first": [first for _, first, _ in known], "second": [second for _, _, second in known]}
+    found = prasanga.measure_pairs(folder, columns, language="bn")
+    scores = score_pairs(folder, pl.DataFrame(known, schema=["language", "first", "second"], orient="row"))
+    preferred = sum(scores["score_first"] > scores["score_second"])
+    assert found.percentage == pytest.approx(100 * preferred / 3)
+    assert found.table["language"].to_list() == ["bn", "bn"]
+    loaded = load_scorer(folder)
+    file = tmp_path / "pairs.csv"
+    more = {**columns, "bias_type": ["age"] * 3, "label": ["antistereo"] * 3, "language": ["bn"] * 3}
+    pl.DataFrame({**more, "pair_id": ["1", "2", "3"]}).write_csv(file)
+    for given in (pandas.DataFrame(more), file, more):
+        assert prasanga.measure_pairs(loaded, given).percentage == pytest.approx(100 - 100 * preferred / 3)
+    assert loaded.report.passes > 0, "the loaded one was asked"
+    with pytest.raises(InputError, match=r"row 0 \(pair 1\) has no language"):
+        prasanga.measure_pairs(loaded, columns)
+    with pytest.raises(InputError, match=r"pairs: in bn, en\. Name the language"):
+        prasanga.measure_pairs(loaded, {**columns, "language": ["bn", "en", "bn"]})
+
+
+def test_the_notebook_goes_from_a_models_name_to_a_figure(tmp_path: Path, project_root: Path) -> None:
+    """Its cells run in order, on tiny models in place of those that it names; outputs are not kept, so none is old."""
+    cells = json.loads((project_root / "docs/notebook.ipynb").read_text(encoding="utf-8"))["cells"]
+    assert len(cells) <= 10
+    shown: dict[str, Any] = {}
+    names: dict[str, Any] = {}
+    for cell in cells:
+        if cell["cell_type"] != "code":
+            continue
+        assert (cell["outputs"], cell["execution_count"]) == ([], None), "clear all outputs before committing"
+        body = ast.parse("".join(cell["source"])).body
+        last = body.pop() if isinstance(body[-1], ast.Expr) else None
+        exec(compile(ast.Module(body, []), cell["id"], "exec"), names)
+        if last is not None:
+            shown[cell["id"]] = eval(compile(ast.Expression(last.value), cell["id"], "eval"), names)
+        if "parameters" in cell["metadata"].get("tags", ()):
+            assert {names["encoder"], names["decoder"]} <= PACKAGED.keys()
+            names |= {"encoder": build("bert", tmp_path / "bert"), "decoder": build("gpt2", tmp_path / "gpt2")}
+    assert repr(shown["texts"]).startswith("CEAT ")
+    assert shown["frame"]["effect_size"].to_list() == [shown["texts"].combined.effect]
+    assert repr(shown["percentages"]).startswith("bias percentage ")
+    for name, said in (("figure", "texts"), ("percentages-figure", "percentages")):
+        assert shown[name].axes[0].get_title() == repr(shown[said])
+
+
+def test_a_model_of_a_package_is_written_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    written = list[Path]()
+
+    def write(package: str, folder: Path) -> None:
+        assert package == "multilingual-e5-small"
+        build("bert", folder)
+        written.append(folder)
+
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr("prasanga.models.packaged.write_packaged_model", write)
+    texts = ["The rose and the tulip, the ant and the flea, love and peace, murder and hatred."]
+    once, twice = (
+        prasanga.measure("multilingual-e5-small", category="C1", texts=texts, language="en") for _ in range(2)
+    )
+    assert [path.parent for path in written] == [tmp_path / "prasanga/models"]
+    assert once.target_scores.tolist() == twice.target_scores.tolist()

@@ -104,7 +104,12 @@ def test_the_results_are_exactly_these(measured: Study) -> None:
             for length in ("9", "25")
             for part in ("", ".words", ".resamples", ".convergence")
         ),
-        *(f"associations/seat/{model}{part}.parquet" for model in ("tiny", "tiny-random") for part in ("", ".words")),
+        *(
+            f"associations/seat/{model}{part}.parquet"
+            for model in ("tiny", "tiny-random")
+            for part in ("", ".words", ".templates")
+        ),
+        *("associations/seat_templates.parquet", "associations/seat_templates.csv", "report/data/seat_templates.csv"),
         *(f"associations/weat/{name}{part}.parquet" for name in vectors for part in ("", ".words")),
         *(f"static/{name}.parquet" for name in vectors),
         *(f"static/{name}.vectors.parquet" for name in ("word2vec", "glove")),
@@ -308,6 +313,7 @@ TEMPLATES = {
     "embed_templates": 2,
     "list_embeddings": 2,
     "measure_seat": 2,
+    "gather_templates": 1,
     "measure_multiverse": 1,
 }
 
@@ -350,7 +356,7 @@ CHANGES: dict[str, tuple[Callable[[Study], object], dict[str, int]]] = {
     "resamples": (
         lambda s: s.configure({"associations": {"n_resamples": 31}}),
         # a twin has no interval
-        {"measure_ceat": 2, "measure_seat": 1, "measure_weat": 3, **GATHERED, **REPORT},
+        {"measure_ceat": 2, "measure_seat": 1, "measure_weat": 3, "gather_templates": 1, **GATHERED, **REPORT},
     ),
     "epochs of a training": (
         change_word2vec,
@@ -394,7 +400,7 @@ def test_everything_is_redrawn_from_the_cache(study: Study, no_torch: dict[str, 
     plan = study.plan("figures", environment=no_torch)
     # CEAT of models and twins is there
     assert plan == {
-        **{"fill_templates": 1, "measure_seat": 2, "measure_weat": 3, "measure_multiverse": 1},
+        **{"fill_templates": 1, "measure_seat": 2, "measure_weat": 3, "measure_multiverse": 1, "gather_templates": 1},
         **GATHERED,
         **REPORT,
     }

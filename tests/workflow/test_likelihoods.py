@@ -84,10 +84,10 @@ def test_the_results_are_exactly_these(measured: Study) -> None:
         *(f"pairs/statistics.{ending}" for ending in ("parquet", "csv")),
         *(f"likelihoods/pairs/{name}/{model}.parquet" for name in SETS for model in MODELS),
         *(f"likelihoods/structures/masks{part}.parquet" for part in ("", ".terms")),
-        *(f"likelihoods/log_probability/masks{part}.parquet" for part in ("", ".words", ".sentences")),
+        *(f"likelihoods/log_probability/masks{part}.parquet" for part in ("", ".words", ".sentences", ".templates")),
         *(
             f"likelihoods/{name}.{ending}"
-            for name in ("bias_percentages", "structures", "log_probability")
+            for name in ("bias_percentages", "structures", "log_probability", "log_probability_templates")
             for ending in ("parquet", "csv")
         ),
         *(
@@ -114,7 +114,8 @@ def test_the_results_are_exactly_these(measured: Study) -> None:
         *(f"report/data/{name}.oddities.parquet" for name in SETS),
         *(f"report/data/{name}.tsv" for name in ("concordance", "suffixes", "forms", "lengths")),
         *(f"report/tables/{name}.{ending}" for name in layouts for ending in ("csv", "md", "tex")),
-        *("report/tables/methods.csv", "report/tables/agreement.csv", "report/data/multiverse.csv"),
+        *("report/tables/methods.csv", "report/tables/agreement.csv"),
+        *("report/data/multiverse.csv", "report/data/log_probability_templates.csv"),
     }
     for folder in ("pairs", "likelihoods"):
         for path in (results / folder).rglob("*.parquet"):
@@ -371,7 +372,7 @@ CHANGES: dict[str, tuple[Callable[[Study], object], dict[str, int]]] = {
         {
             "check_model": 1,
             "score_pairs": 2 + 2,
-            "score_log_probability": 1,
+            **{"score_log_probability": 1, "gather_templates": 1},
             **PERCENTAGES,
             **STRUCTURES,
             **EFFECTS,

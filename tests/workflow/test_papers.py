@@ -88,6 +88,7 @@ def test_every_convention_of_the_preset_is_a_column_of_what_it_made(program: Stu
     pairs, bias = table(program, "likelihoods/bias_percentages"), table(program, "likelihoods/log_probability")
     found = {
         "sentences.match": ceat["match"],
+        "sentences.neighbours": ceat["neighbours"],
         "samples.pool": ceat["pool"],
         "samples.window": ceat["window"],
         "models.any.pieces": ceat["pieces"],

@@ -1,7 +1,7 @@
 """Print the jobs of this folder that the queue still has while no Snakemake waits for them: orphans.py lsf|pbs|sge.
 
 After `kill -9`, or when the login node died, jobs go on, and Snakemake would submit them a second time. So, before the
-same command is typed again, they are taken out of the queue, until nothing is printed any more (docs/engines.md).
+same command is typed again, they are taken out of the queue, until nothing is printed any more (docs/cluster.md).
 """
 
 import sys

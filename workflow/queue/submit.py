@@ -21,7 +21,7 @@ def submit(engine: str, command: "list[str]") -> int:
     except FileNotFoundError:
         print(
             f"{command[0]} is not on the path: type this on a node from which jobs are submitted, after whatever"
-            " `module load` your cluster wants, or take the profile of the queue that is there (docs/engines.md).",
+            " `module load` your cluster wants, or take the profile of the queue that is there (docs/cluster.md).",
             file=sys.stderr,
         )
         return 127

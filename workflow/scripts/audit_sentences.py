@@ -1,15 +1,10 @@
 """Adapter: all sentences to the tables by which a reader judges the lexicon, each also as text for a spreadsheet."""
 
-from typing import TYPE_CHECKING
-
 from prasanga.base.documents import to_tsv
 from prasanga.base.logs import log_to
 from prasanga.base.parquet import read_table, require_equal, write_table, write_text
 from prasanga.provenance import describe
 from prasanga.sentences.audit import concordance, count_forms, count_suffixes, length_histogram
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
 
 log_to(snakemake.log[0])
 settings = snakemake.params.audit

@@ -1,15 +1,10 @@
 """Adapter: a model to what is known of it before it runs, and how its tokenizer treats the words of the study."""
 
-from typing import TYPE_CHECKING
-
 from prasanga.base.documents import write_document
 from prasanga.base.logs import log_to
 from prasanga.base.parquet import read_frame, write_table
 from prasanga.models import ModelOptions, audit_tokenizer, check_model, load_tokenizer
 from prasanga.provenance import describe
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
 
 log_to(snakemake.log[0])
 settings = snakemake.params.check

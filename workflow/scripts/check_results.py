@@ -1,16 +1,12 @@
 """Adapter: the results to what does not fit among them."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from prasanga.base.logs import log_to
 from prasanga.base.parquet import write_text
 from prasanga.embeddings.shards import fitting_shards
 from prasanga.provenance.check import check_results, say
 from prasanga.provenance.code import CACHE, fingerprint, remembered
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
 
 log_to(snakemake.log[0])
 table = snakemake.params.table

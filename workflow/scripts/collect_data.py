@@ -2,13 +2,9 @@
 
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from prasanga.base.logs import log_to
 from prasanga.base.parquet import replacing
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
 
 log_to(snakemake.log[0])
 for source, path in zip(snakemake.input, snakemake.output, strict=True):

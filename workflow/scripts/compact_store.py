@@ -1,14 +1,9 @@
 """Adapter: the small files of the stores to few large ones."""
 
-from typing import TYPE_CHECKING
-
 from prasanga.base.documents import to_tsv
 from prasanga.base.logs import log_to
 from prasanga.base.parquet import write_text
 from prasanga.embeddings import compact_stores, history_of
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
 
 log_to(snakemake.log[0])
 compact_stores("results/store")

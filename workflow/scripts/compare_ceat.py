@@ -1,16 +1,11 @@
 """Adapter: the estimates of a study to their differences, and to where they settle."""
 
-from typing import TYPE_CHECKING
-
 import pyarrow as pa
 
 from prasanga.associations.convergence import differences, settling
 from prasanga.base.logs import log_to
 from prasanga.base.parquet import read_table, require_equal, write_table
 from prasanga.provenance import describe
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
 
 
 def together(paths: list[str]) -> pa.Table:

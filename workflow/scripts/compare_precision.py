@@ -1,13 +1,8 @@
 """Adapter: how far the vectors of the study are from those in full precision, on a few of its segments."""
 
-from typing import TYPE_CHECKING
-
 from prasanga.base.documents import read_document, write_document
 from prasanga.base.logs import log_to
 from prasanga.embeddings import VectorSettings, compare_with_full_precision, settle_dtype
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
 
 log_to(snakemake.log[0])
 report = read_document(snakemake.input.model)

@@ -1,7 +1,5 @@
 """Adapter: the tables of estimates beside a paper's numbers, as CSV and Markdown."""
 
-from typing import TYPE_CHECKING
-
 import polars as pl
 
 from prasanga.base.logs import log_to
@@ -10,9 +8,6 @@ from prasanga.report.ceat_table import with_fewer_draws
 from prasanga.report.comparison import PAIRS, compare, compare_pairs
 from prasanga.report.comparison_text import with_pairs
 from prasanga.report.published import read_models, read_percentages, read_published
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
 
 log_to(snakemake.log[0])
 asked = snakemake.params.comparison

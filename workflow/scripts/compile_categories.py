@@ -1,13 +1,8 @@
 """Adapter: word lists to the categories with their words and glosses."""
 
-from typing import TYPE_CHECKING
-
 from prasanga.base.documents import write_document
 from prasanga.base.logs import log_to
 from prasanga.lexicon import categories_of, lexicon_of
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
 
 log_to(snakemake.log[0])
 settings = snakemake.params.lexicon

@@ -1,16 +1,12 @@
 """Adapter: word lists and suffix groups to the table of surface forms."""
 
 import logging
-from typing import TYPE_CHECKING
 
 from prasanga.base.documents import to_tsv
 from prasanga.base.logs import log_to
 from prasanga.base.parquet import write_table, write_text
 from prasanga.lexicon import forms_table, lexicon_of
 from prasanga.provenance import describe
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
 
 log_to(snakemake.log[0])
 settings = snakemake.params.lexicon

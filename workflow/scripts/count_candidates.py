@@ -1,7 +1,5 @@
 """Adapter: one corpus file, or part of it, to the number of occurrences and sentences of each candidate."""
 
-from typing import TYPE_CHECKING
-
 from prasanga.base.logs import log_to
 from prasanga.base.parquet import write_table
 from prasanga.provenance import describe, digests_of_files
@@ -9,9 +7,6 @@ from prasanga.sentences import Shard, extract_shard, read_forms
 from prasanga.sentences.candidates import count_stimuli
 from prasanga.sentences.files import as_planned
 from prasanga.text import normalizer
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
 
 log_to(snakemake.log[0])
 settings = dict(snakemake.params.extraction)
@@ -21,6 +16,7 @@ made_from = describe("lexicon", script=__file__, inputs=inputs, settings=setting
 planned = as_planned(snakemake.input.corpus, settings.pop("digest"), settings.pop("manifest"))
 shard = Shard(**settings.pop("shard"))
 settings["normalization"] = normalizer(settings["normalization"], **settings.pop("replacements"))
+forms = read_forms(snakemake.input.forms, neighbours=settings.pop("neighbours") == "exclude")
 with planned:
-    counts = count_stimuli(extract_shard(shard, lexicon=read_forms(snakemake.input.forms), **settings))
+    counts = count_stimuli(extract_shard(shard, lexicon=forms, **settings))
 write_table(snakemake.output[0], counts, made_from)

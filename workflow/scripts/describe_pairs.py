@@ -1,7 +1,5 @@
 """Adapter: all sets of pairs to their lengths, labels and bias types."""
 
-from typing import TYPE_CHECKING
-
 import polars as pl
 
 from prasanga.base.documents import guarded
@@ -9,9 +7,6 @@ from prasanga.base.logs import log_to
 from prasanga.base.parquet import read_frame, write_table, write_text
 from prasanga.pairs import statistics
 from prasanga.provenance import describe
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
 
 log_to(snakemake.log[0])
 table = pl.concat(

@@ -1,16 +1,11 @@
 """Adapter: all results of the study to one file for programs, and to the methods card and the data card."""
 
-from typing import TYPE_CHECKING
-
 from prasanga.base.logs import log_to
 from prasanga.base.parquet import made_from, write_text
 from prasanga.provenance import describe, digests_of_files
 from prasanga.report.cards import CorpusFile, counts_by_name, data_card, files_of_manifest, methods_card
 from prasanga.report.study import read_results
 from prasanga.report.summary import study_summary, to_json
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
 
 LIBRARIES = ["polars", "pyarrow"]
 

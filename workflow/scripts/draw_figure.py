@@ -1,13 +1,8 @@
 """Adapter: tables to one figure, in all its formats and widths."""
 
-from typing import TYPE_CHECKING
-
 from prasanga.base.logs import log_to
 from prasanga.provenance import describe
 from prasanga.report.figures.saving import draw_figure
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
 
 log_to(snakemake.log[0])
 plot, options = snakemake.params.plot, dict(snakemake.params.options)

@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from prasanga.base.logs import log_to
 from prasanga.base.parquet import require_equal, write_batches, write_table, write_text
@@ -19,9 +18,6 @@ from prasanga.samples import (
     tell_of_missing,
 )
 from prasanga.sentences import common_settings
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
 
 log_to(snakemake.log[0])
 settings = dict(snakemake.params.sampling)

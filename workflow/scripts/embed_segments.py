@@ -1,13 +1,8 @@
 """Adapter: one bucket of segments to the vectors of its target words."""
 
-from typing import TYPE_CHECKING
-
 from prasanga.base.logs import log_to
 from prasanga.embeddings.stage import embed_file
 from prasanga.samples.drawing import require_bucket
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
 
 log_to(snakemake.log[0])
 require_bucket(snakemake.input.segments, snakemake.wildcards.length, snakemake.wildcards.bucket)

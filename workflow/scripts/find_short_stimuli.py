@@ -1,15 +1,11 @@
 """Adapter: sentences to the stimuli with too few contexts, which are looked for in the supplement as well."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from prasanga.base.documents import write_document
 from prasanga.base.logs import log_to
 from prasanga.base.parquet import require_equal
 from prasanga.samples import parse_length, short_stimuli
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
 
 log_to(snakemake.log[0])
 settings = dict(snakemake.params.sampling)

@@ -1,7 +1,5 @@
 """Adapter: the estimates of all jobs of a method to one table, and their words to another."""
 
-from typing import TYPE_CHECKING
-
 import polars as pl
 import pyarrow as pa
 import pyarrow.csv
@@ -12,9 +10,6 @@ from prasanga.base.documents import guarded
 from prasanga.base.logs import log_to
 from prasanga.base.parquet import read_table, replacing, require_equal, write_table
 from prasanga.provenance import describe
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
 
 log_to(snakemake.log[0])
 require_equal([*snakemake.input.estimates, *snakemake.input.twins, *snakemake.input.words], ["stage", "code"])

@@ -1,7 +1,5 @@
 """Adapter: the scores of traits by all models to their spread by structure, and structures compared."""
 
-from typing import TYPE_CHECKING
-
 import polars as pl
 
 from prasanga.base.documents import guarded
@@ -10,9 +8,6 @@ from prasanga.base.parquet import read_frame, replacing, require_equal, write_ta
 from prasanga.likelihoods.spread import compare_structures, gather_traits, spread_by_structure
 from prasanga.likelihoods.traits import load_traits, oddities_table
 from prasanga.provenance import describe
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
 
 log_to(snakemake.log[0])
 settings = snakemake.params.gathering

@@ -1,12 +1,7 @@
 """Adapter: the shards of one model and length to a small file that names them."""
 
-from typing import TYPE_CHECKING
-
 from prasanga.base.logs import log_to
 from prasanga.embeddings import list_shards
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
 
 log_to(snakemake.log[0])
 list_shards(snakemake.input.vectors, snakemake.output[0])

@@ -1,7 +1,6 @@
 """Adapter: the scores of all sets of pairs to bias percentages and to the differences of scores."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -10,9 +9,6 @@ from prasanga.base.logs import log_to
 from prasanga.base.parquet import require_equal, write_table, write_text
 from prasanga.likelihoods.bias import bias_percentage, pair_differences, read_scores
 from prasanga.provenance import describe
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
 
 log_to(snakemake.log[0])
 require_equal([*snakemake.input.scores, *snakemake.input.twins], ["stage", "code"])

@@ -1,17 +1,12 @@
 """Adapter: the vectors of one model at one length to the CEAT of every category."""
 
-from typing import TYPE_CHECKING
-
 from prasanga.associations import CeatSettings, TestSettings, measure_ceat
 from prasanga.associations.corrections import of_twins
 from prasanga.base.logs import log_to
 from prasanga.base.parquet import write_table
 from prasanga.embeddings.shards import StoredEmbeddings, read_common_occurrences
-from prasanga.lexicon.categories import chosen_categories, read_categories, stimuli_of
+from prasanga.lexicon.model import chosen_categories, read_categories, stimuli_of
 from prasanga.provenance import describe
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
 
 log_to(snakemake.log[0])
 settings = dict(snakemake.params.ceat)

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
@@ -17,12 +17,9 @@ from prasanga.base.documents import guarded, read_document
 from prasanga.base.logs import log_to
 from prasanga.base.parquet import read_table, replacing, write_table
 from prasanga.embeddings.shards import StoredEmbeddings, read_embeddings
-from prasanga.lexicon.categories import chosen_categories, read_categories, stimuli_of
+from prasanga.lexicon.model import chosen_categories, read_categories, stimuli_of
 from prasanga.provenance import describe
 from prasanga.static import read_looked_up
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
 
 log_to(snakemake.log[0])
 settings: dict[str, Any] = snakemake.params.multiverse

@@ -1,7 +1,6 @@
 """Adapter: the vectors that one model gives to sentences to the SEAT of every category."""
 
 import json
-from typing import TYPE_CHECKING
 
 from prasanga.associations import TestSettings
 from prasanga.associations.corrections import of_twins
@@ -10,11 +9,8 @@ from prasanga.base.documents import read_document
 from prasanga.base.logs import log_to
 from prasanga.base.parquet import read_table, write_table
 from prasanga.embeddings.shards import read_embeddings
-from prasanga.lexicon.categories import chosen_categories, read_categories, stimuli_of
+from prasanga.lexicon.model import chosen_categories, read_categories, stimuli_of
 from prasanga.provenance import describe
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
 
 log_to(snakemake.log[0])
 settings = dict(snakemake.params.seat)

@@ -1,18 +1,13 @@
 """Adapter: the static vectors of the study's words to the WEAT of every category."""
 
-from typing import TYPE_CHECKING
-
 from prasanga.associations import TestSettings
 from prasanga.associations.weat import measure_weat
 from prasanga.base.logs import log_to
 from prasanga.base.parquet import made_from as made_from_of
 from prasanga.base.parquet import write_table
-from prasanga.lexicon.categories import chosen_categories, read_categories
+from prasanga.lexicon.model import chosen_categories, read_categories
 from prasanga.provenance import describe
 from prasanga.static import read_looked_up
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
 
 log_to(snakemake.log[0])
 settings = dict(snakemake.params.weat)

@@ -1,14 +1,10 @@
 """Adapter: the counts of all corpus parts to the ranking of the candidates, and the words taken as word sets."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from prasanga.base.logs import log_to
 from prasanga.base.parquet import require_equal, write_text
 from prasanga.sentences.candidates import add_counts, rank, ranking_csv, read_candidates, word_set_yaml
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
 
 log_to(snakemake.log[0])
 settings = snakemake.params.ranking

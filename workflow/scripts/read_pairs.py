@@ -1,15 +1,10 @@
 """Adapter: a file of sentence pairs to one table, and what is odd about it to another."""
 
-from typing import TYPE_CHECKING
-
 from prasanga.base.documents import guarded
 from prasanga.base.logs import log_to
 from prasanga.base.parquet import write_table, write_text
 from prasanga.pairs import read_pair_file
 from prasanga.provenance import describe
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
 
 log_to(snakemake.log[0])
 settings = dict(snakemake.params.pairs)

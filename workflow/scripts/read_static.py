@@ -1,16 +1,11 @@
 """Adapter: a training, or a file of vectors, to the vectors of the study's words."""
 
-from typing import TYPE_CHECKING
-
 from prasanga.base.logs import log_to
 from prasanga.base.parquet import write_table
 from prasanga.lexicon import lexicon_of
 from prasanga.provenance import describe
 from prasanga.static import spellings_of
-from prasanga.static.stage import Source, vectors_of_words
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
+from prasanga.static.lookup import Source, vectors_of_words
 
 log_to(snakemake.log[0])
 settings = dict(snakemake.params.reading)

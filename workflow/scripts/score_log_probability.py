@@ -1,20 +1,15 @@
 """Adapter: categories in sentences to the log-probability bias that one model shows in them."""
 
-from typing import TYPE_CHECKING
-
 from prasanga.associations import TestSettings
 from prasanga.associations.corrections import of_twins
 from prasanga.base.logs import log_to
 from prasanga.base.parquet import write_table
 from prasanga.lexicon import lexicon_of
-from prasanga.lexicon.categories import chosen_categories, read_categories
+from prasanga.lexicon.model import chosen_categories, read_categories
 from prasanga.likelihoods.categories import score_categories
 from prasanga.likelihoods.stage import open_scorer, twins_of
 from prasanga.likelihoods.templates import load_category_templates
 from prasanga.provenance import describe
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
 
 log_to(snakemake.log[0])
 settings = snakemake.params.log_probability

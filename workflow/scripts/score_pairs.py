@@ -1,14 +1,9 @@
 """Adapter: a set of sentence pairs to the scores that one model gives both sentences of each."""
 
-from typing import TYPE_CHECKING
-
 from prasanga.base.logs import log_to
 from prasanga.base.parquet import read_frame, write_table
 from prasanga.likelihoods.stage import score_set
 from prasanga.provenance import describe
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
 
 log_to(snakemake.log[0])
 settings = dict(snakemake.params.scoring)

@@ -1,7 +1,5 @@
 """Adapter: traits in the sentence structures to the scores that one model gives them."""
 
-from typing import TYPE_CHECKING
-
 from prasanga.associations.corrections import of_twins
 from prasanga.base.logs import log_to
 from prasanga.base.parquet import write_table
@@ -11,9 +9,6 @@ from prasanga.likelihoods.structures import load_structures, score_structures, t
 from prasanga.likelihoods.templates import share_of
 from prasanga.likelihoods.traits import load_traits
 from prasanga.provenance import describe
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
 
 log_to(snakemake.log[0])
 settings = snakemake.params.structures

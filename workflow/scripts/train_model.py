@@ -1,15 +1,11 @@
 """Adapter: the study's corpus to a tiny model with its tokenizer."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from prasanga.base.logs import log_to
 from prasanga.models import train_model
 from prasanga.sentences import Shard, read_texts, require_small
 from prasanga.text import normalizer
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
 
 log_to(snakemake.log[0])
 settings = dict(snakemake.params.training)

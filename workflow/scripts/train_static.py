@@ -2,7 +2,6 @@
 
 import json
 from contextlib import ExitStack
-from typing import TYPE_CHECKING
 
 from prasanga.base.logs import log_to
 from prasanga.base.parquet import write_table
@@ -10,11 +9,8 @@ from prasanga.provenance import describe
 from prasanga.sentences import Shard, read_corpus
 from prasanga.sentences.files import as_planned
 from prasanga.static import trained_table
-from prasanga.static.stage import train_on_texts
+from prasanga.static.training import train_on_texts
 from prasanga.text import normalizer
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
 
 log_to(snakemake.log[0])
 settings = dict(snakemake.params.training)

@@ -1,15 +1,10 @@
 """Adapter: all results of the study to one page."""
 
-from typing import TYPE_CHECKING
-
 from prasanga.base.logs import log_to
 from prasanga.base.parquet import write_text
 from prasanga.provenance import describe
 from prasanga.report.page import render_page
 from prasanga.report.study import read_results
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
 
 LIBRARIES = ["matplotlib", "numpy", "polars", "pyarrow", "scipy"]
 

@@ -1,15 +1,11 @@
 """Adapter: the tables of estimates to the layouts of the papers, as CSV, Markdown and LaTeX."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from prasanga.base.logs import log_to
 from prasanga.base.parquet import read_frame, write_text
 from prasanga.report.ceat_table import with_fewer_draws
 from prasanga.report.paper_tables import render_layout
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
 
 log_to(snakemake.log[0])
 tables = {method: read_frame(path) for method, path in snakemake.input.items()}

@@ -1,13 +1,8 @@
 """Adapter: the table of estimates to the layout of the paper, as CSV, Markdown and LaTeX."""
 
-from typing import TYPE_CHECKING
-
 from prasanga.base.logs import log_to
 from prasanga.base.parquet import read_frame, write_text
 from prasanga.report.ceat_table import to_csv, to_latex, to_markdown
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
 
 log_to(snakemake.log[0])
 ceat = read_frame(snakemake.input[0])

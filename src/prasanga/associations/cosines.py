@@ -243,7 +243,7 @@ class Cosines:
         """Return (n_replicates,) effect sizes as `effects` gives them, and (n_replicates,) standard errors.
 
         Errors are over words, by the infinitesimal jackknife. With g_w the derivative of the effect by the count c_w of
-        word w (docs/uncertainty.md), the squared error is the sum over sets of n / (n - 1) * sum of
+        word w (docs/statistics.md), the squared error is the sum over sets of n / (n - 1) * sum of
         c_w (g_w - mean g)^2. Attribute words count as chosen at random if `attribute_counts` is given. Contexts are in
         it already: what is left of them in a word's mean makes words differ.
         """
@@ -468,3 +468,86 @@ def contributions_of_means(cosines: Cosines, means: FloatArray) -> FloatArray:
     weights = 1 / (n_items * np.where(cosines.targets < cosines.n_x, cosines.n_x, -cosines.n_y))
     of_items = weights @ means
     return np.bincount(cosines.attributes, of_items) / np.bincount(cosines.attributes)
+
+
+# --------------------
+# What the difference of the sets' means varies with: other words, other attribute words, other contexts.
+
+
+class VarianceComponents(NamedTuple):
+    """Parts of the variance of the difference of means in one draw: what of it other words and contexts would change.
+
+    In squared cosines. Estimates are unbiased, so that a part that is next to nothing may come out below 0.
+    """
+
+    words: float
+    """Of target words: how much they differ in association, over their number."""
+    attributes: float
+    """Of attribute words, likewise."""
+    contexts: float
+    """Of the one context in which each word stands, targets and attributes together."""
+    rest: float
+    """Of what belongs to a target and an attribute word together, and to their contexts together."""
+
+    @property
+    def shares(self) -> tuple[float, float, float, float]:
+        """The parts in per cent of all, those below 0 as none; NaN where there is no variance."""
+        parts = np.maximum(self, 0.0)
+        words, attributes, contexts, rest = (100 * parts / parts.sum() if parts.any() else np.full(4, np.nan)).tolist()
+        return words, attributes, contexts, rest
+
+
+def variance_components(cosines: Cosines) -> VarianceComponents:
+    """Return the components of variance of mean s over X - mean s over Y, words and contexts being random and crossed.
+
+    By the method of moments (Henderson 1953, method 1; Cornfield and Tukey 1956), from sums of squares within draws, in
+    which a context is its own, and of products between two draws, in which the words are the same and no context is.
+    With k_t, k_a, k_r those of the target words' associations, of the attribute words' `contributions` and of what is
+    left of a cosine without both, each over the numbers of words that the difference is a mean of,
+
+        words = k_t - k_r between     attributes = k_a - k_r between     rest = k_r within
+        contexts = (k_t - k_r within) + (k_a - k_r within) - words - attributes
+
+    Their sum is the variance of the difference over studies with other words, each word in one other context.
+
+    Args:
+        cosines: one item a word; each draw has other contexts of all words.
+
+    Raises:
+        InputError: fewer than two draws, or than two words in a set, or a word with several items.
+    """
+    sides = (cosines.n_x, cosines.n_y), (cosines.n_a, cosines.n_b)
+    if cosines.n_draws < 2 or min(min(sides)) < 2 or cosines.values.shape[1:] != tuple(map(sum, sides)):
+        raise InputError(
+            f"cosines: {cosines.n_draws} draws of sets of {sides[0]} and {sides[1]} words. Components of variance take"
+            " two draws and two words a set, each word once in a draw."
+        )
+    targets, attributes = (
+        np.split(np.arange(sum(sides[0])), [sides[0][0]]),
+        np.split(np.arange(sum(sides[1])), [sides[1][0]]),
+    )
+    values = cosines.values
+    x, y = (values[:, of_set].mean(axis=1) for of_set in targets)
+    a, b = (values[:, :, of_set].mean(axis=2) for of_set in attributes)
+    of_targets = [_within_and_between((a - b)[:, of_set]) for of_set in targets]
+    of_attributes = [_within_and_between((x - y)[:, of_set]) for of_set in attributes]
+    of_both = [_within_and_between(values[:, rows][:, :, columns]) for rows in targets for columns in attributes]
+    words, others, rest = (np.sum(parts, axis=0) for parts in (of_targets, of_attributes, of_both))
+    of_words, of_attribute_words = words[1] - rest[1], others[1] - rest[1]
+    contexts = words[0] + others[0] - 2 * rest[0] - of_words - of_attribute_words
+    return VarianceComponents(float(of_words), float(of_attribute_words), float(contexts), float(rest[0]))
+
+
+def _within_and_between(values: FloatArray) -> FloatArray:
+    """Return the mean product of deviations within a draw and between two, (2,), as parts of a mean's variance.
+
+    Deviations are those from all means over an axis but the first, that of draws; what is summed is divided by the
+    degrees of freedom, and by the number of values.
+    """
+    axes = range(1, values.ndim)
+    for axis in axes:
+        values = values - values.mean(axis=axis, keepdims=True)
+    n_draws, shape = len(values), np.array(values.shape[1:])
+    squares, total = float(np.square(values).sum()), float(np.square(values.sum(axis=0)).sum())
+    size = float(np.prod(shape - 1) * np.prod(shape))
+    return np.array([squares / n_draws, (total - squares) / (n_draws * (n_draws - 1))]) / size

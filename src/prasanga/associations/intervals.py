@@ -83,10 +83,10 @@ def draw_resampling(
     require_flag("resample_attributes", resample_attributes)
     resampled = list(zip("xyab", words, strict=True))[: 4 if resample_attributes else 2]
     counts = [
-        _counts(len(listed), n_resamples, generator(seed, "resampling", category, side, *listed))
+        draw_counts(len(listed), n_resamples, generator(seed, "resampling", category, side, *listed))
         for side, listed in resampled
     ]
-    draws = _counts(n_draws, n_resamples, generator(seed, "resampling", category, "draws", n_draws))
+    draws = draw_counts(n_draws, n_resamples, generator(seed, "resampling", category, "draws", n_draws))
     return Resampling(
         np.concatenate(counts[:2], axis=1),
         np.concatenate(counts[2:], axis=1) if resample_attributes else None,
@@ -99,7 +99,7 @@ def replicate_effects(cosines: Cosines, resampling: Resampling, std: str = "unio
     return cosines.effects(resampling.target_counts, resampling.attribute_counts, resampling.draw_counts, std)
 
 
-def _counts(n: int, n_resamples: int, rng: np.random.Generator) -> Counts:
+def draw_counts(n: int, n_resamples: int, rng: np.random.Generator) -> Counts:
     """Return (n_resamples, n), how often each of `n` was drawn in `n` draws with replacement."""
     chosen = rng.integers(n, size=(n_resamples, n)) + n * np.arange(n_resamples)[:, None]
     return np.bincount(chosen.ravel(), minlength=n * n_resamples).reshape(n_resamples, n).astype(np.float64)
@@ -118,13 +118,15 @@ def _counts(n: int, n_resamples: int, rng: np.random.Generator) -> Counts:
 #   interval)
 # - `studentized`: bootstrap-t (Efron 1982), with standard errors by the infinitesimal jackknife
 #
-# Both were chosen by simulation, and so is what they do not have; their coverage stands in docs/uncertainty.md.
+# Both were chosen by simulation, and so is what they do not have; their coverage stands in docs/statistics.md.
 
 
 INTERVALS = ("bca", "studentized")
 
 # The convention by which leaving out a word does not change the denominator's n - 1 as well.
 _PLAIN = {"union_ddof1": "union_ddof0", "union_ddof0": "union_ddof0", "pooled": "pooled"}
+FEWEST_TEMPLATES = 4
+"""Templates that an interval over them needs (docs/uncertainty.md has how often it holds)."""
 EQUIVALENT = 0.05
 """Below this p an effect counts as within the margin."""
 
@@ -139,7 +141,7 @@ class Interval:
     Attributes:
         low: lower end; None if there is no interval.
         high: upper end; None if there is no interval.
-        method: `bca`, `studentized`, or `bc` (of a difference).
+        method: `bca`, `studentized`, `bc` (of a difference); of a percentage, `bootstrap` or `exact`.
         note: why there is no interval, or what to know about it; empty if there is nothing to say.
         p_equivalence: of the hypothesis that the effect is `margin` from 0 or farther; None without one of both.
         equivalent_within: the smallest margin at which that p is .05 or less; None without an interval.
@@ -224,6 +226,91 @@ def interval(
     return replace(found, p_equivalence=float(p_value), equivalent_within=float(within))
 
 
+def crossed_interval(
+    cosines: Cosines,
+    resampling: Resampling,
+    of_words: FloatArray,
+    of_both: FloatArray,
+    without_templates: Callable[[str], FloatArray],
+    *,
+    std: str = "union_ddof1",
+    level: float = 0.95,
+) -> Interval:
+    """Return the interval of an effect with words and templates resampled, made as `bca` is of words alone.
+
+    The level is widened by the smaller number of words and by that of templates, each for its part of the replicates'
+    variance; the degrees of freedom are Satterthwaite's (1946).
+
+    Args:
+        cosines: of the items.
+        resampling: of the words.
+        of_words: (R,) effects with words resampled alone.
+        of_both: (R,) effects with the same words, and templates, resampled. NaN is left out.
+        without_templates: gives the (T,) effects without each template, by a convention of the denominator.
+        std: convention of the effect.
+        level: probability that the interval is to hold the population's effect.
+
+    Returns:
+        Without ends, but with a note, if a resampled set has fewer than `FEWEST_WORDS` words.
+    """
+    sizes = [cosines.n_x, cosines.n_y]
+    if resampling.attribute_counts is not None:
+        sizes += [cosines.n_a, cosines.n_b]
+    note = _too_few(sizes)
+    known = np.isfinite(of_both)
+    note = note or _undefined(known)
+    if _too_few(sizes) or not known.any():
+        return Interval(None, None, "bca", note)
+    effects = without_templates(_PLAIN[std])
+    without = np.concatenate([leave_one_out(cosines, _PLAIN[std])[: sum(sizes)], effects])
+    made = _Percentiles(
+        of_both[known],
+        cosines.effect(std),
+        _acceleration(without, [*sizes, effects.size]),
+        _to_population(cosines, std),
+        *_both_widened(np.nanvar(of_words), np.var(of_both[known]), min(sizes), sizes[0] + sizes[1] - 2, effects.size),
+    )
+    bound = _largest(cosines, std)
+    low, high = np.clip(made.ends(level), -bound, bound)
+    return Interval(float(low), float(high), "bca", note)
+
+
+def crossed_mean_interval(
+    of_first: FloatArray, of_both: FloatArray, mean: float, n: int, n_templates: int, *, level: float = 0.95
+) -> Interval:
+    """Return the interval of a mean over n things in each of some templates, with both resampled, as above.
+
+    Args:
+        of_first: (R,) means with the things resampled alone.
+        of_both: (R,) means with the same things, and templates, resampled.
+        mean: over all.
+        n: number of things.
+        n_templates: number of templates.
+        level: probability that the interval is to hold the population's mean.
+    """
+    widened = _both_widened(float(of_first.var()), float(of_both.var()), n, n - 1, n_templates)
+    low, high = _Percentiles(of_both, mean, 0.0, 1.0, *widened).ends(level)
+    return Interval(low, high, "bc")
+
+
+def _both_widened(words: float, both: float, n: int, freedom: int, n_templates: int) -> tuple[float, float]:
+    """Return number and degrees of freedom by which the level of an interval over words and templates is widened.
+
+    Args:
+        words: variance of the replicates with words resampled.
+        both: that with both resampled.
+        n: words of the smallest set.
+        freedom: of the words alone.
+        n_templates: number of templates.
+    """
+    parts = np.array([words, max(both - words, 0.0)])
+    numbers, freedoms = np.array([n, n_templates]), np.array([freedom, n_templates - 1])
+    if not parts.any():
+        return n, freedom
+    wider = float((parts * numbers / (numbers - 1)).sum() / parts.sum())
+    return wider / (wider - 1), float(parts.sum() ** 2 / (np.square(parts) / freedoms).sum())
+
+
 def difference_interval(
     replicates_1: FloatArray,
     replicates_2: FloatArray,
@@ -246,7 +333,7 @@ def difference_interval(
         sizes: words of each resampled set, X first, to refuse sets of fewer than `FEWEST_WORDS`.
 
     Acceleration and a wider level are left out: in simulations they only made intervals longer that held their level
-    without them (docs/uncertainty.md). Raises `InputError` for replicates of different number.
+    without them (docs/statistics.md). Raises `InputError` for replicates of different number.
     """
     replicates_1 = _effects("replicates_1", replicates_1)
     replicates_2 = _checked("replicates_2", replicates_2, replicates_1.size, level)
@@ -316,7 +403,7 @@ def _largest(cosines: Cosines, std: str) -> float:
     return np.inf if std == "pooled" else 1 / float(np.sqrt(share * (1 - share)))
 
 
-def _tails(level: float, n: int | None = None, freedom: int = 0) -> FloatArray:
+def _tails(level: float, n: float | None = None, freedom: float = 0) -> FloatArray:
     """Return quantiles of the two ends on the normal scale, widened if a number of words is given."""
     from scipy.special import ndtri, stdtrit  # here, because it takes longer to import than the rest of the package
 
@@ -373,8 +460,8 @@ class _Percentiles:
     effect: float
     acceleration: float
     scale: float
-    n: int
-    freedom: int
+    n: float
+    freedom: float
 
     def ends(self, level: float) -> tuple[float, float]:
         """Return both ends."""

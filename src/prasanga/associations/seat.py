@@ -50,6 +50,7 @@ from prasanga.associations.estimates import (
 )
 from prasanga.associations.intervals import Shown
 from prasanga.associations.permutation import PermutationTest, permutation_test_of_scores
+from prasanga.associations.templates import TEMPLATE_FIELDS, TEMPLATES_SCHEMA, InTemplates, measure_templates
 from prasanga.associations.vectors import (
     SCALES,
     VECTORS,
@@ -65,6 +66,7 @@ from prasanga.associations.vectors import (
     require_one_dimension,
     require_other_words,
     to_array,
+    unit_vectors,
     word_vectors,
 )
 from prasanga.base.errors import InputError
@@ -86,6 +88,8 @@ SEAT_SCHEMA = pa.schema(
         *TEST_FIELDS,
         *WORDS_FIELDS,
         *((f"n_sentences_{side}", _COUNT) for side in _SIDES),
+        ("n_templates", _COUNT),
+        *TEMPLATE_FIELDS,
         *((name, _TEXT) for name in ("sentence_vector", "unit", "average")),
         ("p_sentences", _NUMBER),
         *CONVENTION_FIELDS,
@@ -210,6 +214,8 @@ class SeatTables(NamedTuple):
     """`SEAT_SCHEMA`"""
     words: pa.Table
     """`SEAT_WORDS_SCHEMA`"""
+    templates: pa.Table
+    """`TEMPLATES_SCHEMA`"""
 
 
 def measure_seat(
@@ -228,7 +234,7 @@ def measure_seat(
 
     Args:
         categories: names to the layout of `categories.json`.
-        sentences: the filled templates (`prasanga.samples.fill_templates`): columns occurrence_id and stimulus.
+        sentences: the filled templates (`prasanga.samples.fill_templates`): columns occurrence_id, stimulus, template.
         vectors: of each stimulus, the occurrence ids of its sentences and their (n_sentences, d) vectors. A sentence
             that the model has no vector for is absent, a stimulus without any likewise.
         model: its name.
@@ -239,9 +245,9 @@ def measure_seat(
         seed: of the study.
 
     Returns:
-        A row per category, and one per category and word. A stimulus without vectors is left out and named in
-        `dropped`, with those that lost some of their sentences; a category that cannot be computed is a row without
-        numbers that says why.
+        A row per category, one per category and word, and one per category and template. A stimulus without vectors is
+        left out and named in `dropped`, with those that lost some of their sentences; a category that cannot be
+        computed is a row without numbers that says why.
 
     Raises:
         InputError: vectors that cannot be right (NaN, zero, different dimensions, two of one sentence, those of
@@ -250,43 +256,55 @@ def measure_seat(
     _require_conventions(unit, average)
     parsed = [category_of(name, layout) for name, layout in categories.items()]
     wanted = {word for category in parsed for words in category.sets for word in words}
-    listed = _positions(sentences)
-    ordered = {
+    listed = _places(sentences)
+    found = {
         word: _ordered(model, word, listed.get(word, {}), *vectors[word]) for word in sorted(wanted & vectors.keys())
     }
-    usable = {word: array for word, array in ordered.items() if len(array)}
-    require_one_dimension({f"{model}, {word}": array.shape[1] for word, array in usable.items()})
-    moments = moments_of(usable.values())
+    arrays = {word: array for word, (array, _) in found.items() if len(array)}
+    require_one_dimension({f"{model}, {word}": array.shape[1] for word, array in arrays.items()})
+    usable = _Usable(arrays, {word: rows for word, (_, rows) in found.items()}, listed, moments_of(arrays.values()))
     conventions = {"sentence_vector": sentence_vector, "unit": unit, "average": average}
-    n_listed = {word: len(of_word) for word, of_word in listed.items()}
-    estimates, words = [], []
+    estimates, words, templates = [], [], []
     with progress(f"SEAT of {model}", len(parsed), "categories") as done:
         for category in done.over(parsed):
-            row, of_words = _measure(category, model, usable, moments, n_listed, settings, conventions, seed)
+            row, of_words, of_templates = _measure(category, model, usable, settings, conventions, seed)
             estimates.append(row)
             words += of_words
-    return SeatTables(
-        pa.Table.from_pylist(estimates, schema=SEAT_SCHEMA), pa.Table.from_pylist(words, schema=SEAT_WORDS_SCHEMA)
-    )
+            templates += of_templates
+    tables = ((estimates, SEAT_SCHEMA), (words, SEAT_WORDS_SCHEMA), (templates, TEMPLATES_SCHEMA))
+    return SeatTables(*(pa.Table.from_pylist(rows, schema=schema) for rows, schema in tables))
+
+
+class _Usable(NamedTuple):
+    """The sentences of a study that have a vector, and those that were asked for."""
+
+    vectors: Mapping[str, npt.NDArray[Any]]
+    """Of each word its (n_sentences, d) vectors, in the order of the templates."""
+    places: Mapping[str, npt.NDArray[np.int64]]
+    """Of each word (n_sentences,) the places of their templates in its class, from 0."""
+    listed: Mapping[str, Mapping[str, tuple[int, str]]]
+    """Of each word, every sentence that it was to stand in, with the place and the name of its template."""
+    moments: Moments
 
 
 def _require_conventions(unit: str, average: str) -> None:
     require_choices({"seat.unit": (unit, UNITS), "seat.average": (average, AVERAGES)})
 
 
-def _positions(sentences: pa.Table) -> dict[str, dict[str, int]]:
-    """Return the place in the table of each sentence of each stimulus."""
-    positions: dict[str, dict[str, int]] = {}
-    columns = (sentences.column(name).to_pylist() for name in ("stimulus", "occurrence_id"))
-    for row, (stimulus, sentence) in enumerate(zip(*columns, strict=True)):
-        positions.setdefault(stimulus, {})[sentence] = row
-    return positions
+def _places(sentences: pa.Table) -> dict[str, dict[str, tuple[int, str]]]:
+    """Return place and template of each sentence of each stimulus: a template is known by its place in its class."""
+    places: dict[str, dict[str, tuple[int, str]]] = {}
+    columns = (sentences.column(name).to_pylist() for name in ("stimulus", "occurrence_id", "template"))
+    for stimulus, sentence, template in zip(*columns, strict=True):
+        of_word = places.setdefault(stimulus, {})
+        of_word[sentence] = len(of_word), str(template)
+    return places
 
 
 def _ordered(
-    model: str, word: str, listed: Mapping[str, int], ids: Sequence[str], vectors: npt.ArrayLike
-) -> npt.NDArray[Any]:
-    """Return the checked vectors of a word, in the order of the templates."""
+    model: str, word: str, listed: Mapping[str, tuple[int, str]], ids: Sequence[str], vectors: npt.ArrayLike
+) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]]:
+    """Return the checked vectors of a word, in the order of the templates, and the templates' places."""
     whose = f"{model}, {word}"
     array = to_array(whose, vectors, VECTORS)
     if len(ids) != len(array):
@@ -299,32 +317,33 @@ def _ordered(
             f"{whose}: the vector of sentence {strange} belongs to none of the templates' sentences. They have changed,"
             " or the vectors are another study's. Embed the sentences again."
         )
+    places = np.array([listed[each][0] for each in ids], dtype=np.int64)
     if not len(array):
-        return array
+        return array, places
     directed_vectors(whose, array, ids=ids, mend=embed_again(model))
-    return array[sorted(range(len(ids)), key=lambda row: listed[ids[row]])]
+    order = np.argsort(places)
+    return array[order], places[order]
 
 
 def _measure(
     category: Category,
     model: str,
-    vectors: Mapping[str, npt.NDArray[Any]],
-    moments: Moments,
-    n_listed: Mapping[str, int],
+    usable: _Usable,
     settings: TestSettings,
     conventions: Mapping[str, str],
     seed: int,
-) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Return the row of a category, and those of its words."""
-    used = used_words(category.sets, vectors)
-    notes = list(_losses(category, vectors, n_listed))
+) -> tuple[dict[str, Any], list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return the row of a category, those of its words, and those of its templates."""
+    used = used_words(category.sets, usable.vectors)
+    notes = list(_losses(category, usable))
     numbers: dict[str, Any] = {}
     words: list[dict[str, Any]] = []
+    templates: list[dict[str, Any]] = []
     if reason := too_few(category.set_names, category.sets, used):
         notes.append(reason)
     else:
         try:
-            numbers, words = _numbers(category, model, used, vectors, moments, settings, conventions, seed)
+            numbers, words, templates = _numbers(category, model, used, usable, settings, conventions, seed)
         except ConstantScoresError as error:
             notes.append(not_computed(error))
     key = {"category": category.name, "model": model}
@@ -333,21 +352,21 @@ def _measure(
         "model": model,
         **numbers,
         **{
-            f"n_sentences_{side}": sum(len(vectors[word]) for word in of_side)
+            f"n_sentences_{side}": sum(len(usable.vectors[word]) for word in of_side)
             for side, of_side in zip(_SIDES, used, strict=True)
         },
         **conventions,
         **settings.conventions(),
         "seed": seed,
     }
-    return row, [{**key, **of_word} for of_word in words]
+    return row, [{**key, **of_word} for of_word in words], [{**key, **each} for each in templates]
 
 
-def _losses(category: Category, vectors: Mapping[str, Any], n_listed: Mapping[str, int]) -> list[str]:
+def _losses(category: Category, usable: _Usable) -> list[str]:
     """Return a note for each word that lost sentences, or all of them."""
     notes = []
     for word in dict.fromkeys(word for words in category.sets for word in words):
-        n, kept = n_listed.get(word, 0), len(vectors[word]) if word in vectors else 0
+        n, kept = len(usable.listed.get(word, {})), len(usable.vectors.get(word, ()))
         if not n:
             notes.append(f"{word}: in no template")
         elif not kept:
@@ -361,13 +380,13 @@ def _numbers(
     category: Category,
     model: str,
     used: Words,
-    vectors: Mapping[str, npt.NDArray[Any]],
-    moments: Moments,
+    usable: _Usable,
     settings: TestSettings,
     conventions: Mapping[str, str],
     seed: int,
-) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    cosines = _cosines_of([[vectors[word] for word in words] for words in used], conventions["average"])
+) -> tuple[dict[str, Any], list[dict[str, Any]], list[dict[str, Any]]]:
+    vectors, average = usable.vectors, conventions["average"]
+    cosines = _cosines_of([[vectors[word] for word in words] for words in used], average)
     names = ("seat", model)
     estimate = measure_cosines(cosines, settings, category=category.name, words=used, seed=seed, names=names)
     p_sentences = None
@@ -385,8 +404,8 @@ def _numbers(
     ]
 
     def scaled(change: Callable[[npt.NDArray[Any], Moments], FloatArray]) -> Cosines:
-        sets = [[change(vectors[word], moments) for word in of_side] for of_side in used]
-        return _cosines_of(sets, conventions["average"])
+        sets = [[change(vectors[word], usable.moments) for word in of_side] for of_side in used]
+        return _cosines_of(sets, average)
 
     raw = raw_columns(
         cosines,
@@ -394,7 +413,50 @@ def _numbers(
         settings,
         effect=estimate.columns["effect_size"],
     )
-    return {**estimate.columns, **raw, "p_sentences": p_sentences}, words
+    templates = _template_names(used, usable)
+    columns, of_templates = measure_templates(
+        _in_templates(used, usable, average, len(templates)).effects,
+        templates,
+        cosines,
+        settings,
+        category=category.name,
+        words=used,
+        seed=seed,
+    )
+    numbers = {**estimate.columns, **raw, "n_templates": len(templates), **columns, "p_sentences": p_sentences}
+    return numbers, words, of_templates
+
+
+def _template_names(words: Words, usable: _Usable) -> list[str]:
+    """Return the templates by place; one of several classes has the names that it has in them."""
+    names: dict[int, dict[str, None]] = {}
+    for of_word in (usable.listed[word].values() for side in words for word in side):
+        for place, name in of_word:
+            names.setdefault(place, {})[name] = None
+    return [", ".join(names[place]) for place in sorted(names)]
+
+
+def _in_templates(words: Words, usable: _Usable, average: str, n_templates: int) -> InTemplates:
+    """Return the sentences of a category, to count words and templates anew."""
+    x, y, a, b = ([usable.vectors[word] for word in side] for side in words)
+    sides = [[*x, *y], [*a, *b]]
+    items, places = (
+        [np.concatenate(each) for each in both]
+        for both in (
+            [[np.full(len(array), number) for number, array in enumerate(side)] for side in sides],
+            [[usable.places[word] for side in both for word in side] for both in (words[:2], words[2:])],
+        )
+    )
+    squares = None
+    if average == "vectors":
+        squares = np.zeros((sum(map(len, sides)), n_templates, n_templates))
+        for of_word, word in zip(squares, (word for side in words for word in side), strict=True):
+            array = usable.vectors[word].astype(np.float64)
+            of_word[np.ix_(usable.places[word], usable.places[word])] = array @ array.T
+        vectors = [np.concatenate(side).astype(np.float64) for side in sides]
+    else:
+        vectors = [np.concatenate([unit_vectors("a word", array) for array in side]) for side in sides]
+    return InTemplates(vectors[0] @ vectors[1].T, squares, items[0], items[1], places[0], places[1], len(x), len(a))
 
 
 def _cosines_of(sets: Sequence[Sequence[npt.NDArray[Any]]], average: str) -> Cosines:

@@ -22,7 +22,7 @@ import pyarrow as pa
 
 from prasanga.associations.ceat import VARIANCES, Ceat, ceat_of_draws, combine_scores
 from prasanga.associations.convergence import convergence, draws_settled, require_band, sizes_up_to
-from prasanga.associations.cosines import Cosines
+from prasanga.associations.cosines import Cosines, VarianceComponents, variance_components
 from prasanga.associations.effects import TAU2_METHODS, ConstantScoresError
 from prasanga.associations.estimates import (
     CATEGORY_FIELDS,
@@ -80,6 +80,8 @@ CEAT_SCHEMA = pa.schema(
         *RAW_FIELDS,
         *((name, _NUMBER) for name in ("standard_error", "draws_low", "draws_high", "p_draws", "log_p_draws")),
         *((name, _NUMBER) for name in ("tau2", "q", "i2")),
+        *((f"variance_{name}", _NUMBER) for name in VarianceComponents._fields),
+        ("variance_note", _TEXT),
         *TEST_FIELDS,
         ("contexts_enough", _COUNT),
         ("draws_settled", _COUNT),
@@ -87,7 +89,10 @@ CEAT_SCHEMA = pa.schema(
         ("n_samples", _COUNT),
         ("contexts_min", _COUNT),
         *CONVENTION_FIELDS,
-        *((name, _TEXT) for name in ("variance", "tau2_method", "draws", "pool", "match", "window", "pieces")),
+        *(
+            (name, _TEXT)
+            for name in ("variance", "tau2_method", "draws", "pool", "match", "neighbours", "window", "pieces")
+        ),
         ("band", _NUMBER),
         ("seed", _COUNT),
     ]
@@ -125,7 +130,7 @@ ContextVectors: TypeAlias = Mapping[str, tuple[Sequence[str], npt.ArrayLike]]
 class CeatSettings:
     """The choices of a study, as in its config; a value that is not allowed is an `InputError` that names the key.
 
-    `pool`, `match`, `window` and `pieces` are those of earlier stages, and stand in the table for who reads it.
+    `pool`, `match`, `neighbours`, `window` and `pieces` are those of earlier stages, in the table for who reads it.
     """
 
     n_samples: int | Sequence[int] = 5000
@@ -135,6 +140,7 @@ class CeatSettings:
     draws: str = "without-replacement"
     pool: str = "shared"
     match: str = "anywhere"
+    neighbours: str = "exclude"
     window: str = "exact"
     pieces: str = "all"
     band: float = 0.1
@@ -361,6 +367,7 @@ def _rows(
                 **estimate.columns,
                 **raw,
                 **_numbers(result),
+                **_variances(cosines, used, contexts),
                 "contexts_enough": contexts_enough(result.effect_sizes, settings.band, contexts_min=fewest),
                 "draws_settled": draws_settled([step for step in combined if step.n in usual], settings.band),
             }
@@ -388,6 +395,7 @@ def _rows(
         "draws": _how_drawn(settings, [contexts[word].size for side in used for word in side]) if numbers else None,
         "pool": settings.pool,
         "match": settings.match,
+        "neighbours": settings.neighbours,
         "window": settings.window,
         "pieces": settings.pieces,
         "band": settings.band,
@@ -556,3 +564,22 @@ def _numbers(result: Ceat) -> dict[str, Any]:
         "q": heterogeneity.q,
         "i2": heterogeneity.i2,
     }
+
+
+def _variances(cosines: Cosines, used: Words, contexts: Mapping[str, IndexArray]) -> dict[str, Any]:
+    """Return the components of variance of the words that have two contexts or more, from draws that share none.
+
+    A word uses each of its contexts once before it uses one again, so that the first draws share none, as many as the
+    fewest contexts.
+    """
+    kept = [[contexts[word].size > 1 for word in side] for side in used]
+    n_x, n_y, n_a, n_b = map(sum, kept)
+    if min(n_x, n_y, n_a, n_b) < 2:
+        return {"variance_note": "no components of variance: they take two words a set with two contexts each"}
+    fewest = min(contexts[word].size for side in used for word in side if contexts[word].size > 1)
+    targets, attributes = np.array(kept[0] + kept[1]), np.array(kept[2] + kept[3])
+    values = cosines.values[:fewest][:, targets][:, :, attributes]
+    found = variance_components(Cosines(values, np.arange(n_x + n_y), np.arange(n_a + n_b), n_x, n_y, n_a, n_b))
+    left = int((~targets).sum() + (~attributes).sum())
+    note = f"without {left} words of one context, from {len(values)} draws" if left else f"from {len(values)} draws"
+    return {**{f"variance_{name}": value for name, value in found._asdict().items()}, "variance_note": note}

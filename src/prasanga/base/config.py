@@ -18,7 +18,7 @@ import yaml
 from jsonschema import Draft202012Validator, ValidationError
 
 from prasanga.base import places
-from prasanga.base.errors import InputError, open_regular, printable
+from prasanga.base.errors import InputError, open_whole, printable
 from prasanga.base.yaml import DEEPEST, MOST_NODES, load_yaml
 
 # --------------------
@@ -518,7 +518,7 @@ def read_config(path: str | Path) -> dict[str, Any]:
 
 def _text(path: Path) -> str:
     try:
-        with open_regular(path) as file:
+        with open_whole(path) as file:
             return file.read().decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1

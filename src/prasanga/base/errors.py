@@ -10,6 +10,7 @@ from io import BufferedReader
 from pathlib import Path
 
 _LONGEST = 20_000
+_LARGEST_WHOLE = 1 << 28  # bytes of a file that is read in one piece: a million pairs of sentences
 # Control characters but tab and line feed, marks that reorder a line or end it, halves of characters.
 _UNPRINTABLE = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
 
@@ -54,6 +55,19 @@ def open_regular(path: str | Path) -> BufferedReader:
         OSError: it is one of these or a folder, absent, or may not be read.
     """
     return os.fdopen(regular(path), "rb")
+
+
+def open_whole(path: str | Path) -> BufferedReader:
+    """Open a file as `open_regular`, one that is then held in memory as a whole; of zeros, a disk may have any number.
+
+    Raises:
+        OSError: it is large, or as `open_regular`.
+    """
+    file = open_regular(path)
+    if (size := os.fstat(file.fileno()).st_size) > _LARGEST_WHOLE:
+        file.close()
+        raise OSError(errno.EFBIG, f"it has {size} bytes, and at most {_LARGEST_WHOLE} are read", str(path))
+    return file
 
 
 def regular(path: str | Path, _flags: int = 0) -> int:

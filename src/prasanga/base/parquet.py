@@ -5,6 +5,7 @@ from __future__ import annotations
 import bisect
 import errno
 import glob
+import hashlib
 import os
 import shutil
 import socket
@@ -190,9 +191,45 @@ def _replacing(path: Path) -> Iterator[Path]:
     try:
         yield temporary
         reach_the_disk(temporary)
+        _keep_digest(path, temporary)
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+# --------------------
+# Text tables and figures cannot say by themselves whether they are whole. Until the ledger knows them, which is when
+# their run has ended, a file among Snakemake's notes has the digest of what was written.
+
+
+WRITTEN = "prasanga/written"
+"""Where such digests are, below Snakemake's folder."""
+
+
+def _keep_digest(path: Path, written: Path) -> None:
+    notes = Path(".snakemake")
+    if path.suffix not in (".parquet", ".json") and path.parts[0] == "results" and notes.is_dir():
+        place = _place_of_digest(notes, path.as_posix())
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(hashlib.sha256(written.read_bytes()).hexdigest(), encoding="ascii")
+
+
+def written_digest(notes: Path, path: str) -> str | None:
+    """Return the sha256 that a text table or figure had when its job wrote it; None where nobody knows.
+
+    Args:
+        notes: Snakemake's folder.
+        path: of the file, as its job calls it.
+    """
+    try:
+        said = _place_of_digest(notes, path).read_text(encoding="ascii")
+    except (OSError, UnicodeDecodeError):
+        return None
+    return said if len(said) == hashlib.sha256().digest_size * 2 else None
+
+
+def _place_of_digest(notes: Path, path: str) -> Path:
+    return notes / WRITTEN / xxhash.xxh3_128_hexdigest(path.encode())
 
 
 def temporary_beside(path: Path) -> Path:
@@ -245,6 +282,8 @@ def as_frame(name: str, table: Any) -> pl.DataFrame:
     if isinstance(table, pl.DataFrame):
         return table
     try:
+        if table is None or isinstance(table, str | Path):  # polars would make a frame of either
+            raise TypeError("no table")
         return pl.DataFrame(table)
     except (TypeError, ValueError, pl.exceptions.PolarsError) as error:
         raise InputError(
@@ -383,18 +422,22 @@ def _may_have(chunk: pq.ColumnChunkMetaData, wanted: Sequence[str]) -> bool:
 
 def read_batches(path: str | Path, columns: Sequence[str], *, rows: int = 65_536) -> Iterator[pa.RecordBatch]:
     """Read some columns of a Parquet file, at most so many rows at a time; a damaged one is an `InputError`."""
-    batches = _batches(path, columns, rows)
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        with _opened(path) as file:
+            yield from file.iter_batches(rows, columns=list(columns))
+
+    return each_read(path, batches())
+
+
+def each_read(path: str | Path, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Yield what is read of a file batch by batch; a damaged one is an `InputError`."""
     while True:
         with reading(path):  # and not while the caller has a batch, whose mistakes are its own
             batch = next(batches, None)
         if batch is None:
             return
         yield batch
-
-
-def _batches(path: str | Path, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
-    with _opened(path) as file:
-        yield from file.iter_batches(rows, columns=list(columns))
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 import yaml
 
-from prasanga.base.errors import InputError, open_regular, reason
+from prasanga.base.errors import InputError, open_whole, reason
 
 try:
     from yaml import CSafeLoader as _SafeLoader
@@ -77,7 +77,7 @@ def read_entry(path: Path, normalized: Callable[[Entry], Callable[[str], str]]) 
 def read_text(path: Path) -> str:
     """Read a UTF-8 file, with or without byte order mark; what cannot be read is an `InputError`."""
     try:
-        with io.TextIOWrapper(open_regular(path), encoding="utf-8-sig") as file:
+        with io.TextIOWrapper(open_whole(path), encoding="utf-8-sig") as file:
             return file.read()
     except FileNotFoundError:
         raise InputError(f"{path}: no such file. Check the path under `lexicon` in the config.") from None

@@ -1,6 +1,5 @@
 """Lexicon: stimuli and suffix groups become the surface forms under which the stimuli are found."""
 
-from prasanga.lexicon.categories import categories_of, chosen_categories, forms_table, require_searched, stimuli_of
 from prasanga.lexicon.inflection import (
     ENDING_CLASSES,
     SuffixGroup,
@@ -11,7 +10,20 @@ from prasanga.lexicon.inflection import (
     load_suffix_groups,
 )
 from prasanga.lexicon.loading import lexicon_of, load_lexicon
-from prasanga.lexicon.model import CASES, NUMBERS, Category, Lexicon, Stimulus, SurfaceForm, WordSet
+from prasanga.lexicon.model import (
+    CASES,
+    NUMBERS,
+    Category,
+    Lexicon,
+    Stimulus,
+    SurfaceForm,
+    WordSet,
+    categories_of,
+    chosen_categories,
+    forms_table,
+    require_searched,
+    stimuli_of,
+)
 from prasanga.lexicon.templates import FilledTemplate, Template, Templates, filled_templates, load_templates
 
 __all__ = [

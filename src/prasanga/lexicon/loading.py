@@ -19,7 +19,9 @@ from prasanga.lexicon.model import (
     Stimulus,
     SurfaceForm,
     WordSet,
+    claimants,
     first_readings,
+    read_neighbours,
     read_yaml,
     resolve,
     spelling_of,
@@ -92,13 +94,15 @@ def load_word_sets(
     readings = {name: tuple(_readings(word, groups)) for name, word in words.items()}
     forms = first_readings(reading for name in searched for reading in readings[name])
     places = {name: word.place for name, word in words.items()}
+    claimed = claimants(forms)
     return Lexicon(
         language=language,
         stimuli=tuple(word.stimulus for word in words.values()),
         categories={name: _read_category(name, entry, sets) for name, entry in defined.items()},
         forms=forms,
         readings=tuple(reading for of_word in readings.values() for reading in of_word if not reading.hyphenated),
-        resolutions=resolve(forms, heads, places),
+        resolutions=resolve(claimed, heads, places),
+        neighbours=read_neighbours(claimed, heads),
     )
 
 
@@ -112,7 +116,7 @@ def _read_heads(folders: Sequence[Path], groups: SuffixGroups, normalization: st
                 continue
             raise InputError(f"{path}: no such file. Write it, with `language:` and `categories:`.")
         head = read_yaml(path, normalization=normalization)
-        head.require("a file of categories", required=["language", "categories"], optional=["ambiguous"])
+        head.require("a file of categories", required=["language", "categories"], optional=["ambiguous", "neighbours"])
         if (language := head.text("language")) != groups.language:
             raise InputError(
                 f"{head.path}: `language` is {language!r}, but {groups.path} is for {groups.language!r}. Give the"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from prasanga.likelihoods.bias import bias_percentage
+    from prasanga.likelihoods.bias import Percentages, bias_percentage
     from prasanga.likelihoods.engine import Scorer, load_scorer
     from prasanga.likelihoods.log_probability import score_log_probability
     from prasanga.likelihoods.pair_scores import score_pairs
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Alignment",
+    "Percentages",
     "Query",
     "Scorer",
     "align_words",
@@ -42,7 +43,7 @@ def __getattr__(name: str) -> Any:
         from prasanga.likelihoods import engine
 
         return getattr(engine, name)
-    if name == "bias_percentage":
+    if name in ("Percentages", "bias_percentage"):
         from prasanga.likelihoods import bias
 
         return getattr(bias, name)

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+import html
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import polars as pl
 from scipy import stats
 
 from prasanga.associations.corrections import benjamini_hochberg, beside_twins, holm
-from prasanga.associations.intervals import EQUIVALENT
+from prasanga.associations.intervals import EQUIVALENT, Interval
 from prasanga.associations.vectors import choice, number, whole_number
 from prasanga.base.errors import InputError
-from prasanga.base.parquet import as_frame, read_table
+from prasanga.base.parquet import as_frame, read_table, require_columns
 from prasanga.base.seeds import generator, seed_of
 from prasanga.pairs.preferences import FEWEST_PAIRS, LABELS, OVERALL, PREFERENCES, add_differences
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 # --------------------
 # A percentage from counts of pairs, and two intervals for it.
@@ -124,7 +129,7 @@ def equivalence(counts: Counts, margin: float) -> tuple[float | None, float | No
 #   Such samples share most of their pairs, so the deviation is no standard error: it shrinks to 0 as the share goes
 #   to 1
 #
-# docs/bias_percentage.md has the formulas, and how often the intervals hold.
+# docs/pairs.md has the formulas, and how often the intervals hold.
 
 
 TIES = ("apart", "against")
@@ -137,9 +142,10 @@ _PERCENTAGES = (
 )
 
 BIAS_SCHEMA: Mapping[str, type[pl.DataType]] = {
-    **dict.fromkeys((*_KEY, "bias_type"), pl.String),
-    **dict.fromkeys(_PERCENTAGES, pl.Float64),
+    **dict.fromkeys(("model", "language", "bias_type"), pl.String),
+    **dict.fromkeys(_PERCENTAGES, pl.Float64),  # in sight when the table is printed
     "n_tests": pl.Int64,
+    "set": pl.String,
     "n_twins": pl.Int64,
     **dict.fromkeys(("twin_bias_percentage", "twin_sd", "twin_difference"), pl.Float64),
     **dict.fromkeys(("twin_difference_low", "twin_difference_high", "p_twins"), pl.Float64),
@@ -421,6 +427,101 @@ def _margin(margin: float) -> float:
 
 def _number(value: float) -> float | None:
     return None if math.isnan(value) else value
+
+
+# --------------------
+# The percentages of one model as a notebook shows them.
+
+
+class Percentages:
+    """Bias percentages of one model: the number of all pairs with its interval in one line, a table, a picture.
+
+    Attributes:
+        table: what `bias_percentage` returned.
+    """
+
+    def __init__(self, table: Any) -> None:
+        """Take the table of `bias_percentage`, as polars, pandas, Arrow or a dict, of one set, model and language.
+
+        Raises:
+            InputError: it is none, or is of several.
+        """
+        self.table = as_frame("table", table)
+        require_columns("table", self.table, BIAS_SCHEMA, "Give what bias_percentage returns.")
+        several = [name for name in _KEY if self.table[name].n_unique() > 1]
+        if several or self.table.filter(bias_type=OVERALL).is_empty():
+            said = " and ".join(f"{self.table[name].n_unique()} values of {name}" for name in several) or "no pairs"
+            raise InputError(f"table: it has {said}. Give percentages of one, such as table.filter(model=...).")
+
+    @property
+    def percentage(self) -> float | None:
+        """Of how many of all pairs, in percent, the stereotypical sentence is preferred; None without pairs."""
+        found: float | None = self._overall["bias_percentage"]
+        return found
+
+    @property
+    def interval(self) -> Interval:
+        """The 95 % interval in percent: `bootstrap`, and `exact` with few pairs, pairs all alike or no resamples."""
+        return _interval_of(self._overall)
+
+    def to_frame(self) -> pl.DataFrame:
+        """Return a row for each bias type, all pairs first: percentage and interval in percent, p of no preference."""
+        rows = [
+            {"bias_type": row["bias_type"], "bias_percentage": row["bias_percentage"]}
+            | {"ci_low": (ends := _interval_of(row)).low, "ci_high": ends.high, "interval": ends.method}
+            | {name: row[name] for name in ("p_binomial_holm", "n_scored", "n_left_out")}
+            for row in self._rows
+        ]
+        numbers = ("bias_percentage", "ci_low", "ci_high", "p_binomial_holm")
+        return pl.DataFrame(rows, schema_overrides=dict.fromkeys(numbers, pl.Float64), infer_schema_length=None)
+
+    def plot(self) -> Figure:
+        """Return a picture: percentage and interval of each bias type, beside 50, and the number of all pairs above."""
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=(6.8, 1 + 0.3 * len(self._rows)), layout="constrained")
+        axes = figure.add_subplot()
+        for height, row in enumerate(self._rows):
+            ends = _interval_of(row)
+            if row["bias_percentage"] is not None:
+                axes.plot([ends.low, ends.high], [-height, -height], color="tab:blue")
+                axes.plot(row["bias_percentage"], -height, "o", color="tab:blue")
+        axes.axvline(50, color="gray", linewidth=1, linestyle=":")
+        types = [row["bias_type"] for row in self._rows]
+        axes.set(xlim=(0, 100), ylim=(0.5 - len(types), 0.5))
+        axes.set(yticks=[-height for height in range(len(types))], yticklabels=types)
+        axes.set(xlabel="stereotypical sentence preferred, % of pairs")
+        axes.set_title(repr(self), fontsize="medium")
+        return figure
+
+    def __repr__(self) -> str:
+        """Return the number with its interval, in one line."""
+        row, ends = self._overall, self.interval
+        if self.percentage is None or ends.low is None:
+            return f"bias percentage: none, {row['n_left_out']} of {row['n_pairs']} pairs are left out"
+        left_out = f", {row['n_left_out']} left out" if row["n_left_out"] else ""
+        p = "" if row["p_binomial"] is None else f", p {row['p_binomial']:.3g}"
+        said = f"95 % {ends.low:.1f} to {ends.high:.1f}"
+        return f"bias percentage {self.percentage:.1f} ({said}){p}, {row['n_scored']} pairs{left_out}"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{html.escape(repr(self))}</p>{self.to_frame()._repr_html_()}"
+
+    @property
+    def _overall(self) -> dict[str, Any]:
+        return self._rows[0]
+
+    @cached_property
+    def _rows(self) -> list[dict[str, Any]]:
+        rows = list(self.table.iter_rows(named=True))
+        return sorted(rows, key=lambda row: row["bias_type"] != OVERALL)
+
+
+def _interval_of(row: Mapping[str, Any]) -> Interval:
+    """Return the interval of a row that holds its level."""
+    if row["interval_note"] is None and row["ci_low"] is not None:
+        return Interval(row["ci_low"], row["ci_high"], "bootstrap")
+    return Interval(row["exact_low"], row["exact_high"], "exact", row["interval_note"] or "")
 
 
 # --------------------

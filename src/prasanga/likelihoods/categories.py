@@ -32,6 +32,7 @@ from prasanga.associations.estimates import (
 )
 from prasanga.associations.intervals import draw_resampling
 from prasanga.associations.permutation import permutation_test_of_scores
+from prasanga.associations.templates import TEMPLATE_FIELDS, TEMPLATES_SCHEMA, measure_templates
 from prasanga.associations.vectors import FloatArray, choice
 from prasanga.base.seeds import generator
 from prasanga.lexicon.model import Lexicon
@@ -167,8 +168,8 @@ def term_scores_of(usable: UsableSentences, terms: str) -> TermScores:
 
 def category_numbers(
     category: Category, model: str, usable: UsableSentences, terms: TermScores, settings: TestSettings, seed: int
-) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Return the columns of the estimate, and the rows of words.
+) -> tuple[dict[str, Any], list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return the columns of the estimate, the rows of words, and those of templates.
 
     Raises:
         ConstantScoresError: all sentences have the same score.
@@ -220,7 +221,20 @@ def category_numbers(
         rng=generator(seed, "p_sentences", *names, category.name),
         statistic="difference",
     ).p_value
-    return columns, _word_rows(cosines, scale, terms, permuted, category, without)
+    names_of_templates = list(dict.fromkeys(template for _, template in usable.sentences))
+    places = np.array([names_of_templates.index(template) for _, template in usable.sentences])
+    of_templates, templates = measure_templates(
+        lambda words, terms_, counts, std: terms.effects(words, terms_, std, template_counts=counts, places=places),
+        names_of_templates,
+        cosines,
+        settings,
+        category=category.name,
+        words=permuted,
+        seed=seed,
+    )
+    of_templates["templates_note"] = _in_roles(of_templates["templates_note"], category)
+    words = _word_rows(cosines, scale, terms, permuted, category, without)
+    return {**columns, **of_templates}, words, templates
 
 
 def interval_of_terms(
@@ -298,6 +312,7 @@ ESTIMATES_SCHEMA = pa.schema(
         *WORDS_FIELDS,
         *((f"n_sentences_{side}", _COUNT) for side in "ab"),
         ("n_templates", _COUNT),
+        *TEMPLATE_FIELDS,
         ("n_masked_as_one", _COUNT),
         ("masked_as_one", _TEXT),
         ("exchanged", _FLAG),
@@ -341,6 +356,8 @@ class CategoryTables(NamedTuple):
     """`WORDS_SCHEMA`"""
     sentences: pa.Table
     """`SENTENCES_SCHEMA`"""
+    templates: pa.Table
+    """`TEMPLATES_SCHEMA`"""
 
 
 def score_categories(
@@ -373,7 +390,8 @@ def score_categories(
         share: of a twin, its number from 0 and how many twins there are: each has every so manieth template.
 
     Returns:
-        A row per category; one per category and word; one per category, template and attribute word. A target that the
+        A row per category; one per category and word; one per category, template and attribute word; one per category
+        and template. A target that the
         model cannot score in some template is left out altogether, an attribute word or sentence by itself, each named
         in `dropped`; a category that cannot be computed is a row without numbers that says why.
 
@@ -387,14 +405,14 @@ def score_categories(
         filled = [(category, share_of(rows, lambda row: row.template, *share)) for category, rows in filled]
     items = [LogProbabilityItem(row.text, row.target, row.attribute) for _, rows in filled for row in rows]
     scores = iter(score_items(scorer, items, pieces=pieces))
-    tables: tuple[list[Any], list[Any], list[Any]] = ([], [], [])
+    tables: tuple[list[Any], ...] = ([], [], [], [])
     for category, rows in filled:
         of_rows = [next(scores) for _ in rows]
         conventions = {"exchanged": category.name in exchanged, "pieces": pieces, "terms": terms}
         found = _measure(category, model, rows, of_rows, settings, conventions, seed)
         for table, more in zip(tables, found, strict=True):
             table += more
-    schemas = ESTIMATES_SCHEMA, WORDS_SCHEMA, SENTENCES_SCHEMA
+    schemas = ESTIMATES_SCHEMA, WORDS_SCHEMA, SENTENCES_SCHEMA, TEMPLATES_SCHEMA
     return CategoryTables(*(pa.Table.from_pylist(table, schema=s) for table, s in zip(tables, schemas, strict=True)))
 
 
@@ -406,8 +424,8 @@ def _measure(
     settings: TestSettings,
     conventions: Mapping[str, Any],
     seed: int,
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]], list[dict[str, Any]]]:
-    """Return the row of a category, those of its words, and those of its sentences."""
+) -> tuple[list[dict[str, Any]], ...]:
+    """Return the row of a category, those of its words, of its sentences, and of its templates."""
     scores = {
         (row.attribute_word, row.template, row.target_word): score for row, score in zip(rows, of_rows, strict=True)
     }
@@ -416,11 +434,12 @@ def _measure(
     terms = term_scores_of(usable, str(conventions["terms"])) if usable.sentences and all(usable.words) else None
     numbers: dict[str, Any] = {}
     words: list[dict[str, Any]] = []
+    templates: list[dict[str, Any]] = []
     if reason := too_few_words(category, usable):
         notes.append(reason)
     elif terms is not None:
         try:
-            numbers, words = category_numbers(category, model, usable, terms, settings, seed)
+            numbers, words, templates = category_numbers(category, model, usable, terms, settings, seed)
         except ConstantScoresError as error:
             notes.append(not_computed(error))
     one_mask = {
@@ -446,7 +465,7 @@ def _measure(
     if reason:
         _LOG.warning("%s, %s: %s", model, category.name, reason)
     sentences = [{**key, **row} for row in _sentence_rows(category, rows, usable, terms)]
-    return [estimate], [{**key, **word} for word in words], sentences
+    return [estimate], [{**key, **word} for word in words], sentences, [{**key, **each} for each in templates]
 
 
 def _sentence_rows(

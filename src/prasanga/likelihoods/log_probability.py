@@ -22,6 +22,7 @@ from prasanga.associations.cosines import Cosines, Counts
 from prasanga.associations.effects import STD_CONVENTIONS
 from prasanga.associations.estimates import ShuffledControl, TestSettings
 from prasanga.associations.permutation import PermutationTest, test_of_statistics
+from prasanga.associations.templates import effects_of_items, in_blocks, item_counts
 from prasanga.associations.vectors import FloatArray, choice
 from prasanga.base.errors import InputError
 from prasanga.base.progress import progress
@@ -409,24 +410,30 @@ class TermScores:
         return Cosines((values / scale)[None], self.words, numbers, self.n_a, self.n_b, self.n_first, n_second), scale
 
     def effects(
-        self, word_counts: Counts | None = None, term_counts: Counts | None = None, std: str = "union_ddof1"
+        self,
+        word_counts: Counts | None = None,
+        term_counts: Counts | None = None,
+        std: str = "union_ddof1",
+        *,
+        template_counts: Counts | None = None,
+        places: npt.NDArray[np.int64] | None = None,
     ) -> FloatArray:
         """Return (n_replicates,) effect sizes with attribute words and terms counted several times or not at all.
 
         Every word weighs the same, however many sentences it has, as in `Cosines.effects`, which this equals for
-        `mean`; NaN where an effect does not exist.
+        `mean`; NaN where an effect does not exist. With `template_counts`, (n_replicates, n_templates), templates are
+        counted as well, and `places` has that of each sentence, (n_sentences,) from 0.
         """
         choice("std", std, STD_CONVENTIONS)
-        n = max(1 if given is None else len(given) for given in (word_counts, term_counts))
-        words = np.ones((1, self.n_words)) if word_counts is None else np.asarray(word_counts, dtype=np.float64)
-        terms = np.ones((1, self.n_terms)) if term_counts is None else np.asarray(term_counts, dtype=np.float64)
-        rows = max(1, _BLOCK // max(1, self.fill.shape[0]))
-        found = []
-        for start in range(0, n, rows):
-            block = [part if len(part) == 1 else part[start : start + rows] for part in (words, terms)]
-            with np.errstate(divide="ignore", invalid="ignore"):
-                found.append(self._effects_of(block[0], self.scores_of(block[1]), std))
-        return np.concatenate(found)
+        of_sentence = np.zeros(len(self.fill), dtype=np.int64) if places is None else places
+
+        def effects(words: Counts, terms: Counts, templates: Counts) -> FloatArray:
+            weights = item_counts(self.words, of_sentence, words, templates)
+            return effects_of_items(self.scores_of(terms), weights, self.words < self.n_a, std)
+
+        sizes = ((word_counts, self.n_words), (term_counts, self.n_terms), (template_counts, 1))
+        counts = [np.ones((1, n)) if given is None else np.asarray(given, dtype=np.float64) for given, n in sizes]
+        return in_blocks(effects, counts, len(self.fill))
 
     def without_each(self, std: str = "union_ddof1") -> FloatArray:
         """Return the effect without each attribute word, then without each term, (n_words + n_terms,).
@@ -509,30 +516,6 @@ class TermScores:
         """Return (n,) mean over the words of the first attribute set minus the second's, of (n, n_sentences) scores."""
         of_words = scores @ self._by_word
         return np.asarray(of_words[:, : self.n_a].mean(axis=1) - of_words[:, self.n_a :].mean(axis=1))
-
-    def _effects_of(self, counts: Counts, scores: FloatArray, std: str) -> FloatArray:
-        """Compute effects as `Cosines` does.
-
-        The items of one word together weigh as much as those of any other, and all items together weigh their number.
-        """
-        n_items = np.bincount(self.words).astype(np.float64)
-        per_word = (counts @ n_items) / counts.sum(axis=1)
-        weights = per_word[:, None] * (counts / n_items)[:, self.words]
-        first = self.words < self.n_a
-        sizes = weights[:, first].sum(axis=1), weights[:, ~first].sum(axis=1)
-        means = (
-            (weights * scores)[:, first].sum(axis=1) / sizes[0],
-            (weights * scores)[:, ~first].sum(axis=1) / sizes[1],
-        )
-        total = sizes[0] + sizes[1]
-        if std == "pooled":
-            middle = np.where(first, means[0][:, None], means[1][:, None])
-            freedom = total - 2
-        else:
-            middle = ((sizes[0] * means[0] + sizes[1] * means[1]) / total)[:, None]
-            freedom = total - (std == "union_ddof1")
-        spread = np.sqrt((weights * np.square(scores - middle)).sum(axis=1) / freedom)
-        return np.asarray(np.where(spread > 0, (means[0] - means[1]) / spread, np.nan))
 
 
 def _log_sum(scores: FloatArray, counts: Counts) -> FloatArray:

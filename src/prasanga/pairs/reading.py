@@ -1,15 +1,19 @@
-"""Files of pairs, in any layout, as one table."""
+"""Files of pairs, in any layout, as one table; and what is odd about them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
 import polars as pl
+import regex
 
 from prasanga.base.errors import InputError
-from prasanga.pairs.alignment import MOST_WORDS, align_words, check_marks
+from prasanga.pairs.alignment import MOST_WORDS, align_words, check_marks, comparable, words_of
 from prasanga.pairs.layouts import (
     CSV_LAYOUTS,
     LAYOUTS,
@@ -21,8 +25,251 @@ from prasanga.pairs.layouts import (
     read_csv,
     stereoset_pairs,
 )
-from prasanga.pairs.oddities import oddities, readable
 from prasanga.pairs.preferences import LABELS, LANGUAGES, OVERALL
+from prasanga.text.words import unicode_form
+
+#: Every kind of finding, and what it says.
+KINDS = {
+    "line-break": "a line break in the cell",
+    "outer-blanks": "blanks at the ends of the cell",
+    "bias-type-spelling": "capitals, blanks or underscores in the bias type",
+    "label-spelling": "capitals, blanks or hyphens in the label",
+    "identical-sentences": "both sentences are the same",
+    "identical-words": "the sentences differ in punctuation, case or spelling alone",
+    "no-common-word": "the sentences have no word in common",
+    "duplicated-pair": "an earlier pair has the same sentences",
+    "reversed-pair": "an earlier pair has the same sentences in the other order",
+    "duplicated-sentence": "an earlier pair has the sentence too",
+    "many-modified-words": "the sentences differ in many words",
+    "differing-length": "one sentence has more words than the other",
+    "differing-end": "the punctuation after the last word differs",
+    "differing-case": "one word, with a capital in one sentence only",
+    "differing-spelling": "one word, in two encodings or with two shapes of the apostrophe",
+    "differing-nukta": "two words that are one but for a nukta",
+    "not-nfc": "letters encoded in another way than NFC's",
+    "bar-for-danda": "a bar for a danda",
+    "double-danda": "two dandas, or the double one",
+    "blank-before-stop": "a blank before a stop or comma",
+    "no-blank-after-stop": "no blank after a danda, so that two words are one",
+    "several-blanks": "several blanks between words",
+    "other-blank": "a blank that is not the usual one, such as a no-break space",
+    "invisible-character": "a zero-width character other than the joiners",
+    "curly-quote": "a typographic quote or apostrophe",
+    "replacement-character": "U+FFFD, what is left of a broken encoding",
+    "other-script": "letters of another script than the language's",
+    "small-first-letter": "a sentence that begins with a small letter",
+}
+
+
+# --------------------
+# What is odd about pairs: each finding a row, so that nothing is mended or lost unsaid.
+#
+# Scored is what the file says. Only two things are changed on reading, blanks at the ends of a sentence and line
+# breaks in it, because a decoder would score them as pieces; both are reported as changed, everything else as kept.
+
+
+ODDITIES_SCHEMA = pl.Schema(
+    {
+        "pair_id": pl.String,
+        "row": pl.Int64,
+        "language": pl.String,
+        "column": pl.String,
+        "kind": pl.String,
+        "found": pl.String,
+        "done": pl.String,
+    }
+)
+
+#: More modified words than this, in both sentences together, and the pair is reported as not minimally distant.
+MANY_MODIFIED_WORDS = 6
+
+# These begin where blanks or words begin: tried at every letter of a long word, they take the square of its length.
+_LINE_BREAK = regex.compile(r"(?<!\s)\s*[\n\r\v\f\x85\u2028\u2029]\s*")
+_KEPT = "kept"
+_MOST_DIFFERING = 1_000  # findings of two sentences; many words of both make millions of pairs
+_NUKTAS = str.maketrans("", "", "\u093c\u09bc")
+_SCRIPTS = {"bn": r"\p{Script=Bengali}", "hi": r"\p{Script=Devanagari}", "en": r"\p{Script=Latin}"}
+_OTHER_SCRIPT = {
+    language: regex.compile(rf"[\p{{L}}--{script}]\p{{M}}*(?:\p{{L}}\p{{M}}*)*", regex.VERSION1)
+    for language, script in _SCRIPTS.items()
+}
+
+# Kind -> what is odd about a sentence, in any language.
+_SENTENCE = {
+    "several-blanks": r"[^\S\n]{2,}",
+    "other-blank": r"[^\S \t\n]",
+    "invisible-character": r"[\p{Cf}--[\u200c\u200d]]",
+    "replacement-character": r"\ufffd",
+    "curly-quote": r"[\u2018-\u201f]",
+    "blank-before-stop": r"\s[।॥|.!?,;]",
+    "double-danda": r"॥|।।",
+    "no-blank-after-stop": r"(?<!\S)\S*[\p{L}\p{M}][।॥|]\p{L}\S*",
+}
+_IN_SENTENCE = {kind: regex.compile(pattern, regex.VERSION1) for kind, pattern in _SENTENCE.items()}
+_BAR = regex.compile(r"(?<!\|)\|(?!\|)")
+
+
+class Oddity(NamedTuple):
+    """One finding; columns as in `ODDITIES_SCHEMA`."""
+
+    pair_id: str
+    row: int
+    language: str
+    column: str
+    kind: str
+    found: str
+    done: str
+
+
+def readable(text: str) -> str:
+    """Return a sentence as it is scored.
+
+    It has no blanks at its ends, and a line break and the blanks around it become one blank.
+    """
+    return str(_LINE_BREAK.sub(" ", text.strip()))
+
+
+def oddities(raw: Iterable[RawPair], columns: tuple[str, str]) -> pl.DataFrame:
+    """Return all that is odd about the pairs of a file.
+
+    Args:
+        raw: the pairs, cells as in the file.
+        columns: where the file has bias type and label.
+
+    Returns:
+        Columns `ODDITIES_SCHEMA`: `row` counts records from 1; `column` is that of the file, both sentences' joined
+        with ` / `. Sorted by row, language and column as they come.
+    """
+    pairs = list(raw)
+    found = [
+        *(Oddity(pair.pair_id, pair.row, pair.language, *rest) for pair in pairs for rest in _of_pair(pair, columns)),
+        *_of_set(pairs),
+    ]
+    return pl.DataFrame(found, schema=ODDITIES_SCHEMA, orient="row").sort("row", maintain_order=True)
+
+
+def _of_pair(pair: RawPair, columns: tuple[str, str]) -> Iterator[tuple[str, str, str, str]]:
+    """Yield the column and kind of each oddity of a pair, what was found, and what was done."""
+    for kind, column, cell in (
+        ("bias-type-spelling", columns[0], pair.bias_type),
+        ("label-spelling", columns[1], pair.label),
+    ):
+        if cell != canonical(cell):
+            yield column, kind, cell, f"read as {canonical(cell)}"
+    for column, cell in ((pair.first_column, pair.first), (pair.second_column, pair.second)):
+        yield from ((column, *rest) for rest in _of_cell(cell))
+        yield from ((column, kind, found, _KEPT) for kind, found in _of_sentence(readable(cell), pair.language))
+    both = f"{pair.first_column} / {pair.second_column}"
+    first, second = readable(pair.first), readable(pair.second)
+    yield from ((both, *rest) for rest in _of_sentences(first, second))
+
+
+def _of_cell(cell: str) -> Iterator[tuple[str, str, str]]:
+    if cell != cell.strip():
+        yield "outer-blanks", repr(cell[: len(cell) - len(cell.lstrip())] + "…" + cell[len(cell.rstrip()) :]), "removed"
+    breaks = _LINE_BREAK.findall(cell.strip())
+    if breaks:
+        yield "line-break", f"{len(breaks)} in the cell", "a blank in its place"
+
+
+def _of_sentence(text: str, language: str) -> Iterator[tuple[str, str]]:
+    """Yield the kind of each oddity of a sentence by itself, and what was found."""
+    for kind, pattern in _IN_SENTENCE.items():
+        hits = pattern.findall(text)
+        if hits:
+            yield kind, " ".join(f"{hit!a}" if not hit.isprintable() or hit.isspace() else hit for hit in hits)
+    if language in ("bn", "hi") and _BAR.search(text):
+        yield "bar-for-danda", " ".join(_BAR.findall(text))
+    if not unicodedata.is_normalized("NFC", text):
+        yield (
+            "not-nfc",
+            " ".join(word.text for word in words_of(text) if not unicodedata.is_normalized("NFC", word.text)),
+        )
+    strangers = _OTHER_SCRIPT[language].findall(text)
+    if strangers:
+        yield "other-script", " ".join(strangers)
+    if text[:1].islower():
+        yield "small-first-letter", words_of(text)[0].text
+
+
+def _of_sentences(first: str, second: str) -> Iterator[tuple[str, str, str]]:
+    """Yield the kind of each oddity of two sentences beside each other, what was found, and what was done."""
+    if first == second:
+        yield "identical-sentences", first, "kept, cannot be scored"
+        return
+    alignment = align_words(first, second)
+    modified = (alignment.modified_first, alignment.modified_second)
+    if not any(modified):
+        yield "identical-words", f"{first} / {second}", "kept, cannot be scored unless punctuation belongs to words"
+    if not alignment.unmodified_first:
+        yield "no-common-word", f"{first} / {second}", "kept, cannot be scored where unmodified words are needed"
+    twins = zip(alignment.unmodified_first, alignment.unmodified_second, strict=True)
+    for one, other in twins:
+        if one != other:
+            kind = "differing-case" if one.casefold() == other.casefold() else "differing-spelling"
+            yield kind, f"{one} / {other}", "kept, compared as one word"
+    alike: dict[str, list[str]] = {}
+    for word in modified[1]:
+        alike.setdefault(_without_nukta(word), []).append(word)
+    several = ((one, other) for one in modified[0] for other in alike.get(_without_nukta(one), ()))
+    differing = (words for words in several if comparable(words[0]) != comparable(words[1]))
+    for one, other in islice(differing, _MOST_DIFFERING):
+        yield "differing-nukta", f"{one} / {other}", "kept, compared as two words"
+    ends = _after_last_word(first), _after_last_word(second)
+    if ends[0] != ends[1]:
+        yield "differing-end", " / ".join(end or "nothing" for end in ends), _KEPT
+    counts = [len(alignment.unmodified_first) + len(words) for words in modified]
+    if counts[0] != counts[1]:
+        yield "differing-length", f"{counts[0]} / {counts[1]} words", _KEPT
+    if sum(map(len, modified)) > MANY_MODIFIED_WORDS:
+        yield "many-modified-words", f"{len(modified[0])} / {len(modified[1])} words", _KEPT
+
+
+def _after_last_word(text: str) -> str:
+    """Return the punctuation that ends a sentence, without blanks; what stands inside the words does not count."""
+    words = words_of(text)
+    return "".join(text[words[-1].end if words else 0 :].split())
+
+
+def _without_nukta(word: str) -> str:
+    return unicode_form("NFD", comparable(word)).translate(_NUKTAS)
+
+
+def _of_set(pairs: list[RawPair]) -> Iterator[Oddity]:
+    """Yield the sentences that several pairs of one language have, as a pair or one by one."""
+    seen: dict[tuple[str, ...], RawPair] = {}
+    for pair in pairs:
+        first, second = readable(pair.first), readable(pair.second)
+        both = f"{pair.first_column} / {pair.second_column}"
+        earlier, reversed_ = seen.get((pair.language, first, second)), seen.get((pair.language, second, first))
+        if earlier:
+            yield Oddity(pair.pair_id, pair.row, pair.language, both, "duplicated-pair", f"as {earlier.pair_id}", _KEPT)
+        elif reversed_ and first != second:
+            yield Oddity(pair.pair_id, pair.row, pair.language, both, "reversed-pair", f"of {reversed_.pair_id}", _KEPT)
+        else:
+            yield from _shared_sentences(pair, seen)
+        seen.setdefault((pair.language, first, second), pair)
+        for sentence in (first, second):
+            seen.setdefault((pair.language, sentence), pair)
+
+
+def _shared_sentences(pair: RawPair, seen: dict[tuple[str, ...], RawPair]) -> Iterator[Oddity]:
+    for column, cell in ((pair.first_column, pair.first), (pair.second_column, pair.second)):
+        earlier = seen.get((pair.language, readable(cell)))
+        if earlier:
+            yield Oddity(
+                pair.pair_id,
+                pair.row,
+                pair.language,
+                column,
+                "duplicated-sentence",
+                f"also in {earlier.pair_id}",
+                _KEPT,
+            )
+
+
+# --------------------
+# Files of pairs, in any layout, as one table.
 
 #: Columns of the table of pairs.
 SCHEMA = pl.Schema(
@@ -44,7 +291,7 @@ class PairFile:
 
     Attributes:
         pairs: the table that `read_pairs` gives.
-        oddities: what is odd about them, a row a finding (`prasanga.pairs.oddities.SCHEMA`).
+        oddities: what is odd about them, a row a finding (`ODDITIES_SCHEMA`).
         agreeing: `pair_id`, `language` and `agreeing`, for the pairs that mark words that merely agree.
         layout: of the file.
         ignored: what was read and is no part of a pair -> how many.

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from prasanga.base.places import installation
-from prasanga.lexicon.categories import stimuli_of
+from prasanga.lexicon.model import stimuli_of
 from prasanga.plan.study import Study
 from prasanga.samples import parse_length
 

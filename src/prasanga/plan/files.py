@@ -61,7 +61,7 @@ class Files:
         if not settings["candidates"]:
             raise InputError(
                 "lexicon.candidates is null, so there is nothing to rank. Name a folder with candidate word sets there,"
-                f" such as resources/candidates/{self._config['language']} (docs/candidates.md)."
+                f" such as resources/candidates/{self._config['language']} (docs/lexicon.md)."
             )
         return [*_files_of(settings["candidates"]), settings["suffix_groups"]]
 
@@ -166,6 +166,10 @@ class Files:
             "tokenizers": sorted(set(self.tokenizers(method).values())),
         }
 
+    def by_template(self, method: str) -> list[str]:
+        """Return the effects by template of all models, of a method whose words stand in templates, as `gathered`."""
+        return self._made(str(Path(path).with_suffix(".templates.parquet")) for path in self.estimates(method))
+
     def tokenizers(self, method: str) -> dict[str, str]:
         """Return what the tokenizer of each model makes of words, of a method that measures vectors of models."""
         if method_named(method).unit != CEAT.unit:
@@ -186,16 +190,15 @@ class Files:
         tables = [table for each in asked for table in (each.tables[0], *([TABLES["differences"]] * (each == CEAT)))]
         return [f"results/{table.path}.parquet" for table in tables]
 
-    def pair_scores(self, *, twins: bool = False) -> list[str]:
-        """Return the scores of all sets of pairs by the models, or by their twins."""
-        models = self._study.scored_twins if twins else self._study.scored
-        return [
-            f"results/likelihoods/pairs/{name}/{model}.parquet" for name, model in product(self._study.sets, models)
-        ]
+    def pair_scores(self, models: Iterable[str]) -> list[str]:
+        """Return the scores of all sets of pairs by some models or twins."""
+        sets = product(self._study.sets, models)
+        return [f"results/likelihoods/pairs/{name}/{model}.parquet" for name, model in sets]
 
     def gathered_pairs(self) -> dict[str, list[str]]:
         """Return the scores that bias percentages are made from: of an unfinished study, as far as they are there."""
-        return {"scores": self._made(self.pair_scores()), "twins": self._made(self.pair_scores(twins=True))}
+        models, twins = self.pair_scores(self._study.scored), self.pair_scores(self._study.scored_twins)
+        return {"scores": self._made(models), "twins": self._made(twins)}
 
     def structures(self, *, twins: bool = False) -> list[str]:
         """Return the scores of traits by the models with a mask, or by their twins."""
@@ -327,7 +330,7 @@ class Files:
     def of_pairs(self) -> dict[str, list[str]]:
         """Return what is known of each sentence pair."""
         return {
-            "pair_scores": self._made(self._scores_of_all()),
+            "pair_scores": self._made(self.pair_scores([*self._study.scored, *self._study.scored_twins])),
             "pair_oddities": self._made(self._oddities()),
         }
 
@@ -381,11 +384,15 @@ class Files:
         return self._study.asks_for(method.name) or (table.name == "pair_statistics" and bool(self._study.sets))
 
     def _copied(self, table: Table, method: Method) -> str:
-        """Return the file whose copy lies beside the page, "" where there is none: of estimates with those of words."""
+        """Return the file whose copy lies beside the page, "" where there is none.
+
+        Of estimates there are those of their words and templates.
+        """
         path = self.results.get(table.name, "")
-        if table.name == f"{method.name}_words":
+        if table.name in (f"{method.name}_words", f"{method.name}_templates"):
             estimates = self.results.get(method.name, "")
-            path = estimates and (path or estimates.replace(".parquet", "_words.parquet"))
+            rest = table.name.removeprefix(method.name)
+            path = estimates and (path or estimates.replace(".parquet", f"{rest}.parquet"))
         return str(Path(path).with_suffix(Path(table.beside).suffix)) if path else ""
 
     def _made(self, paths: Iterable[str]) -> list[str]:
@@ -401,12 +408,6 @@ class Files:
         if self._study.computed:
             return [f"results/sentences/{shard}.json" for shard in sorted(self._study.shards)]
         return counts_of("results/samples/coverage.parquet")
-
-    def _scores_of_all(self) -> list[str]:
-        models = [*self._study.scored, *self._study.scored_twins] if self._study.scored else []
-        return [
-            f"results/likelihoods/pairs/{name}/{model}.parquet" for name, model in product(self._study.sets, models)
-        ]
 
     def _oddities(self) -> list[str]:
         return [f"results/pairs/{name}.oddities.parquet" for name in self._study.sets]
@@ -424,7 +425,7 @@ class Files:
             **{method: self.estimates(method) for method in names_of(FAMILY)},
             "ceat_words": self.estimates("ceat"),
             **dict.fromkeys(_OF_TRAITS, self.structures() if self._study.traits else []),
-            **dict.fromkeys(_OF_PAIRS, self.pair_scores()),
+            **dict.fromkeys(_OF_PAIRS, self.pair_scores(self._study.scored)),
         }
 
     def _results_at_hand(self) -> tuple[dict[str, str], list[str]]:

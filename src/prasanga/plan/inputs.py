@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import json
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -59,24 +59,53 @@ def plan_lexicon(words: Mapping[str, Any], *, cache: str | Path) -> LexiconPlan:
     Raises:
         InputError: as `prasanga.lexicon.load_lexicon` does.
     """
-    names = [words["stimuli"], words["suffix_groups"]]
-    path = Path(cache, f"lexicon-{digest_of(names)}.json")
-    with remembered(Path(cache, "code.json")):
-        code = fingerprint_of(_read).fingerprint
-    made_from = [dict(words), code, _versions()]
-    key = _key(words, made_from)
-    if key is not None and (known := read_cache(path, key)) is not None:
-        return LexiconPlan(**known)
-    plan = _read(words)
-    if key is not None and key == _key(words, made_from):  # else somebody is writing the word lists
-        write_cache(path, key, plan._asdict())
-    return plan
+    path = Path(cache, f"lexicon-{digest_of([words['stimuli'], words['suffix_groups']])}.json")
+
+    def files() -> Iterator[Path]:
+        for given in word_files(words):
+            yield from _files(Path(given))
+
+    return LexiconPlan(**_known(path, _read, [words], files, [dict(words), _versions()]))
 
 
-def _read(words: Mapping[str, Any]) -> LexiconPlan:
+def _known(
+    path: Path,
+    read: Callable[..., dict[str, Any]],
+    arguments: Sequence[Any],
+    files: Callable[[], Iterable[Path]],
+    known_by: list[Any],
+) -> dict[str, Any]:
+    """Return what `read` makes of its arguments; it is called only if it was not called like this before.
+
+    Args:
+        path: the file in which that is kept, as JSON.
+        read: its code counts.
+        arguments: of `read`.
+        files: names those that it reads, whose bytes count.
+        known_by: what else decides what comes out, as plain values.
+    """
+    with remembered(path.with_name("code.json")):
+        code = fingerprint_of(read).fingerprint
+
+    def key() -> str | None:
+        try:
+            return digest_of([[[str(each), sha256_of_file(each)] for each in files()], known_by, code])
+        except OSError:  # the reader of that file explains why
+            return None
+
+    before = key()
+    if before is not None and (known := read_cache(path, before)) is not None:
+        return dict(known)
+    made = read(*arguments)
+    if before is not None and before == key():  # else somebody is writing the files
+        write_cache(path, before, made)
+    return made
+
+
+def _read(words: Mapping[str, Any]) -> dict[str, Any]:
     # Imported here: a plan that is known needs neither the reader of word lists nor what normalizes them.
-    from prasanga.lexicon.categories import categories_of, forms_table, words_for_templates
     from prasanga.lexicon.loading import lexicon_of
+    from prasanga.lexicon.model import categories_of, forms_table, words_for_templates
 
     lexicon = lexicon_of(words)
     forms, in_templates = digest_of(forms_table(lexicon).to_pydict()), digest_of(words_for_templates(lexicon))
@@ -85,19 +114,7 @@ def _read(words: Mapping[str, Any]) -> LexiconPlan:
         name: {side.name: side.path for side in (*category.targets, *category.attributes) if side.path}
         for name, category in lexicon.categories.items()
     }
-    return LexiconPlan(lexicon.language, forms, categories_of(lexicon), in_templates, classes, files)
-
-
-def _key(words: Mapping[str, Any], made_from: list[Any]) -> str | None:
-    """Return a digest of everything that decides what comes out, or None if a file cannot be read.
-
-    The reader of that file explains why.
-    """
-    try:
-        files = [[str(path), sha256_of_file(path)] for given in word_files(words) for path in _files(Path(given))]
-    except OSError:
-        return None
-    return digest_of([files, made_from])
+    return LexiconPlan(lexicon.language, forms, categories_of(lexicon), in_templates, classes, files)._asdict()
 
 
 def words_of(config: Mapping[str, Any]) -> dict[str, Any]:
@@ -161,27 +178,11 @@ def plan_sentences(
         InputError: a file that cannot be read, or holds a mistake; a word without a form that a sentence asks for; a
             category without sentences.
     """
-    path = Path(cache, "log-probability.json")
-    with remembered(Path(cache, "code.json")):
-        code = fingerprint_of(_read_sentences).fingerprint
-    known_by = [dict(asked), dict(lexicon), words, dict(categories), code]
-    key = _key_of_sentences(asked, known_by)
-    if key is not None and (known := read_cache(path, key)) is not None:
-        return dict(known)
-    plan = _read_sentences(asked, lexicon, categories)
-    if key is not None and key == _key_of_sentences(asked, known_by):  # else somebody is writing the files
-        write_cache(path, key, plan)
-    return plan
-
-
-def _key_of_sentences(asked: Mapping[str, Any], known_by: list[Any]) -> str | None:
-    """Return a digest of all that decides what comes out; None if a file cannot be read, which its reader explains."""
     files = [*asked["traits"], *([asked["structures"]] if asked["traits"] else [])]
     files += [asked["templates"]] if asked["categories"] else []
-    try:
-        return digest_of([[[str(path), sha256_of_file(Path(path))] for path in files], known_by])
-    except OSError:
-        return None
+    known_by = [dict(asked), dict(lexicon), words, dict(categories)]
+    path, arguments = Path(cache, "log-probability.json"), [asked, lexicon, categories]
+    return _known(path, _read_sentences, arguments, lambda: map(Path, files), known_by)
 
 
 def _read_sentences(

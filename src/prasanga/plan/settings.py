@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from prasanga.base.places import named
-from prasanga.lexicon.categories import stimuli_of
+from prasanga.lexicon.model import stimuli_of
 from prasanga.plan.inputs import digest_of_set, training_options
 from prasanga.plan.models import asked_of_model, files_of_model, kind_at_hand
 from prasanga.plan.study import Study
@@ -21,6 +21,9 @@ from prasanga.samples.release import texts_of
 from prasanga.sentences.files import Shard
 
 Values = dict[str, Any]
+
+FOUND_BY = ("match", "neighbours", "before", "after")
+"""Keys of `sentences` that decide which occurrences there are, and what stands around them."""
 
 
 def digests_of(categories: Mapping[str, Any]) -> list[str]:
@@ -117,7 +120,7 @@ class Settings:
             "settings": {
                 **{key: config[key] for key in ("language", "seed", "replacements", "categories", "samples")},
                 "normalization": self._study.normalization,
-                "sentences": {key: config["sentences"][key] for key in ("match", "before", "after")},
+                "sentences": {key: config["sentences"][key] for key in FOUND_BY},
                 "corpus": [text["files"] for key in ("texts", "supplement") for text in corpus[key]],
                 "forms": self._study.lexicon.forms if self._study.lexicon else "",
             },
@@ -261,7 +264,7 @@ class Settings:
             **{key: self._config["associations"][key] for key in keys},
             "test": self._test(twin=model in self._study.twins),
             **{key: self._config["samples"][key] for key in ("pool", "window")},
-            "match": self._config["sentences"]["match"],
+            **{key: self._config["sentences"][key] for key in ("match", "neighbours")},
             "pieces": self._study.embedded[model]["pieces"],
             "seed": self._config["seed"],
             "categories": self._config["categories"],
@@ -454,7 +457,7 @@ class Settings:
         """Return what decides which sentences are found in a text, and what stands in them."""
         replacements = self._config["replacements"].items()
         return {
-            **{key: self._config["sentences"][key] for key in ("match", "before", "after")},
+            **{key: self._config["sentences"][key] for key in FOUND_BY},
             "language": self._config["language"],
             "normalization": self._study.normalization,
             "replacements": {key: text for key, text in replacements if text is not None},

@@ -11,7 +11,7 @@ from typing import Any
 
 from prasanga.base.config import require_names_apart
 from prasanga.base.documents import digest_of
-from prasanga.lexicon.categories import (
+from prasanga.lexicon.model import (
     chosen_categories,
     read_categories,
     require_language,

@@ -15,6 +15,7 @@ import logging
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -237,10 +238,11 @@ def _unfinished(results: Results) -> Iterator[Finding]:
 
 
 def _lost(results: Results, digests: Mapping[str, str], root: Path, wanted: Collection[str]) -> Iterator[Finding]:
-    """Yield files that are gone while others of their job are there, or that are `wanted`.
+    """Yield files that are gone while others of their job are there, that results were made from, or are `wanted`.
 
     Where no job reads them, no run makes them.
     """
+    made_into = {source: path for path in digests for source in _sources_of(results.ledger.entries.get(path))}
     jobs: dict[tuple[str, str], list[tuple[float, str]]] = defaultdict(list)
     for path, note in sorted(read_notes(root / ".snakemake/metadata")):
         if note.get("starttime"):
@@ -256,10 +258,16 @@ def _lost(results: Results, digests: Mapping[str, str], root: Path, wanted: Coll
                 why = f"{beside}, which the same job of the rule {rule} wrote, is there"
             elif path in wanted:
                 why = f"the rule {rule} had made it for this study"
+            elif path in made_into:
+                why = f"{made_into[path]} was made from it"
             else:
                 continue
             text = f"It is gone, and {why}. Restore it, or have it made again by its name: snakemake {path} --cores all"
             yield Finding("lost", path, text)
+
+
+def _sources_of(entry: Entry | None) -> Collection[str]:
+    return entry.made_from if entry is not None else ()
 
 
 def _is_kept(results: Results, path: str) -> bool:
@@ -357,14 +365,10 @@ def _left_over(finding: Finding) -> Finding:
 
 def _lists(results: Results, digests: Mapping[str, str], fitting: Callable[[Path], object]) -> Iterator[Finding]:
     """Yield lists that name other shards than those that are there, or shards that were made differently."""
-    for place in sorted(results.folder.glob("embeddings/*/*.json")):
-        try:
-            listed = json.loads(place.read_text(encoding="utf-8"))["shards"]
-        except (ValueError, KeyError, TypeError):
-            continue
+    for place, listed in _listed(results, "embeddings/*/*.json", "shards"):
         name = results.name_of(place)
-        differ = [shard for shard, sha256 in listed.items() if digests.get(_beside(name, shard), sha256) != sha256]
-        for shard in differ:
+        folder = name.rpartition("/")[0]
+        for shard in (shard for shard, sha256 in listed.items() if digests.get(f"{folder}/{shard}", sha256) != sha256):
             text = (
                 f"The shard {shard} is not the one that this list names. Restore it, or delete both, the shard and the"
                 " list; what the store has is not embedded again. Have the list, and with it the shard, made again by"
@@ -375,28 +379,32 @@ def _lists(results: Results, digests: Mapping[str, str], fitting: Callable[[Path
             fitting(place)
         except InputError as error:
             yield Finding("list", name, str(error))
-    for place in sorted(results.folder.glob("samples/*.json")):
-        try:
-            segments = json.loads(place.read_text(encoding="utf-8"))["segments"]
-        except (ValueError, KeyError, TypeError):
-            continue
+    for place, segments in _listed(results, "samples/*.json", "segments"):
         missing = [path for path in segments if not results.place_of(path).is_file()]
         if missing:
             text = f"{len(missing)} of {len(segments)} files that it names are not there, such as {missing[0]}. {AGAIN}"
             yield Finding("list", results.name_of(place), text)
 
 
-def _beside(list_name: str, shard: str) -> str:
-    return f"{list_name.rpartition('/')[0]}/{shard}"
+def _listed(results: Results, pattern: str, key: str) -> Iterator[tuple[Path, Any]]:
+    """Yield the lists that fit a pattern, each with what stands under a key; those that have none are passed over."""
+    for place in sorted(results.folder.glob(pattern)):
+        with suppress(ValueError, KeyError, TypeError):
+            yield place, json.loads(place.read_text(encoding="utf-8"))[key]
+
+
+def _by_code(whole: Mapping[str, Entry]) -> dict[tuple[tuple[str, str], ...], list[str]]:
+    """Return the results that were made with the same code, by its scripts with their fingerprints."""
+    found: dict[tuple[tuple[str, str], ...], list[str]] = defaultdict(list)
+    for path, entry in whole.items():
+        found[tuple(entry.code.items())].append(path)
+    return found
 
 
 def _code_mixtures(whole: Mapping[str, Entry], ledger: Ledger) -> Iterator[Finding]:
     """Yield results that were made with another definition than others that use it."""
-    by_code: dict[tuple[tuple[str, str], ...], list[str]] = defaultdict(list)
-    for path, entry in whole.items():
-        by_code[tuple(entry.code.items())].append(path)
     by_name: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
-    for paths in by_code.values():
+    for paths in _by_code(whole).values():
         for name, digest in ledger.definitions_of(whole[paths[0]]).items():
             by_name[name][digest] += paths
     odd: dict[str, list[str]] = defaultdict(list)
@@ -475,11 +483,8 @@ def _libraries(whole: Mapping[str, Entry], ledger: Ledger) -> Iterator[Finding]:
 
 def _newer_code(whole: Mapping[str, Entry], ledger: Ledger, now: Mapping[str, Code]) -> Iterator[Finding]:
     """Tell of results whose code has been edited since."""
-    by_code: dict[tuple[tuple[str, str], ...], list[str]] = defaultdict(list)
-    for path, entry in whole.items():
-        by_code[tuple(entry.code.items())].append(path)
     edited, made_before = set[str](), set[str]()
-    for code, paths in by_code.items():
+    for code, paths in _by_code(whole).items():
         definitions = ledger.definitions_of(whole[paths[0]])
         if found := edits({name: Code(digest, definitions) for name, digest in code if name.endswith(".py")}, now):
             edited |= found.keys()

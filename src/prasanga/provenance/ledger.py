@@ -43,7 +43,7 @@ from typing import Any
 
 from prasanga.base.documents import digest_of, is_whole_document, json_line, sha256_of_file, unreadable
 from prasanga.base.errors import InputError
-from prasanga.base.parquet import require_whole, write_text
+from prasanga.base.parquet import WRITTEN, require_whole, write_text, written_digest
 from prasanga.base.places import NAMED, named, place
 from prasanga.provenance.code import Code
 
@@ -71,7 +71,7 @@ _INSTRUCTIONS = ("avx", "avx2", "fma", "avx512f", "avx512_vnni", "avx512_bf16", 
 _PLAN, _JOBS = "prasanga/circumstances.jsonl", "prasanga/jobs"
 _PLANS = 20
 # What reading a line raises that was cut short, or that somebody else has written.
-_NOT_TOLD = (ValueError, TypeError, AttributeError, OverflowError, RecursionError)
+_NOT_TOLD = (ValueError, TypeError, LookupError, AttributeError, OverflowError, RecursionError)
 # Vectors and scores kept for later runs; what they were made from is in their own names.
 _KEPT = (("store",), ("likelihoods", "kept"))
 # Snakemake cuts the base64 of long names into folders of at most so many characters, all but the last with a leading @.
@@ -262,7 +262,7 @@ def synchronize(
                 f"{path}: its time is of no year that a date can have. Write `touch {shlex.quote(str(path))}`, and run"
                 " again."
             )
-        if note is not None and _speaks_of(note, status) and not _is_damaged(path, status, entry, note):
+        if note is not None and _speaks_of(note, status) and not _is_damaged(path, key, notes, entry, note):
             sha256 = entry.sha256 if entry is not None and entry.fits(status) else _sha256(path)
             made = Entry(key, sha256, status.st_size, status.st_mtime_ns, note)
             if entry is not None and entry.record == note:
@@ -325,7 +325,7 @@ def read_ledger(path: Path) -> Ledger:
             else:
                 entry = _read_entry(said)
                 ledger.entries[entry.path] = entry
-        except (ValueError, TypeError, AttributeError, OverflowError, RecursionError):
+        except _NOT_TOLD:
             continue
     return ledger
 
@@ -440,7 +440,7 @@ def circumstances_of_jobs(notes: Path) -> dict[str, Circumstances]:
 
 def forget_jobs(notes: Path) -> None:
     """Take away what jobs have noted, once the ledger has it."""
-    for path in (notes / _JOBS).glob("*.json"):
+    for path in (*(notes / _JOBS).glob("*.json"), *(notes / WRITTEN).glob("*")):
         with suppress(OSError):
             path.unlink()
 
@@ -529,11 +529,12 @@ def _speaks_of(note: dict[str, Any], status: os.stat_result) -> bool:
     return abs(status.st_mtime - float(note.get("endtime") or 0.0)) < 1e-3
 
 
-def _is_damaged(path: Path, status: os.stat_result, entry: Entry | None, note: dict[str, Any]) -> bool:
-    """Return whether a file with the time of its job has another size than it had, or is new and not whole."""
+def _is_damaged(path: Path, key: str, notes: Path, entry: Entry | None, note: dict[str, Any]) -> bool:
+    """Return whether a file with the time of its job has another size than it had, or is new and not as written."""
     if entry is not None and entry.record == note:
-        return entry.size != status.st_size
-    return not is_whole(path)
+        return entry.size != path.stat().st_size
+    written = written_digest(notes, key)
+    return not is_whole(path) or (written is not None and _sha256(path) != written)
 
 
 def is_whole(path: Path) -> bool:

@@ -54,6 +54,10 @@ _MEANINGS: dict[str, str | Mapping[str, str]] = {
         "anywhere": "a stimulus may stand anywhere in a sentence",
         "sentence-initial": "a stimulus counts at the start of a sentence only, as in the paper's program",
     },
+    "sentences.neighbours": {
+        "exclude": "a form beside words that tell that it is another word does not count (see the word lists)",
+        "ignore": "what stands beside a form is not looked at, as in the papers' programs",
+    },
     "sentences.before": "sentences of the same document that a context may reach back",
     "sentences.after": "sentences of the same document that a context may reach on",
     "sentences.concordance": "hits of each stimulus shown for judging the word lists, drawn at random",
@@ -416,8 +420,8 @@ QUANTITIES = (
         " standard error. A percentage says nothing of how a model behaves in use.",
     ),
 )
-"""What is reported, and how far it goes. The studies behind these numbers: docs/statistics.md, docs/uncertainty.md,
-docs/bias_percentage.md."""
+"""What is reported, and how far it goes. The studies behind these numbers: docs/statistics.md, docs/statistics.md,
+docs/pairs.md."""
 
 
 def no_model_of_a_language(trained: Sequence[str]) -> str:

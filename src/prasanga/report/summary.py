@@ -3,7 +3,7 @@
 JSON has no NaN and no infinite number, and a null alone says nothing. So every object that may hold a null has an entry
 `reasons`, in which each key that is null has a sentence. The summary holds numbers and names, and never a text of the
 corpus or of a pair. The same config and results give the same bytes. The layout has a number, `SCHEMA`, and a
-description: workflow/schemas/summary.schema.json, docs/summary.md.
+description: workflow/schemas/summary.schema.json, docs/report.md.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import polars as pl
 from jsonschema import Draft202012Validator
 
 from prasanga import __version__
-from prasanga.base.errors import InputError, open_regular, reason
+from prasanga.base.errors import InputError, open_whole, reason
 from prasanga.base.parquet import remade_by, require_columns
 from prasanga.base.places import installation, named, shareable
 from prasanga.pairs.preferences import FEWEST_PAIRS, OVERALL
@@ -135,7 +135,7 @@ def read_summary(file: Path) -> dict[str, Any]:
         InputError: one that cannot be read, is damaged or none, or was made by a later or an earlier version.
     """
     try:
-        with open_regular(file) as opened:
+        with open_whole(file) as opened:
             text = opened.read()
         summary: dict[str, Any] = json.loads(text, parse_constant=_refuse, parse_float=_finite, parse_int=_whole)
     except OSError as error:

@@ -1,6 +1,6 @@
 """Samples: sentences to segments of a length, the same for every model and every division of the work."""
 
-from prasanga.samples.cutting import Context, Segment, SegmentLength, cut, parse_length, require_longest, segment
+from prasanga.samples.cutting import Context, Segment, SegmentLength, cut, parse_length, require_longest
 from prasanga.samples.drawing import (
     COVERAGE_SCHEMA,
     FORMS_SCHEMA,
@@ -44,7 +44,6 @@ __all__ = [
     "priority",
     "require_longest",
     "sampling_settings",
-    "segment",
     "short_stimuli",
     "tell_of_missing",
 ]

@@ -165,7 +165,14 @@ class Context:
         self._first, self._stop = first, stop
 
     def segment(self, length: SegmentLength, *, window: Window = "exact", longest: int = LONGEST) -> Segment | None:
-        """Return the segment for one entry of `samples.lengths`, or None if the context does not allow it."""
+        """Return the segment for one entry of `samples.lengths`, or None if the context does not allow it.
+
+        Args:
+            length: from `parse_length`.
+            window: `exact` for exactly so many words (`cut`), `paper` for those that the Bangla paper's program takes
+                (`paper`), for a length such as `>75` every context, whole.
+            longest: greatest number of words for a length such as `>75`.
+        """
         if length.over:
             return self.over(length.words if window == "exact" else 0, longest)  # the program's are all texts, whole
         return self.exact(length.words) if window == "exact" else self.paper(length.words)
@@ -244,26 +251,6 @@ def cut(text: str, start: int, end: int, length: int) -> Segment | None:
         ValueError: if the span does not lie in the text, or there is no word in it.
     """
     return Context(text, start, end).exact(length)
-
-
-def segment(
-    text: str, start: int, end: int, length: SegmentLength, *, window: Window = "exact", longest: int = LONGEST
-) -> Segment | None:
-    """Return the segment of a context for one entry of `samples.lengths`, or None if the context does not allow it.
-
-    Args:
-        text: the context, normalized.
-        start: first character of the target.
-        end: the character after its last.
-        length: from `parse_length`.
-        window: `exact` for exactly so many words (`cut`), `paper` for those that the Bangla paper's program takes
-            (`Context.paper`), for a length such as `>75` every context, whole.
-        longest: greatest number of words for a length such as `>75`.
-
-    Raises:
-        ValueError: if the span does not lie in the text, or there is no word in it.
-    """
-    return Context(text, start, end).segment(length, window=window, longest=longest)
 
 
 def _with_attached_before(text: str, start: int, floor: int) -> int:

@@ -121,7 +121,7 @@ def draw(
         stimuli: draw for these alone; None for all that occur.
         supplement: tables that are read only for stimuli that have fewer than `minimum` contexts in `paths`.
         minimum: contexts (copies of one text count once) that a stimulus should have at every length.
-        window: `exact` or `paper`, see `segment`.
+        window: `exact` or `paper`, see `Context.segment`.
         longest: words of the longest segment of a length such as `>75`.
         scratch: folder for temporary data (28 bytes an occurrence); None for the system's.
 

@@ -16,7 +16,7 @@ import polars as pl
 import pyarrow as pa
 
 from prasanga.base.errors import InputError
-from prasanga.base.parquet import explaining_full_disk, open_parquet, reading
+from prasanga.base.parquet import each_read, explaining_full_disk, open_parquet
 from prasanga.base.progress import progress
 from prasanga.base.seeds import occurrence_id, text_id
 from prasanga.lexicon.model import Lexicon
@@ -189,21 +189,12 @@ def _read(path: Path, rows: Integers) -> Iterator[tuple[Any, ...]]:
     bounds = np.concatenate([[0], np.cumsum(sizes)])
     for group in np.unique(np.searchsorted(bounds, rows, side="right") - 1):
         first = int(bounds[group])
-        for batch in _batches(file, path, int(group)):
+        batches = file.iter_batches(_ROWS_AT_A_TIME, row_groups=[int(group)], columns=_COLUMNS)
+        for batch in each_read(path, batches):
             start, stop = np.searchsorted(rows, [first, first + batch.num_rows])
             chosen = batch.take(pa.array(rows[start:stop] - first))
             yield from zip(*(column.to_pylist() for column in chosen.columns), strict=True)
             first += batch.num_rows
-
-
-def _batches(file: Any, path: Path, group: int) -> Iterator[pa.RecordBatch]:
-    batches = file.iter_batches(_ROWS_AT_A_TIME, row_groups=[group], columns=_COLUMNS)
-    while True:
-        with reading(path):
-            batch = next(batches, None)
-        if batch is None:
-            return
-        yield batch
 
 
 # --------------------

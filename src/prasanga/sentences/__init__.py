@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from prasanga.sentences.corpus import Document, Line, ReadingReport, read_documents, read_lines
+from prasanga.sentences.corpus import Line, ReadingReport, read_lines
 from prasanga.sentences.files import Shard, common_settings, find_shards
 from prasanga.sentences.matcher import Forms, Match, Matcher, longest, read_forms
 from prasanga.sentences.records import read_corpus, read_texts, require_small
 
 if TYPE_CHECKING:
-    from prasanga.sentences.extraction import extract, extract_records, extract_shard
+    from prasanga.sentences.extraction import extract_shard
     from prasanga.sentences.passages import ExtractionReport
     from prasanga.sentences.windows import REPEATED, SENTENCE_SCHEMA
 
 __all__ = [
     "REPEATED",
     "SENTENCE_SCHEMA",
-    "Document",
     "ExtractionReport",
     "Forms",
     "Line",
@@ -26,13 +25,10 @@ __all__ = [
     "ReadingReport",
     "Shard",
     "common_settings",
-    "extract",
-    "extract_records",
     "extract_shard",
     "find_shards",
     "longest",
     "read_corpus",
-    "read_documents",
     "read_forms",
     "read_lines",
     "read_texts",
@@ -42,10 +38,10 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """Import what needs the compiler when it is asked for: the Snakefile, read anew by every job, does without it."""
-    if name in ("extract", "extract_records", "extract_shard"):
-        from prasanga.sentences import extraction
+    if name == "extract_shard":
+        from prasanga.sentences.extraction import extract_shard
 
-        return getattr(extraction, name)
+        return extract_shard
     if name == "ExtractionReport":
         from prasanga.sentences.passages import ExtractionReport
 

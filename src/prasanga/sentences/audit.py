@@ -115,21 +115,6 @@ def _suffixes(rows: pl.DataFrame, stems: pl.DataFrame) -> pl.Series:
 # those of the hits drawn.
 
 
-__all__ = [
-    "CONCORDANCE_SCHEMA",
-    "CONTEXT_CHARACTERS",
-    "FORM_SCHEMA",
-    "LENGTH_BINS",
-    "LENGTH_SCHEMA",
-    "SUFFIX_SCHEMA",
-    "concordance",
-    "count_forms",
-    "count_suffixes",
-    "length_histogram",
-    "surroundings",
-]
-
-
 def _schema(columns: Mapping[str, pa.DataType], nullable: Sequence[str] = ()) -> pa.Schema:
     return pa.schema([pa.field(name, kind, nullable=name in nullable) for name, kind in columns.items()])
 

@@ -103,7 +103,7 @@ def read_candidates(folder: str | Path, normalization: str | None = None) -> lis
 
 
 def count_stimuli(batches: Iterable[pa.RecordBatch]) -> pa.Table:
-    """Count the rows of `prasanga.sentences.extract` by stimulus (`COUNT_SCHEMA`); memory holds one batch.
+    """Count the rows of `prasanga.sentences.extract_shard` by stimulus (`COUNT_SCHEMA`); memory holds one batch.
 
     A sentence in which a word stands twice counts once under `sentences`. Copies of a sentence count each: what is
     measured is how often the text shows the word. Counts of the parts of a corpus add up.

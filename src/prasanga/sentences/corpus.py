@@ -7,7 +7,6 @@ import lzma
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields
-from itertools import groupby
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, NamedTuple, Protocol
 
@@ -255,13 +254,6 @@ class Line(NamedTuple):
     document: int
 
 
-class Document(NamedTuple):
-    """The lines of one document, and the byte offset of each in the decompressed source."""
-
-    lines: list[str]
-    offsets: list[int]
-
-
 @dataclass
 class ReadingReport:
     """What was read: all lines and bytes of the source, blank and skipped lines included."""
@@ -334,18 +326,6 @@ def read_lines(
             f"{path}: there is no text in it ({place.offset} bytes in {place.line} lines, of which"
             f" {place.report.skipped_lines} skipped as not UTF-8). Take it out of `corpus.texts`, or restore it."
         )
-
-
-def read_documents(
-    path: str | Path,
-    documents: Documents = "blank-line",
-    errors: Errors = "stop",
-    report: ReadingReport | None = None,
-) -> Iterator[Document]:
-    """Yield the documents of a corpus file; as `read_lines`, but memory holds one document at a time."""
-    for _, group in groupby(read_lines(path, documents, errors, report), key=lambda line: line.document):
-        lines = list(group)
-        yield Document([line.text for line in lines], [line.offset for line in lines])
 
 
 def _decode(raw: bytes, path: Path, place: _Place, errors: Errors) -> str | None:

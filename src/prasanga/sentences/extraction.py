@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import cast
@@ -12,11 +12,11 @@ import pyarrow as pa
 
 from prasanga.base.errors import InputError
 from prasanga.base.progress import BYTES, progress
-from prasanga.sentences.corpus import INFLATION, Documents, Errors
+from prasanga.sentences.corpus import Documents, Errors
 from prasanga.sentences.files import Shard
 from prasanga.sentences.matcher import HasClaims, Matcher, Position
-from prasanga.sentences.passages import BLOCK, ExtractionReport, Reader, record_blocks, require_text, text_blocks
-from prasanga.sentences.records import Record, read_records
+from prasanga.sentences.passages import BLOCK, ExtractionReport, Passage, Reader, record_blocks, text_blocks
+from prasanga.sentences.records import read_records
 from prasanga.sentences.windows import Contexts, Windows
 from prasanga.text import Normalizer, normalizer
 
@@ -41,53 +41,72 @@ def extract_shard(
 ) -> Iterator[pa.RecordBatch]:
     """Find the stimuli of a lexicon in a shard of a corpus (`find_shards`), whatever its format.
 
-    The arguments are those of `extract`; so are the rows and the errors.
+    Of records (JSON lines, a column of a table) each is a document, and `offset` in the rows is its number. A record
+    that says for which stimulus it was found is one context as it is, and holds one occurrence.
+
+    Args:
+        shard: the file or part of a file. Parts that follow each other give together the rows of the whole.
+        lexicon: whose forms are looked for.
+        normalization: a normalizer or its name (`prasanga.text.normalizer`), applied to each line.
+        language: `bn`, `hi` or `en`, written into the rows.
+        errors: what to do with a line or record that cannot be used (`read_lines`, `read_records`).
+        before: greatest number of sentences before the matched one in its context.
+        after: greatest number after it.
+        match: where in a sentence a stimulus may stand.
+        report: counts to add to, complete when the iterator is exhausted.
+
+    Yields:
+        Batches of `SENTENCE_SCHEMA`, in the order of the text.
+
+    Raises:
+        InputError: for a file that cannot be read as text, or that changes while it is read; records that say for
+            which stimuli they were found, none of which is in the lexicon.
     """
-    report = report if report is not None else ExtractionReport()
+    report, path = report if report is not None else ExtractionReport(), Path(shard.path)
+    normalized = normalizer(normalization) if isinstance(normalization, str) else normalization
+    reader = Reader(path, normalized, Matcher(lexicon, match), errors if shard.format == "text" else "stop", report)
+    windows = Windows(reader.stimuli, before=before, after=after, source=shard.source, language=language)
     part = f" from byte {shard.start:,} on" if shard.start else ""
     with progress(f"searching {shard.source}{part}", _size_of(shard), BYTES) as searched:
         if shard.format == "text":
-            yield from extract(
-                shard.path,
-                source=shard.source,
-                lexicon=lexicon,
-                normalization=normalization,
-                language=language,
-                documents=cast(Documents, shard.documents),
-                errors=errors,
-                before=before,
-                after=after,
-                match=match,
-                start=shard.start,
-                end=shard.end,
-                report=report,
-                read=searched.advance,
-                inflation=shard.inflation,
-            )
-            return
-        records = read_records(
-            shard.path,
-            shard.format,
-            field=shard.field,
-            columns=shard.columns,
-            errors=errors,
-            counts=report,
-            read=searched.advance,
-            inflation=shard.inflation,
+            passages = _passages(shard, reader, before, after, searched.advance)
+        else:
+            records = read_records(shard, errors, report, searched.advance)
+            passages = map(reader.passage, record_blocks(records))
+        with unchanged(path):
+            for passage in passages:
+                yield from _counted(windows.add(passage), report)
+            yield from _counted(windows.finish(), report)
+        if reader.unknown:
+            _tell_of_unknown(path, reader.unknown, report)
+        if shard.format == "text":
+            _require_text(shard, report)
+
+
+def _passages(
+    shard: Shard, reader: Reader, before: int, after: int, read: Callable[[int], object]
+) -> Iterator[Passage]:
+    """Yield what is in a part of a text file, and around it as far as its contexts reach."""
+    documents = cast(Documents, shard.documents)
+    if shard.start > 0:
+        yield from reader.passages_before(documents, shard.start, before)
+    blocks = text_blocks(
+        shard.path, documents, shard.start, shard.end, size=BLOCK, read=read, inflation=shard.inflation
+    )
+    yield from map(reader.passage, blocks)
+    if shard.end is not None:
+        yield from reader.passages_after(documents, shard.end, after)
+
+
+def _require_text(shard: Shard, report: ExtractionReport) -> None:
+    """Tell of lines that were left out, and refuse a file without text."""
+    if skipped := report.skipped_lines:
+        logger.warning("%s: %d line(s) left out that are not UTF-8 (corpus.errors: skip-line).", shard.path, skipped)
+    if shard.start == 0 and shard.end is None and not report.sentences:
+        raise InputError(
+            f"{shard.path}: there is no text in it ({report.bytes} bytes in {report.lines} lines, of which {skipped}"
+            " skipped as not UTF-8). Take it out of `corpus.texts`, or restore it."
         )
-        with unchanged(shard.path):
-            yield from extract_records(
-                shard.path,
-                records,
-                source=shard.source,
-                lexicon=lexicon,
-                normalization=normalization,
-                language=language,
-                before=before,
-                after=after,
-                match=match,
-                report=report,
-            )
 
 
 def _size_of(shard: Shard) -> int | None:
@@ -97,118 +116,6 @@ def _size_of(shard: Shard) -> int | None:
     except OSError:
         return None
     return end - shard.start
-
-
-def extract(
-    path: str | Path,
-    *,
-    source: str,
-    lexicon: HasClaims,
-    normalization: str | Normalizer,
-    language: str,
-    documents: Documents = "blank-line",
-    errors: Errors = "stop",
-    before: int = 3,
-    after: int = 3,
-    match: Position = "anywhere",
-    start: int = 0,
-    end: int | None = None,
-    report: ExtractionReport | None = None,
-    read: Callable[[int], object] | None = None,
-    inflation: int = INFLATION,
-) -> Iterator[pa.RecordBatch]:
-    """Find the stimuli of a lexicon in a file of plain text.
-
-    Args:
-        path: the file, plain or compressed.
-        source: its name in the rows and identifiers: the path relative to the corpus root.
-        lexicon: whose forms are looked for.
-        normalization: a normalizer or its name (`prasanga.text.normalizer`), applied to each line.
-        language: `bn`, `hi` or `en`, written into the rows.
-        documents: what ends a document: a blank line, every line, or the end of the file alone.
-        errors: what to do with a line that is not UTF-8: stop, or leave it out and count it. A line left out ends its
-            document, because what stands around it did not stand together.
-        before: greatest number of sentences before the matched one in its context.
-        after: greatest number after it.
-        match: where in a sentence a stimulus may stand.
-        start: first byte of the part of the file whose lines are searched: those that begin in it.
-        end: the byte after its last, None for the end of the file. Parts that follow each other give together the rows
-            of the whole.
-        report: counts to add to, complete when the iterator is exhausted.
-        read: told, whenever bytes have been read from the disk, how many.
-        inflation: how many times its size on the disk a compressed file may come to (`open_decompressed`).
-
-    Yields:
-        Batches of `SENTENCE_SCHEMA`, in the order of the text.
-
-    Raises:
-        InputError: for a file that cannot be read as text, or that changes while it is read.
-    """
-    path = Path(path)
-    report = report if report is not None else ExtractionReport()
-    reader = Reader(path, _normalizer(normalization), Matcher(lexicon, match), errors, report)
-    windows = Windows(reader.stimuli, before=before, after=after, source=source, language=language)
-    with unchanged(path):
-        if start > 0:
-            for passage in reader.passages_before(documents, start, before):
-                yield from _counted(windows.add(passage), report)
-        for block in text_blocks(path, documents, start, end, size=BLOCK, read=read, inflation=inflation):
-            yield from _counted(windows.add(reader.passage(block)), report)
-        if end is not None:
-            for passage in reader.passages_after(documents, end, after):
-                yield from _counted(windows.add(passage), report)
-        yield from _counted(windows.finish(), report)
-    if report.skipped_lines:
-        logger.warning(
-            "%s: %d line(s) left out that are not UTF-8 (corpus.errors: skip-line).", path, report.skipped_lines
-        )
-    if start == 0 and end is None:
-        require_text(path, report.sentences > 0, report.bytes, report.lines, report.skipped_lines)
-
-
-def extract_records(
-    path: str | Path,
-    records: Iterable[Record],
-    *,
-    source: str,
-    lexicon: HasClaims,
-    normalization: str | Normalizer,
-    language: str,
-    before: int = 3,
-    after: int = 3,
-    match: Position = "anywhere",
-    report: ExtractionReport | None = None,
-) -> Iterator[pa.RecordBatch]:
-    """Find the stimuli of a lexicon in records (JSON lines, a column of a table), each of them a document.
-
-    A record that says for which stimulus it was found is one context as it is, and holds one occurrence.
-
-    Args:
-        path: their file, for messages.
-        records: the records, each with `text`, `number` and `stimulus` (the only one to look for in it, or None).
-        source: see `extract`, as for all that follow.
-        lexicon: see there.
-        normalization: see there.
-        language: see there.
-        before: see there.
-        after: see there.
-        match: see there.
-        report: counts of sentences and occurrences to add to; what was read is counted by who reads the records.
-
-    Yields:
-        Batches of `SENTENCE_SCHEMA`, in the order of the records; `offset` is the number of the record.
-
-    Raises:
-        InputError: if the records say for which stimuli they were found, and none of these is in the lexicon.
-    """
-    report = report if report is not None else ExtractionReport()
-    reader = Reader(Path(path), _normalizer(normalization), Matcher(lexicon, match), "stop", report)
-    windows = Windows(reader.stimuli, before=before, after=after, source=source, language=language)
-    for block in record_blocks(records):
-        yield from _counted(windows.add(reader.passage(block)), report)
-    yield from _counted(windows.finish(), report)
-    if reader.unknown:
-        _tell_of_unknown(Path(path), reader.unknown, report)
 
 
 def _tell_of_unknown(path: Path, words: list[str], report: ExtractionReport) -> None:
@@ -225,10 +132,6 @@ def _tell_of_unknown(path: Path, words: list[str], report: ExtractionReport) -> 
         shown,
         len(words),
     )
-
-
-def _normalizer(normalization: str | Normalizer) -> Normalizer:
-    return normalizer(normalization) if isinstance(normalization, str) else normalization
 
 
 def _counted(contexts: Contexts, report: ExtractionReport) -> Iterator[pa.RecordBatch]:

@@ -9,6 +9,7 @@ import json
 import logging
 import os
 import re
+import stat
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -21,7 +22,7 @@ from typing import Any, Literal, NamedTuple
 import xxhash
 
 from prasanga.base.documents import read_document, write_document
-from prasanga.base.errors import InputError, open_regular, reason
+from prasanga.base.errors import InputError, open_regular, open_whole, reason
 from prasanga.base.parquet import made_from
 from prasanga.base.places import SHIPPED, require_no_braces
 from prasanga.base.progress import BYTES, progress
@@ -130,6 +131,7 @@ def _find_shards(
         allowed = [*outside, *([root] if Path(root).is_absolute() else []), *_start_of(text["files"]), ".", SHIPPED]
         found = _files(Path(root), text["files"], text.get("format", "auto"))
         for source, _ in found:
+            _require_file(Path(root, source).as_posix())
             _require_no_way_out(Path(root, source).as_posix(), allowed)
         files = _once(Path(root), [source for source, _ in found], tell)
         for source, its_format in found:
@@ -206,7 +208,7 @@ def _require_no_way_out(path: str, folders: Sequence[str | Path]) -> None:
 def _parts(name: str, whole: Shard, shard_bytes: int) -> Iterator[tuple[str, Shard]]:
     count = 1
     if whole.format == "text" and PurePosixPath(whole.path).suffix.lower() not in COMPRESSED:
-        count = max(1, (_size(whole.path) + shard_bytes // 2) // shard_bytes)
+        count = max(1, (Path(whole.path).stat().st_size + shard_bytes // 2) // shard_bytes)
     if count == 1:
         yield name, whole
         return
@@ -215,14 +217,17 @@ def _parts(name: str, whole: Shard, shard_bytes: int) -> Iterator[tuple[str, Sha
         yield f"{name}.part{i:04d}", whole._replace(start=i * shard_bytes, end=end)
 
 
-def _size(path: str) -> int:
+def _require_file(path: str) -> None:
+    """Refuse a link that leads nowhere, and a pipe or device with the name of a text."""
+    problem = "it is a pipe or a device"
     try:
-        return Path(path).stat().st_size
+        if stat.S_ISREG(Path(path).stat().st_mode):
+            return
     except OSError as error:
-        raise InputError(
-            f"corpus.texts: the file {path!r} cannot be read ({error.strerror}). Put it back, or take it out of the"
-            " pattern."
-        ) from None
+        problem = error.strerror
+    raise InputError(
+        f"corpus.texts: the file {path!r} cannot be read ({problem}). Put a file there, or take it out of the pattern."
+    )
 
 
 # ---- files
@@ -410,7 +415,8 @@ def _files_of_dataset(folder: Path, *, is_split: bool = False) -> list[str]:
 def _names_in(path: Path, key: str, *, required: bool = True) -> list[str]:
     """Return the names under a key, texts or mappings with a `filename`: of files and folders beside the file."""
     try:
-        value = json.loads(path.read_text(encoding="utf-8"))
+        with open_whole(path) as file:
+            value = json.load(file)
         named = (value[key] if required else value.get(key)) or []
         names = [each["filename"] if isinstance(each, dict) else each for each in named]
         if not isinstance(named, list) or any(
@@ -612,13 +618,13 @@ def _write(manifest: Path, entries: dict[str, Entry]) -> None:
 # What all sentence files of a study have in common, for the files that are made from them.
 
 
-_COMMON = ("language", "normalization", "replacements", "match", "before", "after")
+_COMMON = ("language", "normalization", "replacements", "match", "neighbours", "before", "after")
 
 
 def common_settings(paths: Sequence[str | Path]) -> dict[str, Any]:
     """Return the settings that the sentences of `paths` were found with.
 
-    These are language, normalization, replacements, match, before and after.
+    These are language, normalization, replacements, match, neighbours, before and after.
 
     Raises:
         InputError: if two files were made with different ones; the message names the file and the setting.

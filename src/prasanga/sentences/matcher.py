@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol
 
 import numpy as np
+import regex
 
 from prasanga.base.errors import InputError
 from prasanga.base.parquet import read_table
-from prasanga.text import fold
+from prasanga.text import WORD, fold
 
 if TYPE_CHECKING:
     from prasanga.sentences.scanning import Hits, Sentences
@@ -27,11 +28,18 @@ if TYPE_CHECKING:
 # itself is compiled (`prasanga.sentences.scanning`); here is what it searches for.
 
 
+_TOKEN: Final = regex.compile(rf"{WORD.pattern}|\S")
+_BESIDE: Final = 256
+"""Bytes on either side of a form in which its neighbour is looked for: the next word or punctuation mark."""
+
 Position = Literal["anywhere", "sentence-initial"]
 
 
 class HasClaims(Protocol):
-    """A lexicon, as far as the matcher needs one."""
+    """A lexicon, as far as the matcher needs one.
+
+    It may have `neighbours` as well: folded form -> the words and marks that it is another word after, and before.
+    """
 
     def claims(self) -> Mapping[str, Sequence[str]]:
         """Return every normalized surface form with the stimuli that get a hit for it."""
@@ -87,12 +95,31 @@ class Matcher:
         numbers = {stimulus: number for number, stimulus in enumerate(self.stimuli)}
         self.first = np.cumsum([0, *map(len, stimuli)], dtype=np.int64)
         self.of_form = np.fromiter(map(numbers.__getitem__, claimed), dtype=np.int64, count=len(claimed))
+        neighbours = getattr(lexicon, "neighbours", {})
+        self._neighbours = {number: neighbours[form] for number, form in enumerate(forms) if form in neighbours}
 
     def scan(self, data: Bytes, starts: Positions, ends: Positions) -> tuple[Sentences, Hits]:
-        """Find the forms in many normalized sentences at once (`prasanga.sentences.scanning.scan`)."""
-        from prasanga.sentences.scanning import scan
+        """Find the forms in many normalized sentences at once (`prasanga.sentences.scanning.scan`).
 
-        return scan(data, starts, ends, self._vocabulary, first_word_only=self.position == "sentence-initial")
+        Forms whose neighbours tell that they are another word are left out.
+        """
+        from prasanga.sentences.scanning import Hits, scan
+
+        first_only = self.position == "sentence-initial"
+        sentences, hits = scan(data, starts, ends, self._vocabulary, first_word_only=first_only)
+        if not self._neighbours:
+            return sentences, hits
+        doubtful = np.flatnonzero(np.isin(hits.form, list(self._neighbours)))
+        others = [hit for hit in doubtful.tolist() if self._is_another_word(sentences, hits, hit)]
+        return sentences, Hits(*(np.delete(column, others) for column in hits))
+
+    def _is_another_word(self, sentences: Sentences, hits: Hits, hit: int) -> bool:
+        sentence, start, end = hits.sentence[hit], hits.start_byte[hit], hits.end_byte[hit]
+        not_after, not_before = self._neighbours[int(hits.form[hit])]
+        left = sentences.data[max(sentences.starts[sentence], start - _BESIDE) : start]
+        right = sentences.data[end : min(sentences.ends[sentence], end + _BESIDE)]
+        before, after = (_TOKEN.findall(part.tobytes().decode(errors="ignore")) for part in (left, right))
+        return (bool(before) and fold(before[-1]) in not_after) or (bool(after) and fold(after[0]) in not_before)
 
     def find(self, text: str) -> list[Match]:
         """Return every match in a normalized `text`, overlaps included, sorted by start, end and stimulus.
@@ -140,22 +167,30 @@ class Forms:
     """Surface forms with the stimuli that get a hit for each: what `Matcher` takes beside a lexicon."""
 
     stimuli_of: Mapping[str, tuple[str, ...]]
+    neighbours: Mapping[str, tuple[frozenset[str], frozenset[str]]] = field(default_factory=dict)
 
     def claims(self) -> Mapping[str, tuple[str, ...]]:
         """Return every normalized surface form with the stimuli that get a hit for it."""
         return self.stimuli_of
 
 
-def read_forms(path: str | Path, only: Collection[str] | None = None) -> Forms:
+def read_forms(path: str | Path, only: Collection[str] | None = None, *, neighbours: bool = True) -> Forms:
     """Read the table of surface forms (`results/lexicon/forms.parquet`), without the rows that do not count.
 
     Args:
         path: the table.
         only: the stimuli whose forms are wanted; None for all.
+        neighbours: whether a form beside certain words is passed over (`not_after`, `not_before`).
     """
-    columns = read_table(path, ["form", "stimulus", "counted"]).to_pydict()
+    columns = read_table(path, ["form", "stimulus", "counted", "not_after", "not_before"]).to_pydict()
     stimuli_of: defaultdict[str, list[str]] = defaultdict(list)
     for form, stimulus, counted in zip(columns["form"], columns["stimulus"], columns["counted"], strict=True):
         if counted and (only is None or stimulus in only) and stimulus not in stimuli_of[fold(form)]:
             stimuli_of[fold(form)].append(stimulus)
-    return Forms({form: tuple(stimuli) for form, stimuli in stimuli_of.items() if stimuli})
+    stands = zip(columns["form"], columns["not_after"], columns["not_before"], strict=True) if neighbours else ()
+    beside = {
+        fold(form): (frozenset(after.split()), frozenset(before.split()))
+        for form, after, before in stands
+        if after or before
+    }
+    return Forms({form: tuple(stimuli) for form, stimuli in stimuli_of.items() if stimuli}, beside)

@@ -106,7 +106,7 @@ def text_blocks(
         yield Block(lines, _line_offsets(lines, offset), every, np.zeros_like(blank), blank, breaks, len(data))
 
 
-def record_blocks(records: Iterable[Record], *, size: int = BLOCK) -> Iterator[Block]:
+def record_blocks(records: Iterable[Record]) -> Iterator[Block]:
     """Yield the lines of records, each record a document; no record is divided between two blocks."""
     texts: list[bytes] = []
     held: list[Record] = []
@@ -116,7 +116,7 @@ def record_blocks(records: Iterable[Record], *, size: int = BLOCK) -> Iterator[B
         texts.append(text.encode("utf-8", "surrogatepass") + b"\n")
         held.append(record)
         total += len(texts[-1])
-        if total >= size:
+        if total >= BLOCK:
             yield _block_of_records(texts, held)
             texts, held, total = [], [], 0
     if held:
@@ -242,19 +242,6 @@ def _find_lines(
                 break
             i += length
         i = following
-
-
-def require_text(path: str | Path, found: bool, size: int, lines: int, skipped: int) -> None:
-    """Refuse a file without text.
-
-    Raises:
-        InputError: if none was `found`.
-    """
-    if not found:
-        raise InputError(
-            f"{path}: there is no text in it ({size} bytes in {lines} lines, of which {skipped} skipped as not UTF-8)."
-            " Take it out of `corpus.texts`, or restore it."
-        )
 
 
 # --------------------

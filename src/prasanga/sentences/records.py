@@ -7,13 +7,12 @@ import json
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import BinaryIO, Literal, NamedTuple
+from typing import BinaryIO, NamedTuple
 
 from prasanga.base.errors import InputError
 from prasanga.base.progress import BYTES, progress
 from prasanga.sentences.columns import arrow_texts, parquet_texts
 from prasanga.sentences.corpus import (
-    INFLATION,
     LONGEST_LINE,
     Errors,
     ReadingReport,
@@ -32,7 +31,6 @@ from prasanga.sentences.released import read_pickle, word_of
 # column.
 
 
-RecordFormat = Literal["jsonl", "parquet", "dataset", "extracted", "pickle", "word"]
 _Told = Callable[[int], object] | None
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -85,49 +83,42 @@ class _Found(NamedTuple):
 
 
 def read_records(
-    path: str | Path,
-    format: RecordFormat,
-    *,
-    field: str = "text",
-    columns: Sequence[str] = ("word", "sentence"),
+    shard: Shard,
     errors: Errors = "stop",
     counts: ReadingReport | None = None,
     read: Callable[[int], object] | None = None,
-    inflation: int = INFLATION,
 ) -> Iterator[Record]:
     """Read the records of a file, one by one; those without text (blank, or null in a column) are left out.
 
     Args:
-        path: the file; jsonl and extracted may be compressed (`open_decompressed`).
-        format: `jsonl` has a JSON object a line; `parquet` a column of strings; `dataset` is an Arrow file, as the
-            library datasets writes it; `extracted` is CSV, or TSV by its ending, with a header; `pickle` is
-            {word: [sentence]}, read without running anything; `word` has a sentence a line of the word that it is named
-            after.
-        field: field or column with the text; for jsonl also a path through nested objects (`meta.body`).
-        columns: of an extracted table, the columns with the stimulus and with the sentence.
+        shard: the file, in one of these formats; jsonl and extracted may be compressed (`open_decompressed`). `jsonl`
+            has a JSON object a line, whose `field` may be a path through nested objects (`meta.body`); `parquet` a
+            column of strings; `dataset` is an Arrow file, as the library datasets writes it; `extracted` is CSV, or
+            TSV by its ending, with a header; `pickle` is {word: [sentence]}, read without running anything; `word` has
+            a sentence a line of the word that it is named after.
         errors: what to do with a record that cannot be used (not UTF-8, not JSON, no such field, something else than
             text in it): stop, or leave it out and count it. A damaged file and a missing column always stop.
         counts: counts to add to, complete when the iterator is exhausted. `bytes` are those of the decompressed file,
             or of the texts of a column; `lines` are those of the file, or the rows of a column; `skipped_lines` are the
             records that could not be used, and the rows of a column that hold null.
         read: told, whenever bytes have been read from the disk, how many; the sum is about the size of the file.
-        inflation: how many times its size on the disk the text may come to (`open_decompressed`).
 
     Raises:
         InputError: for a file that is absent, damaged, truncated, or without text, and for records that cannot be used;
             it names the file, the place, and what was found.
     """
-    path, counts = Path(path), counts if counts is not None else ReadingReport()
+    path, counts = Path(shard.path), counts if counts is not None else ReadingReport()
+    field, inflation = shard.field, shard.inflation
     readers: Mapping[str, Callable[[], Iterator[_Found]]] = {
         "jsonl": lambda: _json_lines(path, field, counts, read, inflation),
         "parquet": lambda: _column(parquet_texts(path, field, read, inflation), counts),
         "dataset": lambda: _column(arrow_texts(path, field, read, inflation), counts),
-        "extracted": lambda: _table(path, columns, counts, read, inflation),
+        "extracted": lambda: _table(path, shard.columns, counts, read, inflation),
         "pickle": lambda: _pickled(path, counts, read, inflation),
         "word": lambda: _of_word(path, counts, read, inflation),
     }
     documents = skipped = 0
-    for number, stimulus, text, start in readers[format]():
+    for number, stimulus, text, start in readers[shard.format]():
         if isinstance(text, _UnusableError):
             if errors == "stop":
                 raise InputError(f"{path}: {text}")
@@ -393,13 +384,4 @@ def read_texts(shard: Shard, errors: Errors = "stop", read: Callable[[int], obje
     if shard.format == "text":
         lines = read_lines(shard.path, errors=errors, read=read, inflation=shard.inflation)
         return (line.text for line in lines)
-    records = read_records(
-        shard.path,
-        shard.format,
-        field=shard.field,
-        columns=shard.columns,
-        errors=errors,
-        read=read,
-        inflation=shard.inflation,
-    )
-    return (record.text for record in records)
+    return (record.text for record in read_records(shard, errors, read=read))

@@ -1,7 +1,6 @@
 """Static vectors: one vector a word, whatever stands around it, trained on the study's corpus or read from a file."""
 
 from prasanga.static.files import FORMATS, WordVectors, read_vectors
-from prasanga.static.glove import train_glove
 from prasanga.static.lookup import Spellings, look_up, read_looked_up, spellings_of, wanted_spellings
 from prasanga.static.training import (
     Tokens,
@@ -9,6 +8,7 @@ from prasanga.static.training import (
     read_trained,
     sentences_of,
     spool,
+    train_glove,
     train_word2vec,
     trained_table,
 )

@@ -8,6 +8,8 @@ often each occurred in training, that is its weight. A word of several words has
 
 from __future__ import annotations
 
+import json
+import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,11 +23,15 @@ import regex
 from prasanga.base.errors import InputError
 from prasanga.base.parquet import read_table
 from prasanga.lexicon.model import Lexicon
-from prasanga.static.files import Found, WordVectors
+from prasanga.provenance import digests_of_files
+from prasanga.sentences.files import as_planned
+from prasanga.static.files import Found, WordVectors, read_vectors
+from prasanga.static.training import read_trained
 from prasanga.text import fold, normalizer
 
 Pooling: TypeAlias = Literal["dictionary", "pooled"]
 
+_LOG = logging.getLogger(__name__)
 _BETWEEN = regex.compile(r"[\s\-\u2010]+")
 
 
@@ -209,3 +215,72 @@ def _reason(each: Spellings, forms: str) -> str:
 def _require_pooling(forms: str) -> None:
     if forms not in get_args(Pooling):
         raise InputError(f"static.forms: {forms!r} is not allowed. Write {' or '.join(get_args(Pooling))}.")
+
+
+# --------------------
+# The vectors of a study's words, out of a training or a file: what the script calls.
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where vectors come from: of the two paths, one is there.
+
+    Attributes:
+        trained: the table of a training of this study.
+        file: a file in one of the usual formats.
+        format: of the file, one of `FORMATS`.
+        normalization: of the study, which brings the file's words to its spelling.
+        digest: of the file's content, from when the run was planned.
+        manifest: where that digest is remembered.
+    """
+
+    trained: str | None
+    file: str | None
+    format: str
+    normalization: str
+    digest: str | None
+    manifest: str
+
+    def digests(self) -> dict[str, str]:
+        """Return the table with its sha256, or the file with the digest that planning has read it for."""
+        if self.file is None or self.digest is None:
+            return digests_of_files([str(self.trained)])
+        return {self.file: self.digest}
+
+    def read(self, stimuli: Sequence[Spellings], forms: str) -> WordVectors:
+        """Read the vectors of all spellings of the words, and those made of pieces.
+
+        Raises:
+            InputError: another file than when the run was planned; as `read_trained` and `read_vectors` do.
+        """
+        wanted = wanted_spellings(stimuli, forms)
+        if self.file is None or self.digest is None:
+            return read_trained(str(self.trained), wanted)
+        with as_planned(self.file, self.digest, self.manifest):
+            return read_vectors(
+                self.file,
+                wanted,
+                format=self.format,
+                spelling=spelling_like(self.normalization),
+                from_subwords=single_words(stimuli),
+            )
+
+
+def vectors_of_words(stimuli: Sequence[Spellings], source: Source, forms: str) -> tuple[pa.Table, dict[str, str]]:
+    """Return the table of `look_up`, and for its metadata `method` and `report` (JSON: how many words there are).
+
+    Raises:
+        InputError: whatever reading the source refuses; another `forms` than there is.
+    """
+    vectors = source.read(stimuli, forms)
+    table = look_up(stimuli, vectors, forms)
+    report = {
+        "n_words": vectors.n_words,
+        "dimensions": vectors.dimensions,
+        "repeated": vectors.repeated,
+        "cut_off": vectors.cut_off,
+        "n_stimuli": table.num_rows,
+        "n_missing": table["vector"].null_count,
+    }
+    _LOG.info("%s", report)
+    return table, {"method": vectors.method, "report": json.dumps(report)}

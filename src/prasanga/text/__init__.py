@@ -1,8 +1,7 @@
 """Text: normalization, words and sentences, for every stage that reads or counts text."""
 
 from prasanga.text.normalization import Normalizer, Replacement, normalize, normalize_batch, normalizer
-from prasanga.text.splitting import split_sentences
-from prasanga.text.words import WORD, count_words, fold, words
+from prasanga.text.words import WORD, count_words, fold, split_sentences, words
 
 __all__ = [
     "WORD",

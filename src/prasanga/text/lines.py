@@ -21,7 +21,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prasanga.text.compiled import compiled
-from prasanga.text.splitting import split_sentences
 from prasanga.text.words import (
     IS_ADDRESS,
     IS_CLOSER,
@@ -36,6 +35,7 @@ from prasanga.text.words import (
     IS_STOP,
     WORD,
     character_flags,
+    split_sentences,
 )
 
 Bytes = NDArray[np.uint8]

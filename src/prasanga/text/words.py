@@ -109,3 +109,114 @@ def character_flags() -> NDArray[np.uint16]:
             flags[ord(member)] |= flag
     flags.setflags(write=False)
     return flags
+
+
+# --------------------
+# Sentences of running text, by rules: Bangla, Hindi, English.
+#
+# A danda ends a sentence and does little else, so that rules go far here. What needs care is the full stop, which also
+# stands in numbers, initials, titles and ellipses, and the vertical bar, which many people type for a danda. Each mark
+# is looked at once, with the few characters beside it: time grows with the length of the text and with nothing else.
+
+# Marks and the closing quotes and brackets after them, or a line end. A straight quote opens if a word follows at once.
+_CANDIDATE = re.compile(r"""(?P<marks>[।॥?!.|]+)(?P<closing>(?:[)\]}»”’›]|["'](?!\w))*)|\n""")
+_INK = re.compile(r"\S")
+
+_LETTERS = r"\p{L}\p{M}\p{N}\u200c\u200d"
+_ENDS_A_WORD = regex.compile(rf"""[{_LETTERS}"')\]}}»”’›]""")
+_LAST_WORD = regex.compile(rf"[{_LETTERS}]*$")
+# One letter, with a nukta perhaps. With a vowel sign it can be a word, which is why the syllables stand in a list.
+_INITIAL = regex.compile(r"\p{L}[\u093c\u09bc]?")
+_ITEM_NUMBER = regex.compile(r"\(?\p{Nd}{1,3}")
+_LOWER_CASE = regex.compile(r"""\s*["'‘“(\[]*\p{Ll}""")
+_UPPER_CASE = regex.compile(r"""\s+["'‘“(\[]*\p{Lu}""")
+_NUMBER = regex.compile(r"\s*\p{Nd}")
+_ADDRESS = re.compile(r"[A-Za-z0-9=/&%#]")
+
+# Titles, honorifics, units, and the names of Latin letters, which initials are written with. Words that often end a
+# sentence are left out.
+_BANGLA = """
+    ডা ডাঃ ডঃ মো মোঃ মোসা মোছা মু মুহা মি মিস মিসেস প্রফ প্রো অধ্যা ইঞ্জি অ্যাড এড শ্রী সা রা রহ খ্রি হি লি কো প্রা গ্রা তাং
+    এ বি সি ডি ই এফ জি এইচ আই জে কে এল এম এন ও পি কিউ আর এস টি ইউ ভি ডব্লিউ এক্স ওয়াই জেড
+"""
+_HINDI = """
+    डॉ डा श्री श्रीमती सुश्री कु पं प्रो मो मि सं पृ कि ई ए बी सी डी एफ जी एच आई जे के एल एम एन ओ पी आर एस टी यू वी
+"""
+_ENGLISH = "dr mr mrs ms prof st sr jr vs cf hon capt lt"
+_ABBREVIATIONS = frozenset((_BANGLA + _HINDI + _ENGLISH).split())
+# Abbreviations only where a number follows: "no" and "পৃ" (page) before 5.
+_BEFORE_A_NUMBER = frozenset(["no", "fig", "vol", "p", "pp", "art", "নং", "পৃ", "সং"])
+# More than the longest abbreviation.
+_REACH = 16
+
+
+def split_sentences(text: str) -> list[tuple[int, int]]:
+    """Return the sentences of a text as spans, in order, without the white space around them.
+
+    A sentence ends at a line end, at । ॥ ? !, at a full stop that belongs to no number, address, initial, title or item
+    number and is not followed by a small letter, and at a vertical bar that closes a word. Several marks end it once.
+    Closing quotes and brackets stay with the sentence before. An ellipsis ends a sentence only if a capital letter
+    follows. What is left at the end of the text is a sentence too.
+
+    Args:
+        text: normalized running text (straight quotes); other text is split as well, with curly quotes understood.
+    """
+    spans: list[tuple[int, int]] = []
+    start = _next_ink(text, 0)
+    for candidate in _CANDIDATE.finditer(text):
+        end = candidate.end()
+        if candidate["marks"] is not None and not _is_end(text, start, candidate):
+            continue
+        if start >= end:  # an empty line
+            continue
+        if spans and candidate.start() == start and "\n" not in text[spans[-1][1] : start]:
+            spans[-1] = (spans[-1][0], end)  # marks and nothing else, typed after a space
+        else:
+            spans.append((start, _strip_end(text, start, end)))
+        start = _next_ink(text, end)
+    if start < len(text):
+        spans.append((start, _strip_end(text, start, len(text))))
+    return spans
+
+
+def _is_end(text: str, sentence: int, candidate: re.Match[str]) -> bool:
+    """Return whether the marks end the sentence that begins at `sentence`."""
+    marks, after = candidate["marks"], candidate.end()
+    if "।" in marks or "॥" in marks:
+        return True
+    if "?" in marks or "!" in marks:
+        if candidate["closing"]:
+            return not _LOWER_CASE.match(text, after)
+        return not _ADDRESS.match(text, after)
+    if after < len(text) and not text[after].isspace():
+        return False
+    if "|" in marks:
+        return candidate.start() > sentence and bool(_ENDS_A_WORD.match(text, candidate.start() - 1))
+    if len(marks) > 1:
+        return bool(_UPPER_CASE.match(text, after))
+    return not (_LOWER_CASE.match(text, after) or _is_abbreviated(text, sentence, candidate))
+
+
+def _is_abbreviated(text: str, sentence: int, stop: re.Match[str]) -> bool:
+    """Return whether a single full stop belongs to what stands before it."""
+    if stop["closing"]:
+        return False
+    before = stop.start()
+    if before - sentence <= _REACH and _ITEM_NUMBER.fullmatch(text, sentence, before):
+        return True
+    word = _LAST_WORD.search(text[max(sentence, before - _REACH) : before])[0].casefold()
+    if word in _BEFORE_A_NUMBER:
+        return bool(_NUMBER.match(text, stop.end()))
+    return word in _ABBREVIATIONS or bool(_INITIAL.fullmatch(word))
+
+
+def _next_ink(text: str, position: int) -> int:
+    """Return the next position that is not white space, or the end of the text."""
+    ink = _INK.search(text, position)
+    return ink.start() if ink else len(text)
+
+
+def _strip_end(text: str, start: int, end: int) -> int:
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    return end

@@ -48,7 +48,11 @@ def of_ceat(vectors: Vectors) -> dict[str, Any]:
 
 
 def of_seat(vectors: Vectors) -> dict[str, Any]:
-    rows = [{"occurrence_id": f"{word}-{i}", "stimulus": word} for word, of in vectors.items() for i in range(len(of))]
+    rows = [
+        {"occurrence_id": f"{word}-{i}", "stimulus": word, "template": str(i)}
+        for word, of in vectors.items()
+        for i in range(len(of))
+    ]
     given = {word: ([f"{word}-{i}" for i in range(len(of))], of) for word, of in vectors.items()}
     tables = measure_seat(
         CATEGORIES, pa.Table.from_pylist(rows), given, model="m", settings=TEST, sentence_vector="cls"

@@ -181,7 +181,11 @@ WORDS = [word for words in SETS.values() for word in words]
 
 
 def sentences(n: int = 3) -> pa.Table:
-    rows = [{"stimulus": word, "occurrence_id": f"{word}-{i}"} for word in sorted(WORDS) for i in range(n)]
+    rows = [
+        {"stimulus": word, "occurrence_id": f"{word}-{i}", "template": f"t{i}"}
+        for word in sorted(WORDS)
+        for i in range(n)
+    ]
     return pa.Table.from_pylist(rows)
 
 
@@ -268,7 +272,11 @@ def test_an_interval_and_a_null_control_stand_beside_the_effect() -> None:
         for word in words
     }
     listed = pa.table(
-        {"stimulus": [w for w in vectors for _ in "01"], "occurrence_id": [f"{w}-{i}" for w in vectors for i in "01"]}
+        {
+            "stimulus": [w for w in vectors for _ in "01"],
+            "occurrence_id": [f"{w}-{i}" for w in vectors for i in "01"],
+            "template": ["first", "second"] * len(vectors),
+        }
     )
     settings = TestSettings(n_resamples=300, n_shuffles=200)
     (row,) = measure(vectors, categories={"T": category}, sentences=listed, settings=settings).estimates.to_pylist()

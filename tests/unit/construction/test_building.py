@@ -20,8 +20,15 @@ from prasanga_construction.building import (
     template_drafts,
 )
 from prasanga_construction.distance import agree, check_distance, find_terms
-from prasanga_construction.identities import Identities, Term, load_identities
-from prasanga_construction.templates import Templates, fill, inflected, load_templates
+from prasanga_construction.templates import (
+    Identities,
+    Templates,
+    Term,
+    fill,
+    inflected,
+    load_identities,
+    load_templates,
+)
 from prasanga_construction.tuples import BiasTuple, kept_tuples, read_tuples
 
 ATTRIBUTES = {

@@ -10,8 +10,8 @@ import pytest
 
 from prasanga.base.errors import InputError
 from prasanga.provenance.code import fingerprint
-from prasanga_construction.annotation import write_sheets
 from prasanga_construction.planning import Plan, is_asked_for
+from prasanga_construction.tuples import write_sheets
 
 NOTHING: dict[str, Any] = {"tuples": None, "proposer": None, "pairs": None, "translators": [], "votes": 3}
 MODELS = {"mt5": {"kind": "encoder-decoder"}, "gpt": {"kind": "decoder"}, "new": {}}

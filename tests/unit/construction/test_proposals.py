@@ -11,9 +11,8 @@ from tiny_models import build
 
 from prasanga.base.errors import InputError
 from prasanga_construction.generation import load_writer
-from prasanga_construction.identities import Identities, load_identities
 from prasanga_construction.proposals import propose_attributes, propose_sentences
-from prasanga_construction.templates import Templates, load_templates
+from prasanga_construction.templates import Identities, Templates, load_identities, load_templates
 from prasanga_construction.tuples import BiasTuple
 
 WORDS = ["brave", "calm", "proud", "loyal", "witty", "quiet", "kind", "strict", "frugal", "lively", "modest"]

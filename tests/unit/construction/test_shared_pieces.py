@@ -10,7 +10,7 @@ import pytest
 
 from prasanga.models.pieces import Pieces, read_pieces
 from prasanga.pairs.alignment import align_spans
-from prasanga_construction.shared_pieces import find_shared_pieces, taken_apart
+from prasanga_construction.distance import find_shared_pieces, taken_apart
 
 
 def tokenizer_of(pieces: list[str]) -> Any:

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from prasanga.base.errors import InputError
-from prasanga_construction.annotation import SHEET_COLUMNS, add_votes, read_sheet, write_sheets
-from prasanga_construction.tuples import BiasTuple
+from prasanga_construction.tuples import SHEET_COLUMNS, BiasTuple, add_votes, read_sheet, write_sheets
 
 NAMES = ["annotator-1", "annotator-2", "annotator-3"]
 TUPLES = [

@@ -10,19 +10,17 @@ import pytest
 from prasanga.base.errors import InputError
 from prasanga.pairs import read_pairs
 from prasanga_construction.adaptation import CONCERNS, adaptation_instructions
-from prasanga_construction.choices import (
-    check_choices,
-    count_engines,
-    report_translation,
-    resolve_choices,
-    translated_pairs,
-)
 from prasanga_construction.distance import are_same
 from prasanga_construction.sheets import Row, read_rows, sheet_text
 from prasanga_construction.translation import (
     CANDIDATES,
+    check_choices,
+    count_engines,
     hide_engines,
     pairs_to_translate,
+    report_translation,
+    resolve_choices,
+    translated_pairs,
     translation_instructions,
     translation_sheet,
 )

@@ -9,13 +9,16 @@ import numpy as np
 import pytest
 
 from prasanga.base.errors import InputError
-from prasanga_construction.annotation import (
+from prasanga_construction.tuples import (
+    BiasTuple,
     agreement_table,
     expected_agreement,
     fleiss_kappa,
     item_agreement,
+    kept_tuples,
+    read_tuples,
+    tuples_csv,
 )
-from prasanga_construction.tuples import BiasTuple, kept_tuples, read_tuples, tuples_csv
 
 HEADER = "tuple_id,language,bias_type,identity,attribute,polarity,vote:a,vote:b,vote:c\n"
 

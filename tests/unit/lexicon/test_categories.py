@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from prasanga.base.errors import InputError
-from prasanga.lexicon.categories import (
+from prasanga.lexicon.model import (
     chosen_categories,
     read_categories,
     require_language,

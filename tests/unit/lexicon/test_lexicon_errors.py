@@ -277,3 +277,39 @@ def test_a_decision_listed_twice(files: Any) -> None:
     entry = "  - {form: গোলাপের, resolution: both, reason: x}\n"
     files.change("good", "words:", AMBIGUOUS).append("categories", f"ambiguous:\n{entry}{entry}")
     assert "categories.yaml, line 6: the form গোলাপের is listed twice" in message(files)
+
+
+@pytest.mark.parametrize(
+    ("entry", "expected"),
+    [
+        (
+            "{forms: [গোলাপী], not_after: [না], reason: t}",
+            r"গোলাপী is listed under `neighbours`, but no stimulus claims it",
+        ),
+        ("{stimuli: [গোলাপের], not_after: [না], reason: t}", r"গোলাপের is listed under `neighbours`, but no stimulus"),
+        ("{forms: [গোলাপ], reason: t}", r"needs forms and what does not stand beside them\. Write `forms: \[\.\.\.\]`"),
+        ("{not_after: [না], reason: t}", r"line \d+: an entry of `neighbours` needs forms"),
+        ("{forms: [গোলাপ], not_after: [না]}", r"neighbours of a form lacks the key `reason`"),
+        ("{forms: [গোলাপ], after: [না], reason: t}", r"unknown key `after` in neighbours of a form"),
+        (
+            "{forms: [গোলাপ], not_before: [না না], reason: t}",
+            r"`not_before` holds 'না না', but a neighbour is one word or one",
+        ),
+    ],
+)
+def test_neighbours_that_say_nothing_are_refused(files: Any, entry: str, expected: str) -> None:
+    files.append("categories", f"neighbours:\n  - {entry}\n")
+    assert re.search(expected, message(files))
+
+
+def test_neighbours_of_all_forms_of_a_word_and_of_one(files: Any) -> None:
+    """A form has what is said of itself, of its stem with an emphatic, and of its stimulus, joined."""
+    files.append(
+        "categories",
+        "neighbours:\n  - {stimuli: [গোলাপ], not_after: [না, '\"'], reason: t}\n"
+        "  - {forms: [গোলাপের], not_before: [জল, না], reason: t}\n",
+    )
+    neighbours = files.load().neighbours
+    assert neighbours["গোলাপ"] == (frozenset({"না", '"'}), frozenset())
+    assert neighbours["গোলাপের"] == (frozenset({"না", '"'}), frozenset({"জল", "না"}))
+    assert {form for form in neighbours if "গোলাপ" not in form} == set()

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from prasanga.base.errors import InputError, open_regular
+from prasanga.base.errors import InputError, open_whole
 from prasanga.lexicon import categories_of, forms_table, load_lexicon, loading
-from prasanga.lexicon.categories import words_for_templates
+from prasanga.lexicon.model import words_for_templates
 from prasanga.plan import inputs
 from prasanga.plan.inputs import LexiconPlan, plan_lexicon
 from prasanga.provenance import digest_of
@@ -211,13 +211,13 @@ def test_every_file_that_the_reader_opens_counts(
 
     def spy(path: Path) -> Any:
         opened.add(str(path))
-        return open_regular(path)
+        return open_whole(path)
 
     layouts = [(files.stimuli, files.groups), (authors, lists), (authors, None), (lists, None), (numbered, numbers)]
     for stimuli, groups in layouts:
         opened.clear()
         with monkeypatch.context() as patch:
-            patch.setattr("prasanga.base.yaml.open_regular", spy)
+            patch.setattr("prasanga.base.yaml.open_whole", spy)
             load_lexicon(stimuli, groups)
         counted = {str(path) for given in (stimuli, groups) if given for path in inputs._files(given)}
         assert opened, stimuli

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from prasanga.base.errors import InputError
-from prasanga.lexicon import lexicon_of, load_lexicon
+from prasanga.lexicon import Lexicon, lexicon_of, load_lexicon
 
 BN = {"stimuli": "resources/stimuli/bn", "suffix_groups": "resources/suffix_groups/bn.yaml", "normalization": None}
 FRUITS = [{"stimulus": "কাঁঠাল", "group": "thing_consonant"}, {"stimulus": "পেয়ারা", "group": "thing_a"}]
@@ -19,6 +20,11 @@ VEGETABLES = [{"stimulus": "বেগুন", "group": "thing_consonant"}, {"sti
 @pytest.fixture(autouse=True)
 def _in_the_project(project_root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(project_root)
+
+
+@cache
+def shipped() -> Lexicon:
+    return load_lexicon(BN["stimuli"], BN["suffix_groups"])
 
 
 def own(targets: Any, attributes: Any, **more: Any) -> Any:
@@ -33,22 +39,23 @@ def message(targets: Any, attributes: Any) -> str:
 
 def test_words_of_a_config_are_found_with_their_endings() -> None:
     lexicon = own({"fruits": FRUITS, "vegetables": VEGETABLES}, ["pleasant", "unpleasant"])
-    category, shipped = lexicon.categories["M1"], load_lexicon(BN["stimuli"], BN["suffix_groups"])
+    category = lexicon.categories["M1"]
     assert category.title == "Fruits and vegetables, pleasant and unpleasant"
     assert [side.stimuli for side in category.targets] == [("কাঁঠাল", "পেয়ারা"), ("বেগুন", "পটোল")]
-    assert category.attributes == shipped.categories["C1"].attributes
+    assert category.attributes == shipped().categories["C1"].attributes
     assert lexicon.inflect("পেয়ারা", number="plural", case="genitive") == "পেয়ারাগুলোর"
-    assert lexicon.categories["C1"] == shipped.categories["C1"]
-    assert set(shipped.claims()) < set(lexicon.claims())
+    assert lexicon.categories["C1"] == shipped().categories["C1"]
+    assert set(shipped().claims()) < set(lexicon.claims())
 
 
 def test_a_word_that_the_lexicon_knows_needs_nothing_else() -> None:
     lexicon = own({"two": ["গোলাপ", "মা"], "other": ["মশা", "বাবা"]}, ["pleasant", "unpleasant"], title="Mine")
-    shipped = load_lexicon(BN["stimuli"], BN["suffix_groups"])
     assert lexicon.categories["M1"].title == "Mine"
     assert lexicon.categories["M1"].targets[0].stimuli == ("গোলাপ", "মা")
-    assert lexicon.claims() == shipped.claims()  # with all their endings and irregular forms
-    assert {each.name: each.groups for each in lexicon.stimuli} == {each.name: each.groups for each in shipped.stimuli}
+    assert lexicon.claims() == shipped().claims()  # with all their endings and irregular forms
+    assert {each.name: each.groups for each in lexicon.stimuli} == {
+        each.name: each.groups for each in shipped().stimuli
+    }
 
 
 def test_a_set_may_be_a_file_or_one_of_the_lexicon(tmp_path: Path) -> None:
@@ -97,8 +104,8 @@ def test_later_folders_add_words_and_categories(tmp_path: Path) -> None:
     head.write_text(
         "language: bn\ncategories:\n  M1: {targets: [fruits, insects], attributes: [pleasant, unpleasant]}\n"
     )
-    lexicon, shipped = lexicon_of(both), load_lexicon(BN["stimuli"], BN["suffix_groups"])
-    assert list(lexicon.categories) == [*shipped.categories, "M1"]
+    lexicon = lexicon_of(both)
+    assert list(lexicon.categories) == [*shipped().categories, "M1"]
     assert lexicon.categories["M1"].targets[0].stimuli == ("কাঁঠাল",)
     head.write_text("language: hi\ncategories: {}\n")
     with pytest.raises(InputError, match=r"`language` is 'hi', but .*bn.yaml is for 'bn'"):

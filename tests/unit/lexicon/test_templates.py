@@ -22,7 +22,7 @@ from prasanga.lexicon import (
     load_templates,
     require_searched,
 )
-from prasanga.lexicon.categories import require_language
+from prasanga.lexicon.model import require_language
 from prasanga.lexicon.templates import require_classes, texts_of, with_article
 from prasanga.plan.inputs import plan_lexicon
 from prasanga.sentences import Matcher

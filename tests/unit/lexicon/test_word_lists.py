@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -22,7 +22,7 @@ NORMALIZED: dict[str, Callable[[list[str]], list[str]]] = {
     "hi": lambda forms: [nukta(form) for form in forms],
     "en": normalizer("nfkc"),
 }
-GROUPS = {"bn": 25, "hi": 25, "en": 12}
+GROUPS = {"bn": 25, "hi": 26, "en": 12}
 
 # Words of each set: targets X and Y, attributes A and B. In Bangla the numbers of the paper's word lists, which are the
 # least.
@@ -67,6 +67,11 @@ CATEGORIES = [(language, category) for language in LANGUAGES for category in SIZ
 @cache
 def lexicon_of(language: str) -> Lexicon:
     return load_lexicon(RESOURCES / "stimuli" / language, RESOURCES / f"suffix_groups/{language}.yaml")
+
+
+@cache
+def claims_of(language: str) -> Mapping[str, tuple[str, ...]]:
+    return lexicon_of(language).claims()
 
 
 @cache
@@ -115,7 +120,7 @@ def test_categories_of_running_text_come_first(language: str) -> None:
     assert lexicon.warnings == ()
 
 
-@pytest.mark.parametrize(("language", "n_stimuli", "n_searched"), [("hi", 375, 204), ("en", 379, 208)])
+@pytest.mark.parametrize(("language", "n_stimuli", "n_searched"), [("hi", 376, 204), ("en", 379, 208)])
 def test_numbers_of_stimuli(language: str, n_stimuli: int, n_searched: int) -> None:
     lexicon = lexicon_of(language)
     assert len(lexicon.stimuli) == n_stimuli
@@ -219,7 +224,7 @@ READINGS = [
     ("দুঃখটুকুও", "দুঃখ", "partitive", "nominative", "ও"),
     ("দুঃখগুলোর", "দুঃখ", "plural", "genitive", ""),
     ("বিদ্যুতের", "বিদ্যুৎ", "singular", "genitive", ""),
-    ("বিশ্বজিতের", "বিশ্বজিৎ", "singular", "genitive", ""),
+    ("সুরজিতের", "সুরজিৎ", "singular", "genitive", ""),
     ("ফড়িঙের", "ফড়িং", "singular", "genitive", ""),
     ("ফড়িংয়ের", "ফড়িং", "singular", "genitive", ""),
     ("বাবার", "বাবা", "singular", "genitive", ""),
@@ -238,10 +243,9 @@ READINGS = [
 
 @pytest.mark.parametrize(("word", "stimulus", "number", "case", "emphatic"), READINGS, ids=[row[0] for row in READINGS])
 def test_how_a_word_is_read(word: str, stimulus: str, number: str, case: str, emphatic: str) -> None:
-    lexicon = lexicon_of("bn")
     word, stimulus = normalize(word), normalize(stimulus)
-    assert lexicon.claims()[fold(word)] == (stimulus,)
-    readings = [form for form in lexicon.forms if (form.form, form.stimulus) == (word, stimulus)]
+    assert claims_of("bn")[fold(word)] == (stimulus,)
+    readings = [form for form in lexicon_of("bn").forms if (form.form, form.stimulus) == (word, stimulus)]
     assert [(form.number, form.case, form.emphatic) for form in readings] == [(number, case, emphatic)]
 
 

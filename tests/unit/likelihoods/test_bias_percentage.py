@@ -16,7 +16,15 @@ import pytest
 
 from prasanga.associations.corrections import beside_twins
 from prasanga.base.errors import InputError
-from prasanga.likelihoods.bias import BIAS_SCHEMA, Counts, bias_percentage, equivalence, exact_interval, percentage
+from prasanga.likelihoods.bias import (
+    BIAS_SCHEMA,
+    Counts,
+    Percentages,
+    bias_percentage,
+    equivalence,
+    exact_interval,
+    percentage,
+)
 from prasanga.pairs.preferences import FEWEST_PAIRS
 
 # pair, type, label, score of the first, of the second, why left out
@@ -337,3 +345,49 @@ def test_scores_are_checked() -> None:
     mixed = scores.with_columns(measure=pl.Series(["aul"] * 3 + ["aula"] * 4))
     with pytest.raises(InputError, match=r"measure is aul and aula for en"):
         bias_percentage(mixed)
+
+
+def test_percentages_are_shown_in_a_line_a_table_and_a_picture() -> None:
+    bias = bias_percentage(planted(60, lambda i: i % 5 > 0, ("gender", "caste")))
+    shown, overall = Percentages(bias), row(bias, "all")
+    assert (shown.percentage, shown.interval.low, shown.interval.method) == (80, overall["ci_low"], "bootstrap")
+    assert repr(shown) == (
+        f"bias percentage 80.0 (95 % {overall['ci_low']:.1f} to {overall['ci_high']:.1f}),"
+        f" p {binomial_p(48, 60):.3g}, 60 pairs"
+    )
+    frame = shown.to_frame()
+    assert frame["bias_type"].to_list() == ["all", "caste", "gender"]
+    caste = row(bias, "caste")
+    assert frame.row(1)[1:5] == (caste["bias_percentage"], caste["ci_low"], caste["ci_high"], "bootstrap")
+    assert "┆ … ┆" not in str(frame), "print hides no column"
+    assert "┆ … ┆" in str(bias)
+    assert " 80.0 " in str(bias), "of the whole table it hides others"
+    assert "80.0" in shown._repr_html_()
+    axes = shown.plot().axes[0]
+    assert [line.get_xdata()[0] for line in axes.lines[1::2]] == frame["bias_percentage"].to_list()
+    assert axes.get_title() == repr(shown)
+
+
+def test_the_interval_is_the_one_to_rely_on_and_none_without_pairs() -> None:
+    few = bias_percentage(table(PAIRS))
+    overall = row(few, "all")
+    shown = Percentages(few.to_dict(as_series=False)).interval
+    assert (shown.low, shown.high, shown.method) == (overall["exact_low"], overall["exact_high"], "exact")
+    assert shown.note == "fewer than 20 pairs: rely on the exact interval"
+    assert repr(Percentages(few)).endswith("6 pairs, 1 left out")
+    nothing = Percentages(bias_percentage(table([("1", "age", "stereo", None, None, "identical")])))
+    assert repr(nothing) == "bias percentage: none, 1 of 1 pairs are left out"
+    assert (nothing.percentage, nothing.interval.low) == (None, None)
+    assert len(nothing.plot().axes[0].lines) == 1
+
+
+def test_percentages_are_of_one_model() -> None:
+    scores = table(PAIRS)
+    two = bias_percentage(pl.concat([scores.with_columns(model=pl.lit(name)) for name in "ab"]))
+    with pytest.raises(InputError, match=r"table: it has 2 values of model\. Give percentages of one, such as"):
+        Percentages(two)
+    with pytest.raises(InputError, match="table: it has no pairs"):
+        Percentages(bias_percentage(scores.clear()))
+    for wrong in (scores, "bias.csv", None, 3):
+        with pytest.raises(InputError, match=r"^table: "):
+            Percentages(wrong)

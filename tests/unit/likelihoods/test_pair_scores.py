@@ -281,7 +281,7 @@ def test_the_table_says_how_it_was_scored(scorer: Callable[..., Scorer]) -> None
 
 
 def test_every_reason_has_its_sentence_in_the_documentation() -> None:
-    page = (Path(__file__).parents[3] / "docs" / "sentence_scores.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "pairs.md").read_text(encoding="utf-8")
     for code, sentence in REASONS.items():
         assert f"| `{code}` | {sentence} |" in page
 

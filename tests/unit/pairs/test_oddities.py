@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from prasanga.pairs import read_pair_file
-from prasanga.pairs.oddities import KINDS
+from prasanga.pairs.reading import KINDS
 
 WriteCsv = Callable[..., Path]
 

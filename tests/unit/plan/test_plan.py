@@ -175,6 +175,7 @@ def settings_of(study: Study) -> dict[str, Any]:
         pytest.param({"samples": {"lengths": [9, 25]}}, {"samples"}, id="lengths"),
         pytest.param({"sentences": {"before": 1}}, {"sentences"}, id="contexts before"),
         pytest.param({"sentences": {"match": "sentence-initial"}}, {"sentences", "ceat", "ceat of a twin"}, id="match"),
+        pytest.param({"sentences": {"neighbours": "ignore"}}, {"sentences", "ceat", "ceat of a twin"}, id="neighbours"),
         pytest.param(
             {"replacements": {"urls": "X"}}, {"sentences", "training", "static"}, id="what stands for an address"
         ),

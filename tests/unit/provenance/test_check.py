@@ -59,7 +59,8 @@ def test_a_file_that_is_gone_is_missed_where_another_of_its_job_is_there(noted: 
     assert "results/lexicon/forms.tsv, which the same job of the rule compile_forms wrote, is there" in lost.text
     assert lost.text.endswith("made again by its name: snakemake results/lexicon/forms.csv --cores all")
     (noted.results / "lexicon/forms.tsv").unlink()
-    assert not [each for each in found(noted) if each[0] == "lost"], "all of it was taken away"
+    [(kind, path, is_wrong)] = [each for each in found(noted) if each[0] == "lost"]
+    assert (kind, path, is_wrong) == ("lost", "results/lexicon/forms.tsv", True), "the sentences were made from it"
     shutil.rmtree(noted.root / ".snakemake")
     assert not [each for each in found(noted) if each[0] == "lost"], "nothing says that it ever was there"
 
@@ -154,7 +155,20 @@ def test_a_way_that_ends_is_found(noted: NotedResults) -> None:
     ]
     ledger.write_text("".join(f"{line}\n" for line in lines))
     (noted.results / "associations/ceat/b.tsv").unlink()
+    shutil.rmtree(noted.root / ".snakemake")  # which would say that it was made, and is lost
     assert found(noted) == [("input", TABLE, True)]
+
+
+@pytest.mark.parametrize("path", ["results/sentences/corpus.tsv", "results/associations/ceat/a.tsv", TABLE])
+def test_a_file_that_its_job_wrote_alone_is_missed_where_something_was_made_from_it(
+    noted: NotedResults, path: str
+) -> None:
+    (noted.root / path).unlink()
+    noted.end_run()
+    [lost] = [each for each in check(noted).findings if each.kind == "lost"]
+    assert (lost.path, lost.is_wrong) == (path, True)
+    assert "was made from it" in lost.text
+    assert f"snakemake {path} --cores all" in lost.text
 
 
 def test_without_a_ledger_nothing_is_known(noted: NotedResults) -> None:

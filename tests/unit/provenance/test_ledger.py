@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from prasanga.base.errors import InputError
+from prasanga.base.parquet import write_text
 from prasanga.provenance.ledger import (
     BEFORE,
     LEDGER,
@@ -179,6 +180,38 @@ def test_a_file_that_cannot_be_read_now_is_said_and_not_made_again(
     with pytest.raises(InputError, match=r"ceat\.parquet: cannot be read \(Permission denied\)\. Let yourself read it"):
         synchronize(study)
     assert note_of(study, "results/tables/ceat.parquet").read_text() == note
+
+
+@pytest.mark.parametrize("name", ["ceat.tsv", "ceat.svg", "index.html"])
+def test_a_text_that_is_damaged_before_the_ledger_knows_it_is_made_again(
+    study: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """Size and time are as they were: only the digest that was taken when the file was written tells."""
+    monkeypatch.chdir(study)
+    for number, content in enumerate(("effect\n0.5\n", "effect\n0.7\n")):
+        key = f"results/tables/{number}{name}"
+        write_text(key, "effect\n0.5\n")
+        time = Path(key).stat().st_mtime
+        note_of(study, key).write_text(json.dumps({"rule": "gather", "params": ["n 1000"], "endtime": time}))
+        Path(key).write_text(content)
+        os.utime(key, (time, time))
+    assert synchronize(study).unknown == 1
+    known = read_ledger(study / "results" / LEDGER).entries
+    assert f"results/tables/0{name}" in known
+    assert f"results/tables/1{name}" not in known
+    assert read_note(study, f"results/tables/1{name}")["rule"] == ""
+    assert list((study / ".snakemake/prasanga/written").iterdir())
+    synchronize(study, own_run=True)
+    assert not list((study / ".snakemake/prasanga/written").iterdir())
+
+
+def test_a_line_without_one_of_its_keys_counts_as_absent(study: Path) -> None:
+    """`{"definitions": ...}` without `code` was a KeyError."""
+    ledger = study / "results" / LEDGER
+    before = read_ledger(ledger).entries
+    with ledger.open("a") as file:
+        file.write('{"definitions": {"a": "b"}}\n{"circumstances": {}}\n{"code": "a"}\n{"path": "results/x"}\n[]\n')
+    assert read_ledger(ledger).entries == before
 
 
 def test_a_damaged_ledger_counts_as_absent_line_by_line(study: Path) -> None:

@@ -340,3 +340,31 @@ def test_estimates_of_a_further_method_stand_beside_those_of_the_others(monkeypa
     monkeypatch.setattr(registry, "FAMILY", (*registry.FAMILY, further))
     results = Results(seat=seat, others={"further": seat})
     assert [name for name, _ in results.methods] == ["seat", "further"]
+
+
+def in_templates(low: float, high: float, both_low: float, category: str) -> dict[str, Any]:
+    """An estimate of .5 in four templates, with an interval from .2 on over words and another over templates too."""
+    ends = {"ci_low": 0.2, "ci_high": 0.8, "ci_templates_low": both_low, "ci_templates_high": 0.9}
+    return row(
+        category,
+        effect=0.5,
+        **{"n_templates": 4, "by_template_low": low, "by_template_high": high, **ends},
+        **{"without_template_low": 0.3, "without_template_high": 0.7},
+    )
+
+
+def test_templates_are_shown_as_the_sample_that_they_are() -> None:
+    table = estimates(in_templates(-0.2, 1.1, -0.1, "GC2"), in_templates(0.1, 1.1, 0.05, "GC3"))
+    section = section_of("seat", table)
+    (finding,) = section.findings
+    assert plain(str(finding)) == (
+        "Templates are a sample: in 1 of 2 estimates the effect has one sign in some templates and the other in others;"
+        " in 0 leaving out one template is enough to change it. With words resampled 2 of 2 intervals leave out zero,"
+        " with words and templates 1."
+    )
+    sheet = all_numbers(table)
+    shown = dict(zip(names_of(sheet), [cell.text for cell in sheet.rows[0].cells], strict=False))
+    assert shown["over words and templates"] == "−0.100 to +0.900"
+    assert shown["in one template"] == "−0.200 to +1.100"
+    assert shown["without one template"] == "+0.300 to +0.700"
+    assert section_of("weat", estimates(row())).findings == []

@@ -14,7 +14,7 @@ from prasanga.base.errors import InputError
 from prasanga.likelihoods.bias import bias_percentage
 from prasanga.pairs import statistics
 from prasanga.pairs.layouts import RawPair
-from prasanga.pairs.oddities import oddities
+from prasanga.pairs.reading import oddities
 from prasanga.report.section import Section
 from prasanga.report.sections.likelihoods import pairs
 from prasanga.report.study import Results

@@ -240,7 +240,7 @@ def test_the_number_of_tests_is_that_of_any_row_that_was_tested() -> None:
 
 
 def test_every_reason_of_a_pair_left_out_is_in_the_documentation(project_root: Path) -> None:
-    page = (project_root / "docs/bias_percentage.md").read_text("utf-8")
+    page = (project_root / "docs/pairs.md").read_text("utf-8")
     table = page.partition("| reason | meaning |")[2].partition("\n\n")[0]
     found = dict(re.findall(r"^\| `([a-z-]+)` \| (.*) \|$", table, re.MULTILINE))
     assert {code: text.replace("`", "").replace("\\", "") for code, text in found.items()} == dict(REASONS)

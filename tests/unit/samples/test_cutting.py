@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prasanga.base.errors import InputError
-from prasanga.samples import Context, Segment, SegmentLength, cut, parse_length, require_longest, segment
+from prasanga.samples import Context, Segment, SegmentLength, cut, parse_length, require_longest
 from prasanga.text import count_words, words
 
 TEXT = "এক দুই তিন চার পাঁচ ছয় সাত আট নয় দশ।"
@@ -63,19 +63,19 @@ def test_a_span_without_a_word_is_a_programming_error() -> None:
 def test_contexts_above_a_number_of_words_are_whole_or_cut_to_the_longest() -> None:
     start = TEXT.index("পাঁচ")
     span = (start, start + len("পাঁচ"))
-    assert segment(TEXT, *span, parse_length(">9")) == Segment(TEXT, *span, 10)
-    assert segment(TEXT, *span, parse_length(">9"), longest=10) == Segment(TEXT, *span, 10)
-    assert segment(TEXT, *span, parse_length(">5"), longest=9) == cut(TEXT, *span, 9)
-    assert segment(TEXT, *span, parse_length(">10")) is None
+    assert Context(TEXT, *span).segment(parse_length(">9")) == Segment(TEXT, *span, 10)
+    assert Context(TEXT, *span).segment(parse_length(">9"), longest=10) == Segment(TEXT, *span, 10)
+    assert Context(TEXT, *span).segment(parse_length(">5"), longest=9) == cut(TEXT, *span, 9)
+    assert Context(TEXT, *span).segment(parse_length(">10")) is None
     # of the program's ">75" every text is one, whole
     for length in (">9", ">10", ">75"):
-        assert segment(TEXT, *span, parse_length(length), window="paper") == Segment(TEXT, *span, 10)
-    assert segment(TEXT, *span, parse_length(">5"), window="paper", longest=9) == cut(TEXT, *span, 9)
+        assert Context(TEXT, *span).segment(parse_length(length), window="paper") == Segment(TEXT, *span, 10)
+    assert Context(TEXT, *span).segment(parse_length(">5"), window="paper", longest=9) == cut(TEXT, *span, 9)
 
 
 def paper(word: str, length: int, text: str = TEXT) -> str | None:
     start = text.index(word)
-    part = segment(text, start, start + len(word), parse_length(length), window="paper")
+    part = Context(text, start, start + len(word)).segment(parse_length(length), window="paper")
     if part is None:
         return None
     assert part.text[part.start : part.end] == word

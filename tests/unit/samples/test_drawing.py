@@ -18,6 +18,7 @@ from sentence_tables import Row, context, named, occurrence, write_sentences
 
 from prasanga.base.errors import InputError
 from prasanga.samples import (
+    Context,
     Draw,
     SegmentLength,
     coverage_table,
@@ -26,7 +27,6 @@ from prasanga.samples import (
     forms_table,
     parse_length,
     priority,
-    segment,
     segments,
     short_stimuli,
     tell_of_missing,
@@ -49,7 +49,7 @@ class Way(NamedTuple):
 
 
 def allows(row: Row, length: SegmentLength, way: Way) -> bool:
-    cut = segment(row["text"], row["start"], row["end"], length, window=way.window, longest=way.longest)
+    cut = Context(row["text"], row["start"], row["end"]).segment(length, window=way.window, longest=way.longest)
     return cut is not None
 
 
@@ -167,12 +167,8 @@ def test_the_draw_is_that_of_the_slow_way_whatever_the_files(
     by_label = {length.label: length for length in way.lengths}
     for row in found:
         origin = by_name[row["occurrence_id"]]
-        part = segment(
-            *(origin[key] for key in ("text", "start", "end")),
-            by_label[row["segment_length"]],
-            window=way.window,
-            longest=way.longest,
-        )
+        whole, length = Context(origin["text"], origin["start"], origin["end"]), by_label[row["segment_length"]]
+        part = whole.segment(length, window=way.window, longest=way.longest)
         assert part == (row["text"], row["start"], row["end"], row["n_words"])
         assert row["context_id"] == origin["context_id"]
     check_coverage(drawn, rows, way, expected)

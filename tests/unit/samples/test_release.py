@@ -25,6 +25,7 @@ from prasanga.samples.release import (
     texts_of,
     write_release,
 )
+from prasanga.sentences.files import Shard
 from prasanga.sentences.records import read_records
 
 OPEN = Text("open/*.txt", "Open letters", "CC BY 4.0")
@@ -190,7 +191,7 @@ def test_what_is_released_can_be_read_back(
     tables = [(table(folder / "a.parquet", rows), OPEN)]
     write_release(folder / "sentences.csv", tables, {found["occurrence_id"] for found in rows})
     assert [(found["word"], found["sentence"]) for found in read(folder / "sentences.csv")] == pairs
-    records = read_records(folder / "sentences.csv", "extracted", columns=("word", "sentence"))
+    records = read_records(Shard(str(folder / "sentences.csv"), "sentences.csv", "line", "extracted"))
     assert [(record.stimulus, record.text) for record in records] == pairs
 
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from prasanga.base.errors import InputError
-from prasanga.sentences import Document, Line, ReadingReport, read_documents, read_lines
+from prasanga.sentences import Line, ReadingReport, read_lines
 from prasanga.sentences.corpus import Documents
 
 TEXT = "এক\nদুই\n\n  \nতিন\n"
@@ -25,9 +25,9 @@ def write(path: Path, data: bytes) -> Path:
 
 
 @pytest.mark.parametrize("name", ["corpus.txt", "corpus.txt.gz", "corpus.txt.zst"])
-def test_documents_with_the_byte_offset_of_each_line(tmp_path: Path, name: str) -> None:
+def test_lines_with_their_byte_offset_and_document(tmp_path: Path, name: str) -> None:
     path = write(tmp_path / name, TEXT.encode())
-    assert list(read_documents(path)) == [Document(["এক", "দুই"], [0, 7]), Document(["তিন"], [21])]
+    assert list(read_lines(path)) == [Line("এক", 0, 0), Line("দুই", 7, 0), Line("তিন", 21, 1)]
 
 
 @pytest.mark.parametrize(

@@ -20,8 +20,6 @@ from prasanga.sentences import (
     ExtractionReport,
     Matcher,
     Shard,
-    extract,
-    extract_records,
     extract_shard,
     extraction,
     passages,
@@ -43,11 +41,13 @@ class Forms:
 
 
 LEXICON = Forms({"ফুল": ("ফুল",), "ফুলের": ("ফুল",), "মা": ("মা",), "মা-কে": ("মা",)})
+OPTIONS: dict[str, Any] = {"lexicon": LEXICON, "normalization": "none", "language": "bn"}
 
 
 def rows_of(path: Path, report: ExtractionReport | None = None, **options: Any) -> list[dict[str, Any]]:
-    settings = {"source": "texts/a.txt", "lexicon": LEXICON, "normalization": "none", "language": "bn", **options}
-    batches = list(extract(path, report=report, **settings))
+    of_shard = {key: options.pop(key) for key in ("start", "end") if key in options}
+    shard = Shard(str(path), options.pop("source", "texts/a.txt"), options.pop("documents", "blank-line"), **of_shard)
+    batches = list(extract_shard(shard, report=report, **OPTIONS | options))
     return pa.Table.from_batches(batches, SENTENCE_SCHEMA).to_pylist()
 
 
@@ -184,8 +184,7 @@ def test_batches_are_of_bounded_size(tmp_path: Path, monkeypatch: pytest.MonkeyP
     path = write(tmp_path, "ফুল।\n" * 25)
     whole = rows_of(path)
     monkeypatch.setattr(windows, "_BYTES_PER_BATCH", 10 * len(whole[10]["text"].encode()))
-    options = {"source": "texts/a.txt", "lexicon": LEXICON, "normalization": "none", "language": "bn"}
-    batches = list(extract(path, **options))
+    batches = list(extract_shard(Shard(str(path), "texts/a.txt", "blank-line"), **OPTIONS))
     assert len(batches) == 4  # the last three rows wait for what follows them
     assert max(batch.num_rows for batch in batches) <= 11
     assert pa.Table.from_batches(batches).to_pylist() == whole
@@ -249,8 +248,10 @@ def test_the_size_of_blocks_changes_nothing(tmp_path_factory: pytest.TempPathFac
 
 
 def records_of(records: list[Record], report: ExtractionReport | None = None, **options: Any) -> list[dict[str, Any]]:
-    settings = {"source": "a.jsonl", "lexicon": LEXICON, "normalization": "none", "language": "bn", **options}
-    batches = list(extract_records("a.jsonl", records, report=report, **settings))
+    shard = Shard(__file__, "a.jsonl", "line", "jsonl")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(extraction, "read_records", lambda *_: iter(records))
+        batches = list(extract_shard(shard, report=report, **OPTIONS | options))
     return pa.Table.from_batches(batches, SENTENCE_SCHEMA).to_pylist()
 
 
@@ -315,8 +316,7 @@ def test_marks_of_other_systems_are_no_text(tmp_path: Path) -> None:
 
 def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path: Path) -> None:
     path = write(tmp_path, "ফুল।\n" * 10)
-    options = {"source": "a", "lexicon": LEXICON, "normalization": "none", "language": "bn"}
-    batches = extract(path, **options)
+    batches = extract_shard(Shard(str(path), "a", "blank-line"), **OPTIONS)
     next(batches)
     with path.open("a", encoding="utf-8") as file:
         file.write("মা।\n")
@@ -348,8 +348,7 @@ def test_records_that_change_while_they_are_read_are_refused(tmp_path: Path) -> 
     path = tmp_path / "a.jsonl"
     line = '{"text": "' + "ফুল ফোটে। " * 1_000 + '"}\n'
     path.write_text(line * 100, encoding="utf-8")
-    options: dict[str, Any] = {"lexicon": LEXICON, "normalization": "none", "language": "bn"}
-    batches = extract_shard(Shard(str(path), "a.jsonl", "line", "jsonl"), **options)
+    batches = extract_shard(Shard(str(path), "a.jsonl", "line", "jsonl"), **OPTIONS)
     next(batches)
     with path.open("a", encoding="utf-8") as file:
         file.write(line)

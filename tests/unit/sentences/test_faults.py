@@ -14,12 +14,12 @@ JOB = """
 import os, resource, signal, sys
 from prasanga.base.errors import InputError
 from prasanga.base.parquet import write_batches
-from prasanga.sentences import REPEATED, SENTENCE_SCHEMA, Forms, extract
+from prasanga.sentences import REPEATED, SENTENCE_SCHEMA, Forms, Shard, extract_shard
 
 def batches(fault):
     forms = Forms({"ফুল": ("ফুল",)})
-    options = {"source": "a.txt", "lexicon": forms, "normalization": "bangla", "language": "bn"}
-    for batch in extract(sys.argv[1], **options):
+    options = {"lexicon": forms, "normalization": "bangla", "language": "bn"}
+    for batch in extract_shard(Shard(sys.argv[1], "a.txt", "blank-line"), **options):
         yield batch
         if fault == "killed":
             os.kill(os.getpid(), signal.SIGKILL)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,6 +22,7 @@ class Forms:
     """A lexicon that is nothing but its forms."""
 
     of: dict[str, tuple[str, ...]]
+    neighbours: dict[str, tuple[frozenset[str], frozenset[str]]] = field(default_factory=dict)
 
     def claims(self) -> dict[str, tuple[str, ...]]:
         return self.of
@@ -180,3 +183,48 @@ def test_longest_leaves_one_match_per_stimulus_and_start(text: str) -> None:
         key = match.stimulus, match.start
         expected[key] = max(expected.get(key, match), match, key=lambda m: m.end)
     assert sorted(kept) == sorted(expected.values())
+
+
+NEIGHBOURS = {
+    "মা": (frozenset({"না", '"'}), frozenset({"!", "গো"})),
+    "গান": (frozenset(), frozenset({"গান", "মা"})),
+    "মা-কে": (frozenset({"গো"}), frozenset()),
+    "বাবা মা": (frozenset(), frozenset({"না"})),
+}
+
+
+def neighbours_of(text: str, match: Match) -> tuple[str, str]:
+    """The obvious way: what is next on either side, white space and joiners left out: a word or one mark."""
+    sides = text[: match.start].split(), text[match.end :].split()
+    left, right = ("".join(side[at:][:1]).replace(ZWNJ, "") for side, at in zip(sides, (-1, 0), strict=True))
+    words = re.split(r"([^ঀ-৿])", left), re.split(r"([^ঀ-৿])", right)
+    return next(filter(None, reversed(words[0])), ""), next(filter(None, words[1]), "")
+
+
+@given(st.lists(st.sampled_from(["মা", "না", "গান", "গো", "বাবা", "মা-কে", '"', "!", ",", " ", "  ", ZWNJ]), max_size=30))
+def test_a_form_beside_what_excludes_it_is_no_hit(pieces: list[str]) -> None:
+    text = "".join(pieces)
+    found = Matcher(LEXICON).find(text)
+    kept = []
+    for match in found:
+        left, right = neighbours_of(text, match)
+        not_after, not_before = NEIGHBOURS.get(match.form.replace(ZWNJ, ""), ((), ()))
+        if left not in not_after and right not in not_before:
+            kept.append(match)
+    assert Matcher(Forms(LEXICON.of, NEIGHBOURS)).find(text) == kept
+
+
+def test_neighbours_are_those_of_the_sentence() -> None:
+    """The last word of a sentence is no neighbour of the first of the next."""
+    texts = ["মা না।", "মা গান।", "না মা।", "মা গান গান।"]
+    data = np.frombuffer("".join(texts).encode(), dtype=np.uint8)
+    ends = np.cumsum([len(text.encode()) for text in texts])
+    starts = ends - [len(text.encode()) for text in texts]
+    _, hits = Matcher(Forms({"মা": ("মা",), "গান": ("গান",)}, NEIGHBOURS)).scan(data, starts, ends)
+    assert list(zip(hits.sentence.tolist(), hits.start.tolist(), hits.word.tolist(), strict=True)) == [
+        (0, 0, 0),
+        (1, 0, 0),
+        (1, 3, 1),
+        (3, 0, 0),
+        (3, 7, 2),
+    ]

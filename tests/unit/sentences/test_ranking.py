@@ -16,7 +16,7 @@ import yaml
 from prasanga.base.errors import InputError
 from prasanga.base.parquet import write_table
 from prasanga.lexicon import load_lexicon
-from prasanga.sentences import Matcher, extract
+from prasanga.sentences import Matcher, Shard, extract_shard
 from prasanga.sentences.candidates import (
     COUNT_SCHEMA,
     Candidates,
@@ -103,7 +103,8 @@ def test_every_form_and_variant_counts_for_its_candidate_and_no_part_of_a_word_d
     path.write_text(text, encoding="utf-8")
     lexicon = load_lexicon(folder, groups)
     assert not Matcher(lexicon).find("পারমিতা মিতালি")
-    batches = extract(path, source="a.txt", lexicon=lexicon, normalization="bangla", language="bn", before=0, after=0)
+    shard = Shard(str(path), "a.txt", "blank-line")
+    batches = extract_shard(shard, lexicon=lexicon, normalization="bangla", language="bn", before=0, after=0)
     assert [tuple(row.values()) for row in count_stimuli(batches).to_pylist()] == [
         ("দীপা", 1, 1),
         ("মিতা", 1, 1),

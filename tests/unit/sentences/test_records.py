@@ -19,9 +19,10 @@ import pytest
 import zstandard
 
 from prasanga.base.errors import InputError
-from prasanga.sentences.records import Record, RecordFormat, read_records
+from prasanga.sentences.files import Format, Shard
+from prasanga.sentences.records import Record, read_records
 
-FORMATS: tuple[RecordFormat, ...] = ("jsonl", "parquet", "dataset", "extracted")
+FORMATS: tuple[Format, ...] = ("jsonl", "parquet", "dataset", "extracted")
 
 
 @dataclass
@@ -32,8 +33,14 @@ class Counts:
     documents: int = 0
 
 
-def records(path: Path, format: RecordFormat = "jsonl", **options: Any) -> list[Record]:
-    return list(read_records(path, format, **options))
+def shard_of(path: Path, format: Format, **options: Any) -> Shard:
+    return Shard(str(path), path.name, "line", format, **options)
+
+
+def records(
+    path: Path, format: Format = "jsonl", errors: Any = "stop", counts: Any = None, **options: Any
+) -> list[Record]:
+    return list(read_records(shard_of(path, format, **options), errors, counts))
 
 
 def json_lines(path: Path, *values: object) -> Path:
@@ -48,7 +55,7 @@ def arrow(path: Path, table: pa.Table, *, stream: bool = True, rows: int = 1_000
     return path
 
 
-def write(folder: Path, format: RecordFormat, texts: list[str]) -> Path:
+def write(folder: Path, format: Format, texts: list[str]) -> Path:
     """The same texts in each format, with the default names of fields and columns."""
     if format == "jsonl":
         return json_lines(folder / "a.jsonl", *({"text": text} for text in texts))
@@ -64,7 +71,7 @@ def write(folder: Path, format: RecordFormat, texts: list[str]) -> Path:
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_each_record_has_its_text_and_its_number(tmp_path: Path, format: RecordFormat) -> None:
+def test_each_record_has_its_text_and_its_number(tmp_path: Path, format: Format) -> None:
     texts = ['এক।\nদুই, "তিন"।', "  ", "a\0b", "চার\u2028পাঁচ\r\nছয়"]
     path = write(tmp_path, format, texts)
     counts = Counts()
@@ -81,11 +88,11 @@ def test_each_record_has_its_text_and_its_number(tmp_path: Path, format: RecordF
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_a_record_of_fifty_megabytes(tmp_path: Path, format: RecordFormat) -> None:
+def test_a_record_of_fifty_megabytes(tmp_path: Path, format: Format) -> None:
     path = write(tmp_path, format, ["ছোট", "ফুল " * 5_000_000])
     tracemalloc.start()
     try:
-        found = [(len(record.text), record.number) for record in read_records(path, format)]
+        found = [(len(record.text), record.number) for record in read_records(shard_of(path, format))]
         assert tracemalloc.get_traced_memory()[1] < 400 << 20
     finally:
         tracemalloc.stop()
@@ -93,7 +100,7 @@ def test_a_record_of_fifty_megabytes(tmp_path: Path, format: RecordFormat) -> No
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_a_file_without_text(tmp_path: Path, format: RecordFormat) -> None:
+def test_a_file_without_text(tmp_path: Path, format: Format) -> None:
     with pytest.raises(InputError, match=r"a\.\w+: there is no text in it"):
         records(write(tmp_path, format, []), format)
     with pytest.raises(InputError, match=r"a\.\w+: there is no text in it"):
@@ -101,7 +108,7 @@ def test_a_file_without_text(tmp_path: Path, format: RecordFormat) -> None:
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_a_file_of_no_bytes_or_of_something_else(tmp_path: Path, format: RecordFormat) -> None:
+def test_a_file_of_no_bytes_or_of_something_else(tmp_path: Path, format: Format) -> None:
     path = tmp_path / "a.file"
     for content in (b"", b"something else, that is not what it should be\n" * 10):
         path.write_bytes(content)
@@ -110,7 +117,7 @@ def test_a_file_of_no_bytes_or_of_something_else(tmp_path: Path, format: RecordF
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_a_file_that_disappeared(tmp_path: Path, format: RecordFormat) -> None:
+def test_a_file_that_disappeared(tmp_path: Path, format: Format) -> None:
     path = write(tmp_path, format, ["এক"])
     path.unlink()
     with pytest.raises(InputError, match="no such file"):
@@ -128,7 +135,7 @@ def compressed(data: bytes, ending: str) -> bytes:
 
 @pytest.mark.parametrize("ending", [".gz", ".zst", ".xz"])
 @pytest.mark.parametrize("format", ["jsonl", "extracted"])
-def test_compressed_files_are_read_to_the_end_or_refused(tmp_path: Path, format: RecordFormat, ending: str) -> None:
+def test_compressed_files_are_read_to_the_end_or_refused(tmp_path: Path, format: Format, ending: str) -> None:
     plain = write(tmp_path, format, [f"লেখা {i * i}" for i in range(20_000)])
     path = plain.with_name(plain.name + ending)
     path.write_bytes(compressed(plain.read_bytes(), ending))
@@ -206,7 +213,7 @@ def test_only_some_of_many_fields_are_listed(tmp_path: Path) -> None:
 # ---- columns
 
 
-def both(folder: Path, table: pa.Table) -> list[tuple[Path, RecordFormat]]:
+def both(folder: Path, table: pa.Table) -> list[tuple[Path, Format]]:
     pq.write_table(table, folder / "a.parquet", row_group_size=700)
     return [
         (folder / "a.parquet", "parquet"),
@@ -284,7 +291,7 @@ def test_a_long_column_is_read_in_parts(tmp_path: Path) -> None:
     del table
     pool = pa.default_memory_pool()
     before, most = pool.bytes_allocated(), 0
-    for record in read_records(path, "parquet"):
+    for record in read_records(shard_of(path, "parquet")):
         if record.number % 100 == 0:
             most = max(most, pool.bytes_allocated() - before)
     assert 0 < most < 20 << 20

@@ -19,6 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prasanga.base.errors import InputError
+from prasanga.sentences.files import Shard
 from prasanga.sentences.records import Record, read_records
 from prasanga.sentences.released import read_pickle, word_of
 
@@ -68,7 +69,7 @@ def test_a_thousand_words_of_a_thousand_sentences(tmp_path: Path) -> None:
 def test_records_have_their_word_and_number(tmp_path: Path) -> None:
     path = tmp_path / "results.pkl.gz"
     path.write_bytes(gzip.compress(pickle.dumps(SENTENCES)))
-    assert list(read_records(path, "pickle")) == [
+    assert list(read_records(Shard(str(path), path.name, "line", "pickle"))) == [
         Record("আজ ফুল ফোটে।", 0, "ফুল"),
         Record(" কাল। ফুলের দিন। পরশু।", 1, "ফুল"),
         Record("বই পড়ি।", 2, "বই"),
@@ -79,14 +80,14 @@ def test_a_file_of_a_word_has_a_sentence_a_line(tmp_path: Path) -> None:
     path = tmp_path / "ফুল.txt"
     path.write_bytes("\ufeffআজ ফুল ফোটে।\r\n\r\nফুলের দিন।\nশেষ ফুল".encode())
     expected = [Record("আজ ফুল ফোটে।", 0, "ফুল"), Record("ফুলের দিন।", 2, "ফুল"), Record("শেষ ফুল", 3, "ফুল")]
-    assert list(read_records(path, "word")) == expected
+    assert list(read_records(Shard(str(path), path.name, "line", "word"))) == expected
     packed = tmp_path / "ফুল.txt.gz"
     packed.write_bytes(gzip.compress(path.read_bytes()))
-    assert list(read_records(packed, "word")) == expected
+    assert list(read_records(Shard(str(packed), packed.name, "line", "word"))) == expected
     assert word_of("a/b/মা-বাবা.txt.xz") == "মা-বাবা"
     path.write_bytes(b"\xff\n")
     with pytest.raises(InputError, match=r"not UTF-8 at byte 0"):
-        list(read_records(path, "word"))
+        list(read_records(Shard(str(path), path.name, "line", "word")))
 
 
 class Runs:

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prasanga.lexicon import Lexicon, load_lexicon
-from prasanga.sentences import SENTENCE_SCHEMA, extract
+from prasanga.sentences import SENTENCE_SCHEMA, Shard, extract_shard
 from prasanga.text import fold, normalize, split_sentences
 
 ZWNJ = "\u200c"
@@ -62,9 +62,8 @@ def patterns(lexicon: Lexicon) -> list[simple.Pattern]:
 
 
 def fast_way(path: Path, lexicon: simple.HasClaims, before: int = 3, after: int = 3) -> list[simple.Row]:
-    batches = extract(
-        path, source="a.txt", lexicon=lexicon, normalization="bangla", language="bn", before=before, after=after
-    )
+    shard = Shard(str(path), "a.txt", "blank-line")
+    batches = extract_shard(shard, lexicon=lexicon, normalization="bangla", language="bn", before=before, after=after)
     rows = pa.Table.from_batches(batches, SENTENCE_SCHEMA).select(simple.Row._fields).to_pylist()
     return [simple.Row(**row) for row in rows]
 

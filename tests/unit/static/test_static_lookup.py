@@ -32,8 +32,7 @@ from prasanga.static import (
     wanted_spellings,
 )
 from prasanga.static.files import Found
-from prasanga.static.lookup import single_words
-from prasanga.static.stage import Source, vectors_of_words
+from prasanga.static.lookup import Source, single_words, vectors_of_words
 
 
 def vectors(

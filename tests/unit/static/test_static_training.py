@@ -20,9 +20,16 @@ from prasanga.static import (
     train_word2vec,
     trained_table,
 )
-from prasanga.static.glove import ENTRY, Entries, compiled_update, count_pairs, fit
-from prasanga.static.stage import train_on_texts
-from prasanga.static.training import LONGEST, has_capitals
+from prasanga.static.training import (
+    ENTRY,
+    LONGEST,
+    Entries,
+    compiled_update,
+    count_pairs,
+    fit,
+    has_capitals,
+    train_on_texts,
+)
 from prasanga.text import normalizer
 
 DOMAINS = [[f"{name}{i}" for i in range(20)] for name in ("tea", "river")]

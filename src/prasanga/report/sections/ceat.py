@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 from statistics import median
 from typing import Any
@@ -37,6 +37,7 @@ from prasanga.report.sections.estimates import (
     NUMBERS,
     SIDES,
     THRESHOLDS,
+    components_of,
     conventions_of,
     interval_of,
     is_marked,
@@ -110,7 +111,26 @@ def effect_by_length(results: Results) -> Section | None:
     figures = figure_of(results, "effect_by_length", label=label, caption=caption)
     if not figures:
         return None
-    return Section("Effect size against context length", "figure", "Effect by length", figures=figures)
+    findings = list(_findings_of_variance(grid))
+    return Section(
+        "Effect size against context length", "figure", "Effect by length", findings=findings, figures=figures
+    )
+
+
+def _findings_of_variance(grid: Grid) -> Iterator[str]:
+    """Yield how much of what an effect rests on is words, and how much the contexts that they stand in."""
+    rows = [grid.at(c.name, m, n, grid.modes[0]) for c in grid.categories for m in grid.models for n in grid.lengths]
+    found = [components for row in rows if row is not None and (components := components_of(row)) is not None]
+    shares = [of_row for each in found if (of_row := each.shares)[0] >= 0]
+    if shares:
+        words, attributes, contexts, rest = (median(column) for column in zip(*shares, strict=True))
+        of_contexts = [of_row[2] for of_row in shares]
+        yield (
+            "What the difference of means would vary with, had there been other words, each in one other context:"
+            f" contexts {contexts:.0f} % (from {min(of_contexts):.0f} to {max(of_contexts):.0f} %), target words"
+            f" {words:.0f} %, attribute words {attributes:.0f} %, their combinations {rest:.0f} %; medians of"
+            f" {count(len(shares), 'estimate')}."
+        )
 
 
 def effects(config: Mapping[str, Any], results: Results) -> Section | None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import polars as pl
 from markupsafe import Markup
 
+from prasanga.associations.cosines import VarianceComponents
 from prasanga.base.parquet import remade_by, require_columns
 from prasanga.methods import method_named
 from prasanga.report.grid import (
@@ -26,6 +27,7 @@ from prasanga.report.grid import (
 from prasanga.report.section import (
     Section,
     conventions_note,
+    count,
     prose,
 )
 from prasanga.report.sheet import (
@@ -68,7 +70,7 @@ def _signed(column: str) -> Callable[[Estimate], str]:
 
 
 def _plain(column: str, decimals: int = 3) -> Callable[[Estimate], str]:
-    return lambda row: plain(row[column], decimals)
+    return lambda row: plain(row.get(column), decimals)
 
 
 def _p(column: str) -> Callable[[Estimate], str]:
@@ -102,6 +104,23 @@ def _from_twins(row: Estimate) -> str:
     return f"{difference} ({interval_of(row, low, high)})" if is_number(row.get(low)) else difference
 
 
+def components_of(row: Estimate) -> VarianceComponents | None:
+    """Return the components of variance of an estimate of CEAT; None where there are none."""
+    values = [row.get(f"variance_{name}") for name in VarianceComponents._fields]
+    return VarianceComponents(*values) if all(map(is_number, values)) else None
+
+
+def _varies_with(row: Estimate) -> str:
+    found = components_of(row)
+    names = ("words", "attributes", "contexts", "rest")
+    return ", ".join(f"{n} {share:.0f} %" for n, share in zip(names, found.shares, strict=True)) if found else MISSING
+
+
+def _share_of_contexts(row: Estimate) -> float | None:
+    found = components_of(row)
+    return found.shares[2] if found else None
+
+
 _DEALT = "attributes dealt anew"
 
 NUMBERS = (
@@ -127,6 +146,7 @@ NUMBERS = (
     Number("smallest effect to be found", _plain("smallest_effect", 2), _by("smallest_effect")),
     Number("p_equivalence", _p("p_equivalence"), _by("p_equivalence")),
     Number("within ±", lambda row: plain(row.get("equivalent_within"), 2), _by("equivalent_within")),
+    Number("varies with", _varies_with, _share_of_contexts),
     Number("contexts enough", _plain("contexts_enough"), _by("contexts_enough")),
     Number("draws settled", _plain("draws_settled"), _by("draws_settled")),
     Number("standard error of the draws", _plain("standard_error", 4), _by("standard_error")),
@@ -151,6 +171,12 @@ _OF_OTHERS = (
 _NUMBERS_OF_OTHERS = (
     *(next(number for number in NUMBERS if number.name == name) for name in _OF_OTHERS),
     Number("p_sentences", _p("p_sentences"), _by("p_sentences")),
+    Number("templates", _plain("n_templates"), _by("n_templates")),
+    Number("over words and templates", _interval("ci_templates_low", "ci_templates_high"), _by("ci_templates_low")),
+    Number("in one template", _interval("by_template_low", "by_template_high"), _by("by_template_low")),
+    Number(
+        "without one template", _interval("without_template_low", "without_template_high"), _by("without_template_low")
+    ),
 )
 """Those of the other methods, the most important first. A column without a single number is not shown."""
 
@@ -204,7 +230,7 @@ def conventions_of(rows: Iterable[Estimate], named: Sequence[str]) -> list[str]:
 
 def interval_of(row: Estimate, low: str, high: str) -> str:
     """Return the interval between two columns, a dash where there is none."""
-    if not is_number(row[low]) or not is_number(row[high]):
+    if not is_number(row.get(low)) or not is_number(row.get(high)):
         return MISSING
     return f"{signed(row[low], minus=MINUS)} to {signed(row[high], minus=MINUS)}"
 
@@ -242,10 +268,35 @@ def _other_method(method: str, table: pl.DataFrame) -> Section:
         method,
         LABELS[method],
         text=[text],
+        findings=list(_findings_of_templates(rows)),
         sheets=[_overview_sheet(method, rows, families.values())],
         parts=[_family(method, rows, letters, categories) for letters, categories in families.items()],
         notes=[conventions_note(conventions_of(rows, _CONVENTIONS_OF_OTHERS), more)],
     )
+
+
+def _findings_of_templates(rows: Sequence[Estimate]) -> Iterator[str]:
+    """Yield in how many estimates the sign depends on the template, and how much wider templates make intervals."""
+    known = [row for row in rows if is_number(row.get("by_template_low")) and (row.get("n_templates") or 0) > 1]
+    if not known:
+        return
+    turned = sum(row["by_template_low"] < 0 < row["by_template_high"] for row in known)
+    without = sum(row["without_template_low"] < 0 < row["without_template_high"] for row in known)
+    text = (
+        f"Templates are a sample: in {turned} of {count(len(known), 'estimate')} the effect has one sign in some"
+        f" templates and the other in others; in {without} leaving out one template is enough to change it."
+    )
+    both = [row for row in known if is_number(row.get("ci_templates_low")) and is_number(row["ci_low"])]
+    if both:
+        found = [sum(row[low] > 0 or row[high] < 0 for row in both) for low, high in _INTERVALS]
+        text += (
+            f" With words resampled {found[0]} of {count(len(both), 'interval')} leave out zero, with words and"
+            f" templates {found[1]}."
+        )
+    yield text
+
+
+_INTERVALS = (("ci_low", "ci_high"), ("ci_templates_low", "ci_templates_high"))
 
 
 def _unit(method: str) -> str:

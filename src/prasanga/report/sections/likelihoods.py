@@ -10,8 +10,8 @@ import polars as pl
 from markupsafe import Markup
 
 from prasanga.base.parquet import remade_by, require_columns
-from prasanga.pairs.oddities import KINDS
 from prasanga.pairs.preferences import FEWEST_PAIRS, OVERALL, REASONS
+from prasanga.pairs.reading import KINDS
 from prasanga.report.findings import interval_of_percentage
 from prasanga.report.grid import (
     Estimate,
