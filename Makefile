@@ -113,7 +113,7 @@ benchmarks: $(VENV)/.installed
 gpu: $(VENV)/.installed
 	$(BIN)/python tests/benchmarks/gpu.py
 
-# The pages that are written by programs: the config from its schema, columns from those of the tables, what large studies
+# The pages that programs write: config, columns and summary from schemas, command and errors from the code, what large studies
 # cost from measured parts.
 docs: $(VENV)/.installed
 	$(BIN)/python docs/write_config_page.py
