@@ -1,4 +1,4 @@
-"""What the site needs beside the pages: the files that pages link to outside docs/, links to them, and the fonts.
+"""What the site needs beside the pages: files outside docs/, links to them, the fonts, an example of a comparison.
 
 On a code host a link such as `../config.yaml` leads to the file. A site has no such file, so each file and folder that
 a page links to becomes a page under `project/`, shown as it is; Markdown is shown as a page. Links are turned to them.
@@ -16,6 +16,7 @@ from typing import Any
 from mkdocs.structure.files import File, Files
 
 from prasanga.report.assets import font_faces
+from prasanga.report.studies import compared, comparison_to_csv, read_studies, render_comparison
 
 PROJECT = Path(__file__).resolve().parents[1]
 FOLDER = "project"
@@ -23,6 +24,9 @@ FOLDER = "project"
 
 ALWAYS = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")
 """Files that the navigation names, whether or not a page links to them."""
+
+EXAMPLES = "examples"
+"""Where summaries of studies stand, and on the site what `prasanga compare` makes of them."""
 
 LARGEST = 400_000
 """Bytes of a file that is shown; a larger one is not for reading on a site."""
@@ -124,6 +128,10 @@ def on_files(files: Files, config: Any) -> Files:
         files.append(file)
         waiting += [place_of(target, source) for target in links_of(markdown)] if source.suffix == ".md" else []
     files.append(File.generated(config, "assets/fonts.css", content=font_faces(["bn", "hi"])))
+    studies = read_studies(sorted((PROJECT / "docs" / EXAMPLES).glob("*.json")))
+    found = compared(studies)
+    files.append(File.generated(config, f"{EXAMPLES}/comparison.html", content=render_comparison(studies, found)))
+    files.append(File.generated(config, f"{EXAMPLES}/comparison.csv", content=comparison_to_csv(found)))
     return files
 
 

@@ -10,14 +10,21 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from small_study import CODE, Study
+import yaml
+from small_study import CODE, SMALL, Study
+
+from prasanga import study as prasanga_study
 
 pytestmark = pytest.mark.workflow
 
 
+OTHERS = (os.environ.get("PRASANGA_PYTHONS") or "python3.12 python3.13").split()
+"""Pythons that `make test-long` looks for: names or paths."""
+
+
 @pytest.fixture(scope="module")
-def installed(project_root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with what is in the wheel of this checkout."""
+def wheel(project_root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel of this checkout."""
     folder = tmp_path_factory.mktemp("wheel")
     source = folder / "source"
     source.mkdir()
@@ -28,10 +35,16 @@ def installed(project_root: Path, tmp_path_factory: pytest.TempPathFactory) -> P
             shutil.copyfile(project_root / name, source / name)
     build = ["wheel", "--quiet", "--no-build-isolation", "--no-deps", "--no-index", "--wheel-dir", str(folder)]
     subprocess.run([sys.executable, "-m", "pip", *build, str(source)], check=True, cwd=folder)
-    (wheel,) = folder.glob("*.whl")
+    (built,) = folder.glob("*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path) -> Path:
+    """A folder with what is in the wheel."""
     with zipfile.ZipFile(wheel) as packed:
-        packed.extractall(folder / "site")
-    return folder / "site"
+        packed.extractall(wheel.parent / "site")
+    return wheel.parent / "site"
 
 
 def prasanga(installed: Path, cwd: Path, *arguments: str) -> str:
@@ -75,3 +88,26 @@ def test_results_of_a_checkout_fit_an_installation(finished: Study, installed: P
     shutil.copyfile(finished.root / "config.yaml", tmp_path / "study.yaml")
     shutil.copytree(finished.root / "results", tmp_path / "results", ignore=shutil.ignore_patterns("store"))
     assert prasanga(installed, tmp_path, "plan") == "Nothing to do: all results are what the study asks for.\n"
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("python", OTHERS)
+def test_a_study_runs_from_the_wheel_under_other_pythons(
+    python: str, wheel: Path, project_root: Path, tmp_path: Path
+) -> None:
+    """In an environment with nothing but the wheel and what it asks for, at the versions of the lock file."""
+    found = shutil.which(python)
+    if found is None:
+        pytest.skip(f"there is no {python} here; PRASANGA_PYTHONS names others")
+    subprocess.run([found, "-m", "venv", "env"], check=True, cwd=tmp_path)
+    lock = str(project_root / "requirements.lock")
+    asked = ["install", "--quiet", "--no-compile", "--constraint", lock, str(wheel)]
+    subprocess.run([tmp_path / "env/bin/python", "-m", "pip", *asked], check=True, cwd=tmp_path)
+    study = {"study": "small", "title": "A small study", "language": "bn", **SMALL}
+    (tmp_path / "study.yaml").write_text(yaml.safe_dump(study), encoding="utf-8")
+    alone = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    run = [tmp_path / "env/bin/prasanga", "run", "--cores", "2", "--store", tmp_path / "store"]
+    done = subprocess.run(run, cwd=tmp_path, env=alone, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert prasanga_study(tmp_path).ceat["model"].unique().sort().to_list() == ["tiny-a", "tiny-b"]
+    assert (tmp_path / "results/report/index.html").is_file()

@@ -483,7 +483,7 @@ class Percentages:
         axes = figure.add_subplot()
         for height, row in enumerate(self._rows):
             ends = _interval_of(row)
-            if row["bias_percentage"] is not None:
+            if ends.low is not None and ends.high is not None:
                 axes.plot([ends.low, ends.high], [-height, -height], color="tab:blue")
                 axes.plot(row["bias_percentage"], -height, "o", color="tab:blue")
         axes.axvline(50, color="gray", linewidth=1, linestyle=":")

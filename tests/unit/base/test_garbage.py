@@ -18,4 +18,4 @@ def test_a_job_collects_seldom_and_not_at_its_end(tmp_path: Path) -> None:
 
 
 def test_whoever_imports_the_package_keeps_their_own() -> None:
-    assert printed("import prasanga.base.logs, prasanga.models") == "700 False\n"
+    assert printed("import prasanga.base.logs, prasanga.models") == printed("")
