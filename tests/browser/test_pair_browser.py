@@ -14,8 +14,7 @@ import pytest
 from browser import OpenPage, contrast, keep_screenshot, overflow
 from playwright.sync_api import Page, expect
 
-from prasanga.report.assets import page_assets
-from prasanga.report.section import section_to_html
+from prasanga.report.section import View, page_to_html
 from prasanga.report.sections.pair_browser import browser_part, pair_browser
 
 PAIRS = [
@@ -73,19 +72,9 @@ def show(open_page: OpenPage, tmp_path: Path) -> Callable[..., Page]:
         **how: Any,
     ) -> Page:
         browser = pair_browser(scores or tables(), texts=texts, plain_bytes=plain_bytes)
-        part = section_to_html(browser_part(browser, scored=True))
-        assets = page_assets()
+        view = View("pairs", "Sentence pairs", "Sentence pairs", [browser_part(browser, scored=True)])
         file = tmp_path / "pairs.html"
-        file.write_text(
-            '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">'
-            '<meta name="viewport" content="width=device-width, initial-scale=1">'
-            f'<meta http-equiv="Content-Security-Policy" content="{assets.policy}">'
-            '<meta name="color-scheme" content="light dark"><title>pairs</title>'
-            f"<style>{assets.style}</style><script>{assets.first}</script></head>"
-            f"<body><header></header><main><section>{part}</section></main>"
-            f"{''.join(f'<script>{script}</script>' for script in assets.scripts)}</body></html>",
-            encoding="utf-8",
-        )
+        file.write_text(page_to_html("pairs", [view], language="en", scripts=["hi"]), encoding="utf-8")
         page: Page = open_page(file, **how)
         if not closed:
             page.locator("#pair-browser > summary").click()

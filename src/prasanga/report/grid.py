@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
@@ -208,7 +209,12 @@ def _pair(first: str, second: str) -> str:
 
 def anchor_of(name: str, kind: str = "category") -> str:
     """Return the address of something on the page by its name and kind; no two names have the same."""
-    return f"{kind}-" + "".join(c if c.isalnum() or c in "_.-" else f"~{ord(c):x}~" for c in name)
+    return f"{kind}-" + "".join(c if c.isalnum() or c in "_.-" or _is_mark(c) else f"~{ord(c):x}~" for c in name)
+
+
+def _is_mark(character: str) -> bool:
+    """Return whether it is a vowel sign or the like, which is no letter to Python."""
+    return unicodedata.category(character).startswith("M")
 
 
 def natural_order(text: str) -> list[tuple[int, str]]:

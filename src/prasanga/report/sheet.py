@@ -303,7 +303,7 @@ def shown(text: str) -> Markup:
 
 
 def language_of(text: str) -> str:
-    """Return bn or hi by the script of a text: Bangla, or Devanagari; a danda alone is of either, and is Bangla here."""
+    """Return bn or hi by the script of a text: Bangla, or Devanagari; a danda alone counts as Bangla."""
     return "bn" if _BANGLA.search(text) or not _DEVANAGARI.search(text) else "hi"
 
 

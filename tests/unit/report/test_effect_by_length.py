@@ -133,21 +133,18 @@ def test_other_endings_are_refused(small: pl.DataFrame, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><path d="M 0 0"/></svg>'
-
-
 def test_the_section_says_what_contexts_and_words_make_of_the_variance(table: Callable[..., pl.DataFrame]) -> None:
     parts = dict.fromkeys(("variance_words", "variance_attributes", "variance_contexts", "variance_rest"), 0.0)
     half = {**parts, "variance_words": 2.0, "variance_contexts": 2.0}
     below = {**parts, "variance_attributes": -1.0, "variance_contexts": 0.3, "variance_rest": 0.1}
     rows = [("C1", "a", "9", "fixed", 0.5, half), ("C1", "a", "25", "fixed", 0.5, below)]
-    section = effect_by_length(Results(ceat=table(*rows), figures={"effect_by_length": SVG}))
+    section = effect_by_length(Results(ceat=table(*rows)))
     assert section is not None
-    (finding,) = section.findings
+    (finding,) = section.notes
     assert str(finding).endswith(
         "each in one other context: contexts 62 % (from 50 to 75 %), target words 25 %, attribute words 0 %, their"
         " combinations 12 %; medians of 2 estimates."
     )
-    section = effect_by_length(Results(ceat=table(rows[0][:5]), figures={"effect_by_length": SVG}))
+    section = effect_by_length(Results(ceat=table(rows[0][:5])))
     assert section is not None
-    assert section.findings == []
+    assert section.notes == []

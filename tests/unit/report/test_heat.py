@@ -41,6 +41,7 @@ def test_each_column_has_its_number(table: Table) -> None:
     assert numbers(table(("C1", "a", "9", "fixed", 0.5, {"n_x": 3, "p_association": 0.01}))) == {
         "effect size": "+0.500",
         "95 % interval over words": "−0.040 to +1.040",
+        "varies with": "–",
         "p_association": ".010",
         "Holm": ".040",
         "Benjamini-Hochberg": ".020",
@@ -76,7 +77,7 @@ def test_nulls_are_dashes(table: Table) -> None:
     assert missing.keys() - missing_in(missing) == {"N", "targets used", "attributes used", "fewest contexts"}
     nulls = {"ci_low": None, "p_twins": None, "shuffled_high": None, "contexts_enough": None}
     assert missing_in(numbers(table(("C1", "a", "9", "fixed", 0.5, nulls)))) == {
-        *("95 % interval over words", "p_twins", "attributes dealt anew", "contexts enough"),
+        *("95 % interval over words", "varies with", "p_twins", "attributes dealt anew", "contexts enough"),
     }
 
 
@@ -175,4 +176,4 @@ def test_each_column_is_sorted_by_its_number_in_full(table: Table) -> None:
     assert (found["p_twins"], found["95 % interval over words"]) == ("", "")
     assert (found["targets used"], found["attributes used"], found["fewest contexts"]) == ("11", "16", "30")
     missing = list(orders(table(("C1", "a", "9", "fixed", None))).values())
-    assert missing[3:-1] == [""] * 25 + ["100", "16", "16", "30"]
+    assert missing[3:-1] == [""] * 26 + ["100", "16", "16", "30"]

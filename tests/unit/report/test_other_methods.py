@@ -362,7 +362,7 @@ def in_templates(low: float, high: float, both_low: float, category: str) -> dic
 def test_templates_are_shown_as_the_sample_that_they_are() -> None:
     table = estimates(in_templates(-0.2, 1.1, -0.1, "GC2"), in_templates(0.1, 1.1, 0.05, "GC3"))
     section = section_of("seat", table)
-    (finding,) = section.findings
+    _, finding = section.findings
     assert plain(str(finding)) == (
         "Templates are a sample: in 1 of 2 estimates the effect has one sign in some templates and the other in others;"
         " in 0 leaving out one template is enough to change it. With words resampled 2 of 2 intervals leave out zero,"
@@ -373,4 +373,4 @@ def test_templates_are_shown_as_the_sample_that_they_are() -> None:
     assert shown["over words and templates"] == "−0.100 to +0.900"
     assert shown["in one template"] == "−0.200 to +1.100"
     assert shown["without one template"] == "+0.300 to +0.700"
-    assert section_of("weat", estimates(row())).findings == []
+    assert len(section_of("weat", estimates(row())).findings) == 1

@@ -146,7 +146,7 @@ def effects(config: Mapping[str, Any], results: Results) -> Section | None:
         "effects",
         text=[text],
         widget=widget,
-        parts=[Section("What the numbers say", findings=headline_findings(results.ceat))],
+        parts=[Section("What the numbers say, in sentences", findings=headline_findings(results.ceat), folded=True)],
     )
 
 

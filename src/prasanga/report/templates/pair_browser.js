@@ -13,6 +13,9 @@
 
   const painted = () => new Promise((done) => { requestAnimationFrame(() => setTimeout(done)); });
   const number = (value) => value.toLocaleString('en');
+  // What turns the direction of text is shown, and turns nothing.
+  const seen = (text) => text.replace(/[\u202a-\u202e\u2066-\u2069]/g,
+    (found) => `⟨U+${found.charCodeAt(0).toString(16).toUpperCase()}⟩`);
 
   async function unpack() {
     if (source.dataset.kind === 'json') return JSON.parse(source.textContent);
@@ -120,11 +123,11 @@
       const spans = pairs.marks[i].split('/')[side].split(' ').filter(Boolean).map(Number);
       for (let k = 0; k < spans.length; k += 2) {
         const mark = document.createElement('mark');
-        mark.textContent = words.slice(spans[k], spans[k] + spans[k + 1]);
-        isolated.append(words.slice(at, spans[k]), mark);
+        mark.textContent = seen(words.slice(spans[k], spans[k] + spans[k + 1]));
+        isolated.append(seen(words.slice(at, spans[k])), mark);
         at = spans[k] + spans[k + 1];
       }
-      isolated.append(words.slice(at));
+      isolated.append(seen(words.slice(at)));
       holder.append(isolated);
       return holder;
     }
