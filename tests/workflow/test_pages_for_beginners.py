@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -25,6 +26,7 @@ NOT_TYPED = {
     ". .venv/bin/activate": "the tests run in an environment",
     "prasanga measure csebuetnlp/banglabert": "fetches a model",
     "prasanga measure multilingual-e5-small": "fetches a model",
+    "prasanga run real_text": "fetches a model; it is planned",
 }
 """Commands that are not run, with the reason."""
 
@@ -91,6 +93,13 @@ def test_the_first_study_is_planned(desk: Path) -> None:
     planned = Study(desk / "my_first").plan("--snakefile", str(Path(__file__).parents[2] / "Snakefile"))
     assert planned["measure_ceat"] == 4
     assert planned["write_page"] == 1
+
+
+def test_the_first_real_study_is_planned(desk: Path) -> None:
+    """On the demo's text, as the page has it; a model of a package is planned without the package."""
+    shutil.copytree(desk / "resources/demo/corpus/bn", desk / "texts")
+    [plan] = follow(TEXT, desk, only="real_text")
+    assert jobs(plan)["associations"] >= 4, "two lengths, the model and its twins"
 
 
 def test_a_language_of_ones_own(desk: Path) -> None:

@@ -15,17 +15,20 @@ from prasanga.lexicon.model import (
     CASES,
     NUMBERS,
     Category,
+    Claimed,
     Lexicon,
+    Neighbours,
     Stimulus,
     SurfaceForm,
     WordSet,
     claimants,
     first_readings,
-    read_neighbours,
     read_yaml,
     resolve,
     spelling_of,
+    without_emphatic,
 )
+from prasanga.text import WORD, fold
 
 # --------------------
 # Reading our word sets and categories (`resources/stimuli/<language>/*.yaml`) into a lexicon.
@@ -365,6 +368,59 @@ def _readings(word: _Word, groups: SuffixGroups) -> Iterator[SurfaceForm]:
     yield from word.irregular
     if any(groups.groups[name].capitalized for name in stimulus.groups):
         yield from (replace(form, form=capitalize(form.form)) for form in word.irregular)
+
+
+def read_neighbours(claimed: Claimed, heads: Sequence[Entry]) -> dict[str, Neighbours]:
+    """Read what beside a form tells that it is another word (`neighbours:` in `categories.yaml`), by folded form.
+
+    What is said of a form holds for the form with an emphatic ending as well; what is said twice is joined.
+
+    Raises:
+        InputError: an entry without forms or without neighbours, a form or stimulus that nobody claims, or a neighbour
+            that is not one word or one mark.
+    """
+    found: dict[str, Neighbours] = {}
+    entries = [entry for head in heads for entry in head.entries_of("neighbours")]
+    forms_of: dict[str, list[str]] = {}
+    for form, owners in claimed.items() if entries else ():
+        for owner in owners:
+            forms_of.setdefault(owner, []).append(form)
+    for entry in entries:
+        entry.require(
+            "neighbours of a form", required=["reason"], optional=["forms", "stimuli", "not_after", "not_before"]
+        )
+        listed, stimuli = [fold(text) for text in entry.texts("forms")], entry.texts("stimuli")
+        beside = Neighbours(_beside(entry, "not_after"), _beside(entry, "not_before"))
+        if not (listed or stimuli) or not any(beside):
+            raise InputError(
+                f"{entry.place}: an entry of `neighbours` needs forms and what does not stand beside them. Write"
+                " `forms: [...]` or, for all forms of a word, `stimuli: [...]`; and `not_after: [...]` or"
+                " `not_before: [...]`."
+            )
+        for unknown in [
+            *(form for form in listed if form not in claimed),
+            *(of for of in stimuli if of not in forms_of),
+        ]:
+            raise InputError(
+                f"{entry.place}: {unknown} is listed under `neighbours`, but no stimulus claims it (any more)."
+                " Delete it."
+            )
+        kin = {form for base in listed for owner in claimed[base] for form in forms_of[owner]}
+        meant = {form for form in kin if form in listed or without_emphatic(form, claimed[form]) in listed}
+        for form in meant.union(*(forms_of[stimulus] for stimulus in stimuli)):
+            said = found.get(form, Neighbours())
+            found[form] = Neighbours(said.not_after | beside.not_after, said.not_before | beside.not_before)
+    return found
+
+
+def _beside(entry: Entry, key: str) -> frozenset[str]:
+    for text in entry.texts(key):
+        if not WORD.fullmatch(text) and len(text) != 1:
+            raise InputError(
+                f"{entry.place}: `{key}` holds {text!r}, but a neighbour is one word or one punctuation mark. Write the"
+                " word that stands next to the form."
+            )
+    return frozenset(map(fold, entry.texts(key)))
 
 
 def _read_category(name: str, entry: Entry, sets: Mapping[str, WordSet]) -> Category:

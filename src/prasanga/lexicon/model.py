@@ -18,7 +18,7 @@ from prasanga.base.documents import read_document
 from prasanga.base.errors import InputError
 from prasanga.base.places import exists
 from prasanga.base.yaml import Entry, read_entry, suggest
-from prasanga.text import WORD, fold, normalizer
+from prasanga.text import fold, normalizer
 
 # --------------------
 # One spelling for one word: word lists are normalized as the corpus of their language is.
@@ -291,7 +291,7 @@ def resolve(claimed: Claimed, heads: Sequence[Entry], places: Mapping[str, str])
     resolutions: dict[str, tuple[str, ...]] = {}
     undecided: dict[str, Mapping[str, SurfaceForm]] = {}
     for form, owners in claimed.items():
-        base = _without_emphatic(form, owners)
+        base = without_emphatic(form, owners)
         if form in decisions:
             resolutions[form] = decisions[form]
         elif base in decisions and (len(owners) > 1 or not decisions[base]):
@@ -338,59 +338,7 @@ def _read_decisions(
     return decisions
 
 
-def read_neighbours(claimed: Claimed, heads: Sequence[Entry]) -> dict[str, Neighbours]:
-    """Read what beside a form tells that it is another word (`neighbours:` in `categories.yaml`), by folded form.
-
-    What is said of a form holds for the form with an emphatic ending as well; what is said twice is joined.
-
-    Raises:
-        InputError: an entry without forms or without neighbours, a form or stimulus that nobody claims, or a neighbour
-            that is not one word or one mark.
-    """
-    found: dict[str, Neighbours] = {}
-    entries = [entry for head in heads for entry in head.entries_of("neighbours")]
-    forms_of: dict[str, list[str]] = {}
-    for form, owners in claimed.items() if entries else ():
-        for owner in owners:
-            forms_of.setdefault(owner, []).append(form)
-    for entry in entries:
-        entry.require(
-            "neighbours of a form", required=["reason"], optional=["forms", "stimuli", "not_after", "not_before"]
-        )
-        listed, stimuli = [fold(text) for text in entry.texts("forms")], entry.texts("stimuli")
-        beside = Neighbours(*(_beside(entry, key) for key in Neighbours._fields))
-        if not (listed or stimuli) or not any(beside):
-            raise InputError(
-                f"{entry.place}: an entry of `neighbours` needs forms and what does not stand beside them. Write"
-                " `forms: [...]` or, for all forms of a word, `stimuli: [...]`; and `not_after: [...]` or"
-                " `not_before: [...]`."
-            )
-        for unknown in [
-            *(form for form in listed if form not in claimed),
-            *(of for of in stimuli if of not in forms_of),
-        ]:
-            raise InputError(
-                f"{entry.place}: {unknown} is listed under `neighbours`, but no stimulus claims it (any more)."
-                " Delete it."
-            )
-        kin = {form for base in listed for owner in claimed[base] for form in forms_of[owner]}
-        meant = {form for form in kin if form in listed or _without_emphatic(form, claimed[form]) in listed}
-        for form in meant.union(*(forms_of[stimulus] for stimulus in stimuli)):
-            found[form] = Neighbours(*map(frozenset.union, found.get(form, Neighbours()), beside))
-    return found
-
-
-def _beside(entry: Entry, key: str) -> frozenset[str]:
-    for text in entry.texts(key):
-        if not WORD.fullmatch(text) and len(text) != 1:
-            raise InputError(
-                f"{entry.place}: `{key}` holds {text!r}, but a neighbour is one word or one punctuation mark. Write the"
-                " word that stands next to the form."
-            )
-    return frozenset(map(fold, entry.texts(key)))
-
-
-def _without_emphatic(form: str, owners: Mapping[str, SurfaceForm]) -> str:
+def without_emphatic(form: str, owners: Mapping[str, SurfaceForm]) -> str:
     """Return the form without its emphatic ending, where all claimants read the same one."""
     endings = {fold(reading.emphatic) for reading in owners.values()}
     return form.removesuffix(endings.pop()) if len(endings) == 1 else form
