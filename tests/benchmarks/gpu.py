@@ -162,7 +162,9 @@ def share(bench: Bench, work: str, encoder: Any, segments: Any, *, causal: bool 
     encoder.embed(*segments.first(max(1, len(segments.texts) // 10)))
     seconds = min(timed(lambda: encoder.embed(*segments)) for _ in range(2))
     lengths = [len(ids) for ids in encoder.loaded.tokenizer(segments.texts)["input_ids"]]
-    products = sum(each.weight.numel() for each in encoder.loaded.encoder.modules() if isinstance(each, torch.nn.Linear))
+    products = sum(
+        each.weight.numel() for each in encoder.loaded.encoder.modules() if isinstance(each, torch.nn.Linear)
+    )
     config = encoder.loaded.config
     attending = (2 if causal else 4) * config.num_hidden_layers * config.hidden_size
     rate = sum(length * (2 * products + attending * length) for length in lengths) / seconds

@@ -22,6 +22,7 @@ SCHEMA = {
     **dict.fromkeys(("difference_adjusted", "adjusted_low", "adjusted_high"), pl.Float64),
     "adjusted_note": pl.String,
     **dict.fromkeys(("standard_error", "draws_low", "draws_high", "p_draws", "log_p_draws"), pl.Float64),
+    **dict.fromkeys(("variance_words", "variance_attributes", "variance_contexts", "variance_rest"), pl.Float64),
     **dict.fromkeys(("tau2", "q", "i2", "p_stimuli", "p_attributes"), pl.Float64),
     **dict.fromkeys(("p_association", "p_association_holm", "p_association_bh"), pl.Float64),
     **dict.fromkeys(("twin_effect_size", "twin_sd", "twin_difference", "twin_difference_low"), pl.Float64),

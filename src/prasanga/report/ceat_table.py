@@ -10,17 +10,20 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any, NamedTuple
 
 import polars as pl
 
-from prasanga.report.grid import FEW_WORDS, Category, Grid, few_words, grid_of, is_number, why_missing
+from prasanga.methods import FEWEST_WORDS
+from prasanga.report.grid import FEW_WORDS, Category, Estimate, Grid, few_words, grid_of, is_number, why_missing
 from prasanga.report.sheet import (
     MARK,
     MISSING,
     Cell,
     Row,
     Sheet,
+    probability,
     sheet_to_csv,
     sheets_to_latex,
     sheets_to_markdown,
@@ -177,8 +180,105 @@ def to_markdown(ceat: pl.DataFrame) -> str:
 
 
 def to_latex(ceat: pl.DataFrame) -> str:
-    """Return the layout as a LaTeX `table*` (needs booktabs), as many models side by side as the page has room."""
-    return sheets_to_latex(latex_sheets(ceat, HOLM), notes_of(ceat, HOLM), caption=CAPTION, label="tab:ceat")
+    """Return what a paper reports as a LaTeX `table*` (needs booktabs), a row a category and model, lengths below.
+
+    Of the sample modes it has the first; the others are in the CSV file. Columns are those that docs/which_statistic.md
+    asks for: the effect with its interval, p by Holm, the difference from the twins, words used of those listed.
+    """
+    grid = grid_of(ceat)
+    lines = 2 if max(map(len, grid.models)) > _LONG_NAME else 1  # a long name of a model takes two lines
+    at_a_time = max(1, _ROWS // lines // len(grid.models))
+    parts = [grid.categories[i : i + at_a_time] for i in range(0, len(grid.categories), at_a_time)]
+    sheets = [_reported(grid, part, length) for length in grid.lengths for part in parts]
+    return sheets_to_latex(sheets, list(_notes_of_reported(grid)), caption=_REPORTED, label="tab:ceat")
+
+
+_REPORTED = "CEAT effect size d by segment length, category and model."
+
+
+_ROWS, _LONG_NAME = 34, 18
+"""Lines of a part of that table at most, as many as stand on a page; characters of a name that has a line."""
+
+
+def _reported(grid: Grid, categories: Sequence[Category], length: str) -> Sheet:
+    heads = ("d [95 % interval]", "p (Holm)", "from twins", "words")
+    rows = []
+    for category in categories:
+        # of several models the second has the attributes
+        targets, attributes = category_label(category).split(" (")
+        labels = [targets, f"({attributes}"] if len(grid.models) > 1 else [category_label(category)]
+        for model, label in zip_longest(grid.models, labels, fillvalue=""):
+            estimate = grid.at(category.name, model, length, grid.modes[0])
+            rows.append(Row((label, model), _reported_cells(estimate)))
+    return Sheet(("Category", "Model"), tuple((f"{length} words", head) for head in heads), tuple(rows))
+
+
+def _reported_cells(estimate: Estimate | None) -> tuple[Cell, ...]:
+    """Return the cells of an estimate, in LaTeX's mathematics."""
+    if estimate is None or not is_number(estimate["effect_size"]):
+        return (Cell(),) * 4
+    mark = "^{*}" if HOLM.marks(estimate) else ""
+    text = f"{signed(estimate['effect_size'], 2)}{mark}"
+    if is_number(estimate["ci_low"]):
+        text += rf"\;[{signed(estimate['ci_low'], 2)}, {signed(estimate['ci_high'], 2)}]"
+    p_twins = estimate.get("p_twins")
+    dagger = r"\dagger" if is_number(p_twins) and p_twins < HOLM.alpha else ""
+    words = "; ".join(
+        "/".join(str(sum(estimate[f"{kind}_{side}"] for side in sides)) for kind in ("n", "listed"))
+        for sides in ("xy", "ab")
+    )
+    return (
+        Cell(text, words=few_words(estimate)),
+        Cell(probability(estimate["p_association_holm"])),
+        Cell(signed(estimate["twin_difference"], 2), dagger),
+        Cell(words),
+    )
+
+
+def _notes_of_reported(grid: Grid) -> Iterator[str]:
+    """Yield what the columns are, and what is to be known of all rows."""
+    rows = [row for row in grid.estimates.values() if is_number(row["effect_size"])]
+    yield _WHAT
+    if len(grid.modes) > 1:
+        yield f"Contexts by {grid.modes[0]} draws; the CSV file of this table has the others."
+    kinds = sorted({str(row["interval"]) for row in rows if row.get("interval")})
+    yield (
+        f"Intervals are over words and contexts ({', '.join(kinds) or 'none'}); a set of fewer than {FEWEST_WORDS}"
+        " words has none."
+    )
+    n_tests = sorted({row["n_tests"] for row in rows if is_number(row.get("n_tests"))})
+    exact = sum(bool(row["p_stimuli_exact"] and row["p_attributes_exact"]) for row in rows)
+    tests = f" ({', '.join(map(str, n_tests))})" if n_tests else ""
+    yield (
+        f"{MARK} {HOLM.said_of(grid.estimates.values())} Tests{tests} with all partitions counted on both sides:"
+        f" {exact} of {len(rows)} rows of the study."
+    )
+    twins = sorted({row["n_twins"] for row in rows if is_number(row.get("n_twins"))})
+    if twins:
+        yield (
+            "From twins: d minus the mean of twins with random weights"
+            f" ({', '.join(map(str, twins))} of a model); \N{DAGGER} p_twins < .05."
+        )
+    fewest = [row["contexts_min"] for row in rows if is_number(row.get("contexts_min"))]
+    contexts = f" The word with fewest contexts has {min(fewest)}." if fewest else ""
+    yield f"Words: target words used of those listed; attribute words likewise.{contexts}"
+    if any(map(few_words, rows)):
+        yield FEW_WORDS
+    missing: dict[str, list[str]] = {}
+    for (category, model, length, mode), row in grid.estimates.items():
+        if mode == grid.modes[0] and (reason := why_missing(row)):
+            missing.setdefault(reason, []).append(f"{category}, {model}, {length}")
+    yield from (f"{MISSING} {'; '.join(where)}: {reason}." for reason, where in missing.items())
+
+
+def category_label(category: Category) -> str:
+    """Return a category with the names of its sets, which begin with capitals: C1: Flowers/Insects (Pleasant/...)."""
+    return f"{category.name}: {in_capitals(category.targets)} ({in_capitals(category.attributes)})"
+
+
+def in_capitals(names: str) -> str:
+    """Return names of sets, several of them parted by /, that begin with capitals: Male/Female terms."""
+    return "/".join(name[:1].upper() + name[1:] for name in names.split("/"))
 
 
 def plain_sheet(ceat: pl.DataFrame, marking: Marking) -> Sheet:
@@ -243,8 +343,8 @@ def _cell(grid: Grid, category: str, model: str, length: str, mode: str, marking
 def _label(line: _Line) -> str:
     """Return the label as in the paper: name and targets in a category's first line, the attributes in its second."""
     if line.first:
-        return f"{line.category.name}: {line.category.targets}"
-    return f"({line.category.attributes})"
+        return f"{line.category.name}: {in_capitals(line.category.targets)}"
+    return f"({in_capitals(line.category.attributes)})"
 
 
 def _notes(grid: Grid, marking: Marking, more: Sequence[str]) -> list[str]:

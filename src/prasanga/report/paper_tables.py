@@ -426,8 +426,9 @@ def _arranged(
 
 
 def _label(category: Category, short: bool) -> str:
-    attributes = f", {_initials(category)}" if short else f" ({category.attributes})"
-    return f"{category.name}: {category.targets}{attributes}"
+    if not short:
+        return ceat_table.category_label(category)
+    return f"{category.name}: {ceat_table.in_capitals(category.targets)}, {_initials(category)}"
 
 
 def _initials(category: Category) -> str:

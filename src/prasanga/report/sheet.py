@@ -87,11 +87,23 @@ MARK = "*"
 _LONG, _LINE, _COLUMN = 18, 14, 8
 """A head with more characters is broken into lines of so many; a column of numbers is as wide as so many."""
 
-_LABEL, _BETWEEN, _PAGE = 34, 2.6, 104
-"""In characters of LaTeX's small print: a label in one line where it is broken, the room between columns, a page."""
+_LABEL = 34
+"""Characters of a label in one line where it is broken."""
 
+_PAGE, _SEPARATION = 455.0, 4
+"""Points of a page in two columns (A4, the ACL's), and those on either side of a column."""
 
-_LINES, _HEAD, _NOTE = 54, 5, 125
+_SIZES = {"small": 1.0, "footnotesize": 0.93, "scriptsize": 0.86}
+"""Sizes of print in a document of 11 points, and their widths; the largest that fits is taken."""
+
+_GLYPHS = {
+    **dict.fromkeys("fijlrt.,;:'!|[]()I -", 3.4),
+    **dict.fromkeys("ABCDEFGHJKLNOPQRSTUVXYZ", 7.2),
+    **dict.fromkeys("mwMW%+<>=&@", 8.4),
+}
+"""Points of letters in small print; of all others 5.3."""
+
+_LINES, _HEAD, _NOTE = 44, 5, 115
 """Lines of a page of LaTeX, those that the head of a table takes, and characters in a line of the notes."""
 
 
@@ -220,7 +232,7 @@ def sheets_to_latex(sheets: Sequence[Sheet], notes: Sequence[str], *, caption: s
     pages = _pages(sheets, shown)
     lines = [r"% Needs \usepackage{booktabs}."]
     for number, page in enumerate(pages):
-        lines += [r"\begin{table*}", r"\centering\small"]
+        lines += [r"\begin{table*}", rf"\centering\{_size_of(page)}\setlength{{\tabcolsep}}{{{_SEPARATION}pt}}"]
         lines += ["\n\n\\medskip\n".join(_tabular(sheet) for sheet in page), ""] if page else []
         if number == len(pages) - 1:
             listed = "\\par\n".join(map(escape_latex, shown))
@@ -291,8 +303,8 @@ def shown(text: str) -> Markup:
 
 
 def language_of(text: str) -> str:
-    """Return bn or hi by the script of a text: Bangla, or Devanagari."""
-    return "bn" if _BANGLA.search(text) else "hi"
+    """Return bn or hi by the script of a text: Bangla, or Devanagari; a danda alone is of either, and is Bangla here."""
+    return "bn" if _BANGLA.search(text) or not _DEVANAGARI.search(text) else "hi"
 
 
 def _html_heads(sheet: Sheet, kinds: Mapping[str, str], firsts: Collection[int]) -> Markup:
@@ -397,7 +409,7 @@ def split_wide(sheet: Sheet, at_most: int) -> list[Sheet]:
 
     A group is not taken apart if it fits. Widths are reckoned in characters.
     """
-    room = _PAGE - _width_of_labels(sheet, _longest_label(sheet))
+    room = _PAGE / _SIZES["footnotesize"] - _width_of_labels(sheet, _longest_label(sheet))
 
     def fits(columns: Sequence[int]) -> bool:
         return len(columns) <= 1 or (len(columns) <= at_most and _width_of_columns(sheet, columns) <= room)
@@ -428,31 +440,44 @@ def split_wide(sheet: Sheet, at_most: int) -> list[Sheet]:
     ]
 
 
+def _size_of(sheets: Sequence[Sheet]) -> str:
+    """Return the largest print in which all these tables are within a page, the smallest where none is."""
+    widths = ((sheet, _width_of_columns(sheet, range(len(sheet.columns)))) for sheet in sheets)
+    widest = max((_width_of_labels(sheet, _longest_label(sheet)) + width for sheet, width in widths), default=0.0)
+    return next((name for name, factor in _SIZES.items() if widest * factor <= _PAGE), list(_SIZES)[-1])
+
+
 def _longest_label(sheet: Sheet) -> int | None:
     """Return from how many characters on labels are broken: only where the table would not fit on a page otherwise."""
-    fits = _width_of_labels(sheet, None) + _width_of_columns(sheet, range(len(sheet.columns))) <= _PAGE
-    return None if fits else _LABEL
+    width = _width_of_labels(sheet, None) + _width_of_columns(sheet, range(len(sheet.columns)))
+    return None if width * _SIZES["footnotesize"] <= _PAGE else _LABEL
 
 
 def _width_of_labels(sheet: Sheet, longest: int | None) -> float:
-    columns = zip(sheet.heads, *(row.labels for row in sheet.rows), strict=True)
-    return sum(
-        _BETWEEN + max(len(line) for text in column for line in _broken_label(text, longest)) for column in columns
-    )
+    columns = list(zip(sheet.heads, *(row.labels for row in sheet.rows), strict=True))
+    widest = (max(_points(line) for text in column for line in _broken_label(text, longest)) for column in columns)
+    return sum(widest) + 2 * _SEPARATION * len(columns)
 
 
 def _width_of_columns(sheet: Sheet, columns: Sequence[int]) -> float:
     width = 0.0
     for group, found in groupby(columns, key=lambda i: sheet.columns[i][0]):
-        names = [max(_COLUMN, *map(len, _broken(sheet.columns[i][1])), _width_of_words(sheet, i)) for i in found]
-        head = max(map(len, _broken(group, len(names) * _COLUMN)))
-        width += max(sum(names) + _BETWEEN * len(names), head + _BETWEEN)
+        names = [max(*map(_points, _broken(sheet.columns[i][1])), _width_of_cells(sheet, i)) for i in found]
+        head = max(map(_points, _broken(group, len(names) * _COLUMN)))
+        width += max(sum(names) + 2 * _SEPARATION * len(names), head + 2 * _SEPARATION)
     return width
 
 
-def _width_of_words(sheet: Sheet, column: int) -> int:
-    """Return the width of counts of words, in scriptsize."""
-    return max((round(0.8 * len(row.cells[column].words)) for row in sheet.rows), default=0)
+def _width_of_cells(sheet: Sheet, column: int) -> float:
+    """Return the points of the widest cell, whose hyphens are minus signs; counts of words are in scriptsize."""
+    cells = [row.cells[column] for row in sheet.rows]
+    plain_texts = (re.sub(r"\\[a-z]+|\\;|[{}^]", "", f"{cell.text}{cell.mark[:1]}").replace("-", "+") for cell in cells)
+    return max([0.0, *map(_points, plain_texts), *(0.86 * _points(cell.words) for cell in cells)])
+
+
+def _points(text: str) -> float:
+    """Return about how wide a text is in Computer Modern of 10 points."""
+    return sum(_GLYPHS.get(sign, 5.3) for sign in text)
 
 
 def write_csv(lines: Sequence[Sequence[str]]) -> str:
@@ -513,6 +538,7 @@ _LATEX = {
     "\N{MINUS SIGN}": "$-$",
     "\N{MULTIPLICATION SIGN}": r"$\times$",
     "\N{EM DASH}": "---",
+    "\N{DAGGER}": r"$\dagger$",
     "‘": "`",
     "’": "'",
     "“": "``",
@@ -536,6 +562,7 @@ _OTHER = f"[^\x00-\x7f{re.escape(''.join(sign for sign in _LATEX if not sign.isa
 _INDIC_WORD = "[\u0900-\u09ff\u200c\u200d]+"
 _INDIC = re.compile(f"({_INDIC_WORD}(?:[ ,]+{_INDIC_WORD})*)")
 _BANGLA = re.compile("[\u0980-\u09ff]")
+_DEVANAGARI = re.compile("[\u0900-\u0963\u0966-\u097f]")
 _UNPRINTED = re.compile("[\0-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 # a word, or several with spaces and hyphens between them
 _OTHER_SCRIPTS = re.compile(rf"{_OTHER}+(?:[ \-]+{_OTHER}+)*")
@@ -605,7 +632,9 @@ def _broken(name: str, room: int = 0) -> list[str]:
 
 
 def _broken_label(text: str, longest: int | None) -> list[str]:
-    """Return a label in lines, before its parenthesis if both parts are short enough."""
+    """Return a label in lines, before its parenthesis if both parts are short enough; a single word as heads are."""
+    if longest is not None and " " not in text:
+        return _broken(text)
     first, found, rest = text.partition(" (")
     if longest is not None and found and len(text) > longest >= max(len(first), len(rest) + 1):
         return [first, f"({rest}"]

@@ -330,6 +330,7 @@ def test_a_study_has_the_results_that_it_asks_for(planned: Planned) -> None:
 
 def test_without_categories_no_text_is_read(planned: Planned) -> None:
     study = planned({"categories": [], "static": {"vectors": {"word2vec": None, "glove": None}}})
+    assert Files(study).gathered("seat")["coverage"] == [], "no sentence is looked for"
     files = Files(study)
     assert not {"ceat", "ceat_words", "differences", "coverage"} & files.results.keys()
     assert {"seat", "log_probability", "bias_percentages"} <= files.results.keys()

@@ -264,14 +264,14 @@ def test_table_3_of_sahoo() -> None:
     assert lines[2][4:] == ["–", "Hindi gpt_2: not in the table"]
     assert lines[3][4:] == ["–", "Hindi gpt_2: no vectors"]
     # large by the number itself: 0.79999 is not, though it is written as 0.800
-    assert "| GR1: male/female names, C/F | **-0.800** | +0.100 |" in layout.md
-    assert "| GR3: hindu male/muslim female names, C/F | <u>+0.800</u> | – |" in layout.md
-    assert "| GR10: hindu male/muslim female names, N/V | <u>**+0.800**</u> | – |" in layout.md
+    assert "| GR1: Male/Female names, C/F | **-0.800** | +0.100 |" in layout.md
+    assert "| GR3: Hindu male/Muslim female names, C/F | <u>+0.800</u> | – |" in layout.md
+    assert "| GR10: Hindu male/Muslim female names, N/V | <u>**+0.800**</u> | – |" in layout.md
     assert "- C/F: career/family; N/V: nonviolent/violent." in layout.md
     assert "sentence\\_vector cls" in layout.md
     assert r"\multicolumn{2}{c}{Hindi}" in layout.tex
-    assert r"GR1: male/female names, C/F & $\mathbf{-0.800}$ & $+0.100$ \\" in layout.tex
-    assert r"GR10: hindu male/muslim female names, N/V & \underline{$\mathbf{+0.800}$} & -- \\" in layout.tex
+    assert r"GR1: Male/Female names, C/F & $\mathbf{-0.800}$ & $+0.100$ \\" in layout.tex
+    assert r"GR10: Hindu male/Muslim female names, N/V & \underline{$\mathbf{+0.800}$} & -- \\" in layout.tex
     assert "other" not in layout.tex
     require_closed(layout.tex)
 
@@ -396,7 +396,8 @@ def test_latex_has_no_sign_that_pdflatex_does_not_set(tables: dict[str, pl.DataF
     assert set(re.findall(r"\\([a-z]+)", plain + tex)) <= {
         "begin", "end", "centering", "small", "toprule", "midrule", "bottomrule", "cmidrule", "multicolumn",
         "shortstack", "underline", "mathbf", "smallskip", "medskip", "footnotesize", "linewidth", "par", "caption",
-        "label", "times", "usepackage", "textbackslash", "textasciitilde", "textasciicircum",
+        "label", "times", "usepackage", "textbackslash", "textasciitilde", "textasciicircum", "setlength", "tabcolsep",
+        "scriptsize",
     }  # fmt: skip
 
 
