@@ -10,7 +10,15 @@ from typing import Any
 from prasanga.base.errors import InputError
 from prasanga.base.yaml import Entry, as_entry, suggest
 from prasanga.lexicon import authors
-from prasanga.lexicon.inflection import SuffixGroups, capitalize, ending_class, inflections, load_suffix_groups
+from prasanga.lexicon.inflection import (
+    SuffixGroups,
+    capitalize,
+    ending_class,
+    inflections,
+    load_suffix_groups,
+    read_neighbours,
+    resolve,
+)
 from prasanga.lexicon.model import (
     CASES,
     NUMBERS,
@@ -21,9 +29,7 @@ from prasanga.lexicon.model import (
     WordSet,
     claimants,
     first_readings,
-    read_neighbours,
     read_yaml,
-    resolve,
     spelling_of,
 )
 
