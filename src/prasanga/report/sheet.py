@@ -287,10 +287,7 @@ def html(template: str, *values: str | float) -> Markup:
 
 
 def shown(text: str) -> Markup:
-    """Return text as it stands in the page: Bangla and Hindi words marked as such for fonts and screen readers.
-
-    What is HTML already (`Markup`) stays as it is.
-    """
+    """Return text as in the page, with Bangla and Hindi marked for fonts and screen readers; HTML stays as it is."""
     if isinstance(text, Markup):
         return text
     if text.isascii():
@@ -303,7 +300,7 @@ def shown(text: str) -> Markup:
 
 
 def language_of(text: str) -> str:
-    """Return bn or hi by the script of a text: Bangla, or Devanagari; a danda alone is of either, and is Bangla here."""
+    """Return bn or hi by the script of a text, Bangla or Devanagari; a danda alone is of either, and is Bangla here."""
     return "bn" if _BANGLA.search(text) or not _DEVANAGARI.search(text) else "hi"
 
 
