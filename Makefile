@@ -17,7 +17,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 PAGE ?=
 
-.PHONY: demo screenshots test test-long fuzz system check suite studies units site benchmarks docs lock clean
+.PHONY: demo screenshots test test-long fuzz system check suite studies units site benchmarks gpu docs lock clean
 
 demo: $(VENV)/.installed
 	$(BIN)/prasanga demo --cores $(CORES)
@@ -108,6 +108,10 @@ benchmarks: $(VENV)/.installed
 	$(BIN)/python tests/benchmarks/planning.py
 	$(BIN)/python tests/benchmarks/overhead.py
 	$(BIN)/python tests/benchmarks/machines.py
+
+# All that a graphics card is asked to show, in ten minutes: docs/measured/gpu.json, and what failed.
+gpu: $(VENV)/.installed
+	$(BIN)/python tests/benchmarks/gpu.py
 
 # The pages that are written by programs: the config from its schema, columns from those of the tables, what large studies
 # cost from measured parts.
