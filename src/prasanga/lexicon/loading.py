@@ -10,12 +10,20 @@ from typing import Any
 from prasanga.base.errors import InputError
 from prasanga.base.yaml import Entry, as_entry, suggest
 from prasanga.lexicon import authors
-from prasanga.lexicon.inflection import SuffixGroups, capitalize, ending_class, inflections, load_suffix_groups
+from prasanga.lexicon.inflection import (
+    Claimed,
+    SuffixGroups,
+    capitalize,
+    ending_class,
+    inflections,
+    load_suffix_groups,
+    resolve,
+    without_emphatic,
+)
 from prasanga.lexicon.model import (
     CASES,
     NUMBERS,
     Category,
-    Claimed,
     Lexicon,
     Neighbours,
     Stimulus,
@@ -24,9 +32,7 @@ from prasanga.lexicon.model import (
     claimants,
     first_readings,
     read_yaml,
-    resolve,
     spelling_of,
-    without_emphatic,
 )
 from prasanga.text import WORD, fold
 

@@ -287,10 +287,7 @@ def html(template: str, *values: str | float) -> Markup:
 
 
 def shown(text: str) -> Markup:
-    """Return text as it stands in the page: Bangla and Hindi words marked as such for fonts and screen readers.
-
-    What is HTML already (`Markup`) stays as it is.
-    """
+    """Return text as in the page, with Bangla and Hindi marked for fonts and screen readers; HTML stays as it is."""
     if isinstance(text, Markup):
         return text
     if text.isascii():

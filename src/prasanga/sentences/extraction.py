@@ -15,9 +15,9 @@ from prasanga.base.progress import BYTES, progress
 from prasanga.sentences.corpus import Documents, Errors
 from prasanga.sentences.files import Shard
 from prasanga.sentences.matcher import HasClaims, Matcher, Position
-from prasanga.sentences.passages import BLOCK, ExtractionReport, Passage, Reader, record_blocks, text_blocks
+from prasanga.sentences.passages import BLOCK, ExtractionReport, Reader, record_blocks, text_blocks
 from prasanga.sentences.records import read_records
-from prasanga.sentences.windows import Contexts, Windows
+from prasanga.sentences.windows import Contexts, Passage, Windows
 from prasanga.text import Normalizer, normalizer
 
 # A block of lines (`blocks`) becomes a passage of sentences, normalized and searched (`passages`); from passage to
