@@ -15,7 +15,9 @@ FUZZ_INPUTS ?= 17000
 # A study is some fifty processes, and none is to compile Python anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-long fuzz system check suite studies units site benchmarks docs lock clean
+PAGE ?=
+
+.PHONY: demo screenshots test test-long fuzz system check suite studies units site benchmarks gpu docs lock clean
 
 demo: $(VENV)/.installed
 	$(BIN)/prasanga demo --cores $(CORES)
@@ -35,7 +37,8 @@ test-long: $(KUBERNETES)/.installed system
 
 # Made-up inputs of every kind that strangers may send, each within 2 s of the processor and 1 GiB of memory.
 fuzz: $(VENV)/.installed
-	FUZZ_INPUTS=$(FUZZ_INPUTS) $(BIN)/pytest --numprocesses $(WORKERS) --dist worksteal -v -k fuzz tests/hostile
+	FUZZ_INPUTS=$(FUZZ_INPUTS) $(BIN)/pytest --numprocesses $(WORKERS) --dist worksteal -v -k fuzz \
+	  $(if $(wildcard /dev/shm),--basetemp=/dev/shm/prasanga-fuzz) tests/hostile
 
 # A browser for tests/browser and a Slurm for tests/slurm, where they may be installed; elsewhere those tests are skipped
 # with a reason.
@@ -53,6 +56,10 @@ system:
 	else \
 	  echo "Some tests need a browser, or a Slurm. Install them as root: apt-get install $$packages"; \
 	fi
+
+# Every view of the page at three widths, light and dark, in tests/screenshots; PAGE is another page than the tests' own.
+screenshots: $(VENV)/.installed system
+	PRASANGA_PAGE=$(PAGE) $(BIN)/pytest -m long -k pictured tests/browser
 
 # What stands in the code, without running it.
 check: $(VENV)/.installed
@@ -101,6 +108,10 @@ benchmarks: $(VENV)/.installed
 	$(BIN)/python tests/benchmarks/planning.py
 	$(BIN)/python tests/benchmarks/overhead.py
 	$(BIN)/python tests/benchmarks/machines.py
+
+# All that a graphics card is asked to show, in ten minutes: docs/measured/gpu.json, and what failed.
+gpu: $(VENV)/.installed
+	$(BIN)/python tests/benchmarks/gpu.py
 
 # The pages that are written by programs: the config from its schema, columns from those of the tables, what large studies
 # cost from measured parts.

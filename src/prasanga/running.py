@@ -42,7 +42,7 @@ Event = Mapping[str, Any]
 # Why jobs run.
 
 
-_DERIVED = "what it is made from is made anew"
+_DERIVED = "what it is made from is made again"
 _REASONS = (
     ("Params have changed", ""),
     ("Updated input files: ", "changed: "),

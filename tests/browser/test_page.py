@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import os
+from importlib.resources import files
 from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
@@ -40,12 +42,22 @@ COLOURS = """() => {
   }
   return Array.from(found);
 }"""
+# What axe-core finds in the view that is shown, a list each: the rule, and what breaks it.
+AXE = """() => axe.run(document, { resultTypes: ['violations'],
+  runOnly: { type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] } })
+  .then((found) => found.violations.map((each) => [each.id, ...each.nodes.map((node) => node.html.slice(0, 160))]))"""
 HEAT = "#effects .heat-table"
 NUMBERS = "#numbers table.explorable"
 
 
+def go(page: Page, place: str) -> None:
+    """Follow a link to a view, or to a section, which is opened."""
+    page.evaluate("(place) => { location.hash = place; }", place)
+    expect(page.locator(f"#{place}")).to_be_visible()
+
+
 def open_numbers(page: Page) -> None:
-    page.locator("#numbers summary").first.click()
+    go(page, "numbers")
     expect(page.locator("#numbers .dt-info")).to_be_visible()
 
 
@@ -59,6 +71,10 @@ def sort_by(page: Page, name: str, direction: str = "ascending") -> None:
     head = page.locator(f"{NUMBERS} thead th", has_text=name).first
     head.locator(".dt-column-title").click()
     expect(head).to_have_attribute("aria-sort", direction)
+
+
+def views_of(page: Page) -> list[str]:
+    return page.locator(".view").evaluate_all("(views) => views.map((view) => view.id)")
 
 
 def number(text: str) -> float:
@@ -83,10 +99,10 @@ def test_the_page_names_no_other_address_to_load(open_page: OpenPage, page_file:
 
 
 def test_numbers_in_the_heat_table_equal_those_of_the_table(open_page: OpenPage, page_file: Path) -> None:
-    page = open_page(page_file)
+    page = open_page(f"{page_file}#effects")
     shown: dict[tuple[str, str, str, str], str] = {}
     for mode in ("fixed", "random"):
-        page.get_by_label(mode, exact=True).check()
+        page.locator("#effects").get_by_label(mode, exact=True).check()
         table = page.locator(f"{HEAT}:visible")
         models = table.locator("thead tr").nth(0).locator("th[scope=colgroup]").all_inner_texts()
         lengths = [text.split()[0] for text in table.locator("thead tr").nth(1).locator("th").all_inner_texts()]
@@ -195,6 +211,7 @@ def test_a_table_filters_by_list_by_number_and_by_word(open_page: OpenPage, page
 
 def test_other_long_tables_sort_and_filter_too(open_page: OpenPage, page_file: Path) -> None:
     page = open_page(page_file)
+    go(page, "coverage")
     page.locator("#coverage summary", has_text="All 12 stimuli").click()
     table = page.locator("#coverage table.stimuli")
     head = table.locator("thead th", has_text=">75 words")
@@ -230,7 +247,7 @@ def test_the_table_of_all_numbers_fits_a_wide_window(open_page: OpenPage, tmp_pa
 
 
 def test_tables_of_methods_need_no_scrolling_on_a_wide_window(open_page: OpenPage, page_file: Path) -> None:
-    page = open_page(page_file)
+    page = open_page(f"{page_file}#methods")
     too_wide = "Array.from(document.querySelectorAll('#methods .scroll'), (e) => e.scrollWidth - e.clientWidth)"
     assert set(page.evaluate(too_wide)) == {0}
 
@@ -246,10 +263,10 @@ def test_words_of_a_category_are_unpacked_as_text_with_their_dots(
     ]
     names = ("category", "model", "segment_length", "sample_mode", "role", "set", "stimulus")
     words = pl.DataFrame(rows, schema=[*names, "association", "effect_without"], orient="row")
-    page = open_page(write_page(tmp_path / "page.html", ceat_words=words), width=width)
-    section = page.locator("#words")
+    page = open_page(f"{write_page(tmp_path / 'page.html', ceat_words=words)}#category-C1", width=width)
+    section = page.locator("#category-C1-carrying")
     expect(section.locator("table")).to_have_count(0)
-    section.locator("summary", has_text="Flowers").click()
+    section.locator("summary").click()
     row = section.locator("tr", has_text="গোলাপ")
     expect(row.locator("th span[lang=bn]")).to_have_text("গোলাপ")
     assert "Noto Sans Bengali" in row.locator("[lang=bn]").evaluate("(e) => getComputedStyle(e).fontFamily")
@@ -286,25 +303,22 @@ def test_a_touch_shows_the_card_of_a_word(open_page: OpenPage, tmp_path: Path) -
     ]
     names = ("category", "model", "segment_length", "sample_mode", "role", "set", "stimulus")
     words = pl.DataFrame(rows, schema=[*names, "association", "effect_without"], orient="row")
-    page = open_page(write_page(tmp_path / "page.html", ceat_words=words), width=360, height=740, touch=True)
-    page.locator("#words summary", has_text="Flowers").tap()
-    page.locator("#words td.number").nth(1).tap()
+    file = write_page(tmp_path / "page.html", ceat_words=words)
+    page = open_page(f"{file}#category-C1", width=360, height=740, touch=True)
+    page.locator("#category-C1-carrying summary").tap()
+    page.locator("#category-C1-carrying td.number").nth(1).tap()
     expect(page.get_by_role("tooltip")).to_contain_text("without this word")
 
 
-def test_a_category_leads_to_its_numbers(open_page: OpenPage, page_file: Path) -> None:
-    page = open_page(page_file)
-    for category, times in (("C4", 1), ("C10", 2)):
-        for _ in range(times):
-            page.locator(f"{HEAT}:visible").get_by_role("link", name=category).click()
+def test_a_category_leads_to_its_view_and_on_to_its_numbers(open_page: OpenPage, page_file: Path) -> None:
+    page = open_page(f"{page_file}#effects")
+    for category in ("C4", "C10"):
+        page.locator(f"{HEAT}:visible").get_by_role("link", name=category, exact=True).click()
+        expect(page.locator(".view:visible")).to_have_id(f"category-{category}")
+        page.get_by_role("link", name=f"all numbers of {category}").click()
         expect(page.locator("#numbers .dt-info")).to_contain_text("of 8")
         assert set(column(page, "Category")) == {category}
-    page.go_back()
-    expect(page.locator(f"{NUMBERS} tbody tr th").first).to_have_text("C4")
-    again = open_page(f"{page_file}#numbers-1")
-    expect(again.locator(f"{NUMBERS} tbody tr th").first).to_have_text("C1")
-    expect(again.locator("#numbers .dt-info")).to_contain_text("of 8")
-    expect(again.locator(f"{NUMBERS} tbody tr th").first).to_be_in_viewport()
+        expect(page.locator(f"{NUMBERS} tbody tr th").first).to_be_in_viewport()
 
 
 def test_paper_has_all_rows(open_page: OpenPage, tmp_path: Path) -> None:
@@ -316,7 +330,8 @@ def test_paper_has_all_rows(open_page: OpenPage, tmp_path: Path) -> None:
     page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
     expect(rows).to_have_count(72)
     page.emulate_media(media="print")
-    expect(page.locator("nav[aria-label=Sections]")).to_be_hidden()
+    expect(page.locator("nav")).to_be_hidden()
+    expect(page.locator(".view:visible")).to_have_count(len(views_of(page)))
     expect(page.locator("#numbers .dt-paging")).to_be_hidden()
     expect(page.locator("button:visible")).to_have_count(0)
     page.evaluate("window.dispatchEvent(new Event('afterprint'))")
@@ -324,7 +339,7 @@ def test_paper_has_all_rows(open_page: OpenPage, tmp_path: Path) -> None:
 
 
 def test_hovering_over_a_cell_shows_its_interval_and_controls(open_page: OpenPage, page_file: Path) -> None:
-    page = open_page(page_file)
+    page = open_page(f"{page_file}#effects")
     cell = page.locator(f"{HEAT}:visible tbody tr").nth(1).locator("td").nth(3)
     title = cell.get_attribute("title") or ""
     card = page.get_by_role("tooltip")
@@ -362,7 +377,7 @@ def test_hovering_over_a_cell_shows_its_interval_and_controls(open_page: OpenPag
 
 
 def test_a_heat_table_is_walked_by_keyboard_alone(open_page: OpenPage, page_file: Path) -> None:
-    page = open_page(page_file)
+    page = open_page(f"{page_file}#effects")
     focused = "document.activeElement.matches('.heat-table td')"
     for _ in range(120):
         page.keyboard.press("Tab")
@@ -403,7 +418,7 @@ def test_a_heat_table_is_walked_by_keyboard_alone(open_page: OpenPage, page_file
 
 
 def test_a_touch_shows_the_card(open_page: OpenPage, page_file: Path) -> None:
-    page = open_page(page_file, width=360, height=740, touch=True)
+    page = open_page(f"{page_file}#effects", width=360, height=740, touch=True)
     page.locator(f"{HEAT}:visible td").first.tap()
     card = page.get_by_role("tooltip")
     expect(card).to_be_visible()
@@ -468,12 +483,15 @@ def test_colours_change_where_nothing_may_be_remembered(open_page: OpenPage, pag
 
 @pytest.mark.parametrize("dark", [False, True])
 def test_all_text_can_be_read(open_page: OpenPage, page_file: Path, dark: bool) -> None:
-    page = open_page(page_file, dark=dark)
+    page = open_page(f"{page_file}#effects", dark=dark)
     page.evaluate("document.querySelectorAll('details').forEach((details) => { details.open = true; })")
     expect(page.locator("#numbers .dt-info")).to_be_visible()
     page.locator(f"{HEAT}:visible td").first.hover()
     expect(page.get_by_role("tooltip")).to_be_visible()
-    pairs: list[tuple[str, str]] = page.evaluate(COLOURS)
+    pairs: list[tuple[str, str]] = []
+    for view in views_of(page):
+        go(page, view)
+        pairs += page.evaluate(COLOURS)
     assert len(pairs) > 12
     faint = [(text, pair, round(ratio, 2)) for pair, text in pairs if (ratio := contrast(*pair.split(" on "))) < 4.5]
     assert faint == []
@@ -481,7 +499,7 @@ def test_all_text_can_be_read(open_page: OpenPage, page_file: Path, dark: bool) 
 
 @pytest.mark.parametrize("dark", [False, True])
 def test_every_shade_can_be_read(open_page: OpenPage, page_file: Path, dark: bool) -> None:
-    page = open_page(page_file, dark=dark)
+    page = open_page(f"{page_file}#effects", dark=dark)
     shades = [f"{sign}-{step}" for sign, step in product(("plus", "minus"), range(1, 6))] + ["zero", "missing"]
     cell = page.locator(f"{HEAT}:visible td").first
     seen = set()
@@ -500,29 +518,110 @@ def test_every_shade_can_be_read(open_page: OpenPage, page_file: Path, dark: boo
 @pytest.mark.parametrize("scripts", [True, pytest.param(False, marks=pytest.mark.long)])
 def test_nothing_is_wider_than_a_phone(open_page: OpenPage, page_file: Path, scripts: bool) -> None:
     page = open_page(page_file, width=360, height=740, scripts=scripts)
-    assert overflow(page) == 0
     keep_screenshot(page, f"phone{'' if scripts else '-no-scripts'}")
-    for summary in page.locator("summary:visible").all():
-        summary.click()
-    assert overflow(page) == 0
+    for view in views_of(page):
+        page.goto(f"{page_file.as_uri()}#{view}")
+        assert overflow(page) == 0, view
+        for summary in page.locator("summary:visible").all():
+            summary.click()
+        assert overflow(page) == 0, view
 
 
-def test_the_present_section_is_marked(open_page: OpenPage, page_file: Path) -> None:
+def test_one_view_is_shown_and_marked(open_page: OpenPage, page_file: Path) -> None:
     page = open_page(page_file)
-    present = page.locator("nav a[aria-current]")
+    present, shown = page.locator("nav a[aria-current]"), page.locator(".view:visible")
     expect(present).to_have_text("Overview")
-    for name in ("Methods", "All numbers"):
-        page.get_by_role("navigation").get_by_role("link", name=name, exact=True).click()
-        expect(present).to_have_text(name)
-        expect(page.get_by_role("heading", name=name, exact=True)).to_be_in_viewport()
+    expect(shown).to_have_id("overview")
+    for entry, view in (("By method", "method-ceat"), ("By category", "category-C1"), ("Words and texts", "data")):
+        page.get_by_role("navigation").get_by_role("link", name=entry, exact=True).click()
+        expect(present).to_have_text(entry)
+        expect(shown).to_have_count(1)
+        expect(shown).to_have_id(view)
+        assert page.evaluate("scrollY") == 0
+    page.go_back()
+    page.locator(".view:visible .tabs").get_by_role("link", name="C10").click()
+    expect(shown).to_have_id("category-C10")
+    expect(present).to_have_text("By category")
+    page.keyboard.press("Home")
+    page.locator(".skip").focus()
+    page.keyboard.press("Enter")
+    expect(shown).to_have_id("category-C10")
+    expect(page.locator("main")).to_be_focused()
+
+
+def test_the_navigation_is_short_and_a_menu_on_a_phone(open_page: OpenPage, page_file: Path) -> None:
+    page = open_page(page_file, width=390, height=844, touch=True)
+    navigation = page.get_by_role("navigation")
+    expect(navigation).to_be_hidden()
+    page.get_by_role("button", name="Menu").tap()
+    expect(navigation).to_be_visible()
+    assert 1 < navigation.get_by_role("link").count() <= 7
+    keep_screenshot(page, "menu-phone")
+    navigation.get_by_role("link", name="By category").tap()
+    expect(navigation).to_be_hidden()
+    expect(page.locator(".view:visible")).to_have_id("category-C1")
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_no_view_is_long_before_something_is_opened(open_page: OpenPage, page_file: Path, width: int) -> None:
+    height = {390: 844, 1280: 800}[width]
+    page = open_page(page_file, width=width, height=height)
+    for view in views_of(page):
+        page.goto(f"{page_file.as_uri()}#{view}")
+        assert page.evaluate("document.documentElement.scrollHeight") <= 6 * height, view
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 800), (390, 844)])
+def test_the_first_screen_has_the_picture_the_findings_and_the_caution(
+    open_page: OpenPage, page_file: Path, width: int, height: int
+) -> None:
+    page = open_page(page_file, width=width, height=height)
+    for part in (".lead", ".contexts table", ".three li", ".caution summary"):
+        box = page.locator(part).last.bounding_box()
+        assert box, part
+        assert box["y"] + box["height"] <= height + 8, part
+    expect(page.locator(".three li")).to_have_count(3)
+
+
+def test_a_point_tells_its_interval_by_pointer_and_by_keyboard(open_page: OpenPage, page_file: Path) -> None:
+    page = open_page(f"{page_file}#method-ceat")
+    card = page.get_by_role("tooltip")
+    panel = page.locator(".panels svg").first
+    point = panel.locator("a.point:visible").first
+    point.hover()
+    expect(card.locator("strong")).to_have_text("wide_1, 9 words, fixed draws")
+    expect(card.locator("dd").first).to_have_text("+0.900")
+    page.mouse.move(5, 5)
+    expect(card).to_be_hidden()
+    point.focus()
+    expect(card).to_be_visible()
+    page.keyboard.press("ArrowRight")
+    expect(card.locator("strong")).to_have_text("wide_1, >75 words, fixed draws")
+    page.locator(".choose .show-1").uncheck()
+    expect(panel.locator("a.point:visible")).to_have_count(2)
+    page.locator(".choose .draws-2").check()
+    panel.locator("a.point:visible").first.hover()
+    expect(card.locator("strong")).to_have_text(f"{LONG}, 9 words, random draws")
+    panel.locator("a.point:visible").first.click()
+    expect(page.locator(".view:visible")).to_have_id("category-C1")
+
+
+def test_a_word_leads_to_its_sentences(open_page: OpenPage, page_file: Path) -> None:
+    page = open_page(f"{page_file}#category-C1")
+    page.locator("#category-C1-words").get_by_role("link", name="গোলাপ").click()
+    hits = page.locator("#word-গোলাপ")
+    expect(hits).to_have_attribute("open", "")
+    expect(hits.locator("mark")).to_have_text("গোলাপের")
+    expect(hits).to_be_in_viewport()
+    expect(page.locator(".view:visible")).to_have_id("data")
 
 
 def test_landmarks_headings_and_names_are_in_order(open_page: OpenPage, page_file: Path) -> None:
-    page = open_page(page_file)
+    page = open_page(f"{page_file}#numbers")
     page.evaluate("document.querySelectorAll('details').forEach((details) => { details.open = true; })")
     expect(page.locator("#numbers .dt-info")).to_be_visible()
     for role in ("banner", "main", "navigation", "contentinfo"):
-        wanted = page.get_by_role(role) if role != "navigation" else page.get_by_role(role, name="Sections")  # type: ignore[arg-type]
+        wanted = page.get_by_role(role) if role != "navigation" else page.get_by_role(role, name="Views")  # type: ignore[arg-type]
         expect(wanted).to_have_count(1)
     levels = page.evaluate("Array.from(document.querySelectorAll('h1,h2,h3,h4,h5,h6'), (h) => Number(h.tagName[1]))")
     assert levels[0] == 1
@@ -540,8 +639,7 @@ def test_landmarks_headings_and_names_are_in_order(open_page: OpenPage, page_fil
 
 
 def test_without_scripts_all_is_there(open_page: OpenPage, page_file: Path) -> None:
-    page = open_page(page_file, scripts=False)
-    expect(page.get_by_role("button")).to_have_count(0)
+    page = open_page(f"{page_file}#method-ceat", scripts=False)
     cell = page.locator(f"{HEAT}:visible td").first
     assert "95 % interval over words: +0.360 to +1.440" in (cell.get_attribute("title") or "")
     page.locator("#numbers summary").first.click()
@@ -550,7 +648,9 @@ def test_without_scripts_all_is_there(open_page: OpenPage, page_file: Path) -> N
     expect(rows.first).to_be_visible()
     keep_screenshot(page, "no-scripts")
     page.locator(f"{HEAT}:visible").get_by_role("link", name="C10").click()
-    expect(page.locator("#numbers-3")).to_be_in_viewport()
+    expect(page.locator("#category-C10-methods")).to_be_in_viewport()
+    page.get_by_role("link", name="all numbers of C10").click()
+    expect(page.locator("#method-ceat")).to_be_visible()
     page.emulate_media(color_scheme="dark")
     assert contrast(page.evaluate("getComputedStyle(document.body).backgroundColor"), "rgb(0, 0, 0)") < 3
 
@@ -562,7 +662,7 @@ def test_markup_in_names_and_sentences_is_text(open_page: OpenPage, tmp_path: Pa
         category_title=pl.lit(HOSTILE),
         pool=pl.lit(HOSTILE),
     )
-    page = open_page(write_page(tmp_path / "page.html", hostile))
+    page = open_page(f"{write_page(tmp_path / 'page.html', hostile)}#effects")
     page.evaluate("document.querySelectorAll('details').forEach((details) => { details.open = true; })")
     expect(page.locator("#numbers .dt-info")).to_be_visible()
     page.get_by_role("button", name="Filter by Model").first.click()
@@ -632,3 +732,38 @@ def test_bangla_is_shaped_as_harfbuzz_shapes_it(open_page: OpenPage, page_file: 
         " return p.measureText('প্রসঙ্গ').width; })()"
     )
     assert abs(bare - widths["প্রসঙ্গ"]) > 5
+
+
+@pytest.mark.parametrize(("width", "dark"), [(1280, False), (1280, True), (390, False)])
+def test_an_engine_finds_nothing_against_wcag(open_page: OpenPage, page_file: Path, width: int, dark: bool) -> None:
+    page = open_page(page_file, width=width, height=844, dark=dark)
+    page.evaluate((files("axe_playwright_python") / "axe.min.js").read_text("utf-8"))
+    found: dict[str, list[str]] = {}
+    for view in views_of(page):
+        go(page, view)
+        page.evaluate("document.querySelectorAll('.view:target details').forEach((fold) => { fold.open = true; })")
+        for each in page.evaluate(AXE):
+            found.setdefault(each[0], []).extend(each[1:])
+    assert found == {}
+
+
+def test_the_engine_finds_what_is_wrong(open_page: OpenPage, page_file: Path) -> None:
+    page = open_page(page_file)
+    page.evaluate((files("axe_playwright_python") / "axe.min.js").read_text("utf-8"))
+    page.evaluate(
+        "document.querySelector('.lead').innerHTML = '<img src=\"data:,\"> <span style=\"color: #bbb\">a</span>'"
+    )
+    assert {each[0] for each in page.evaluate(AXE)} == {"color-contrast", "image-alt"}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("width", [390, 1024, 1440])
+def test_every_view_is_pictured(open_page: OpenPage, page_file: Path, width: int, dark: bool) -> None:
+    """`make screenshots` runs this one; `PRASANGA_PAGE` names another page than that of the small study."""
+    file = Path(os.environ.get("PRASANGA_PAGE") or page_file).resolve()
+    page = open_page(file, width=width, height=844, dark=dark)
+    for view in views_of(page):
+        go(page, view)
+        assert overflow(page) == 0, view
+        assert keep_screenshot(page, f"{view}-{width}-{'dark' if dark else 'light'}", whole=True).stat().st_size > 9000

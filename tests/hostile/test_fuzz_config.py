@@ -101,7 +101,7 @@ def test_values_that_a_program_might_give(changes: list[Edit]) -> None:
 
 
 def _as_yaml(tree: Any) -> str:
-    return str(yaml.safe_dump(tree, allow_unicode=True, sort_keys=False))
+    return str(yaml.dump(tree, Dumper=yaml.CSafeDumper, allow_unicode=True, sort_keys=False))
 
 
 WRITERS: tuple[Callable[[Any], str], ...] = (_as_yaml, lambda tree: json.dumps(tree, indent=1))

@@ -298,7 +298,7 @@ def test_long_runs_in_texts(runs: list[tuple[str, int]], name: str) -> None:
     try_input("long runs", lambda: normalizer(name).one(text))
 
 
-@fuzzing()
+@fuzzing(0.25)
 @given(st.lists(st.tuples(st.sampled_from([*SHORT, "a", "b "]), st.integers(1, 400)), max_size=6), st.integers(0, 5))
 def test_long_pairs(runs: list[tuple[str, int]], turn: int) -> None:
     pieces = [f"{piece} " * count for piece, count in runs]

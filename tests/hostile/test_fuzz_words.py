@@ -33,7 +33,7 @@ def _yaml(path: Path) -> Any:
 
 
 def _dump(tree: Any) -> bytes:
-    return str(yaml.safe_dump(tree, allow_unicode=True, sort_keys=False)).encode()
+    return str(yaml.dump(tree, Dumper=yaml.CSafeDumper, allow_unicode=True, sort_keys=False)).encode()
 
 
 SETS = {

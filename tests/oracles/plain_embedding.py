@@ -27,9 +27,10 @@ class PlainEmbedder:
         self.is_encoder_decoder = bool(config.is_encoder_decoder)
         whole = getattr(transformers, config.architectures[0])
         self.model: Any = whole.from_pretrained(folder, dtype=torch.float32).eval()
-        self._states = cache(self._run)  # tests ask for the same texts again and again
+        # tests ask for the same texts again and again
+        self._states, self.tokenize = cache(self._run), cache(self._tokenize)
 
-    def tokenize(self, text: str) -> tuple[list[int], list[Span]]:
+    def _tokenize(self, text: str) -> tuple[list[int], list[Span]]:
         """The ids of the text's pieces, special ones included, and the characters that each stands for."""
         encoded = self.tokenizer(text, return_offsets_mapping=True)
         return encoded["input_ids"], encoded["offset_mapping"]

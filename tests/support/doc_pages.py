@@ -64,7 +64,7 @@ def blocks(page: str) -> list[Block]:
 
 def spans(page: str) -> list[str]:
     """What stands between single backticks in running text, a line end read as a blank."""
-    text = _FENCE.sub("", read(page))
+    text = _FENCE.sub("", read(page).partition("\n## Every message\n")[0])  # that list is made from the code
     return [" ".join(match.split()) for match in _SPAN.findall(text)]
 
 

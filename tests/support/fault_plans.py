@@ -30,7 +30,7 @@ from warm_python import warm_python
 
 from prasanga.base.errors import InputError
 from prasanga.base.parquet import read_table, require_every_page
-from prasanga.provenance.ledger import LEDGER, read_ledger, read_notes
+from prasanga.provenance.ledger import read_notes
 
 STAGES = (
     *("lexicon", "sentences", "samples", "models", "embeddings", "static", "associations", "pairs", "likelihoods"),
@@ -73,7 +73,7 @@ class Chain:
     damaged: set[str] = field(default_factory=set)
     """Results that a fault damaged, until a run makes them again."""
     lost: set[str] = field(default_factory=set)
-    """Results that a fault took away: where no job needs one any more, it is asked for by its name at the end."""
+    """Results that were gone when Snakemake's notes, which alone would say so, were: asked for by name at the end."""
 
     def disturb(self, disturbance: Disturbance) -> bool:
         """Do it, and compare what is there; AssertionError with all that was done so far.
@@ -185,11 +185,6 @@ class Chain:
             for path in found
             if path not in marked and not NOT_COMPARED.match(path) and not Path(path).name.startswith(".")
         )
-
-    def tellable(self) -> list[str]:
-        """Results whose damage can be told: they carry checksums, or the ledger has come to know them."""
-        known = read_ledger(self.study.root / "results" / LEDGER).entries
-        return [path for path in self.results() if path in known or path.endswith((".parquet", ".json"))]
 
     def differing(self, paths: list[str]) -> list[str]:
         """Those of them that are not as in the undisturbed study."""
@@ -462,7 +457,7 @@ def _damage(kind: str, *, where: str = "results") -> Callable[[Chain, Disturbanc
 
     def disturb(chain: Chain, disturbance: Disturbance) -> None:
         rng = disturbance.rng()
-        there = chain.tellable() if where == "results" else _files(chain.study.root, where)
+        there = chain.results() if where == "results" else _files(chain.study.root, where)
         there = [path for path in there if (chain.study.root / path).stat().st_size > 1]
         if not there:
             raise FaultMissedError("nothing of that is there yet")
@@ -473,7 +468,6 @@ def _damage(kind: str, *, where: str = "results") -> Callable[[Chain, Disturbanc
         root = chain.study.root
         chain.damaged |= {target, *(path for path in chain.results() if (root / path).samefile(root / target))}
         chain.told[-1] += f": {FileFault(kind, disturbance.seed, target).apply(root)}"
-        chain.lost |= {target} if kind == "deleted" else set()
         if whole is not None and whole == _content(path):
             path.write_bytes(data)
             os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))

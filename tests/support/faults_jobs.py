@@ -180,7 +180,7 @@ def _run(
 
 
 def _stand_in(job: Job) -> SimpleNamespace:
-    from snakemake.iocontainers import InputFiles, OutputFiles, Params, Wildcards
+    from snakemake.iocontainers import InputFiles, OutputFiles, Params, ResourceList, Wildcards
 
     def filled(files: Any, given: Files) -> Any:
         for name, value in given.items() if isinstance(given, Mapping) else ((None, value) for value in given):
@@ -197,6 +197,6 @@ def _stand_in(job: Job) -> SimpleNamespace:
         wildcards=Wildcards(fromdict=dict(job.wildcards)),
         log=[f"logs/{job.script}.log"],
         threads=1,
-        resources=SimpleNamespace(cards=0),
+        resources=ResourceList(fromdict={"cards": 0}),
         config={},
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -110,15 +111,19 @@ def audit() -> AuditTables:
     )
 
 
-def write_page(path: Path, ceat: pl.DataFrame | None = None, **results: Any) -> Path:
-    """Write the page of the study with these estimates; all other results as above, or as given."""
+def write_page(
+    path: Path, ceat: pl.DataFrame | None = None, *, config: Mapping[str, Any] | None = None, **results: Any
+) -> Path:
+    """Write the page of the study with these estimates; config and all other results as above, or as given."""
     given: dict[str, Any] = {
         "ceat": estimates() if ceat is None else ceat,
-        "figures": {"effect_by_length": SVG},
+        "figures": {"sample_modes": SVG},
         "coverage": coverage(),
         "audit": audit(),
         "categories": CATEGORIES,
     }
-    text = page.render_page(config=CONFIG, results=Results(**{**given, **results}), made_from={"fingerprint": "f"})
+    text = page.render_page(
+        config={**CONFIG, **(config or {})}, results=Results(**{**given, **results}), made_from={"fingerprint": "f"}
+    )
     path.write_text(text, encoding="utf-8")
     return path

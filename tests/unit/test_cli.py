@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import yaml
+from huggingface_hub.errors import OfflineModeIsEnabled
 from typer.testing import CliRunner
 
 from prasanga import cli
@@ -214,6 +215,13 @@ def test_a_file_that_no_workflow_made_is_told(here: Path) -> None:
 def measured(here: Path, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> tuple[Any, list[Path]]:
     """What `measure` says, and the folders in which it would start the workflow."""
     started: list[Path] = []
+
+    def fetched(name: str, file: str, **_: object) -> str:
+        if name != "owner/name":
+            raise OfflineModeIsEnabled("not here")
+        return f"/hub/{name}/snapshots/{'0a' * 20}/{file}"
+
+    monkeypatch.setattr("huggingface_hub.hf_hub_download", fetched)
     monkeypatch.setattr("prasanga.cli.studies.work", lambda folder, **_: started.append(folder))
     monkeypatch.setenv("PRASANGA_STORE", str(here / "store"))
     return prasanga("measure", *arguments), started
@@ -224,6 +232,7 @@ def test_one_line_writes_the_study_that_it_runs(
 ) -> None:
     schema = read_schema(project_root / "workflow/schemas/config.schema.yaml")
     (here / "my model").mkdir()
+    (here / "my model/config.json").write_text("{}", encoding="utf-8")
     (here / "texts").mkdir()
     (here / "pairs.csv").write_text("a\n", encoding="utf-8")
     done, started = measured(here, monkeypatch, "my model", "--language", "hi")
@@ -268,6 +277,8 @@ def test_the_same_line_goes_on_and_another_does_not_write_over_a_study(
         (("--methods", "seat", "--corpus", "texts"), "--corpus: no method asks for it. Write `--methods seat,ceat`."),
         (("--pairs", "none"), "--pairs: no file none, and no shipped set of that name; shipped: demo."),
         (("--language", "xx"), "`language` is 'xx', and there are no words of it"),
+        (("--corpus", "texst"), "--corpus: no file or folder fits 'texst'. Name one"),
+        (("--cores", "two"), "'two'. Write a number such as 4, or all."),
     ],
 )
 def test_what_cannot_be_measured_is_told_and_nothing_is_written(
@@ -277,3 +288,32 @@ def test_what_cannot_be_measured_is_told_and_nothing_is_written(
     assert done.exit_code == 2
     assert said in done.output
     assert started == list(here.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("model", "said"),
+    [
+        ("multilingual-e5-smal", "model multilingual-e5-smal: not found. Did you mean multilingual-e5-small?"),
+        ("models/mien", "model models/mien: not found. Did you mean mine?"),
+        ("models/other", "model models/other: no such folder."),
+        ("models/mine/config.json", "model models/mine/config.json: no such folder."),
+        ("models", "model models: the folder has no config.json."),
+        ("../../nothing/here", "it cannot be the id of a model of the hub"),
+        ("onwer/name", "the hub cannot be reached"),
+    ],
+)
+def test_a_mistyped_model_is_told_before_a_study_is_written(
+    here: Path, monkeypatch: pytest.MonkeyPatch, model: str, said: str
+) -> None:
+    (here / "models/mine").mkdir(parents=True)
+    (here / "models/mine/config.json").write_text("{}", encoding="utf-8")
+    done, started = measured(here, monkeypatch, model)
+    assert (done.exit_code, started) == (2, [])
+    assert said in done.output
+    assert [path.name for path in here.iterdir()] == ["models"]
+
+
+@pytest.mark.usefixtures("here")
+def test_a_language_of_which_nothing_is_there_is_told() -> None:
+    done = prasanga("sets", "--language", "xx")
+    assert (done.exit_code, done.output) == (2, "--language: nothing is there in 'xx'. Languages: bn, en, hi.\n")

@@ -28,7 +28,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "running": {"base"},
     "cli": {*GROUND, "provenance", "report", "models", "embeddings", "plan", "running"},
     "__main__": {"cli"},
-    "notebook": {*GROUND, "text", "lexicon", "sentences", "embeddings", "associations", "likelihoods"},
+    "notebook": {*GROUND, "text", "lexicon", "sentences", "models", "embeddings", "associations", "likelihoods"},
     "": {"notebook"},
     "plan": {
         *GROUND,

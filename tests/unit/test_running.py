@@ -37,7 +37,7 @@ def job(rule: str, number: int, **others: Any) -> dict[str, Any]:
     [
         ("Missing output files: results/a.csv; Updated input files: words/a.yaml", "changed: words/a.yaml"),
         ("Missing output files: results/a.csv; Input files updated by another job: b", "not there yet"),
-        ("Input files updated by another job: results/b", "what it is made from is made anew"),
+        ("Input files updated by another job: results/b", "what it is made from is made again"),
         ("Updated input files: a, b, c, d, e", "changed: a, b, c and 2 more"),
         ("Set of input files has changed since last execution", "made from other files than before"),
         ("Forced execution", "asked for"),

@@ -3,12 +3,13 @@
 import logging
 
 from prasanga.base.documents import to_tsv
-from prasanga.base.logs import log_to
+from prasanga.base.logs import bound_memory, log_to
 from prasanga.base.parquet import write_table, write_text
 from prasanga.lexicon import forms_table, lexicon_of
 from prasanga.provenance import describe
 
 log_to(snakemake.log[0])
+bound_memory(snakemake.resources.get("mem_mb"))
 settings = snakemake.params.lexicon
 lexicon = lexicon_of(settings)
 for warning in lexicon.warnings:

@@ -1,6 +1,6 @@
 """Adapter: one corpus file, or part of it, to the number of occurrences and sentences of each candidate."""
 
-from prasanga.base.logs import log_to
+from prasanga.base.logs import bound_memory, log_to
 from prasanga.base.parquet import write_table
 from prasanga.provenance import describe, digests_of_files
 from prasanga.sentences import Shard, extract_shard, read_forms
@@ -9,6 +9,7 @@ from prasanga.sentences.files import as_planned
 from prasanga.text import normalizer
 
 log_to(snakemake.log[0])
+bound_memory(snakemake.resources.get("mem_mb"))
 settings = dict(snakemake.params.extraction)
 inputs = {**digests_of_files([snakemake.input.forms]), snakemake.input.corpus: settings["digest"]}
 libraries = ["ftfy", "regex", "numba", "xxhash"]

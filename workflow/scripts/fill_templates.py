@@ -1,12 +1,13 @@
 """Adapter: templates and word lists to the sentences of all words of some categories."""
 
-from prasanga.base.logs import log_to
+from prasanga.base.logs import bound_memory, log_to
 from prasanga.base.parquet import write_table
 from prasanga.lexicon import lexicon_of, load_templates
 from prasanga.provenance import describe
 from prasanga.samples.segments import fill_templates
 
 log_to(snakemake.log[0])
+bound_memory(snakemake.resources.get("mem_mb"))
 settings = snakemake.params.filling
 normalization = settings["normalization"]
 lexicon = lexicon_of(settings)

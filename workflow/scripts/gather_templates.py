@@ -1,7 +1,5 @@
 """Adapter: the effects by template of each model to one table."""
 
-from typing import TYPE_CHECKING
-
 import polars as pl
 import pyarrow as pa
 
@@ -10,9 +8,6 @@ from prasanga.base.documents import guarded
 from prasanga.base.logs import log_to
 from prasanga.base.parquet import read_table, replacing, require_equal, write_table
 from prasanga.provenance import describe
-
-if TYPE_CHECKING:
-    from snakemake.iocontainers import snakemake
 
 log_to(snakemake.log[0])
 require_equal(list(snakemake.input), ["stage", "code"])

@@ -126,7 +126,7 @@ INTERVALS = ("bca", "studentized")
 # The convention by which leaving out a word does not change the denominator's n - 1 as well.
 _PLAIN = {"union_ddof1": "union_ddof0", "union_ddof0": "union_ddof0", "pooled": "pooled"}
 FEWEST_TEMPLATES = 4
-"""Templates that an interval over them needs (docs/uncertainty.md has how often it holds)."""
+"""Templates that an interval over them needs (docs/statistics.md has how often it holds)."""
 EQUIVALENT = 0.05
 """Below this p an effect counts as within the margin."""
 

@@ -9,7 +9,7 @@ import math
 import re
 import sys
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -168,7 +168,7 @@ def complete(config: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, 
         InputError: with one paragraph per mistake: the key, the value found, what is allowed and what to write.
     """
     _refuse(implausible_values(config))
-    config = _with_numbers(config, schema)
+    config = _each(config, schema, _with_number)
     _refuse(_explain(error) for error in _errors(config, schema))
     completed: dict[str, Any] = _with_defaults(config, schema, preset=config.get("preset", "recommended"))
     language, lexicon = completed["language"], completed["lexicon"]
@@ -196,20 +196,23 @@ def with_places(config: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[st
     """
     corpus = config["corpus"]
     patterns = [text["files"] for key in ("texts", "supplement") for text in corpus[key]]
-    placed: dict[str, Any] = _placed(config, schema)
+    placed: dict[str, Any] = _each(config, schema, _placed)
     return {**placed, "corpus": {**placed["corpus"], "root": places.place_of_corpus(corpus["root"], patterns)}}
 
 
-def _placed(value: Any, schema: Mapping[str, Any]) -> Any:
-    if isinstance(value, str):
-        return places.place(value) if schema.get("format") == "path" else value
+def _each(value: Any, schema: Mapping[str, Any], change: Callable[[Any, Mapping[str, Any]], Any]) -> Any:
+    """Return a value of a config with `change` made of all in it but lists and keys, by its part of the schema."""
     if isinstance(value, Mapping):
         parts, other = schema.get("properties", {}), schema.get("additionalProperties")
         inner = {key: parts.get(key, other) for key in value}
-        return {key: _placed(v, inner[key]) if isinstance(inner[key], Mapping) else v for key, v in value.items()}
-    if isinstance(value, list) and isinstance(schema.get("items"), Mapping):
-        return [_placed(item, schema["items"]) for item in value]
-    return value
+        return {key: _each(v, inner[key], change) if isinstance(inner[key], Mapping) else v for key, v in value.items()}
+    if isinstance(value, list):
+        return [_each(item, schema.get("items", {}), change) for item in value]
+    return change(value, schema)
+
+
+def _placed(value: Any, schema: Mapping[str, Any]) -> Any:
+    return places.place(value) if isinstance(value, str) and schema.get("format") == "path" else value
 
 
 def require_names_apart(vectors: Iterable[str], models: Iterable[str]) -> None:
@@ -275,17 +278,11 @@ def _refuse(problems: Iterable[str]) -> None:
         raise InputError("\n- ".join(["The config cannot be used.", *found[:_SHOWN], *more]))
 
 
-def _with_numbers(value: Any, schema: Mapping[str, Any]) -> Any:
-    """Turn numbers written as text into numbers where the schema asks for one.
+def _with_number(value: Any, schema: Mapping[str, Any]) -> Any:
+    """Turn a number written as text into a number where the schema asks for one.
 
     Snakemake reads `--config 'a={n: 9}'` as text.
     """
-    if isinstance(value, Mapping):
-        properties, other = schema.get("properties", {}), schema.get("additionalProperties")
-        parts = {key: properties.get(key, other) for key in value}
-        return {key: _with_numbers(v, parts[key]) if isinstance(parts[key], Mapping) else v for key, v in value.items()}
-    if isinstance(value, list):
-        return [_with_numbers(item, schema.get("items", {})) for item in value]
     kinds = [option.get("type") for option in (schema, *schema.get("oneOf", ()))]
     if isinstance(value, str) and "integer" in kinds and re.fullmatch(r"[+-]?\d{1,18}", value):
         return int(value)

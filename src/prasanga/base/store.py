@@ -300,7 +300,7 @@ class Store:
         """Let a shard count as absent, for this process, until another file has its name."""
         self._unusable[name] = mark
         what = error.what if isinstance(error, DamagedFileError) else error
-        _LOG.warning("%s It counts as absent, and its rows are computed anew.", what)
+        _LOG.warning("%s It counts as absent, and its rows are computed again.", what)
 
     def _require_width(self, width: int, named: Path) -> None:
         if not self._width:
@@ -397,7 +397,7 @@ class Store:
         except (FileNotFoundError, NotADirectoryError):
             return False
         except (OSError, ValueError, KeyError, TypeError) as error:
-            _LOG.warning("%s cannot be read, and is written anew: %s", path, error)
+            _LOG.warning("%s cannot be read, and is written again: %s", path, error)
             return False
         if found != self.key:
             raise InputError(

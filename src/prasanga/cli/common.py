@@ -31,7 +31,15 @@ StudyFile = Annotated[
     typer.Argument(metavar="[STUDY]", help="A folder with study.yaml, or a file; the present folder if left out."),
 ]
 Folder = Annotated[Path | None, typer.Option("--directory", "-d", help="The folder of the study.")]
-Cores = Annotated[str, typer.Option(help="Cores of this machine: a number, or all.")]
+
+
+def _cores(said: str) -> str:
+    if said != "all" and not (said.isdecimal() and int(said)):
+        raise typer.BadParameter(f"{said!r}. Write a number such as 4, or all.")
+    return said
+
+
+Cores = Annotated[str, typer.Option(help="Cores of this machine: a number, or all.", callback=_cores)]
 Gpus = Annotated[int | None, typer.Option(help="Graphics cards to use; all that are found if left out.")]
 Profile = Annotated[str | None, typer.Option(help="Where jobs run: slurm, workstation, ..., or a folder.")]
 Store = Annotated[

@@ -139,7 +139,7 @@ def show_plan(folder: Path, **asked: Any) -> None:
         rows.append([name, str(stage.total), "; ".join(reasons)])
     table(["stage", "jobs", "why"], rows)
     typer.echo(f"{sum(stage.total for stage in stages.values())} jobs in all.")
-    if any("checkpoint" in note for note in state.notes):
+    if "samples" in stages and any("checkpoint" in note for note in state.notes):
         typer.echo("What is embedded depends on what is drawn: of embeddings and what follows, more or fewer may run.")
     if {"embeddings", "likelihoods"} & stages.keys():
         with told():

@@ -273,6 +273,7 @@ def measure(
     """Measure one model: from its name to a page. The study.yaml that it writes is there to be edited and run again."""
     with told():
         asked = _asked(methods, language, corpus, pairs, limit)
+        _require_model(model)
         folder = (directory or Path(f"{_name_of_model(model)}-{language}")).absolute()
         of_model = str(Path(model).absolute()) if Path(model).is_dir() else model
         text = _study_text(folder.name, language, [of_model], corpus and str(Path(corpus).absolute()), asked)
@@ -283,6 +284,34 @@ def measure(
         keep_in(store, folder)
     typer.echo(f"{target} is written: edit it to measure more, and type `prasanga run {folder.name}`.", err=True)
     work(folder, verbose=verbose, cores=cores, gpus=gpus)
+
+
+def _require_model(model: str) -> None:
+    """Look for a model where it is said to be, before anything is written for it.
+
+    Raises:
+        InputError: it is neither in a package nor in a folder nor on the hub.
+    """
+    import logging
+    from difflib import get_close_matches
+
+    from prasanga.base.errors import InputError
+    from prasanga.models.hub import open_source
+    from prasanga.models.packaged import PACKAGED
+
+    if model in PACKAGED:
+        return
+    place = Path(model)
+    if not place.is_dir():
+        beside = [each.name for each in place.parent.iterdir()] if "/" in model and place.parent.is_dir() else []
+        close = [*get_close_matches(model, PACKAGED, n=1), *get_close_matches(place.name, beside, n=1)]
+        if close and not place.is_file():
+            raise InputError(f"model {model}: not found. Did you mean {close[0]}?")
+        if beside or place.is_file():
+            raise InputError(f"model {model}: no such folder. Give the folder that `save_pretrained` wrote.")
+        typer.echo(f"Looking for {model} on the Hugging Face hub.", err=True)
+        logging.getLogger("huggingface_hub").setLevel(logging.ERROR)  # it tells of each time that it tries
+    open_source(model)
 
 
 def _as_seen_from(folder: Path, path: str) -> str:
@@ -440,8 +469,10 @@ def _asked(methods: str, language: str, corpus: str | None, pairs: str | None, l
     """Return the keys of a config that measures these methods, after a look at what they need.
 
     Raises:
-        InputError: a method that there is none of, or without what it is measured on.
+        InputError: a method that there is none of, or without what it is measured on; texts that are not there.
     """
+    from glob import iglob
+
     from prasanga.base.errors import InputError
 
     names = [name.strip().replace("-", "_") for name in methods.split(",") if name.strip()]
@@ -454,6 +485,8 @@ def _asked(methods: str, language: str, corpus: str | None, pairs: str | None, l
             raise InputError(f"--methods {name}: name what it is measured on with {option} PATH, or leave it out.")
         if given and name not in names:
             raise InputError(f"{option}: no method asks for it. Write `--methods {','.join([*names, name])}`.")
+    if corpus and next(iglob(corpus, recursive=True), None) is None:  # noqa: PTH207 - absolute ones too
+        raise InputError(f"--corpus: no file or folder fits {corpus!r}. Name one, or a pattern such as 'texts/*.txt'.")
     categories = [f"C{number}" for number in range(1, 10)]
     found: dict[str, Any] = {} if "ceat" in names else {"categories": []}
     if limit is not None and "ceat" in names:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from prasanga.cli.common import FAILED, Folder, app, size, table, told
+from prasanga.cli.common import FAILED, Folder, app, size, stop, table, told
 
 if TYPE_CHECKING:
     from prasanga.base.stores import Kept
@@ -40,6 +40,9 @@ def sets(
     if own.resolve() != installation().resolve():
         found += _resources(own, "the study's own")
     rows = [row for row in found if language in (None, row[2])]
+    if not rows:
+        languages = ", ".join(sorted({row[2] for row in found} - {""}))
+        stop(f"--language: nothing is there in {language!r}. Languages: {languages}.")
     table(["what", "path", "language", "size", "source and licence"], rows)
 
 

@@ -257,7 +257,7 @@ def require_as_written(folder: Path) -> None:
         if not path.is_file() or sha256_of(path) != sha256:
             raise InputError(
                 f"{path}: not as the workflow has written it: damaged since, or replaced. Delete it and run again:"
-                f" the model is made anew. If you have changed it yourself, delete {origin}."
+                f" the model is made again. If you have changed it yourself, delete {origin}."
             )
 
 

@@ -157,12 +157,14 @@ class Files:
         """
         estimates = self._made(self.estimates(method))
         others = [other for other in names_of(FAMILY) if other != method]
+        # without categories that are measured in text, no text is read
+        drawn = ["results/samples/coverage.parquet"] if self._study.models and self._study.labels else []
         return {
             "estimates": estimates,
             "twins": self._made(self.twins(method)),
             "words": self._made(str(Path(path).with_suffix(".words.parquet")) for path in estimates),
             "others": self._made(path for other in others for path in self.estimates(other)),
-            "coverage": self._of_earlier_stages(["results/samples/coverage.parquet"]) if self._study.models else [],
+            "coverage": self._of_earlier_stages(drawn),
             "tokenizers": sorted(set(self.tokenizers(method).values())),
         }
 

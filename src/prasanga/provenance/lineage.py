@@ -143,7 +143,7 @@ def tell(path: Path, folder: Path | None = None, *, whole: bool = False) -> str:
     if found is None:
         raise InputError(
             f"{path}: no result of the workflow under {folder}: neither its content nor a fingerprint inside it is"
-            " known there. It was made by somebody else, by another study, or anew since. Name another folder of"
+            " known there. It was made by somebody else, by another study, or again since. Name another folder of"
             " results: --results FOLDER"
         )
     try:

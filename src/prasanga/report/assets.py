@@ -182,9 +182,18 @@ def pack(html: str) -> Markup:
     Args:
         html: a part of the page, escaped as it is to be shown: it is put into the page as it is.
     """
+    html = visible(html)
     # no time goes in, so that the same page comes out
     return Markup(base64.b64encode(gzip.compress(html.encode(), compresslevel=9, mtime=0)).decode())
 
+
+def visible(text: str) -> Markup:
+    """Return HTML in which a character that turns the direction of what follows is seen, and turns nothing."""
+    return Markup(_TURNING.sub(lambda found: f"⟨U+{ord(found[0]):04X}⟩", text))
+
+
+_TURNING = re.compile("[\u202a-\u202e\u2066-\u2069]")
+"""Embeddings, overrides and isolates (Unicode Standard Annex 9)."""
 
 _ACTIVE = {"script", "foreignobject", "iframe", "image"}
 

@@ -62,14 +62,14 @@ class _Cell(NamedTuple):
 def headline_findings(ceat: pl.DataFrame) -> list[str]:
     """Return all findings that apply, the most important first."""
     kinds: Sequence[Callable[[pl.DataFrame], str | None]] = (
-        significance,
         largest_association,
         largest_opposite_association,
+        direction_across_models,
+        significance,
         not_found,
         known_to_be_small,
         change_with_length,
         null_controls,
-        direction_across_models,
         fixed_against_random,
         significance_of_draws,
         fewest_contexts,
@@ -127,9 +127,14 @@ def other_method(method: str, table: pl.DataFrame) -> str | None:
 _POWER = "at .05 before correction in 80 % of studies"
 
 
-def _in_words(effect: float, x: str, y: str, a: str, b: str) -> str:
+def sides_of(effect: float, x: str, y: str, a: str, b: str) -> tuple[str, str, str, str]:
+    """Return the sets in the order in which the sign of an effect names them: x, more than y, are with the third."""
+    return (x, y, a, b) if effect > 0 else (x, y, b, a)
+
+
+def _in_words(effect: float, *sets: str) -> str:
     """Return what the sign of an effect means."""
-    kept, other = (a, b) if effect > 0 else (b, a)
+    x, y, kept, other = sides_of(effect, *sets)
     return f"{x}, more than {y}, are associated with {kept} rather than {other}"
 
 

@@ -206,6 +206,11 @@ def _pair(first: str, second: str) -> str:
     return f"{first}/{second}"
 
 
+def anchor_of(name: str, kind: str = "category") -> str:
+    """Return the address of something on the page by its name and kind; no two names have the same."""
+    return f"{kind}-" + "".join(c if c.isalnum() or c in "_.-" else f"~{ord(c):x}~" for c in name)
+
+
 def natural_order(text: str) -> list[tuple[int, str]]:
     """Return a sorting key in which numbers inside a name count as numbers."""
     return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", text) if part]

@@ -87,11 +87,8 @@ MARK = "*"
 _LONG, _LINE, _COLUMN = 18, 14, 8
 """A head with more characters is broken into lines of so many; a column of numbers is as wide as so many."""
 
-_LABEL = 34
-"""Characters of a label in one line where it is broken."""
-
-_PAGE, _SEPARATION = 455.0, 4
-"""Points of a page in two columns (A4, the ACL's), and those on either side of a column."""
+_LABEL, _PAGE, _SEPARATION = 34, 455.0, 4
+"""Characters of a broken label's lines; points of a page in two columns (A4, the ACL's), and on a column's sides."""
 
 _SIZES = {"small": 1.0, "footnotesize": 0.93, "scriptsize": 0.86}
 """Sizes of print in a document of 11 points, and their widths; the largest that fits is taken."""
@@ -303,8 +300,8 @@ def shown(text: str) -> Markup:
 
 
 def language_of(text: str) -> str:
-    """Return bn or hi by the script of a text: Bangla, or Devanagari."""
-    return "bn" if _BANGLA.search(text) else "hi"
+    """Return bn or hi by the script of a text; a danda alone is of either, and is Bangla here."""
+    return "bn" if _BANGLA.search(text) or not _DEVANAGARI.search(text) else "hi"
 
 
 def _html_heads(sheet: Sheet, kinds: Mapping[str, str], firsts: Collection[int]) -> Markup:
@@ -562,6 +559,7 @@ _OTHER = f"[^\x00-\x7f{re.escape(''.join(sign for sign in _LATEX if not sign.isa
 _INDIC_WORD = "[\u0900-\u09ff\u200c\u200d]+"
 _INDIC = re.compile(f"({_INDIC_WORD}(?:[ ,]+{_INDIC_WORD})*)")
 _BANGLA = re.compile("[\u0980-\u09ff]")
+_DEVANAGARI = re.compile("[\u0900-\u0963\u0966-\u097f]")
 _UNPRINTED = re.compile("[\0-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 # a word, or several with spaces and hyphens between them
 _OTHER_SCRIPTS = re.compile(rf"{_OTHER}+(?:[ \-]+{_OTHER}+)*")

@@ -28,9 +28,8 @@ from prasanga.base.documents import guarded_text
 from prasanga.base.errors import InputError
 from prasanga.base.seeds import generator
 from prasanga.methods import FAMILY, METHODS, PAIRS, method_named
-from prasanga.report.assets import page_assets
 from prasanga.report.grid import ALPHA, is_number, name_of_language, name_of_type, natural_order
-from prasanga.report.section import Section, conventions_note, prose, render, section_to_html, with_code
+from prasanga.report.section import ENGLISH, Section, View, conventions_note, page_to_html, prose, with_code
 from prasanga.report.sheet import (
     MARK,
     MINUS,
@@ -335,20 +334,12 @@ def _cell(value: Any) -> str:
 def render_comparison(studies: Sequence[Study], found: Sequence[Number]) -> str:
     """Render the page: what differs, then a table for each method, block by block."""
     methods = [method for method in METHODS if any(number.method == method.name for number in found)]
-    sections = [_differences(studies, found), *(_section(method.name, found) for method in methods)]
     title = f"{len(studies)} studies beside each other" if len(studies) > 1 else f"One study: {studies[0].label}"
-    return render(
-        "index",
-        assets=page_assets({number.language for number in found}),
-        config={"title": title, "note": ""},
-        lead=html("Compared: {}.", ", ".join(study.label for study in studies)),
-        missing=[f"{each.label}: {text}" for each in studies for text in each.summary["missing"]],
-        trained="",
-        has_pairs=any(method is PAIRS for method in methods),
-        has_lexicon=False,
-        sections=[section_to_html(section) for section in sections],
-        navigation=[("main", "What differs"), *((section.id, section.name) for section in sections[1:])],
-    )
+    views = [
+        View("view-differences", "What differs", "What differs", [_differences(studies, found)]),
+        *(View(f"view-{m.name}", "By method", m.label, [_section(m.name, found)]) for m in methods),
+    ]
+    return page_to_html(title, views, language=ENGLISH, scripts={number.language for number in found})
 
 
 def what_differs(studies: Sequence[Study], found: Sequence[Number]) -> list[str]:
@@ -431,15 +422,20 @@ def _differences(studies: Sequence[Study], found: Sequence[Number]) -> Section:
     differs = what_differs(studies, found)
     return Section(
         "What differs",
-        id="differences",
-        name="What differs",
+        "differences",
         text=[
+            f"Compared: {', '.join(study.label for study in studies)}.",
             "Numbers may be compared within a block of a table: the same method, category, words or pairs, language,"
             " length, sample mode and conventions. What keeps numbers of these studies apart:"
             if differs
             else "The studies name the same conventions, words and pairs, wherever they measure the same.",
         ],
         findings=[with_code(text) for text in differs],
+        items=[
+            html("<strong>Not finished</strong>, {}: {}", each.label, with_code(text))
+            for each in studies
+            for text in each.summary["missing"]
+        ],
         sheets=[sheet],
         notes=[prose("compared", n=f"{N_RESAMPLES:,}", seed=SEED, level=f"{ALPHA:g}")],
         files=[("comparison.csv", "All numbers as CSV")],
@@ -462,8 +458,7 @@ def _section(method: str, found: Sequence[Number]) -> Section:
     label = method_named(method).label
     return Section(
         label,
-        id=method.replace("_", "-"),
-        name=label,
+        method.replace("_", "-"),
         sheets=[Sheet(("model", "study"), numbers(*columns), tuple(rows), f"{label}, block by block", look="plain")],
         notes=[
             conventions_note(

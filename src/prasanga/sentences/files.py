@@ -597,7 +597,7 @@ def _read(manifest: Path) -> dict[str, Entry]:
         entries = {str(path): Entry(**entry) for path, entry in read_document(manifest)["files"].items()}
     except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
         logger.warning(
-            "%s: damaged (%s: %s); the corpus files are read and it is made anew.",
+            "%s: damaged (%s: %s); the corpus files are read and it is made again.",
             manifest,
             type(error).__name__,
             error,

@@ -69,6 +69,7 @@ def test_the_preset_of_the_papers_changes_defaults_and_nothing_that_is_written(s
     assert found == {
         ("samples", "pool"): ("shared", "per_length"),
         ("sentences", "match"): ("anywhere", "sentence-initial"),
+        ("sentences", "neighbours"): ("exclude", "ignore"),
         ("sentences", "before"): (3, 1),
         ("sentences", "after"): (3, 1),
         ("associations", "draws"): ("without-replacement", "with-replacement"),
@@ -93,7 +94,7 @@ def test_every_value_of_the_preset_is_allowed(schema: dict[str, Any]) -> None:
                 yield from parts(value)
 
     found = list(parts(schema))
-    assert len(found) == 15
+    assert len(found) == 16
     assert all(part["paper"] != part["default"] for part in found)
     assert all(part["paper"] in part["enum"] for part in found if "enum" in part)
     assert {part["type"] for part in found if "enum" not in part} == {"array", "integer"}

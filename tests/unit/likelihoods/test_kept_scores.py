@@ -132,6 +132,6 @@ def test_a_damaged_file_counts_as_absent(tmp_path: Path, caplog: pytest.LogCaptu
     assert score_missing(pairs, opened(tmp_path), score).equals(whole)
     assert score.asked == [["a", "ccc"], ["a", "ccc"]]
     assert path.name in caplog.text
-    assert "computed anew" in caplog.text
+    assert "computed again" in caplog.text
     assert score_missing(pairs, opened(tmp_path), score).equals(whole)
     assert len(score.asked) == 2

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +20,17 @@ import pytest
 import torch
 from numpy.typing import NDArray
 from plain_embedding import PlainEmbedder
+from simple_associations import association, effect_and_variance, p_by_listing
 from transformers import AutoModel, AutoTokenizer
 
+from prasanga.associations import effect_size, permutation_test
 from prasanga.base.errors import InputError
 from prasanga.embeddings import load_encoder
+from prasanga.lexicon import load_lexicon
 from prasanga.models import check_model
 from prasanga.models.packaged import PACKAGED, cache_folder, fetch, write_packaged_model
+from prasanga.sentences import Matcher
+from prasanga.text import normalizer
 
 PIECES = ["<s>", "<pad>", "</s>", "<unk>", "▁", "▁ফুল", "▁ভাল", "▁rose", "ই", "a", "b"]
 WIDTH, BLOCKS, HEADS, INNER, POSITIONS = 32, 2, 2, 64, 16
@@ -171,6 +177,7 @@ def test_without_an_index_the_place_for_the_file_is_told(tmp_path: Path, monkeyp
 def real(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     """Writes the real model of a package; skips where there is no index, but for CI, where all tests are to run."""
 
+    @cache
     def write(name: str) -> Path:
         folder = tmp_path_factory.mktemp("real") / name
         try:
@@ -197,6 +204,51 @@ def test_the_real_encoder_gives_the_vectors_of_a_plain_program(real: Callable[[s
     unit = ours / np.linalg.norm(ours, axis=1, keepdims=True)
     to_the_flower = unit[1:] @ unit[0]
     assert min(to_the_flower[:2]) > to_the_flower[2] + 0.03
+
+
+REAL_WORDS = {
+    "bn": (["বাবা", "ছেলে", "বালক", "ভাই"], ["মা", "মেয়ে", "নারী", "বোন"], ["চাকরি", "ব্যবসা"], ["বাড়ি", "বিয়ে"]),
+    "hi": (["पिता", "लड़का", "आदमी", "भाई"], ["माँ", "लड़की", "औरत", "बहन"], ["कंपनी", "नौकरी"], ["घर", "शादी"]),
+}
+
+
+@pytest.mark.parametrize("language", ["bn", "hi"])
+def test_the_real_encoder_on_real_text(
+    language: str, real: Callable[[str], Path], shared: Path, project_root: Path
+) -> None:
+    """Vectors, d and p of words in sentences that somebody wrote, as a plain transformers program has them."""
+    resources = project_root / "resources"
+    matcher = Matcher(load_lexicon(resources / f"stimuli/{language}", resources / f"suffix_groups/{language}.yaml"))
+    normalize = normalizer({"bn": "bangla", "hi": "nukta"}[language]).one
+    wanted = [[normalize(word) for word in side] for side in REAL_WORDS[language]]
+    found: dict[str, list[tuple[str, tuple[int, int]]]] = {word: [] for side in wanted for word in side}
+    for path in sorted((shared / "corpora").glob(f"{language}_*.txt")):
+        for line in path.read_text(encoding="utf-8").split("\n"):
+            if all(len(contexts) == 2 for contexts in found.values()):
+                break
+            if 20 < len(line) < 300:
+                text = normalize(line)
+                for match in matcher.find(text)[:1]:
+                    if len(found.get(match.stimulus, "not wanted")) < 2:
+                        found[match.stimulus].append((text, (match.start, match.end)))
+    contexts = [context for of_word in found.values() for context in of_word]
+    assert len(contexts) == 2 * len(found) == 24
+    texts, spans = map(list, zip(*contexts, strict=True))
+
+    folder = real("multilingual-e5-small")
+    ours = load_encoder(folder, device="cpu", dtype="float32").embed(texts, spans)
+    plain = PlainEmbedder(folder)
+    theirs = np.stack([plain.embed(text, span) for text, span in contexts])
+    np.testing.assert_allclose(ours, theirs, atol=1e-5)
+
+    places = {word: 2 * number for number, word in enumerate(found)}
+    sides = [[theirs[places[word] : places[word] + 2].mean(axis=0) for word in side] for side in wanted]
+    mine = [np.stack([ours[places[word] : places[word] + 2].mean(axis=0) for word in side]) for side in wanted]
+    assert effect_size(*mine) == pytest.approx(effect_and_variance(*sides)[0], abs=1e-5)
+    scores = [[association(word, *sides[2:]) for word in side] for side in sides[:2]]
+    test = permutation_test(*mine)
+    assert (test.exact, test.n_partitions) == (True, 70)
+    assert test.p_value == pytest.approx(p_by_listing(*scores), abs=1e-5)
 
 
 def test_the_real_decoder_knows_the_capital_of_france(real: Callable[[str], Path]) -> None:

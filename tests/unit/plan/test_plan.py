@@ -52,8 +52,14 @@ def planned(
     project_root: Path, demo: Config, schema: Config, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Planned:
     """Plan the demo with some of its keys changed, in a folder of its own."""
-    (tmp_path / "resources").symlink_to(project_root / "resources")
-    monkeypatch.chdir(tmp_path)
+    return planner(project_root, demo, schema, cache, tmp_path, monkeypatch)
+
+
+def planner(
+    project_root: Path, demo: Config, schema: Config, cache: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> Planned:
+    (folder / "resources").symlink_to(project_root / "resources")
+    monkeypatch.chdir(folder)
 
     def plan(changes: Mapping[str, Any] | None = None, *, from_results: bool = False) -> Study:
         config = merged(demo, {"outside": [str(project_root)], **(changes or {})})
@@ -165,6 +171,15 @@ def settings_of(study: Study) -> dict[str, Any]:
     }
 
 
+@pytest.fixture(scope="module")
+def of_demo(
+    project_root: Path, demo: Config, schema: Config, cache: Path, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, Any]:
+    """What every job of the demo depends on."""
+    with pytest.MonkeyPatch.context() as patch:
+        return settings_of(planner(project_root, demo, schema, cache, tmp_path_factory.mktemp("demo"), patch)())
+
+
 @pytest.mark.parametrize(
     ("changes", "concerned"),
     [
@@ -200,10 +215,10 @@ def settings_of(study: Study) -> dict[str, Any]:
     ],
 )
 def test_a_change_of_the_config_changes_what_depends_on_it(
-    planned: Planned, changes: Config, concerned: set[str]
+    of_demo: dict[str, Any], planned: Planned, changes: Config, concerned: set[str]
 ) -> None:
-    before, after = settings_of(planned()), settings_of(planned(changes))
-    assert {name for name in before if before[name] != after[name]} == concerned
+    after = settings_of(planned(changes))
+    assert {name for name in of_demo if of_demo[name] != after[name]} == concerned
 
 
 def test_which_entry_names_a_file_changes_nothing_of_its_sentences(planned: Planned) -> None:
@@ -315,6 +330,7 @@ def test_a_study_has_the_results_that_it_asks_for(planned: Planned) -> None:
 
 def test_without_categories_no_text_is_read(planned: Planned) -> None:
     study = planned({"categories": [], "static": {"vectors": {"word2vec": None, "glove": None}}})
+    assert Files(study).gathered("seat")["coverage"] == [], "no sentence is looked for"
     files = Files(study)
     assert not {"ceat", "ceat_words", "differences", "coverage"} & files.results.keys()
     assert {"seat", "log_probability", "bias_percentages"} <= files.results.keys()

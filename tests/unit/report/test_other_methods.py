@@ -84,7 +84,9 @@ def all_numbers(table: pl.DataFrame, method: str = "seat") -> Sheet:
 @pytest.fixture
 def differences() -> pl.DataFrame:
     rows = [("length", 0.1, 0.3), ("length", -0.2, 0.3), ("length", None, None), ("model", -0.4, -0.1)]
-    return pl.DataFrame(rows, schema=["kind", "ci_low", "ci_high"], orient="row")
+    table = pl.DataFrame(rows, schema=["kind", "ci_low", "ci_high"], orient="row")
+    place = {"category": "C1", "model": "wide_1", "sample_mode": "fixed", "first": "9", "second": "75"}
+    return table.with_columns(**{name: pl.lit(value) for name, value in place.items()}, difference=pl.lit(0.2))
 
 
 @pytest.fixture
@@ -302,11 +304,15 @@ def test_sections_are_shown_for_the_tables_that_are_there(
         "files": ["figures/convergence.pdf"],
     }
     page = render_beside(**beside)
-    for name in ("lengths", "seat", "weat"):
+    for name in ("seat", "weat"):
         assert f'<section id="{name}"' in page
-        assert f'<li><a href="#{name}">' in page
+        assert f'<li><a href="#method-{name}"' in page
+    assert '<details class="section" id="lengths">' in page
     lead = " ".join(page.partition('<p class="lead">')[2].partition("</p>")[0].split())
-    assert '<a href="#effects">CEAT</a>, <a href="#seat">SEAT</a>, <a href="#weat">WEAT</a>.' in lead
+    assert lead == (
+        "What 4 models associate with people and things: 3 categories in contexts of 9, &gt;75 words (CEAT);"
+        " one category by SEAT; one category by WEAT."
+    )
     assert "<li>SEAT: no association was found in 1 row;" in page
     assert "figures/convergence.pdf" in page
     only = render_beside(weat=estimates(row()))

@@ -118,4 +118,4 @@ def test_the_section_shows_the_sets_with_scores_and_without(
         assert "several-blanks several blanks between words 1 English, 4 Hindi" in text
         assert "Nothing is odd about the set clean." in text
         assert '<a href="data/pair_statistics.csv" download>CSV</a>' in body
-        assert '<li><a href="#pairs">Sentence pairs</a></li>' in page
+        assert '<article class="view" id="method-pairs" aria-label="Sentence pairs"' in page

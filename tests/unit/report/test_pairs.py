@@ -248,7 +248,7 @@ def test_every_reason_of_a_pair_left_out_is_in_the_documentation(project_root: P
 
 def test_the_page_has_the_section_where_there_are_pairs(render_beside: Callable[..., str], bias: pl.DataFrame) -> None:
     page = render_beside(bias_percentages=bias, figures={"score_differences": SVG})
-    assert '<li><a href="#pairs">Sentence pairs</a></li>' in page
+    assert '<article class="view" id="method-pairs" aria-label="Sentence pairs"' in page
     body = page.partition('<section id="pairs"')[2].partition("</section>")[0]
     assert body.count("<tr") == body.count("</tr>")
     text = " ".join(re.sub(r"<[^>]+>", " ", body).split())
@@ -262,7 +262,7 @@ def test_the_page_has_the_section_where_there_are_pairs(render_beside: Callable[
         assert said in text
     assert 'aria-label="Density of the difference of scores' in body
     lead = " ".join(page.partition('<p class="lead">')[2].partition("</p>")[0].split())
-    assert lead.endswith('<a href="#pairs">Sentence pairs</a>. Study <code>s</code>.')
+    assert lead.endswith("(CEAT); 90 sentence pairs.")
     assert "CrowS-Pairs" in page
     assert "counted" in page.partition("pairs.ties")[2][:400]
     without = render_beside()

@@ -5,14 +5,25 @@ from __future__ import annotations
 import base64
 import gzip
 import re
+from dataclasses import replace
 
 import pytest
 from jinja2 import UndefinedError
 from markupsafe import Markup
 from page_parts import cells_of
 
-from prasanga.report.page import page_sections
-from prasanga.report.section import Figure, Section, conventions_note, prose, render, section_to_html, with_code
+from prasanga.report.page import page_views
+from prasanga.report.section import (
+    Figure,
+    Section,
+    View,
+    conventions_note,
+    page_to_html,
+    prose,
+    render,
+    section_to_html,
+    with_code,
+)
 from prasanga.report.sheet import Cell, Row, Sheet, html, numbers, row_of, sheet_to_html, shown
 from prasanga.report.study import Results
 
@@ -136,7 +147,32 @@ def test_a_name_that_a_template_lacks_is_an_error() -> None:
         render("heat")
 
 
-def test_sections_come_in_one_order_whatever_a_study_has() -> None:
-    sections = page_sections(config=CONFIG, results=Results(), made_from={})
-    assert [section.id for section in sections] == ["findings", "methods", "making", "downloads", "references"]
-    assert [section.name for section in sections][:2] == ["Overview", "Methods"]
+def test_views_come_in_one_order_whatever_a_study_has() -> None:
+    views = [view for view in page_views(config=CONFIG, results=Results(), made_from={}) if view.contents]
+    assert [(view.entry, [section.id for section in view.contents]) for view in views] == [
+        ("Overview", ["findings"]),
+        ("How it was measured", ["methods", "references", "making"]),
+        ("For a paper", ["downloads"]),
+    ]
+
+
+def test_what_a_view_folds_is_closed_and_has_its_head() -> None:
+    section = Section("The head", "here", text=["inside"])
+    view = View("v", "Entry", "Name", [None], [section, None])
+    assert view.contents == [replace(section, folded=True)]
+    text = section_to_html(view.contents[0])
+    assert '<details class="section" id="here">\n<summary><h2 id="here-title">The head</h2></summary>' in text
+    assert text.index("inside") < text.index("</details>")
+
+
+def test_a_view_without_sections_is_no_entry_and_one_entry_has_tabs() -> None:
+    one = [Section("S", "s")]
+    views = [View("a", "First", "A", one), View("b", "Second", "B", one), View("c", "Second", "C", one)]
+    text = page_to_html("T", [*views, View("d", "Third", "D", [None])], language="en", scripts=[])
+    navigation = text[text.index("<nav") : text.index("</nav>")]
+    assert re.findall('href="#(.)">([^<]*)<', navigation) == [("a", "First"), ("b", "Second")]
+    tabs = text.split('<ul class="tabs">')[1:]
+    assert [re.findall('href="#(.)"( aria-current="page")?>([^<]*)<', part)[:2] for part in tabs] == [
+        [("b", ' aria-current="page"', "B"), ("c", "", "C")],
+        [("b", "", "B"), ("c", ' aria-current="page"', "C")],
+    ]

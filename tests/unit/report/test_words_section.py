@@ -21,7 +21,7 @@ from prasanga.base.errors import InputError
 from prasanga.report.figures.palette import MARKERS, MODELS
 from prasanga.report.figures.words import plot_words
 from prasanga.report.section import Section
-from prasanga.report.sections.words import SHAPES, STRIP_WIDTH, single_words
+from prasanga.report.sections.words import SHAPES, STRIP_WIDTH, words_of_categories
 from prasanga.report.sheet import Row, Sheet
 from prasanga.report.study import Results
 from prasanga.report.words import measured_sets, measured_words
@@ -64,8 +64,7 @@ def table_of(rows: list[Any]) -> pl.DataFrame:
 def parts_of(rows: list[Any] | pl.DataFrame, **changes: Any) -> list[Section]:
     """The parts of the section, one for each category."""
     table = rows if isinstance(rows, pl.DataFrame) else table_of(rows)
-    section = single_words(Results(**{"ceat_words": table, "categories": lexicon(), **changes}))
-    return [] if section is None else list(section.parts)
+    return list(words_of_categories(Results(**{"ceat_words": table, "categories": lexicon(), **changes})).values())
 
 
 def sheet_of_words(rows: list[Any] | pl.DataFrame, **changes: Any) -> Sheet:
@@ -118,10 +117,9 @@ def number(text: str) -> float:
 
 
 def unpacked(html: str) -> list[str]:
-    """What stands in the packed parts of the section on words."""
-    part = html[html.index('<section id="words"') :]
-    part = part[: part.index("</section>")]
-    return [gzip.decompress(base64.b64decode(found)).decode() for found in re.findall('data-packed="([^"]+)"', part)]
+    """What stands packed on the words of each category."""
+    found = re.findall('-carrying-title">.*?data-packed="([^"]+)"', html, flags=re.DOTALL)
+    return [gzip.decompress(base64.b64decode(each)).decode() for each in found]
 
 
 def test_numbers_are_those_of_a_slow_oracle() -> None:
@@ -284,7 +282,7 @@ def test_categories_in_reading_order_with_those_without_words(small: pl.DataFram
 
 
 def test_no_table_no_section_and_a_table_without_a_column_is_refused() -> None:
-    assert single_words(Results()) is None
+    assert words_of_categories(Results()) == {}
     assert parts_of([]) == []
     with pytest.raises(InputError, match="no column effect_without"):
         parts_of(table_of(rows_of("m")).drop("effect_without"))
@@ -307,9 +305,9 @@ def test_rows_in_any_order_give_the_same() -> None:
 
 def test_the_page_has_words_as_text(render_beside: Callable[..., str]) -> None:
     html = render_beside(ceat_words=table_of([*rows_of("wide_1"), *rows_of("narrow")]), categories=lexicon())
-    assert "<code>snakemake results/report/figures/words_C1.pdf</code>" in html
-    assert 'href="#words">Single words</a>' in html
+    assert html.count('-carrying-title">Which words carry the effect</h2>') == 3
     of_c1, of_c4, of_c10 = unpacked(html)
+    assert "<code>snakemake results/report/figures/words_C1.pdf</code>" in of_c1
     cells = cells_of(of_c1)
     heads = [" ".join(cell.split()) for cell in cells[0]]
     assert heads == ["Word", "← un pleasant pleasant words →", "wide_1", "narrow", "Effect without the word"]
@@ -329,8 +327,7 @@ def test_the_page_has_words_as_text(render_beside: Callable[..., str]) -> None:
 
 def test_a_study_without_words_has_no_section(render_beside: Callable[..., str]) -> None:
     html = render_beside()
-    assert 'id="words"' not in html
-    assert 'href="#words"' not in html
+    assert "-carrying" not in html
 
 
 def test_markup_and_long_names_are_text(render_beside: Callable[..., str]) -> None:
@@ -345,7 +342,7 @@ def test_markup_and_long_names_are_text(render_beside: Callable[..., str]) -> No
     about["glosses"] = {long: HOSTILE}
     html = render_beside(ceat_words=table_of(rows), categories=about)
     # one category is in the page, and it is text there and in what is packed
-    section_of_page = html[html.index('<section id="words"') :].partition("</section>")[0]
+    section_of_page = html[html.index('id="category-C1-carrying"') :].partition("</details>")[0]
     for text in (section_of_page, *unpacked(html)):
         assert "<script" not in text
         assert "<b>" not in text

@@ -12,11 +12,12 @@ from markupsafe import Markup
 
 from prasanga.base.parquet import remade_by, require_columns
 from prasanga.report.ceat_table import NOT_BY_DRAWS
-from prasanga.report.findings import NEEDED_OF_SETTLING, findings_of_differences
+from prasanga.report.findings import NEEDED_OF_SETTLING, findings_of_differences, headline_findings
 from prasanga.report.grid import (
     FIRST_DRAWS,
     Estimate,
     Grid,
+    anchor_of,
     few_words,
     grid_of,
     is_number,
@@ -45,6 +46,7 @@ from prasanga.report.sections.estimates import (
     shade_of,
     words_in_full,
 )
+from prasanga.report.sections.lengths import chart
 from prasanga.report.sheet import (
     MARK,
     MINUS,
@@ -95,26 +97,23 @@ _MODES = ("fixed", "random")
 
 
 def effect_by_length(results: Results) -> Section | None:
-    """Return the section of the figure of effects against segment lengths."""
+    """Return the section of effects against segment lengths, in a picture that answers when it is asked."""
     grid = ceat_grid(results)
     if grid is None:
         return None
-    label = prose(
-        "effect_by_length_label",
-        lengths=", ".join(grid.lengths),
-        n=len(grid.categories),
-        models=", ".join(grid.models),
-        modes=" and ".join(grid.modes),
-    )
-    draws = f"{grid.modes[0]} draws" if len(grid.modes) > 1 else "draws"
-    caption = prose("effect_by_length_caption", draws=draws)
-    figures = figure_of(results, "effect_by_length", label=label, caption=caption)
-    if not figures:
-        return None
-    findings = list(_findings_of_variance(grid))
+    drawn = chart(grid, grid.categories, texts_of(grid), choose=True)
     return Section(
-        "Effect size against context length", "figure", "Effect by length", findings=findings, figures=figures
+        "Effect size against context length",
+        "figure",
+        text=[prose("effect_by_length")],
+        widget=drawn,
+        notes=list(_findings_of_variance(grid)),
     )
+
+
+def texts_of(grid: Grid) -> dict[tuple[str, str, str, str], str]:
+    """Return what a cell or a point tells of its estimate, by category, model, length and sample mode."""
+    return {key: _told(row, f"{key[1]}, {key[2]} words, {key[3]} draws") for key, row in grid.estimates.items()}
 
 
 def _findings_of_variance(grid: Grid) -> Iterator[str]:
@@ -136,13 +135,19 @@ def _findings_of_variance(grid: Grid) -> Iterator[str]:
 def effects(config: Mapping[str, Any], results: Results) -> Section | None:
     """Return the section of the heat table: CEAT's effects by category, model and length, a table for each mode."""
     grid = ceat_grid(results)
-    if grid is None:
+    if grid is None or results.ceat is None:
         return None
     in_paper = preset_of(config) == "paper"
     text = prose("effects", in_paper=in_paper)
     tables = {mode: sheet_to_html(heat_sheet(grid, mode, in_paper=in_paper)) for mode in grid.modes}
     widget = render("heat", tables=tables, legend=_legend(grid, in_paper=in_paper), in_paper=in_paper)
-    return Section("Effects by category, model and length", "effects", "Effects", text=[text], widget=widget)
+    return Section(
+        "Effects by category, model and length",
+        "effects",
+        text=[text],
+        widget=widget,
+        parts=[Section("What the numbers say", findings=headline_findings(results.ceat))],
+    )
 
 
 def sample_modes(results: Results) -> Section | None:
@@ -189,7 +194,6 @@ def sample_modes(results: Results) -> Section | None:
     return Section(
         "Fixed against random draws",
         "sample_modes",
-        "Fixed against random",
         text=[
             prose("sample_modes", n_samples=f" ({n_samples})" if n_samples else ""),
             compared,
@@ -210,7 +214,7 @@ def reading(results: Results) -> Section | None:
         return None
     text = prose("reading")
     meanings = [(each.name, f"{each.meaning} {each.limit}") for each in QUANTITIES if "ceat" in each.methods]
-    return Section("Reading the numbers", "reading", "Reading the numbers", text=[text], definitions=meanings)
+    return Section("Reading the numbers", "reading", text=[text], definitions=meanings)
 
 
 def all_numbers(results: Results) -> Section | None:
@@ -248,7 +252,7 @@ def all_numbers(results: Results) -> Section | None:
     )
     categories = [
         html(
-            '<a href="#numbers-{}">{}</a> {}: {} and {}, {} and {}',
+            '<a href="#numbers" data-row="numbers-{}">{}</a> {}: {} and {}, {} and {}',
             n,
             *(category.name, category.title),
             *(category.target_x, category.target_y, category.attribute_a, category.attribute_b),
@@ -264,7 +268,6 @@ def all_numbers(results: Results) -> Section | None:
     return Section(
         "All numbers",
         "numbers",
-        "All numbers",
         text=[text],
         items=categories,
         parts=[Section(title, sheets=[sheet], folded=True)],
@@ -293,7 +296,6 @@ def settling_of(config: Mapping[str, Any], results: Results) -> Section | None:
     return Section(
         "Where effects settle",
         "lengths",
-        "Where effects settle",
         text=[text],
         findings=list(findings_of_differences(results.differences, results.settling)),
         figures=[*distances, *(convergence if drawn else [])],
@@ -324,9 +326,8 @@ def heat_sheet(grid: Grid, mode: str, *, in_paper: bool = False) -> Sheet:
     rows = tuple(
         row_of(
             html(
-                '<a href="#numbers-{}" title="{}">{}</a> <span class="sets">{}<br>{}</span>',
-                n,
-                Markup.escape(category.title),
+                '<a href="#{}" title="{}">{}</a> <span class="sets">{}<br>{}</span>',
+                *(anchor_of(category.name), Markup.escape(category.title)),
                 *(category.name, category.targets, category.attributes),
             ),
             *(
@@ -337,7 +338,7 @@ def heat_sheet(grid: Grid, mode: str, *, in_paper: bool = False) -> Sheet:
                 for length in grid.lengths
             ),
         )
-        for n, category in enumerate(grid.categories, start=1)
+        for category in grid.categories
     )
     columns = tuple(
         (model, html('{}<span class="unseen"> words</span>', length))
@@ -369,13 +370,24 @@ def left_out_of_estimates(grid: Grid) -> list[Markup]:
 def _heat_cell(estimate: Estimate | None, where: str, in_paper: bool) -> Cell:
     if estimate is None or not is_number(estimate["effect_size"]):
         return Cell(shade="missing", hover=f"{where}: {why_missing(estimate)}")
-    effect, p = estimate["effect_size"], estimate.get("p_association_holm")
+    effect, hover = estimate["effect_size"], _told(estimate, where, in_paper=in_paper)
+    text, words = signed(effect, 2, minus=MINUS), few_words(estimate)
+    if in_paper:
+        mark = MARK if NOT_BY_DRAWS.marks(estimate) else ""
+        return Cell(text, mark, shade=_shade_in_paper(effect), hover=hover, words=words)
+    marked = is_marked(estimate)
+    return Cell(text, MARK if marked else "", bold=marked, shade=shade_of(effect), hover=hover, words=words)
+
+
+def _told(estimate: Estimate, where: str, *, in_paper: bool = False) -> str:
+    """Return what is to be known of an effect besides itself, a line each: "name: value"."""
     by_draws = f"\np_draws (other draws): {from_log(estimate['log_p_draws'])}"
-    hover = (
-        f"{where}\neffect size: {signed(effect, minus=MINUS)}"
+    return (
+        f"{where}\neffect size: {signed(estimate['effect_size'], minus=MINUS)}"
         f"{f'{by_draws}, the p of the paper' if in_paper else ''}"
         f"\n95 % interval over words: {interval_of(estimate, 'ci_low', 'ci_high')}"
-        f"\np_association (other words): {probability(estimate['p_association'])}, by Holm {probability(p)}"
+        f"\np_association (other words): {probability(estimate['p_association'])}, by Holm"
+        f" {probability(estimate.get('p_association_holm'))}"
         f"\nof other targets: {probability(estimate['p_stimuli'])}, of other attributes:"
         f" {probability(estimate['p_attributes'])}"
         f"\nrandom twins: {signed(estimate.get('twin_effect_size'), minus=MINUS)}{from_twins(estimate, 3)}"
@@ -386,12 +398,6 @@ def _heat_cell(estimate: Estimate | None, where: str, in_paper: bool) -> Cell:
         f"\nconventions: {estimate['std']}, V {estimate['variance']}, tau2 {estimate['tau2_method']},"
         f" {estimate['draws']}, pool {estimate['pool']}, N {estimate['n_samples']}"
     )
-    text, words = signed(effect, 2, minus=MINUS), few_words(estimate)
-    if in_paper:
-        mark = MARK if NOT_BY_DRAWS.marks(estimate) else ""
-        return Cell(text, mark, shade=_shade_in_paper(effect), hover=hover, words=words)
-    marked = is_marked(estimate)
-    return Cell(text, MARK if marked else "", bold=marked, shade=shade_of(effect), hover=hover, words=words)
 
 
 def _shade_in_paper(effect: float) -> str:

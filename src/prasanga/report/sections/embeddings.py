@@ -49,7 +49,7 @@ def embeddings(results: Results) -> Section | None:
         if ceat_grid(results) is None:
             return None
         nothing = prose("no_embeddings")
-        return Section("Embeddings", "embeddings", "Embeddings", text=[nothing])
+        return Section("Embeddings", "embeddings", text=[nothing])
     glosses = glosses_of(results.categories)
     lengths = sort_lengths(length for _, length in files.lists)
     kinds = {name: _kind(files, name) for name in files.studied}
@@ -62,7 +62,6 @@ def embeddings(results: Results) -> Section | None:
     return Section(
         "Embeddings",
         "embeddings",
-        "Embeddings",
         text=text,
         sheets=[_models_sheet(files), *([_vectors_sheet(files, lengths)] if lengths else [])],
         parts=[

@@ -12,6 +12,7 @@ from markupsafe import Markup
 from prasanga.associations.cosines import VarianceComponents
 from prasanga.base.parquet import remade_by, require_columns
 from prasanga.methods import method_named
+from prasanga.report.findings import other_method
 from prasanga.report.grid import (
     ALPHA,
     LABELS,
@@ -266,9 +267,8 @@ def _other_method(method: str, table: pl.DataFrame) -> Section:
     return Section(
         about.title,
         method,
-        LABELS[method],
         text=[text],
-        findings=list(_findings_of_templates(rows)),
+        findings=[*filter(None, [other_method(LABELS[method], table)]), *_findings_of_templates(rows)],
         sheets=[_overview_sheet(method, rows, families.values())],
         parts=[_family(method, rows, letters, categories) for letters, categories in families.items()],
         notes=[conventions_note(conventions_of(rows, _CONVENTIONS_OF_OTHERS), more)],
@@ -333,7 +333,7 @@ def _overview_cell(row: Estimate | None, model: str) -> Cell:
     )
     hover += f"\ndifference from twins {_from_twins(row)}" if is_number(row["twin_effect_size"]) else ""
     hover += words_in_full(row)
-    return _shaded(row, Cell(signed(row["effect_size"], 2, minus=MINUS), hover=hover))
+    return shaded(row, Cell(signed(row["effect_size"], 2, minus=MINUS), hover=hover))
 
 
 def _family(method: str, rows: Sequence[Estimate], letters: str, categories: Sequence[Category]) -> Section:
@@ -371,7 +371,7 @@ def _line(row: Estimate, number: int, columns: Sequence[Number]) -> Row:
     missing = html("Not computed: {}. ", why_missing(row)) if why_missing(row) else Markup("")
     return Row(
         (html('{} <span class="sets">{}; {}</span>', category.name, category.targets, category.attributes),),
-        (Cell(row["model"]), _shaded(row, effect), *others, Cell(missing + _left_out(row))),
+        (Cell(row["model"]), shaded(row, effect), *others, Cell(missing + _left_out(row))),
         search=f"{category.name} {category.targets} {category.attributes}",
         order=str(number),
     )
@@ -392,7 +392,7 @@ def _left_out(row: Estimate) -> Markup:
     )
 
 
-def _shaded(row: Estimate, cell: Cell) -> Cell:
+def shaded(row: Estimate, cell: Cell) -> Cell:
     """Return the cell of an effect in its shade, bold with a mark where it is significant."""
     effect = row["effect_size"]
     marked = is_number(effect) and is_marked(row)

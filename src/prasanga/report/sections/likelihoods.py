@@ -12,7 +12,7 @@ from markupsafe import Markup
 from prasanga.base.parquet import remade_by, require_columns
 from prasanga.pairs.preferences import FEWEST_PAIRS, OVERALL, REASONS
 from prasanga.pairs.reading import KINDS
-from prasanga.report.findings import interval_of_percentage
+from prasanga.report.findings import findings_of_pairs, interval_of_percentage
 from prasanga.report.grid import (
     Estimate,
     Group,
@@ -123,7 +123,6 @@ def structures(results: Results) -> Section | None:
     return Section(
         "Traits in sentence structures",
         "structures",
-        "Sentence structures",
         text=[text],
         findings=list(findings_of_structures(spread, differences)),
         figures=figure_of(
@@ -166,14 +165,14 @@ def pairs(config: Mapping[str, Any], results: Results) -> Section | None:
     oddities = {} if hides_texts(config) else results.pair_oddities  # what is odd is shown with the words in question
     sets = [] if described is None else [_pair_sets(described, oddities, results.files)]
     if bias is None:
-        return Section("Sentence pairs", "pairs", "Sentence pairs", text=[text], parts=[browser, *sets])
+        return Section("Sentence pairs", "pairs", text=[text], parts=[browser, *sets])
     grid = pair_grid_of(bias)
     first = next(iter(grid.rows.values()))
     return Section(
         "Sentence pairs",
         "pairs",
-        "Sentence pairs",
         text=[text, _about_percentages(tests_of(grid))],
+        findings=list(findings_of_pairs(bias)),
         widget=html(
             '<div class="beside">{}</div>',
             Markup("").join(sheet_to_html(_percentage_heat(grid, group)) for group in grid.groups),

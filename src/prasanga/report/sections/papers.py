@@ -91,7 +91,7 @@ def paper_tables(config: Mapping[str, Any], results: Results) -> Section | None:
     )
     text = prose("paper_tables", place=beside, preset=preset)
     parts = [_paper_table(table, results.files) for table in made]
-    return Section("The papers' tables", "paper-tables", "The papers' tables", text=[text], parts=parts)
+    return Section("The papers' tables", "paper-tables", text=[text], parts=parts)
 
 
 def beside_paper(config: Mapping[str, Any], results: Results) -> Section | None:
@@ -112,7 +112,6 @@ def beside_paper(config: Mapping[str, Any], results: Results) -> Section | None:
     section = Section(
         f"Beside {PAPERS.get(paper, 'the papers' if paper == 'none' else paper)}",
         "beside-paper",
-        "Beside the paper",
         files=files,
         files_text="The comparison as",
     )

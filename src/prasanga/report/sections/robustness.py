@@ -39,7 +39,6 @@ def raw_numbers(results: Results) -> Section | None:
     return Section(
         "Raw numbers, and what cosines rest on",
         "raw",
-        "Raw numbers",
         text=[prose("raw_numbers")],
         findings=list(_findings_of_scales(rows)),
         figures=figures,
@@ -63,7 +62,6 @@ def methods_agree(results: Results) -> Section | None:
     return Section(
         "Agreement of methods",
         "agreement",
-        "Agreement of methods",
         text=[prose("agreement")],
         findings=list(_findings_of_agreement(found)),
         sheets=[sheet],
@@ -161,7 +159,6 @@ def other_choices(results: Results) -> Section | None:
     return Section(
         "Other choices",
         "choices",
-        "Other choices",
         text=[prose("other_choices", file=file)],
         findings=list(_findings_of_choices(shares)),
         parts=[Section(title, sheets=[sheet], folded=True)],

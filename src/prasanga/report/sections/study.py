@@ -1,4 +1,4 @@
-"""Sections on the study as a whole: what came out, by which choices, from what, and what lies beside the page."""
+"""Sections on the study as a whole: what was measured, by which choices, from what, and what lies beside the page."""
 
 from __future__ import annotations
 
@@ -9,10 +9,8 @@ from typing import Any
 import polars as pl
 from markupsafe import Markup
 
-from prasanga.base.parquet import remade_by, require_columns
 from prasanga.pairs.preferences import OVERALL
 from prasanga.report.downloads import downloads_of
-from prasanga.report.findings import findings_of_pairs, headline_findings, other_method
 from prasanga.report.grid import ALPHA, LABELS, is_number, name_of_language, sort_lengths
 from prasanga.report.methods_text import (
     PAPERS,
@@ -26,31 +24,15 @@ from prasanga.report.methods_text import (
 )
 from prasanga.report.section import Section
 from prasanga.report.sections.ceat import ceat_grid
-from prasanga.report.sections.estimates import NEEDED_OF_OTHERS
 from prasanga.report.sheet import Row, Sheet, html, numbers, row_of
 from prasanga.report.structures import scored_traits
 from prasanga.report.study import Results
 
 
-def findings(results: Results) -> Section:
-    """Return the section at the head of the page: findings, and what was measured by which method."""
-    sentences: list[str] = []
-    if results.ceat is not None and not results.ceat.is_empty():
-        sentences += headline_findings(results.ceat)
-    for method, table in results.methods:
-        require_columns(LABELS[method], table, NEEDED_OF_OTHERS, remade_by("associations"))
-        sentences.append(other_method(LABELS[method], table) or "")
-    sentences += [] if results.bias_percentages is None else findings_of_pairs(results.bias_percentages)
-    found = [sentence for sentence in sentences if sentence]
-    overview = overview_sheet(results)
-    return Section(
-        "Findings",
-        "findings",
-        "Overview",
-        text=[] if found else ["There is nothing to report yet."],
-        findings=found,
-        sheets=[overview] if overview.rows else [],
-    )
+def measured(results: Results) -> Section | None:
+    """Return the section on what was measured by which method."""
+    sheet = overview_sheet(results)
+    return Section("What was measured", "measured", sheets=[sheet]) if sheet.rows else None
 
 
 def overview_sheet(results: Results) -> Sheet:
@@ -84,15 +66,14 @@ def methods(config: Mapping[str, Any], results: Results) -> Section:
     nothing = [] if grid is None else [f"Nothing is known of the models but their names: {', '.join(grid.models)}."]
     vectors, fixed = vector_conventions(models), fixed_choices(_measured(results))
     return Section(
-        "Methods",
+        "Models and choices",
         "methods",
-        "Methods",
-        text=["Every choice that changes a number, by its name in the config."],
-        sheets=[of_choices],
+        text=[] if described else nothing,
+        sheets=[of_models] if described else [],
         parts=[
-            *([Section("Vectors", items=vectors)] if vectors else []),
-            *([Section("The same in every study", items=fixed)] if fixed else []),
-            Section("Models", text=[] if described else nothing, sheets=[of_models] if described else []),
+            Section("Every choice that changes a number, by its name in the config", sheets=[of_choices], folded=True),
+            *([Section("Vectors", items=vectors, folded=True)] if vectors else []),
+            *([Section("The same in every study", items=fixed, folded=True)] if fixed else []),
         ],
     )
 
@@ -106,6 +87,7 @@ def making(config: Mapping[str, Any], made_from: Mapping[str, str]) -> Section:
     sheet = Sheet(("File",), numbers("SHA-256"), rows, "SHA-256 of the files", kinds={"SHA-256": "text"})
     title = f"Digests of the {len(inputs)} files that the page was made from"
     record = {
+        "Study": str(config["study"]),
         "Seed": str(config["seed"]),
         "Code of this page": html("<code>{}</code>", made_from.get("code", "not stated")),
         "Fingerprint": html("<code>{}</code>", made_from.get("fingerprint", "not stated")),
@@ -114,7 +96,6 @@ def making(config: Mapping[str, Any], made_from: Mapping[str, str]) -> Section:
     return Section(
         "How it was made",
         "making",
-        "How it was made",
         definitions=list(record.items()),
         parts=[Section(title, sheets=[sheet], folded=True)] if inputs else [],
         look="record",
@@ -136,7 +117,7 @@ def downloads(results: Results) -> Section:
     text = "Nothing lies beside this page."
     if groups:
         text = "All of it lies in the folder of this page, which can be packed and sent as it is."
-    return Section("Downloads", "downloads", "Downloads", text=[text], parts=groups)
+    return Section("Downloads", "downloads", text=[text], parts=groups)
 
 
 def references(results: Results) -> Section:
@@ -144,7 +125,7 @@ def references(results: Results) -> Section:
     cited = references_of(_measured(results))
     text = "Whoever publishes numbers made this way should cite the papers whose methods they are."
     items = [_reference(each) for each in REFERENCES if each in cited or each in PAPERS]
-    return Section("References", "references", "References", text=[text], items=items)
+    return Section("References", "references", text=[text], items=items)
 
 
 def _link(path: str, what: str) -> Markup:

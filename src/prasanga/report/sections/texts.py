@@ -16,6 +16,7 @@ from prasanga.report.coverage import (
     stimuli_without_contexts,
     totals,
 )
+from prasanga.report.grid import anchor_of
 from prasanga.report.section import Section, count, hides_texts, prose
 from prasanga.report.sections.ceat import ceat_grid, left_out_of_estimates
 from prasanga.report.sheet import Cell, Row, Sheet, html, language_of, numbers, row_of
@@ -62,7 +63,6 @@ def coverage(results: Results) -> Section | None:
     return Section(
         "Coverage",
         "coverage",
-        "Coverage",
         text=text,
         sheets=[sheet for tables in of_table for sheet in (tables.by_length(), tables.thinnest())],
         parts=[
@@ -80,14 +80,13 @@ def audit(config: Mapping[str, Any], results: Results) -> Section | None:
         if ceat_grid(results) is None:
             return None
         text = prose("no_audit")
-        return Section("Audit of the lexicon", "audit", "Audit", text=[text])
+        return Section("Audit of the lexicon", "audit", text=[text])
     text = prose("audit")
     callout = prose("audit_callout")
     suffixes = prose("suffixes")
     return Section(
         "Audit of the lexicon",
         "audit",
-        "Audit",
         text=[text],
         widget=callout,
         parts=[
@@ -128,7 +127,6 @@ def left_out(results: Results) -> Section | None:
     return Section(
         "What was left out, and why",
         "left-out",
-        "What was left out",
         text=[text] if found.rows else [],
         sheets=[sheet] if found.rows else [],
         items=[*([html("Nothing was lost here:")] if nothing else []), *nothing],
@@ -351,30 +349,38 @@ def _concordance(results: Results, *, hidden: bool) -> Section:
     return Section("Concordance", "concordance", text=[text], parts=_hits_by_set(tables, results, unpacked))
 
 
+def words_with_hits(results: Results) -> dict[str, list[Word]]:
+    """Return the words that hits were drawn of, by the first word set that has each; those of none last."""
+    drawn = set() if results.audit is None else set(results.audit.concordance["stimulus"])
+    found: dict[str, list[Word]] = {}
+    for word_set in word_sets(results.categories, results.forms):
+        for word in word_set.words:
+            if word.stimulus in drawn:
+                drawn.remove(word.stimulus)
+                found.setdefault(word_set.name, []).append(word)
+    if drawn:
+        found["Words of no set"] = [Word(stimulus, "", "", [], 0) for stimulus in sorted(drawn)]
+    return found
+
+
 def _hits_by_set(tables: AuditTables, results: Results, unpacked: str) -> list[Section]:
     hits: defaultdict[str, list[Markup]] = defaultdict(list)
     for row in tables.concordance.sort("stimulus", "rank").iter_rows(named=True):
         hit = Markup("<li><span>{}</span><mark>{}</mark><span>{}</span></li>")
         hits[row["stimulus"]].append(hit.format(row["left"], row["form"], row["right"]))
     totals = dict(tables.forms.group_by("stimulus").agg(pl.col("occurrences").sum()).iter_rows())
-    words = [
-        (word_set.name, word) for word_set in word_sets(results.categories, results.forms) for word in word_set.words
-    ]
-    placed = {word.stimulus for _, word in words}
-    words += [("Words of no set", Word(name, "", "", [], 0)) for name in hits if name not in placed]
-    arranged: dict[str, list[tuple[Word, list[Markup]]]] = {}
-    for name, word in words:
-        if word.stimulus in hits:
-            arranged.setdefault(name, []).append((word, hits.pop(word.stimulus)))
     return [
         Section(
-            html("<strong>{}</strong> {} stimuli, {:,} hits", name, len(found), sum(len(drawn) for _, drawn in found)),
-            parts=[_hits_of(word, drawn, totals.get(word.stimulus, 0)) for word, drawn in found],
+            html(
+                "<strong>{}</strong> {} stimuli, {:,} hits", name, len(words), sum(len(hits[w.stimulus]) for w in words)
+            ),
+            anchor_of(name, "hits"),
+            parts=[_hits_of(word, hits[word.stimulus], totals.get(word.stimulus, 0)) for word in words],
             folded=True,
             packed=unpacked,
             look="concordance",
         )
-        for name, found in arranged.items()
+        for name, words in words_with_hits(results).items()
     ]
 
 
@@ -384,4 +390,4 @@ def _hits_of(word: Word, drawn: Sequence[Markup], occurrences: int) -> Section:
         "<strong>{}</strong> {}{} · {} of {:,} hits", word.stimulus, word.gloss, groups, len(drawn), occurrences
     )
     hits = html('<ol class="kwic" lang="{}">{}</ol>', language_of(word.stimulus), Markup("").join(drawn))
-    return Section(title, widget=hits, folded=True, is_open=True)
+    return Section(title, anchor_of(word.stimulus, "word"), widget=hits, folded=True)

@@ -56,26 +56,36 @@ _DECIMALS = 2
 _WITHOUT = "Effect without the word"
 
 
-class _Look(NamedTuple):
+class Look(NamedTuple):
     """Colour and shape of a model, the same in all categories: n of `--model-n`, and an SVG path."""
 
     model: str
     colour: int
     shape: str
 
-    def at(self, x: float, y: float) -> Markup:
-        """Return the mark of the model, at this place."""
-        return html(
-            '<path transform="translate({} {})" style="fill:var(--model-{})" d="{}"/>',
-            x,
-            y,
-            self.colour,
-            Markup(self.shape),
-        )
+    def at(self, x: float, y: float, *, is_open: bool = False) -> Markup:
+        """Return the mark of the model, at this place, filled or as an outline."""
+        look = "fill:var(--surface);stroke" if is_open else "fill"
+        mark = '<path transform="translate({} {})" style="{}:var(--model-{})" d="{}"/>'
+        return html(mark, x, y, look, self.colour, Markup(self.shape))
+
+    @property
+    def head(self) -> Markup:
+        """Return its mark and its name."""
+        mark = html('<svg class="mark" viewBox="-7 -7 14 14" aria-hidden="true">{}</svg>', self.at(0, 0))
+        return html("{} {}", mark, self.model)
 
 
-def single_words(results: Results) -> Section | None:
-    """Return the section on single words, a packed part for each category.
+def looks_of(models: Iterable[str]) -> list[Look]:
+    """Return a look for each model, by its place among them."""
+    return [
+        Look(model, number % len(MODELS) + 1, SHAPES[MARKERS[number % len(MARKERS)]])
+        for number, model in enumerate(models)
+    ]
+
+
+def words_of_categories(results: Results) -> dict[str, Section]:
+    """Return the packed section on the single words of each category, by its name.
 
     Every model has the look of its place in the table of words. Of a category that the lexicon stage does not name the
     names of the sets are those of the table.
@@ -85,22 +95,15 @@ def single_words(results: Results) -> Section | None:
     """
     words, ceat = results.ceat_words, results.ceat
     if words is None:
-        return None
+        return {}
     require_columns("associations of words", words, (*NEEDED, "set", "effect_without"), remade_by("associations"))
     names = sorted(set(words["category"]) | (set() if ceat is None else set(ceat["category"])), key=natural_order)
-    if not names:
-        return None
-    looks = [
-        _Look(model, number % len(MODELS) + 1, SHAPES[MARKERS[number % len(MARKERS)]])
-        for number, model in enumerate(words["model"].unique(maintain_order=True))
-    ]
+    looks = looks_of(words["model"].unique(maintain_order=True))
     file = "data/ceat_words.parquet"
     unpacked = Markup("A script unpacks these words{}.").format(
         html('; without one they are in the <a href="{}">table of words</a>', file) if file in results.files else ""
     )
-    text = prose("words", figure=WORDS.name({"category": names[0]}))
-    parts = [_category(words, results.categories, name, looks, ceat, unpacked) for name in names]
-    return Section("Single words", "words", "Single words", text=[text], parts=parts)
+    return {name: _category(words, results.categories, name, looks, ceat, unpacked) for name in names}
 
 
 def lexicon(results: Results) -> Section | None:
@@ -111,7 +114,7 @@ def lexicon(results: Results) -> Section | None:
         return None
     if not sets:
         text = ["The word sets are not there, so that this page cannot show them."]
-        return Section("Lexicon", "lexicon", "Lexicon", text=text)
+        return Section("Lexicon", "lexicon", text=text)
     text = [
         f"{len(sets)} word sets. A word is found in the corpus in its inflected forms; some are shown, one for each"
         " number and case."
@@ -119,7 +122,7 @@ def lexicon(results: Results) -> Section | None:
     if results.forms is None:
         text.append("The table of forms is not there, so the words stand without their forms.")
     parts = [_word_set(word_set, has_forms=results.forms is not None) for word_set in sets]
-    return Section("Lexicon", "lexicon", "Lexicon", text=text, parts=parts)
+    return Section("Lexicon", "lexicon", text=text, parts=parts)
 
 
 def _word_set(word_set: WordSet, *, has_forms: bool) -> Section:
@@ -141,7 +144,7 @@ def _category(
     words: pl.DataFrame,
     categories: Mapping[str, Any],
     name: str,
-    looks: Sequence[_Look],
+    looks: Sequence[Look],
     ceat: pl.DataFrame | None,
     unpacked: str,
 ) -> Section:
@@ -186,7 +189,7 @@ def _category(
     ends = html("<span>← {}</span> <span>{} →</span>", b, a)
     return Section(
         title,
-        text=[where],
+        text=[where, prose("words", figure=WORDS.name({"category": name}))],
         sheets=[table.sheet(f"Standardized associations of the target words of {name} by model", ends)],
         notes=[means, *notes],
         folded=True,
@@ -202,7 +205,7 @@ class _CategoryTable:
         self,
         measured: Measured,
         sets: Sequence[MeasuredSet],
-        looks: Sequence[_Look],
+        looks: Sequence[Look],
         effects: Mapping[str, float],
         glosses: Mapping[str, str],
     ) -> None:
@@ -222,10 +225,7 @@ class _CategoryTable:
 
     def sheet(self, caption: str, ends: Markup) -> Sheet:
         """Return the table; `ends` says what the ends of the strips are."""
-        heads = [
-            html('<svg class="mark" viewBox="-7 -7 14 14" aria-hidden="true">{}</svg> {}', look.at(0, 0), look.model)
-            for look in self._looks
-        ]
+        heads = [look.head for look in self._looks]
         rows = [row for role, found in zip("xy", self._sets, strict=True) for row in self._rows_of_set(role, found)]
         x, y = (found.means for found in self._sets)
         differences = {model: x[model] - y[model] for model in x if model in y}

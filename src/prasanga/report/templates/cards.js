@@ -1,11 +1,11 @@
-// What a cell of a table says of itself, as a card beside it: on hover, on keyboard focus and on touch. One card serves
-// all cells. The text is the cell's title, which stays where no script runs.
+// What a cell of a table or a point of a chart says of itself, as a card beside it: on hover, on keyboard focus and on touch.
+// One card serves all. The text is the cell's or the point's title, which stays where no script runs.
 (function () {
   'use strict';
   const TABLES = ':is(.heat-table, .associations, .compared)';
   const WIDE = 48;
-  const CELLS = `${TABLES} td:is([title], [data-card])`;
-  if (!document.querySelector(`${TABLES}, [data-packed]`) || !window.FloatingUIDOM) return;
+  const CELLS = `${TABLES} td:is([title], [data-card]), .chart a.point`;
+  if (!document.querySelector(`${TABLES}, .chart, [data-packed]`) || !window.FloatingUIDOM) return;
   const { computePosition, autoUpdate, offset, flip, shift } = window.FloatingUIDOM;
 
   const card = document.createElement('div');
@@ -43,11 +43,13 @@
     if (next === cell) return;
     hide();
     cell = next;
-    // The browser would draw its own tooltip over the card.
-    cell.dataset.card = cell.title;
-    cell.removeAttribute('title');
+    // The browser would draw its own tooltip over the card; of a point it never does.
+    if (!cell.dataset.text) {
+      cell.dataset.card = cell.title;
+      cell.removeAttribute('title');
+    }
     cell.setAttribute('aria-describedby', card.id);
-    fill(cell.dataset.card);
+    fill(cell.dataset.text || cell.dataset.card);
     card.hidden = false;
     stop = autoUpdate(cell, card, place);
   }
@@ -70,8 +72,10 @@
     if (!cell) return;
     stop();
     card.hidden = true;
-    cell.title = cell.dataset.card;
-    delete cell.dataset.card;
+    if (!cell.dataset.text) {
+      cell.title = cell.dataset.card;
+      delete cell.dataset.card;
+    }
     cell.removeAttribute('aria-describedby');
     cell = null;
   }
@@ -137,6 +141,26 @@
     }
   }
   prepare(document);
+
+  // A panel of a chart is one stop for Tab; the arrow keys go from point to point.
+  for (const panel of document.querySelectorAll('.chart svg')) {
+    const points = Array.from(panel.querySelectorAll('a.point'));
+    points.forEach(function (point, n) {
+      const title = point.querySelector('title');
+      point.dataset.text = title.textContent;
+      point.setAttribute('aria-label', title.textContent.split('\n', 2).join(', '));
+      point.setAttribute('tabindex', n ? '-1' : '0');
+      title.remove();
+    });
+    panel.addEventListener('keydown', function (event) {
+      const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+      if (!step) return;
+      event.preventDefault();
+      const there = points.filter((point) => point.checkVisibility());
+      const next = there[there.indexOf(document.activeElement) + step];
+      if (next) next.focus();
+    });
+  }
   document.addEventListener('unpacked', (event) => prepare(event.target));
 
   function cellsOf(row) {

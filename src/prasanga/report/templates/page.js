@@ -1,4 +1,4 @@
-// Marks the section in view in the navigation, and opens what a link leads to.
+// Marks the view in sight in the navigation, and opens what a link leads to.
 (function () {
   'use strict';
   const idOf = function (hash) {
@@ -8,47 +8,40 @@
       return ''; // no address of ours
     }
   };
-  const links = new Map();
-  for (const link of document.querySelectorAll('nav a[href^="#"]')) {
-    const section = document.getElementById(idOf(link.hash));
-    if (section) links.set(section, link);
-  }
-  if (links.size && 'IntersectionObserver' in window) {
-    // The page's first link leads to all of it; of the sections within it the last that has begun is the present one.
-    const mark = function () {
-      const sections = Array.from(links.keys());
-      const line = window.innerHeight / 4;
-      const present = sections.filter((section) => section.getBoundingClientRect().top <= line).pop() || sections[0];
-      for (const [section, link] of links) {
-        if (section !== present) link.removeAttribute('aria-current');
-      }
-      const link = links.get(present);
-      if (link.getAttribute('aria-current')) return;
-      link.setAttribute('aria-current', 'true');
-      const list = link.closest('ul');
-      if (list && list.scrollWidth > list.clientWidth) {
-        list.scrollLeft += link.getBoundingClientRect().left - list.getBoundingClientRect().left - list.clientWidth / 3;
-      }
-    };
-    const observer = new IntersectionObserver(mark, { rootMargin: '-25% 0px -74% 0px' });
-    for (const section of links.keys()) observer.observe(section);
-    // as many rows as the navigation has, so much of the window it covers
-    const navigation = document.querySelector('body > nav');
-    if (navigation && 'ResizeObserver' in window) {
-      new ResizeObserver(function () {
-        document.documentElement.style.scrollPaddingTop = navigation.offsetHeight + 8 + 'px';
-      }).observe(navigation);
-    }
+  const views = Array.from(document.querySelectorAll('.view'));
+  const navigation = document.getElementById('navigation');
+  let then = '';
+
+  function open(target) {
+    for (let around = target.closest('details'); around; around = around.parentElement.closest('details')) around.open = true;
+    target.scrollIntoView();
   }
 
-  function openTarget() {
+  function follow() {
     const target = document.getElementById(idOf(location.hash));
-    const inside = target && target.closest('details');
-    if (inside && !inside.open) {
-      inside.open = true;
-      target.scrollIntoView();
+    const view = (target && target.closest('.view')) || views[0];
+    for (const link of navigation.querySelectorAll('a')) {
+      if (view && idOf(link.hash) === view.dataset.entry) link.setAttribute('aria-current', 'true');
+      else link.removeAttribute('aria-current');
     }
+    if (target && target !== view) open(document.getElementById(then) || target);
   }
-  window.addEventListener('hashchange', openTarget);
-  openTarget();
+
+  // A link may lead on to what stands packed in its target, and is there once that is unpacked.
+  document.addEventListener('click', function (event) {
+    const link = event.target instanceof Element && event.target.closest('a[href^="#"]');
+    if (!link) return;
+    then = link.dataset.then || '';
+    if (navigation.matches(':popover-open')) navigation.hidePopover();
+    if (link.classList.contains('skip')) {
+      event.preventDefault(); // the view stays
+      document.getElementById('main').focus();
+    } else if (link.hash === location.hash) follow();
+  });
+  document.addEventListener('unpacked', function () {
+    const within = then && document.getElementById(then);
+    if (within) open(within);
+  });
+  window.addEventListener('hashchange', follow);
+  follow();
 }());

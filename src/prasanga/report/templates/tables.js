@@ -154,7 +154,7 @@
     }
   }
 
-  // Shows the rows that have the same value as the one that a link leads to.
+  // Shows the rows that have the same value as the one that a link names.
   function showRow(id) {
     const found = rowsWithLinks.get(id);
     const api = explore(found.table);
@@ -162,33 +162,13 @@
     api.columns().columnControl.searchClear();
     api.trigger('stateLoaded', [api.settings()[0], { columnControl: { 0: { searchList: [found.value] } } }]);
     api.draw();
-    const container = api.table().container();
-    const details = container.closest('details');
-    if (details) details.open = true;
-    (details || container).scrollIntoView();
   }
 
-  function idOf(hash) {
-    try {
-      return decodeURIComponent(hash.slice(1));
-    } catch {
-      return ''; // no address of ours
-    }
-  }
-
-  function follow() {
-    const id = idOf(location.hash);
-    if (rowsWithLinks.has(id)) showRow(id);
-  }
-
+  // A link to the table may name a row of it.
   document.addEventListener('click', function (event) {
-    const link = event.target instanceof Element && event.target.closest('a[href^="#"]');
-    if (!link || !rowsWithLinks.has(idOf(link.hash))) return;
-    event.preventDefault();
-    if (location.hash !== link.hash) history.pushState(null, '', link.hash);
-    follow();
+    const link = event.target instanceof Element && event.target.closest('a[data-row]');
+    if (link && rowsWithLinks.has(link.dataset.row)) showRow(link.dataset.row);
   });
-  window.addEventListener('hashchange', follow);
 
   const observer = new IntersectionObserver(function (entries) {
     for (const entry of entries) {
@@ -198,17 +178,16 @@
     }
   }, { rootMargin: '200px' });
   for (const table of tables) {
-    const details = table.closest('details');
-    if (!details) {
-      observer.observe(table);
-      continue;
+    const around = [];
+    for (let fold = table.closest('details'); fold; fold = fold.parentElement.closest('details')) around.push(fold);
+    if (around.every((fold) => fold.open)) observer.observe(table);
+    for (const fold of around) {
+      // Before it is opened, so that the whole of it is never laid out.
+      const opens = () => around.every((other) => other === fold || other.open) && explore(table);
+      fold.querySelector('summary').addEventListener('click', opens);
+      fold.addEventListener('toggle', () => fold.open && opens());
     }
-    // Before it is opened, so that the whole of it is never laid out.
-    const summary = details.querySelector('summary');
-    if (summary) summary.addEventListener('click', () => explore(table));
-    details.addEventListener('toggle', () => details.open && explore(table));
   }
-  follow();
 
   // Paper has no pages to turn.
   let lengths = [];

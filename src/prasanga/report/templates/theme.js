@@ -7,6 +7,7 @@
   const system = window.matchMedia('(prefers-color-scheme: dark)');
   const rules = darkRules();
   let choice = remembered();
+  let labels = [];
 
   // The style sheets ask the system; the same rules serve a choice by asking something else. Paper stays light.
   function darkRules() {
@@ -50,7 +51,7 @@
   }
 
   function label(button) {
-    button.textContent = 'Colours: ' + choice;
+    button.textContent = labels[CHOICES.indexOf(choice)];
   }
 
   root.classList.add('scripts');
@@ -58,12 +59,12 @@
   system.addEventListener('change', apply);
 
   document.addEventListener('DOMContentLoaded', function () {
-    const place = document.querySelector('header .brand') || document.querySelector('header');
+    const place = document.querySelector('header');
     if (!place) return;
+    labels = place.dataset.colours.split('|');
     const button = document.createElement('button');
     button.type = 'button';
     button.className = 'colours';
-    button.title = 'As the system has it, light or dark';
     label(button);
     button.addEventListener('click', function () {
       choice = CHOICES[(CHOICES.indexOf(choice) + 1) % CHOICES.length];

@@ -1,4 +1,4 @@
-"""The messages that the page of questions quotes are those that the program, and Snakemake, still say."""
+"""The messages that the page of errors quotes are said by somebody, and its list has every message of ours."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import ast
 import re
 from collections.abc import Callable, Iterable
 from functools import cache
-from importlib.util import find_spec
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
-from doc_pages import ROOT, blocks
+from doc_pages import ROOT, blocks, read
 
 from prasanga.base.config import complete, read_schema
 from prasanga.base.errors import InputError
@@ -95,7 +96,7 @@ def says(message: str, texts: Iterable[Text]) -> bool:
 
 
 def test_messages_are_quoted() -> None:
-    assert len(MESSAGES) > 30
+    assert len(MESSAGES) > 20
 
 
 @pytest.mark.parametrize("message", MESSAGES, ids=lambda message: message[:60])
@@ -125,3 +126,36 @@ def test_a_message_that_nobody_says_is_noticed() -> None:
 def test_the_oddest_message_is_still_python_s() -> None:
     with pytest.raises(ValueError, match="dictionary update sequence element #1 has length 1; 2 is required"):
         dict([("gpu", 1), "x"])
+
+
+@pytest.fixture(scope="module")
+def script() -> ModuleType:
+    spec = spec_from_file_location("write_code_pages", ROOT / "docs/write_code_pages.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_list_and_the_page_of_the_command_are_those_of_the_code(script: ModuleType) -> None:
+    assert read(PAGE) == script.errors_page(read(PAGE)), f"{PAGE}: run `make docs`"
+    assert read("docs/command.md") == script.command_page(), "docs/command.md: run `make docs`"
+
+
+def test_messages_are_parted_into_what_is_wrong_and_what_to_do(script: ModuleType) -> None:
+    code = """
+def read(path, wrong):
+    where = f"{path}, line {wrong.line}"
+    if wrong:
+        raise InputError(f"{where}: {wrong.name!r} is no number. Write one.")
+    raise InputError(f"{path}: holds nothing; write a word in it")
+"""
+    [function] = ast.parse(code).body
+    assert isinstance(function, ast.FunctionDef)
+    known = script._assigned(list(ast.walk(function)))
+    assert sorted(script._parted(script._text(said, known)) for said in script._said(function)) == [
+        ("‹path›, line ‹line›: ‹name› is no number.", "Write one."),
+        ("‹path›: holds nothing", "Write a word in it"),
+    ]
+    assert len(set(script.messages())) > 600

@@ -1,0 +1,129 @@
+"""The words of the pages: the rules of docs/style_of_words.md that a program can hold."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from doc_pages import GENERATED, pages, read
+
+LONGEST = 45
+"""Words of a sentence."""
+
+PASSIVE = 0.36
+"""Share of a page's sentences with a form of be and a participle."""
+
+_CLAUSE = "a clause with 'that' as the subject"
+
+RIDDLES = {
+    r"(?i)\b(?:what|that|which) (?:is|was) (\w+) (?:is|was) (?:not|never|no longer) \1\b": "says a word of itself",
+    r"\bthat (?:it|this|one|they) (?:cannot|can not|could not) be \w+ (?:is|was) no\b": _CLAUSE,
+    r"(?:^|[.:;] )That (?:it|this|they|there|a|an|the) (?:\w+ ){1,8}(?:is|was|says|does) (?:no|not)\b": _CLAUSE,
+    r"\bis no (?:failure|error|fault|finding|verdict|proof|question|reason|result)s?\b(?! of)": "write 'is not a ...'",
+    r"\b(?:it|this) is (?:so|thus) that\b": "say it directly",
+    r"\bin so far as\b|\binsofar\b": "write 'as far as', or 'if'",
+    r"\bas (?:it|they) ever (?:was|were)\b": "write 'unchanged'",
+    r"\bcomes? to the same\b": "write 'is equal'",
+    r"\bsuch as (?:it|they) (?:is|are)\b": "say what it is",
+    r"\bwhatever one does\b|\bwhat one has\b": "write 'you'",
+    r"\bnot to be had\b": "write 'not available'",
+}
+"""Turns of phrase that are read twice, and what to do instead."""
+
+AVOIDED = {
+    "utilize": "use",
+    "utilise": "use",
+    "in order to": "to",
+    "prior to": "before",
+    "aforementioned": "this",
+    "thereof": "of it",
+    "whilst": "while",
+    "hereby": "",
+    "leverage": "use",
+    "henceforth": "from here on",
+    "anew": "again",
+    "mankind": "people",
+    "hair's breadth": "small difference",
+    "slip of the pen": "typing error",
+}
+"""Words, and the plainer one."""
+
+PAGES = [page for page in pages() if page not in GENERATED and "/api/" not in page]
+_BE = r"(?:is|are|was|were|be|been|being)"
+_IRREGULAR = "made done given taken found known said told kept left read drawn shown written held cut put run set seen"
+_PARTICIPLE = rf"(?:\w{{3,}}ed|{_IRREGULAR.replace(' ', '|')})"
+_PASSIVE = re.compile(rf"\b{_BE} (?:not |never |also |then |only |all )?{_PARTICIPLE}\b")
+
+
+def paragraphs(text: str) -> Iterator[str]:
+    """Running text and the items of lists: without code, tables, headings and quotations."""
+    text = re.sub(r"^ *(`{3,})[\s\S]*?^ *\1 *$", "", text, flags=re.MULTILINE)
+    text = re.sub(r"`[^`]+`", "X", re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", text))
+    for block in re.split(r"\n\s*\n|\n(?= *(?:[-*]|\d+\.) )", text):
+        if not re.match(r" {4}\S| *[|#>]", block.strip("\n")):
+            yield " ".join(re.sub(r"^ *(?:[-*]|\d+\.) ", "", block).split())
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a page."""
+    border = r"(?<!al\.)(?<!e\.g\.)(?<=[.?!])[*)\"]*\s+(?=[*(\"]*[^a-z])"
+    found = (re.split(border, each) for each in paragraphs(text))
+    return [sentence for each in found for sentence in each if len(sentence.split()) > 3]
+
+
+def faults(text: str) -> Iterator[str]:
+    """What a reader would stumble over, a sentence each."""
+    said = sentences(text)
+    for sentence in said:
+        if len(sentence.split()) > LONGEST:
+            yield f"{len(sentence.split())} words: {sentence}"
+        for pattern, advice in RIDDLES.items():
+            if re.search(pattern, sentence):
+                yield f"{advice}: {sentence}"
+        for word, plain in AVOIDED.items():
+            if re.search(rf"\b{word}\b", sentence, re.IGNORECASE):
+                yield f"{word!r} (write {plain!r}): {sentence}"
+    passive = sum(bool(_PASSIVE.search(sentence)) for sentence in said)
+    if len(said) > 20 and passive > PASSIVE * len(said):
+        yield f"{passive} of {len(said)} sentences are passive"
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_words_of_a_page_are_plain(page: str) -> None:
+    assert list(faults(read(page))) == []
+
+
+@pytest.mark.parametrize("page", sorted(GENERATED))
+def test_the_words_of_what_is_made_from_the_code_are_plain(page: str) -> None:
+    """Descriptions of keys, columns, commands and options."""
+    cells = [cell for line in read(page).splitlines() if line[:1] == "|" for cell in line.strip("| ").split(" | ")]
+    assert len(cells) > 50
+    assert [fault for cell in cells for fault in faults(cell)] == []
+
+
+def test_the_words_of_messages_are_plain() -> None:
+    rows = [line for line in read("docs/errors.md").partition("## Every message")[2].splitlines() if line[:1] == "|"]
+    messages = [re.sub("[‹›]", "", line.strip("| ").replace(" | ", " ")) for line in rows]
+    assert len(messages) > 500
+    assert [fault for message in messages for fault in faults(message)] == []
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "What is done is not done twice.",
+        "That it cannot be said is no failure.",
+        "We utilize the model in order to measure it.",
+        "The word " * 30 + "is here.",
+    ],
+)
+def test_a_sentence_that_is_read_twice_is_found(sentence: str) -> None:
+    assert list(faults(sentence))
+    assert list(faults(f"- {sentence}\n"))
+    assert not list(faults(f"```text\n{sentence}\n```\n"))
+
+
+def test_a_passive_page_is_found() -> None:
+    assert list(faults("The words are found in a corpus by the program. " * 21))
+    assert not list(faults("The program finds the words in a corpus. " * 21))
