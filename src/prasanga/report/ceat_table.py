@@ -222,7 +222,7 @@ def _reported_cells(estimate: Estimate | None) -> tuple[Cell, ...]:
     if is_number(estimate["ci_low"]):
         text += rf"\;[{signed(estimate['ci_low'], 2)}, {signed(estimate['ci_high'], 2)}]"
     p_twins = estimate.get("p_twins")
-    dagger = r"\dagger" if is_number(p_twins) and p_twins < HOLM.alpha else ""
+    dagger = r"\dagger" if isinstance(p_twins, float) and p_twins < HOLM.alpha else ""
     words = "; ".join(
         "/".join(str(sum(estimate[f"{kind}_{side}"] for side in sides)) for kind in ("n", "listed"))
         for sides in ("xy", "ab")

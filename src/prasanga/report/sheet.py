@@ -87,11 +87,8 @@ MARK = "*"
 _LONG, _LINE, _COLUMN = 18, 14, 8
 """A head with more characters is broken into lines of so many; a column of numbers is as wide as so many."""
 
-_LABEL = 34
-"""Characters of a label in one line where it is broken."""
-
-_PAGE, _SEPARATION = 455.0, 4
-"""Points of a page in two columns (A4, the ACL's), and those on either side of a column."""
+_LABEL, _PAGE, _SEPARATION = 34, 455.0, 4
+"""Characters of a broken label's lines; points of a page in two columns (A4, the ACL's), and on a column's sides."""
 
 _SIZES = {"small": 1.0, "footnotesize": 0.93, "scriptsize": 0.86}
 """Sizes of print in a document of 11 points, and their widths; the largest that fits is taken."""
