@@ -33,6 +33,7 @@ test-long: $(KUBERNETES)/.installed system
 	FAULTS=$(FAULTS) $(BIN)/pytest --numprocesses $$((2 * $(WORKERS))) --dist worksteal -m long --ignore=tests/slurm
 	$(BIN)/pytest tests/slurm
 	$(MAKE) fuzz
+	$(BIN)/python tests/benchmarks/ratios.py
 	$(MAKE) benchmarks
 
 # Made-up inputs of every kind that strangers may send, each within 2 s of the processor and 1 GiB of memory.

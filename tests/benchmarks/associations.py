@@ -233,11 +233,34 @@ def drop_caches(folder: Path) -> str:
     return " not in memory"
 
 
+def growth() -> Iterator[Row]:
+    """CEAT and the sampled test with more and more contexts and words: processor time, which must grow as they do."""
+    rng = np.random.default_rng(3)
+    for n_words, n_contexts, n_draws in [
+        *((8, n, 1_000) for n in (10_000, 100_000, 1_000_000)),
+        *((n, 20, 200) for n in (100, 1_000, 10_000)),
+    ]:
+        words = [f"w{i}" for i in range(n_words)]
+        vectors = {word: rng.standard_normal((n_contexts, 32), dtype=np.float32) for word in words}
+        x, y, a, b = sets_of(words, n_words // 2)
+        began = time.process_time()
+        ceat(vectors, (x, y), (a, b), n_samples=n_draws, rng=1)
+        took = time.process_time() - began
+        work = f"CEAT, {n_words:,} words with {n_contexts:,} contexts, d = 32, N = {n_draws:,}"
+        yield Row(work, "-", f"{took:.2f} s")
+    for n_words in (100, 1_000, 10_000):
+        x, y = rng.normal(size=(2, n_words // 2))
+        began = time.process_time()
+        permutation_test_of_scores(x, y, method="sampled", n_resamples=10_000, rng=1)
+        yield Row(f"10,000 resamples of {n_words:,} words", "-", f"{time.process_time() - began:.2f} s")
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--simple-draws", type=int, default=50, help="draws of the simple way, from which N follows")
     parser.add_argument("--grid", action="store_true", help="the paper's grid as well (10 GB of disk, some minutes)")
+    parser.add_argument("--growth", action="store_true", help="also with up to 10,000 words and 1,000,000 contexts")
     parser.add_argument("--folder", type=Path, help="where the grid's shards go; a temporary folder if not given")
     parser.add_argument("--processes", type=int, default=2, help="jobs of the grid at a time")
     parser.add_argument("--measure", nargs=3, metavar=("FOLDER", "MODEL", "LENGTH"), help=argparse.SUPPRESS)
@@ -252,6 +275,8 @@ def main() -> None:
     if arguments.grid:
         with tempfile.TemporaryDirectory(dir=arguments.folder) as folder:
             rows += whole_grid(Path(folder), arguments.processes)
+    if arguments.growth:
+        rows += growth()
     print("| work | asked | measured | simple way, same run | ratio | met |\n| --- | --- | --- | --- | --- | --- |")
     for row in rows:
         met = {True: "yes", False: "**no**", None: "-"}[row.met]

@@ -16,6 +16,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -104,12 +105,14 @@ def main() -> None:
         folder = Path(name)
         _say(f"a BERT of size {size}")
         build(folder / "model", shape, text, options.entries)
-        rows: list[Row] = []
+        _say("matrix rate")
+        ceilings = {dtype: matrix_rate(device, dtype, tiny=size == "tiny") for dtype in dtypes}
+        ceiling, rows = ceilings[dtypes[-1]], []
         if device == "cpu":
             work, segments = f"targets in {COMPARED_WORDS} words, BERT-{size}", cut(text, COMPARED_WORDS, COMPARED)
-            rows += compare(folder / "model", segments, work, dtypes, judge=size == "base")
-        _say("matrix rate")
-        ceiling = matrix_rate(device, dtypes[-1])
+            flop = _flop_of_one(folder / "model", segments, shape)
+            shares = {dtype: partial(_share, flop, rate) for dtype, rate in ceilings.items()}
+            rows += compare(folder / "model", segments, work, shares, judge=size == "base")
         results = []
         least, pieces = (20_000, 900_000) if device == "cuda" else (32, 3_000)  # some seconds of work
         for length in options.words:
@@ -133,6 +136,16 @@ def main() -> None:
         }
         throughput = {"throughput": [asdict(result) for result in results]}
         write_measured(options.json, throughput, constants=constants, facts=facts, rows=rows)
+
+
+def _flop_of_one(folder: Path, segments: Segments, shape: Shape) -> float:
+    """FLOP of the blocks for a segment, on average."""
+    tokenizer = PreTrainedTokenizerFast.from_pretrained(folder)
+    return float(np.mean([shape.flop(len(ids)) for ids in tokenizer(segments.texts)["input_ids"]]))
+
+
+def _share(flop: float, rate: float, speed: float) -> float:
+    return speed * flop / rate
 
 
 def _imports() -> float:
@@ -193,7 +206,7 @@ def cut(text: str, length: int, number: int) -> Segments:
 def matrix_rate(device: str, dtype: str, *, tiny: bool = False) -> float:
     """FLOP/s of square matrix products: the best of several sizes, each by its median; if `tiny`, only any number."""
     rates = []
-    for n in (64,) if tiny else (4096, 8192, 16384) if device == "cuda" else (512, 1024, 2048):
+    for n in (512,) if tiny else (4096, 8192, 16384) if device == "cuda" else (512, 1024, 2048):
         a, b = (torch.randn(n, n, device=device, dtype=getattr(torch, dtype)) for _ in range(2))
         out, seconds = torch.empty_like(a), []
         for _ in range(9):

@@ -1,9 +1,10 @@
 """All that a graphics card is asked to show, in ten minutes: `make gpu`, or `python tests/benchmarks/gpu.py`.
 
-Measures speed as a share of the card's own matrix rate, and tests what runs on cards alone: memory that runs out, several
-streams, bfloat16 against float32, the same bytes twice, 8 bits, twins drawn on the card, several cards. Prints Markdown,
-writes `docs/measured/gpu.json` and ends with 1 where something failed. Each part is a process of its own, so that a card
-that one of them leaves unusable is not another's mistake; what ten minutes do not hold is said to be left out.
+Measures speed as a share of the card's own matrix rate, and tests what runs on cards alone: memory that runs out,
+several streams, bfloat16 against float32, the same bytes twice, 8 bits, twins drawn on the card, several cards. Prints
+Markdown, writes `docs/measured/gpu.json` and ends with 1 where something failed. Each part is a process of its own, so
+that a card which one of them leaves unusable is not another's mistake; what ten minutes do not hold is left out, and
+said so.
 
 `--device cpu --tiny` runs the same code on a processor with models of two blocks, so that nothing
 of this runs for the first time on the card.
@@ -140,7 +141,7 @@ def card(bench: Bench) -> None:
 
 
 def speed(bench: Bench) -> None:
-    """Embed segments of 9, 25 and 75 words, and measure the share of the matrix rate, from texts to vectors on the host."""
+    """Measure the share of the matrix rate at 9, 25 and 75 words, from texts to vectors on the host."""
     encoder = bench.encoder()
     for words in (9, 25, 75):
         share(bench, f"{words} words", encoder, bench.segments(words, 900_000 // words))
@@ -211,7 +212,7 @@ def scores(bench: Bench) -> None:
 
 
 def ways(bench: Bench) -> None:
-    """Embed segments of 9 to 75 words in other ways, and note how much faster each is: what pays is for people to say."""
+    """Embed segments of 9 to 75 words in other ways, and note how much faster each is: people say what pays."""
     import torch
 
     segments = bench.segments(9, 6_000)
@@ -275,7 +276,7 @@ def determinism(bench: Bench) -> None:
 
 
 def memory(bench: Bench) -> None:
-    """Leave hardly any memory: batches must be halved, vectors and scores stay; what fits nowhere is said in a sentence."""
+    """Leave hardly any memory: batches must be halved, and vectors and scores stay; what fits nowhere is said."""
     import numpy as np
 
     from prasanga.base.errors import InputError
@@ -406,8 +407,7 @@ def cards(bench: Bench) -> None:
 
 PARTS: dict[str, Callable[[Bench], None]] = {
     each.__name__: each
-    for each in (card, determinism, memory, precision, streams, twins, eight_bits, cards)
-    + (speed, scores, decoder, ways)
+    for each in (card, determinism, memory, precision, streams, twins, eight_bits, cards, speed, scores, decoder, ways)
 }
 
 
@@ -463,7 +463,7 @@ def run_parts(
     seconds: float,
     longest: float = LONGEST,
 ) -> Iterator[Outcome]:
-    """Run parts while there is time; the first of them prepares what all others need, and without it they are left out."""
+    """Run parts while there is time; without the first, which prepares what all others need, they are left out."""
     deadline, prepared = time.monotonic() + seconds, True
     for part in parts:
         left = deadline - time.monotonic()

@@ -1,13 +1,14 @@
-"""Other ways to embed on a processor, side by side: `python tests/benchmarks/processor.py FOLDER [--json FILE]`.
+"""Other ways to embed on a processor, side by side: `python tests/benchmarks/processor.py --folder FOLDER`.
 
-FOLDER is a model as transformers writes it (`write_packaged_model("multilingual-e5-small", FOLDER)` writes one). All ways
-run the same batches of segments, in turns, and the least processor time counts for each; beside them stand the cosine to the
-vectors that float32 gives, and how far effect sizes move. onnxruntime (with onnx, onnxscript) and openvino are no
-dependencies: they are measured where they are installed.
+FOLDER is a model as transformers writes it (`write_packaged_model("multilingual-e5-small", FOLDER)` writes one). All
+ways run the same batches of segments, in turns, and the least processor time counts for each; beside them stand the
+cosine to the vectors that float32 gives, and how far effect sizes move. onnxruntime (with onnx, onnxscript) and
+openvino are no dependencies: they are measured where they are installed.
 
-What is measured without another program: one text at a time (the simple way without a vocabulary head), bfloat16, 8 bits
-made by torch as the text is run, and the model without its last block, the most that could be gained by computing that for
-the targets' rows alone. Also the share of padding in batches, and the rate of float32 products at the shapes of the model.
+What is measured without another program: one text at a time (the simple way without a vocabulary head), bfloat16, int8
+made by torch as the text is run, and the model without its last block, the most that could be gained by computing that
+for the targets' rows alone. Also the share of padding in batches, and the rate of float32 products at the shapes of the
+model.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -183,7 +186,7 @@ def rate_of_products(pieces: int, width: int, inner: int) -> float:
 def main() -> None:
     """Measure, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path, metavar="FOLDER", help="of a model of BERT's family")
+    parser.add_argument("--folder", type=Path, required=True, help="of a model of BERT's family")
     parser.add_argument("--words", type=int, default=25, help="of a segment (default: %(default)s)")
     parser.add_argument("--segments", type=int, default=64, help="(default: %(default)s)")
     parser.add_argument("--rounds", type=int, default=3, help="(default: %(default)s)")
@@ -217,7 +220,12 @@ def main() -> None:
     }
     print("\n".join(f"- {name}: {value:.3g}" for name, value in constants.items()))
     if asked.json:
-        write_measured(asked.json, results, constants=constants)
+        others = [f"{name} {version(name)}" for name in ("onnx", "onnxruntime", "openvino") if find_spec(name)]
+        measured_on = (
+            f"{asked.folder.name}: segments of {asked.words} words of the demo's text, {asked.threads} thread(s);"
+            " seconds are those of the processor"
+        )
+        write_measured(asked.json, results, constants=constants, facts=[measured_on, ", ".join(others)])
 
 
 def table(least: dict[str, float], found: dict[str, Vectors]) -> dict[str, dict[str, float]]:

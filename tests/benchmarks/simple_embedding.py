@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -65,20 +65,22 @@ class SimpleEncoder:
         return vector
 
 
-def compare(folder: Path, segments: Segments, work: str, dtypes: Sequence[str], *, judge: bool) -> Iterator[Row]:
+def compare(
+    folder: Path, segments: Segments, work: str, shares: Mapping[str, Callable[[float], float]], *, judge: bool
+) -> Iterator[Row]:
     """A row for each precision of `ASKED`, measured for those in `dtypes`: in turns, the best of three counts.
 
     Args:
         folder: of the model.
         segments: ours embeds all of them, the simple way the first few.
         work: what is done, for the table.
-        dtypes: precisions that the processor is made for.
+        shares: by precision that the processor is made for, the share of its matrix rate that segments a second are.
         judge: whether to say if what was asked is met.
     """
     few = segments.first(_SIMPLE)
     with quiet():
         simple = SimpleEncoder(folder)
-        ours = {dtype: load_encoder(folder, device="cpu", dtype=dtype) for dtype in dtypes}
+        ours = {dtype: load_encoder(folder, device="cpu", dtype=dtype) for dtype in shares}
     runs = {dtype: partial(encoder.embed, *segments) for dtype, encoder in ours.items()}
     speed = _take_turns({"the simple way": partial(simple.embed, *few), **runs}, rounds=3)
     expected, simple_speed = simple.embed(*few), speed["the simple way"]
@@ -90,7 +92,7 @@ def compare(folder: Path, segments: Segments, work: str, dtypes: Sequence[str], 
         yield Row(
             f"{work}, {dtype} (cosine to the simple way's vectors: {least:.5f} at least)",
             f">= {times:g}x",
-            f"{speed[dtype]:.1f} segments/s",
+            f"{speed[dtype]:.1f} segments/s, {shares[dtype](speed[dtype]):.0%} of the matrix rate",
             f"{simple_speed:.1f} segments/s",
             f"{ratio:.1f}x",
             ratio >= times if judge else None,

@@ -1,4 +1,4 @@
-"""The commands that measure, as far as they decide something: which parts of a card's test are run, and what became slower."""
+"""What the commands that measure decide: which parts of a card's test are run, and what became slower."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ PROJECT = Path(__file__).parents[2]
 sys.path.insert(0, str(PROJECT / "tests/benchmarks"))
 
 from gpu import PARTS, Outcome, constants_of, run_parts  # noqa: E402
+from ratios import slower  # noqa: E402
 
 _WRITES = "import sys; open(sys.argv[1], 'w').write({content!r})"
 _PASSES = _WRITES.format(content=json.dumps({"numbers": {"speed": 2.0}, "failures": []}))
@@ -46,6 +47,14 @@ def test_a_part_that_hangs_is_stopped_and_what_the_time_does_not_hold_is_left_ou
 def test_without_models_no_part_is_run(tmp_path: Path) -> None:
     found = _run(tmp_path, {"prepare": _FAILS, "speed": _PASSES})
     assert [(each.outcome, each.said) for each in found][1] == ("left out", ["prepare failed"])
+
+
+def test_what_became_slower_by_more_than_fifteen_percent_is_said() -> None:
+    recorded = {"searching": 40.0, "scoring": 10.0, "CEAT": 200.0, "gone": 3.0}
+    assert slower(recorded, {"searching": 34.1, "scoring": 8.4, "CEAT": 300.0, "new": 1.0}) == [
+        "scoring: 8.4x, 16% slower than the 10x recorded.",
+        "gone: 3x was recorded, and nothing is measured.",
+    ]
 
 
 @pytest.mark.long
