@@ -96,7 +96,7 @@ class SlurmNode:
         return dict(part.split("=", 1) for part in printed.split() if "=" in part)
 
     def processes(self, number: str) -> dict[int, dict[str, str]]:
-        """The environment of each process that a job runs here, by its pid; Slurm's own are left out."""
+        """The environment of each process that a job runs here, by its pid; Slurm's own is left out."""
         found = {}
         for process in Path("/proc").glob("[0-9]*"):
             try:
@@ -105,7 +105,7 @@ class SlurmNode:
             except OSError:
                 continue
             environment = dict(entry.split("=", 1) for entry in text.split("\0") if "=" in entry)
-            if environment.get("SLURM_JOB_ID") == number and not name.startswith("slurm"):
+            if environment.get("SLURM_JOB_ID") == number and name != "slurmstepd":
                 found[int(process.name)] = environment
         return found
 
