@@ -397,7 +397,7 @@ def test_a_tokenizer_at_which_rust_gives_up_when_it_is_read(model: Path) -> None
 def test_a_tokenizer_at_which_rust_gives_up_when_it_is_used(model: Path, tmp_path: Path, part: dict[str, Any]) -> None:
     rewrite(model / "tokenizer.json", **part)
     tokenizer = load_tokenizer(model)
-    with pytest.raises(BaseException, match="retry-limit|index out of bounds") as caught:
+    with pytest.raises(BaseException, match=r"retry-limit|index out of bounds") as caught:
         read_pieces(tokenizer, ["x" * 60])
     said = said_of_failure(caught.value, tmp_path / "job.log")
     assert "a tokenizer.json is damaged, or asks for what takes for ever" in said

@@ -153,8 +153,8 @@ def said_of_failure(error: BaseException, log: str | Path) -> str:
         )
     if gave_up(error) and "tokenizers" in sys.modules:
         return (
-            f"The library tokenizers gave up ({reason(error)[:300]}): a tokenizer.json is damaged, or asks for what takes"
-            " for ever. Fetch the model that this job is of again, from a source that you trust."
+            f"The library tokenizers gave up ({reason(error)[:300]}): a tokenizer.json is damaged, or asks for what"
+            " takes for ever. Fetch the model that this job is of again, from a source that you trust."
         )
     if isinstance(error, OSError) and error.errno in _REFUSED and (error.filename or error.errno in _WITHOUT_NAME):
         where_it_was = f"{str(error.filename)[:500]}: " if error.filename else ""
