@@ -310,6 +310,7 @@ def read_ledger(path: Path) -> Ledger:
         InputError: the file is there and cannot be read.
     """
     ledger = Ledger()
+    _require_file(path)
     try:
         text = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
     except OSError as error:
@@ -342,9 +343,13 @@ def result_files(folder: Path) -> Iterator[Path]:
         names = [name for name in names if inside or name not in (LEDGER, MANIFEST, CONFIG, CONFIG_BEGUN)]
         for name in sorted(names):
             if not name.startswith(".") and _is_text(name):  # no rule has a name that is no text
-                if os.path.lexists(path := Path(parent, name)) and not path.is_file():
-                    raise InputError(f"{path}: no file, but a pipe, a device or a link to nothing. Delete it.")
+                _require_file(path := Path(parent, name))
                 yield path
+
+
+def _require_file(path: Path) -> None:
+    if os.path.lexists(path) and not path.is_file():
+        raise InputError(f"{path}: no file, but a pipe, a device or a link to nothing. Delete it.")
 
 
 def read_notes(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -152,10 +152,11 @@ def test_a_file_that_a_job_is_writing_is_left_alone(study: Path) -> None:
     assert not note_of(study, key).exists()
 
 
-@pytest.mark.parametrize("name", ["x.parquet", "x.json", "x.csv"])
+@pytest.mark.parametrize("name", ["x.parquet", "x.json", "x.csv", LEDGER])
 @pytest.mark.parametrize("kind", ["pipe", "/dev/zero", "nowhere"])
 def test_what_is_no_file_among_results_is_refused_and_not_waited_for(study: Path, name: str, kind: str) -> None:
     path = study / "results" / name
+    path.unlink(missing_ok=True)
     if kind == "pipe":
         os.mkfifo(path)
     else:
