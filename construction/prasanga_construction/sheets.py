@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -172,7 +173,7 @@ def _header(path: Path, cells: list[str]) -> list[str]:
     for mark, name in ((";", "semicolons"), ("\t", "tabs")):
         if len(cells) == 1 and mark in cells[0]:
             raise InputError(f"{path}, line 1: the columns are separated by {name}. Save the file as CSV with commas.")
-    repeated = sorted({name for name in cells if cells.count(name) > 1})
+    repeated = sorted(name for name, count in Counter(cells).items() if count > 1)
     if repeated:
         raise InputError(f"{path}, line 1: the column {repeated[0]!r} stands twice. Delete one of them, or name it.")
     return cells

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -190,3 +191,14 @@ def make_any(kind: str, path: Path, content: bytes) -> None:
             (path / "config.json").write_bytes(content)
         case _:
             make(kind, path)
+
+
+def test_a_table_of_100000_columns_takes_no_time(tmp_path: Path) -> None:
+    """Columns that stand twice were looked for one by one in all of them."""
+    header = ",".join(f"c{n}" for n in range(100_000))
+    (tmp_path / "p.csv").write_text(f"{header},c7\n{',' * 100_000}\n", encoding="utf-8")
+    for read, said in ((read_pair_file, "column 'c7' is there more than once"), (READERS["sheet"], "c7")):
+        began = time.process_time()
+        with pytest.raises(InputError, match=said):
+            read(tmp_path / "p.csv")
+        assert time.process_time() - began < 2

@@ -14,10 +14,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tiny_models import build
 
+from prasanga.base.errors import InputError, gave_up
+from prasanga.base.logs import said_of_failure
 from prasanga.models import ModelOptions
 from prasanga.models.hub import open_source
 from prasanga.models.identity import find_weights, identity_of, stored_shapes
 from prasanga.models.loading import open_config, open_tokenizer
+from prasanga.models.pieces import read_pieces
 from prasanga.models.shape import model_kind
 from prasanga.plan.models import kind_at_hand
 
@@ -91,7 +94,12 @@ def test_tokenizers(folder: Path, good: Path, changes: list[Edit], name: str, as
 
     def use() -> None:
         tokenizer = open_tokenizer(open_source(folder), OPTIONS)
-        tokenizer(["ফুলের বাগান", "a rose"], return_offsets_mapping=True)
+        try:
+            read_pieces(tokenizer, ["ফুলের বাগান", "a rose"])
+        except BaseException as error:
+            if not gave_up(error):
+                raise
+            raise InputError(f"{folder}: {said_of_failure(error, folder / 'job.log')}") from None
 
     try_input("models: tokenizers", use, str(folder))
     shutil.copy(good / name, folder / name)

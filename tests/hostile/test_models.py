@@ -25,7 +25,9 @@ from tiny_models import build
 from transformers import AutoConfig
 
 from prasanga.base.errors import InputError
+from prasanga.base.logs import said_of_failure
 from prasanga.models import ModelOptions, check_model, load_model, load_tokenizer
+from prasanga.models.pieces import read_pieces
 from prasanga.plan.models import kind_at_hand
 
 
@@ -375,3 +377,28 @@ def test_a_config_of_a_gigabyte_is_not_read(model: Path) -> None:
     with (model / "config.json").open("r+b") as file:
         file.truncate(1 << 30)
     assert "config.json has 1073741824 bytes" in refused_without_plan(model)
+
+
+def test_a_tokenizer_at_which_rust_gives_up_when_it_is_read(model: Path) -> None:
+    """A panic is no `Exception`, and went through to the terminal."""
+    rewrite(model / "tokenizer.json", normalizer={"type": "Precompiled", "precompiled_charsmap": "/////w=="})
+    with pytest.raises(InputError, match="its tokenizer cannot be loaded"):
+        load_tokenizer(model)
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        # ten million steps, after which the library ends it
+        {"pre_tokenizer": {"type": "Split", "pattern": {"Regex": "(x+x+)+y"}, "behavior": "Isolated", "invert": False}},
+        {"normalizer": {"type": "Precompiled", "precompiled_charsmap": "AAAAAAAA"}},
+    ],
+)
+def test_a_tokenizer_at_which_rust_gives_up_when_it_is_used(model: Path, tmp_path: Path, part: dict[str, Any]) -> None:
+    rewrite(model / "tokenizer.json", **part)
+    tokenizer = load_tokenizer(model)
+    with pytest.raises(BaseException, match=r"retry-limit|index out of bounds") as caught:
+        read_pieces(tokenizer, ["x" * 60])
+    said = said_of_failure(caught.value, tmp_path / "job.log")
+    assert "a tokenizer.json is damaged, or asks for what takes for ever" in said
+    assert "defect of prasanga" not in said

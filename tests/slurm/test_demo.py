@@ -82,7 +82,7 @@ def test_models_with_cards_get_one(node: SlurmNode, with_cards: Study) -> None:
         told: set[str] = set()
 
         def says() -> bool:
-            told.update(cards_told(number))
+            told.update(cards_told(node, number))
             return bool(told)
 
         until(says, "a process of the job that is told its card")
@@ -92,19 +92,7 @@ def test_models_with_cards_get_one(node: SlurmNode, with_cards: Study) -> None:
     assert (with_cards.root / target).exists()
 
 
-def cards_told(number: str) -> set[str]:
-    """CUDA_VISIBLE_DEVICES of the Python processes of a Slurm job, as they run."""
-    found = set()
-    for process in Path("/proc").glob("[0-9]*"):
-        try:
-            environment = dict(
-                entry.split("=", 1)
-                for entry in (process / "environ").read_text(encoding="utf-8", errors="replace").split("\0")
-                if "=" in entry
-            )
-            name = (process / "comm").read_text(encoding="utf-8").strip()
-        except OSError:
-            continue
-        if environment.get("SLURM_JOB_ID") == number and name.startswith(("python", "snakemake")):
-            found |= {environment["CUDA_VISIBLE_DEVICES"]} if "CUDA_VISIBLE_DEVICES" in environment else set()
-    return found
+def cards_told(node: SlurmNode, number: str) -> set[str]:
+    """CUDA_VISIBLE_DEVICES of the processes of a Slurm job, as they run."""
+    told = (environment.get("CUDA_VISIBLE_DEVICES") for environment in node.processes(number).values())
+    return {each for each in told if each is not None}

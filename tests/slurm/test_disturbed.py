@@ -28,8 +28,9 @@ def test_interrupted_then_cancelled_and_out_of_memory(
     study = half_done()
     with slurm_run(node, study) as run:
         number = run.wait_for("embed_segments")
+        node.hold(number)
         assert run.signal(signal.SIGINT) != 0
-        until(lambda: not node.jobs(folder=study.root), "an empty queue after Ctrl-C", seconds=60)
+        until(lambda: not node.jobs(folder=study.root), "an empty queue after Ctrl-C")
         assert node.state(number) == "CANCELLED"
     assert not list((study.root / ".snakemake" / "locks").glob("*"))
 
@@ -37,6 +38,7 @@ def test_interrupted_then_cancelled_and_out_of_memory(
     # less than Snakemake itself takes in the job, then enough
     with slurm_run(node, study, "--set-resources", "audit_sentences:mem_mb=150 * attempt ** 3") as run:
         first = run.wait_for("embed_segments")
+        node.hold(first)
         asked = megabytes(node, first)
         node.cancel([first])
         second = run.wait_for("embed_segments", after=first)
@@ -85,6 +87,7 @@ def test_snakemake_killed(node: SlurmNode, half_done: Callable[[], Study], finis
     others = [submit_sleep(node, elsewhere, "prasanga_other-folder"), submit_sleep(node, study.root, "other-name")]
     with slurm_run(node, study) as run:
         number = run.wait_for("embed_segments")
+        node.hold(number)
         assert "is running here" in cancel_orphans(study).stderr
         run.signal(signal.SIGKILL)
         assert node.state(number) == "RUNNING"

@@ -23,6 +23,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -93,6 +94,26 @@ class SlurmNode:
         """What Slurm knows of a job, by its own names: JobState, NumCPUs, MinMemoryNode, TresPerJob, WorkDir, ..."""
         printed = self.ask("scontrol", "--details", "show", "job", number)
         return dict(part.split("=", 1) for part in printed.split() if "=" in part)
+
+    def processes(self, number: str) -> dict[int, dict[str, str]]:
+        """The environment of each process that a job runs here, by its pid; Slurm's own is left out."""
+        found = {}
+        for process in Path("/proc").glob("[0-9]*"):
+            try:
+                text = (process / "environ").read_text(encoding="utf-8", errors="replace")
+                name = (process / "comm").read_text(encoding="utf-8").strip()
+            except OSError:
+                continue
+            environment = dict(entry.split("=", 1) for entry in text.split("\0") if "=" in entry)
+            if environment.get("SLURM_JOB_ID") == number and name != "slurmstepd":
+                found[int(process.name)] = environment
+        return found
+
+    def hold(self, number: str) -> None:
+        """Stop the processes of a running job, so that it has not ended before a slow machine comes to cancel it."""
+        for process in self.processes(number):
+            with suppress(ProcessLookupError):
+                os.kill(process, signal.SIGSTOP)
 
     def cancel(self, numbers: list[str]) -> None:
         """Cancel jobs, and wait until they have left the queue."""

@@ -37,6 +37,11 @@ def printable(text: str, longest: int | None = _LONGEST) -> str:
     return _UNPRINTABLE.sub(_escaped, text)
 
 
+def gave_up(error: BaseException) -> bool:
+    """Return whether a library in Rust met what it did not foresee; Python gets its panic as no `Exception`."""
+    return type(error).__name__ == "PanicException"
+
+
 def reason(error: BaseException) -> str:
     """Return what a library or the system says of a failure, to be quoted within a sentence.
 

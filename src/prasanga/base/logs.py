@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from types import TracebackType
 
-from prasanga.base.errors import InputError, printable
+from prasanga.base.errors import InputError, gave_up, printable, reason
 
 # --------------------
 # How a job, which is a process of seconds, deals with garbage.
@@ -150,6 +150,11 @@ def said_of_failure(error: BaseException, log: str | Path) -> str:
         return (
             f"Out of memory ({kind}). Give the job more (`mem_mb` of its rule in the profile), or run fewer at a time;"
             " what is done is not done twice."
+        )
+    if gave_up(error) and "tokenizers" in sys.modules:
+        return (
+            f"The library tokenizers gave up ({reason(error)[:300]}): a tokenizer.json is damaged, or asks for what"
+            " takes for ever. Fetch the model that this job is of again, from a source that you trust."
         )
     if isinstance(error, OSError) and error.errno in _REFUSED and (error.filename or error.errno in _WITHOUT_NAME):
         where_it_was = f"{str(error.filename)[:500]}: " if error.filename else ""

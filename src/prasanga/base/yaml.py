@@ -31,6 +31,7 @@ MOST_BYTES = 20_000_000
 _PREFIX = "tag:yaml.org,2002:"
 _TAGS = frozenset(f"{_PREFIX}{name}" for name in ("str", "int", "float", "bool", "null", "map", "seq"))
 _NUMBERS = (f"{_PREFIX}int", f"{_PREFIX}float")
+_HANDLE = re.compile(r"^%TAG\b", re.MULTILINE)
 # What PyYAML takes for a number of base sixty, as YAML 1.1 has them.
 _OF_BASE_SIXTY = re.compile(r"[-+]?(?:[1-9][0-9_]*(?::[0-5]?[0-9])+|[0-9][0-9_]*(?::[0-5]?[0-9])+\.[0-9_]*)")
 
@@ -268,6 +269,12 @@ def _check(path: str | Path, text: str) -> None:
     """Refuse YAML that is not plain data of a reasonable size (`load_yaml`)."""
     if len(text) > MOST_BYTES:
         raise InputError(f"{path}: {len(text)} characters, and at most {MOST_BYTES} are read. Make it smaller.")
+    if handle := _HANDLE.search(text):  # the parser compares each with all before it
+        line = text.count("\n", 0, handle.start()) + 1
+        raise InputError(
+            f"{path}, line {line}: a name for tags (`%TAG`). Only plain text, numbers, truth values, lists and mappings"
+            " are read. Take the line out."
+        )
     stack: list[_Open] = []
     sizes: dict[str, int] = {}
     documents = total = 0

@@ -23,7 +23,7 @@ from huggingface_hub.errors import (
     RevisionNotFoundError,
 )
 
-from prasanga.base.errors import InputError
+from prasanga.base.errors import InputError, gave_up
 
 # --------------------
 # What the files of a model may not do, whoever wrote them: lead elsewhere, fetch code, ask for absurd sizes.
@@ -269,14 +269,15 @@ def explaining(source: Source, part: str) -> Iterator[None]:
     """Say in the user's words why `part` of a model that was found cannot be loaded.
 
     Everything but exhausted memory is turned into an `InputError`: what is read are files that anybody may have
-    written, and the libraries that read them raise nearly everything, a bare `Exception` included.
+    written, and the libraries that read them raise nearly everything, a bare `Exception` included, and where Rust gives
+    up (`gave_up`) no `Exception` at all.
     """
     try:
         yield
     except (InputError, MemoryError):
         raise
-    except Exception as error:
-        if type(error).__name__ == "OutOfMemoryError":
+    except BaseException as error:
+        if type(error).__name__ == "OutOfMemoryError" or not (isinstance(error, Exception) or gave_up(error)):
             raise
         text = str(error).strip()
         if "trust_remote_code" in text:

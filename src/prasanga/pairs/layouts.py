@@ -273,7 +273,7 @@ def _text(path: Path) -> str:
 def _check_header(path: Path, columns: list[str]) -> None:
     if not columns:
         raise InputError(f"{path}: the file is empty. Write a header and at least one pair (docs/pairs.md).")
-    twice = sorted({column for column in columns if columns.count(column) > 1})
+    twice = sorted(column for column, count in Counter(columns).items() if count > 1)
     if twice:
         raise InputError(f"{path}: column {twice[0]!r} is there more than once. Give each column a name of its own.")
 

@@ -310,6 +310,7 @@ def read_ledger(path: Path) -> Ledger:
         InputError: the file is there and cannot be read.
     """
     ledger = Ledger()
+    _require_file(path)
     try:
         text = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
     except OSError as error:
@@ -331,14 +332,24 @@ def read_ledger(path: Path) -> Ledger:
 
 
 def result_files(folder: Path) -> Iterator[Path]:
-    """Yield the results: all but ledger, manifest and config, what is kept for later runs, and unfinished files."""
+    """Yield the results: all but ledger, manifest and config, what is kept for later runs, and unfinished files.
+
+    Raises:
+        InputError: a pipe, which would be waited for, a device, or a link that leads nowhere.
+    """
     for parent, folders, names in os.walk(folder):
         inside = Path(parent).relative_to(folder).parts
         folders[:] = sorted(name for name in folders if (*inside, name) not in _KEPT and not name.startswith("."))
         names = [name for name in names if inside or name not in (LEDGER, MANIFEST, CONFIG, CONFIG_BEGUN)]
         for name in sorted(names):
             if not name.startswith(".") and _is_text(name):  # no rule has a name that is no text
-                yield Path(parent, name)
+                _require_file(path := Path(parent, name))
+                yield path
+
+
+def _require_file(path: Path) -> None:
+    if os.path.lexists(path) and not path.is_file():
+        raise InputError(f"{path}: no file, but a pipe, a device or a link to nothing. Delete it.")
 
 
 def read_notes(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:

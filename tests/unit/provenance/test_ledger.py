@@ -13,6 +13,7 @@ import pytest
 
 from prasanga.base.errors import InputError
 from prasanga.base.parquet import write_text
+from prasanga.provenance.check import check_results
 from prasanga.provenance.ledger import (
     BEFORE,
     LEDGER,
@@ -149,6 +150,20 @@ def test_a_file_that_a_job_is_writing_is_left_alone(study: Path) -> None:
     mark.write_text("{}")
     assert synchronize(study).unknown == 0
     assert not note_of(study, key).exists()
+
+
+@pytest.mark.parametrize("name", ["x.parquet", "x.json", "x.csv", LEDGER])
+@pytest.mark.parametrize("kind", ["pipe", "/dev/zero", "nowhere"])
+def test_what_is_no_file_among_results_is_refused_and_not_waited_for(study: Path, name: str, kind: str) -> None:
+    path = study / "results" / name
+    path.unlink(missing_ok=True)
+    if kind == "pipe":
+        os.mkfifo(path)
+    else:
+        path.symlink_to(kind)
+    for use in (lambda: synchronize(study), lambda: check_results(study / "results", root=study)):
+        with pytest.raises(InputError, match=rf"{name}: no file, but a pipe, a device or a link to nothing\. Delete"):
+            use()
 
 
 def test_store_ledger_and_temporary_files_are_no_results(study: Path) -> None:
