@@ -268,7 +268,13 @@ def crossed_interval(
         cosines.effect(std),
         _acceleration(without, [*sizes, effects.size]),
         _to_population(cosines, std),
-        *_both_widened(np.nanvar(of_words), np.var(of_both[known]), min(sizes), sizes[0] + sizes[1] - 2, effects.size),
+        *_both_widened(
+            float(np.nanvar(of_words)),
+            float(np.var(of_both[known])),
+            min(sizes),
+            sizes[0] + sizes[1] - 2,
+            effects.size,
+        ),
     )
     bound = _largest(cosines, std)
     low, high = np.clip(made.ends(level), -bound, bound)

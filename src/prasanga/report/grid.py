@@ -11,7 +11,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, TypeGuard
 
 import polars as pl
 
@@ -138,7 +138,7 @@ def sort_lengths(lengths: Iterable[str]) -> list[str]:
     return sorted(set(lengths), key=lambda label: (natural_order(label.lstrip(">")), label.startswith(">")))
 
 
-def is_number(value: object) -> bool:
+def is_number(value: object) -> TypeGuard[float]:
     """Return whether a cell holds a number that can be shown: not null, not NaN, not infinite."""
     return isinstance(value, int | float) and math.isfinite(value)
 

@@ -219,7 +219,7 @@ def _parts(name: str, whole: Shard, shard_bytes: int) -> Iterator[tuple[str, Sha
 
 def _require_file(path: str) -> None:
     """Refuse a link that leads nowhere, and a pipe or device with the name of a text."""
-    problem = "it is a pipe or a device"
+    problem: str | None = "it is a pipe or a device"
     try:
         if stat.S_ISREG(Path(path).stat().st_mode):
             return

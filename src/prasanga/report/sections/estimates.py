@@ -107,8 +107,9 @@ def _from_twins(row: Estimate) -> str:
 
 def components_of(row: Estimate) -> VarianceComponents | None:
     """Return the components of variance of an estimate of CEAT; None where there are none."""
-    values = [row.get(f"variance_{name}") for name in VarianceComponents._fields]
-    return VarianceComponents(*values) if all(map(is_number, values)) else None
+    said = [row.get(f"variance_{name}") for name in VarianceComponents._fields]
+    values = [value for value in said if is_number(value)]
+    return VarianceComponents(*values) if len(values) == len(said) else None
 
 
 def _varies_with(row: Estimate) -> str:

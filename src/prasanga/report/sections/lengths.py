@@ -151,7 +151,7 @@ class _Place:
     def y(self, effect: float) -> float:
         """Return where an effect is; what is beyond the picture, the end of an interval, is at its edge."""
         share = (self._high - min(max(effect, self._low), self._high)) / (self._high - self._low)
-        return round(self._top + share * self._height, 1)
+        return float(round(self._top + share * self._height, 1))
 
     def points(self, rows: Sequence[Estimate | None]) -> list[tuple[Estimate, tuple[float, float]]]:
         """Return the rows that have an effect, in the order of lengths, and their places."""

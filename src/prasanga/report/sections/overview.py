@@ -93,7 +93,7 @@ def _measured(grid: Grid | None, results: Results, say: Callable[..., str]) -> s
     if results.structures is not None:
         parts.append(say("traits in sentence structures"))
     if results.bias_percentages is not None and len(results.bias_percentages):
-        parts.append(say("{n} sentence pairs", n=f"{results.bias_percentages['n_pairs'].max():,}"))
+        parts.append(say("{n} sentence pairs", n=f"{max(results.bias_percentages['n_pairs']):,}"))
     if not parts:
         return say("Nothing has been measured yet.")
     return say(
@@ -192,8 +192,7 @@ def _of_methods(results: Results, say: Callable[..., str]) -> Iterator[Finding]:
             ),
         )
     elif rows:
-        sizes = [row.get("smallest_effect") for row, _ in rows]
-        known = [size for size in sizes if is_number(size)]
+        known = [size for row, _ in rows if is_number(size := row.get("smallest_effect"))]
         yield Finding(
             OPEN,
             say("No method found an association that is more than chance."),
