@@ -144,7 +144,7 @@ def _would_have_been(rows: Sequence[Estimate], *, short: bool = False) -> str:
     known = [size for size in sizes if is_number(size)]
     if not known:
         return "; with so few words none could have been"
-    above = f"above {max(known):.2f}"  # type: ignore[type-var]
+    above = f"above {max(known):.2f}"
     return f"; {above}" if short else f"; an effect {above} would have been"
 
 
