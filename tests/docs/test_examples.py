@@ -122,7 +122,7 @@ def without_placeholders(code: str) -> str:
 
 RESOURCE_KEYS = {
     *("set", "gloss", "class", "searched", "words", "language", "categories", "exchanged", "templates", "polarity"),
-    *("traits", "groups", "ambiguous", "examples", "structures", "targets", "axes", "prompts"),
+    *("traits", "groups", "ambiguous", "neighbours", "examples", "structures", "targets", "axes", "prompts"),
 }
 """Top-level keys of word sets, groups, categories, templates and the like."""
 
