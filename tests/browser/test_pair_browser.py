@@ -264,7 +264,7 @@ def test_hidden_texts(show: Callable[..., Page]) -> None:
     page = show(texts=False)
     assert "First sentence" not in cells(page, "g1")
     assert cells(page, "g1")["Difference"] == "+0.500"
-    assert not re.search("[\u0900-\u09ff]", page.content())
+    assert not re.search("[\u0900-\u09ff]", page.content().replace("প্রসঙ্গ", "")), "but for the name of the program"
     search(page, "c1", ["c1"])
 
 

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prasanga.pairs.alignment import align_words
-from prasanga.sentences import find_shards
+from prasanga.sentences import Shard, find_shards
 from prasanga.sentences.columns import arrow_texts, parquet_texts
 from prasanga.sentences.records import read_records
 from prasanga.text.normalization import normalizer
@@ -237,8 +237,8 @@ def test_metadata_of_columns(
                 writer.write_table(table)
     except (pa.ArrowException, OSError, ValueError):
         return  # of which no file can be
-    form = "parquet" if layout == "parquet" else "dataset"
-    try_input("columns: metadata", lambda: list(read_records(path, form, field=wanted)), str(path))  # type: ignore[arg-type]
+    shard = Shard(str(path), path.name, "line", "parquet" if layout == "parquet" else "dataset", wanted)
+    try_input("columns: metadata", lambda: list(read_records(shard)), str(path))
 
 
 STATE = {

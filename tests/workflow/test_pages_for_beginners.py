@@ -98,7 +98,7 @@ def test_the_first_study_is_planned(desk: Path) -> None:
 def test_the_first_real_study_is_planned(desk: Path) -> None:
     """On the demo's text, as the page has it; a model of a package is planned without the package."""
     shutil.copytree(desk / "resources/demo/corpus/bn", desk / "texts")
-    [plan] = follow(TEXT, desk, only="real_text")
+    _, plan = follow(TEXT, desk, only="real_text")
     assert jobs(plan)["associations"] >= 4, "two lengths, the model and its twins"
 
 
