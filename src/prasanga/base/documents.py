@@ -39,8 +39,18 @@ def unreadable(path: str | Path, error: OSError) -> InputError:
 
 
 def digests_of_files(paths: Iterable[str | Path]) -> dict[str, str]:
-    """Return the sha256 of each file, by its path."""
-    return {str(path): sha256_of_file(path) for path in paths}
+    """Return the sha256 of each file, by its path.
+
+    Raises:
+        InputError: a file is absent by now, or cannot be read.
+    """
+    digests = {}
+    for path in paths:
+        try:
+            digests[str(path)] = sha256_of_file(path)
+        except OSError as error:
+            raise unreadable(path, error) from None
+    return digests
 
 
 def json_line(value: Any) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from prasanga.base.errors import InputError
 from prasanga.provenance import describe, digests_of_files
 
 
@@ -28,6 +29,12 @@ def test_inputs_are_named_with_their_content(script: Path, tmp_path: Path) -> No
     assert set(json.loads(record["versions"])) == {"numpy"}
     known = digests_of_files([file])
     assert describe("samples", script=script, inputs=known, settings={"a": 1, "b": 2}, libraries=["numpy"]) == record
+
+
+def test_an_input_that_is_gone_is_named(script: Path) -> None:
+    gone = script.with_name("gone.parquet")
+    with pytest.raises(InputError, match=r"gone\.parquet: cannot be read \(No such file or directory\)\. Restore it"):
+        describe("samples", script=script, inputs=[gone], settings={})
 
 
 @pytest.mark.parametrize("change", ["input", "settings", "code", "stage"])
