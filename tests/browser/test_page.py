@@ -246,6 +246,14 @@ def test_the_table_of_all_numbers_fits_a_wide_window(open_page: OpenPage, tmp_pa
     assert page.evaluate("(e => e.scrollWidth - e.clientWidth)(document.querySelector('#numbers .sideways'))") == 0
 
 
+def test_cells_of_tables_are_laid_out_as_cells(open_page: OpenPage, page_file: Path) -> None:
+    """A rule of another part of the page once made grids of the cells that begin a group of columns."""
+    page = open_page(page_file, width=1280)
+    kinds = "(cells) => [...new Set(cells.map((cell) => getComputedStyle(cell).display))]"
+    assert page.locator("main .heat-table :is(th, td).first").count() > 0
+    assert page.locator("main table :is(th, td)").evaluate_all(kinds) == ["table-cell"]
+
+
 def test_tables_of_methods_need_no_scrolling_on_a_wide_window(open_page: OpenPage, page_file: Path) -> None:
     page = open_page(f"{page_file}#methods")
     too_wide = "Array.from(document.querySelectorAll('#methods .scroll'), (e) => e.scrollWidth - e.clientWidth)"
