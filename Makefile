@@ -41,21 +41,21 @@ fuzz: $(VENV)/.installed
 	FUZZ_INPUTS=$(FUZZ_INPUTS) $(BIN)/pytest --numprocesses $(WORKERS) --dist worksteal -v -k fuzz \
 	  $(if $(wildcard /dev/shm),--basetemp=/dev/shm/prasanga-fuzz) tests/hostile
 
-# A browser for tests/browser and a Slurm for tests/slurm, where they may be installed; elsewhere those tests are skipped
-# with a reason.
+# A browser for tests/browser, a Slurm for tests/slurm and LaTeX for the tables of papers, where they may be installed;
+# elsewhere those tests are skipped with a reason.
 system:
 	@browser=; \
 	for name in "$$PRASANGA_CHROMIUM" chromium chromium-browser google-chrome; do \
 	  if [ -n "$$name" ] && command -v "$$name" >/dev/null; then browser=$$name; fi; \
 	done; \
 	missing=; \
-	for name in slurmctld slurmd sbatch munged; do command -v $$name >/dev/null || missing=$$name; done; \
+	for name in slurmctld slurmd sbatch munged pdflatex; do command -v $$name >/dev/null || missing=$$name; done; \
 	if [ -n "$$browser" ] && [ -z "$$missing" ]; then exit 0; fi; \
 	packages=$$(grep -v '^#' tests/apt.txt | tr '\n' ' '); \
 	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends $$packages >/dev/null; \
 	else \
-	  echo "Some tests need a browser, or a Slurm. Install them as root: apt-get install $$packages"; \
+	  echo "Some tests need a browser, a Slurm, or LaTeX. Install them as root: apt-get install $$packages"; \
 	fi
 
 # Every view of the page at three widths, light and dark, in tests/screenshots; PAGE is another page than the tests' own.

@@ -148,6 +148,5 @@ rule gather_templates:
         "benchmarks/{stage}/gather.{method}_templates.tsv"
     wildcard_constraints:
         stage="unfinished" if FROM_RESULTS else "associations|likelihoods",
-        method="seat|log_probability",
     script:
         "../workflow/scripts/gather_templates.py"

@@ -522,10 +522,7 @@ def variance_components(cosines: Cosines) -> VarianceComponents:
             f"cosines: {cosines.n_draws} draws of sets of {sides[0]} and {sides[1]} words. Components of variance take"
             " two draws and two words a set, each word once in a draw."
         )
-    targets, attributes = (
-        np.split(np.arange(sum(sides[0])), [sides[0][0]]),
-        np.split(np.arange(sum(sides[1])), [sides[1][0]]),
-    )
+    targets, attributes = (np.split(np.arange(sum(sizes)), [sizes[0]]) for sizes in sides)
     values = cosines.values
     x, y = (values[:, of_set].mean(axis=1) for of_set in targets)
     a, b = (values[:, :, of_set].mean(axis=2) for of_set in attributes)

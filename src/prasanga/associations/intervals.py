@@ -256,10 +256,9 @@ def crossed_interval(
     sizes = [cosines.n_x, cosines.n_y]
     if resampling.attribute_counts is not None:
         sizes += [cosines.n_a, cosines.n_b]
-    note = _too_few(sizes)
-    known = np.isfinite(of_both)
-    note = note or _undefined(known)
-    if _too_few(sizes) or not known.any():
+    known, too_few = np.isfinite(of_both), _too_few(sizes)
+    note = too_few or _undefined(known)
+    if too_few or not known.any():
         return Interval(None, None, "bca", note)
     effects = without_templates(_PLAIN[std])
     without = np.concatenate([leave_one_out(cosines, _PLAIN[std])[: sum(sizes)], effects])

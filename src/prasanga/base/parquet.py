@@ -211,7 +211,8 @@ def _keep_digest(path: Path, written: Path) -> None:
     if path.suffix not in (".parquet", ".json") and path.parts[0] == "results" and notes.is_dir():
         place = _place_of_digest(notes, path.as_posix())
         place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(hashlib.sha256(written.read_bytes()).hexdigest(), encoding="ascii")
+        with written.open("rb") as file:
+            place.write_text(hashlib.file_digest(file, "sha256").hexdigest(), encoding="ascii")
 
 
 def written_digest(notes: Path, path: str) -> str | None:

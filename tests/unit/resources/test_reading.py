@@ -9,6 +9,7 @@ import pytest
 
 from prasanga.lexicon import load_lexicon
 from prasanga.sentences import Matcher
+from prasanga.text import normalizer
 
 
 @pytest.fixture(scope="module")
@@ -50,19 +51,16 @@ def test_every_wrong_hit_says_why(reading: pl.DataFrame) -> None:
 
 
 @pytest.mark.parametrize("language", ["bn", "hi"])
-def test_what_was_passed_over_is_passed_over(project_root: Path, reading: pl.DataFrame, language: str) -> None:
+def test_what_was_passed_over_is_passed_over(
+    project_root: Path, shared: Path, reading: pl.DataFrame, language: str
+) -> None:
     """In the texts themselves, where they are: the table has the word, the form and the line, and not the sentence."""
-    texts = project_root.parent / "shared/corpora"
-    if not texts.exists():
-        pytest.skip(f"{texts} is not there")
-    from prasanga.text import normalizer
-
     resources = project_root / "resources"
     matcher = Matcher(load_lexicon(resources / f"stimuli/{language}", resources / f"suffix_groups/{language}.yaml"))
     normalize = normalizer({"bn": "bangla", "hi": "nukta"}[language]).one
     over = reading.filter(pl.col("sample") == "passed over", pl.col("text").str.starts_with(language))
     for (text, line), rows in over.group_by("text", "line", maintain_order=True):
-        with (texts / f"{text}.txt").open(encoding="utf-8", newline="\n") as file:
+        with (shared / f"corpora/{text}.txt").open(encoding="utf-8", newline="\n") as file:
             content = normalize(next(each for number, each in enumerate(file, 1) if number == line))
         found = [match for match in matcher.find(content) if match.form in set(rows["form"])]
         # a word may stand there once more, as itself
