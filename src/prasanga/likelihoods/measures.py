@@ -18,10 +18,6 @@ from prasanga.models.pieces import (
     unknown_pieces,
 )
 
-# --------------------
-# Which scores of a sentence there are, and which of them a kind of model can give.
-
-
 MEASURES = {
     "encoder": ("p_unmodified", "p_modified", "aul", "aula", "aula_renormalized"),
     "decoder": ("causal",),

@@ -12,9 +12,6 @@ from numpy.typing import NDArray
 
 from prasanga.models.pieces import Pieces, Span, overlapping
 
-# --------------------
-# What a model is asked: one forward pass, and the pieces whose log-probabilities are read from it.
-
 
 class Query(NamedTuple):
     """One pass of a model, and what is read from it.

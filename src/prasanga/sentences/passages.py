@@ -1,4 +1,8 @@
-"""A corpus in blocks of about a megabyte, and each block as normalized sentences with what is found in them."""
+"""A corpus in blocks of about a megabyte, and each block as normalized sentences with what is found in them.
+
+A block is whole lines as bytes, neither decoded nor copied. A line ends at a line feed and nowhere else
+(a carriage return before it is dropped). A part of a plain file is a range of its bytes: it has the lines that begin in it.
+"""
 
 from __future__ import annotations
 
@@ -30,13 +34,6 @@ from prasanga.text import Normalizer
 from prasanga.text.compiled import compiled
 from prasanga.text.lines import Bytes, Lines, Positions, Spans, decode, split_lines
 from prasanga.text.words import IS_SPACE, character_flags
-
-# --------------------
-# A corpus in blocks of about a megabyte: whole lines as bytes, with what is known of each.
-#
-# Text is neither decoded nor copied here. A line ends at a line feed and nowhere else (a carriage return before it
-# is dropped). A part of a plain file is a range of its bytes: it has the lines that begin in it.
-
 
 BLOCK = 1 << 20
 
