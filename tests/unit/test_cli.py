@@ -169,6 +169,15 @@ def test_a_folder_that_is_no_study_is_told(here: Path, name: str) -> None:
     assert missing.output.startswith("none.yaml: no such file or folder.")
 
 
+@pytest.mark.parametrize("command", ["run", "plan"])
+def test_a_study_that_is_no_yaml_is_told_with_its_line(here: Path, command: str) -> None:
+    """Also where the file is named, which Snakemake would read first."""
+    (here / "mine.yaml").write_text("study: mine\nlanguage: bn\n  title: x\n", encoding="utf-8")
+    done = prasanga(command, "mine.yaml")
+    assert done.exit_code == 2
+    assert "mine.yaml, line 3: not YAML" in done.output
+
+
 def test_what_stands_after_two_dashes_goes_to_snakemake(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (here / "study.yaml").write_text("study: mine\n", encoding="utf-8")
     asked = list[tuple[Path, dict[str, Any]]]()
