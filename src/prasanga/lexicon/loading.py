@@ -1,7 +1,8 @@
 """Loading a lexicon from word sets and categories, or from the layouts of Sadhu et al. (2024).
 
 Ours are `resources/stimuli/<language>/*.yaml`. What would make a measurement wrong in silence is refused here: a word
-with two different entries, a group that does not fit the end of its word, a form that two stimuli claim without a decision.
+with two different entries, a group that does not fit the end of its word, a form that two stimuli claim without a
+decision.
 """
 
 from __future__ import annotations

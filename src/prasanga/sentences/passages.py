@@ -1,7 +1,8 @@
 """A corpus in blocks of about a megabyte, and each block as normalized sentences with what is found in them.
 
 A block is whole lines as bytes, neither decoded nor copied. A line ends at a line feed and nowhere else
-(a carriage return before it is dropped). A part of a plain file is a range of its bytes: it has the lines that begin in it.
+(a carriage return before it is dropped). A part of a plain file is a range of its bytes: it has the lines that begin in
+it.
 """
 
 from __future__ import annotations
