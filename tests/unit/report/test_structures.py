@@ -164,7 +164,7 @@ def test_the_figure_is_the_same_from_the_same_table(width: Any, spread: pl.DataF
     assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "two.svg").read_bytes()
     figure = plot_structures(spread, width=width)
     visible = [axis for axis in figure.axes if axis.get_visible()]
-    assert [axis.get_title(loc="left") for axis in visible] == ["bert", "<albert>"]
+    assert [axis.texts[-1].get_text() for axis in visible] == ["bert", "<albert>"]
     boxes = [each for each in visible[0].collections if isinstance(each, PatchCollection)]
     assert [len(each.get_paths()) for each in boxes] == [3] * 4  # structures, by quantities and polarities
     row = spread.filter(model="bert", structure="S4", quantity="corrected", polarity="negative").row(0, named=True)

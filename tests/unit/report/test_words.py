@@ -108,12 +108,12 @@ def test_models_of_other_scales_fall_on_each_other_and_keep_their_colours() -> N
     assert [text.get_text() for legend in figure.legends for text in legend.get_texts()] == ["b"]
 
 
-def test_the_longest_context_and_fixed_draws_unless_others_are_asked_for() -> None:
+def test_the_longest_context_and_fixed_draws() -> None:
     table = table_of(
         [*rows_of("m", "75"), *rows_of("m", ">75"), *rows_of("m", "9", "random", scale=-1), *rows_of("m", "9")]
     )
     assert "Contexts of >75 words, fixed draws." in texts(plot_words(table, LEXICON, "C1"))
-    figure = plot_words(table, LEXICON, "C1", segment_length="9", sample_mode="random")
+    figure = plot_words(table.filter(sample_mode="random"), LEXICON, "C1")
     assert "Contexts of 9 words, random draws." in texts(figure)
     assert written(figure)[:3] == ["শাপলা", "জুঁই", "গোলাপ"]
     # the longest at which this category has numbers
@@ -248,10 +248,6 @@ def test_what_is_not_there_is_named() -> None:
     table = table_of(rows_of("m"))
     with pytest.raises(InputError, match=r"category: 'C2' is not in the lexicon\. Write C1\."):
         plot_words(table, LEXICON, "C2")
-    with pytest.raises(InputError, match=r"segment_length: '75' is not in .*\. Write 9\."):
-        plot_words(table, LEXICON, "C1", segment_length="75")
-    with pytest.raises(InputError, match=r"sample_mode: 'all' is not in .*\. Write fixed\."):
-        plot_words(table, LEXICON, "C1", sample_mode="all")
     with pytest.raises(InputError, match="no column association"):
         plot_words(table.drop("association"), LEXICON, "C1")
     with pytest.raises(InputError, match=r"width: 'wide'\. Write column or page"):

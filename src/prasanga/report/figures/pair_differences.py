@@ -15,7 +15,6 @@ import numpy.typing as npt
 import polars as pl
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import MaxNLocator
 
 from prasanga.base.errors import InputError
 from prasanga.base.parquet import remade_by, require_columns
@@ -23,18 +22,14 @@ from prasanga.report.figures.canvas import (
     COLUMNS,
     NOTE,
     SIZES,
-    WIDTHS,
+    NothingToDrawError,
     Width,
-    check_width,
-    house_style,
+    drawn,
+    few_ticks,
     lay_out,
-    left_of,
-    only_a_note,
-    panel_width,
-    shortened,
     wrapped,
 )
-from prasanga.report.figures.palette import INK, MODELS, MUTED
+from prasanga.report.figures.palette import MODELS, MUTED
 from prasanga.report.grid import groups_of, name_of_type, sort_types
 
 Lines = Literal["language", "bias_type"]
@@ -86,6 +81,7 @@ def density(differences: Numbers, points: Numbers) -> Numbers | None:
     return np.asarray(heights / (differences.size * width * math.sqrt(2 * math.pi)), dtype=np.float64)
 
 
+@drawn
 def plot_differences(differences: pl.DataFrame, *, lines: Lines = "language", width: Width = "page") -> Figure:
     """Plot densities of the difference of scores: stereotypical sentence minus the other.
 
@@ -98,38 +94,31 @@ def plot_differences(differences: pl.DataFrame, *, lines: Lines = "language", wi
     Raises:
         InputError: a column is missing, or an argument is not known.
     """
-    check_width(width)
     if lines not in ("language", "bias_type"):
         raise InputError(f"lines: {lines!r} is not known. Write 'language' or 'bias_type'.")
     require_columns("differences of scores", differences, _NEEDED, remade_by("likelihoods"))
     known = differences.with_columns(pl.col("set", "model").fill_null("")).filter(pl.col("difference").is_finite())
     if known.filter(~pl.col("random_twin")).is_empty():
-        return only_a_note(WIDTHS[width], SIZES[width], "Not drawn: no pair has a score for both of its sentences.")
+        raise NothingToDrawError("no pair has a score for both of its sentences.")
     names, panels = _by_language(known) if lines == "language" else _by_type(known)
     low, high, beyond = _limits([line.differences for panel in panels for line in panel.lines if not line.is_twin])
     has_twins = any(line.is_twin for panel in panels for line in panel.lines)
-    note = _note(beyond, has_twins)
-    with house_style(width):
-        sizes = SIZES[width]
-        frame = lay_out(
-            WIDTHS[width],
-            sizes,
-            len(panels),
-            across=COLUMNS,
-            panel=sizes["panel"],
-            top=sizes["top"],
-            labels=("difference of scores (natural logarithm)", ""),
-            keys=[_keys(names, has_twins, sizes)],
-            note=note,
-            sharey=False,
-        )
-        points = np.linspace(low, high, _POINTS)
-        room = panel_width(WIDTHS[width], min(COLUMNS, len(panels)), left=left_of(sizes, ""))
-        for panel, axis in zip(panels, frame.panels, strict=False):
-            _draw(axis, panel, points, sizes, room)
-        frame.panels[0].xaxis.set_major_locator(MaxNLocator(4 if width == "column" else 5, steps=[1, 2, 2.5, 5, 10]))
-        frame.panels[0].set_xlim(low, high)
-    return frame.figure
+    frame = lay_out(
+        width,
+        len(panels),
+        across=COLUMNS,
+        heads=[(panel.title, panel.below) for panel in panels],
+        labels=("difference of scores (natural logarithm)", ""),
+        keys=[_keys(names, has_twins, SIZES[width])],
+        note=_note(beyond, has_twins),
+        sharey=False,
+    )
+    points = np.linspace(low, high, _POINTS)
+    for panel, axis in zip(panels, frame.panels, strict=False):
+        _draw(axis, panel, points, frame.sizes, frame.room)
+    few_ticks(frame.panels[0].xaxis, most=4 if width == "column" else 5)
+    frame.panels[0].set_xlim(low, high)
+    return frame.finish()
 
 
 def _by_language(known: pl.DataFrame) -> tuple[list[str], list[_Panel]]:
@@ -217,11 +206,6 @@ def _draw(axis: Any, panel: _Panel, points: Numbers, sizes: dict[str, float], ro
     # a twin may be far steeper, and would press all else flat
     axis.set_ylim(0, 1.08 * top or 1.0)
     axis.set_yticks([])
-    anchor: dict[str, Any] = {"textcoords": "offset points", "xycoords": "axes fraction"}
-    size = sizes["title"]
-    title, below = shortened(panel.title, size, room, bold=True), shortened(panel.below, size * NOTE, room)
-    axis.annotate(title, (0, 1), (0, size * 1.55), fontsize=size, fontweight="bold", **anchor)
-    axis.annotate(below, (0, 1), (0, 2.5), fontsize=size * NOTE, color=INK, **anchor)
 
 
 def _look(place: int, line: float) -> dict[str, Any]:

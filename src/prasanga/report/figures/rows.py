@@ -13,26 +13,10 @@ from typing import Any, NamedTuple
 import polars as pl
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import MaxNLocator
 
 from prasanga.base.parquet import remade_by, require_columns
 from prasanga.report.agreement import SIDE_BY_SIDE_SCHEMA
-from prasanga.report.figures.canvas import (
-    SIZES,
-    WIDTHS,
-    Width,
-    add_head,
-    check_width,
-    finish_axes,
-    head_of,
-    height_of_heads,
-    house_style,
-    lay_out,
-    left_of,
-    look,
-    only_a_note,
-    panel_width,
-)
+from prasanga.report.figures.canvas import SIZES, NothingToDrawError, Width, drawn, few_ticks, lay_out, look
 from prasanga.report.figures.palette import LINE, MUTED, PAPER
 from prasanga.report.grid import METHODS, grid_of, is_number, natural_order
 
@@ -62,6 +46,7 @@ class Point(NamedTuple):
     is_open: bool = False
 
 
+@drawn
 def plot_scales(ceat: pl.DataFrame, *, width: Width = "page") -> Figure:
     """Plot the effect of each category by vectors as they are, centered and standardized; one panel a model.
 
@@ -74,7 +59,6 @@ def plot_scales(ceat: pl.DataFrame, *, width: Width = "page") -> Figure:
     Raises:
         InputError: a table without estimates or without these columns, or another width.
     """
-    check_width(width)
     require_columns("estimates", ceat, tuple(SCALES), remade_by("associations"))
     grid = grid_of(ceat)
     length, mode = grid.lengths[-1], grid.modes[0]
@@ -92,6 +76,7 @@ def plot_scales(ceat: pl.DataFrame, *, width: Width = "page") -> Figure:
     return _plot_rows(panels, categories, list(SCALES.values()), "effect size", note, width)
 
 
+@drawn
 def plot_methods(methods: pl.DataFrame, *, width: Width = "page") -> Figure:
     """Plot the effect of each category by each method, with its interval; one panel a method, a series a model.
 
@@ -102,7 +87,6 @@ def plot_methods(methods: pl.DataFrame, *, width: Width = "page") -> Figure:
     Raises:
         InputError: a column is missing, or another width.
     """
-    check_width(width)
     require_columns("methods", methods, tuple(SIDE_BY_SIDE_SCHEMA), remade_by("report"))
     panels: dict[str, list[Point]] = {}
     for row in methods.iter_rows(named=True):
@@ -124,46 +108,38 @@ def _plot_rows(
     width: Width,
 ) -> Figure:
     """Plot points by category, one panel a title; series have a colour and a marker each, and a place in the row."""
-    sizes, inches = SIZES[width], WIDTHS[width]
+    sizes = SIZES[width]
     panels = {title: points for title, points in panels.items() if points}
-    shown = [
-        name for name in categories if any(point.category == name for points in panels.values() for point in points)
-    ]
-    with house_style(width):
-        if not panels:
-            return only_a_note(inches, sizes, "Not drawn: there is no estimate with a number.")
-        across = min(_ACROSS[width], len(panels))
-        room = panel_width(inches, across, left=left_of(sizes, "category"))
-        heads = [head_of(title, "", sizes, room) for title in panels]
-        height = max(1, len(series) / 4) * _ROW * sizes["font"] / 72
-        styles = {name: {**look(number, 0, sizes), "linestyle": "none"} for number, name in enumerate(series)}
-        for style in styles.values():
-            style["markersize"] = sizes["marker"] * 0.8
-        frame = lay_out(
-            inches,
-            sizes,
-            len(panels),
-            across=across,
-            panel=0.2 + len(shown) * height,
-            top=height_of_heads(heads, sizes),
-            labels=(label, "category"),
-            keys=[[Line2D([], [], label=name, **style) for name, style in styles.items()]],
-            note=note,
-        )
-        for panel, head, points in zip(frame.panels, heads, panels.values(), strict=False):
-            panel.axvline(0, color=MUTED, linewidth=0.8, zorder=1)
-            for row in range(1, len(shown)):
-                panel.axhline(row - 0.5, color=LINE, linewidth=0.4, zorder=0.5)
-            drawn = [name for name in series if any(point.series == name for point in points)]
-            for point in points:
-                y = shown.index(point.category) + ((drawn.index(point.series) + 0.5) / len(drawn) - 0.5) * 0.8
-                _draw_point(panel, point, y, styles[point.series])
-            add_head(panel, head, sizes)
-        first = frame.panels[0]
-        first.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 2.5, 5, 10]))
-        finish_axes(frame.panels)
-        first.set_yticks(range(len(shown)), shown)
-        first.set_ylim(len(shown) - 0.5, -0.5)
+    if not panels:
+        raise NothingToDrawError("there is no estimate with a number.")
+    there = {point.category for points in panels.values() for point in points}
+    shown = [name for name in categories if name in there]
+    height = max(1, len(series) / 4) * _ROW * sizes["font"] / 72
+    own = {"linestyle": "none", "markersize": sizes["marker"] * 0.8}
+    styles = {name: {**look(number, 0, sizes), **own} for number, name in enumerate(series)}
+    frame = lay_out(
+        width,
+        len(panels),
+        across=min(_ACROSS[width], len(panels)),
+        panel=0.2 + len(shown) * height,
+        heads=[(title, "") for title in panels],
+        labels=(label, "category"),
+        keys=[[Line2D([], [], label=name, **style) for name, style in styles.items()]],
+        note=note,
+    )
+    for panel, points in zip(frame.panels, panels.values(), strict=False):
+        panel.axvline(0, color=MUTED, linewidth=0.8, zorder=1)
+        for row in range(1, len(shown)):
+            panel.axhline(row - 0.5, color=LINE, linewidth=0.4, zorder=0.5)
+        of_panel = [name for name in series if any(point.series == name for point in points)]
+        for point in points:
+            y = shown.index(point.category) + ((of_panel.index(point.series) + 0.5) / len(of_panel) - 0.5) * 0.8
+            _draw_point(panel, point, y, styles[point.series])
+    first = frame.panels[0]
+    few_ticks(first.xaxis)
+    frame.finish()
+    first.set_yticks(range(len(shown)), shown)
+    first.set_ylim(len(shown) - 0.5, -0.5)
     return frame.figure
 
 

@@ -16,19 +16,12 @@ from matplotlib.lines import Line2D
 from prasanga.report.agreement import SPECIFIED, has_star, specifications
 from prasanga.report.figures.canvas import (
     SIZES,
-    WIDTHS,
+    NothingToDrawError,
     Width,
-    add_head,
-    check_width,
-    finish_axes,
-    head_of,
-    height_of_heads,
-    house_style,
+    drawn,
     lay_out,
     left_of,
     look,
-    only_a_note,
-    panel_width,
     width_of,
 )
 from prasanga.report.figures.palette import LINE, MUTED, PAPER
@@ -38,6 +31,7 @@ _CURVE = 14
 """Height of the curve, in rows of choices."""
 
 
+@drawn
 def plot_specifications(multiverse: pl.DataFrame, *, category: str, width: Width = "page") -> Figure:
     """Plot all estimates of a category in ascending order, with their choices as marks below; one panel a method.
 
@@ -49,51 +43,34 @@ def plot_specifications(multiverse: pl.DataFrame, *, category: str, width: Width
     Raises:
         InputError: a column is missing, or another width.
     """
-    check_width(width)
-    sizes, inches = SIZES[width], WIDTHS[width]
+    sizes = SIZES[width]
     rows = specifications(multiverse).filter(category=category).sort("effect_size")
     methods = [method for method in METHODS if method in rows["method"]]
-    with house_style(width):
-        if not methods:
-            return only_a_note(inches, sizes, f"Not drawn: {category} has no estimate under any choices.")
-        panels = [rows.filter(method=method).to_dicts() for method in methods]
-        choices = [_choices(of_panel) for of_panel in panels]
-        most = max(map(len, choices))
-        widest = max((width_of(label, sizes["font"]) for of_panel in choices for label in of_panel), default=0.0)
-        left = max(left_of(sizes, ""), (widest + sizes["font"]) / 72)
-        room = panel_width(inches, 1, left=left)
-        titles = [f"{METHODS[method]}, {category}" for method in methods]
-        heads = [head_of(t, _shares(of_panel), sizes, room) for t, of_panel in zip(titles, panels, strict=True)]
-        line = sizes["font"] * 1.45 / 72
-        style = {**look(0, 0, sizes), "linestyle": "none", "markersize": sizes["marker"] * 0.6}
-        frame = lay_out(
-            inches,
-            sizes,
-            len(panels),
-            across=1,
-            panel=(_CURVE + most + 1) * line,
-            top=height_of_heads(heads, sizes),
-            labels=("specifications, by effect size", ""),
-            keys=[
-                [
-                    Line2D([], [], label="with a star", **style),
-                    Line2D([], [], label="without", **{**style, "markerfacecolor": PAPER}),
-                ]
-            ],
-            note="Upper part: effect sizes in ascending order. Marks below: the choices behind each.",
-            sharex=False,
-            sharey=False,
-        )
-        for panel in frame.panels:  # room for the names of choices, which are wider than numbers
-            place = panel.get_position()
-            panel.set_position((left / inches, place.y0, place.x1 - left / inches, place.height))
-        for panel, head, of_panel, of_choices in zip(frame.panels, heads, panels, choices, strict=True):
-            _draw_panel(panel, of_panel, of_choices, most, style)
-            add_head(panel, head, sizes)
-        finish_axes(frame.panels)
-        for panel, of_panel, of_choices in zip(frame.panels, panels, choices, strict=True):
-            _ticks(panel, of_panel, of_choices)
-    return frame.figure
+    if not methods:
+        raise NothingToDrawError(f"{category} has no estimate under any choices.")
+    panels = [rows.filter(method=method).to_dicts() for method in methods]
+    choices = [_choices(of_panel) for of_panel in panels]
+    most = max(map(len, choices))
+    widest = max((width_of(label, sizes["font"]) for of_panel in choices for label in of_panel), default=0.0)
+    style = {**look(0, 0, sizes), "linestyle": "none", "markersize": sizes["marker"] * 0.6}
+    stars = (("with a star", style), ("without", {**style, "markerfacecolor": PAPER}))
+    frame = lay_out(
+        width,
+        len(panels),
+        across=1,
+        panel=(_CURVE + most + 1) * sizes["font"] * 1.45 / 72,
+        left=max(left_of(sizes, ""), (widest + sizes["font"]) / 72),  # names of choices are wider than numbers
+        heads=[(f"{METHODS[m]}, {category}", _shares(of_panel)) for m, of_panel in zip(methods, panels, strict=True)],
+        labels=("specifications, by effect size", ""),
+        keys=[[Line2D([], [], label=label, **each) for label, each in stars]],
+        note="Upper part: effect sizes in ascending order. Marks below: the choices behind each.",
+        sharex=False,
+        sharey=False,
+    )
+    for panel, of_panel, of_choices in zip(frame.panels, panels, choices, strict=True):
+        _draw_panel(panel, of_panel, of_choices, most, style)
+        _ticks(panel, of_panel, of_choices)
+    return frame.finish()
 
 
 def _choices(rows: Sequence[Estimate]) -> list[str]:

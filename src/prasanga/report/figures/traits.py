@@ -20,24 +20,16 @@ from matplotlib.colors import BoundaryNorm, ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
-from matplotlib.ticker import MaxNLocator
 
 from prasanga.base.parquet import remade_by, require_columns
 from prasanga.report.figures.canvas import (
     SIZES,
-    WIDTHS,
-    Head,
+    NothingToDrawError,
     Width,
-    add_head,
-    check_width,
-    finish_axes,
-    head_of,
-    height_of_heads,
-    house_style,
+    drawn,
+    few_ticks,
     lay_out,
-    left_of,
-    only_a_note,
-    panel_width,
+    room_of,
     shortened,
     thinned,
     width_of,
@@ -92,6 +84,7 @@ class _Cloud(NamedTuple):
     corrected: Numbers
 
 
+@drawn
 def plot_structures(spread: pl.DataFrame, *, width: Width = "page") -> Figure:
     """Plot boxes of the associations of traits by structure.
 
@@ -102,46 +95,38 @@ def plot_structures(spread: pl.DataFrame, *, width: Width = "page") -> Figure:
     Raises:
         InputError: a column is missing, or another width.
     """
-    check_width(width)
     require_columns("spread by structure", spread, SPREAD_COLUMNS, remade_by("likelihoods"))
-    drawn = [row for row in spread.iter_rows(named=True) if (row["quantity"], row["polarity"]) in _BOXES]
-    drawn = [row for row in drawn if is_number(row["median"])]
-    if not drawn:
-        return only_a_note(WIDTHS[width], SIZES[width], "Not drawn: no structure has a number.")
-    models = list(dict.fromkeys(row["model"] for row in drawn))
-    structures = sorted({row["structure"] for row in drawn})
-    boxes = [box for box in _BOXES if any((row["quantity"], row["polarity"]) == box for row in drawn)]
-    sizes, inches, across = SIZES[width], WIDTHS[width], min(_MODELS_ACROSS[width], len(models))
-    with house_style(width):
-        frame = lay_out(
-            inches,
-            sizes,
-            len(models),
-            across=across,
-            panel=sizes["panel"] * 1.25,
-            top=sizes["title"] * 2.2 / 72,
-            labels=("", "association (log)"),
-            keys=[_keys_of_boxes(boxes, sizes["line"])],
-            note=_NOTE_ON_BOXES,
-            gap=0.06,
-        )
-        room = panel_width(inches, across, left=left_of(sizes, "y"), gap=0.06)
-        for axes, model in zip(frame.panels, models, strict=False):
-            rows = [row for row in drawn if row["model"] == model]
-            _draw_boxes(axes, rows, structures, boxes, sizes["line"] * 0.8)
-            axes.axhline(0, color=MUTED, linewidth=0.8, zorder=1)
-            title = shortened(model, sizes["title"], room, bold=True)
-            axes.set_title(title, loc="left", fontsize=sizes["title"], fontweight="bold", pad=3)
-        ends = [0.0, *(row[end] for row in drawn for end in ("min", "max") if is_number(row[end]))]
-        margin = 0.05 * (max(ends) - min(ends)) or 1.0
-        step = room / (len(structures) + 0.1)
-        ticks = [shortened(name, sizes["font"], max(step - 3, sizes["font"] * 3)) for name in structures]
-        widest = max(width_of(tick, sizes["font"]) for tick in ticks) + 2
-        frame.panels[0].set_xticks(range(len(ticks)), thinned(ticks, [i * step for i in range(len(ticks))], widest))
-        frame.panels[0].set_xlim(-0.55, len(structures) - 0.45)
-        frame.panels[0].set_ylim(min(ends) - margin, max(ends) + margin)
-        finish_axes(frame.panels, grid=True)
-    return frame.figure
+    rows = [row for row in spread.iter_rows(named=True) if (row["quantity"], row["polarity"]) in _BOXES]
+    rows = [row for row in rows if is_number(row["median"])]
+    if not rows:
+        raise NothingToDrawError("no structure has a number.")
+    models = list(dict.fromkeys(row["model"] for row in rows))
+    structures = sorted({row["structure"] for row in rows})
+    boxes = [box for box in _BOXES if any((row["quantity"], row["polarity"]) == box for row in rows)]
+    sizes = SIZES[width]
+    frame = lay_out(
+        width,
+        len(models),
+        across=_MODELS_ACROSS[width],
+        panel=sizes["panel"] * 1.25,
+        heads=[(model, "") for model in models],
+        labels=("", "association (log)"),
+        keys=[_keys_of_boxes(boxes, sizes["line"])],
+        note=_NOTE_ON_BOXES,
+        gap=0.06,
+    )
+    for panel, model in zip(frame.panels, models, strict=False):
+        _draw_boxes(panel, [row for row in rows if row["model"] == model], structures, boxes, sizes["line"] * 0.8)
+        panel.axhline(0, color=MUTED, linewidth=0.8, zorder=1)
+    ends = [0.0, *(row[end] for row in rows for end in ("min", "max") if is_number(row[end]))]
+    margin = 0.05 * (max(ends) - min(ends)) or 1.0
+    step = frame.room / (len(structures) + 0.1)
+    ticks = [shortened(name, sizes["font"], max(step - 3, sizes["font"] * 3)) for name in structures]
+    widest = max(width_of(tick, sizes["font"]) for tick in ticks) + 2
+    first = frame.panels[0]
+    first.set_xticks(range(len(ticks)), thinned(ticks, [i * step for i in range(len(ticks))], widest))
+    first.set(xlim=(-0.55, len(structures) - 0.45), ylim=(min(ends) - margin, max(ends) + margin))
+    return frame.finish(grid=True)
 
 
 def correlation(x: Numbers, y: Numbers) -> Correlation:
@@ -162,6 +147,7 @@ def correlation(x: Numbers, y: Numbers) -> Correlation:
     return Correlation(r, math.tanh(math.atanh(r) - half), math.tanh(math.atanh(r) + half), n)
 
 
+@drawn
 def plot_hexbins(traits: pl.DataFrame, *, model: str, width: Width = "page") -> Figure:
     """Plot prior against corrected association of a model's traits.
 
@@ -175,56 +161,50 @@ def plot_hexbins(traits: pl.DataFrame, *, model: str, width: Width = "page") -> 
     Raises:
         InputError: a column is missing, or another width.
     """
-    check_width(width)
     require_columns("traits", traits, _NEEDED, remade_by("likelihoods"))
     of_model = traits.filter(pl.col("model") == model)
     if of_model.is_empty():
-        return only_a_note(WIDTHS[width], SIZES[width], f"Not drawn: {model} has no row in the table of traits.")
+        raise NothingToDrawError(f"{model} has no row in the table of traits.")
     known = of_model.filter(pl.col("prior").is_finite() & pl.col("corrected").is_finite())
-    sizes, inches = SIZES[width], WIDTHS[width]
-    with house_style(width):
-        if known.is_empty():
-            return only_a_note(inches, sizes, f"Not drawn: {model} has no trait with a prior and a corrected score.")
-        clouds = _clouds(of_model, known, by_structure=width == "column")
-        n_structures = len({cloud.structure for cloud in clouds})
-        across = min(_STRUCTURES_ACROSS[width], len(clouds) if width == "column" else n_structures)
-        room = panel_width(inches, across, left=left_of(sizes, "y"))
-        heads = [_head_of_cloud(cloud, sizes, room) for cloud in clouds]
-        most = max(cloud.prior.size for cloud in clouds)
-        x, y = (_limits(known[name].to_numpy()) for name in ("prior", "corrected"))
-        height = sizes["panel"] * 0.8 if width == "column" else room / 72
-        edges = []
-        if most >= FEWEST:
-            n_across = round(min(28.0, max(8.0, 1.2 * math.sqrt(most))))
-            shape = n_across, max(1, round(n_across * height * 72 / room / math.sqrt(3)))
-            edges = _edges(max(int(_counts(cloud, shape, (*x, *y)).max(initial=0)) for cloud in clouds))
-        frame = lay_out(
-            inches,
-            sizes,
-            len(clouds),
-            across=across,
-            panel=height,
-            top=height_of_heads(heads, sizes),
-            labels=("prior association (log)", "corrected association (log)"),
-            keys=[_keys_of_counts(edges, sizes)],
-            note=_note_on_traits(model, bool(edges), of_model.height - known.height, of_model.height),
-        )
-        for panel, cloud, head in zip(frame.panels, clouds, heads, strict=False):
-            if edges:
-                _draw_hexagons(panel, cloud, shape, (*x, *y), edges)
-            else:
-                panel.plot(cloud.prior, cloud.corrected, linestyle="none", marker="o", color=MODELS[0], alpha=0.6,
-                           markersize=sizes["marker"] * 0.9, markeredgewidth=0)  # fmt: skip
-            _finish(panel, head, sizes, empty=not cloud.prior.size)
-        first = frame.panels[0]
-        # a hexagon whose centre is at the end of its lattice is seen as a whole
-        beyond = (0.5 / shape[0], 1 / 3 / shape[1]) if edges else (0.0, 0.0)
-        first.set_xlim(_wider(x, beyond[0]))
-        first.set_ylim(_wider(y, beyond[1]))
-        for axis in (first.xaxis, first.yaxis):
-            axis.set_major_locator(MaxNLocator(4, steps=[1, 2, 2.5, 5, 10]))
-        finish_axes(frame.panels)
-    return frame.figure
+    if known.is_empty():
+        raise NothingToDrawError(f"{model} has no trait with a prior and a corrected score.")
+    sizes, clouds = SIZES[width], _clouds(of_model, known, by_structure=width == "column")
+    n_structures = len({cloud.structure for cloud in clouds})
+    across = min(_STRUCTURES_ACROSS[width], len(clouds) if width == "column" else n_structures)
+    room = room_of(width, across)
+    most = max(cloud.prior.size for cloud in clouds)
+    x, y = (_limits(known[name].to_numpy()) for name in ("prior", "corrected"))
+    height = sizes["panel"] * 0.8 if width == "column" else room / 72
+    edges = []
+    if most >= FEWEST:
+        n_across = round(min(28.0, max(8.0, 1.2 * math.sqrt(most))))
+        shape = n_across, max(1, round(n_across * height * 72 / room / math.sqrt(3)))
+        edges = _edges(max(int(_counts(cloud, shape, (*x, *y)).max(initial=0)) for cloud in clouds))
+    frame = lay_out(
+        width,
+        len(clouds),
+        across=across,
+        panel=height,
+        heads=[_head(cloud) for cloud in clouds],
+        labels=("prior association (log)", "corrected association (log)"),
+        keys=[_keys_of_counts(edges, sizes)],
+        note=_note_on_traits(model, bool(edges), of_model.height - known.height, of_model.height),
+    )
+    for panel, cloud in zip(frame.panels, clouds, strict=False):
+        if edges:
+            _draw_hexagons(panel, cloud, shape, (*x, *y), edges)
+        else:
+            panel.plot(cloud.prior, cloud.corrected, linestyle="none", marker="o", color=MODELS[0], alpha=0.6,
+                       markersize=sizes["marker"] * 0.9, markeredgewidth=0)  # fmt: skip
+        if not cloud.prior.size:
+            panel.text(0.5, 0.6, "no scores", transform=panel.transAxes, ha="center", color=MUTED)
+        for line in (panel.axhline, panel.axvline):
+            line(0, color=MUTED, linewidth=0.6, zorder=1)
+    # a hexagon whose centre is at the end of its lattice is seen as a whole
+    beyond = (0.5 / shape[0], 1 / 3 / shape[1]) if edges else (0.0, 0.0)
+    frame.panels[0].set(xlim=_wider(x, beyond[0]), ylim=_wider(y, beyond[1]))
+    few_ticks(frame.panels[0].xaxis, frame.panels[0].yaxis)
+    return frame.finish()
 
 
 def _draw_boxes(
@@ -333,25 +313,17 @@ def _draw_hexagons(
                      linewidths=0.25, zorder=2, **scale)  # fmt: skip
 
 
-def _head_of_cloud(cloud: _Cloud, sizes: dict[str, float], room: float) -> Head:
-    """Return the title of a panel and the lines below it, no wider than `room`."""
+def _head(cloud: _Cloud) -> tuple[str, str]:
+    """Return the title of a panel and the line below it."""
     found = correlation(cloud.prior, cloud.corrected)
     said = "" if math.isnan(found.r) else f"r{_FIXED}={_FIXED}{_number(found.r)}"
     if not math.isnan(found.low):
         said += f" ({_number(found.low)}{_FIXED}to{_FIXED}{_number(found.high)})"
-    return head_of(f"{cloud.structure}, {found.n} {cloud.polarity}", said, sizes, room)
+    return f"{cloud.structure}, {found.n} {cloud.polarity}", said
 
 
 def _number(r: float) -> str:
     return signed(r, 2, minus=MINUS).replace("+", "")
-
-
-def _finish(panel: Any, head: Head, sizes: dict[str, float], *, empty: bool) -> None:
-    if empty:
-        panel.text(0.5, 0.6, "no scores", transform=panel.transAxes, ha="center", color=MUTED)
-    for line in (panel.axhline, panel.axvline):
-        line(0, color=MUTED, linewidth=0.6, zorder=1)
-    add_head(panel, head, sizes)
 
 
 def _keys_of_counts(edges: list[int], sizes: dict[str, float]) -> list[Line2D]:

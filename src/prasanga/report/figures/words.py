@@ -28,12 +28,10 @@ from prasanga.report.figures.canvas import (
     SIZES,
     WIDTHS,
     Width,
-    check_width,
-    house_style,
+    drawn,
     lay_out,
     left_of,
     look,
-    panel_width,
     shortened,
     wrapped,
 )
@@ -76,13 +74,12 @@ class _Set(NamedTuple):
     listed: int
 
 
+@drawn
 def plot_words(
     words: pl.DataFrame,
     categories: Mapping[str, Any],
     category: str,
     *,
-    segment_length: str | None = None,
-    sample_mode: str | None = None,
     width: Width = "page",
 ) -> Figure:
     """Plot the associations of the target words of a category: a row a word, a colour and marker a model.
@@ -95,33 +92,27 @@ def plot_words(
             model has the colour of its place in it.
         categories: what the lexicon stage writes: sets with their words by category, and English glosses.
         category: one of the categories.
-        segment_length: the one that is drawn; None for the longest at which a word of the category was measured.
-        sample_mode: the one that is drawn; None for fixed draws, or random where there are no others.
         width: "column" (3.3 in) or "page" (6.8 in).
 
     Raises:
-        InputError: a column is missing, or the category, length, mode or width is not known.
+        InputError: a column is missing, or the category or width is not known.
     """
-    check_width(width)
     names = [name for name in categories if name != "glosses"]
     if category not in names:
         raise InputError(f"category: {category!r} is not in the lexicon. Write {' or '.join(names)}.")
-    length, mode, drawn = measured = measured_words(
-        words, category, segment_length=segment_length, sample_mode=sample_mode
-    )
+    length, mode, table = measured = measured_words(words, category)
     sets = [
         _set_of(found, glosses_of(categories), MOST[width])
         for found in measured_sets(measured, categories[category]["targets"])
     ]
     models = words["model"].unique(maintain_order=True)
-    there = set(drawn["model"])
+    there = set(table["model"])
     looks = {model: _look(number, width) for number, model in enumerate(models) if model in there}
     if looks:
-        note = f"{_note(sets)} Contexts of {length} words, {mode} draws. {which_font_to_install(drawn['stimulus'])}"
+        note = f"{_note(sets)} Contexts of {length} words, {mode} draws. {which_font_to_install(table['stimulus'])}"
     else:
         note = "Not drawn: no target word has an association."
-    with house_style(width):
-        return _draw(category, categories[category], sets, looks, note, width)
+    return _draw(category, categories[category], sets, looks, note, width)
 
 
 def _set_of(found: MeasuredSet, glosses: Mapping[str, str], most: int) -> _Set:
@@ -156,7 +147,7 @@ def _draw(
     note: str,
     width: Width,
 ) -> Figure:
-    """Draw the sets side by side on a page, below each other in a column. To be called in `house_style`."""
+    """Draw the sets side by side on a page, below each other in a column."""
     sizes, wide = SIZES[width], WIDTHS[width] * 72 * 0.98
     blocks = ([[found] for found in sets] if width == "page" else [list(sets)]) if looks else []
     n_rows = max((sum(len(found.rows) + 3 for found in block) - 1 for block in blocks), default=1)
@@ -165,9 +156,8 @@ def _draw(
         *wrapped(str(about.get("title") or ""), sizes["font"], wide)[:3],
     ]
     line = sizes["title"] * 1.3
-    figure, axes = lay_out(
-        WIDTHS[width],
-        sizes,
+    frame = lay_out(
+        width,
         max(1, len(blocks)),
         across=2,
         panel=n_rows * _ROW[width] / 72,
@@ -178,12 +168,12 @@ def _draw(
         gap=_BETWEEN,
         sharey=False,
     )
+    figure, axes = frame.figure, frame.panels
     for number, part in enumerate(title):
         style = {"color": MUTED} if number else {"fontsize": sizes["title"], "fontweight": "bold"}
         top = 1 - (number + 0.9) * line / 72 / figure.get_figheight()
         figure.text(left_of(sizes, "") / WIDTHS[width], top, part, **style)
-    room = panel_width(WIDTHS[width], max(1, len(blocks)), left=left_of(sizes, ""), gap=_BETWEEN)
-    beside = [_Labels(block, room * _LABELS, width) for block in blocks]
+    beside = [_Labels(block, frame.room * _LABELS, width) for block in blocks]
     shift = max((labels.wide for labels in beside), default=0) / 72 / WIDTHS[width]
     for panel, block, labels in zip(axes, blocks, beside, strict=False):
         place = panel.get_position()
