@@ -107,7 +107,7 @@ WORDS = Figure(
 SPECIFICATIONS = Figure(
     "specifications_{category}",
     "specification curve, {category}",
-    "specifications.plot_specifications",
+    "robustness.plot_specifications",
     ("multiverse",),
     "All estimates of one category under every combination of choices that the vectors allow, in ascending order, with"
     " the choices behind each (after Simonsohn, Simmons and Nelson 2020). Filled markers have a star.",
@@ -138,7 +138,7 @@ FIGURES = (
     Figure(
         "scales",
         "effects of raw, centered and standardized vectors",
-        "rows.plot_scales",
+        "robustness.plot_scales",
         ("ceat",),
         "Effect size of CEAT at the longest segment length by vectors as they are, less the mean of all the study's"
         " contexts, and with each dimension standardized over them (Timkey and van Schijndel 2021), one panel a model.",
@@ -198,7 +198,7 @@ FIGURES = (
     Figure(
         "methods",
         "effects by method, side by side",
-        "rows.plot_methods",
+        "robustness.plot_methods",
         ("methods",),
         "Effect size of each category by every method that the study measured, one panel a method, with 95 % intervals"
         " over words. CEAT at the longest segment length. The report of the page says how far methods agree.",
