@@ -11,8 +11,7 @@ from prasanga.sentences.matcher import Forms, Match, Matcher, longest, read_form
 from prasanga.sentences.records import read_corpus, read_texts, require_small
 
 if TYPE_CHECKING:
-    from prasanga.sentences.extraction import extract_shard
-    from prasanga.sentences.passages import ExtractionReport
+    from prasanga.sentences.passages import ExtractionReport, extract_shard
     from prasanga.sentences.windows import REPEATED, SENTENCE_SCHEMA
 
 

@@ -167,7 +167,7 @@ FIGURES = (
         Figure(
             file,
             f"sentence pairs, differences of scores by {by}",
-            "pair_differences.plot_differences",
+            "likelihoods.plot_differences",
             ("pair_differences",),
             "Score of the stereotypical sentence minus that of the other, density over all pairs, one panel a model"
             " (after Figures 4 and 5 of Sahoo et al. 2024). Right of the line the stereotype is preferred.",
@@ -181,7 +181,7 @@ FIGURES = (
     Figure(
         "structures",
         "traits in sentence structures",
-        "traits.plot_structures",
+        "likelihoods.plot_structures",
         ("structures",),
         "Associations of traits in the sentence structures S1 to S5: the box holds the middle half of the traits, the"
         " whiskers reach the smallest and the largest.",
@@ -189,7 +189,7 @@ FIGURES = (
     Figure(
         "hexbins_{model}",
         "prior and corrected scores by sentence structure, {model}",
-        "traits.plot_hexbins",
+        "likelihoods.plot_hexbins",
         ("traits",),
         "Prior against corrected association of each trait, by sentence structure (after Figures 2 and 11 of Sadhu et"
         " al. 2024).",
