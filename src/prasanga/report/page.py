@@ -13,12 +13,10 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-import polars as pl
 from markupsafe import Markup
 
-from prasanga.pairs.preferences import OVERALL
 from prasanga.report.downloads import downloads_of
-from prasanga.report.grid import ALPHA, LABELS, is_number, name_of_language, sort_lengths
+from prasanga.report.grid import LABELS, name_of_language
 from prasanga.report.methods_text import (
     PAPERS,
     REFERENCES,
@@ -44,8 +42,8 @@ from prasanga.report.sections import (
 )
 from prasanga.report.sections.ceat import ceat_grid
 from prasanga.report.sheet import Row, Sheet, html, numbers, row_of
-from prasanga.report.structures import scored_traits
 from prasanga.report.study import Results, without_places
+from prasanga.report.summary import summary_of_estimates, summary_of_pairs, summary_of_structures
 
 
 def render_page(*, config: Mapping[str, Any], results: Results, made_from: Mapping[str, str]) -> str:
@@ -141,14 +139,24 @@ def overview_sheet(results: Results) -> Sheet:
     """Return a row for each method measured: over what, how many numbers came out, how many are significant."""
     rows = []
     if results.ceat is not None and not results.ceat.is_empty():
-        lengths, modes = sort_lengths(results.ceat["segment_length"]), sorted(set(results.ceat["sample_mode"]))
-        over = f"{_categories(results.ceat)} at {', '.join(lengths)} words, {' and '.join(modes)} draws"
-        rows.append(_of_effects("effects", "CEAT", results.ceat, over))
-    rows += [_of_effects(name, LABELS[name], table, _categories(table)) for name, table in results.methods]
+        found = summary_of_estimates(results.ceat)
+        lengths, modes = ", ".join(found["segment_lengths"]), " and ".join(found["sample_modes"])
+        rows.append(_row("effects", "CEAT", found, f"{_categories(found)} at {lengths} words, {modes} draws"))
+    for name, table in results.methods:
+        found = summary_of_estimates(table)
+        rows.append(_row(name, LABELS[name], found, _categories(found)))
     if results.structures is not None:
-        rows.append(_of_structures(results.structures))
+        found = summary_of_structures(results.structures, None)
+        first, *others = sorted(found["structures"])
+        over = f"traits in {first} to {others[-1]}" if others else f"traits in {first}"
+        found |= {"n_computed": found["n_traits_scored"], "n_of": found["n_traits"]}
+        rows.append(_row("structures", "Sentence structures", found, over))
     if results.bias_percentages is not None:
-        rows.append(_of_pairs(results.bias_percentages))
+        found = summary_of_pairs(results.bias_percentages, {})
+        languages = map(name_of_language, results.bias_percentages["language"].unique(maintain_order=True))
+        most = max((row["n_pairs"] for row in found["overall"]), default=0)
+        over = f"{most:,} pairs at most in a language; {', '.join(languages)}"
+        rows.append(_row("pairs", "Sentence pairs", found, over))
     columns = numbers("Models", "Over", "Numbers computed", "Significant by Holm")
     return Sheet(("Method",), columns, tuple(rows), "What was measured", "measured", {"Over": "text"})
 
@@ -252,40 +260,16 @@ def _measured(results: Results) -> list[str]:
     return [name for name, table in found.items() if table is not None]
 
 
-def _row(section: str, label: str, table: pl.DataFrame, over: str, computed: str, significant: str = "") -> Row:
-    cells = (str(table["model"].n_unique()), over, computed, significant or "intervals only")
-    return row_of(html('<a href="#{}">{}</a>', section, label), *cells)
+def _row(section: str, label: str, found: Mapping[str, Any], over: str) -> Row:
+    """Return what a summary says of a method in a line."""
+    of = next(found[name] for name in ("n_estimates", "n_percentages", "n_of") if name in found)
+    significant = f"{found['n_significant_holm']} of {found['n_tested']}" if found.get("n_tested") else ""
+    cells = (over, f"{found['n_computed']:,} of {of:,}", significant or "intervals only")
+    return row_of(html('<a href="#{}">{}</a>', section, label), str(len(found["models"])), *cells)
 
 
-def _of_effects(section: str, label: str, table: pl.DataFrame, over: str) -> Row:
-    effects = [is_number(value) for value in table["effect_size"]]
-    corrected = table["p_association_holm"].to_list() if "p_association_holm" in table.columns else []
-    tested = [p for p, computed in zip(corrected, effects, strict=False) if computed and is_number(p)]
-    significant = f"{sum(p < ALPHA for p in tested)} of {len(tested)}" if tested else ""
-    return _row(section, label, table, over, f"{sum(effects)} of {len(effects)}", significant)
-
-
-def _of_structures(spread: pl.DataFrame) -> Row:
-    structures = sorted(set(spread["structure"]))
-    scored, asked = scored_traits(spread)
-    over = f"traits in {structures[0]} to {structures[-1]}" if len(structures) > 1 else f"traits in {structures[0]}"
-    return _row("structures", "Sentence structures", spread, over, f"{scored:,} of {asked:,}")
-
-
-def _of_pairs(bias: pl.DataFrame) -> Row:
-    overall = bias.filter(pl.col("bias_type") == OVERALL)
-    languages = [name_of_language(code) for code in bias["language"].unique(maintain_order=True)]
-    rows = list(bias.iter_rows(named=True))
-    computed = [row for row in rows if is_number(row["bias_percentage"])]
-    tested = [row for row in computed if is_number(row["p_binomial_holm"])]
-    significant = f"{sum(row['p_binomial_holm'] < ALPHA for row in tested)} of {len(tested)}" if tested else ""
-    most = max((n for n in overall["n_pairs"] if n), default=0)
-    over = f"{most:,} pairs at most in a language; {', '.join(languages)}"
-    return _row("pairs", "Sentence pairs", bias, over, f"{len(computed)} of {len(rows)}", significant)
-
-
-def _categories(table: pl.DataFrame) -> str:
-    number = table["category"].n_unique()
+def _categories(found: Mapping[str, Any]) -> str:
+    number = len(found["categories"])
     return f"{number} categor{'y' if number == 1 else 'ies'}"
 
 
