@@ -14,9 +14,9 @@ from matplotlib.figure import Figure
 
 from prasanga.associations import effect_size
 from prasanga.base.errors import InputError
-from prasanga.report.figures import fonts, words
+from prasanga.report.figures import fonts
 from prasanga.report.figures.canvas import WIDTHS
-from prasanga.report.figures.palette import MODELS, MUTED
+from prasanga.report.figures.palette import INK, MODELS, MUTED
 from prasanga.report.figures.registry import WORDS
 from prasanga.report.figures.saving import save_figure
 from prasanga.report.figures.words import MOST, plot_words
@@ -62,9 +62,21 @@ def dots(panel: Any, model: int = 0) -> list[tuple[float, float]]:
     return sorted((float(y), float(x)) for x, y in zip(line.get_xdata(), line.get_ydata(), strict=True))
 
 
+def labels(figure: Figure) -> dict[float, list[Any]]:
+    """Words, and glosses, which are small: a column each, by the place where it begins, panel by panel."""
+    font = max(text.get_fontsize() for text in figure.texts if text.get_fontweight() != "bold")
+    columns: dict[float, list[Any]] = {}
+    for text in sorted(figure.texts, key=lambda text: (text.get_position()[0], -text.get_position()[1])):
+        is_label = text.get_color() == INK or text.get_fontsize() < font
+        beside = text.get_ha() == "left" and text.get_va() == "baseline" and text.get_fontweight() != "bold"
+        if text.get_text() and is_label and beside:
+            columns.setdefault(round(text.get_position()[0], 6), []).append(text)
+    return columns
+
+
 def written(figure: Figure) -> list[str]:
     """Words and glosses, panel by panel."""
-    return [line.text for artist in figure.findobj(words._Written) for line in artist.lines]
+    return [text.get_text() for column in labels(figure).values() for text in column]
 
 
 def texts(figure: Figure) -> str:
@@ -203,13 +215,13 @@ def test_nothing_is_cut_or_covered_whatever_the_names(width: Any) -> None:
         right = panel.get_position().x1 * WIDTHS[width] * 72
         assert right - left > 0.3 * (right if width == "column" else right / 2)
     # words end before their glosses, and these before the dots
-    first, second = figure.findobj(words._Written)[:2]
-    panel = panels_of(figure)[0].get_position().x0 * WIDTHS[width] * 72
-    for line in first.lines:
-        assert line.x + words._wide(line.text, line.size) < second.lines[0].x
-    for line in second.lines:
-        assert line.x + words._wide(line.text, line.size) < panel
-        assert line.size >= 5.5
+    first, second = list(labels(figure).values())[:2]
+    panel = panels_of(figure)[0].get_position().x0 * whole.width
+    for text in first:
+        assert text.get_window_extent(renderer).x1 < second[0].get_window_extent(renderer).x0
+    for text in second:
+        assert text.get_window_extent(renderer).x1 < panel
+        assert text.get_fontsize() >= 5.5
 
 
 def test_the_rows_of_a_table_may_be_in_any_order(tmp_path: Path) -> None:

@@ -6,22 +6,12 @@ The numbers are those of `prasanga.report.words`, which the page shows as a tabl
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 import polars as pl
-from matplotlib.artist import Artist
-from matplotlib.backends.backend_svg import FigureCanvasSVG
-from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
-from matplotlib.font_manager import FontProperties
 from matplotlib.lines import Line2D
-from matplotlib.path import Path
-from matplotlib.patheffects import Normal
-from matplotlib.text import Text
-from matplotlib.textpath import TextPath
 from matplotlib.ticker import MaxNLocator
-from matplotlib.transforms import Affine2D
 
 from prasanga.base.errors import InputError
 from prasanga.report.figures.canvas import (
@@ -33,10 +23,11 @@ from prasanga.report.figures.canvas import (
     left_of,
     look,
     shortened,
+    width_of,
     wrapped,
 )
 from prasanga.report.figures.fonts import can_show, which_font_to_install
-from prasanga.report.figures.palette import INK, LINE, MUTED
+from prasanga.report.figures.palette import LINE, MUTED
 from prasanga.report.words import MeasuredSet, gloss_of, glosses_of, measured_sets, measured_words, title_of_set
 
 MOST: dict[Width, int] = {"column": 34, "page": 60}
@@ -184,12 +175,6 @@ def _draw(
         _draw_dots(panel, block, looks)
     if not blocks:
         axes[0].set_visible(False)
-    for text in figure.findobj(Text):
-        # Fonts are cut for every PDF, which takes longer than the rest: one font is enough, not another for bold, and
-        # another for fi and fl.
-        text.set_fontfeatures(("-liga",))
-        if text.get_fontweight() == "bold":
-            text.set_path_effects([Normal()])
     return figure
 
 
@@ -200,11 +185,12 @@ class _Labels:
         self._sets, self._font, self._gloss, self._row = sets, SIZES[width]["font"], _GLOSS[width], _ROW[width]
         rows = [row for found in sets for row in found.rows]
         most = room * (0.55 if any(row.gloss for row in rows) else 1) - _GAP
-        self._words = [_fitted(row.word, self._font, most) for row in rows]
-        means = (_wide(f"mean of {found.measured}", self._font) for found in sets)
-        self._middle = max(*means, *(_wide(word, self._font) for word in self._words), 0) + _GAP
-        self._glosses = [_fitted(row.gloss, self._gloss, room - self._middle - _GAP) for row in rows]
-        self.wide = self._middle + max((_wide(text, self._gloss) + _GAP for text in self._glosses if text), default=0.0)
+        self._words = [shortened(row.word[:200], self._font, most) for row in rows]
+        means = (width_of(f"mean of {found.measured}", self._font) for found in sets)
+        self._middle = max(*means, *(width_of(word, self._font) for word in self._words), 0) + _GAP
+        self._glosses = [shortened(row.gloss[:200], self._gloss, room - self._middle - _GAP) for row in rows]
+        beside = (width_of(text, self._gloss) + _GAP for text in self._glosses if text)
+        self.wide = self._middle + max(beside, default=0.0)
 
     def write(self, panel: Any, left: float) -> None:
         """Write the labels from `left` on, in points, beside a panel whose vertical axis counts rows."""
@@ -216,80 +202,15 @@ class _Labels:
         def base(row: int) -> float:
             return float(top - (row + 0.5) * self._row - 0.35 * self._font)
 
-        words: list[_Line] = []
-        glosses: list[_Line] = []
-        row = 0
+        written, start = zip(self._words, self._glosses, strict=True), 0
         for found in self._sets:
             title = shortened(found.title, self._font, place.x1 * across - left, bold=True)
-            figure.text(left / across, base(row) / high, title, fontweight="bold")
-            figure.text(left / across, base(row + 1) / high, f"mean of {found.measured}", color=MUTED)
-            row += 2
-            for _ in found.rows:
-                number = len(words)
-                words.append(_Line(self._words[number], self._font, left, base(row)))
-                glosses.append(_Line(self._glosses[number], self._gloss, left + self._middle, base(row)))
-                row += 1
-            row += 1
-        for lines, colour in ((words, INK), (glosses, MUTED)):
-            figure.add_artist(_Written(lines, colour))
-
-
-class _Line(NamedTuple):
-    """A line of text, with the start of its baseline in points from the lower left corner of the figure."""
-
-    text: str
-    size: float
-    x: float
-    y: float
-
-
-class _Written(Artist):
-    """Many lines of text in one colour, drawn at once.
-
-    As that many texts, each would be measured and shaped again for every file, which takes longer than all the rest.
-    """
-
-    def __init__(self, lines: Sequence[_Line], colour: str) -> None:
-        super().__init__()
-        self.lines = [line for line in lines if line.text]
-        self._colour = to_rgb(colour)
-        self._fonts = {line.size: FontProperties(size=line.size) for line in self.lines}
-
-    def draw(self, renderer: Any) -> None:
-        figure: Any = self.get_figure()
-        context = renderer.new_gc()
-        context.set_foreground(self._colour)
-        context.set_linewidth(0)
-        if isinstance(figure.canvas, FigureCanvasSVG):
-            # each letter is in the file once, for all places where it stands; a file of outlines is five times as large
-            high = figure.get_figheight() * 72
-            for line in self.lines:
-                renderer.draw_text(context, line.x, high - line.y, line.text, self._fonts[line.size], 0)
-        elif self.lines:
-            shapes = [_shape(line.text).transformed(_at(line)) for line in self.lines]
-            place = Affine2D().scale(1 / 72) + figure.dpi_scale_trans
-            renderer.draw_path(context, Path.make_compound_path(*shapes), place, self._colour)
-        context.restore()
-
-
-def _at(line: _Line) -> Affine2D:
-    return Affine2D().scale(line.size).translate(line.x, line.y)
-
-
-@lru_cache(maxsize=4096)
-def _shape(text: str) -> Any:
-    """Return the outline of a text of one point, with the start of its baseline at 0, 0."""
-    return TextPath((0, 0), text, size=1)
-
-
-def _wide(text: str, size: float) -> float:
-    """Return the width of the ink in points."""
-    return float(_shape(text).vertices[:, 0].max()) * size if text else 0.0
-
-
-def _fitted(text: str, size: float, room: float) -> str:
-    text = " ".join(text[:200].split())
-    return text if _wide(text, size) <= room else shortened(text, size, room)
+            figure.text(left / across, base(start) / high, title, fontweight="bold")
+            figure.text(left / across, base(start + 1) / high, f"mean of {found.measured}", color=MUTED)
+            for row, (word, gloss) in zip(range(start + 2, start + 2 + len(found.rows)), written, strict=False):
+                figure.text(left / across, base(row) / high, word)
+                figure.text((left + self._middle) / across, base(row) / high, gloss, size=self._gloss, color=MUTED)
+            start += len(found.rows) + 3
 
 
 def _draw_dots(panel: Any, sets: Sequence[_Set], looks: Mapping[str, dict[str, Any]]) -> None:
