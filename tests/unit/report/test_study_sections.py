@@ -10,7 +10,7 @@ from page_parts import lines_of
 from planted_pairs import planted_scores
 
 from prasanga.likelihoods import bias_percentage
-from prasanga.report.sections.study import overview_sheet
+from prasanga.report.page import overview_sheet
 from prasanga.report.study import Results
 
 

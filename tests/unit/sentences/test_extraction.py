@@ -21,7 +21,6 @@ from prasanga.sentences import (
     Matcher,
     Shard,
     extract_shard,
-    extraction,
     passages,
     windows,
 )
@@ -242,7 +241,7 @@ def test_the_size_of_blocks_changes_nothing(tmp_path_factory: pytest.TempPathFac
     whole, blocks = ExtractionReport(), ExtractionReport()
     expected = rows_of(path, whole)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(extraction, "BLOCK", 16)
+        patch.setattr(passages, "BLOCK", 16)
         assert rows_of(path, blocks) == expected
     assert blocks == whole
 
@@ -250,7 +249,7 @@ def test_the_size_of_blocks_changes_nothing(tmp_path_factory: pytest.TempPathFac
 def records_of(records: list[Record], report: ExtractionReport | None = None, **options: Any) -> list[dict[str, Any]]:
     shard = Shard(__file__, "a.jsonl", "line", "jsonl")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(extraction, "read_records", lambda *_: iter(records))
+        patch.setattr(passages, "read_records", lambda *_: iter(records))
         batches = list(extract_shard(shard, report=report, **OPTIONS | options))
     return pa.Table.from_batches(batches, SENTENCE_SCHEMA).to_pylist()
 
