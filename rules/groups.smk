@@ -27,7 +27,7 @@ HERE = (
 
 GROUPS = {
     "sentences": ["draw_samples", "audit_sentences"],
-    "models": ["train_model", "check_model"],
+    "models": ["train_model", "count_forms", "check_model"],
     "static": ["train_static", "read_trained"],
 }
 # A core reads a part of the corpus in seconds; many parts are read by many jobs.
