@@ -12,12 +12,9 @@ if "check_results" in sys.argv and not CHECKED:
     )
 
 
-localrules:
-    check_results,
-
-
 rule check_results:
     """Compares every file with the ledger, and what it was made from with what is there."""
+    localrule: True
     log:
         "logs/provenance/check.log",
     params:

@@ -69,6 +69,7 @@ rule audit_sentences:
 
 rule fetch_released_sentences:
     """The sentences that the authors of the Bangla paper released, from the network; no other rule needs them."""
+    localrule: True
     output:
         "results/sentences/authors/weat_word_extracted_sentences.zip",
     log:
