@@ -212,7 +212,7 @@ class Study:
         return [files[path] for path in sorted(files)]
 
     def sampled_files(self) -> list[Shard]:
-        """Return up to `MOST_SAMPLED` files of a corpus that is searched, evenly spread: a quick look is taken at them."""
+        """Return up to `MOST_SAMPLED` files of a corpus that is searched, evenly spread, for a quick look."""
         files = self.whole_files() if self.labels else []
         return files[:: -(-len(files) // MOST_SAMPLED) or 1]
 
