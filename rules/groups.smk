@@ -17,7 +17,8 @@ HERE = (
     # fetches, where nodes may have no network
     "fetch_model",
     # reads and lists
-    *("compile_forms", "compile_categories", "fill_templates", "read_pairs", "describe_pairs", "list_embeddings"),
+    *("compile_forms", "count_forms", "compile_categories", "fill_templates"),
+    *("read_pairs", "describe_pairs", "list_embeddings"),
     # gathers and draws: the report of the papers' whole grid is a quarter of a minute
     *("gather_estimates", "gather_templates", "gather_structures", "measure_bias_percentages"),
     *("draw_figure", "write_tables", "write_paper_tables", "write_pair_table"),
@@ -27,7 +28,7 @@ HERE = (
 
 GROUPS = {
     "sentences": ["draw_samples", "audit_sentences"],
-    "models": ["train_model", "count_forms", "check_model"],
+    "models": ["train_model", "check_model"],
     "static": ["train_static", "read_trained"],
 }
 # A core reads a part of the corpus in seconds; many parts are read by many jobs.

@@ -38,7 +38,6 @@ if STUDY.lexicon:
         script:
             "../workflow/scripts/compile_categories.py"
 
-
     if STUDY.computed:
 
         rule count_forms:

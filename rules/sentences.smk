@@ -69,7 +69,6 @@ rule audit_sentences:
 
 rule fetch_released_sentences:
     """The sentences that the authors of the Bangla paper released, from the network; no other rule needs them."""
-    localrule: True
     output:
         "results/sentences/authors/weat_word_extracted_sentences.zip",
     log:
@@ -77,6 +76,7 @@ rule fetch_released_sentences:
     benchmark:
         "benchmarks/sentences/fetch_released_sentences.tsv"
     retries: 2
+    localrule: True
     params:
         fetching={
             "url": "https://huggingface.co/datasets/csebuetnlp/BanglaContextualBias/resolve/main/weat_word_extracted_sentences.zip",
