@@ -11,17 +11,20 @@ import logging
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple, cast
 
 import numpy as np
+import polars as pl
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from prasanga.base.errors import InputError
 from prasanga.base.progress import BYTES, progress
+from prasanga.sentences.audit import folded
 from prasanga.sentences.corpus import (
     INFLATION,
     LONGEST_LINE,
@@ -478,6 +481,66 @@ def extract_shard(
             _tell_of_unknown(path, reader.unknown, report)
         if shard.format == "text":
             _require_text(shard, report)
+
+
+OCCURRENCE_SCHEMA = pa.schema(
+    [
+        pa.field(name, kind, nullable=False)
+        for name, kind in {
+            "form": pa.string(),
+            "stimulus": pa.string(),
+            "counted": pa.bool_(),
+            "occurrences": pa.int64(),
+        }.items()
+    ]
+)
+"""One row per stimulus and form, in the lexicon's order: how often it stands in a sample of the study's text."""
+
+
+def count_in_sample(
+    forms: pl.DataFrame,
+    shards: Iterable[Shard],
+    templates: pl.DataFrame | None,
+    *,
+    lexicon: HasClaims,
+    normalization: Normalizer,
+    match: Position,
+) -> pa.Table:
+    """Count forms in the first block (about a megabyte) of each file, and in filled templates (`OCCURRENCE_SCHEMA`).
+
+    It is a quick look, before the corpus is read. A file that cannot be read counts nothing here: the job that reads
+    all of it says why.
+
+    Args:
+        forms: the lexicon's table of forms.
+        shards: whole files.
+        templates: filled ones (`TEMPLATE_SCHEMA`), of which each counts the form of its stimulus; None for none.
+        lexicon: whose forms are looked for, as in `extract_shard`.
+        normalization: applied to each line.
+        match: where in a sentence a stimulus may stand.
+    """
+    matcher, keys = Matcher(lexicon, match), ["stimulus", "form"]
+    found = [pl.DataFrame(schema=dict.fromkeys(keys, pl.String))]
+    if templates is not None:
+        word = pl.col("text").str.slice(pl.col("start"), pl.col("end") - pl.col("start"))
+        found.append(templates.select("stimulus", form=word))
+    for shard in shards:
+        reader = Reader(Path(shard.path), normalization, matcher, "skip-line", ExtractionReport())
+        windows = Windows(reader.stimuli, before=0, after=0, source=shard.source, language="")
+        with suppress(InputError):
+            if shard.format == "text":
+                blocks = text_blocks(shard.path, cast(Documents, shard.documents), inflation=shard.inflation)
+            else:
+                blocks = record_blocks(read_records(shard, "skip-line"))
+            for block in islice(blocks, 1):
+                batches = windows.add(reader.passage(block)).batches
+                found += [pl.DataFrame(batch.select(keys)) for batch in batches]
+    counts = pl.concat(found).group_by("stimulus", folded("form")).agg(occurrences=pl.len().cast(pl.Int64))
+    listed = forms.with_columns(written="form", form=folded("form"))
+    first = pl.struct(keys).is_first_distinct()  # of two spellings that only a sign without a width tells apart
+    number = pl.when(first).then("occurrences").fill_null(0)
+    table = listed.join(counts, on=keys, how="left", maintain_order="left").with_columns(occurrences=number)
+    return table.with_columns(form="written").select(OCCURRENCE_SCHEMA.names).to_arrow().cast(OCCURRENCE_SCHEMA)
 
 
 def _passages(

@@ -141,6 +141,8 @@ REPORTS = {
 }
 AUDIT = {
     "n_forms": 1000,
+    "n_unseen": 850,
+    "n_occurrences": 4000,
     "n_stimuli": 2,
     "pieces_per_form": 1.75,
     "unknown": 0.0125,
@@ -152,11 +154,15 @@ AUDIT_TABLE = pl.DataFrame(
     {
         "stimulus": ["গোলাপ", "মশা"],
         "forms": [600, 400],
+        "occurrences": [3950, 50],
         "pieces_per_form": [1.5, 2.125],
         "most_pieces": [3, 5],
         "one_piece": [300, 0],
         "unknown_forms": [0, 12],
         "marks_lost_forms": [0, 0],
+        "unknown_occurrences": [0, 50],
+        "marks_lost_occurrences": [0, 0],
+        "identical_occurrences": [0, 50],
         "identical_to": [[], ["মাছি"]],
         "unknown_example": [None, "মশার -> [UNK]"],
         "marks_lost_example": pl.Series([None, None], dtype=pl.String),
