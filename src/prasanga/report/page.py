@@ -104,6 +104,10 @@ def page_views(*, config: Mapping[str, Any], results: Results, made_from: Mappin
             paper,
             paper,
             [papers.paper_tables(config, results)],
-            [papers.beside_paper(config, results), study.downloads(results)],
+            [
+                papers.beside_paper(config, results),
+                study.figures_for_paper(config, results),
+                study.downloads(results),
+            ],
         ),
     ]

@@ -129,12 +129,7 @@ def beside_paper(config: Mapping[str, Any], results: Results) -> Section | None:
         text=[prose("beside_paper")],
         findings=_findings(effects, pairs),
         sheets=[_agreement(effects, pairs)],
-        figures=figure_of(
-            results,
-            "published",
-            label=prose("published_label"),
-            caption=prose("published_caption"),
-        ),
+        figures=figure_of(results, "published", label=prose("published_label")),
         parts=[
             Section(
                 html("<strong>All rows</strong> {:,} numbers of the paper beside this study's", len(rows)),

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import PurePosixPath
 from typing import Any
 
 import polars as pl
@@ -11,6 +13,7 @@ from markupsafe import Markup
 
 from prasanga.pairs.preferences import OVERALL
 from prasanga.report.downloads import downloads_of
+from prasanga.report.figures.registry import COLUMN, figure_named
 from prasanga.report.grid import ALPHA, LABELS, is_number, name_of_language, sort_lengths
 from prasanga.report.methods_text import (
     PAPERS,
@@ -24,7 +27,7 @@ from prasanga.report.methods_text import (
 )
 from prasanga.report.section import Section
 from prasanga.report.sections.ceat import ceat_grid
-from prasanga.report.sheet import Row, Sheet, html, numbers, row_of
+from prasanga.report.sheet import Row, Sheet, escape_latex, html, numbers, row_of
 from prasanga.report.structures import scored_traits
 from prasanga.report.study import Results
 
@@ -100,6 +103,44 @@ def making(config: Mapping[str, Any], made_from: Mapping[str, str]) -> Section:
         parts=[Section(title, sheets=[sheet], folded=True)] if inputs else [],
         look="record",
     )
+
+
+def figures_for_paper(config: Mapping[str, Any], results: Results) -> Section | None:
+    """Return the section of the figures with what a paper says of each: caption, methods, LaTeX."""
+    values = {choice.key: choice.value for choice in choices(config)}
+    for name, table, number, keys in (
+        ("n_pairs", results.pair_differences, "difference", ("set", "language", "pair_id")),
+        ("n_traits", results.traits, "corrected", ("polarity", "trait")),
+    ):
+        if table is not None:
+            values[name] = f"{table.drop_nulls(number).select(keys).n_unique():,}"
+    parts = []
+    for download in next((group.downloads for group in downloads_of(results.files) if group.title == "Figures"), []):
+        files = [(path, what) for what, path in download.files]
+        name = PurePosixPath(files[0][0]).stem
+        if figure := figure_named(name):
+            method = re.sub(r"\{([\w.]+)\}", lambda key: values.get(key[1], "not stated"), figure.method)
+            about = [html("<strong>Caption.</strong> {}", figure.caption), html("<strong>Methods.</strong> {}", method)]
+            latex = _latex(name, [path for path, _ in files if path.endswith((".pdf", ".png"))], figure.caption)
+            parts.append(Section(figure.label, text=about, widget=latex, files=files, files_text="Files:", folded=True))
+    text = "A click on the LaTeX selects it. The sentences on methods name the choices of this study."
+    return Section("Figures to paste", "figures", text=[text], parts=parts) if parts else None
+
+
+def _latex(name: str, paths: Sequence[str], caption: str) -> Markup:
+    """Return what includes a figure, the first of these files; nothing where LaTeX can read none of them."""
+    if not paths:
+        return Markup("")
+    column = next((path for path in paths if COLUMN in PurePosixPath(path).parts), "")
+    environment = "figure" if column == paths[0] else "figure*"
+    lines = [
+        r"% Needs \usepackage{graphicx}." + (f" In one column: figure, and {column}." if column else ""),
+        rf"\begin{{{environment}}}\centering",
+        rf"\includegraphics{{{paths[0]}}}",
+        rf"\caption{{{escape_latex(caption)}}}\label{{fig:{name}}}",
+        rf"\end{{{environment}}}",
+    ]
+    return html('<pre class="to-copy">{}</pre>', "\n".join(lines))
 
 
 def downloads(results: Results) -> Section:
