@@ -25,6 +25,7 @@ SHARES = ("unknown", "marks_lost", "identical")
 
 TABLE_SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
     "stimulus": pl.String,
+    "pieces": pl.List(pl.String),
     "forms": pl.Int64,
     "pieces_per_form": pl.Float64,
     "most_pieces": pl.Int64,
@@ -51,11 +52,12 @@ class TokenizerAudit:
     """What a tokenizer makes of the surface forms of a study.
 
     Attributes:
-        table: one row per stimulus, in the order of the forms (`TABLE_SCHEMA`). `pieces_per_form` is a mean;
-            `one_piece` counts the forms that are a single piece, `unknown_forms` those with a piece that the tokenizer
-            does not know, with a letter that it drops, or with no piece at all, `marks_lost_forms` those that lose a
-            vowel sign or another mark; `identical_to` names, sorted, the other stimuli of which a form has the same
-            pieces as a form of this one. An example reads `ফুল -> ফল`, and is null where there is none.
+        table: one row per stimulus, in the order of the forms (`TABLE_SCHEMA`). `pieces` are those of the stimulus, or
+            of its first form where it is none of its forms; `pieces_per_form` is a mean; `one_piece` counts the forms
+            that are a single piece, `unknown_forms` those with a piece that the tokenizer does not know, with a letter
+            that it drops, or with no piece at all, `marks_lost_forms` those that lose a vowel sign or another mark;
+            `identical_to` names, sorted, the other stimuli of which a form has the same pieces as a form of this one.
+            An example reads `ফুল -> ফল`, and is null where there is none.
         summary: plain values for JSON: `n_forms`, `n_stimuli`, `pieces_per_form`, the shares `unknown` and `marks_lost`
             (of forms) and `identical` (of stimuli), and up to five `examples` of each.
     """
@@ -148,7 +150,11 @@ def audit_tokenizer(tokenizer: Any, forms: pl.DataFrame) -> TokenizerAudit:
     )
     twins = _identical(forms, readings)
     stimuli = per_stimulus["stimulus"].to_list()
+    shown: dict[str, str] = {}
+    for stimulus, word in zip(forms["stimulus"].to_list(), words, strict=True):
+        shown[stimulus] = stimulus if word == stimulus else shown.get(stimulus, word)
     table = per_stimulus.with_columns(
+        pl.Series("pieces", _split(tokenizer, [shown[one] for one in stimuli]), dtype=pl.List(pl.String)),
         pl.Series("identical_to", [sorted(twins.get(one, {})) for one in stimuli], dtype=pl.List(pl.String)),
         pl.Series("identical_example", [next(iter(twins.get(one, {}).values()), None) for one in stimuli], pl.String),
     ).select(pl.col(name).cast(kind) for name, kind in TABLE_SCHEMA.items())
@@ -221,6 +227,19 @@ def _pieces(backend: Any, words: Sequence[str]) -> Iterator[tuple[tuple[int, ...
             ids, spans = encoding.ids, encoding.offsets
             mine = [place for place, (_, end) in enumerate(spans) if end > n]
             yield tuple([ids[place] for place in mine]), [(spans[place][0] - n, spans[place][1] - n) for place in mine]
+
+
+def _split(tokenizer: Any, words: Sequence[str]) -> list[list[str]]:
+    """Return the pieces of each word as text; a letter of several pieces (bytes) stands in each of them."""
+    backend, unknown_ids = tokenizer.backend_tokenizer, unknown_pieces(tokenizer)
+    texts = [_normalized(backend.normalizer, word) for word in words]
+    return [
+        [
+            str(backend.id_to_token(one)) if one in unknown_ids else text[max(start, 0) : end]
+            for one, (start, end) in zip(ids, spans, strict=True)
+        ]
+        for text, (ids, spans) in zip(texts, _pieces(backend, texts), strict=True)
+    ]
 
 
 def _uncovered(word: str, spans: Sequence[tuple[int, int]]) -> set[int]:
