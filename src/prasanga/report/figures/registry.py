@@ -145,8 +145,9 @@ FIGURES = (
         "fixed against random draws",
         "agreement.plot_sample_modes",
         ("ceat",),
-        "Each estimate with the same draws for all models (fixed) against the one with draws of its own (random), a"
-        " point a category and model. On the line the two are equal; what lies off it is what drawing alone can do.",
+        "Each estimate with the same draws for all models (fixed) against the same estimate with draws of its own"
+        " (random), one point for each category and model. The distance from the line of equal values shows what"
+        " drawing alone can do.",
         "We computed each estimate twice from {associations.n_samples} draws: with the same contexts for all models,"
         " and with contexts that are drawn for each model.",
         _both_modes,

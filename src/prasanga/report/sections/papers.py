@@ -86,9 +86,7 @@ def paper_tables(config: Mapping[str, Any], results: Results) -> Section | None:
         made.append(pair_table(pairs, preset=preset))
     if not made:
         return None
-    beside = (
-        html('under <a href="#beside-paper">Beside the paper</a>') if _is_compared(config, results) else "in the papers"
-    )
+    beside = html('<a href="#beside-paper">Beside the paper</a>') if _is_compared(config, results) else ""
     text = prose("paper_tables", place=beside, preset=preset)
     parts = [_paper_table(table, results.files) for table in made]
     return Section("The papers' tables", "paper-tables", text=[text], parts=parts)
