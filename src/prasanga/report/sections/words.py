@@ -138,7 +138,7 @@ def _word_set(word_set: WordSet, *, has_forms: bool) -> Section:
         rows.append(row_of(word.stimulus, word.gloss, *of_forms))
     names = ("Gloss", "Suffix group", "Forms") if has_forms else ("Gloss",)
     sheet = Sheet(("Stimulus",), numbers(*names), tuple(rows), word_set.name, "words", dict.fromkeys(names, "text"))
-    title = html("<strong>{}</strong> {} words · {}", word_set.name, len(word_set.words), word_set.used_in)
+    title = html("<strong>{}</strong> {} · {}", word_set.name, count(len(word_set.words), "word"), word_set.used_in)
     return Section(title, sheets=[sheet], folded=True)
 
 
