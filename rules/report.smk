@@ -3,7 +3,7 @@
 A rule is there if the results that it draws are made by the run, or are there already.
 """
 
-from prasanga.report.figures.registry import Measured, drawings_of, figure_files
+from prasanga.report.figures.registry import Measured, drawings_of, figure_files, figure_named
 
 TABLES, PARTS = [*LAYOUTS, *PAIR_TABLES, *AGREED], FILES.results.keys()
 
@@ -38,7 +38,7 @@ rule draw_figure:
         # an edit of one figure draws that figure alone
         code=lambda wildcards: CODE[DRAWINGS[wildcards.figure].figure.function].fingerprint,
         # functions of `input` are not compared: another caption draws nothing anew
-        caption=lambda wildcards, input: DRAWINGS[wildcards.figure].figure.caption,
+        caption=lambda wildcards, input: figure_named(wildcards.figure).caption,
     script:
         "../workflow/scripts/draw_figure.py"
 

@@ -27,7 +27,7 @@ from prasanga.base import offered
 from prasanga.base.config import complete, read_schema
 from prasanga.cli import app
 from prasanga.lexicon import check_examples, load_lexicon, load_suffix_groups
-from prasanga.report.figures.registry import COLUMN, FIGURES, FOLDER
+from prasanga.report.figures.registry import COLUMN, FOLDER, figure_named
 
 PAGES = [page for page in pages() if page not in GENERATED]
 PYTHON = [page for page in PAGES if any(block.language == "python" for block in blocks(page))]
@@ -238,7 +238,7 @@ def is_target(name: str) -> bool:
     names, files = rules()
     plain = re.sub(r"<[^>]+>", "x", name)
     if figure := re.fullmatch(rf"{FOLDER}/(?:{COLUMN}/)?([^/]+)\.(?:svg|pdf|png)", plain):
-        return any(each.label_of(figure[1]) for each in FIGURES)
+        return figure_named(figure[1]) is not None
     return plain in names or any(pattern.fullmatch(plain) for pattern in files)
 
 

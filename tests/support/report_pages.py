@@ -118,6 +118,7 @@ def write_page(
     given: dict[str, Any] = {
         "ceat": estimates() if ceat is None else ceat,
         "figures": {"sample_modes": SVG},
+        "files": [f"figures/{name}" for name in ("sample_modes.svg", "sample_modes.pdf", "column/sample_modes.pdf")],
         "coverage": coverage(),
         "audit": audit(),
         "categories": CATEGORIES,

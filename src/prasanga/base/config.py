@@ -296,10 +296,13 @@ def _with_number(value: Any, schema: Mapping[str, Any]) -> Any:
 def _with_defaults(value: Any, schema: Mapping[str, Any], preset: str) -> Any:
     if schema.get("type") == "object" and isinstance(value, Mapping):
         properties: Mapping[str, Any] = schema.get("properties", {})
-        filled = dict(value)
-        for key, part in properties.items():
-            if key not in filled and "default" in part:
-                filled[key] = copy.deepcopy(part.get(preset, part["default"]))
+        # in the schema's order: Snakemake compares parameters as text, and another order is no other study
+        filled = {
+            key: value[key] if key in value else copy.deepcopy(part.get(preset, part["default"]))
+            for key, part in properties.items()
+            if key in value or "default" in part
+        }
+        filled |= value
         other = schema.get("additionalProperties")
         for key in filled:
             part = properties.get(key, other)

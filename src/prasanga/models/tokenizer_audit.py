@@ -26,6 +26,7 @@ SHARES = ("unknown", "marks_lost", "identical")
 
 TABLE_SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
     "stimulus": pl.String,
+    "pieces": pl.List(pl.String),
     "forms": pl.Int64,
     "occurrences": pl.Int64,
     "pieces_per_form": pl.Float64,
@@ -54,13 +55,13 @@ class TokenizerAudit:
     """What a tokenizer makes of the surface forms of a study.
 
     Attributes:
-        table: one row per stimulus, in the order of the forms (`TABLE_SCHEMA`). `pieces_per_form` is a mean;
-            `one_piece` counts the forms that are a single piece, `unknown_forms` those with a piece that the tokenizer
-            does not know, with a letter that it drops, or with no piece at all, `marks_lost_forms` those that lose a
-            vowel sign or another mark; `identical_to` names, sorted, the other stimuli of which a form has the same
-            pieces as a form of this one. `occurrences` are those of all its forms, `<share>_occurrences` those of the
-            forms with the damage. An example reads `ফুল -> ফল`, is of the most frequent such form, and is null where
-            there is none.
+        table: one row per stimulus, in the order of the forms (`TABLE_SCHEMA`). `pieces` are those of the stimulus, or
+            of its first form where it is none of its forms; `pieces_per_form` is a mean; `one_piece` counts the forms
+            that are a single piece, `unknown_forms` those with a piece that the tokenizer does not know, with a letter
+            that it drops, or with no piece at all, `marks_lost_forms` those that lose a vowel sign or another mark;
+            `identical_to` names, sorted, the other stimuli of which a form has the same pieces as a form of this one.
+            `occurrences` are those of all its forms, `<share>_occurrences` those of the forms with the damage. An
+            example reads `ফুল -> ফল`, is of the most frequent such form, and is null where there is none.
         summary: plain values for JSON: `n_forms`, `n_unseen` (of these, forms that occur nowhere), `n_occurrences`,
             `n_stimuli`, `pieces_per_form`; the shares `unknown`, `marks_lost` and `identical`, of the occurrences, or
             of the forms where none occurs; up to five `examples` of each, those of the most frequent stimuli first.
@@ -171,6 +172,10 @@ def audit_tokenizer(tokenizer: Any, forms: pl.DataFrame) -> TokenizerAudit:
     examples = often.group_by("stimulus").agg(
         pl.col(name).drop_nulls().first().alias(f"{name}_example") for name in SHARES
     )
+    shown: dict[str, str] = {}
+    for stimulus, word in keys:
+        shown[stimulus] = stimulus if word == stimulus else shown.get(stimulus, word)
+    pieces = pl.Series("pieces", _split(tokenizer, list(shown.values())), dtype=pl.List(pl.String))
     table = (
         tried.group_by("stimulus", maintain_order=True)
         .agg(
@@ -187,6 +192,7 @@ def audit_tokenizer(tokenizer: Any, forms: pl.DataFrame) -> TokenizerAudit:
             },
         )
         .join(examples, on="stimulus", how="left", maintain_order="left")
+        .with_columns(pieces)
         .select(pl.col(name).cast(kind) for name, kind in TABLE_SCHEMA.items())
     )
     return TokenizerAudit(table, _summary(tried, table))
@@ -254,6 +260,19 @@ def _pieces(backend: Any, words: Sequence[str]) -> Iterator[tuple[tuple[int, ...
             ids, spans = encoding.ids, encoding.offsets
             mine = [place for place, (_, end) in enumerate(spans) if end > n]
             yield tuple([ids[place] for place in mine]), [(spans[place][0] - n, spans[place][1] - n) for place in mine]
+
+
+def _split(tokenizer: Any, words: Sequence[str]) -> list[list[str]]:
+    """Return the pieces of each word as text; a letter of several pieces (bytes) stands in each of them."""
+    backend, unknown_ids = tokenizer.backend_tokenizer, unknown_pieces(tokenizer)
+    texts = [_normalized(backend.normalizer, word) for word in words]
+    return [
+        [
+            str(backend.id_to_token(one)) if one in unknown_ids else text[max(start, 0) : end]
+            for one, (start, end) in zip(ids, spans, strict=True)
+        ]
+        for text, (ids, spans) in zip(texts, _pieces(backend, texts), strict=True)
+    ]
 
 
 def _uncovered(word: str, spans: Sequence[tuple[int, int]]) -> set[int]:

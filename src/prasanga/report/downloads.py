@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from prasanga.methods import TABLES
-from prasanga.report.figures.registry import COLUMN, FIGURES
+from prasanga.report.figures.registry import COLUMN, figure_named
 from prasanga.report.grid import natural_order
 
 FORMATS = {
@@ -81,9 +81,8 @@ def downloads_of(files: Iterable[str]) -> list[DownloadGroup]:
 
 def name_of(stem: str) -> str:
     """Return what a file shows, by its name without the ending."""
-    for figure in FIGURES:
-        if label := figure.label_of(stem):
-            return label
+    if figure := figure_named(stem):
+        return figure.label
     for pattern, name in _FAMILIES:
         if match := pattern.fullmatch(stem):
             return name.format(match.group(1))

@@ -120,7 +120,11 @@ def page_views(*, config: Mapping[str, Any], results: Results, made_from: Mappin
             paper,
             paper,
             [papers.paper_tables(config, results)],
-            [papers.beside_paper(config, results), downloads(results)],
+            [
+                papers.beside_paper(config, results),
+                papers.figures_for_paper(config, results),
+                downloads(results),
+            ],
         ),
     ]
 

@@ -24,6 +24,7 @@ from prasanga.base.errors import InputError, reason
 from prasanga.base.yaml import load_yaml
 from prasanga.report import templates, vendor
 from prasanga.report.figures.palette import VARIABLES
+from prasanga.report.figures.registry import figure_named
 from prasanga.report.sheet import Sheet, html, sheet_to_html, shown
 from prasanga.report.study import Results
 from prasanga.report.vendor import place_of
@@ -368,18 +369,17 @@ def page_to_html(title: str, views: Sequence[View], *, language: str, scripts: I
     )
 
 
-def figure_of(results: Results, name: str, *, label: str, caption: str) -> list[Figure]:
-    """Return a figure of the study, as a list; empty where it was not drawn.
+def figure_of(results: Results, name: str, *, label: str) -> list[Figure]:
+    """Return a figure of the study with the caption of its entry, as a list; empty where it was not drawn.
 
     Args:
         results: the study's.
         name: of the figure's file.
         label: what it shows, for those who do not see it.
-        caption: what stands below it.
     """
-    svg = results.figures.get(name)
+    svg, entry = results.figures.get(name), figure_named(name)
     # as an attribute a label has no tags
-    return [Figure(inline(svg, label=shown(label).striptags()), caption)] if svg else []
+    return [Figure(inline(svg, label=shown(label).striptags()), entry.caption)] if svg and entry else []
 
 
 def with_code(text: str) -> Markup:

@@ -143,6 +143,11 @@ def gloss_of(stimulus: str, glosses: Mapping[str, str]) -> str:
     return "" if gloss == stimulus else gloss
 
 
+def pieces_as_text(row: Mapping[str, Any]) -> str:
+    """Return the pieces of a stimulus, of a row of a tokenizer's audit; empty in audits from before they were kept."""
+    return " + ".join(row.get("pieces") or ())
+
+
 def _roles(uses: list[str]) -> str:
     """Return ["target in C3", "target in C4", "attribute in C7"] as "target in C3, C4; attribute in C7"."""
     roles: dict[str, list[str]] = {}

@@ -47,6 +47,25 @@ def test_the_demo_is_what_the_defaults_say_but_for_its_size_and_texts(
     assert demo == defaults
 
 
+def test_the_order_of_keys_makes_no_other_study(schema: dict[str, Any]) -> None:
+    """Snakemake compares parameters as text; what a study names itself keeps its order, that of the page."""
+    one = """
+        corpus: {root: texts, texts: [{files: a.txt, documents: line}]}
+        models: {b: {train: {steps: 5, seed: 1}, stages: [embeddings]}, a: {path: a}}
+        associations: {n_samples: 7, band: 0.2}
+    """
+    other = """
+        associations: {band: 0.2, n_samples: 7}
+        models: {b: {stages: [embeddings], train: {seed: 1, steps: 5}}, a: {path: a}}
+        corpus: {texts: [{documents: line, files: a.txt}], root: texts}
+    """
+    completed = complete(yaml.safe_load(one), schema)
+    assert repr(complete(yaml.safe_load(other), schema)) == repr(completed)
+    assert [*completed["models"]] == ["b", "a"]
+    train = completed["models"]["b"]["train"]
+    assert (train["steps"], train["seed"], train["layers"]) == (5, 1, 2)
+
+
 def test_the_preset_of_the_papers_changes_defaults_and_nothing_that_is_written(schema: dict[str, Any]) -> None:
     models = {"mine": {"path": "m"}, "whole": {"path": "w", "pieces": "all"}}
     paper = complete({"preset": "paper", "models": models, "samples": {"window": "exact"}}, schema)

@@ -83,6 +83,7 @@ def test_a_tokenizer_that_keeps_everything() -> None:
     expected = pl.DataFrame(
         {
             "stimulus": list(WORDS),
+            "pieces": [["ফুল"], ["ফল"], ["চাঁদ"], ["চাদ"], ["নদী"]],
             "forms": [3, 2, 1, 1, 2],
             "occurrences": [0] * 5,
             "pieces_per_form": [2.0, 1.5, 1.0, 1.0, 1.5],  # ফুল, ফুল ##ের, ফুল - কে
@@ -109,6 +110,18 @@ def test_a_tokenizer_that_keeps_everything() -> None:
         "examples": {"unknown": [], "marks_lost": [], "identical": []},
     }
     audit.require(dict.fromkeys(LIMITS, 0.0), "kept")
+
+
+def test_pieces_are_those_that_the_model_reads_of_the_stimulus() -> None:
+    """Also where its dictionary form is not the first of its forms, or none; as the tokenizer changed it."""
+    forms = table_of({"নদীর": ["নদী", "নদীর"], "মাছ": ["মাছের", "মাছে"], "ফুল": ["ফুল"]})
+    kept = audit_tokenizer(wordpiece(["নদী", "##র", "মাছ", "##ের", "ফুল"]), forms)
+    assert column(kept, "pieces") == {"নদীর": ["নদী", "র"], "মাছ": ["মাছ", "ের"], "ফুল": ["ফুল"]}
+    stripped = audit_tokenizer(wordpiece(["নদী", "##র", "ফল"], STRIPPING), forms)
+    assert column(stripped, "pieces") == {"নদীর": ["নদী", "র"], "মাছ": ["[UNK]"], "ফুল": ["ফল"]}
+    # one letter is three bytes, and the space before the word is a piece of none of it
+    bytes_alone = audit_tokenizer(byte_level(["x"], size=257), forms)
+    assert column(bytes_alone, "pieces")["ফুল"] == [letter for letter in "ফুল" for _ in range(3)]
 
 
 def test_a_bert_tokenizer_that_strips_accents() -> None:

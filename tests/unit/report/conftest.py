@@ -153,6 +153,7 @@ AUDIT = {
 AUDIT_TABLE = pl.DataFrame(
     {
         "stimulus": ["গোলাপ", "মশা"],
+        "pieces": [["গোলাপ"], ["ম", "শা"]],
         "forms": [600, 400],
         "occurrences": [3950, 50],
         "pieces_per_form": [1.5, 2.125],

@@ -278,7 +278,7 @@ def test_hits_stand_in_their_surroundings(render: Callable[..., str], audit: Aud
     assert kwic.endswith("".join(hits))
     words = Reader(page).words
     assert "গোলাপ rose · thing_consonant · 2 of 1,540 hits" in words
-    assert "Words of no set 1 stimuli, 1 hits" in words
+    assert "Words of no set 1 stimulus, 1 hit" in words
     assert 'href="data/concordance.tsv"' in page
     assert "no_match" in words
     without = unpacked(render(audit=audit._replace(concordance=audit.concordance.clear())))

@@ -112,10 +112,10 @@ def test_each_structure_has_its_numbers(spread: pl.DataFrame, pairs: pl.DataFram
     assert plain(note).startswith("Conventions: pieces all, terms log-sum-exp. The random twins are the same model")
 
 
-def test_the_figure_says_of_how_many_traits_it_is(spread: pl.DataFrame, pairs: pl.DataFrame) -> None:
+def test_the_section_says_of_how_many_traits_it_is(spread: pl.DataFrame, pairs: pl.DataFrame) -> None:
     section = structures(Results(structures=spread, structure_differences=pairs, figures={"structures": SVG}))
     assert section is not None
-    assert section.figures[0].caption.startswith("Associations of 22 traits in each structure")
+    assert section.text[0].startswith("The same 22 traits in sentences")
 
 
 def test_structures_that_differ_by_more_than_chance_are_marked(spread: pl.DataFrame, pairs: pl.DataFrame) -> None:

@@ -1,16 +1,26 @@
-"""The overview counts what the tables hold."""
+"""The overview counts what the tables hold; of each figure the page has what a paper says of it."""
 
 from __future__ import annotations
 
 import math
+import re
+import shutil
+import subprocess
 from collections.abc import Callable
+from html import unescape
+from pathlib import Path
+from typing import Any
 
 import polars as pl
+import pytest
 from page_parts import lines_of
 from planted_pairs import planted_scores
 
 from prasanga.likelihoods import bias_percentage
+from prasanga.report.figures.registry import FIGURES, figure_files
 from prasanga.report.page import overview_sheet
+from prasanga.report.section import Section
+from prasanga.report.sections.papers import figures_for_paper
 from prasanga.report.study import Results
 
 
@@ -41,3 +51,84 @@ def test_pairs_are_counted_once_for_all_types() -> None:
 
 def test_nothing_measured_is_an_empty_overview() -> None:
     assert overview_sheet(Results()).rows == ()
+
+
+CONFIG: dict[str, Any] = {
+    "samples": {"lengths": [9, 25, ">75"], "contexts_per_stimulus": 1200},
+    "associations": {"n_samples": 5000, "n_resamples": 2000, "band": 0.1},
+    "log_probability": {"pieces": "all", "terms": "log-sum-exp"},
+    "pairs": {"encoder": "aul", "encoder_decoder": "infill", "reduction": "mean"},
+}
+
+
+def gallery(*names: str, formats: tuple[str, ...] = ("svg", "pdf"), **results: Any) -> Section:
+    """The figures of a study with these files, as the page has them."""
+    written = figure_files(names, {"formats": formats, "widths": ["page", "column"]})
+    files = [path.removeprefix("results/report/") for path in written]
+    section = figures_for_paper(CONFIG, Results(files=files, **results))
+    assert section is not None
+    return section
+
+
+def test_a_figure_has_its_caption_its_method_with_numbers_and_latex() -> None:
+    (part,) = gallery("effect_by_length").parts
+    caption, method = part.text
+    assert part.title == "effect size against context length"
+    assert caption.startswith("<strong>Caption.</strong> Combined effect size of CEAT against segment length in words")
+    assert method == (
+        "<strong>Methods.</strong> We measured CEAT (Guo and Caliskan 2021) in segments of 9, 25, &gt;75 words, with"
+        " 5000 draws per estimate and at most 1200 contexts of a word; intervals come from 2000 bootstrap resamples of"
+        " words and contexts."
+    )
+    lines = unescape(part.widget).splitlines()
+    assert lines[0].endswith("In one column: figure, and figures/column/effect_by_length.pdf.")
+    assert lines[1:3] == [r"\begin{figure*}\centering", r"\includegraphics{figures/effect_by_length.pdf}"]
+    assert r"Bars: 95 \% interval over words" in lines[3]
+    assert lines[3].endswith(r"\label{fig:effect_by_length}")
+    assert [path for path, _ in part.files] == [
+        f"figures/{name}" for name in ("effect_by_length.pdf", "effect_by_length.svg", "column/effect_by_length.pdf")
+    ]
+
+
+def test_pairs_and_traits_are_counted_once_and_only_with_a_score() -> None:
+    pairs = {"set": "s", "language": "hi", "pair_id": ["1", "1", "2", "3"], "difference": [0.1, 0.2, -0.1, None]}
+    traits = {"polarity": ["positive", "positive", "negative"], "trait": ["t", "t", "t"], "corrected": [1.0, 2.0, 3.0]}
+    counted = {"pair_differences": pl.DataFrame(pairs), "traits": pl.DataFrame(traits)}
+    of_traits, of_pairs = gallery("score_differences", "hexbins_bert", **counted).parts
+    assert of_traits.title == "prior and corrected scores by sentence structure, bert"
+    assert "each trait in bert, by sentence structure" in of_traits.text[0]
+    assert "We scored 2 traits in the sentence structures" in of_traits.text[1]
+    assert "We scored both sentences of 2 pairs with each model (encoders: aul;" in of_pairs.text[1]
+
+
+def test_a_figure_that_latex_cannot_read_has_none_and_one_column_is_no_wide_figure() -> None:
+    (part,) = gallery("settling", formats=("svg",)).parts
+    assert part.widget == ""
+    files = ["figures/settling.svg", "figures/column/settling.png"]
+    section = figures_for_paper(CONFIG, Results(files=files))
+    assert section is not None
+    assert (
+        r"\begin{figure}\centering" + "\n" + r"\includegraphics{figures/column/settling.png}" in section.parts[0].widget
+    )
+    assert figures_for_paper(CONFIG, Results(files=["methods_card.md"])) is None
+
+
+def test_every_method_names_keys_of_the_config_alone() -> None:
+    names = {figure.name({"category": "C1", "model": "bert"}) for figure in FIGURES}
+    known = {"pair_differences": pl.DataFrame({key: ["1"] for key in ("set", "language", "pair_id", "difference")})}
+    known["traits"] = pl.DataFrame({key: ["1"] for key in ("polarity", "trait", "corrected")})
+    parts = gallery(*names, **known).parts
+    assert len(parts) == len(FIGURES)
+    assert [part.title for part in parts if "not stated" in part.text[1] or "{" in "".join(part.text)] == []
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
+def test_pdflatex_sets_all_figures(tmp_path: Path) -> None:
+    names = [figure.name({"category": "লিঙ্গ", "model": "gpt_2%"}) for figure in FIGURES]
+    shown = "\n".join(unescape(re.sub("</?pre.*?>", "", part.widget)) for part in gallery(*names).parts)
+    page = r"\documentclass[11pt,twocolumn]{article}\usepackage[demo]{graphicx}\begin{document}"
+    (tmp_path / "t.tex").write_text(f"{page}{shown}\\end{{document}}", encoding="utf-8")
+    command = ["pdflatex", "-interaction=nonstopmode", "t.tex"]
+    said = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, errors="replace", check=False).stdout
+    assert "Output written on" in said, said[-2000:]
+    assert not re.findall(r"^! .*|multiply defined", said, flags=re.MULTILINE)

@@ -45,7 +45,7 @@ def coverage_of(audit: AuditTables) -> Section:
 def test_hits_stand_once_in_their_first_word_set(audit: AuditTables) -> None:
     parts = part_of(audit_of(audit), "Concordance").parts
     assert [plain(part.title) for part in parts] == [
-        "flowers 1 stimuli, 2 hits", "insects 1 stimuli, 1 hits", "Words of no set 1 stimuli, 1 hits",
+        "flowers 1 stimulus, 2 hits", "insects 1 stimulus, 1 hit", "Words of no set 1 stimulus, 1 hit",
     ]  # fmt: skip
     (rose,) = parts[0].parts
     assert plain(rose.title) == "গোলাপ rose · thing_consonant · 2 of 1,540 hits"

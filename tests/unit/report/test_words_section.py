@@ -23,7 +23,7 @@ from prasanga.report.figures.words import plot_words
 from prasanga.report.section import Section
 from prasanga.report.sections.words import SHAPES, STRIP_WIDTH, words_of_categories
 from prasanga.report.sheet import Row, Sheet
-from prasanga.report.study import Results
+from prasanga.report.study import EmbeddingFiles, Results
 from prasanga.report.words import measured_sets, measured_words
 
 FLOWERS = {"গোলাপ": 0.30, "শাপলা": 0.10, "জুঁই": 0.20}
@@ -232,6 +232,20 @@ def test_a_word_without_a_number_is_a_dash_or_is_named(none: float | None) -> No
     assert jasmine.cells[1].text != "–"
     left = [0.30, 0.10, 0.05, -0.30]
     assert number(found["গোলাপ"].cells[2].text) == round((0.30 - fmean(left)) / stdev(left), 2)
+
+
+def test_a_number_tells_the_pieces_that_its_model_reads(embedding_files: EmbeddingFiles) -> None:
+    rows = [*rows_of("gpt-layer6"), *rows_of("other")]
+    audited = pl.DataFrame({"stimulus": ["গোলাপ", "মাছি"], "pieces": [["গো", "লাপ"], ["মাছি"]]})
+    files = embedding_files._replace(audit_tables={"gpt": audited})
+    (part,) = parts_of(rows, embeddings=files)
+    found = words_in(part.sheets[0])
+    without = "effect without this word: 0.00"
+    assert [cell.hover for cell in found["গোলাপ"].cells[1:]] == [f"the model reads গো + লাপ; {without}", without]
+    assert "A number tells the pieces of the word that its model reads when pointed at" in part.text[0]
+    # an audit from before pieces were kept
+    old = embedding_files._replace(audit_tables={"gpt": audited.drop("pieces")})
+    assert parts_of(rows, embeddings=old) == parts_of(rows)
 
 
 @pytest.mark.parametrize("none", [math.nan, math.inf, None])

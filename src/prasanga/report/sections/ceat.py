@@ -198,12 +198,7 @@ def sample_modes(results: Results) -> Section | None:
             prose("sample_modes", n_samples=f" ({n_samples})" if n_samples else ""),
             compared,
         ],
-        figures=figure_of(
-            results,
-            "sample_modes",
-            label=prose("sample_modes_label"),
-            caption="Each point is a category by one model; on the line fixed and random draws give the same effect.",
-        ),
+        figures=figure_of(results, "sample_modes", label=prose("sample_modes_label")),
         parts=[Section("Fixed and random draws: all numbers", sheets=[sheet], folded=True)],
     )
 
@@ -284,13 +279,11 @@ def settling_of(config: Mapping[str, Any], results: Results) -> Section | None:
         results,
         "settling",
         label="Distance of each effect from the one at the longest segment length, one panel for each category.",
-        caption=prose("settling_caption"),
     )
     convergence = figure_of(
         results,
         "convergence",
         label="Effect against the number of draws at the longest segment length, one panel for each category.",
-        caption=prose("convergence_caption"),
     )
     text = prose("settling", band=config["associations"]["band"])
     return Section(

@@ -19,7 +19,7 @@ from prasanga.report.sections.ceat import ceat_grid
 from prasanga.report.sections.texts import with_asides
 from prasanga.report.sheet import MINUS, MISSING, Cell, Row, Sheet, html, numbers, row_of
 from prasanga.report.study import EmbeddingFiles, Report, Results, families_of, family_of
-from prasanga.report.words import glosses_of
+from prasanga.report.words import glosses_of, pieces_as_text
 
 NOT_KNOWN = "not known"
 
@@ -325,7 +325,7 @@ def _tokenizer(model: str, audit: Report, table: pl.DataFrame | None, glosses: M
         return [Section(title, items=examples, folded=True)] if examples else []
     damaged = sum(bool(row.cells[-1].text) for row in rows)
     heads = (
-        *("Gloss", "Forms", "Occurrences", "Pieces per form", "Most", "Unknown", "Marks lost"),
+        *("Gloss", "Pieces", "Forms", "Occurrences", "Pieces per form", "Most", "Unknown", "Marks lost"),
         *("Same pieces as", "Examples"),
     )
     sheet = Sheet(
@@ -334,7 +334,7 @@ def _tokenizer(model: str, audit: Report, table: pl.DataFrame | None, glosses: M
         tuple(sorted(rows, key=lambda row: not row.cells[-1].text)),
         f"Stimuli in pieces of {model}",
         "suffixes",
-        dict.fromkeys(("Gloss", "Same pieces as", "Examples"), "text"),
+        dict.fromkeys(("Gloss", "Pieces", "Same pieces as", "Examples"), "text"),
     )
     title = html(
         "<strong>{}</strong> {} of {} stimuli with a form that comes out damaged", model, damaged, audit["n_stimuli"]
@@ -347,6 +347,7 @@ def _pieces(row: Mapping[str, Any], glosses: Mapping[str, str]) -> Row:
     counts = (f"{row['unknown_forms']:,}", f"{row['marks_lost_forms']:,}")
     cells = (
         glosses.get(row["stimulus"], ""),
+        pieces_as_text(row),
         *(f"{row['forms']:,}", f"{row['occurrences']:,}" if "occurrences" in row else ""),
         *(f"{row['pieces_per_form']:.2f}", str(row["most_pieces"]), *counts),
         ", ".join(row["identical_to"]),

@@ -111,7 +111,7 @@ def structures(results: Results) -> Section | None:
     rows = list(spread.iter_rows(named=True))
     named = ", ".join(sorted(set(spread["structure"])))
     most = max((row["n"] + row["n_left_out"] for row in rows), default=0)
-    text = prose("structures", structures=named)
+    text = prose("structures", structures=named, n=most)
     compared = prose("structures_compared")
     unscored = [
         f"{row['model']}, {row['structure']}, {row['polarity']}: {row['n_left_out']} of"
@@ -125,12 +125,7 @@ def structures(results: Results) -> Section | None:
         "structures",
         text=[text],
         findings=list(findings_of_structures(spread, differences)),
-        figures=figure_of(
-            results,
-            "structures",
-            label=prose("structures_label"),
-            caption=prose("structures_caption", n=most),
-        ),
+        figures=figure_of(results, "structures", label=prose("structures_label")),
         parts=[
             *_hexbins(results),
             Section("Spread by structure: all numbers", sheets=[_spread_sheet(rows)], folded=True),
@@ -177,12 +172,7 @@ def pairs(config: Mapping[str, Any], results: Results) -> Section | None:
             '<div class="beside">{}</div>',
             Markup("").join(sheet_to_html(_percentage_heat(grid, group)) for group in grid.groups),
         ),
-        figures=figure_of(
-            results,
-            "score_differences",
-            label=prose("densities_label"),
-            caption=prose("densities_caption"),
-        ),
+        figures=figure_of(results, "score_differences", label=prose("densities_label")),
         definitions=_readings(first),
         parts=[part for group in grid.groups for part in _numbers_of_group(grid, group)] + [browser, *sets],
         notes=[
@@ -197,7 +187,6 @@ def pairs(config: Mapping[str, Any], results: Results) -> Section | None:
 def _hexbins(results: Results) -> list[Section]:
     """Return the figures of prior against corrected scores, one for each model, packed."""
     label = "Prior against corrected association of each trait, one panel for each sentence structure."
-    caption = prose("hexbins_caption")
     parts = []
     for name in sorted((name for name in results.figures if name.startswith("hexbins_")), key=natural_order):
         file = f"figures/{name}.svg"
@@ -209,7 +198,7 @@ def _hexbins(results: Results) -> list[Section]:
         parts.append(
             Section(
                 html("<strong>{}</strong> prior against corrected, trait by trait", name.removeprefix("hexbins_")),
-                figures=figure_of(results, name, label=label, caption=caption),
+                figures=figure_of(results, name, label=label),
                 folded=True,
                 packed=html("A script unpacks this figure; without one it is in the file {}.", linked),
             )

@@ -34,7 +34,7 @@ def raw_numbers(results: Results) -> Section | None:
         "explorable raw",
         {"Category": "list", "Method": "list", "Model": "list", "adjusted for": "text"},
     )
-    figures = figure_of(results, "scales", label=prose("scales_label"), caption=prose("scales_caption"))
+    figures = figure_of(results, "scales", label=prose("scales_label"))
     title = f"{count(len(rows), 'estimate')}, raw and adjusted: all numbers"
     return Section(
         "Raw numbers, and what cosines rest on",
@@ -65,7 +65,7 @@ def methods_agree(results: Results) -> Section | None:
         text=[prose("agreement")],
         findings=list(_findings_of_agreement(found)),
         sheets=[sheet],
-        figures=figure_of(results, "methods", label=prose("methods_label"), caption=prose("methods_caption")),
+        figures=figure_of(results, "methods", label=prose("methods_label")),
         parts=[Section("Each category by every method", sheets=[_by_method(estimates)], folded=True)],
     )
 

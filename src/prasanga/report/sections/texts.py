@@ -200,7 +200,7 @@ class _ContextTables:
             kinds = {"Gloss": "text", "Words": "list", "Reason": "list"}
             look = "explorable" if len(rows) > _FEW else ""
             sheet = Sheet(("Stimulus",), numbers(*kinds), rows, "Stimuli without contexts", look, kinds)
-            parts.append(Section(f"{len(rows)} times a stimulus has no contexts", sheets=[sheet], folded=True))
+            parts.append(Section(f"{count(len(rows), 'time')} a stimulus has no contexts", sheets=[sheet], folded=True))
         return parts
 
     @property
@@ -375,7 +375,10 @@ def _hits_by_set(tables: AuditTables, results: Results, unpacked: str) -> list[S
     return [
         Section(
             html(
-                "<strong>{}</strong> {} stimuli, {:,} hits", name, len(words), sum(len(hits[w.stimulus]) for w in words)
+                "<strong>{}</strong> {}, {}",
+                name,
+                count(len(words), "stimulus", "stimuli"),
+                count(sum(len(hits[w.stimulus]) for w in words), "hit"),
             ),
             anchor_of(name, "hits"),
             parts=[_hits_of(word, hits[word.stimulus], totals.get(word.stimulus, 0)) for word in words],

@@ -14,7 +14,7 @@ from prasanga.report.figures.registry import WORDS
 from prasanga.report.grid import is_number, natural_order
 from prasanga.report.section import Section, count, prose
 from prasanga.report.sheet import MINUS, Cell, Row, Sheet, html, numbers, row_of, signed
-from prasanga.report.study import Results
+from prasanga.report.study import EmbeddingFiles, Results, family_of
 from prasanga.report.words import (
     NEEDED,
     Measured,
@@ -24,6 +24,7 @@ from prasanga.report.words import (
     glosses_of,
     measured_sets,
     measured_words,
+    pieces_as_text,
     title_of_set,
     word_sets,
 )
@@ -100,10 +101,11 @@ def words_of_categories(results: Results) -> dict[str, Section]:
     names = sorted(set(words["category"]) | (set() if ceat is None else set(ceat["category"])), key=natural_order)
     looks = looks_of(words["model"].unique(maintain_order=True))
     file = "data/ceat_words.parquet"
+    pieces = _pieces_by_word(results.embeddings)
     unpacked = Markup("A script unpacks these words{}.").format(
         html('; without one they are in the <a href="{}">table of words</a>', file) if file in results.files else ""
     )
-    return {name: _category(words, results.categories, name, looks, ceat, unpacked) for name in names}
+    return {name: _category(words, results.categories, name, looks, ceat, pieces, unpacked) for name in names}
 
 
 def lexicon(results: Results) -> Section | None:
@@ -136,7 +138,7 @@ def _word_set(word_set: WordSet, *, has_forms: bool) -> Section:
         rows.append(row_of(word.stimulus, word.gloss, *of_forms))
     names = ("Gloss", "Suffix group", "Forms") if has_forms else ("Gloss",)
     sheet = Sheet(("Stimulus",), numbers(*names), tuple(rows), word_set.name, "words", dict.fromkeys(names, "text"))
-    title = html("<strong>{}</strong> {} words · {}", word_set.name, len(word_set.words), word_set.used_in)
+    title = html("<strong>{}</strong> {} · {}", word_set.name, count(len(word_set.words), "word"), word_set.used_in)
     return Section(title, sheets=[sheet], folded=True)
 
 
@@ -146,6 +148,7 @@ def _category(
     name: str,
     looks: Sequence[Look],
     ceat: pl.DataFrame | None,
+    pieces: Mapping[tuple[str, str], str],
     unpacked: str,
 ) -> Section:
     """Return the words of a category, and what its effect is without each of them."""
@@ -168,16 +171,16 @@ def _category(
         text = [f"No target word of {name} has an association."]
         return Section(title, text=text, notes=notes, folded=True, packed=unpacked, look="of-words")
     effects = _effects(ceat, name, measured)
-    table = _CategoryTable(measured, sets, looks, effects, glosses_of(categories))
+    table = _CategoryTable(measured, sets, looks, effects, glosses_of(categories), pieces)
     where = (
         f"Contexts of {measured.length} words, {measured.mode} draws. Marks to the right are nearer to {a} than the"
         f" mean of all words is, those to the left nearer to {b}."
     )
+    told = ["the pieces of the word that its model reads"] if pieces else []
+    told += ["what CEAT's effect size is without it"] if effects else []
+    if told:
+        where += f" A number tells {' and '.join(told)} when pointed at, tapped or reached by the keyboard."
     if effects:
-        where += (
-            " A number tells what CEAT's effect size is without that word when pointed at, tapped or reached by the"
-            " keyboard."
-        )
         where += (
             f" Where it has another sign, or differs by more than {NOTABLE}, it stands in the last column."
             if table.is_notable
@@ -208,8 +211,10 @@ class _CategoryTable:
         looks: Sequence[Look],
         effects: Mapping[str, float],
         glosses: Mapping[str, str],
+        pieces: Mapping[tuple[str, str], str],
     ) -> None:
         self._sets, self._looks, self._effects, self._glosses = sets, looks, effects, glosses
+        self._pieces = pieces
         values = [value for found in sets for word in found.words for value in word.values.values()]
         self._low, self._high = min(*values, 0.0), max(*values, 0.0)
         self._without = {
@@ -242,7 +247,12 @@ class _CategoryTable:
         for word in found.words:
             without = [(look, self._without.get((role, word.stimulus, look.model))) for look in self._looks]
             cells = [
-                Cell(_written(word.values.get(look.model)), hover=_title(effect, self._effects.get(look.model)))
+                Cell(
+                    _written(word.values.get(look.model)),
+                    hover=_title(
+                        self._pieces.get((look.model, word.stimulus), ""), effect, self._effects.get(look.model)
+                    ),
+                )
                 for look, effect in without
             ]
             if self.is_notable:
@@ -291,6 +301,19 @@ def _sets_of_table(words: pl.DataFrame) -> dict[str, Any]:
     return {"targets": [sets["x"], sets["y"]], "attributes": [sets["a"], sets["b"]]}
 
 
+def _pieces_by_word(files: EmbeddingFiles | None) -> dict[tuple[str, str], str]:
+    """Return the pieces of every stimulus by the model's name in the results and the stimulus."""
+    if files is None:
+        return {}
+    return {
+        (name, row["stimulus"]): pieces
+        for name, settings in files.studied.items()
+        if (table := files.audit_tables.get(family_of(settings, name))) is not None
+        for row in table.iter_rows(named=True)
+        if (pieces := pieces_as_text(row))
+    }
+
+
 def _effects(ceat: pl.DataFrame | None, category: str, measured: Measured) -> dict[str, float]:
     """Return CEAT's effect size by model, of those that have one."""
     if ceat is None:
@@ -303,11 +326,12 @@ def _written(value: float | None) -> str:
     return signed(value, _DECIMALS, minus=MINUS)
 
 
-def _title(without: float | None, effect: float | None) -> str:
+def _title(pieces: str, without: float | None, effect: float | None) -> str:
+    read = [f"the model reads {pieces}"] if pieces else []
     if without is None:
-        return ""
+        return "; ".join(read)
     with_it = f", with it {_written(effect)}" if effect is not None else ""
-    return f"effect without this word: {_written(without)}{with_it}"
+    return "; ".join([*read, f"effect without this word: {_written(without)}{with_it}"])
 
 
 def _is_notable(without: float | None, effect: float | None) -> bool:
