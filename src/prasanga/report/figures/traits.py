@@ -25,6 +25,7 @@ from matplotlib.ticker import MaxNLocator
 from prasanga.base.parquet import remade_by, require_columns
 from prasanga.report.figures.canvas import (
     SIZES,
+    TOLD,
     WIDTHS,
     Head,
     Width,
@@ -329,8 +330,9 @@ def _draw_hexagons(
 ) -> None:
     if cloud.prior.size:
         scale = {"cmap": ListedColormap(_colours(edges)), "norm": BoundaryNorm(edges, len(edges) - 1)}
-        panel.hexbin(cloud.prior, cloud.corrected, gridsize=shape, extent=extent, mincnt=1, edgecolors=PAPER,
-                     linewidths=0.25, zorder=2, **scale)  # fmt: skip
+        hexagons = panel.hexbin(cloud.prior, cloud.corrected, gridsize=shape, extent=extent, mincnt=1,
+                                edgecolors=PAPER, linewidths=0.25, zorder=2, **scale)  # fmt: skip
+        hexagons.set_urls([f"{TOLD}{_range(n, n)}" for n in map(int, hexagons.get_array())])
 
 
 def _head_of_cloud(cloud: _Cloud, sizes: dict[str, float], room: float) -> Head:
