@@ -20,11 +20,6 @@ include: "rules/common.smk"
 from prasanga_construction.planning import is_asked_for
 
 
-localrules:
-    all,
-    figures,
-
-
 rule all:
     """The page with every result of the study, and all that lies beside it."""
     default_target: True
@@ -37,11 +32,6 @@ include: "rules/lexicon.smk"
 
 
 if STUDY.computed:
-
-    localrules:
-        sentences,
-        fetch_released_sentences,
-        release,
 
     # Corpus files to sentences with located stimuli.
     include: "rules/sentences.smk"
@@ -57,11 +47,6 @@ if STUDY.computed:
 
 
 if not FROM_RESULTS:
-
-    localrules:
-        embeddings,
-        associations,
-        likelihoods,
 
     # Segments to vectors of their target words; the stage that wants a GPU.
     include: "rules/embeddings.smk"

@@ -15,7 +15,7 @@ from typing import Any
 
 from mkdocs.structure.files import File, Files
 
-from prasanga.report.assets import font_faces
+from prasanga.report.section import font_faces
 from prasanga.report.studies import compared, comparison_to_csv, read_studies, render_comparison
 
 PROJECT = Path(__file__).resolve().parents[1]

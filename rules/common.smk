@@ -288,7 +288,7 @@ onstart:
 
 
 onsuccess:
-    if not FROM_RESULTS and "write_page" in {job.rule.name for job in workflow.dag.jobs}:
+    if not FROM_RESULTS and str(PAGE) in {str(output) for job in workflow.dag.jobs for output in job.output}:
         readable(finish_config)  # the page rests on all tables, and none is older than it should be
     note_results()
     say_last_words()

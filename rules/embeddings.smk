@@ -112,34 +112,6 @@ if STUDY.computed:
             "../workflow/scripts/list_embeddings.py"
 
 
-rule list_store:
-    """A table of all that was ever embedded here: when, on what, with which versions. Only when asked for."""
-    output:
-        "results/store/history.tsv",
-    log:
-        "logs/store/list.log",
-    benchmark:
-        "benchmarks/store/list.tsv"
-    params:
-        files=lambda wildcards: FILES.stored(),
-    script:
-        "../workflow/scripts/list_store.py"
-
-
-rule compact_store:
-    """Small files of the stores put together, such as killed jobs leave behind. Only when asked for."""
-    output:
-        "results/store/compacted.tsv",
-    log:
-        "logs/store/compact.log",
-    benchmark:
-        "benchmarks/store/compact.tsv"
-    params:
-        files=lambda wildcards: FILES.stored(),
-    script:
-        "../workflow/scripts/compact_store.py"
-
-
 rule embeddings:
     """The vectors of all models, and of their twins with random weights, at all lengths."""
     input:

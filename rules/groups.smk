@@ -17,7 +17,8 @@ HERE = (
     # fetches, where nodes may have no network
     "fetch_model",
     # reads and lists
-    *("compile_forms", "compile_categories", "fill_templates", "read_pairs", "describe_pairs", "list_embeddings"),
+    *("compile_forms", "count_forms", "compile_categories", "fill_templates"),
+    *("read_pairs", "describe_pairs", "list_embeddings"),
     # gathers and draws: the report of the papers' whole grid is a quarter of a minute
     *("gather_estimates", "gather_templates", "gather_structures", "measure_bias_percentages"),
     *("draw_figure", "write_tables", "write_paper_tables", "write_pair_table"),
@@ -36,10 +37,11 @@ if len(STUDY.shards) + len(STUDY.supplement) <= 64:
 
 
 if workflow.resource_settings.nodes and not FROM_RESULTS:
-    defined = {rule.name: rule for rule in workflow.rules}
-    workflow.localrules(*filter(defined.get, HERE))
+    # As a module, rules may have other names.
+    defined, called = {rule.name: rule for rule in workflow.rules}, workflow.modifier.modify_rulename
+    workflow.localrules(*filter(defined.get, map(called, HERE)))
     # A profile with groups of its own has thought of all of them: two ways of grouping would wait for each other.
     if not workflow.group_settings.overwrite_groups:
         for group, names in GROUPS.items():
-            for name in filter(defined.get, names):
+            for name in filter(defined.get, map(called, names)):
                 defined[name].group = group

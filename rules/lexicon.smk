@@ -38,6 +38,30 @@ if STUDY.lexicon:
         script:
             "../workflow/scripts/compile_categories.py"
 
+    if STUDY.computed:
+
+        rule count_forms:
+            """How often each form stands in a sample of the corpus, or of a study without one in SEAT's sentences.
+
+            By that tokenizers are judged. Of a study with a corpus the sentences are no input: for another template, every
+            model would be checked again.
+            """
+            input:
+                corpus=[ancient(shard.path) for shard in STUDY.sampled_files()],
+                forms="results/lexicon/forms.parquet",
+                templates=["results/samples/templates.parquet"] if STUDY.asks_for("seat") and not STUDY.labels else [],
+            output:
+                "results/lexicon/occurrences.parquet",
+            log:
+                "logs/lexicon/occurrences.log",
+            benchmark:
+                "benchmarks/lexicon/occurrences.tsv"
+            priority: 100  # as the forms
+            params:
+                sampling=SETTINGS.sampled_forms(),
+            script:
+                "../workflow/scripts/count_forms.py"
+
 
 if STUDY.computed and config["lexicon"]["candidates"]:
     # Runs when asked for (`snakemake rank_candidates`) and for nothing else: the words of a study are those of its files,

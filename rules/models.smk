@@ -56,7 +56,7 @@ checkpoint check_model:
     comes before the corpus is read: a model that is missing is told in the first minute, not in the fifth hour.
     """
     input:
-        forms="results/lexicon/forms.parquet",
+        forms="results/lexicon/occurrences.parquet",
         model=lambda wildcards: FILES.model(wildcards.family),
         # says whether the others are as they were written
         origin=lambda wildcards: FILES.origin_of_model(wildcards.family),

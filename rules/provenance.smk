@@ -12,14 +12,11 @@ if "check_results" in sys.argv and not CHECKED:
     )
 
 
-localrules:
-    check_results,
-
-
 rule check_results:
     """Compares every file with the ledger, and what it was made from with what is there."""
     log:
         "logs/provenance/check.log",
+    localrule: True
     params:
         table="logs/provenance/check.tsv",
         wanted=[*REPORT, *TABLES_OF_STUDY],

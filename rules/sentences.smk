@@ -76,6 +76,7 @@ rule fetch_released_sentences:
     benchmark:
         "benchmarks/sentences/fetch_released_sentences.tsv"
     retries: 2
+    localrule: True
     params:
         fetching={
             "url": "https://huggingface.co/datasets/csebuetnlp/BanglaContextualBias/resolve/main/weat_word_extracted_sentences.zip",

@@ -24,6 +24,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from prasanga.base.config import read_config
 from prasanga.base.errors import InputError, printable
 from prasanga.base.places import installation
 
@@ -320,9 +321,12 @@ def command(
         others: options that belong to Snakemake.
 
     Raises:
-        InputError: there is no such profile.
+        InputError: there is no such profile, or no config in the file.
     """
-    asked = [] if config is None else ["--configfile", str(config.absolute())]
+    asked = []
+    if config is not None:
+        read_config(config)  # Snakemake's own reader, which comes before ours, says less of what is wrong
+        asked = ["--configfile", str(config.absolute())]
     if profile is None:
         asked += ["--cores", cores, "--resources", f"gpu={max(graphics_cards() if gpus is None else gpus, 1)}"]
     else:

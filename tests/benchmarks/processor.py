@@ -33,7 +33,7 @@ from measured import write_measured
 
 from prasanga.associations import effect_size
 from prasanga.embeddings import load_encoder
-from prasanga.embeddings.forward import mean_of, place
+from prasanga.embeddings.encoder import mean_of, place
 from prasanga.embeddings.pooling import Inputs, Pooling
 from prasanga.models.batches import pad, plan_batches
 from prasanga.models.shape import quiet

@@ -26,8 +26,7 @@ from prasanga.sentences import Shard, find_shards
 from prasanga.sentences import corpus as limits
 from prasanga.sentences.columns import arrow_texts, parquet_texts
 from prasanga.sentences.corpus import open_decompressed
-from prasanga.sentences.extraction import extract_shard
-from prasanga.sentences.passages import ExtractionReport
+from prasanga.sentences.passages import ExtractionReport, extract_shard
 from prasanga.sentences.records import read_texts
 from prasanga.static.files import read_vectors
 

@@ -184,6 +184,23 @@ def _jobs(root: Path, project_root: Path) -> Any:
             },
         ),
     )
+    occurrences = "results/lexicon/occurrences.parquet"
+    yield (
+        "occurrences",
+        Job(
+            "count_forms",
+            input={"corpus": [TEXT], "forms": "results/lexicon/forms.parquet", "templates": []},
+            output=[occurrences],
+            params={
+                "sampling": {
+                    **{key: config["sentences"][key] for key in ("match", "neighbours")},
+                    **{key: text[key] for key in ("normalization", "replacements")},
+                    "shards": [plain_shard],
+                    "digests": [digest],
+                }
+            },
+        ),
+    )
     model = config["models"]["tiny"]
     names = ("kind", "tokenizer", "weights_sha256", "remote_code", "quantization")
     which = {
@@ -196,7 +213,7 @@ def _jobs(root: Path, project_root: Path) -> Any:
         "check",
         Job(
             "check_model",
-            input={"forms": "results/lexicon/forms.parquet", "files": model_files[:4]},
+            input={"forms": occurrences, "files": model_files[:4]},
             output={
                 "report": report,
                 "tokenizer": "results/models/tiny.tokenizer.json",

@@ -79,7 +79,8 @@ def test_the_demonstration_takes_tiny_models_where_packages_cannot_be_had(
     assert started == [here / "prasanga-demo", here / "real"]
 
 
-def test_a_new_study_can_be_read_whatever_its_names(here: Path) -> None:
+def test_a_new_study_can_be_read_whatever_its_names(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("prasanga.models.hub.open_source", lambda _: None)  # all models are there
     done = prasanga(
         *("init", "-d", "2024", "--language", "bn", "--corpus", "texts/[ab]*, x.txt"),
         *("--model", "a/bert", "--model", "b/bert", "--model", "models/2024", "--model", "on"),
@@ -122,7 +123,10 @@ def test_sets_are_listed_with_language_size_and_whose_they_are(here: Path, proje
     assert {row.split("\t")[2] for row in prasanga("sets", "--language", "hi").output.splitlines()[1:]} == {"hi"}
 
 
-def test_a_new_study_has_what_was_asked_for_and_what_differs(here: Path, project_root: Path) -> None:
+def test_a_new_study_has_what_was_asked_for_and_what_differs(
+    here: Path, project_root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("prasanga.models.hub.open_source", lambda _: None)  # both models are there
     done = prasanga(
         *("init", "-d", "Mine", "--language", "hi", "--model", "models/my model", "--model", "ai4bharat/indic-bert"),
         *("--corpus", "texts/*.txt"),
@@ -167,6 +171,15 @@ def test_a_folder_that_is_no_study_is_told(here: Path, name: str) -> None:
     missing = prasanga(name, "none.yaml")
     assert missing.exit_code == 2
     assert missing.output.startswith("none.yaml: no such file or folder.")
+
+
+@pytest.mark.parametrize("command", ["run", "plan"])
+def test_a_study_that_is_no_yaml_is_told_with_its_line(here: Path, command: str) -> None:
+    """Also where the file is named, which Snakemake would read first."""
+    (here / "mine.yaml").write_text("study: mine\nlanguage: bn\n  title: x\n", encoding="utf-8")
+    done = prasanga(command, "mine.yaml")
+    assert done.exit_code == 2
+    assert "mine.yaml, line 3: not YAML" in done.output
 
 
 def test_what_stands_after_two_dashes_goes_to_snakemake(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -310,7 +323,20 @@ def test_a_mistyped_model_is_told_before_a_study_is_written(
     done, started = measured(here, monkeypatch, model)
     assert (done.exit_code, started) == (2, [])
     assert said in done.output
+    done = prasanga("init", "-d", "study", "--language", "bn", "--model", model)
+    assert done.exit_code == 2
+    assert said in done.output
     assert [path.name for path in here.iterdir()] == ["models"]
+
+
+def test_a_new_study_finds_a_model_here_and_in_its_own_folder(here: Path) -> None:
+    for folder in (here / "models/mine", here / "study/models/own"):
+        folder.mkdir(parents=True)
+        (folder / "config.json").write_text("{}", encoding="utf-8")
+    done = prasanga("init", "-d", "study", "--language", "bn", "--model", "models/mine", "--model", "models/own")
+    assert done.exit_code == 0, done.output
+    models = read_config(here / "study/study.yaml")["models"]
+    assert [model["path"] for model in models.values()] == [str(here / "models/mine"), "models/own"]
 
 
 @pytest.mark.usefixtures("here")

@@ -21,6 +21,8 @@ import pytest
 import yaml
 from small_study import Study, copy_code
 
+from prasanga.embeddings import compact_stores, history_of
+
 pytestmark = pytest.mark.workflow
 
 
@@ -144,9 +146,9 @@ def test_a_model_that_cannot_be_had_is_told_before_the_corpus_is_read(project_ro
 
 
 def test_the_store_can_be_listed_and_compacted(study: Study) -> None:
-    study.run("list_store")
-    study.run("compact_store")
-    history = pl.read_csv(study.root / "results/store/history.tsv", separator="\t")
+    store = study.root / "results/store"
+    history = history_of(store)
+    compact_stores(store)
     assert set(history["model"]) == {"results/models/tiny-a", "results/models/tiny-b"}
     assert history["device"].drop_nulls().unique().to_list() == ["cpu"]
     assert (history["rows"] > 0).all()

@@ -14,6 +14,7 @@ import pytest
 import yaml
 from small_study import Study
 
+from prasanga.base.config import read_config
 from prasanga.provenance.ledger import read_ledger
 
 pytestmark = pytest.mark.workflow
@@ -30,6 +31,18 @@ module prasanga:
 
 
 use rule * from prasanga{renamed}
+
+
+onstart:
+    prasanga.onstart()
+
+
+onsuccess:
+    prasanga.onsuccess()
+
+
+onerror:
+    prasanga.onerror()
 """
 
 
@@ -80,6 +93,15 @@ def test_the_workflow_is_a_module_of_another(finished: Study, elsewhere: Study, 
     (elsewhere.root / "results/report/index.html").unlink()
     before = renamed.removeprefix(" as ").removesuffix("*")
     assert elsewhere.plan(*profile).keys() - {f"{before}all"} == {f"{before}write_page"}
+    # its handlers run where the main Snakefile calls them: the config is kept, the page noted, the last words said
+    ledger, kept = elsewhere.root / "results/provenance.jsonl", elsewhere.root / "results/config.yaml"
+    noted = read_ledger(ledger).entries["results/report/index.html"]
+    kept.unlink()
+    printed = elsewhere.run(*profile)
+    assert "localrules directive specifies rules that are not present" not in printed
+    assert re.findall(r"^(Results|Page): ", printed, flags=re.MULTILINE) == ["Results", "Page"]
+    assert read_config(kept)["models"].keys() == read_config(elsewhere.root / "study.yaml")["models"].keys()
+    assert read_ledger(ledger).entries["results/report/index.html"] != noted
 
 
 def test_a_folder_that_is_no_study_is_told_in_a_sentence(finished: Study, tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ The functions take plain numpy arrays, so that they can be used in a notebook; w
 (`measure_ceat` and others, `differences`, `settling`) takes and gives tables. docs/statistics.md has the formulas.
 """
 
-from prasanga.associations.ceat import Ceat, ceat
+from prasanga.associations.ceat import Ceat, ceat, draw_contexts, named_draws
 from prasanga.associations.convergence import convergence, differences, draws_settled, settling
 from prasanga.associations.corrections import benjamini_hochberg, holm
 from prasanga.associations.cosines import Cosines, contributions, leave_one_out
@@ -32,57 +32,6 @@ from prasanga.associations.permutation import (
     sc_weat,
 )
 from prasanga.associations.power import contexts_enough, smallest_effect, smallest_effect_of_sizes
-from prasanga.associations.sampling import draw_contexts, named_draws
 from prasanga.associations.seat import Seat, measure_seat, seat
 from prasanga.associations.study import CEAT_SCHEMA, CeatSettings, CeatTables, measure_ceat
 from prasanga.associations.weat import Weat, measure_weat, weat
-
-__all__ = [
-    "CEAT_SCHEMA",
-    "Ceat",
-    "CeatSettings",
-    "CeatTables",
-    "Cosines",
-    "Interval",
-    "PermutationTest",
-    "RandomEffects",
-    "Resampling",
-    "Seat",
-    "ShuffledControl",
-    "SingleTarget",
-    "TestSettings",
-    "Weat",
-    "association_scores",
-    "benjamini_hochberg",
-    "ceat",
-    "combine",
-    "contexts_enough",
-    "contributions",
-    "convergence",
-    "difference_interval",
-    "differences",
-    "draw_contexts",
-    "draw_resampling",
-    "draws_settled",
-    "effect_size",
-    "effect_size_of_scores",
-    "holm",
-    "interval",
-    "leave_one_out",
-    "measure_ceat",
-    "measure_cosines",
-    "measure_seat",
-    "measure_weat",
-    "named_draws",
-    "permutation_test",
-    "permutation_test_of_scores",
-    "replicate_effects",
-    "sc_weat",
-    "seat",
-    "settling",
-    "shuffled_control",
-    "shuffled_effects",
-    "smallest_effect",
-    "smallest_effect_of_sizes",
-    "weat",
-]

@@ -1,4 +1,14 @@
-"""The cosines of target and attribute items, from which an effect is computed again and again."""
+"""The cosines of target and attribute items, from which an effect is computed again and again.
+
+Whatever asks how an effect depends on its words - an interval, leaving one word out, dealing the attribute words
+anew - needs no vectors any more once the cosines of every target with every attribute are known. An item is what
+has a vector: a word (WEAT), a word in a context (CEAT, one per draw), or a sentence (SEAT, several of one word).
+What is resampled is always the word, with all its items, and every word weighs the same, however many items it
+has; so the effect and the permutation test of words are about the same difference.
+
+A replicate is a way to count the words: twice, once, not at all. Its scores are one matrix product for many
+replicates at a time, and its means and variances another, in blocks that stay in the processor's cache.
+"""
 
 from __future__ import annotations
 
@@ -25,16 +35,6 @@ from prasanga.associations.vectors import (
 )
 from prasanga.base.errors import InputError
 from prasanga.base.progress import progress
-
-# Whatever asks how an effect depends on its words - an interval, leaving one word out, dealing the attribute words
-# anew - needs no vectors any more once the cosines of every target with every attribute are known. An item is what
-# has a vector: a word (WEAT), a word in a context (CEAT, one per draw), or a sentence (SEAT, several of one word).
-# What is resampled is always the word, with all its items, and every word weighs the same, however many items it
-# has; so the effect and the permutation test of words are about the same difference.
-#
-# A replicate is a way to count the words: twice, once, not at all. Its scores are one matrix product for many
-# replicates at a time, and its means and variances another, in blocks that stay in the processor's cache.
-
 
 Counts: TypeAlias = npt.NDArray[np.float64]
 """How often each word (or draw) counts, (n_replicates, n_words)."""

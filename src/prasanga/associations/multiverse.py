@@ -23,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from prasanga.associations.ceat import spread_draws
 from prasanga.associations.corrections import holm
 from prasanga.associations.cosines import Cosines, contributions
 from prasanga.associations.effects import COSINE_NOISE, STD_CONVENTIONS
@@ -34,7 +35,6 @@ from prasanga.associations.estimates import (
     too_few,
     used_words,
 )
-from prasanga.associations.sampling import spread_draws
 from prasanga.associations.vectors import FloatArray, Words, directed_vectors, mean_direction, unit_vectors
 from prasanga.base.errors import InputError
 from prasanga.base.progress import progress

@@ -39,16 +39,6 @@ from prasanga.associations.vectors import (
 from prasanga.base.errors import InputError
 from prasanga.base.progress import progress
 
-# If the target words of X and Y do not differ in their associations, every way to part all of them into sets of the
-# same sizes is as likely as the one observed. p is the share of those partitions whose statistic, the difference of
-# the sets' mean associations, is at least as extreme (Caliskan, Bryson and Narayanan 2017; the unit is the word).
-#
-# All partitions are counted without listing them. A set's sum is the sum of its words in the first half of the list
-# and of those in the second; with the sums of every subset of each half sorted, the pairs beyond a bound are
-# counted by binary search ("meeting in the middle"). That takes 2 * 2^(n/2) sums in place of C(n, nx) partitions:
-# 44 words have 2 * 10^12 partitions and 8 million sums. Beyond that, partitions are drawn at random.
-
-
 _Counts: TypeAlias = Callable[[FloatArray, FloatArray], npt.NDArray[np.bool_]]
 """Whether partitions count, by the sums and the sums of squares of X's scores."""
 

@@ -17,8 +17,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from prasanga.associations.sampling import IndexArray
-from prasanga.associations.vectors import DirectedVectors, FloatArray, whole_number
+from prasanga.associations.vectors import DirectedVectors, FloatArray, IndexArray, whole_number
 from prasanga.text.compiled import compiled_sums
 
 _Group: TypeAlias = dict[int, tuple[npt.NDArray[np.floating], FloatArray]]

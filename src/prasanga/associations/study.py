@@ -20,7 +20,15 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from prasanga.associations.ceat import VARIANCES, Ceat, ceat_of_draws, combine_scores
+from prasanga.associations.ceat import (
+    REPLACEMENTS,
+    VARIANCES,
+    Ceat,
+    ceat_of_draws,
+    combine_scores,
+    named_draws,
+    spread_draws,
+)
 from prasanga.associations.convergence import convergence, draws_settled, require_band, sizes_up_to
 from prasanga.associations.cosines import Cosines, VarianceComponents, variance_components
 from prasanga.associations.effects import TAU2_METHODS, ConstantScoresError
@@ -47,11 +55,11 @@ from prasanga.associations.estimates import (
     word_rows,
 )
 from prasanga.associations.power import contexts_enough
-from prasanga.associations.sampling import REPLACEMENTS, IndexArray, named_draws, spread_draws
 from prasanga.associations.vectors import (
     SCALES,
     DirectedVectors,
     FloatArray,
+    IndexArray,
     Moments,
     Words,
     directed_vectors,

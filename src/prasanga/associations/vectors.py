@@ -185,6 +185,7 @@ def _lengths_of(values: object) -> list[int | None]:
 # exact values, which keeps a dozen digits where float32 unit vectors keep seven.
 
 
+IndexArray: TypeAlias = npt.NDArray[np.int64]
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 Words: TypeAlias = tuple[Sequence[str], Sequence[str], Sequence[str], Sequence[str]]

@@ -1,1 +1,36 @@
 """What every stage stands on."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+
+def offered(package: str, name: str) -> Any:
+    """Return what a package offers by a name: of what its `__init__` imports for type checkers the module is imported.
+
+    `__all__` are all names that it offers.
+    """
+    places = _places(package)
+    if name == "__all__":
+        return sorted(places)
+    if name not in places:
+        raise AttributeError(f"module {package!r} has no attribute {name!r}")
+    return getattr(import_module(places[name]), name)
+
+
+@cache
+def _places(package: str) -> dict[str, str]:
+    """Return the module of each name that the `__init__` of a package imports from packages of ours."""
+    tree = ast.parse(Path(str(sys.modules[package].__file__)).read_text(encoding="utf-8"))
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module]
+    return {
+        each.name: str(node.module)
+        for node in imports
+        if str(node.module).split(".")[0] == package.split(".")[0] and node.module != __name__
+        for each in node.names
+    }

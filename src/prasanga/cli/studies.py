@@ -247,6 +247,8 @@ def init(
         corpus = typer.prompt("Texts: a file, a folder or a pattern (empty: the demo's)", default="") or None
     models = [_as_seen_from(directory, each) for each in model or []]
     with told():
+        for each in model or []:
+            _require_model(each if Path(each).exists() or not (directory / each).is_dir() else str(directory / each))
         text = _study_text(directory.resolve().name, language, models, corpus and _as_seen_from(directory, corpus))
         _write_study(target, text)
     typer.echo(f"{target} is written. Next: `prasanga plan` shows what a run would do, `prasanga run` does it.")

@@ -99,16 +99,39 @@ StoreFolder = Annotated[
 
 
 @_store.command(name="list")
-def list_(directory: StoreFolder = None) -> None:
+def list_(
+    directory: StoreFolder = None,
+    files: Annotated[
+        bool, typer.Option("--files", help="Each file of vectors: when and with what it was made.")
+    ] = False,
+) -> None:
     """List what is kept: of which model, how it was made, how many results use it, when something was added."""
     from prasanga.base.stores import list_store, parts_of
 
     folder = (directory or Path()).absolute()
     with told():
-        kept = list_store(folder)
-        for what, place in parts_of(folder).items():
-            typer.echo(f"{what}: {place}", err=True)
-    _show_kept(kept)
+        kept, parts = list_store(folder), parts_of(folder)
+    for what, place in parts.items():
+        typer.echo(f"{what}: {place}", err=True)
+    if files:
+        from prasanga.embeddings import history_of
+
+        history = history_of(parts.get("vectors", folder))
+        table(history.columns, [["" if cell is None else str(cell) for cell in row] for row in history.rows()])
+    else:
+        _show_kept(kept)
+
+
+@_store.command()
+def compact(directory: StoreFolder = None) -> None:
+    """Put small files of vectors together, such as killed jobs and many additions leave; nothing is lost."""
+    from prasanga.base.stores import parts_of
+    from prasanga.embeddings import compact_stores
+
+    with told():
+        folder = (directory or Path()).absolute()
+        replaced = compact_stores(parts_of(folder).get("vectors", folder))
+    typer.echo(f"{replaced} files were put together.")
 
 
 @_store.command()

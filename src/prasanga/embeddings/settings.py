@@ -28,7 +28,7 @@ _MAKE_VECTORS = (
     "prasanga.embeddings.pooling.Pooling",
     "prasanga.embeddings.pooling.root_end",
     "prasanga.embeddings.pooling.read_inputs",
-    "prasanga.embeddings.forward.vectors_of",
+    "prasanga.embeddings.encoder.vectors_of",
     "prasanga.embeddings.store.rounded",
 )
 # ... but for what changes none: the choice of a card or of files (these are known by their content).

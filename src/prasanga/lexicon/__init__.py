@@ -25,32 +25,3 @@ from prasanga.lexicon.model import (
     stimuli_of,
 )
 from prasanga.lexicon.templates import FilledTemplate, Template, Templates, filled_templates, load_templates
-
-__all__ = [
-    "CASES",
-    "ENDING_CLASSES",
-    "NUMBERS",
-    "Category",
-    "FilledTemplate",
-    "Lexicon",
-    "Stimulus",
-    "SuffixGroup",
-    "SuffixGroups",
-    "SurfaceForm",
-    "Template",
-    "Templates",
-    "WordSet",
-    "categories_of",
-    "check_examples",
-    "chosen_categories",
-    "ending_class",
-    "filled_templates",
-    "forms_table",
-    "inflections",
-    "lexicon_of",
-    "load_lexicon",
-    "load_suffix_groups",
-    "load_templates",
-    "require_searched",
-    "stimuli_of",
-]

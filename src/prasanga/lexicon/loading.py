@@ -1,4 +1,9 @@
-"""Loading a lexicon from word sets and categories, or from the layouts of Sadhu et al. (2024)."""
+"""Loading a lexicon from word sets and categories, or from the layouts of Sadhu et al. (2024).
+
+Ours are `resources/stimuli/<language>/*.yaml`. What would make a measurement wrong in silence is refused here: a word
+with two different entries, a group that does not fit the end of its word, a form that two stimuli claim without a
+decision.
+"""
 
 from __future__ import annotations
 
@@ -35,13 +40,6 @@ from prasanga.lexicon.model import (
     spelling_of,
 )
 from prasanga.text import WORD, fold
-
-# --------------------
-# Reading our word sets and categories (`resources/stimuli/<language>/*.yaml`) into a lexicon.
-#
-# What would make a measurement wrong in silence is refused here: a word with two different entries, a group that
-# does not fit the end of its word, a form that two stimuli claim without a decision.
-
 
 CATEGORIES_FILE = "categories.yaml"
 _SHOWN = 12

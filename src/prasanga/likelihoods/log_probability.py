@@ -1,4 +1,16 @@
-"""Log-probability of a word in a sentence, with and without the word it is associated with (Kurita et al. 2019)."""
+"""Log-probability of a word in a sentence, with and without the word it is associated with (Kurita et al. 2019).
+
+For a target and an attribute in a sentence (Sadhu et al. 2024, section 3.3), in natural logarithms:
+
+    fill       log p_target, the target masked
+    prior      log p_prior, the target and the attribute masked
+    corrected  fill - prior = log(p_target / p_prior)
+
+Both are read at the target's own place, and the mask covers the whole inflected word. A target of several pieces
+has as many masks, and its score is the sum over them (`all`); with `left-to-right` a piece is scored with those
+before it in sight, by the chain rule; with `first` there is one mask for the word and its first piece is read,
+and one mask for the attribute whatever its length, as in the program of the paper.
+"""
 
 from __future__ import annotations
 
@@ -26,23 +38,11 @@ from prasanga.associations.templates import effects_of_items, in_blocks, item_co
 from prasanga.associations.vectors import FloatArray, choice
 from prasanga.base.errors import InputError
 from prasanga.base.progress import progress
-from prasanga.likelihoods.queries import HOW, Answered, Query, in_parts, masked_queries
+from prasanga.likelihoods.engine import HOW, Answered, Query, in_parts, masked_queries
 from prasanga.models.pieces import Pieces, Span, overlapping, read_pieces
 
 if TYPE_CHECKING:
     from prasanga.models.options import ModelOptions
-
-
-# For a target and an attribute in a sentence (Sadhu et al. 2024, section 3.3), in natural logarithms:
-#
-#     fill       log p_target, the target masked
-#     prior      log p_prior, the target and the attribute masked
-#     corrected  fill - prior = log(p_target / p_prior)
-#
-# Both are read at the target's own place, and the mask covers the whole inflected word. A target of several pieces
-# has as many masks, and its score is the sum over them (`all`); with `left-to-right` a piece is scored with those
-# before it in sight, by the chain rule; with `first` there is one mask for the word and its first piece is read,
-# and one mask for the attribute whatever its length, as in the program of the paper.
 
 
 LEFT_OUT = ("dropped-word", "unknown-piece", "shared-piece", "too-long")

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from prasanga.base.errors import InputError
-from prasanga.likelihoods.queries import Query, masked_queries
+from prasanga.likelihoods.engine import Query, masked_queries
 from prasanga.models.heads import SENTINEL, ModelWithHead, require_mask
 from prasanga.models.pieces import (
     Pieces,
@@ -17,10 +17,6 @@ from prasanga.models.pieces import (
     read_pieces,
     unknown_pieces,
 )
-
-# --------------------
-# Which scores of a sentence there are, and which of them a kind of model can give.
-
 
 MEASURES = {
     "encoder": ("p_unmodified", "p_modified", "aul", "aula", "aula_renormalized"),

@@ -11,9 +11,6 @@ from numpy.typing import NDArray
 
 from prasanga.base.errors import InputError
 
-# --------------------
-# Which texts run through a model together: batches of similar length, of a bounded number of pieces.
-
 
 def plan_batches(lengths: Sequence[int], budget: int) -> list[slice]:
     """Cut texts that are sorted by length into batches of at most `budget` pieces, padding included.

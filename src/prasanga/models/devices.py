@@ -15,10 +15,6 @@ from prasanga.base.errors import InputError
 from prasanga.models.gpus import Card, claim_cards
 from prasanga.models.shape import Size
 
-# --------------------
-# Where a model runs and in which precision: what `auto` means on this machine.
-
-
 _LOG = logging.getLogger(__name__)
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}

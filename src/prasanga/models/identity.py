@@ -1,4 +1,7 @@
-"""Which model it was, which files hold its weights, and whether they are still the same."""
+"""Which model it was, which files hold its weights, and whether they are still the same.
+
+A folder is named by its content, so that it may be moved or copied without anything being computed again.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +19,6 @@ from prasanga.base.documents import read_document
 from prasanga.base.errors import InputError, open_regular
 from prasanga.models.hub import Source, download_command, explaining
 from prasanga.models.options import NO_OPTIONS, ModelOptions
-
-# --------------------
-# Which model it was: enough to tell, later and elsewhere, whether two results come from the same weights.
-#
-# A folder is named by its content, so that it may be moved or copied without anything being computed again.
-
 
 _IDENTIFYING = (
     "config.json",

@@ -2,7 +2,8 @@
 
 Three things spoil the vector of a word without a word being said: the tokenizer does not know it, it drops marks (many
 strip accents, which takes the vowel signs of Bangla and Hindi along: ফুল, flower, becomes ফল, fruit), or it gives two
-stimuli the same pieces, so that the model cannot tell them apart. Each is counted here, and refused above a share.
+stimuli the same pieces, so that the model cannot tell them apart. Each is counted here, and refused above a share of
+what the model will read: a form weighs as often as it occurs, since most forms of a word list stand in no text.
 """
 
 from __future__ import annotations
@@ -27,11 +28,13 @@ TABLE_SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
     "stimulus": pl.String,
     "pieces": pl.List(pl.String),
     "forms": pl.Int64,
+    "occurrences": pl.Int64,
     "pieces_per_form": pl.Float64,
     "most_pieces": pl.Int64,
     "one_piece": pl.Int64,
     "unknown_forms": pl.Int64,
     "marks_lost_forms": pl.Int64,
+    **{f"{name}_occurrences": pl.Int64 for name in SHARES},
     "identical_to": pl.List(pl.String),
     "unknown_example": pl.String,
     "marks_lost_example": pl.String,
@@ -53,13 +56,16 @@ class TokenizerAudit:
 
     Attributes:
         table: one row per stimulus, in the order of the forms (`TABLE_SCHEMA`). `pieces` are those of the stimulus, or
-            of its first form where it is none of its forms; `pieces_per_form` is a mean; `one_piece` counts the forms
-            that are a single piece, `unknown_forms` those with a piece that the tokenizer does not know, with a letter
-            that it drops, or with no piece at all, `marks_lost_forms` those that lose a vowel sign or another mark;
-            `identical_to` names, sorted, the other stimuli of which a form has the same pieces as a form of this one.
-            An example reads `ফুল -> ফল`, and is null where there is none.
-        summary: plain values for JSON: `n_forms`, `n_stimuli`, `pieces_per_form`, the shares `unknown` and `marks_lost`
-            (of forms) and `identical` (of stimuli), and up to five `examples` of each.
+            of its first form where it is none of its forms; `pieces_per_form` is a mean;
+            `one_piece` counts the forms that are a single piece, `unknown_forms` those with a piece that the tokenizer
+            does not know, with a letter that it drops, or with no piece at all, `marks_lost_forms` those that lose a
+            vowel sign or another mark; `identical_to` names, sorted, the other stimuli of which a form has the same
+            pieces as a form of this one. `occurrences` are those of all its forms, `<share>_occurrences` those of the
+            forms with the damage. An example reads `ফুল -> ফল`, is of the most frequent such form, and is null where
+            there is none.
+        summary: plain values for JSON: `n_forms`, `n_unseen` (of these, forms that occur nowhere), `n_occurrences`,
+            `n_stimuli`, `pieces_per_form`; the shares `unknown`, `marks_lost` and `identical`, of the occurrences, or
+            of the forms where none occurs; up to five `examples` of each, those of the most frequent stimuli first.
     """
 
     table: pl.DataFrame
@@ -75,9 +81,10 @@ class TokenizerAudit:
         Raises:
             InputError: with the share found and the one allowed, an example, and what to write, for each that is above.
         """
-        shares = _shares(self.table)  # the summary's are rounded
+        shares, occurrences = self.summary, self.summary["n_occurrences"]
+        all_of_them = f"{occurrences:,} occurrences" if occurrences else "the forms"
         problems = [
-            f"- {_percent(shares[name])} of {_FINDINGS[name]}, for example {self.summary['examples'][name][0]};"
+            f"- {_percent(shares[name])} of {all_of_them} {_FINDINGS[name]}, for example {shares['examples'][name][0]};"
             f" embeddings.audit.{name} allows {_percent(limits[name])}."
             for name in SHARES
             if shares[name] > limits[name]
@@ -95,14 +102,22 @@ class TokenizerAudit:
         raise InputError(
             f"model {model}: its tokenizer spoils words of the lexicon.\n"
             + "\n".join(problems)
+            + self._said_of_sample()
             + f"\n{remedy}; to go on all the same, allow a larger share under embeddings.audit."
         )
 
+    def _said_of_sample(self) -> str:
+        """Return a line on what a form weighs."""
+        n_forms, n_unseen = self.summary["n_forms"], self.summary["n_unseen"]
+        if n_forms == n_unseen:
+            return f"\nA sample of the study's text has none of the {n_forms:,} forms, so that each counts once."
+        return f"\nA sample of the study's text has none of {n_unseen:,} of the {n_forms:,} forms; they weigh nothing."
+
 
 _FINDINGS = {
-    "unknown": "the forms have a piece that it does not know",
-    "marks_lost": "the forms lose a vowel sign or another mark",
-    "identical": "the stimuli have the pieces of another stimulus",
+    "unknown": "have a piece that it does not know",
+    "marks_lost": "lose a vowel sign or another mark",
+    "identical": "have the pieces of another stimulus",
 }
 
 
@@ -125,7 +140,8 @@ def audit_tokenizer(tokenizer: Any, forms: pl.DataFrame) -> TokenizerAudit:
     Args:
         tokenizer: a fast tokenizer of transformers.
         forms: the lexicon's table of forms, with the columns `form` and `stimulus`, one row for each pair. Rows whose
-            `counted` is false (another stimulus gets the hits) are tried, but not compared with other stimuli.
+            `counted` is false (another stimulus gets the hits) are tried, but not compared with other stimuli. A form
+            weighs as many `occurrences` as it has; without that column, or where no form occurs, each weighs the same.
     """
     words = forms["form"].to_list()
     readings = _read(tokenizer, list(dict.fromkeys(words)))
@@ -134,53 +150,76 @@ def audit_tokenizer(tokenizer: Any, forms: pl.DataFrame) -> TokenizerAudit:
         _pieces_as_text(tokenizer, word, one) if one.unknown else None for word, one in zip(words, mine, strict=True)
     ]
     lost = [f"{word} -> {one.left or 'nothing'}" if one.loses else None for word, one in zip(words, mine, strict=True)]
-    tried = pl.DataFrame(
-        {"stimulus": forms["stimulus"], "pieces": [len(one.ids) for one in mine], "unknown": unknown, "lost": lost},
-        schema={"stimulus": pl.String, "pieces": pl.Int64, "unknown": pl.String, "lost": pl.String},
-    )
-    per_stimulus = tried.group_by("stimulus", maintain_order=True).agg(
-        forms=pl.len().cast(pl.Int64),
-        pieces_per_form=pl.col("pieces").mean().round(4),
-        most_pieces=pl.col("pieces").max(),
-        one_piece=(pl.col("pieces") == 1).sum().cast(pl.Int64),
-        unknown_forms=pl.col("unknown").count().cast(pl.Int64),
-        marks_lost_forms=pl.col("lost").count().cast(pl.Int64),
-        unknown_example=pl.col("unknown").drop_nulls().first(),
-        marks_lost_example=pl.col("lost").drop_nulls().first(),
-    )
     twins = _identical(forms, readings)
-    stimuli = per_stimulus["stimulus"].to_list()
+    keys = list(zip(forms["stimulus"].to_list(), words, strict=True))
+    tried = pl.DataFrame(
+        {
+            "stimulus": forms["stimulus"],
+            "occurrences": forms["occurrences"] if "occurrences" in forms.columns else [0] * forms.height,
+            "pieces": [len(one.ids) for one in mine],
+            "unknown": unknown,
+            "marks_lost": lost,
+            "identical": [next(iter(twins.get(key, {}).values()), None) for key in keys],
+            "identical_to": [list(twins.get(key, {})) for key in keys],
+        },
+        schema={
+            "stimulus": pl.String,
+            **dict.fromkeys(("occurrences", "pieces"), pl.Int64),
+            **dict.fromkeys(SHARES, pl.String),
+            "identical_to": pl.List(pl.String),
+        },
+    )
     shown: dict[str, str] = {}
-    for stimulus, word in zip(forms["stimulus"].to_list(), words, strict=True):
+    for stimulus, word in keys:
         shown[stimulus] = stimulus if word == stimulus else shown.get(stimulus, word)
-    table = per_stimulus.with_columns(
-        pl.Series("pieces", _split(tokenizer, [shown[one] for one in stimuli]), dtype=pl.List(pl.String)),
-        pl.Series("identical_to", [sorted(twins.get(one, {})) for one in stimuli], dtype=pl.List(pl.String)),
-        pl.Series("identical_example", [next(iter(twins.get(one, {}).values()), None) for one in stimuli], pl.String),
-    ).select(pl.col(name).cast(kind) for name, kind in TABLE_SCHEMA.items())
-    mean = float(tried["pieces"].sum()) / tried.height if tried.height else 0.0
-    return TokenizerAudit(table, _summary(table, mean))
+    pieces = {"stimulus": [*shown], "pieces": _split(tokenizer, list(shown.values()))}
+    often = tried.sort("occurrences", descending=True, maintain_order=True)
+    examples = often.group_by("stimulus").agg(
+        pl.col(name).drop_nulls().first().alias(f"{name}_example") for name in SHARES
+    )
+    table = (
+        tried.group_by("stimulus", maintain_order=True)
+        .agg(
+            pl.col("occurrences").sum(),
+            forms=pl.len(),
+            pieces_per_form=pl.col("pieces").mean().round(4),
+            most_pieces=pl.col("pieces").max(),
+            one_piece=(pl.col("pieces") == 1).sum(),
+            unknown_forms=pl.col("unknown").count(),
+            marks_lost_forms=pl.col("marks_lost").count(),
+            identical_to=pl.col("identical_to").explode().drop_nulls().unique().sort(),
+            **{
+                f"{name}_occurrences": pl.col("occurrences").filter(pl.col(name).is_not_null()).sum() for name in SHARES
+            },
+        )
+        .join(examples, on="stimulus", how="left", maintain_order="left")
+        .join(
+            pl.DataFrame(pieces, schema={name: TABLE_SCHEMA[name] for name in pieces}),
+            on="stimulus",
+            how="left",
+            maintain_order="left",
+        )
+        .select(pl.col(name).cast(kind) for name, kind in TABLE_SCHEMA.items())
+    )
+    return TokenizerAudit(table, _summary(tried, table))
 
 
-def _summary(table: pl.DataFrame, pieces_per_form: float) -> dict[str, Any]:
+def _summary(tried: pl.DataFrame, table: pl.DataFrame) -> dict[str, Any]:
+    """Return the summary of an audit from its forms, a row each, and its stimuli."""
+    n_occurrences = int(tried["occurrences"].sum())
+    weights = tried["occurrences"] if n_occurrences else pl.Series([1] * tried.height, dtype=pl.Int64)
+    often = table.sort("occurrences", descending=True, maintain_order=True)
     return {
-        "n_forms": int(table["forms"].sum()),
+        "n_forms": tried.height,
+        "n_unseen": int((tried["occurrences"] == 0).sum()),
+        "n_occurrences": n_occurrences,
         "n_stimuli": table.height,
-        "pieces_per_form": round(pieces_per_form, 4),
-        **{name: round(share, 6) for name, share in _shares(table).items()},
+        "pieces_per_form": round(float(tried["pieces"].sum()) / max(tried.height, 1), 4),
+        **{name: int(weights.filter(tried[name].is_not_null()).sum()) / max(int(weights.sum()), 1) for name in SHARES},
         "examples": {
-            name: table[f"{name}_example"].drop_nulls().unique(maintain_order=True).head(_EXAMPLES).to_list()
+            name: often[f"{name}_example"].drop_nulls().unique(maintain_order=True).head(_EXAMPLES).to_list()
             for name in SHARES
         },
-    }
-
-
-def _shares(table: pl.DataFrame) -> dict[str, float]:
-    n_forms, n_stimuli = max(1, int(table["forms"].sum())), max(1, table.height)
-    return {
-        "unknown": int(table["unknown_forms"].sum()) / n_forms,
-        "marks_lost": int(table["marks_lost_forms"].sum()) / n_forms,
-        "identical": int((table["identical_to"].list.len() > 0).sum()) / n_stimuli,
     }
 
 
@@ -272,8 +311,8 @@ def _pieces_as_text(tokenizer: Any, form: str, reading: _Reading) -> str:
     return f"{form} -> {' '.join(pieces) or 'no piece'}"
 
 
-def _identical(forms: pl.DataFrame, readings: Mapping[str, _Reading]) -> dict[str, dict[str, str]]:
-    """Return {stimulus: {another stimulus with a form of the same pieces: an example}}, in the order of the forms.
+def _identical(forms: pl.DataFrame, readings: Mapping[str, _Reading]) -> dict[tuple[str, str], dict[str, str]]:
+    """Return {(stimulus, form): {another stimulus with a form of the same pieces: both, as an example}}.
 
     Two stimuli that claim one and the same string are the lexicon's affair, and no finding.
     """
@@ -282,16 +321,14 @@ def _identical(forms: pl.DataFrame, readings: Mapping[str, _Reading]) -> dict[st
     for form, stimulus in zip(counted["form"].to_list(), counted["stimulus"].to_list(), strict=True):
         if not readings[form].unknown:
             alike.setdefault(readings[form].ids, {}).setdefault(stimulus, []).append(form)
-    twins: dict[str, dict[str, str]] = {}
+    twins: dict[tuple[str, str], dict[str, str]] = {}
     for claims in alike.values():
         for (one, mine), (other, theirs) in itertools.combinations(claims.items(), 2):
-            pair = next(
-                (pair for pair in itertools.product(mine, theirs) if _written(pair[0]) != _written(pair[1])), None
-            )
-            if pair is not None:
-                example = f"{pair[0]} ({one}) and {pair[1]} ({other})"
-                twins.setdefault(one, {}).setdefault(other, example)
-                twins.setdefault(other, {}).setdefault(one, example)
+            for form, another in itertools.product(mine, theirs):
+                if _written(form) != _written(another):
+                    example = f"{form} ({one}) and {another} ({other})"
+                    twins.setdefault((one, form), {}).setdefault(other, example)
+                    twins.setdefault((other, another), {}).setdefault(one, example)
     return twins
 
 

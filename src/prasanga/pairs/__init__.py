@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from prasanga.base import offered
+
 if TYPE_CHECKING:
     from prasanga.pairs.alignment import (
         Alignment,
@@ -21,38 +23,6 @@ if TYPE_CHECKING:
     from prasanga.pairs.preferences import statistics
     from prasanga.pairs.reading import PairFile, read_pair_file, read_pairs
 
-__all__ = [
-    "Alignment",
-    "PairFile",
-    "Punctuation",
-    "Span",
-    "SpanAlignment",
-    "Word",
-    "align_spans",
-    "align_words",
-    "read_pair_file",
-    "read_pairs",
-    "statistics",
-    "words_of",
-]
-
 
 def __getattr__(name: str) -> Any:
-    """Import a name's module when the name is asked for."""
-    if name in ("Alignment", "Span", "SpanAlignment", "align_spans", "align_words"):
-        from prasanga.pairs import alignment
-
-        return getattr(alignment, name)
-    if name in ("PairFile", "read_pair_file", "read_pairs"):
-        from prasanga.pairs import reading
-
-        return getattr(reading, name)
-    if name == "statistics":
-        from prasanga.pairs.preferences import statistics
-
-        return statistics
-    if name in ("Punctuation", "Word", "words_of"):
-        from prasanga.pairs import alignment
-
-        return getattr(alignment, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return offered(__name__, name)

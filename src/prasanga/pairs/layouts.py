@@ -1,4 +1,16 @@
-"""The layouts in which files of pairs come, and files opened with errors that say where."""
+"""The layouts in which files of pairs come, and files opened with errors that say where.
+
+Every layout ends in one rule: `stereo` says that the first sentence is the stereotypical one, `antistereo` that
+the second is (IndiBias 6.1.1 and Figure 9).
+
+- `prasanga`: our own. A row is a pair in one language.
+- `indibias`: Sahoo et al. 2024. A row is a pair in English and in Hindi; S1 is the first sentence under either
+  label.
+- `crows-pairs`: Nangia et al. 2020. `sent_more` is the more stereotypical sentence under either label, so that in
+  an antistereo row it is our second sentence.
+
+A CSV layout is a function that makes pairs of the cells of a record, and an entry of `CSV_LAYOUTS`.
+"""
 
 from __future__ import annotations
 
@@ -13,21 +25,6 @@ from pathlib import Path
 from typing import Any
 
 from prasanga.base.errors import InputError, open_whole, reason
-
-# --------------------
-# The layouts in which files of pairs come: which columns they have, and which sentence of a row is which.
-#
-# Every layout ends in one rule: `stereo` says that the first sentence is the stereotypical one, `antistereo` that
-# the second is (IndiBias 6.1.1 and Figure 9).
-#
-# - `prasanga`: our own. A row is a pair in one language.
-# - `indibias`: Sahoo et al. 2024. A row is a pair in English and in Hindi; S1 is the first sentence under either
-#   label.
-# - `crows-pairs`: Nangia et al. 2020. `sent_more` is the more stereotypical sentence under either label, so that in
-#   an antistereo row it is our second sentence.
-#
-# A CSV layout is a function that makes pairs of the cells of a record, and an entry of `CSV_LAYOUTS`.
-
 
 # IndiBias 4.2: the pairs inherited from CrowS-Pairs and those made from tuples have no bias type in common.
 _FROM_TUPLES = ("religion", "caste")

@@ -13,16 +13,3 @@ from prasanga.plan.files import (
 )
 from prasanga.plan.settings import Settings, digests_of
 from prasanga.plan.study import CACHE, Study
-
-__all__ = [
-    "CACHE",
-    "UNFINISHED",
-    "Files",
-    "Settings",
-    "Study",
-    "begin_config",
-    "digests_of",
-    "finish_config",
-    "require_config_of_results",
-    "require_results",
-]

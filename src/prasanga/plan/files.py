@@ -119,10 +119,6 @@ class Files:
         ]
         return self._of_earlier_stages(paths)
 
-    def stored(self) -> list[str]:
-        """Return the files of all stores as they are now: what is asked about them is asked anew when they change."""
-        return sorted(str(path) for path in Path("results/store").rglob("*.parquet"))
-
     # ---- estimates
 
     def ceat(self, ending: str) -> list[str]:

@@ -1,4 +1,8 @@
-"""What a study measures: its models, some at several layers, their twins, and the memory that their jobs ask for."""
+"""What a study measures: its models, some at several layers, their twins, and the memory that their jobs ask for.
+
+Vectors are asked of the models with `embeddings` in their `stages`, probabilities of those with `likelihoods`.
+Everything here is known before any job runs and before anything is loaded.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +16,6 @@ from prasanga.base.seeds import seed_of
 from prasanga.models.options import KINDS
 from prasanga.models.packaged import PACKAGED as PACKAGED
 from prasanga.models.packaged import fetch
-
-# --------------------
-# What a study measures: its models, one of them several times where the config asks for several of its layers.
-#
-# Vectors are asked of the models with `embeddings` in their `stages`, probabilities of those with `likelihoods`.
-# Everything here is known before any job runs and before anything is loaded.
-
 
 # Files beside `<model>.parquet` and the folder `<model>`: the report on a model and its tokenizer, the log of that, the
 # tables of words, terms and sentences of other measurements.

@@ -5,7 +5,7 @@ Values are plain (numbers, text, lists, dictionaries), since Snakemake passes ov
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -85,6 +85,12 @@ class Settings:
     def counting(self, shard: Shard) -> Values:
         """Return what counts candidates in a shard: they are looked for as stimuli are, without contexts."""
         return {**self.shard(shard), "before": 0, "after": 0}
+
+    def sampled_forms(self) -> Values:
+        """Return what changes how often forms stand in the sample that tokenizers are judged by."""
+        extraction = self._extraction()
+        keys = ("match", "neighbours", "normalization", "replacements")
+        return {**{key: extraction[key] for key in keys}, **self._files(self._study.sampled_files())}
 
     def audit(self) -> Values:
         """Return what changes the tables by which a reader judges the lexicon."""
@@ -464,9 +470,11 @@ class Settings:
         }
 
     def _whole_corpus(self) -> Values:
-        files = self._study.whole_files()
+        return {"errors": self._config["corpus"]["errors"], **self._files(self._study.whole_files())}
+
+    def _files(self, files: Sequence[Shard]) -> Values:
+        """Return whole files of the corpus, known by their content."""
         return {
-            "errors": self._config["corpus"]["errors"],
             "shards": [_numberless(shard) for shard in files],
             "digests": [self._study.corpus[shard.path] for shard in files],
         }

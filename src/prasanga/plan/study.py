@@ -53,6 +53,9 @@ from prasanga.sentences.files import Shard, find_shards, require_apart, update_m
 CACHE = ".snakemake/prasanga"
 """Where plans keep what they need again, beside Snakemake's own notes; deleting it costs a second."""
 
+MOST_SAMPLED = 64
+"""Files whose beginnings are looked at before the corpus is read: a few seconds' work, however many there are."""
+
 _LONGEST_NAME = 120
 Models = dict[str, dict[str, Any]]
 Categories = dict[str, Any]
@@ -207,6 +210,11 @@ class Study:
         """Return the files of the corpus, not in parts."""
         files = {shard.path: shard._replace(start=0, end=None) for shard in self.shards.values()}
         return [files[path] for path in sorted(files)]
+
+    def sampled_files(self) -> list[Shard]:
+        """Return up to `MOST_SAMPLED` files of a corpus that is searched, evenly spread, for a quick look."""
+        files = self.whole_files() if self.labels else []
+        return files[:: -(-len(files) // MOST_SAMPLED) or 1]
 
     def read_candidates(self) -> tuple[LexiconPlan, list[Candidates]]:
         """Return what the candidates for new words come to, and their sets; only where the config names some.

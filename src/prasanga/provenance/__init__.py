@@ -2,5 +2,3 @@
 
 from prasanga.base.documents import digest_of, digests_of_files, sha256_of_file
 from prasanga.provenance.code import describe, fingerprint
-
-__all__ = ["describe", "digest_of", "digests_of_files", "fingerprint", "sha256_of_file"]

@@ -18,7 +18,7 @@ PACKAGES = {"prasanga": "src", "prasanga_construction": "construction"}
 _LEFT_OUT = {"logs", "progress", "provenance"}
 """Modules that change no output: they tell how it was made, or are shown while it is made."""
 _WRAPPERS = {
-    *("cache", "cached_property", "classmethod", "compiled", "compiled_sums", "contextmanager", "dataclass"),
+    *("cache", "cached_property", "classmethod", "compiled", "compiled_sums", "contextmanager", "dataclass", "drawn"),
     *("inference_mode", "lru_cache", "no_grad", "overload", "override", "property", "setter", "staticmethod"),
     *("total_ordering", "wraps"),
 }

@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
@@ -73,59 +73,8 @@ class CorpusFile(NamedTuple):
     parts: tuple[str, ...]
 
 
-class _Text(NamedTuple):
-    """An entry of `corpus.texts` or `corpus.supplement`."""
-
-    title: str
-    files: str
-    licence: str
-    role: str
-
-
-class _File(NamedTuple):
-    path: str
-    digest: str
-    counts: list[str]
-
-
-class _Source(NamedTuple):
-    """A file or folder of the config: what it is for, where it is from, digests of its files if known."""
-
-    what: str
-    path: str
-    source: str
-    digests: list[tuple[str, str]]
-
-
-class _Set(NamedTuple):
-    """Words that share a role, as the categories name them."""
-
-    name: str
-    gloss: str
-    n_words: int
-    categories: str
-
-
-class _Pairs(NamedTuple):
-    """A set of sentence pairs."""
-
-    name: str
-    path: str
-    source: str
-    licence: str
-    counts: str
-    sha256: str
-
-
-class _Method(NamedTuple):
-    """A line on what a method measured and found."""
-
-    name: str
-    models: str
-    measured: str
-    computed: str
-    significant: str
-    strongest: str
+_Entry: TypeAlias = dict[str, Any]
+"""What a template has of a text, a file, a source, a set of words, a set of pairs, or a method."""
 
 
 def methods_card(
@@ -187,14 +136,14 @@ def data_card(
     files = [_file(each._replace(path=shareable(each.path, config)), counts) for each in corpus]
     config, results = without_places(config, results)
     listed = files[:LONGEST_LIST]
-    known = [n for n in range(len(COUNTS)) if any(file.counts[n] != MISSING for file in listed)]
+    known = [n for n in range(len(COUNTS)) if any(file["counts"][n] != MISSING for file in listed)]
     return _render(
         "data_card.md.j2",
         summary=summary,
         language=name_of_language(summary["language"]),
         texts=_texts(config.get("corpus") or {}),
         counts=[COUNTS[n] for n in known],
-        files=[file._replace(counts=[file.counts[n] for n in known]) for file in listed],
+        files=[{**file, "counts": [file["counts"][n] for n in known]} for file in listed],
         n_files=len(files),
         corpus=_totals(summary["corpus"]),
         losses=losses_of(results),
@@ -241,28 +190,33 @@ def _trained(summary: Mapping[str, Any]) -> str:
     return no_model_of_a_language([each["name"] for each in found if each["trained"]])
 
 
-def _method(name: str, of_method: Mapping[str, Any]) -> _Method:
-    models = ", ".join(of_method["models"])
+def _method(name: str, of_method: Mapping[str, Any]) -> _Entry:
+    """Return a line on what a method measured and found."""
+    far, found = MISSING, _of_tests(of_method)
     if name == "structures":
-        said = f"{', '.join(of_method['structures'])}; {of_method['n_traits_most']} traits at most"
+        measured = f"{', '.join(of_method['structures'])}; {of_method['n_traits_most']} traits at most"
         computed = f"{of_method['n_traits_scored']:,} of {of_method['n_traits']:,}"
         apart, compared = (of_method[name] for name in ("n_comparisons_apart", "n_comparisons"))
         found = f"{apart} of {compared} comparisons, not corrected" if compared else MISSING
-        return _Method(NAMES[name], models, said, computed, found, MISSING)
-    if name == "pairs":
+    elif name == "pairs":
         languages = ", ".join(map(name_of_language, of_method["languages"]))
-        said = f"{', '.join(of_method['sets'])}; {languages}; {len(of_method['bias_types'])} bias types"
-        computed = f"{of_method['n_computed']} of {of_method['n_percentages']}"
-        row = of_method["farthest"]
+        measured = f"{', '.join(of_method['sets'])}; {languages}; {len(of_method['bias_types'])} bias types"
+        computed, row = f"{of_method['n_computed']} of {of_method['n_percentages']}", of_method["farthest"]
         far = of_method["reasons"]["farthest"] if row is None else _percentage(row, of_method["sets"])
-        return _Method(NAMES[name], models, said, computed, _of_tests(of_method), far)
-    said = ", ".join(of_method["categories"])
-    if of_method["segment_lengths"]:
-        said += f"; {', '.join(of_method['segment_lengths'])} words; {' and '.join(of_method['sample_modes'])} draws"
-    computed = f"{of_method['n_computed']} of {of_method['n_estimates']}"
-    row = of_method["largest"]
-    far = MISSING if row is None else _effect(row)
-    return _Method(NAMES[name], models, said, computed, _of_tests(of_method), far)
+    else:
+        measured, lengths = ", ".join(of_method["categories"]), of_method["segment_lengths"]
+        if lengths:
+            measured += f"; {', '.join(lengths)} words; {' and '.join(of_method['sample_modes'])} draws"
+        computed, row = f"{of_method['n_computed']} of {of_method['n_estimates']}", of_method["largest"]
+        far = MISSING if row is None else _effect(row)
+    return {
+        "name": NAMES[name],
+        "models": ", ".join(of_method["models"]),
+        "measured": measured,
+        "computed": computed,
+        "significant": found,
+        "strongest": far,
+    }
 
 
 def _effect(row: Mapping[str, Any]) -> str:
@@ -289,7 +243,7 @@ def _type(bias_type: str) -> str:
 
 def _of_tests(of_method: Mapping[str, Any]) -> str:
     """Return how many of the method's own tests, and how many were corrected together with them."""
-    if not of_method["n_tested"]:
+    if not of_method.get("n_tested"):
         return MISSING
     family = "" if of_method["n_tests"] is None else f" (Holm over {of_method['n_tests']} tests)"
     return f"{of_method['n_significant_holm']} of {of_method['n_tested']}{family}"
@@ -306,27 +260,27 @@ def _conventions(found: Mapping[str, Sequence[Any]] | Sequence[str]) -> list[str
     return list(found)
 
 
-def _texts(corpus: Mapping[str, Any]) -> list[_Text]:
+def _texts(corpus: Mapping[str, Any]) -> list[_Entry]:
     roles = {"texts": "searched for all words", "supplement": "searched for words with too few contexts"}
     return [
-        _Text(
-            str(entry.get("title") or entry.get("files")),
-            str(entry.get("files")),
-            str(entry.get("licence") or NOT_STATED),
-            role,
-        )
+        {
+            "title": str(entry.get("title") or entry.get("files")),
+            "files": str(entry.get("files")),
+            "licence": str(entry.get("licence") or NOT_STATED),
+            "role": role,
+        }
         for key, role in roles.items()
         for entry in corpus.get(key) or ()
     ]
 
 
-def _file(file: CorpusFile, counts: Mapping[str, Mapping[str, int]]) -> _File:
+def _file(file: CorpusFile, counts: Mapping[str, Mapping[str, int]]) -> _Entry:
     """Return a file with the sums over its parts; a dash where nothing is known of one of them."""
     parts = [counts.get(part) for part in file.parts]
     known = [part for part in parts if part is not None]
     whole = bool(parts) and len(known) == len(parts)
     sums = [f"{sum(part.get(name, 0) for part in known):,}" if whole else MISSING for name in COUNTS]
-    return _File(said(file.path), file.digest or "not known", sums)
+    return {"path": said(file.path), "digest": file.digest or "not known", "counts": sums}
 
 
 def _totals(corpus: Mapping[str, int] | None) -> str:
@@ -337,7 +291,7 @@ def _totals(corpus: Mapping[str, int] | None) -> str:
     return ", ".join([parts, *(f"{corpus[name]:,} {name.replace('_', ' ')}" for name in COUNTS if name in corpus)])
 
 
-def _sets(categories: Mapping[str, Any]) -> list[_Set]:
+def _sets(categories: Mapping[str, Any]) -> list[_Entry]:
     """Return the word sets of all categories, each once, with the categories that it stands in."""
     sets: dict[str, tuple[str, int]] = {}
     users: dict[str, list[str]] = {}
@@ -345,10 +299,13 @@ def _sets(categories: Mapping[str, Any]) -> list[_Set]:
         for each in (*found.get("targets", ()), *found.get("attributes", ())):
             sets.setdefault(each["name"], (str(each.get("gloss") or ""), len(each.get("stimuli", ()))))
             users.setdefault(each["name"], []).append(category)
-    return [_Set(name, gloss, n, ", ".join(users[name])) for name, (gloss, n) in sets.items()]
+    return [
+        {"name": name, "gloss": gloss, "n_words": n, "categories": ", ".join(users[name])}
+        for name, (gloss, n) in sets.items()
+    ]
 
 
-def _sources(config: Mapping[str, Any], digests: Mapping[str, str]) -> list[_Source]:
+def _sources(config: Mapping[str, Any], digests: Mapping[str, str]) -> list[_Entry]:
     """Return the files of words, endings, templates and traits that the config names and results were made from."""
     asked = config.get("log_probability") or {}
     stimuli = (config.get("lexicon") or {}).get("stimuli") or []
@@ -365,7 +322,12 @@ def _sources(config: Mapping[str, Any], digests: Mapping[str, str]) -> list[_Sou
         *(("Traits", path) for path in asked.get("traits") or ()),
     ]
     return [
-        _Source(what, said(str(path)), origin(str(path)), _under(str(path), digests))
+        {
+            "what": what,
+            "path": said(str(path)),
+            "source": origin(str(path)),
+            "digests": _under(str(path), digests),
+        }
         for what, path in named
         if path is not None
     ]
@@ -383,20 +345,20 @@ def origin(path: str) -> str:
     return OWN_WORDS if PurePosixPath(named(path)).parts[:1] == (OWN_FOLDER,) else NOT_STATED
 
 
-def _pairs(config: Mapping[str, Any], digests: Mapping[str, str], results: Results) -> list[_Pairs]:
+def _pairs(config: Mapping[str, Any], digests: Mapping[str, str], results: Results) -> list[_Entry]:
     found = []
     for name, settings in ((config.get("pairs") or {}).get("sets") or {}).items():
         path = str(settings.get("path"))
         own = origin(path) != NOT_STATED
         found.append(
-            _Pairs(
-                name,
-                said(path),
-                str(settings.get("title") or (OWN_WORDS if own else NOT_STATED)),
-                str(settings.get("licence") or (OWN_WORDS if own else NOT_STATED)),
-                _count_of_pairs(name, results) or "not known",
-                next((digest for _, digest in _under(path, digests)), "not known"),
-            )
+            {
+                "name": name,
+                "path": said(path),
+                "source": str(settings.get("title") or (OWN_WORDS if own else NOT_STATED)),
+                "licence": str(settings.get("licence") or (OWN_WORDS if own else NOT_STATED)),
+                "counts": _count_of_pairs(name, results) or "not known",
+                "sha256": next((digest for _, digest in _under(path, digests)), "not known"),
+            }
         )
     return found
 

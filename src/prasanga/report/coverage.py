@@ -39,6 +39,7 @@ _NEEDED_OF_ESTIMATES = (
 )
 """The columns of a table of estimates without which it cannot be told what was left out."""
 
+_OF_MINIMUM = ("short", "from_supplement")
 _LEFT_OUT = "left out"
 
 _FEW = 4
@@ -62,23 +63,6 @@ _PLACES = {
     **{method.name: (f"#{method.name}", method.label) for method in ALL_METHODS},
     "ceat": ("#coverage", "Coverage"),
 }
-
-
-class LengthCoverage(NamedTuple):
-    """One segment length: stimuli, those with contexts, contexts drawn in all, and least and median per stimulus.
-
-    `short` are the stimuli with fewer contexts than the study's minimum, `from_supplement` the contexts drawn that
-    stand in the supplement alone; None where the table does not say.
-    """
-
-    length: str
-    stimuli: int
-    sampled_stimuli: int
-    contexts: int
-    least: int
-    median: float
-    short: int | None
-    from_supplement: int | None
 
 
 class Missing(NamedTuple):
@@ -120,8 +104,12 @@ class Losses(NamedTuple):
     nothing: list[tuple[str, str]]
 
 
-def coverage_by_length(coverage: pl.DataFrame) -> list[LengthCoverage]:
-    """Summarize the coverage table (one row per stimulus and segment length) by length."""
+def coverage_by_length(coverage: pl.DataFrame) -> list[dict[str, Any]]:
+    """Summarize the coverage table (one row per stimulus and segment length) by length, by the names of the summary.
+
+    `n_short` are the stimuli with fewer contexts than the study's minimum, `n_from_supplement` the contexts drawn that
+    stand in the supplement alone; None where the table does not say. `fewest` and `median` are of stimuli with any.
+    """
     lengths = sort_lengths(coverage["segment_length"].to_list())
     return [_of_length(coverage.filter(pl.col("segment_length") == length), length) for length in lengths]
 
@@ -207,14 +195,17 @@ def losses(
     return Losses([loss for loss in found if loss.n], [(stage, "; ".join(said)) for stage, said in nothing.items()])
 
 
-def _of_length(rows: pl.DataFrame, length: str) -> LengthCoverage:
-    counts = sorted(count for count in rows["sampled"].to_list() if count)
-    median = counts[(len(counts) - 1) // 2] / 2 + counts[len(counts) // 2] / 2 if counts else 0.0
-    short, from_supplement = (
-        int(rows[name].sum()) if name in rows.columns else None for name in ("short", "from_supplement")
-    )
-    least = counts[0] if counts else 0
-    return LengthCoverage(length, rows.height, len(counts), sum(counts), least, median, short, from_supplement)
+def _of_length(rows: pl.DataFrame, length: str) -> dict[str, Any]:
+    counts = rows["sampled"].filter(rows["sampled"] > 0)
+    return {
+        "segment_length": length,
+        "n_stimuli": rows.height,
+        "n_with_contexts": len(counts),
+        "n_contexts": int(counts.sum()),
+        "fewest": min(counts, default=0),
+        "median": counts.median() or 0.0,
+        **{f"n_{name}": int(rows[name].sum()) if name in rows.columns else None for name in _OF_MINIMUM},
+    }
 
 
 def _of_corpus(read: Mapping[str, int]) -> Iterator[Loss]:

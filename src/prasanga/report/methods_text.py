@@ -81,9 +81,9 @@ _MEANINGS: dict[str, str | Mapping[str, str]] = {
         "leave-out": "a target with a piece that the tokenizer does not know is left out, counted and listed",
         "keep": "a target with a piece that the tokenizer does not know is used as any other",
     },
-    "embeddings.audit.unknown": "largest share of forms with an unknown piece; above it a model is refused",
-    "embeddings.audit.marks_lost": "largest share of forms that lose a vowel sign or another mark",
-    "embeddings.audit.identical": "largest share of stimuli with the pieces of another stimulus",
+    "embeddings.audit.unknown": "largest share of occurrences with an unknown piece; above it a model is refused",
+    "embeddings.audit.marks_lost": "largest share of occurrences that lose a vowel sign or another mark",
+    "embeddings.audit.identical": "largest share of occurrences with the pieces of another stimulus",
     "associations.n_samples": "draws per estimate, N",
     "associations.sample_modes": (
         "fixed: models share the draws, out of the contexts they all have; random: each model has its own"

@@ -9,11 +9,25 @@ names, so that the same config and results give the same bytes. What a study has
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
-from prasanga.report.grid import LABELS
-from prasanga.report.section import View, language_of, page_to_html
+from markupsafe import Markup
+
+from prasanga.report.downloads import downloads_of
+from prasanga.report.grid import LABELS, name_of_language
+from prasanga.report.methods_text import (
+    PAPERS,
+    REFERENCES,
+    Reference,
+    choices,
+    describe_models,
+    fixed_choices,
+    references_of,
+    vector_conventions,
+)
+from prasanga.report.section import Section, View, language_of, page_to_html
 from prasanga.report.sections import (
     categories,
     ceat,
@@ -23,11 +37,13 @@ from prasanga.report.sections import (
     overview,
     papers,
     robustness,
-    study,
     texts,
     words,
 )
+from prasanga.report.sections.ceat import ceat_grid
+from prasanga.report.sheet import Row, Sheet, html, numbers, row_of
 from prasanga.report.study import Results, without_places
+from prasanga.report.summary import summary_of_estimates, summary_of_pairs, summary_of_structures
 
 
 def render_page(*, config: Mapping[str, Any], results: Results, made_from: Mapping[str, str]) -> str:
@@ -58,7 +74,7 @@ def page_views(*, config: Mapping[str, Any], results: Results, made_from: Mappin
     method, paper, how = "By method", "For a paper", "How it was measured"
     of_ceat = [ceat.reading(results), ceat.all_numbers(results), ceat.settling_of(config, results)]
     return [
-        View("overview", "Overview", "Overview", [overview.overview(config, results), study.measured(results)]),
+        View("overview", "Overview", "Overview", [overview.overview(config, results), measured(results)]),
         View(
             "method-ceat",
             method,
@@ -96,8 +112,8 @@ def page_views(*, config: Mapping[str, Any], results: Results, made_from: Mappin
             "how",
             how,
             how,
-            [study.methods(config, results)],
-            [study.references(results), study.making(config, made_from)],
+            [methods(config, results)],
+            [references(results), making(config, made_from)],
         ),
         View(
             "paper",
@@ -106,8 +122,162 @@ def page_views(*, config: Mapping[str, Any], results: Results, made_from: Mappin
             [papers.paper_tables(config, results)],
             [
                 papers.beside_paper(config, results),
-                study.figures_for_paper(config, results),
-                study.downloads(results),
+                papers.figures(config, results),
+                downloads(results),
             ],
         ),
     ]
+
+
+# --------------------
+# Sections on the study as a whole: what was measured, by which choices, from what, and what lies beside the page.
+
+
+def measured(results: Results) -> Section | None:
+    """Return the section on what was measured by which method."""
+    sheet = overview_sheet(results)
+    return Section("What was measured", "measured", sheets=[sheet]) if sheet.rows else None
+
+
+def overview_sheet(results: Results) -> Sheet:
+    """Return a row for each method measured: over what, how many numbers came out, how many are significant."""
+    rows = []
+    if results.ceat is not None and not results.ceat.is_empty():
+        found = summary_of_estimates(results.ceat)
+        lengths, modes = ", ".join(found["segment_lengths"]), " and ".join(found["sample_modes"])
+        rows.append(_row("effects", "CEAT", found, f"{_categories(found)} at {lengths} words, {modes} draws"))
+    for name, table in results.methods:
+        found = summary_of_estimates(table)
+        rows.append(_row(name, LABELS[name], found, _categories(found)))
+    if results.structures is not None:
+        found = summary_of_structures(results.structures, None)
+        first, *others = sorted(found["structures"])
+        over = f"traits in {first} to {others[-1]}" if others else f"traits in {first}"
+        found |= {"n_computed": found["n_traits_scored"], "n_of": found["n_traits"]}
+        rows.append(_row("structures", "Sentence structures", found, over))
+    if results.bias_percentages is not None:
+        found = summary_of_pairs(results.bias_percentages, {})
+        languages = map(name_of_language, results.bias_percentages["language"].unique(maintain_order=True))
+        most = max((row["n_pairs"] for row in found["overall"]), default=0)
+        over = f"{most:,} pairs at most in a language; {', '.join(languages)}"
+        rows.append(_row("pairs", "Sentence pairs", found, over))
+    columns = numbers("Models", "Over", "Numbers computed", "Significant by Holm")
+    return Sheet(("Method",), columns, tuple(rows), "What was measured", "measured", {"Over": "text"})
+
+
+def methods(config: Mapping[str, Any], results: Results) -> Section:
+    """Return the section on methods: every choice by its name in the config, and the models."""
+    models = [{"name": name, **settings} for name, settings in config.get("models", {}).items()]
+    rows = tuple(
+        row_of(html("<code>{}</code>", choice.key), choice.value, choice.meaning) for choice in choices(config)
+    )
+    texts = dict.fromkeys(("Value", "Meaning", "Source", "Settings"), "text")
+    of_choices = Sheet(("Key",), numbers("Value", "Meaning"), rows, "Choices of this study", "choices", texts)
+    described = [row_of(model.name, model.source, model.dimensions, model.details) for model in describe_models(models)]
+    columns = numbers("Source", "Dimensions", "Settings")
+    of_models = Sheet(("Name",), columns, tuple(described), "Models measured", "models", texts)
+    grid = ceat_grid(results)
+    nothing = [] if grid is None else [f"Nothing is known of the models but their names: {', '.join(grid.models)}."]
+    vectors, fixed = vector_conventions(models), fixed_choices(_measured(results))
+    return Section(
+        "Models and choices",
+        "methods",
+        text=[] if described else nothing,
+        sheets=[of_models] if described else [],
+        parts=[
+            Section("Every choice that changes a number, by its name in the config", sheets=[of_choices], folded=True),
+            *([Section("Vectors", items=vectors, folded=True)] if vectors else []),
+            *([Section("The same in every study", items=fixed, folded=True)] if fixed else []),
+        ],
+    )
+
+
+def making(config: Mapping[str, Any], made_from: Mapping[str, str]) -> Section:
+    """Return the section on what the page was made from; `made_from` is what provenance says of its making."""
+    inputs = _json_of(made_from, "inputs")
+    rows = tuple(
+        row_of(html("<code>{}</code>", path), html("<code>{}</code>", digest)) for path, digest in inputs.items()
+    )
+    sheet = Sheet(("File",), numbers("SHA-256"), rows, "SHA-256 of the files", kinds={"SHA-256": "text"})
+    title = f"Digests of the {len(inputs)} files that the page was made from"
+    record = {
+        "Study": str(config["study"]),
+        "Seed": str(config["seed"]),
+        "Code of this page": html("<code>{}</code>", made_from.get("code", "not stated")),
+        "Fingerprint": html("<code>{}</code>", made_from.get("fingerprint", "not stated")),
+        **_json_of(made_from, "versions"),
+    }
+    return Section(
+        "How it was made",
+        "making",
+        definitions=list(record.items()),
+        parts=[Section(title, sheets=[sheet], folded=True)] if inputs else [],
+        look="record",
+    )
+
+
+def downloads(results: Results) -> Section:
+    """Return the section on the files beside the page."""
+    groups = [
+        Section(
+            group.title,
+            items=[
+                html("{}: {}", download.name, Markup(", ").join(_link(path, what) for what, path in download.files))
+                for download in group.downloads
+            ],
+        )
+        for group in downloads_of(results.files)
+    ]
+    text = "Nothing lies beside this page."
+    if groups:
+        text = "All of it lies in the folder of this page, which can be packed and sent as it is."
+    return Section("Downloads", "downloads", text=[text], parts=groups)
+
+
+def references(results: Results) -> Section:
+    """Return the section of the publications that are to be cited."""
+    cited = references_of(_measured(results))
+    text = "Whoever publishes numbers made this way should cite the papers whose methods they are."
+    items = [_reference(each) for each in REFERENCES if each in cited or each in PAPERS]
+    return Section("References", "references", text=[text], items=items)
+
+
+def _link(path: str, what: str) -> Markup:
+    return html('<a href="{}">{}</a>', Markup.escape(path), what)
+
+
+def _reference(each: Reference) -> Markup:
+    link = html("{}. ", _link(each.url, each.link)) if each.url else ""
+    where = html("{} ({}). <cite>{}.</cite> {}. ", each.authors, each.year, each.title, each.venue)
+    return html("{}{}{}", where, link, each.used)
+
+
+def _measured(results: Results) -> list[str]:
+    """Return the methods that the study has numbers of."""
+    ceat = None if results.ceat is None or results.ceat.is_empty() else results.ceat
+    found = {
+        "ceat": ceat,
+        **dict(results.methods),
+        "structures": results.structures,
+        "pairs": results.bias_percentages,
+    }
+    return [name for name, table in found.items() if table is not None]
+
+
+def _row(section: str, label: str, found: Mapping[str, Any], over: str) -> Row:
+    """Return what a summary says of a method in a line."""
+    of = next(found[name] for name in ("n_estimates", "n_percentages", "n_of") if name in found)
+    significant = f"{found['n_significant_holm']} of {found['n_tested']}" if found.get("n_tested") else ""
+    cells = (over, f"{found['n_computed']:,} of {of:,}", significant or "intervals only")
+    return row_of(html('<a href="#{}">{}</a>', section, label), str(len(found["models"])), *cells)
+
+
+def _categories(found: Mapping[str, Any]) -> str:
+    number = len(found["categories"])
+    return f"{number} categor{'y' if number == 1 else 'ies'}"
+
+
+def _json_of(made_from: Mapping[str, str], key: str) -> dict[str, str]:
+    """Return a part of the record that is kept as JSON; empty where there is none."""
+    found = json.loads(made_from.get(key) or "{}")
+    return {str(name): str(value) for name, value in found.items()} if isinstance(found, dict) else {}

@@ -221,50 +221,45 @@ def _numbers_of(study: Study) -> Iterator[Number]:
                 material = "-".join([material, *templates])
             yield Number(
                 study=study.label,
-                model=row["model"],
                 method=method,
                 language=summary["language"],
-                category=row["category"],
-                category_title=row["category_title"],
                 set="",
                 segment_length=row["segment_length"] or "",
                 sample_mode=row["sample_mode"] or "",
                 value=row["effect_size"],
-                ci_low=row["ci_low"],
-                ci_high=row["ci_high"],
                 p=row["p_association"],
                 p_holm_of_study=row["p_association_holm"],
                 twin=row["twin_effect_size"],
-                few_words=row["few_words"],
                 conventions={**common, **row["conventions"]},
                 material=material,
                 note=_why(row["reasons"], "effect_size"),
                 seed=_seed(study, method, row, "category", "segment_length", "sample_mode"),
+                **{name: row[name] for name in ("category", "category_title", "few_words", *_ALIKE)},
             )
     for row in (methods[PAIRS.name] or {"percentages": ()})["percentages"]:
         name = row["set"] or ""
         yield Number(
             study=study.label,
-            model=row["model"],
             method=PAIRS.name,
-            language=row["language"],
             category=row["bias_type"],
             category_title=name_of_type(row["bias_type"]),
             set=name,
             segment_length="",
             sample_mode="",
             value=row["bias_percentage"],
-            ci_low=row["ci_low"],
-            ci_high=row["ci_high"],
             p=row["p_binomial"],
             p_holm_of_study=row["p_binomial_holm"],
             twin=row["twin_bias_percentage"],
             few_words="",
-            conventions=row["conventions"],
             material=methods[PAIRS.name]["digests"].get(name, ""),
             note=_why(row["reasons"], "bias_percentage"),
             seed=_seed(study, PAIRS.name, row, "bias_type", "language", "set"),
+            **{key: row[key] for key in ("language", "conventions", *_ALIKE)},
         )
+
+
+_ALIKE = ("model", "ci_low", "ci_high")
+"""What a summary calls alike in effects and in percentages."""
 
 
 def _seed(study: Study, method: str, row: Mapping[str, Any], *keys: str) -> tuple[str, ...]:

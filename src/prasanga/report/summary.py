@@ -340,22 +340,7 @@ def _coverage(coverage: pl.DataFrame) -> dict[str, Any]:
         "n_stimuli": coverage["stimulus"].n_unique(),
         "n_without_contexts": len({each.stimulus for each in missing}),
         "without_contexts": by_reason(Counter(each.reason for each in missing)),
-        "lengths": [
-            known(
-                {
-                    "segment_length": each.length,
-                    "n_stimuli": each.stimuli,
-                    "n_with_contexts": each.sampled_stimuli,
-                    "n_contexts": each.contexts,
-                    "fewest": each.least,
-                    "median": each.median,
-                    "n_short": each.short,
-                    "n_from_supplement": each.from_supplement,
-                },
-                "the table of coverage does not say it",
-            )
-            for each in coverage_by_length(coverage)
-        ],
+        "lengths": [known(each, "the table of coverage does not say it") for each in coverage_by_length(coverage)],
     }
 
 

@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from prasanga.base.errors import InputError
 from prasanga.base.parquet import remade_by, require_columns
 from prasanga.report.grid import sort_lengths
 
@@ -103,29 +102,25 @@ def word_sets(categories: Mapping[str, Any], forms: pl.DataFrame | None) -> list
     ]
 
 
-def measured_words(
-    words: pl.DataFrame, category: str, *, segment_length: str | None = None, sample_mode: str | None = None
-) -> Measured:
+def measured_words(words: pl.DataFrame, category: str) -> Measured:
     """Return the standardized associations of the target words of a category, each word of a set once.
 
-    Models whose words all have the same association are left out, as are associations that are not finite.
+    They are those of fixed draws, or random where there are no others, at the longest length at which a word of the
+    category was measured so. Models whose words all have the same association are left out, as are associations that
+    are not finite.
 
     Args:
         words: with the columns `NEEDED`.
         category: one of the study's.
-        segment_length: None for the longest at which a word of the category was measured in that mode.
-        sample_mode: None for fixed draws, or random where there are no others.
 
     Raises:
-        InputError: a column is missing, or the length or mode is not in the table.
+        InputError: a column is missing.
     """
     require_columns("associations of words", words, NEEDED, remade_by("associations"))
     there = words.filter(pl.col("role").is_in(["x", "y"]), pl.col("association").is_finite(), category=category)
-    if segment_length is not None:
-        there = there.filter(segment_length=_known("segment_length", segment_length, words))
-    mode = min(there["sample_mode"], default="") if sample_mode is None else _known("sample_mode", sample_mode, words)
+    mode = min(there["sample_mode"], default="")
     there = there.filter(sample_mode=mode)
-    length = segment_length or next(reversed(sort_lengths(there["segment_length"])), "")
+    length = next(reversed(sort_lengths(there["segment_length"])), "")
     return Measured(length, mode, _standardized(there.filter(segment_length=length)))
 
 
@@ -179,13 +174,6 @@ def _word(stimulus: str, gloss: str, rows: list[dict[str, Any]]) -> Word:
     distinct = list(dict.fromkeys(paradigm.values()))
     groups = ", ".join(dict.fromkeys(row["group"] for row in rows if row["group"]))
     return Word(stimulus, gloss, groups, distinct[:_SHOWN], len({row["form"] for row in rows}))
-
-
-def _known(name: str, value: str, words: pl.DataFrame) -> str:
-    there = words[name].unique(maintain_order=True).to_list()
-    if value not in there:
-        raise InputError(f"{name}: {value!r} is not in the associations of words. Write {' or '.join(there)}.")
-    return value
 
 
 def _standardized(associations: pl.DataFrame) -> pl.DataFrame:

@@ -18,32 +18,3 @@ from prasanga.samples.drawing import (
 )
 from prasanga.samples.pool import Pool, priority
 from prasanga.samples.segments import SEGMENT_SCHEMA, TEMPLATE_SCHEMA, Segments, cut_segments, fill_templates
-
-__all__ = [
-    "COVERAGE_SCHEMA",
-    "FORMS_SCHEMA",
-    "SEGMENT_SCHEMA",
-    "TEMPLATE_SCHEMA",
-    "Context",
-    "Draw",
-    "Pool",
-    "Segment",
-    "SegmentLength",
-    "Segments",
-    "bucket_names",
-    "bucket_of",
-    "buckets_for",
-    "counts_of",
-    "coverage_table",
-    "cut",
-    "cut_segments",
-    "draw",
-    "fill_templates",
-    "forms_table",
-    "parse_length",
-    "priority",
-    "require_longest",
-    "sampling_settings",
-    "short_stimuli",
-    "tell_of_missing",
-]

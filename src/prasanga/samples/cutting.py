@@ -1,4 +1,10 @@
-"""Segment lengths, and cutting a segment of so many words out of a context, around the target."""
+"""Segment lengths, and cutting a segment of so many words out of a context, around the target.
+
+With `pool: shared`, all fixed lengths are cut from the same contexts, those that allow the longest of them: a
+difference between lengths is then one of length, and not one of who writes long sentences. With `pool:
+per_length` each length takes every context that allows it, as the Bangla paper does. A length such as `>75`
+always has a pool of its own.
+"""
 
 from __future__ import annotations
 
@@ -11,15 +17,6 @@ import polars as pl
 
 from prasanga.base.errors import InputError
 from prasanga.text.words import WORD
-
-# --------------------
-# Segment lengths, and what a context must have to serve one of them or several at once.
-#
-# With `pool: shared`, all fixed lengths are cut from the same contexts, those that allow the longest of them: a
-# difference between lengths is then one of length, and not one of who writes long sentences. With `pool:
-# per_length` each length takes every context that allows it, as the Bangla paper does. A length such as `>75`
-# always has a pool of its own.
-
 
 PoolKind = Literal["shared", "per_length"]
 Window = Literal["exact", "paper"]

@@ -1,4 +1,11 @@
-"""One pass over the sentence tables: the pools that segments are cut from, and the tables that say what there was."""
+"""One pass over the sentence tables: the pools that segments are cut from, and the tables that say what there was.
+
+Only small columns are read, never the text: a context's priority follows from the identifier of its text. What is
+drawn is remembered as file and row; `prasanga.samples.segments` goes back for the text of these.
+
+A stimulus that falls short of a minimum is looked for in a second set of tables, the supplement. Its contexts are
+then drawn from both alike; other stimuli have nothing of the supplement.
+"""
 
 from __future__ import annotations
 
@@ -38,16 +45,6 @@ from prasanga.samples.pool import (
     stimulus_keys,
 )
 from prasanga.text import count_words
-
-# --------------------
-# One pass over the sentence tables: what there is of each stimulus, and the pools that segments are cut from.
-#
-# Only small columns are read, never the text: a context's priority follows from the identifier of its text. What is
-# drawn is remembered as file and row; `prasanga.samples.segments` goes back for the text of these.
-#
-# A stimulus that falls short of a minimum is looked for in a second set of tables, the supplement. Its contexts are
-# then drawn from both alike; other stimuli have nothing of the supplement.
-
 
 _OCCURRENCE = ["stimulus", "form", "source", "file", "row"]
 

@@ -1,4 +1,11 @@
-"""Drawing contexts so that the draw survives sharding: bottom-k by hash, and counts of what there is."""
+"""Drawing contexts so that the draw survives sharding: bottom-k by hash, and counts of what there is.
+
+Each occurrence has a priority, a hash of seed, stimulus and normalized context; the
+k contexts of a stimulus with the smallest priorities are kept. That is a uniform draw without replacement that
+depends on nothing but the set of contexts: not on the order of files, their number, or who reads them. Copies of
+one text have one priority and are one context. The priority does not depend on the segment length, so pools of
+several lengths agree wherever their contexts do.
+"""
 
 from __future__ import annotations
 
@@ -23,16 +30,6 @@ from prasanga.base.parquet import open_parquet, read_batches
 from prasanga.base.seeds import mix, mix_one
 from prasanga.samples.cutting import Requirement
 from prasanga.text import count_words
-
-# --------------------
-# Drawing contexts so that the draw survives sharding: bottom-k by hash.
-#
-# Each occurrence has a priority, a hash of seed, stimulus and normalized context (`prasanga.samples.pool`); the
-# k contexts of a stimulus with the smallest priorities are kept. That is a uniform draw without replacement that
-# depends on nothing but the set of contexts: not on the order of files, their number, or who reads them. Copies of
-# one text have one priority and are one context. The priority does not depend on the segment length, so pools of
-# several lengths agree wherever their contexts do.
-
 
 CANDIDATE_SCHEMA = pl.Schema(
     {

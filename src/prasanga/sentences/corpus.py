@@ -1,4 +1,13 @@
-"""Corpus files as bytes and lines, plain or compressed, in constant memory: read to their true end, or refused."""
+"""Corpus files as bytes and lines, plain or compressed, in constant memory: read to their true end, or refused.
+
+The readers at hand end silently where a compressed file was cut off between two blocks (zstandard), or where
+something else follows the data (lzma). A study on three quarters of a corpus looks like a study on all of it; so
+one loop decompresses all three formats and knows whether the last member was whole. Every failure is an
+`InputError` that names the file and how far it was read.
+
+A few bytes of an archive can stand for any number of others, so a file that comes to more than so many times its
+size is given up (`INFLATION`).
+"""
 
 from __future__ import annotations
 
@@ -13,18 +22,6 @@ from typing import Any, BinaryIO, Literal, NamedTuple, Protocol
 import zstandard
 
 from prasanga.base.errors import InputError, reason, regular
-
-# --------------------
-# Corpus files as bytes, plain or compressed: a file is read to its true end, or reading it fails.
-#
-# The readers at hand end silently where a compressed file was cut off between two blocks (zstandard), or where
-# something else follows the data (lzma). A study on three quarters of a corpus looks like a study on all of it; so
-# one loop decompresses all three formats and knows whether the last member was whole. Every failure is an
-# `InputError` that names the file and how far it was read.
-#
-# A few bytes of an archive can stand for any number of others, so a file that comes to more than so many times its
-# size is given up (`INFLATION`).
-
 
 _BUFFER = 1 << 20
 # Compressed bytes at a time. They become 16 KB as a rule, and at most 128 MB (zstandard's densest block).

@@ -28,10 +28,6 @@ from prasanga.base.places import SHIPPED, require_no_braces
 from prasanga.base.progress import BYTES, progress
 from prasanga.sentences.corpus import COMPRESSED, INFLATION
 
-# --------------------
-# Which files a corpus consists of, how each is read and cut into parts, and the name that its results get.
-
-
 Format = Literal["text", "jsonl", "parquet", "dataset", "extracted", "pickle", "word"]
 
 MOST_NAMES = 500_000

@@ -1,4 +1,11 @@
-"""Finding stimuli in text: whole words only, every occurrence, positions kept."""
+r"""Finding stimuli in text: whole words only, every occurrence, positions kept.
+
+A word is what `prasanga.text.WORD` says: a maximal run of letters, marks, digits and joiners. Python's `\b` falls
+inside Bangla words, because it takes vowel signs for punctuation, and would find গান (song) in বাগান (garden). So
+the text is cut into its words once, and each word is looked up; forms of several words (a space, a hyphen) are
+known by their first word and compared as a whole. The time does not depend on the number of stimuli. The search
+itself is compiled (`prasanga.sentences.scanning`); here is what it searches for.
+"""
 
 from __future__ import annotations
 
@@ -19,13 +26,6 @@ from prasanga.text import WORD, fold
 if TYPE_CHECKING:
     from prasanga.sentences.scanning import Hits, Sentences
     from prasanga.text.lines import Bytes, Positions
-
-
-# A word is what `prasanga.text.WORD` says: a maximal run of letters, marks, digits and joiners. Python's `\b` falls
-# inside Bangla words, because it takes vowel signs for punctuation, and would find গান (song) in বাগান (garden). So
-# the text is cut into its words once, and each word is looked up; forms of several words (a space, a hyphen) are
-# known by their first word and compared as a whole. The time does not depend on the number of stimuli. The search
-# itself is compiled (`prasanga.sentences.scanning`); here is what it searches for.
 
 
 _TOKEN: Final = regex.compile(rf"{WORD.pattern}|\S")

@@ -1,4 +1,9 @@
-"""Corpora of records: JSON lines, Parquet, Arrow, data sets of Hugging Face; and the texts of any corpus."""
+"""Corpora of records: JSON lines, Parquet, Arrow, data sets of Hugging Face; and the texts of any corpus.
+
+Each record is a document. Its number in the file, from 0, is to it what a byte offset is to a line of text;
+records left out have a number too, so that it names a record for good. Memory holds one record, or some rows of a
+column.
+"""
 
 from __future__ import annotations
 
@@ -22,14 +27,6 @@ from prasanga.sentences.corpus import (
 )
 from prasanga.sentences.files import Shard
 from prasanga.sentences.released import read_pickle, word_of
-
-# --------------------
-# Corpora of records: JSON lines, Parquet, data sets of Hugging Face, tables of sentences found beforehand.
-#
-# Each record is a document. Its number in the file, from 0, is to it what a byte offset is to a line of text;
-# records left out have a number too, so that it names a record for good. Memory holds one record, or some rows of a
-# column.
-
 
 _Told = Callable[[int], object] | None
 

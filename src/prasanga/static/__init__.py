@@ -12,22 +12,3 @@ from prasanga.static.training import (
     train_word2vec,
     trained_table,
 )
-
-__all__ = [
-    "FORMATS",
-    "Spellings",
-    "Tokens",
-    "Trained",
-    "WordVectors",
-    "look_up",
-    "read_looked_up",
-    "read_trained",
-    "read_vectors",
-    "sentences_of",
-    "spellings_of",
-    "spool",
-    "train_glove",
-    "train_word2vec",
-    "trained_table",
-    "wanted_spellings",
-]

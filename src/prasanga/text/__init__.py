@@ -2,16 +2,3 @@
 
 from prasanga.text.normalization import Normalizer, Replacement, normalize, normalize_batch, normalizer
 from prasanga.text.words import WORD, count_words, fold, split_sentences, words
-
-__all__ = [
-    "WORD",
-    "Normalizer",
-    "Replacement",
-    "count_words",
-    "fold",
-    "normalize",
-    "normalize_batch",
-    "normalizer",
-    "split_sentences",
-    "words",
-]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from prasanga.associations import draw_contexts, named_draws
-from prasanga.associations.sampling import spread_draws
+from prasanga.associations.ceat import spread_draws
 from prasanga.base.errors import InputError
 
 

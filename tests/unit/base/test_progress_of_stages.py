@@ -24,13 +24,13 @@ from prasanga.associations.weat import measure_weat
 from prasanga.base.parquet import write_table
 from prasanga.embeddings.pooling import Pooling
 from prasanga.embeddings.stage import Item, fill
-from prasanga.likelihoods import load_scorer, queries, score_pairs
+from prasanga.likelihoods import engine, load_scorer, score_pairs
+from prasanga.likelihoods.engine import Answered
 from prasanga.likelihoods.log_probability import LogProbabilityItem, score_items
-from prasanga.likelihoods.queries import Answered
 from prasanga.models import train_model
 from prasanga.samples import cut_segments, draw, parse_length, short_stimuli
 from prasanga.samples.release import Text, write_release
-from prasanga.sentences import SENTENCE_SCHEMA, Shard, columns, corpus, extract_shard, extraction, files, read_corpus
+from prasanga.sentences import SENTENCE_SCHEMA, Shard, columns, corpus, extract_shard, files, passages, read_corpus
 from prasanga.sentences.audit import concordance, count_forms, length_histogram
 from prasanga.sentences.files import update_manifest
 from prasanga.static import read_vectors, sentences_of, spool, train_glove, train_word2vec
@@ -44,7 +44,7 @@ TEXT = "লাল ফুলের মালা গাঁথি। মা ফু�
 @pytest.fixture(autouse=True)
 def _small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     """Files are read a tenth of a megabyte at a time, so that small ones have many."""
-    for module, name in ((corpus, "_BUFFER"), (columns, "_BUFFER"), (extraction, "BLOCK"), (files, "_PIECE")):
+    for module, name in ((corpus, "_BUFFER"), (columns, "_BUFFER"), (passages, "BLOCK"), (files, "_PIECE")):
         monkeypatch.setattr(module, name, 100_000)
 
 
@@ -238,7 +238,7 @@ def test_permutations(caplog: Log) -> None:
 
 @pytest.mark.parametrize("waiting", [20, 1 << 21])
 def test_sentences_of_pairs(tmp_path: Path, caplog: Log, monkeypatch: pytest.MonkeyPatch, waiting: int) -> None:
-    monkeypatch.setattr(queries, "WAITING", waiting)
+    monkeypatch.setattr(engine, "WAITING", waiting)
     scorer = load_scorer(build("bert", tmp_path), pieces_per_batch=32)
     pairs = pl.DataFrame(
         {

@@ -10,7 +10,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
+from prasanga.cli import app
 from prasanga.embeddings import Rows, VectorStore, compact_stores, history_of
 from prasanga.embeddings.store import StoredDtype
 
@@ -55,6 +57,23 @@ def test_small_files_of_every_store_are_put_together(root: Path) -> None:
     assert read is not None
     assert read.embedding.tolist() == [[3, 3], [4, 4], [5, 5]]
     assert compact_stores(root) == 0
+
+
+def test_the_command_lists_the_files_and_puts_them_together(root: Path) -> None:
+    root.rename(store := root.parent / "shared")
+    (root / "vectors").parent.mkdir()
+    store.rename(root / "vectors")
+
+    def said(*arguments: str) -> list[str]:
+        done = CliRunner().invoke(app, ["store", *arguments, "-d", str(root)])
+        assert done.exit_code == 0
+        return done.output.splitlines()
+
+    listed = [line.split("\t") for line in said("list", "--files") if "\t" in line]
+    assert listed[0][:5] == ["store", "model", "layer", "pooling", "dtype"]
+    assert sorted(row[1] for row in listed[1:]) == ["muril"] * 3 + ["xlm"] * 2
+    assert said("compact") == ["5 files were put together."]
+    assert said("compact") == ["0 files were put together."]
 
 
 def test_without_stores_there_is_a_table_without_rows(tmp_path: Path, root: Path) -> None:

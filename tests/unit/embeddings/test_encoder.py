@@ -12,8 +12,8 @@ import torch
 from plain_embedding import Span
 
 from prasanga.base.errors import InputError
-from prasanga.embeddings import forward, load_encoder
-from prasanga.embeddings.forward import vectors_of
+from prasanga.embeddings import load_encoder
+from prasanga.embeddings.encoder import vectors_of
 
 TinyModel = Callable[..., Path]
 Targets = tuple[list[str], list[Span]]
@@ -147,7 +147,7 @@ def test_too_little_memory_halves_the_batch(
             raise torch.OutOfMemoryError
         return vectors_of(loaded, depths, ids, *places)
 
-    monkeypatch.setattr(forward, "vectors_of", small)
+    monkeypatch.setattr("prasanga.embeddings.encoder.vectors_of", small)
     np.testing.assert_allclose(encoder.embed(*targets), expected, atol=1e-5, rtol=1e-5)
     assert sizes == [7, 3, 1, 2, 2, 2]  # four are not tried where three did not fit
 
@@ -158,7 +158,7 @@ def test_too_little_memory_for_one_text_is_said(tiny_model: TinyModel, monkeypat
     def full(*_: Any) -> list[torch.Tensor]:
         raise torch.OutOfMemoryError
 
-    monkeypatch.setattr(forward, "vectors_of", full)
+    monkeypatch.setattr("prasanga.embeddings.encoder.vectors_of", full)
     with pytest.raises(InputError, match=r"device cpu has no memory for one text of \d+ pieces"):
         encoder.embed([FLOWER], [(0, 5)])
 

@@ -77,7 +77,7 @@ def test_the_code_that_makes_vectors_and_no_other() -> None:
     """Another module here embeds every study again: is it one that changes vectors?"""
     assert {name.rpartition(".")[0] for name in code_of_vectors().definitions} == {
         "prasanga.base.seeds",  # of the weights of twins
-        "prasanga.embeddings.forward",
+        "prasanga.embeddings.encoder",
         "prasanga.embeddings.pooling",
         "prasanga.embeddings.store",
         "prasanga.models",  # code of `tokenizer_options` that runs when it is imported

@@ -7,10 +7,12 @@ import hashlib
 import json
 import logging
 import os
+import resource
 import socket
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -499,6 +501,40 @@ def refuse_to_write(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     monkeypatch.setattr(pq, "ParquetWriter", guard(pq.ParquetWriter, always))
     for name in ("link", "unlink", "replace", "rename"):
         monkeypatch.setattr(os, name, guard(getattr(os, name), always))
+
+
+@contextmanager
+def no_file_beyond(size: int) -> Iterator[None]:
+    """Let this process write no file of more bytes: to a program the same as a full disk."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.mark.parametrize("size", [0, 100, 10_000])
+def test_a_full_disk_is_one_sentence_and_loses_nothing(tmp_path: Path, size: int) -> None:
+    """Wherever the room ends: before the first byte, in a small file beside the vectors, among the vectors."""
+    store = open_store(tmp_path / "store")
+    store.add(rows(1, 2), {"texts": 2})
+    before = {path: path.read_bytes() for path in store.folder.iterdir()}
+    many = rows(*range(3, 60), width=3)
+    large = rows(*range(100, 3100))
+    for given in (large, many) if size < 1000 else (large,):
+        with no_file_beyond(size), pytest.raises(InputError) as caught:
+            store.add(given, {})
+        assert str(caught.value).count("\n") == 0
+        assert "could not be written (File too large). Nothing half-written is left there. Make room in" in str(
+            caught.value
+        )
+        assert {path: path.read_bytes() for path in store.folder.iterdir()} == before, "no half of a file"
+    with no_file_beyond(size), pytest.raises(InputError, match=r"Make room in|cannot be made"):
+        open_store(tmp_path / "another").add(large, {})
+    assert content(store) == content(open_store(store.folder)) == {1: 1, 2: 2}
+    store.add(many, {})
+    assert content(store) == {number: number for number in range(1, 60)}, "with room again, it goes on"
 
 
 def test_a_store_that_cannot_be_made_is_said(tmp_path: Path) -> None:

@@ -85,11 +85,13 @@ def test_a_tokenizer_that_keeps_everything() -> None:
             "stimulus": list(WORDS),
             "pieces": [["ফুল"], ["ফল"], ["চাঁদ"], ["চাদ"], ["নদী"]],
             "forms": [3, 2, 1, 1, 2],
+            "occurrences": [0] * 5,
             "pieces_per_form": [2.0, 1.5, 1.0, 1.0, 1.5],  # ফুল, ফুল ##ের, ফুল - কে
             "most_pieces": [3, 2, 1, 1, 2],
             "one_piece": [1, 1, 1, 1, 1],
             "unknown_forms": [0] * 5,
             "marks_lost_forms": [0] * 5,
+            **dict.fromkeys(["unknown_occurrences", "marks_lost_occurrences", "identical_occurrences"], [0] * 5),
             "identical_to": [[]] * 5,
             **dict.fromkeys(["unknown_example", "marks_lost_example", "identical_example"], [None] * 5),
         },
@@ -98,6 +100,8 @@ def test_a_tokenizer_that_keeps_everything() -> None:
     assert_frame_equal(audit.table, expected)
     assert audit.summary == {
         "n_forms": 9,
+        "n_unseen": 9,
+        "n_occurrences": 0,
         "n_stimuli": 5,
         "pieces_per_form": 1.5556,
         "unknown": 0.0,
@@ -128,8 +132,8 @@ def test_a_bert_tokenizer_that_strips_accents() -> None:
     assert column(audit, "unknown_forms") == dict.fromkeys(WORDS, 0)
     assert column(audit, "identical_to") == {"ফুল": ["ফল"], "ফল": ["ফুল"], "চাঁদ": ["চাদ"], "চাদ": ["চাঁদ"], "নদী": []}
     assert column(audit, "marks_lost_example")["ফুল"] == "ফুল -> ফল"
-    assert audit.summary["marks_lost"] == round(4 / 9, 6)
-    assert audit.summary["identical"] == 0.8
+    assert audit.summary["marks_lost"] == 4 / 9
+    assert audit.summary["identical"] == 6 / 9
     assert audit.summary["examples"] == {
         "unknown": [],
         "marks_lost": ["ফুল -> ফল", "চাঁদ -> চাদ"],
@@ -158,7 +162,7 @@ def test_a_mark_alone_is_left_as_nothing() -> None:
 def test_letters_that_a_vocabulary_lacks() -> None:
     audit = audit_tokenizer(wordpiece(["ফুল", "ফল", "চাদ", "##ের", "কে"]), FORMS)
     assert column(audit, "unknown_forms") == {"ফুল": 0, "ফল": 0, "চাঁদ": 1, "চাদ": 0, "নদী": 2}
-    assert audit.summary["unknown"] == round(3 / 9, 6)
+    assert audit.summary["unknown"] == 3 / 9
     assert audit.summary["examples"]["unknown"] == ["চাঁদ -> [UNK]", "নদী -> [UNK]"]
     # Both are nothing but [UNK]. That is the finding above, and no second one.
     assert column(audit, "identical_to")["চাঁদ"] == []
@@ -273,7 +277,7 @@ def test_a_string_that_two_stimuli_claim_is_not_the_tokenizers_doing() -> None:
     joining = normalizers.Sequence([normalizers.Lowercase(), normalizers.Replace("\u200c", "")])
     audit = audit_tokenizer(wordpiece(["নদী", "উদ্যোগ", "river"], joining), table_of(words))
     assert column(audit, "identical_to") == {"river": [], "stream": [], "RIVER": ["brook"], "brook": ["RIVER"]}
-    assert audit.summary["identical"] == 0.5
+    assert audit.summary["identical"] == 2 / 6  # of the forms: River and river
 
 
 def test_a_form_whose_hits_go_elsewhere_is_tried_but_not_compared() -> None:
@@ -328,8 +332,9 @@ def test_a_tokenizer_that_loses_marks_is_refused_with_what_to_write() -> None:
         "model indicbert: its tokenizer spoils words of the lexicon.\n"
         "- 44.4 % of the forms lose a vowel sign or another mark, for example ফুল -> ফল;"
         " embeddings.audit.marks_lost allows 1 %.\n"
-        "- 80 % of the stimuli have the pieces of another stimulus, for example ফুল (ফুল) and ফল (ফল);"
+        "- 66.7 % of the forms have the pieces of another stimulus, for example ফুল (ফুল) and ফল (ফল);"
         " embeddings.audit.identical allows 5 %.\n"
+        "A sample of the study's text has none of the 9 forms, so that each counts once.\n"
         "Write `tokenizer: {keep_accents: true}` or `tokenizer: {strip_accents: false}` under the model (whichever its"
         " tokenizer has), or use another model; to go on all the same, allow a larger share under embeddings.audit."
     )
@@ -343,6 +348,7 @@ def test_a_tokenizer_that_does_not_know_the_script_is_refused() -> None:
         "model english: its tokenizer spoils words of the lexicon.\n"
         "- 100 % of the forms have a piece that it does not know, for example ফুল -> [UNK];"
         " embeddings.audit.unknown allows 10 %.\n"
+        "A sample of the study's text has none of the 9 forms, so that each counts once.\n"
         "Use a model whose tokenizer knows these words; to go on all the same, allow a larger share under"
         " embeddings.audit."
     )
@@ -353,3 +359,57 @@ def test_a_share_at_its_limit_is_allowed_and_one_above_is_not() -> None:
     audit.require({**LIMITS, "unknown": 3 / 9}, "m")
     with pytest.raises(InputError, match=r"33\.3 % of the forms have a piece that it does not know"):
         audit.require({**LIMITS, "unknown": 3 / 9 - 1e-9}, "m")
+
+
+# Odia, as it was: half of the forms have a letter that the vocabulary lacks, and no text has these forms.
+ODIA = {"ଫୁଲ": ["ଫୁଲ", "ଫୁଲର", "ଫୁଲକୁ", "ଫୁଲମାନଙ୍କୁ"], "ମାଆ": ["ମାଆ", "ମାଆର", "ମାଆଙ୍କୁ", "ମାଆମାନଙ୍କୁ"]}
+KNOWN = ["ଫୁଲ", "ଫୁଲର", "ମାଆ", "ମାଆର"]
+
+
+def weighed(words: Mapping[str, Sequence[str]], occurrences: Mapping[str, int]) -> pl.DataFrame:
+    """The forms with their occurrences, none of those that are not named."""
+    forms = table_of(words)
+    return forms.with_columns(
+        occurrences=pl.Series([occurrences.get(form, 0) for form in forms["form"]], dtype=pl.Int64)
+    )
+
+
+def test_rare_forms_that_are_unknown_do_not_refuse_a_study() -> None:
+    tokenizer = wordpiece(KNOWN)
+    with pytest.raises(InputError, match=r"50 % of the forms have a piece that it does not know"):
+        audit_tokenizer(tokenizer, table_of(ODIA)).require(LIMITS, "odia")
+    audit = audit_tokenizer(tokenizer, weighed(ODIA, {"ଫୁଲ": 60, "ଫୁଲର": 30, "ମାଆ": 8, "ମାଆଙ୍କୁ": 2}))
+    assert {name: audit.summary[name] for name in ("n_forms", "n_unseen", "n_occurrences", *LIMITS)} == {
+        **{"n_forms": 8, "n_unseen": 4, "n_occurrences": 100},
+        **{"unknown": 0.02, "marks_lost": 0.0, "identical": 0.0},
+    }
+    assert column(audit, "occurrences") == {"ଫୁଲ": 90, "ମାଆ": 10}
+    assert column(audit, "unknown_forms") == {"ଫୁଲ": 2, "ମାଆ": 2}
+    assert column(audit, "unknown_occurrences") == {"ଫୁଲ": 0, "ମାଆ": 2}
+    audit.require(LIMITS, "odia")
+
+
+def test_frequent_forms_that_are_unknown_refuse_it() -> None:
+    """One form of eight is unknown, which is nine of ten occurrences."""
+    known = [form for forms in ODIA.values() for form in forms if form != "ମାଆ"]
+    audit = audit_tokenizer(wordpiece(known), weighed(ODIA, {"ଫୁଲ": 100, "ମାଆ": 900}))
+    with pytest.raises(InputError) as caught:
+        audit.require({**LIMITS, "unknown": 0.2}, "odia")
+    assert str(caught.value) == (
+        "model odia: its tokenizer spoils words of the lexicon.\n"
+        "- 90 % of 1,000 occurrences have a piece that it does not know, for example ମାଆ -> [UNK];"
+        " embeddings.audit.unknown allows 20 %.\n"
+        "A sample of the study's text has none of 6 of the 8 forms; they weigh nothing.\n"
+        "Use a model whose tokenizer knows these words; to go on all the same, allow a larger share under"
+        " embeddings.audit."
+    )
+
+
+def test_lost_marks_and_equal_pieces_weigh_as_often_as_they_occur() -> None:
+    """Stripped, ফুল is ফল and চাঁদ is চাদ: to the model one word each, whichever of them a text has."""
+    tokenizer = wordpiece(["ফল", "চাদ", "নদী", "##ের", "##র", "কে"], STRIPPING)
+    audit = audit_tokenizer(tokenizer, weighed(WORDS, {"ফলের": 6, "ফুলের": 1, "ফুল": 3, "নদী": 90}))
+    assert {name: audit.summary[name] for name in LIMITS} == {"unknown": 0.0, "marks_lost": 0.04, "identical": 0.1}
+    assert column(audit, "identical_occurrences") == {"ফুল": 4, "ফল": 6, "চাঁদ": 0, "চাদ": 0, "নদী": 0}
+    assert column(audit, "identical_example")["ফল"] == "ফুলের (ফুল) and ফলের (ফল)", "of its most frequent form"
+    assert audit.summary["examples"]["marks_lost"] == ["ফুল -> ফল", "চাঁদ -> চাদ"]

@@ -483,3 +483,16 @@ def test_tables_of_two_configs_are_not_drawn(demo: Config, schema: Config, plann
     require_config_of_results(files, other)
     with pytest.raises(InputError, match="made with another config"):
         require_config_of_results(files, made)
+
+
+def test_a_quick_look_is_taken_at_few_files_and_at_none_that_no_method_reads(planned: Planned, tmp_path: Path) -> None:
+    study = planned()
+    paths = sorted({shard.path for shard in study.shards.values()})
+    assert [(shard.path, shard.start, shard.end) for shard in study.sampled_files()] == [(p, 0, None) for p in paths]
+    sampled = Settings(study).sampled_forms()
+    assert sampled["digests"] == [study.corpus[path] for path in paths]
+    assert planned({"categories": []}).sampled_files() == [], "sentences of templates are all that it reads"
+    for number in range(130):
+        tmp_path.joinpath(f"{number:03}.txt").write_text(f"{number} ফুল\n", encoding="utf-8")
+    many = planned({"corpus": {"root": str(tmp_path), "texts": [{"files": "*.txt"}]}}).sampled_files()
+    assert [Path(shard.path).name for shard in many] == [f"{number:03}.txt" for number in range(0, 130, 3)]

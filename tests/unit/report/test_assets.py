@@ -10,7 +10,7 @@ import pytest
 
 from prasanga.base.errors import InputError
 from prasanga.report import vendor
-from prasanga.report.assets import LIBRARIES, checked, page_assets, policy_of
+from prasanga.report.section import LIBRARIES, checked, page_assets, policy_of
 
 
 def test_each_script_comes_after_what_it_needs() -> None:

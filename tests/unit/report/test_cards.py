@@ -25,7 +25,7 @@ from prasanga.report.cards import (
 )
 from prasanga.report.coverage import losses
 from prasanga.report.methods_text import QUANTITIES, REFERENCES, choices, fixed_choices, no_model_of_a_language
-from prasanga.report.sections.study import overview_sheet
+from prasanga.report.page import overview_sheet
 from prasanga.report.study import Results
 from prasanga.report.summary import study_summary
 

@@ -155,7 +155,7 @@ def test_trained_models_and_code_of_their_own_are_named() -> None:
 
 def test_a_tokenizer_in_numbers_examples_and_stimuli(section: Section) -> None:
     bert, _ = lines_of(sheet_of(section, "What the tokenizers make"))
-    assert bert == ["bert", "1,000", "1.75", "1.25 %", "0 %", "50 %"]
+    assert bert == ["bert", "1,000", "4,000", "850", "1.75", "1.25 %", "0 %", "50 %"]
     audit = part_of(section, "Audit of the tokenizers")
     part = part_of(audit, "bert 1 of 2 stimuli with a form that comes out damaged")
     assert part.items == [
@@ -164,7 +164,7 @@ def test_a_tokenizer_in_numbers_examples_and_stimuli(section: Section) -> None:
     ]
     damage = "মশার -> [UNK]; মশা (মশা) and মাছি (মাছি)"
     first, second = lines_of(part.sheets[0])
-    assert first == ["মশা", "mosquito", "ম + শা", "400", "2.12", "5", "12", "0", "মাছি", damage]
+    assert first == ["মশা", "mosquito", "ম + শা", "400", "50", "2.12", "5", "12", "0", "মাছি", damage]
     assert second[0] == "গোলাপ"
     assert part_of(audit, "gpt examples; the table by stimulus is not there").sheets == ()
 

@@ -83,7 +83,7 @@ def test_a_figure_is_drawn_from_the_files_of_its_tables(tmp_path: Path) -> None:
     study = drawn_study(categories=("C1",), models=("a",), lengths=("9", "25"), n_traits=3)
     study.traits.write_parquet(tmp_path / "traits.parquet")
     path = tmp_path / "hexbins_a.svg"
-    draw_figure("traits.plot_hexbins", [tmp_path / "traits.parquet"], {"model": "a"}, [path], made_from="f00d")
+    draw_figure("likelihoods.plot_hexbins", [tmp_path / "traits.parquet"], {"model": "a"}, [path], made_from="f00d")
     assert b"f00d" in path.read_bytes()
     rows = {"method": ["ceat"], "measured": [None]}
     pl.DataFrame(rows).write_csv(tmp_path / "comparison.csv")

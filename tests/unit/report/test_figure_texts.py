@@ -18,8 +18,7 @@ from matplotlib.transforms import Affine2D, Bbox
 from prasanga.report.figures.agreement import plot_sample_modes
 from prasanga.report.figures.canvas import STYLE, WIDTHS
 from prasanga.report.figures.effects import plot_convergence, plot_effect_by_length, plot_settling
-from prasanga.report.figures.pair_differences import plot_differences
-from prasanga.report.figures.traits import plot_hexbins, plot_structures
+from prasanga.report.figures.likelihoods import plot_differences, plot_hexbins, plot_structures
 
 NAME = "a-model-whose-name-was-given-by-a-committee-of-many-people-in-2024-layer{}"
 SETS = (

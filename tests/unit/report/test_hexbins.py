@@ -16,10 +16,10 @@ from matplotlib.colors import to_hex
 from scipy import stats
 
 from prasanga.base.errors import InputError
-from prasanga.report.assets import inline
+from prasanga.report.figures.likelihoods import FEWEST, correlation, plot_hexbins
 from prasanga.report.figures.palette import COUNTS, VARIABLES
 from prasanga.report.figures.saving import save_figure
-from prasanga.report.figures.traits import FEWEST, correlation, plot_hexbins
+from prasanga.report.section import inline
 
 
 @pytest.fixture(scope="module")
@@ -91,7 +91,7 @@ def test_the_correlation_stands_in_each_panel(traits: pl.DataFrame) -> None:
     low, high = expected.confidence_interval(0.95)
     for width, place in (("page", 6), ("column", 3)):
         panel = panels(plot_hexbins(traits, model="muril", width=width))[place]  # type: ignore[arg-type]
-        said = " ".join(text.get_text() for text in reversed(panel.texts) if text.get_fontweight() != "bold")
+        said = " ".join(text.get_text() for text in panel.texts if text.get_fontweight() != "bold").replace("\n", " ")
         assert said.replace("\N{NO-BREAK SPACE}", " ").replace("\N{MINUS SIGN}", "-") == (
             f"r = {expected.statistic:.2f} ({low:.2f} to {high:.2f})"
         )

@@ -6,7 +6,7 @@ import base64
 import re
 from importlib.resources import files
 
-from prasanga.report.assets import font_faces
+from prasanga.report.section import font_faces
 from prasanga.report.vendor import place_of
 
 

@@ -15,7 +15,7 @@ from scipy import stats
 from prasanga.base.errors import InputError
 from prasanga.likelihoods.bias import pair_differences
 from prasanga.report.figures.canvas import Width
-from prasanga.report.figures.pair_differences import FEWEST, density, plot_differences
+from prasanga.report.figures.likelihoods import FEWEST_DIFFERENCES, density, plot_differences
 from prasanga.report.figures.saving import save_figure
 
 
@@ -50,7 +50,7 @@ def test_the_density_is_a_mean_of_kernels() -> None:
     assert found is not None
     assert found == pytest.approx(expected)
     assert found.sum() * (points[1] - points[0]) == pytest.approx(1, abs=1e-6)
-    assert density(values[: FEWEST - 1], points) is None
+    assert density(values[: FEWEST_DIFFERENCES - 1], points) is None
     assert density(np.ones(9), points) is None
 
 

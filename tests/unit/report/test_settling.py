@@ -87,18 +87,6 @@ def test_draws_are_filled_from_where_the_effect_stays(ceat: pl.DataFrame, conver
     assert ">75 words, fixed draws" in texts(figure)
 
 
-def test_another_length_may_be_drawn(ceat: pl.DataFrame, convergence: pl.DataFrame) -> None:
-    figure = plot_convergence(ceat, convergence, band=0.0625, segment_length="9", sample_mode="fixed")
-    assert points(figure.axes[0], "o", filled=False) == [(100, 1.9)]
-    assert "9 words, fixed draws" in texts(figure)
-    with pytest.raises(
-        InputError, match=r"segment_length: '10' is not in the table of estimates\. Write 9 or 25 or >75"
-    ):
-        plot_convergence(ceat, convergence, band=0.1, segment_length="10")
-    with pytest.raises(InputError, match=r"sample_mode: 'random'.*Write fixed"):
-        plot_convergence(ceat, convergence, band=0.1, sample_mode="random")
-
-
 def test_one_point_is_not_drawn(ceat: pl.DataFrame, convergence: pl.DataFrame, tmp_path: Path) -> None:
     few = convergence.filter(n=100).with_columns(n=40)
     figure = plot_convergence(ceat, few, band=0.1)

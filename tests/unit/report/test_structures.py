@@ -15,8 +15,8 @@ from page_parts import names_of, numbers_of, part_of, plain, said_in, sheet_of, 
 from prasanga.base.errors import InputError
 from prasanga.likelihoods.spread import compare_structures, spread_by_structure
 from prasanga.likelihoods.structures import TRAITS_SCHEMA
+from prasanga.report.figures.likelihoods import plot_structures
 from prasanga.report.figures.saving import save_figure
-from prasanga.report.figures.traits import plot_structures
 from prasanga.report.section import Section
 from prasanga.report.sections.estimates import other_methods
 from prasanga.report.sections.likelihoods import structures
@@ -164,7 +164,7 @@ def test_the_figure_is_the_same_from_the_same_table(width: Any, spread: pl.DataF
     assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "two.svg").read_bytes()
     figure = plot_structures(spread, width=width)
     visible = [axis for axis in figure.axes if axis.get_visible()]
-    assert [axis.get_title(loc="left") for axis in visible] == ["bert", "<albert>"]
+    assert [axis.texts[-1].get_text() for axis in visible] == ["bert", "<albert>"]
     boxes = [each for each in visible[0].collections if isinstance(each, PatchCollection)]
     assert [len(each.get_paths()) for each in boxes] == [3] * 4  # structures, by quantities and polarities
     row = spread.filter(model="bert", structure="S4", quantity="corrected", polarity="negative").row(0, named=True)

@@ -14,9 +14,9 @@ from matplotlib.figure import Figure
 
 from prasanga.associations import effect_size
 from prasanga.base.errors import InputError
-from prasanga.report.figures import fonts, words
+from prasanga.report.figures import fonts
 from prasanga.report.figures.canvas import WIDTHS
-from prasanga.report.figures.palette import MODELS, MUTED
+from prasanga.report.figures.palette import INK, MODELS, MUTED
 from prasanga.report.figures.registry import WORDS
 from prasanga.report.figures.saving import save_figure
 from prasanga.report.figures.words import MOST, plot_words
@@ -62,9 +62,21 @@ def dots(panel: Any, model: int = 0) -> list[tuple[float, float]]:
     return sorted((float(y), float(x)) for x, y in zip(line.get_xdata(), line.get_ydata(), strict=True))
 
 
+def labels(figure: Figure) -> dict[float, list[Any]]:
+    """Words, and glosses, which are small: a column each, by the place where it begins, panel by panel."""
+    font = max(text.get_fontsize() for text in figure.texts if text.get_fontweight() != "bold")
+    columns: dict[float, list[Any]] = {}
+    for text in sorted(figure.texts, key=lambda text: (text.get_position()[0], -text.get_position()[1])):
+        is_label = text.get_color() == INK or text.get_fontsize() < font
+        beside = text.get_ha() == "left" and text.get_va() == "baseline" and text.get_fontweight() != "bold"
+        if text.get_text() and is_label and beside:
+            columns.setdefault(round(text.get_position()[0], 6), []).append(text)
+    return columns
+
+
 def written(figure: Figure) -> list[str]:
     """Words and glosses, panel by panel."""
-    return [line.text for artist in figure.findobj(words._Written) for line in artist.lines]
+    return [text.get_text() for column in labels(figure).values() for text in column]
 
 
 def texts(figure: Figure) -> str:
@@ -108,12 +120,12 @@ def test_models_of_other_scales_fall_on_each_other_and_keep_their_colours() -> N
     assert [text.get_text() for legend in figure.legends for text in legend.get_texts()] == ["b"]
 
 
-def test_the_longest_context_and_fixed_draws_unless_others_are_asked_for() -> None:
+def test_the_longest_context_and_fixed_draws() -> None:
     table = table_of(
         [*rows_of("m", "75"), *rows_of("m", ">75"), *rows_of("m", "9", "random", scale=-1), *rows_of("m", "9")]
     )
     assert "Contexts of >75 words, fixed draws." in texts(plot_words(table, LEXICON, "C1"))
-    figure = plot_words(table, LEXICON, "C1", segment_length="9", sample_mode="random")
+    figure = plot_words(table.filter(sample_mode="random"), LEXICON, "C1")
     assert "Contexts of 9 words, random draws." in texts(figure)
     assert written(figure)[:3] == ["শাপলা", "জুঁই", "গোলাপ"]
     # the longest at which this category has numbers
@@ -203,13 +215,13 @@ def test_nothing_is_cut_or_covered_whatever_the_names(width: Any) -> None:
         right = panel.get_position().x1 * WIDTHS[width] * 72
         assert right - left > 0.3 * (right if width == "column" else right / 2)
     # words end before their glosses, and these before the dots
-    first, second = figure.findobj(words._Written)[:2]
-    panel = panels_of(figure)[0].get_position().x0 * WIDTHS[width] * 72
-    for line in first.lines:
-        assert line.x + words._wide(line.text, line.size) < second.lines[0].x
-    for line in second.lines:
-        assert line.x + words._wide(line.text, line.size) < panel
-        assert line.size >= 5.5
+    first, second = list(labels(figure).values())[:2]
+    panel = panels_of(figure)[0].get_position().x0 * whole.width
+    for text in first:
+        assert text.get_window_extent(renderer).x1 < second[0].get_window_extent(renderer).x0
+    for text in second:
+        assert text.get_window_extent(renderer).x1 < panel
+        assert text.get_fontsize() >= 5.5
 
 
 def test_the_rows_of_a_table_may_be_in_any_order(tmp_path: Path) -> None:
@@ -248,10 +260,6 @@ def test_what_is_not_there_is_named() -> None:
     table = table_of(rows_of("m"))
     with pytest.raises(InputError, match=r"category: 'C2' is not in the lexicon\. Write C1\."):
         plot_words(table, LEXICON, "C2")
-    with pytest.raises(InputError, match=r"segment_length: '75' is not in .*\. Write 9\."):
-        plot_words(table, LEXICON, "C1", segment_length="75")
-    with pytest.raises(InputError, match=r"sample_mode: 'all' is not in .*\. Write fixed\."):
-        plot_words(table, LEXICON, "C1", sample_mode="all")
     with pytest.raises(InputError, match="no column association"):
         plot_words(table.drop("association"), LEXICON, "C1")
     with pytest.raises(InputError, match=r"width: 'wide'\. Write column or page"):

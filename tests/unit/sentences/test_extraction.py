@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
 
+import polars as pl
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -21,7 +22,6 @@ from prasanga.sentences import (
     Matcher,
     Shard,
     extract_shard,
-    extraction,
     passages,
     windows,
 )
@@ -242,7 +242,7 @@ def test_the_size_of_blocks_changes_nothing(tmp_path_factory: pytest.TempPathFac
     whole, blocks = ExtractionReport(), ExtractionReport()
     expected = rows_of(path, whole)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(extraction, "BLOCK", 16)
+        patch.setattr(passages, "BLOCK", 16)
         assert rows_of(path, blocks) == expected
     assert blocks == whole
 
@@ -250,7 +250,7 @@ def test_the_size_of_blocks_changes_nothing(tmp_path_factory: pytest.TempPathFac
 def records_of(records: list[Record], report: ExtractionReport | None = None, **options: Any) -> list[dict[str, Any]]:
     shard = Shard(__file__, "a.jsonl", "line", "jsonl")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(extraction, "read_records", lambda *_: iter(records))
+        patch.setattr(passages, "read_records", lambda *_: iter(records))
         batches = list(extract_shard(shard, report=report, **OPTIONS | options))
     return pa.Table.from_batches(batches, SENTENCE_SCHEMA).to_pylist()
 
@@ -403,3 +403,54 @@ def test_extraction_loses_none_of_these_hits(shared: Path) -> None:
     rows = rows_of(path, report, lexicon=lexicon, normalization="bangla")
     assert len({(row["offset"], row["stimulus"]) for row in rows}) == 492
     assert len(rows) == report.occurrences == 512
+
+
+LISTED = pl.DataFrame(
+    {
+        "form": ["ফুল", "ফুলের", "মা", "মা-কে", "উদ্‌যোগ", "উদ্যোগ", "পাতা"],
+        "stimulus": ["ফুল", "ফুল", "মা", "মা", "উদ্যোগ", "উদ্যোগ", "পাতা"],
+        "counted": [True, True, True, True, True, True, False],
+    }
+)
+
+
+def sampled(shards: list[Shard], templates: pl.DataFrame | None = None) -> dict[str, int]:
+    """The occurrences of the forms that have any."""
+    lexicon = Forms({**LEXICON.of, "উদ্যোগ": ("উদ্যোগ",)})
+    normalization = normalizer("none")
+    options: dict[str, Any] = {"lexicon": lexicon, "normalization": normalization, "match": "anywhere"}
+    table = extraction.count_in_sample(LISTED, shards, templates, **options)
+    assert table.schema == extraction.OCCURRENCE_SCHEMA
+    assert table.select(["form", "stimulus", "counted"]).to_pydict() == LISTED.to_dict(as_series=False)
+    rows = zip(table["form"].to_pylist(), table["occurrences"].to_pylist(), strict=True)
+    return {form: number for form, number in rows if number}
+
+
+def test_forms_are_counted_in_the_first_megabyte_of_each_file(tmp_path: Path) -> None:
+    text = write(tmp_path, "মা ফুলের কাছে। মা-কে ফুল দাও, ফুল! পাতা।\n")
+    records = tmp_path / "b.jsonl"
+    records.write_text('{"text": "ফুল ও উদ্যোগ"}\n{"text": "উদ্‌যোগ"}\n', encoding="utf-8")
+    shards = [Shard(str(text), "a.txt", "blank-line"), Shard(str(records), "b.jsonl", "blank-line", "jsonl")]
+    found = {"মা": 1, "ফুলের": 1, "মা-কে": 1, "ফুল": 3, "উদ্‌যোগ": 2}
+    assert sampled(shards) == found, "of two spellings of one word the first listed"
+    assert sampled(shards[::-1]) == found, "in whatever order"
+    long = tmp_path / "long.txt"
+    line = "মা আসে।\n"
+    n = (1 << 20) // len(line.encode())
+    long.write_text(line * (n + 1) + "\n" + "ফুল\n" * 1000, encoding="utf-8")
+    assert sampled([Shard(str(long), "long.txt", "blank-line")]) == {"মা": n}
+
+
+def test_a_filled_template_counts_its_word_and_a_file_that_cannot_be_read_counts_nothing(tmp_path: Path) -> None:
+    templates = pl.DataFrame(
+        [("ফুল", "এটা ফুলের গাছ।", 4, 9), ("ফুল", "ফুল আছে।", 0, 3), ("নদী", "নদী।", 0, 3), ("পাতা", "পাতা।", 0, 4)],
+        schema=["stimulus", "text", "start", "end"],
+        orient="row",
+    )
+    assert sampled([], templates) == {"ফুলের": 1, "ফুল": 1, "পাতা": 1}
+    damaged, latin, gone = tmp_path / "a.txt.gz", tmp_path / "b.txt", tmp_path / "gone.txt"
+    damaged.write_bytes(b"no gzip")
+    latin.write_bytes("ফুল\n".encode() + b"\xe9t\xe9 \xff\n" + "মা\n".encode())
+    shards = [Shard(str(path), path.name, "blank-line") for path in (damaged, latin, gone)]
+    assert sampled(shards, templates) == {"ফুলের": 1, "ফুল": 2, "মা": 1, "পাতা": 1}
+    assert sampled([]) == {}

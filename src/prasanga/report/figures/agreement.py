@@ -7,35 +7,27 @@ scale of its own, one point a row of the comparison.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import Any, NamedTuple
 
 import polars as pl
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import MaxNLocator
 
 from prasanga.base.errors import InputError
 from prasanga.pairs.preferences import OVERALL
 from prasanga.report.comparison import PAIRS, comparison_rows
 from prasanga.report.figures.canvas import (
     SIZES,
-    WIDTHS,
-    Head,
+    NothingToDrawError,
     Width,
-    add_head,
-    check_width,
     draw_bars,
-    finish_axes,
-    head_of,
-    height_of_heads,
-    house_style,
+    drawn,
+    few_ticks,
     lay_out,
-    left_of,
     look,
-    only_a_note,
-    panel_width,
+    room_of,
 )
 from prasanga.report.figures.palette import LINE, MUTED
 from prasanga.report.grid import Grid, grid_of, is_number
@@ -76,6 +68,7 @@ class _Published(NamedTuple):
     same_sign: bool | None
 
 
+@drawn
 def plot_sample_modes(ceat: pl.DataFrame, *, width: Width = "page") -> Figure:
     """Plot effect sizes by random against fixed draws.
 
@@ -88,7 +81,6 @@ def plot_sample_modes(ceat: pl.DataFrame, *, width: Width = "page") -> Figure:
     Raises:
         InputError: a table without estimates or with one of the modes alone, or another width.
     """
-    check_width(width)
     grid = grid_of(ceat)
     absent = [mode for mode in MODES if mode not in grid.modes]
     if absent:
@@ -97,47 +89,37 @@ def plot_sample_modes(ceat: pl.DataFrame, *, width: Width = "page") -> Figure:
             " `sample_modes: [fixed, random]` under associations."
         )
     points = _estimates_by_both(grid)
-    sizes, inches = SIZES[width], WIDTHS[width]
-    with house_style(width):
-        if not points:
-            return only_a_note(inches, sizes, "Not drawn: no estimate has a number by fixed and by random draws.")
-        lengths = [length for length in grid.lengths if any(point.length == length for point in points)]
-        models = [model for model in grid.models if any(point.model == model for point in points)]
-        across = min(_LENGTHS_ACROSS[width], len(lengths))
-        room = panel_width(inches, across, left=left_of(sizes, "y"))
-        heads = [_head_of_length(length, [p for p in points if p.length == length], sizes, room) for length in lengths]
-        frame = lay_out(
-            inches,
-            sizes,
-            len(lengths),
-            across=across,
-            # square, but no larger than the figure of many lengths has them
-            panel=min(room / 72, sizes["panel"] * 1.2),
-            top=height_of_heads(heads, sizes),
-            labels=("effect size, fixed draws", "random draws"),
-            keys=[[_key(grid.models, model, sizes) for model in models]],
-            note=_note_on_draws(points, _unpaired(grid, points)),
-        )
-        low, high = _limits_of_draws(points)
-        for panel, length, head in zip(frame.panels, lengths, heads, strict=False):
-            panel.axhline(0, color=LINE, linewidth=0.6, zorder=1)
-            panel.axvline(0, color=LINE, linewidth=0.6, zorder=1)
-            panel.plot([low, high], [low, high], color=MUTED, linewidth=0.7, zorder=1.5)
-            for model in models:
-                shown = [p for p in points if (p.length, p.model) == (length, model)]
-                style = {**look(grid.models.index(model), 0, sizes), "linestyle": "none", "alpha": 0.75}
-                style["markersize"] = sizes["marker"] * 0.9
-                panel.plot([p.fixed for p in shown], [p.random for p in shown], **style)
-            add_head(panel, head, sizes)
-        first = frame.panels[0]
-        first.set_xlim(low, high)
-        first.set_ylim(low, high)
-        for axis in (first.xaxis, first.yaxis):
-            axis.set_major_locator(MaxNLocator(4, steps=[1, 2, 2.5, 5, 10]))
-        finish_axes(frame.panels)
-    return frame.figure
+    if not points:
+        raise NothingToDrawError("no estimate has a number by fixed and by random draws.")
+    lengths = {length: [p for p in points if p.length == length] for length in grid.lengths}
+    lengths = {length: of_length for length, of_length in lengths.items() if of_length}
+    models = [model for model in grid.models if any(point.model == model for point in points)]
+    sizes, across = SIZES[width], min(_LENGTHS_ACROSS[width], len(lengths))
+    frame = lay_out(
+        width,
+        len(lengths),
+        across=across,
+        # square, but no larger than the figure of many lengths has them
+        panel=min(room_of(width, across) / 72, sizes["panel"] * 1.2),
+        heads=[(f"{length} words", _distances(of_length)) for length, of_length in lengths.items()],
+        labels=("effect size, fixed draws", "random draws"),
+        keys=[[_key(grid.models, model, sizes) for model in models]],
+        note=_note_on_draws(points, _unpaired(grid, points)),
+    )
+    low, high = _limits([value for point in points for value in (point.fixed, point.random)], 0.0, 0.06)
+    for panel, of_length in zip(frame.panels, lengths.values(), strict=False):
+        _draw_equality(panel, low, high, 0.0)
+        for model in models:
+            shown = [p for p in of_length if p.model == model]
+            style = {**look(grid.models.index(model), 0, sizes), "linestyle": "none", "alpha": 0.75}
+            style["markersize"] = sizes["marker"] * 0.9
+            panel.plot([p.fixed for p in shown], [p.random for p in shown], **style)
+    frame.panels[0].set(xlim=(low, high), ylim=(low, high))
+    few_ticks(frame.panels[0].xaxis, frame.panels[0].yaxis)
+    return frame.finish()
 
 
+@drawn
 def plot_published(table: pl.DataFrame, *, width: Width = "page") -> Figure:
     """Plot measured against published numbers, with the intervals of the measured ones.
 
@@ -149,52 +131,48 @@ def plot_published(table: pl.DataFrame, *, width: Width = "page") -> Figure:
     Raises:
         InputError: a column is missing, or another width.
     """
-    check_width(width)
     rows = comparison_rows(table)
     of_types = rows.filter((pl.col("method") != PAIRS) | (pl.col("category") != OVERALL))
     # the row over all pairs repeats those of the bias types, and is left out of their agreement as well
     rows = of_types if len(of_types) else rows
     points = _published(rows)
-    sizes, inches = SIZES[width], WIDTHS[width]
-    with house_style(width):
-        if not points:
-            why = "no row of the comparison has a number of both" if len(rows) else "the comparison has no rows"
-            return only_a_note(inches, sizes, f"Not drawn: {why}.")
-        methods = list(dict.fromkeys(point.method for point in points))
-        models = list(dict.fromkeys(point.model for point in points))
-        across = _METHODS_ACROSS[width][min(len(methods), len(_METHODS_ACROSS[width])) - 1]
-        room = panel_width(inches, across, left=left_of(sizes, "y"), gap=_GAP)
-        heads = [_head_of_method(method, [p for p in points if p.method == method], sizes, room) for method in methods]
-        limits = [_limits_of_method([p for p in points if p.method == method]) for method in methods]
-        frame = lay_out(
-            inches,
-            sizes,
-            len(methods),
-            across=across,
-            # square where there are several, and no larger than two of them side by side
-            panel=min(room, panel_width(inches, 2, left=left_of(sizes, "y"), gap=_GAP)) / 72,
-            top=height_of_heads(heads, sizes),
-            labels=("published", "measured"),
-            keys=[_keys_of_doubt(points, sizes), [_key(models, model, sizes) for model in models]],
-            note=_note_on_rows(points, len(rows), limits, methods),
-            gap=_GAP,
-            sharex=False,
-            sharey=False,
-        )
-        for panel, method, head, (low, high) in zip(frame.panels, methods, heads, limits, strict=False):
-            shown = [point for point in points if point.method == method]
-            middle = _EVEN if method == PAIRS else 0.0
-            panel.axhline(middle, color=LINE, linewidth=0.6, zorder=1)
-            panel.axvline(middle, color=LINE, linewidth=0.6, zorder=1)
-            panel.plot([low, high], [low, high], color=MUTED, linewidth=0.7, zorder=1.5)
-            for number, model in enumerate(models):
-                _draw_published(panel, [point for point in shown if point.model == model], number, sizes)
-            panel.set_xlim(low, high)
-            panel.set_ylim(low, high)
-            for axis in (panel.xaxis, panel.yaxis):
-                axis.set_major_locator(MaxNLocator(4, steps=[1, 2, 2.5, 5, 10]))
-            add_head(panel, head, sizes)
-    return frame.figure
+    if not points:
+        why = "no row of the comparison has a number of both" if len(rows) else "the comparison has no rows"
+        raise NothingToDrawError(f"{why}.")
+    sizes, models = SIZES[width], list(dict.fromkeys(point.model for point in points))
+    methods: dict[str, list[_Published]] = {}
+    for point in points:
+        methods.setdefault(point.method, []).append(point)
+    limits = {method: _limits_of_method(of_method) for method, of_method in methods.items()}
+    across = _METHODS_ACROSS[width][min(len(methods), len(_METHODS_ACROSS[width])) - 1]
+    frame = lay_out(
+        width,
+        len(methods),
+        across=across,
+        # square where there are several, and no larger than two of them side by side
+        panel=min(room_of(width, each, gap=_GAP) for each in (across, 2)) / 72,
+        heads=[_head(method, of_method) for method, of_method in methods.items()],
+        labels=("published", "measured"),
+        keys=[_keys_of_doubt(points, sizes), [_key(models, model, sizes) for model in models]],
+        note=_note_on_rows(points, len(rows), limits),
+        gap=_GAP,
+        sharex=False,
+        sharey=False,
+    )
+    for panel, (method, of_method) in zip(frame.panels, methods.items(), strict=False):
+        _draw_equality(panel, *limits[method], _EVEN if method == PAIRS else 0.0)
+        for number, model in enumerate(models):
+            _draw_published(panel, [point for point in of_method if point.model == model], number, sizes)
+        panel.set(xlim=limits[method], ylim=limits[method])
+        few_ticks(panel.xaxis, panel.yaxis)
+    return frame.finish()
+
+
+def _draw_equality(panel: Any, low: float, high: float, middle: float) -> None:
+    """Draw the line on which both numbers are the same, and thin ones where each is of no bias."""
+    for line in (panel.axhline, panel.axvline):
+        line(middle, color=LINE, linewidth=0.6, zorder=1)
+    panel.plot([low, high], [low, high], color=MUTED, linewidth=0.7, zorder=1.5)
 
 
 def _estimates_by_both(grid: Grid) -> list[_Draws]:
@@ -220,17 +198,17 @@ def _unpaired(grid: Grid, points: list[_Draws]) -> int:
     return len(known) - len(points)
 
 
-def _limits_of_draws(points: list[_Draws]) -> tuple[float, float]:
-    ends = [0.0, *(value for point in points for value in (point.fixed, point.random))]
-    margin = 0.06 * (max(ends) - min(ends)) or 1.0
-    return min(ends) - margin, max(ends) + margin
+def _limits(values: Sequence[float], middle: float, margin: float) -> tuple[float, float]:
+    """Return the limits of both axes: all values and the middle are inside, with a margin."""
+    low, high = min(*values, middle), max(*values, middle)
+    beyond = margin * (high - low) or 1.0
+    return low - beyond, high + beyond
 
 
-def _head_of_length(length: str, points: list[_Draws], sizes: dict[str, float], room: float) -> Head:
+def _distances(points: list[_Draws]) -> str:
     apart = [point.apart for point in points]
     space = "\N{NO-BREAK SPACE}"
-    said = f"median{space}{_distance(median(apart))}, max{space}{_distance(max(apart))}"
-    return head_of(f"{length} words", said, sizes, room)
+    return f"median{space}{_distance(median(apart))}, max{space}{_distance(max(apart))}"
 
 
 def _distance(value: float) -> str:
@@ -290,17 +268,13 @@ def _draw_published(panel: Any, points: Sequence[_Published], model: int, sizes:
 def _limits_of_method(points: Sequence[_Published]) -> tuple[float, float]:
     """Return the limits of both axes of a panel: all points are inside, intervals may leave it."""
     ends = [end for point in points for end in (point.published, point.measured)]
-    middle = _EVEN if points[0].method == PAIRS else 0.0
-    low, high = min(*ends, middle), max(*ends, middle)
-    margin = 0.08 * (high - low) or 1.0
-    return low - margin, high + margin
+    return _limits(ends, _EVEN if points[0].method == PAIRS else 0.0, 0.08)
 
 
-def _head_of_method(method: str, points: Sequence[_Published], sizes: dict[str, float], room: float) -> Head:
+def _head(method: str, points: Sequence[_Published]) -> tuple[str, str]:
     name = "Sentence pairs" if method == PAIRS else method_name(method)
     signs = [point.same_sign for point in points if point.same_sign is not None]
-    said = f"{'side' if method == PAIRS else 'sign'} agrees in {sum(signs)} of {len(signs)}"
-    return head_of(name, said, sizes, room)
+    return name, f"{'side' if method == PAIRS else 'sign'} agrees in {sum(signs)} of {len(signs)}"
 
 
 def _keys_of_doubt(points: Sequence[_Published], sizes: dict[str, float]) -> list[Line2D]:
@@ -311,15 +285,12 @@ def _keys_of_doubt(points: Sequence[_Published], sizes: dict[str, float]) -> lis
     return [Line2D([], [], label="the published number is in doubt", **style)]
 
 
-def _note_on_rows(
-    points: Sequence[_Published], n_rows: int, limits: Sequence[tuple[float, float]], methods: Sequence[str]
-) -> str:
+def _note_on_rows(points: Sequence[_Published], n_rows: int, limits: Mapping[str, tuple[float, float]]) -> str:
     said = "On the line both are equal."
     barred = [point for point in points if point.low is not None]
     if barred:
         said += " Bars: 95 % interval of what was measured"
-        of = dict(zip(methods, limits, strict=True))
-        beyond = [p for p in barred if (p.low or 0) < of[p.method][0] or (p.high or 0) > of[p.method][1]]
+        beyond = [p for p in barred if (p.low or 0) < limits[p.method][0] or (p.high or 0) > limits[p.method][1]]
         said += "; some go on beyond the panel." if beyond else "."
     if missing := n_rows - len(points):
         said += f" Not drawn: {missing} of {n_rows} rows, without a number of both."

@@ -1,11 +1,10 @@
 """What figures are drawn on: their style, panels side by side, labels, legend and note, and text that fits.
 
 Everything is laid out in inches and points from the size of the text, so that nothing is cut or covered at either
-width, whatever the names. All that draws is called in `house_style`: widths of text are measured with the font in
-force.
+width, whatever the names. A function that draws is `drawn`: widths of text are measured with the font in force.
 
-`Panels` has one panel a category, in the study's order, so that a category or a model looks the same in each figure.
-Text is drawn as paths: a figure looks the same on every machine, and the same table gives the same bytes.
+`lay_out_categories` has one panel a category, in the study's order, so that a category or a model looks the same in
+each figure. Text is drawn as paths: a figure looks the same on every machine, and the same table gives the same bytes.
 """
 
 from __future__ import annotations
@@ -14,9 +13,10 @@ import itertools
 import math
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, Literal, NamedTuple
+from functools import wraps
+from typing import Any, Literal, NamedTuple, ParamSpec
 
 from matplotlib import rcParams
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -32,8 +32,9 @@ from matplotlib.ticker import MaxNLocator
 from prasanga.base.errors import InputError
 from prasanga.report.figures.fonts import font_families
 from prasanga.report.figures.palette import INK, LINE, MARKERS, MODELS, MUTED, PAPER
-from prasanga.report.grid import Category, Grid
+from prasanga.report.grid import Grid
 
+Given = ParamSpec("Given")
 Width = Literal["column", "page"]
 
 WIDTHS: dict[str, float] = {"column": 3.3, "page": 6.8}
@@ -101,14 +102,29 @@ _SPARE = 1.02
 """The same text is a little wider in one format than in another, where letters are moved to whole dots."""
 
 
-def check_width(width: str) -> None:
-    """Refuse a width that is none of `WIDTHS`.
+class NothingToDrawError(Exception):
+    """Why a figure has nothing to show, as a sentence that is drawn in its place."""
+
+
+def drawn(plot: Callable[Given, Figure]) -> Callable[Given, Figure]:
+    """Have a function draw in the house style at its `width`; where there is nothing to draw, a note says why.
 
     Raises:
         InputError: the width is not known.
     """
-    if width not in WIDTHS:
-        raise InputError(f"width: {width!r}. Write {' or '.join(WIDTHS)}.")
+
+    @wraps(plot)
+    def at_width(*args: Given.args, **options: Given.kwargs) -> Figure:
+        width: Any = options.get("width", "page")
+        if width not in WIDTHS:
+            raise InputError(f"width: {width!r}. Write {' or '.join(WIDTHS)}.")
+        with house_style(width):
+            try:
+                return plot(*args, **options)
+            except NothingToDrawError as why:
+                return _only_a_note(width, f"Not drawn: {why}")
+
+    return at_width
 
 
 def house_style(width: Width) -> AbstractContextManager[None]:
@@ -152,109 +168,94 @@ class Head(NamedTuple):
     lines: list[str]
 
 
-def head_of(title: str, below: str, sizes: dict[str, float], room: float) -> Head:
-    """Return the head of a panel, no wider than `room` in points."""
-    return Head(shortened(title, sizes["title"], room, bold=True), wrapped(below, sizes["title"] * NOTE, room))
-
-
-def height_of_heads(heads: Sequence[Head], sizes: dict[str, float]) -> float:
-    """Return the height in inches that the highest of these heads needs above its panel."""
-    return (sizes["title"] * 1.5 + max(len(head.lines) for head in heads) * _head_step(sizes) + 3) / 72
-
-
-def add_head(panel: Any, head: Head, sizes: dict[str, float]) -> None:
-    """Write a head above its panel."""
-    size, step = sizes["title"], _head_step(sizes)
-    anchor: dict[str, Any] = {"textcoords": "offset points", "xycoords": "axes fraction"}
-    panel.annotate(head.title, (0, 1), (0, 3 + step * len(head.lines) + 1), fontsize=size, fontweight="bold", **anchor)
-    for number, line in enumerate(reversed(head.lines)):
-        panel.annotate(line, (0, 1), (0, 3 + step * number), fontsize=size * NOTE, color=INK, **anchor)
-
-
-class Panels:
-    """A figure with a panel for each category, the labels of its axes, the legend and a note below.
+class Frame(NamedTuple):
+    """A figure with its panels by row; those beyond the last are not visible.
 
     Attributes:
-        figure: the figure, as wide as asked for and as high as its panels need.
-        panels: its axes by row; those beyond the last category are not visible.
+        figure: as wide as asked for, and as high as its panels, legend and note need.
+        panels: its axes by row.
+        heads: what stands above each panel.
+        room: width of a panel in points.
         sizes: the entry of `SIZES` for its width.
-        ticks: labels of the horizontal axis, "" for those that there is no room for.
     """
-
-    def __init__(
-        self,
-        grid: Grid,
-        width: Width,
-        *,
-        labels: tuple[str, str],
-        keys: Sequence[Sequence[Any]],
-        note: str,
-        ticks: Sequence[str],
-        places: Sequence[float],
-    ) -> None:
-        """Lay the figure out. To be called in `house_style`, as is all that draws.
-
-        Args:
-            grid: the estimates; its categories are the panels, its models the lines.
-            width: "column" or "page".
-            labels: of the horizontal and of the vertical axis.
-            keys: groups of handles for the legend besides those of the models, from the bottom up.
-            note: a sentence or two below the legend.
-            ticks: labels of the horizontal axis.
-            places: where they stand, as shares of a panel's width.
-        """
-        self.sizes = sizes = SIZES[width]
-        font, across = sizes["font"], min(COLUMNS, len(grid.categories))
-        room = panel_width(WIDTHS[width], across, left=left_of(sizes, labels[1]))
-        self._heads = {category.name: _head(category, sizes["title"], room) for category in grid.categories}
-        top = sizes["top"] + max(len(lines) - 2 for _, lines in self._heads.values()) * self._second_line() / 72
-        steps = [(after - before) * room for before, after in itertools.pairwise(places)]
-        widest = max((width_of(tick, font) for tick in ticks), default=0.0)
-        upright = min(steps, default=room) < widest + 0.5 * font
-        self.ticks = thinned(ticks, [place * room for place in places], font * 1.05) if upright else list(ticks)
-        models = [Line2D([], [], label=model, **self.look(i)) for i, model in enumerate(grid.models)]
-        self.figure, self.panels = lay_out(
-            WIDTHS[width],
-            sizes,
-            len(grid.categories),
-            across=across,
-            panel=sizes["panel"],
-            top=top,
-            labels=labels,
-            keys=[*keys, models],
-            note=note,
-            ticks=widest if upright else None,
-        )
-        self.panels[0].yaxis.set_major_locator(MaxNLocator(7, steps=[1, 2, 2.5, 5, 10]))
-        if upright:
-            for panel in self.panels:
-                panel.tick_params(axis="x", labelrotation=90)
-
-    def look(self, model: int, mode: int = 0) -> dict[str, Any]:
-        """Return the colour, marker and line of a model, as `look`."""
-        return look(model, mode, self.sizes)
-
-    def finish(self, panel: Any, category: Category, *, empty: bool) -> None:
-        """Draw the title, zero line and grid of a panel, after its lines; `empty` says that there are none."""
-        if empty:
-            panel.text(0.5, 0.62, "not computed", transform=panel.transAxes, ha="center", color=MUTED)
-        panel.axhline(0, color=MUTED, linewidth=0.8, zorder=1)
-        size, (name, sets) = self.sizes["title"], self._heads[category.name]
-        above = size * 2.55 + (len(sets) - 2) * self._second_line()
-        anchor: dict[str, Any] = {"textcoords": "offset points", "xycoords": "axes fraction"}
-        panel.annotate(name, (0, 1), (0, above), fontsize=size, fontweight="bold", **anchor)
-        panel.annotate("\n".join(sets), (0, 1), (0, 2.5), fontsize=size * NOTE, linespacing=1.1, color=INK, **anchor)
-
-    def _second_line(self) -> float:
-        """Return the height of a line with the names of two sets, in points."""
-        return self.sizes["title"] * NOTE * 1.12
-
-
-class Frame(NamedTuple):
-    """A figure with its panels by row; those beyond the last are not visible."""
 
     figure: Figure
     panels: list[Any]
+    heads: list[Head]
+    room: float
+    sizes: dict[str, float]
+
+    def finish(self, *, grid: bool = False) -> Figure:
+        """Write the heads, and draw ticks (`finish_axes`), after all else is drawn and the limits are set."""
+        anchor: dict[str, Any] = {"textcoords": "offset points", "xycoords": "axes fraction"}
+        size, step = self.sizes["title"], _head_step(self.sizes)
+        bold, small = {"fontsize": size, "fontweight": "bold"}, {"fontsize": size * NOTE, "linespacing": 1.1}
+        for panel, (title, lines) in zip(self.panels, self.heads, strict=False):
+            panel.annotate(title, (0, 1), (0, 4 + step * len(lines)), **bold, **anchor)
+            if lines:
+                panel.annotate("\n".join(lines), (0, 1), (0, 3), color=INK, **small, **anchor)
+        finish_axes(self.panels, grid=grid)
+        return self.figure
+
+
+def lay_out_categories(
+    grid: Grid,
+    width: Width,
+    *,
+    labels: tuple[str, str],
+    keys: Sequence[Sequence[Any]],
+    note: str,
+    ticks: Sequence[str],
+    places: Sequence[float],
+) -> tuple[Frame, list[str]]:
+    """Lay out a figure with a panel for each category, and its sets in the panel's head.
+
+    Args:
+        grid: the estimates; its categories are the panels, its models the lines.
+        width: "column" or "page".
+        labels: of the horizontal and of the vertical axis.
+        keys: groups of handles for the legend besides those of the models, from the bottom up.
+        note: a sentence or two below the legend.
+        ticks: labels of the horizontal axis.
+        places: where they stand, as shares of a panel's width.
+
+    Returns:
+        The figure, and the labels of the horizontal axis, "" for those that there is no room for.
+    """
+    font, across = SIZES[width]["font"], min(COLUMNS, len(grid.categories))
+    room = room_of(width, across)
+    steps = [(after - before) * room for before, after in itertools.pairwise(places)]
+    widest = max((width_of(tick, font) for tick in ticks), default=0.0)
+    upright = min(steps, default=room) < widest + 0.5 * font
+    frame = lay_out(
+        width,
+        len(grid.categories),
+        across=across,
+        heads=[(category.name, (category.targets, category.attributes)) for category in grid.categories],
+        labels=labels,
+        keys=[*keys, [Line2D([], [], label=name, **look(i, 0, SIZES[width])) for i, name in enumerate(grid.models)]],
+        note=note,
+        ticks=widest if upright else None,
+    )
+    frame.panels[0].yaxis.set_major_locator(MaxNLocator(7, steps=[1, 2, 2.5, 5, 10]))
+    if not upright:
+        return frame, list(ticks)
+    for panel in frame.panels:
+        panel.tick_params(axis="x", labelrotation=90)
+    return frame, thinned(ticks, [place * room for place in places], font * 1.05)
+
+
+def close_panel(panel: Any, *, empty: bool) -> None:
+    """Draw the line at zero, after all else; `empty` says that there is nothing else."""
+    if empty:
+        panel.text(0.5, 0.62, "not computed", transform=panel.transAxes, ha="center", color=MUTED)
+    panel.axhline(0, color=MUTED, linewidth=0.8, zorder=1)
+
+
+def few_ticks(*axes: Any, most: int = 4) -> None:
+    """Have axes bear few ticks, at round numbers."""
+    for axis in axes:
+        axis.set_major_locator(MaxNLocator(most, steps=[1, 2, 2.5, 5, 10]))
 
 
 def left_of(sizes: dict[str, float], label: str) -> float:
@@ -265,60 +266,77 @@ def left_of(sizes: dict[str, float], label: str) -> float:
     return sizes["font"] * (5.4 if label else 0.6) / 72
 
 
-def panel_width(inches: float, across: int, *, left: float, gap: float = GAP) -> float:
-    """Return the width of each of `across` panels side by side, in points."""
-    return (inches * (1 - _EDGE) - left) / (across + (across - 1) * gap) * 72
+def room_of(width: Width, across: int, *, label: str = "y", gap: float = GAP, left: float | None = None) -> float:
+    """Return the width of each of `across` panels side by side, in points; the other arguments as of `lay_out`."""
+    left = left_of(SIZES[width], label) if left is None else left
+    return (WIDTHS[width] * (1 - _EDGE) - left) / (across + (across - 1) * gap) * 72
 
 
 def lay_out(
-    inches: float,
-    sizes: dict[str, float],
+    width: Width,
     n_panels: int,
     *,
     across: int,
-    panel: float,
-    top: float,
     labels: tuple[str, str],
     keys: Sequence[Sequence[Any]],
     note: str,
+    heads: Sequence[tuple[str, str | tuple[str, ...]]] = (),
+    panel: float | None = None,
+    top: float | None = None,
+    left: float | None = None,
     ticks: float | None = None,
     gap: float = GAP,
     sharex: bool = True,
     sharey: bool = True,
 ) -> Frame:
-    """Return a figure that is `inches` wide and as high as its panels, legend and note need.
+    """Return a figure that is as high as its panels, legend and note need.
 
     Args:
-        inches: width of the figure.
-        sizes: one of `panels.SIZES`.
+        width: "column" or "page".
         n_panels: how many.
         across: panels side by side, at most.
-        panel: height of a panel in inches.
-        top: height of its titles in inches.
         labels: of the horizontal and of the vertical axis; "" for an axis without.
         keys: groups of handles for the legend from the bottom up, each in as many columns as fit. Long labels are
             shortened.
         note: sentences below the legend, "" for none.
+        heads: title of each panel, and the text below it, or names of pairs of sets, a line or two each.
+        panel: height of a panel in inches, None for the usual one.
+        top: room above the panels in inches, None for that of the heads.
+        left: room left of the panels in inches, None for that of the ticks and label.
         ticks: height of the labels of the ticks below a panel in points, None for one line.
         gap: between panels side by side, as a share of their width.
         sharex: whether panels share the horizontal axis; only the lowest have labels then.
         sharey: the same of the vertical axis; only the leftmost have labels then.
     """
-    font = sizes["font"]
+    inches, sizes = WIDTHS[width], SIZES[width]
+    font, title, n_columns = sizes["font"], sizes["title"], min(across, n_panels)
+    room = room_of(width, n_columns, label=labels[1], gap=gap, left=left)
+    left = left_of(sizes, labels[1]) if left is None else left
+    written = [
+        Head(
+            shortened(name, title, room, bold=True),
+            wrapped(below, title * NOTE, room)
+            if isinstance(below, str)
+            else [line for names in below for line in _broken(names, title * NOTE, room)],
+        )
+        for name, below in heads
+    ]
+    if top is None:
+        most = max((len(head.lines) for head in written), default=0)
+        top = (title * 1.5 + most * _head_step(sizes) + 3) / 72
+    panel = sizes["panel"] if panel is None else panel
     line = font * 1.75 / 72
-    lines = wrapped(note, font * NOTE, inches * 72 * (1 - 2 * _EDGE))
-    room = inches * 72 * (1 - 2 * _EDGE)
-    groups = [(_fit(group, font, room), group) for group in keys if group]
+    across_all = inches * 72 * (1 - 2 * _EDGE)
+    lines = wrapped(note, font * NOTE, across_all)
+    groups = [(_fit(group, font, across_all), group) for group in keys if group]
     key = (sum(math.ceil(len(group) / columns) for columns, group in groups) + len(lines) * 0.85 + 0.25) * line
     ticked = (ticks if ticks is not None else font * 1.1) / 72 + 0.07
     below = key + ticked + (1.0 * line if labels[0] else 0.0)
-    n_columns = min(across, n_panels)
     n_rows = math.ceil(n_panels / n_columns)
     between = top + 0.14 + (0 if sharex else ticked)
     height = top + n_rows * panel + (n_rows - 1) * between + below
     figure = Figure(figsize=(inches, height))
     FigureCanvasAgg(figure)
-    left = left_of(sizes, labels[1])
     grid = figure.subplots(
         n_rows,
         n_columns,
@@ -349,7 +367,7 @@ def lay_out(
     _add_keys(figure, groups, line * (len(lines) * 0.85 + 0.25) / height, line / height, font)
     figure.text(0.5, line * 0.1 / height, "\n".join(lines), ha="center", va="bottom", color=MUTED,
                 fontsize=font * NOTE, linespacing=1.2)  # fmt: skip
-    return Frame(figure, panels)
+    return Frame(figure, panels, written, room, sizes)
 
 
 def finish_axes(panels: Sequence[Any], *, grid: bool = False) -> None:
@@ -386,10 +404,11 @@ def finish_axes(panels: Sequence[Any], *, grid: bool = False) -> None:
             panel.add_collection(LineCollection(across, transform=panel.get_yaxis_transform(), **lines), autolim=False)
 
 
-def only_a_note(inches: float, sizes: dict[str, float], note: str) -> Figure:
+def _only_a_note(width: Width, note: str) -> Figure:
     """Return a figure that says why there is nothing to draw."""
-    lines = wrapped(note, sizes["font"], inches * 72 * (1 - 2 * _EDGE))
-    figure = Figure(figsize=(inches, (len(lines) + 1.5) * sizes["font"] * 1.3 / 72))
+    inches, font = WIDTHS[width], SIZES[width]["font"]
+    lines = wrapped(note, font, inches * 72 * (1 - 2 * _EDGE))
+    figure = Figure(figsize=(inches, (len(lines) + 1.5) * font * 1.3 / 72))
     FigureCanvasAgg(figure)
     figure.text(0.5, 0.5, "\n".join(lines), ha="center", va="center", color=MUTED)
     return figure
@@ -471,12 +490,6 @@ def thinned(labels: Sequence[str], places: Sequence[float], room: float) -> list
         kept.append(label if stays else "")
         before = place if stays else before
     return kept[::-1]
-
-
-def _head(category: Category, size: float, room: float) -> tuple[str, list[str]]:
-    """Name of a category, and the lines of its targets and attributes, no wider than `room`; all in points."""
-    lines = [line for names in (category.targets, category.attributes) for line in _broken(names, size * NOTE, room)]
-    return shortened(category.name, size, room, bold=True), lines
 
 
 def _head_step(sizes: dict[str, float]) -> float:

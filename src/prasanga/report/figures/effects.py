@@ -21,15 +21,13 @@ from matplotlib.ticker import NullLocator
 from prasanga.base.errors import InputError
 from prasanga.report.figures.canvas import (
     SIZES,
-    WIDTHS,
-    Panels,
+    NothingToDrawError,
     Width,
-    check_width,
+    close_panel,
     draw_bars,
-    finish_axes,
-    house_style,
+    drawn,
+    lay_out_categories,
     look,
-    only_a_note,
 )
 from prasanga.report.figures.palette import LINE, MUTED, PAPER
 from prasanga.report.grid import FIRST_DRAWS, Category, Estimate, Grid, few_words, grid_of, is_number
@@ -44,6 +42,7 @@ _BAR: dict[str, Any] = {"alpha": 0.3}
 _CELL = ("category", "model", "sample_mode")
 
 
+@drawn
 def plot_effect_by_length(ceat: pl.DataFrame, *, width: Width = "page") -> Figure:
     """Plot effect size against segment length, one panel a category, with 95 % intervals over words as pale bars.
 
@@ -57,40 +56,35 @@ def plot_effect_by_length(ceat: pl.DataFrame, *, width: Width = "page") -> Figur
     Raises:
         InputError: a table without estimates, or a width that is not one of these.
     """
-    check_width(width)
     grid = grid_of(ceat)
     bottom, top = _limits_of_effects(grid)
-    with house_style(width):
-        frame = Panels(
-            grid,
-            width,
-            labels=("segment length (words)", "effect size (CEAT)"),
-            keys=[_keys_of_modes(grid, SIZES[width])],
-            note=_note_on_intervals(grid, bottom, top),
-            ticks=grid.lengths,
-            places=[(x + 0.45) / (len(grid.lengths) - 0.1) for x in range(len(grid.lengths))],
-        )
-        for panel, category in zip(frame.panels, grid.categories, strict=False):
-            shown = _draw_effects(panel, grid, category, frame)
-            frame.finish(panel, category, empty=not shown)
-        # the panels share their axes
-        frame.panels[0].set_xticks(range(len(grid.lengths)), frame.ticks)
-        frame.panels[0].set_xlim(-0.45, len(grid.lengths) - 0.55)
-        frame.panels[0].set_ylim(bottom, top)
-        finish_axes(frame.panels, grid=True)
-    return frame.figure
+    frame, ticks = lay_out_categories(
+        grid,
+        width,
+        labels=("segment length (words)", "effect size (CEAT)"),
+        keys=[_keys_of_modes(grid, SIZES[width])],
+        note=_note_on_intervals(grid, bottom, top),
+        ticks=grid.lengths,
+        places=_places(grid),
+    )
+    for panel, category in zip(frame.panels, grid.categories, strict=False):
+        close_panel(panel, empty=not _draw_effects(panel, grid, category, frame.sizes))
+    _set_lengths(frame.panels[0], grid, ticks)
+    frame.panels[0].set_ylim(bottom, top)
+    return frame.finish(grid=True)
 
 
+@drawn
 def plot_convergence(
     ceat: pl.DataFrame,
     convergence: pl.DataFrame,
     *,
     band: float,
-    segment_length: str | None = None,
-    sample_mode: str | None = None,
     width: Width = "page",
 ) -> Figure:
     """Plot the combined effect against the number of draws, with the band around the last one of each model.
+
+    Effects are those at the longest segment length, of the first sample mode (fixed, where there is such a mode).
 
     With up to 100 draws there is one point, the last, and the figure is a sentence that says so.
 
@@ -98,85 +92,75 @@ def plot_convergence(
         ceat: the table of estimates, for categories and models.
         convergence: columns category, model, segment_length, sample_mode, n, effect_size.
         band: distance from the last effect that is small enough.
-        segment_length: the one that is drawn; None for the longest.
-        sample_mode: the one that is drawn; None for the first (fixed, where there is such a mode).
         width: "column" (3.3 in) or "page" (6.8 in).
 
     Raises:
-        InputError: tables that lack columns or rows, a length or mode that is not there, another width.
+        InputError: tables that lack columns or rows, another width.
     """
-    grid = _checked(ceat, "convergence", convergence, ("segment_length", "n", "effect_size"), width)
-    length = _chosen("segment_length", segment_length, grid.lengths, grid.lengths[-1])
-    mode = _chosen("sample_mode", sample_mode, grid.modes, grid.modes[0])
-    drawn = convergence.filter(segment_length=length, sample_mode=mode).sort("n")
-    steps = sorted(set(drawn["n"].to_list()))
+    grid = _checked(ceat, "convergence", convergence, ("segment_length", "n", "effect_size"))
+    length, mode = grid.lengths[-1], grid.modes[0]
+    shown = convergence.filter(segment_length=length, sample_mode=mode).sort("n")
+    steps = sorted(set(shown["n"].to_list()))
     if len(steps) == 1:
-        why = (
-            f"Not drawn: with {steps[0]} draws (associations.n_samples) there is one point. Points begin at"
-            f" {FIRST_DRAWS} draws."
+        raise NothingToDrawError(
+            f"with {steps[0]} draws (associations.n_samples) there is one point. Points begin at {FIRST_DRAWS} draws."
         )
-        with house_style(width):
-            return only_a_note(WIDTHS[width], SIZES[width], why)
     low, high = (steps[0] / 1.25, steps[-1] * 1.25) if steps else (1.0, 10.0)
-    note = f"Draws in the order drawn; {length} words, {mode} draws. More draws add neither contexts nor words."
-    with house_style(width):
-        frame = Panels(
-            grid,
-            width,
-            labels=("number of draws", "effect size (CEAT)"),
-            keys=_band_keys(width, f"within {band:g} of the effect of all draws"),
-            note=note,
-            ticks=[_count(n) for n in steps],
-            places=[math.log(n / low) / math.log(high / low) for n in steps],
-        )
-        for panel, category in zip(frame.panels, grid.categories, strict=False):
-            for number, model in enumerate(grid.models):
-                rows = drawn.filter(category=category.name, model=model).select("n", "effect_size").rows()
-                points = [(n, effect) for n, effect in rows if is_number(effect)]
-                if points:
-                    last = points[-1][1]
-                    look = frame.look(number)
-                    panel.axhspan(last - band, last + band, color=look["color"], alpha=0.13, linewidth=0, zorder=0.5)
-                    distances = [effect - last for _, effect in points]
-                    _line(panel, [n for n, _ in points], [e for _, e in points], _settled(distances, band), look)
-            frame.finish(panel, category, empty=not _drawn(panel))
-        if steps:  # the panels share their axis
-            frame.panels[0].set_xscale("log")
-            frame.panels[0].set_xticks(steps, frame.ticks)
-            frame.panels[0].xaxis.set_minor_locator(NullLocator())
-            frame.panels[0].set_xlim(low, high)
-            finish_axes(frame.panels, grid=True)
-    return frame.figure
+    frame, ticks = lay_out_categories(
+        grid,
+        width,
+        labels=("number of draws", "effect size (CEAT)"),
+        keys=_band_keys(width, f"within {band:g} of the effect of all draws"),
+        note=f"Draws in the order drawn; {length} words, {mode} draws. More draws add neither contexts nor words.",
+        ticks=[_count(n) for n in steps],
+        places=[math.log(n / low) / math.log(high / low) for n in steps],
+    )
+    for panel, category in zip(frame.panels, grid.categories, strict=False):
+        for number, model in enumerate(grid.models):
+            rows = shown.filter(category=category.name, model=model).select("n", "effect_size").rows()
+            points = [(n, effect) for n, effect in rows if is_number(effect)]
+            if points:
+                last, style = points[-1][1], look(number, 0, frame.sizes)
+                panel.axhspan(last - band, last + band, color=style["color"], alpha=0.13, linewidth=0, zorder=0.5)
+                distances = [effect - last for _, effect in points]
+                _line(panel, [n for n, _ in points], [e for _, e in points], _settled(distances, band), style)
+        close_panel(panel, empty=not _has_points(panel))
+    if not steps:
+        return frame.finish()
+    frame.panels[0].set_xscale("log")  # the panels share their axis
+    frame.panels[0].set_xticks(steps, ticks)
+    frame.panels[0].xaxis.set_minor_locator(NullLocator())
+    frame.panels[0].set_xlim(low, high)
+    return frame.finish(grid=True)
 
 
+@drawn
 def plot_settling(
     ceat: pl.DataFrame,
     differences: pl.DataFrame,
     settling: pl.DataFrame,
     *,
     band: float,
-    sample_mode: str | None = None,
     width: Width = "page",
 ) -> Figure:
     """Plot the distance of the effect at each length to that at the longest.
 
-    It comes with its paired 95 % interval, and the band.
+    It comes with its paired 95 % interval, and the band; of the first sample mode (fixed, where there is such a mode).
 
     Args:
         ceat: the table of estimates, for categories, models and lengths.
         differences: columns kind, category, model, sample_mode, first, second, difference, ci_low, ci_high.
         settling: columns category, model, sample_mode, band, longest, settled_length.
         band: distance from the effect at the longest length that is small enough.
-        sample_mode: the one that is drawn; None for the first (fixed, where there is such a mode).
         width: "column" (3.3 in) or "page" (6.8 in).
 
     Raises:
-        InputError: tables that lack columns or rows, a mode that is not there, rows of another band, another width.
+        InputError: tables that lack columns or rows, rows of another band, another width.
     """
     needed = ("kind", "first", "second", "difference", "ci_low", "ci_high")
-    grid = _checked(ceat, "differences", differences, needed, width)
-    _checked(ceat, "settling", settling, ("band", "longest", "settled_length"), width)
-    mode = _chosen("sample_mode", sample_mode, grid.modes, grid.modes[0])
+    grid = _checked(ceat, "differences", differences, needed)
+    _checked(ceat, "settling", settling, ("band", "longest", "settled_length"))
+    mode = grid.modes[0]
     between = {
         (row["category"], row["model"], row["first"], row["second"]): row
         for row in differences.filter(kind="length", sample_mode=mode).iter_rows(named=True)
@@ -185,55 +169,62 @@ def plot_settling(
     others = {row["band"] for row in cells.values()} - {band}
     if others:
         raise InputError(f"band: {band}, but the table of settling has {sorted(others)}. Make it again with this band.")
-    note = f"Bars: 95 % interval of the paired difference, over words and contexts; {mode} draws."
-    with house_style(width):
-        frame = Panels(
-            grid,
-            width,
-            labels=("segment length (words)", "distance to the longest"),
-            keys=_band_keys(width, f"within {band:g} of the effect at the longest"),
-            note=note,
-            ticks=grid.lengths,
-            places=[(x + 0.45) / (len(grid.lengths) - 0.1) for x in range(len(grid.lengths))],
-        )
-        shown = [0.0, band, -band]
-        for panel, category in zip(frame.panels, grid.categories, strict=False):
-            panel.axhspan(-band, band, color=LINE, alpha=0.6, linewidth=0, zorder=0.5)
-            for number, model in enumerate(grid.models):
-                cell = cells.get((category.name, model))
-                if cell is None or cell["longest"] is None:
-                    continue
-                look, step = frame.look(number), _step(number, len(grid.models))
-                distances = [
-                    _distance(between.get((category.name, model, length, cell["longest"])), length == cell["longest"])
-                    for length in grid.lengths
-                ]
-                places = [x + step for x in range(len(grid.lengths))]
-                bars = [
-                    (x, low, high)
-                    for x, (_, low, high) in zip(places, distances, strict=True)
-                    if low is not None and high is not None
-                ]
-                draw_bars(panel, bars, color=look["color"], linewidth=look["linewidth"] * 0.8)
-                shown += [distance for distance, _, _ in distances if is_number(distance)]
-                shown += [max(-FARTHEST, min(FARTHEST, end)) for _, *ends in bars for end in ends]
-                settled = cell["settled_length"] or cell["longest"]
-                _line(panel, places, [d for d, _, _ in distances], grid.lengths.index(settled), look)
-            frame.finish(panel, category, empty=not _drawn(panel))
-        frame.panels[0].set_xticks(range(len(grid.lengths)), frame.ticks)  # the panels share their axes
-        frame.panels[0].set_xlim(-0.45, len(grid.lengths) - 0.55)
-        margin = 0.05 * (max(shown) - min(shown))
-        frame.panels[0].set_ylim(min(shown) - margin, max(shown) + margin)
-        finish_axes(frame.panels, grid=True)
-    return frame.figure
+    frame, ticks = lay_out_categories(
+        grid,
+        width,
+        labels=("segment length (words)", "distance to the longest"),
+        keys=_band_keys(width, f"within {band:g} of the effect at the longest"),
+        note=f"Bars: 95 % interval of the paired difference, over words and contexts; {mode} draws.",
+        ticks=grid.lengths,
+        places=_places(grid),
+    )
+    shown = [0.0, band, -band]
+    for panel, category in zip(frame.panels, grid.categories, strict=False):
+        panel.axhspan(-band, band, color=LINE, alpha=0.6, linewidth=0, zorder=0.5)
+        for number, model in enumerate(grid.models):
+            cell = cells.get((category.name, model))
+            if cell is None or cell["longest"] is None:
+                continue
+            style, step = look(number, 0, frame.sizes), _step(number, len(grid.models))
+            distances = [
+                _distance(between.get((category.name, model, length, cell["longest"])), length == cell["longest"])
+                for length in grid.lengths
+            ]
+            places = [x + step for x in range(len(grid.lengths))]
+            bars = [
+                (x, low, high)
+                for x, (_, low, high) in zip(places, distances, strict=True)
+                if low is not None and high is not None
+            ]
+            draw_bars(panel, bars, color=style["color"], linewidth=style["linewidth"] * 0.8)
+            shown += [distance for distance, _, _ in distances if is_number(distance)]
+            shown += [max(-FARTHEST, min(FARTHEST, end)) for _, *ends in bars for end in ends]
+            settled = cell["settled_length"] or cell["longest"]
+            _line(panel, places, [d for d, _, _ in distances], grid.lengths.index(settled), style)
+        close_panel(panel, empty=not _has_points(panel))
+    _set_lengths(frame.panels[0], grid, ticks)
+    margin = 0.05 * (max(shown) - min(shown))
+    frame.panels[0].set_ylim(min(shown) - margin, max(shown) + margin)
+    return frame.finish(grid=True)
 
 
-def _draw_effects(panel: Any, grid: Grid, category: Category, frame: Panels) -> int:
+def _places(grid: Grid) -> list[float]:
+    """Return where the lengths stand, as shares of a panel's width."""
+    return [(x + 0.45) / (len(grid.lengths) - 0.1) for x in range(len(grid.lengths))]
+
+
+def _set_lengths(panel: Any, grid: Grid, ticks: Sequence[str]) -> None:
+    """Set the horizontal axis, which all panels share."""
+    panel.set_xticks(range(len(grid.lengths)), ticks)
+    panel.set_xlim(-0.45, len(grid.lengths) - 0.55)
+
+
+def _draw_effects(panel: Any, grid: Grid, category: Category, sizes: dict[str, float]) -> int:
     """Draw the lines of a category, and say how many estimates they show."""
     shown = 0
     for number, model in enumerate(grid.models):
         for mode_number, mode in enumerate(grid.modes):
-            style, step = frame.look(number, mode_number), _step_of_modes(number, len(grid.models), mode_number)
+            style, step = look(number, mode_number, sizes), _step_of_modes(number, len(grid.models), mode_number)
             cells = [grid.at(category.name, model, length, mode) for length in grid.lengths]
             # NaN where there is no estimate: a line must not run over a gap.
             effects = [math.nan if few_words(cell) else _effect(cell) for cell in cells]
@@ -333,10 +324,10 @@ def _settled(distances: Sequence[float], band: float) -> int:
     return place
 
 
-def _line(panel: Any, x: Sequence[float], y: Sequence[float], settled: int, look: dict[str, Any]) -> None:
+def _line(panel: Any, x: Sequence[float], y: Sequence[float], settled: int, style: dict[str, Any]) -> None:
     """Draw a line with open markers before the place where it settled, and filled ones from there on."""
-    panel.plot(x, y, **{**look, "marker": "", "zorder": 2.5})
-    markers = {**look, "linestyle": "none"}
+    panel.plot(x, y, **{**style, "marker": "", "zorder": 2.5})
+    markers = {**style, "linestyle": "none"}
     panel.plot(x[:settled], y[:settled], **{**markers, "markerfacecolor": PAPER})
     panel.plot(x[settled:], y[settled:], **markers)
 
@@ -352,14 +343,13 @@ def _band_keys(width: Width, band: str) -> list[list[Any]]:
     return [markers, [patch]] if width == "column" else [[patch, *markers]]
 
 
-def _drawn(panel: Any) -> bool:
+def _has_points(panel: Any) -> bool:
     """Return whether a panel has a line with a point in it."""
     return any(len(line.get_xdata()) for line in panel.lines)
 
 
-def _checked(ceat: pl.DataFrame, name: str, table: pl.DataFrame, columns: Iterable[str], width: str) -> Grid:
+def _checked(ceat: pl.DataFrame, name: str, table: pl.DataFrame, columns: Iterable[str]) -> Grid:
     """Return the grid of the estimates, with the other table looked at."""
-    check_width(width)
     missing = [column for column in (*_CELL, *columns) if column not in table.columns]
     if missing:
         raise InputError(
@@ -367,12 +357,6 @@ def _checked(ceat: pl.DataFrame, name: str, table: pl.DataFrame, columns: Iterab
             " the associations stage."
         )
     return grid_of(ceat)
-
-
-def _chosen(name: str, value: str | None, there: Sequence[str], otherwise: str) -> str:
-    if value is not None and value not in there:
-        raise InputError(f"{name}: {value!r} is not in the table of estimates. Write {' or '.join(there)}.")
-    return otherwise if value is None else value
 
 
 def _count(n: int) -> str:

@@ -116,7 +116,7 @@ WORDS = Figure(
 SPECIFICATIONS = Figure(
     "specifications_{category}",
     "specification curve, {category}",
-    "specifications.plot_specifications",
+    "robustness.plot_specifications",
     ("multiverse",),
     "All estimates of {category} under every combination of choices that the vectors allow, in ascending order, with"
     " the choices behind each (after Simonsohn, Simmons and Nelson 2020). Filled markers have a star.",
@@ -155,7 +155,7 @@ FIGURES = (
     Figure(
         "scales",
         "effects of raw, centered and standardized vectors",
-        "rows.plot_scales",
+        "robustness.plot_scales",
         ("ceat",),
         "Effect size of CEAT at the longest segment length by vectors as they are, less the mean of all the study's"
         " contexts, and with each dimension standardized over them (Timkey and van Schijndel 2021), one panel a model."
@@ -192,7 +192,7 @@ FIGURES = (
         Figure(
             file,
             f"sentence pairs, differences of scores by {by}",
-            "pair_differences.plot_differences",
+            "likelihoods.plot_differences",
             ("pair_differences",),
             f"Score of the stereotypical sentence minus that of the other by {by}, density over all pairs, one panel a"
             " model (after Figures 4 and 5 of Sahoo et al. 2024). Right of the line the stereotype is preferred. The"
@@ -209,7 +209,7 @@ FIGURES = (
     Figure(
         "structures",
         "traits in sentence structures",
-        "traits.plot_structures",
+        "likelihoods.plot_structures",
         ("structures",),
         "Associations of traits in the sentence structures S1 to S5 (after Figure 2 of Sadhu et al. 2024): the box"
         " holds the middle half of the traits, its line is the median, the whiskers reach the smallest and the"
@@ -219,7 +219,7 @@ FIGURES = (
     Figure(
         "hexbins_{model}",
         "prior and corrected scores by sentence structure, {model}",
-        "traits.plot_hexbins",
+        "likelihoods.plot_hexbins",
         ("traits",),
         "Prior against corrected association of each trait in {model}, by sentence structure (after Figures 2 and 11 of"
         " Sadhu et al. 2024): how far the sentence alone leans to one group, and what the trait adds to it. Where there"
@@ -230,7 +230,7 @@ FIGURES = (
     Figure(
         "methods",
         "effects by method, side by side",
-        "rows.plot_methods",
+        "robustness.plot_methods",
         ("methods",),
         "Effect size of each category by every method, one panel a method, with 95 % intervals over words where every"
         " set has at least eight. CEAT at the longest segment length.",

@@ -6,39 +6,28 @@ The numbers are those of `prasanga.report.words`, which the page shows as a tabl
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 import polars as pl
-from matplotlib.artist import Artist
-from matplotlib.backends.backend_svg import FigureCanvasSVG
-from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
-from matplotlib.font_manager import FontProperties
 from matplotlib.lines import Line2D
-from matplotlib.path import Path
-from matplotlib.patheffects import Normal
-from matplotlib.text import Text
-from matplotlib.textpath import TextPath
 from matplotlib.ticker import MaxNLocator
-from matplotlib.transforms import Affine2D
 
 from prasanga.base.errors import InputError
 from prasanga.report.figures.canvas import (
     SIZES,
     WIDTHS,
     Width,
-    check_width,
-    house_style,
+    drawn,
     lay_out,
     left_of,
     look,
-    panel_width,
     shortened,
+    width_of,
     wrapped,
 )
 from prasanga.report.figures.fonts import can_show, which_font_to_install
-from prasanga.report.figures.palette import INK, LINE, MUTED
+from prasanga.report.figures.palette import LINE, MUTED
 from prasanga.report.words import MeasuredSet, gloss_of, glosses_of, measured_sets, measured_words, title_of_set
 
 MOST: dict[Width, int] = {"column": 34, "page": 60}
@@ -76,13 +65,12 @@ class _Set(NamedTuple):
     listed: int
 
 
+@drawn
 def plot_words(
     words: pl.DataFrame,
     categories: Mapping[str, Any],
     category: str,
     *,
-    segment_length: str | None = None,
-    sample_mode: str | None = None,
     width: Width = "page",
 ) -> Figure:
     """Plot the associations of the target words of a category: a row a word, a colour and marker a model.
@@ -95,33 +83,27 @@ def plot_words(
             model has the colour of its place in it.
         categories: what the lexicon stage writes: sets with their words by category, and English glosses.
         category: one of the categories.
-        segment_length: the one that is drawn; None for the longest at which a word of the category was measured.
-        sample_mode: the one that is drawn; None for fixed draws, or random where there are no others.
         width: "column" (3.3 in) or "page" (6.8 in).
 
     Raises:
-        InputError: a column is missing, or the category, length, mode or width is not known.
+        InputError: a column is missing, or the category or width is not known.
     """
-    check_width(width)
     names = [name for name in categories if name != "glosses"]
     if category not in names:
         raise InputError(f"category: {category!r} is not in the lexicon. Write {' or '.join(names)}.")
-    length, mode, drawn = measured = measured_words(
-        words, category, segment_length=segment_length, sample_mode=sample_mode
-    )
+    length, mode, table = measured = measured_words(words, category)
     sets = [
         _set_of(found, glosses_of(categories), MOST[width])
         for found in measured_sets(measured, categories[category]["targets"])
     ]
     models = words["model"].unique(maintain_order=True)
-    there = set(drawn["model"])
+    there = set(table["model"])
     looks = {model: _look(number, width) for number, model in enumerate(models) if model in there}
     if looks:
-        note = f"{_note(sets)} Contexts of {length} words, {mode} draws. {which_font_to_install(drawn['stimulus'])}"
+        note = f"{_note(sets)} Contexts of {length} words, {mode} draws. {which_font_to_install(table['stimulus'])}"
     else:
         note = "Not drawn: no target word has an association."
-    with house_style(width):
-        return _draw(category, categories[category], sets, looks, note, width)
+    return _draw(category, categories[category], sets, looks, note, width)
 
 
 def _set_of(found: MeasuredSet, glosses: Mapping[str, str], most: int) -> _Set:
@@ -156,7 +138,7 @@ def _draw(
     note: str,
     width: Width,
 ) -> Figure:
-    """Draw the sets side by side on a page, below each other in a column. To be called in `house_style`."""
+    """Draw the sets side by side on a page, below each other in a column."""
     sizes, wide = SIZES[width], WIDTHS[width] * 72 * 0.98
     blocks = ([[found] for found in sets] if width == "page" else [list(sets)]) if looks else []
     n_rows = max((sum(len(found.rows) + 3 for found in block) - 1 for block in blocks), default=1)
@@ -165,9 +147,8 @@ def _draw(
         *wrapped(str(about.get("title") or ""), sizes["font"], wide)[:3],
     ]
     line = sizes["title"] * 1.3
-    figure, axes = lay_out(
-        WIDTHS[width],
-        sizes,
+    frame = lay_out(
+        width,
         max(1, len(blocks)),
         across=2,
         panel=n_rows * _ROW[width] / 72,
@@ -178,12 +159,12 @@ def _draw(
         gap=_BETWEEN,
         sharey=False,
     )
+    figure, axes = frame.figure, frame.panels
     for number, part in enumerate(title):
         style = {"color": MUTED} if number else {"fontsize": sizes["title"], "fontweight": "bold"}
         top = 1 - (number + 0.9) * line / 72 / figure.get_figheight()
         figure.text(left_of(sizes, "") / WIDTHS[width], top, part, **style)
-    room = panel_width(WIDTHS[width], max(1, len(blocks)), left=left_of(sizes, ""), gap=_BETWEEN)
-    beside = [_Labels(block, room * _LABELS, width) for block in blocks]
+    beside = [_Labels(block, frame.room * _LABELS, width) for block in blocks]
     shift = max((labels.wide for labels in beside), default=0) / 72 / WIDTHS[width]
     for panel, block, labels in zip(axes, blocks, beside, strict=False):
         place = panel.get_position()
@@ -194,12 +175,6 @@ def _draw(
         _draw_dots(panel, block, looks)
     if not blocks:
         axes[0].set_visible(False)
-    for text in figure.findobj(Text):
-        # Fonts are cut for every PDF, which takes longer than the rest: one font is enough, not another for bold, and
-        # another for fi and fl.
-        text.set_fontfeatures(("-liga",))
-        if text.get_fontweight() == "bold":
-            text.set_path_effects([Normal()])
     return figure
 
 
@@ -210,11 +185,12 @@ class _Labels:
         self._sets, self._font, self._gloss, self._row = sets, SIZES[width]["font"], _GLOSS[width], _ROW[width]
         rows = [row for found in sets for row in found.rows]
         most = room * (0.55 if any(row.gloss for row in rows) else 1) - _GAP
-        self._words = [_fitted(row.word, self._font, most) for row in rows]
-        means = (_wide(f"mean of {found.measured}", self._font) for found in sets)
-        self._middle = max(*means, *(_wide(word, self._font) for word in self._words), 0) + _GAP
-        self._glosses = [_fitted(row.gloss, self._gloss, room - self._middle - _GAP) for row in rows]
-        self.wide = self._middle + max((_wide(text, self._gloss) + _GAP for text in self._glosses if text), default=0.0)
+        self._words = [shortened(row.word[:200], self._font, most) for row in rows]
+        means = (width_of(f"mean of {found.measured}", self._font) for found in sets)
+        self._middle = max(*means, *(width_of(word, self._font) for word in self._words), 0) + _GAP
+        self._glosses = [shortened(row.gloss[:200], self._gloss, room - self._middle - _GAP) for row in rows]
+        beside = (width_of(text, self._gloss) + _GAP for text in self._glosses if text)
+        self.wide = self._middle + max(beside, default=0.0)
 
     def write(self, panel: Any, left: float) -> None:
         """Write the labels from `left` on, in points, beside a panel whose vertical axis counts rows."""
@@ -226,80 +202,15 @@ class _Labels:
         def base(row: int) -> float:
             return float(top - (row + 0.5) * self._row - 0.35 * self._font)
 
-        words: list[_Line] = []
-        glosses: list[_Line] = []
-        row = 0
+        written, start = zip(self._words, self._glosses, strict=True), 0
         for found in self._sets:
             title = shortened(found.title, self._font, place.x1 * across - left, bold=True)
-            figure.text(left / across, base(row) / high, title, fontweight="bold")
-            figure.text(left / across, base(row + 1) / high, f"mean of {found.measured}", color=MUTED)
-            row += 2
-            for _ in found.rows:
-                number = len(words)
-                words.append(_Line(self._words[number], self._font, left, base(row)))
-                glosses.append(_Line(self._glosses[number], self._gloss, left + self._middle, base(row)))
-                row += 1
-            row += 1
-        for lines, colour in ((words, INK), (glosses, MUTED)):
-            figure.add_artist(_Written(lines, colour))
-
-
-class _Line(NamedTuple):
-    """A line of text, with the start of its baseline in points from the lower left corner of the figure."""
-
-    text: str
-    size: float
-    x: float
-    y: float
-
-
-class _Written(Artist):
-    """Many lines of text in one colour, drawn at once.
-
-    As that many texts, each would be measured and shaped again for every file, which takes longer than all the rest.
-    """
-
-    def __init__(self, lines: Sequence[_Line], colour: str) -> None:
-        super().__init__()
-        self.lines = [line for line in lines if line.text]
-        self._colour = to_rgb(colour)
-        self._fonts = {line.size: FontProperties(size=line.size) for line in self.lines}
-
-    def draw(self, renderer: Any) -> None:
-        figure: Any = self.get_figure()
-        context = renderer.new_gc()
-        context.set_foreground(self._colour)
-        context.set_linewidth(0)
-        if isinstance(figure.canvas, FigureCanvasSVG):
-            # each letter is in the file once, for all places where it stands; a file of outlines is five times as large
-            high = figure.get_figheight() * 72
-            for line in self.lines:
-                renderer.draw_text(context, line.x, high - line.y, line.text, self._fonts[line.size], 0)
-        elif self.lines:
-            shapes = [_shape(line.text).transformed(_at(line)) for line in self.lines]
-            place = Affine2D().scale(1 / 72) + figure.dpi_scale_trans
-            renderer.draw_path(context, Path.make_compound_path(*shapes), place, self._colour)
-        context.restore()
-
-
-def _at(line: _Line) -> Affine2D:
-    return Affine2D().scale(line.size).translate(line.x, line.y)
-
-
-@lru_cache(maxsize=4096)
-def _shape(text: str) -> Any:
-    """Return the outline of a text of one point, with the start of its baseline at 0, 0."""
-    return TextPath((0, 0), text, size=1)
-
-
-def _wide(text: str, size: float) -> float:
-    """Return the width of the ink in points."""
-    return float(_shape(text).vertices[:, 0].max()) * size if text else 0.0
-
-
-def _fitted(text: str, size: float, room: float) -> str:
-    text = " ".join(text[:200].split())
-    return text if _wide(text, size) <= room else shortened(text, size, room)
+            figure.text(left / across, base(start) / high, title, fontweight="bold")
+            figure.text(left / across, base(start + 1) / high, f"mean of {found.measured}", color=MUTED)
+            for row, (word, gloss) in zip(range(start + 2, start + 2 + len(found.rows)), written, strict=False):
+                figure.text(left / across, base(row) / high, word)
+                figure.text((left + self._middle) / across, base(row) / high, gloss, size=self._gloss, color=MUTED)
+            start += len(found.rows) + 3
 
 
 def _draw_dots(panel: Any, sets: Sequence[_Set], looks: Mapping[str, dict[str, Any]]) -> None:

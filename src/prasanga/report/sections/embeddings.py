@@ -297,14 +297,15 @@ def _tokenizers(files: EmbeddingFiles, glosses: Mapping[str, str]) -> list[Secti
     if not audited:
         return []
     text = prose("tokenizers")
-    shares = ("Forms with an unknown piece", "Forms that lose marks", "Stimuli with the pieces of another")
+    shares = ("With an unknown piece", "Losing marks", "With the pieces of another stimulus")
     rows = []
     for family in audited:
         audit = files.audits[family]
         cells = (f"{100 * audit[name]:.3g} %" for name in _DAMAGES)
-        counts = (f"{audit['n_forms']:,}", f"{audit['pieces_per_form']:.2f}")
+        occurrences = (f"{audit[name]:,}" if name in audit else "" for name in ("n_occurrences", "n_unseen"))
+        counts = (f"{audit['n_forms']:,}", *occurrences, f"{audit['pieces_per_form']:.2f}")
         rows.append(row_of(family, *counts, *cells))
-    columns = numbers("Forms", "Pieces per form", *shares)
+    columns = numbers("Forms", "Occurrences", "Forms that do not occur", "Pieces per form", *shares)
     sheet = Sheet(("Model",), columns, tuple(rows), "What the tokenizers make of the forms")
     parts = [
         part
@@ -324,15 +325,8 @@ def _tokenizer(model: str, audit: Report, table: pl.DataFrame | None, glosses: M
         return [Section(title, items=examples, folded=True)] if examples else []
     damaged = sum(bool(row.cells[-1].text) for row in rows)
     heads = (
-        "Gloss",
-        "Pieces",
-        "Forms",
-        "Pieces per form",
-        "Most",
-        "Unknown",
-        "Marks lost",
-        "Same pieces as",
-        "Examples",
+        *("Gloss", "Pieces", "Forms", "Occurrences", "Pieces per form", "Most", "Unknown", "Marks lost"),
+        *("Same pieces as", "Examples"),
     )
     sheet = Sheet(
         ("Stimulus",),
@@ -354,7 +348,8 @@ def _pieces(row: Mapping[str, Any], glosses: Mapping[str, str]) -> Row:
     cells = (
         glosses.get(row["stimulus"], ""),
         pieces_as_text(row),
-        *(f"{row['forms']:,}", f"{row['pieces_per_form']:.2f}", str(row["most_pieces"]), *counts),
+        *(f"{row['forms']:,}", f"{row['occurrences']:,}" if "occurrences" in row else ""),
+        *(f"{row['pieces_per_form']:.2f}", str(row["most_pieces"]), *counts),
         ", ".join(row["identical_to"]),
         "; ".join(row[f"{name}_example"] for name in _DAMAGES if row[f"{name}_example"]),
     )

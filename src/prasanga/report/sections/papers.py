@@ -1,12 +1,15 @@
-"""Sections on the papers: the study in the layouts of their tables, and beside the numbers that they print."""
+"""Sections for a paper: the study in the layouts of the papers' tables and beside their numbers, and its figures."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from pathlib import PurePosixPath
 from typing import Any
 
 import polars as pl
+from markupsafe import Markup
 
 from prasanga.methods import method_named
 from prasanga.pairs.preferences import OVERALL
@@ -19,7 +22,10 @@ from prasanga.report.comparison import (
     summarize_pairs,
 )
 from prasanga.report.comparison_text import HOW_TO_READ, HOW_TO_READ_PAIRS, yes_no
+from prasanga.report.downloads import downloads_of
+from prasanga.report.figures.registry import COLUMN, figure_named
 from prasanga.report.grid import is_number, name_of_type
+from prasanga.report.methods_text import choices
 from prasanga.report.pair_table import NAME as PAIR_TABLE
 from prasanga.report.pair_table import pair_table
 from prasanga.report.paper_tables import (
@@ -34,7 +40,7 @@ from prasanga.report.paper_tables import (
 from prasanga.report.published import PAPERS, printed_at
 from prasanga.report.section import Section, count, figure_of, preset_of, prose, with_code
 from prasanga.report.sections.estimates import order_of
-from prasanga.report.sheet import MINUS, MISSING, Cell, Row, Sheet, html, numbers, plain, row_of, signed
+from prasanga.report.sheet import MINUS, MISSING, Cell, Row, Sheet, escape_latex, html, numbers, plain, row_of, signed
 from prasanga.report.study import Results
 
 OPEN = "sadhu_table4"
@@ -144,6 +150,44 @@ def beside_paper(config: Mapping[str, Any], results: Results) -> Section | None:
             *_listed("Notes on this study's numbers", notes, "n"),
         ],
     )
+
+
+def figures(config: Mapping[str, Any], results: Results) -> Section | None:
+    """Return the section of the figures with what a paper says of each: caption, methods, LaTeX."""
+    values = {choice.key: choice.value for choice in choices(config)}
+    for name, table, number, keys in (
+        ("n_pairs", results.pair_differences, "difference", ("set", "language", "pair_id")),
+        ("n_traits", results.traits, "corrected", ("polarity", "trait")),
+    ):
+        if table is not None:
+            values[name] = f"{table.drop_nulls(number).select(keys).n_unique():,}"
+    parts = []
+    for download in next((group.downloads for group in downloads_of(results.files) if group.title == "Figures"), []):
+        files = [(path, what) for what, path in download.files]
+        name = PurePosixPath(files[0][0]).stem
+        if figure := figure_named(name):
+            method = re.sub(r"\{([\w.]+)\}", lambda key: values.get(key[1], "not stated"), figure.method)
+            about = [html("<strong>Caption.</strong> {}", figure.caption), html("<strong>Methods.</strong> {}", method)]
+            latex = _latex(name, [path for path, _ in files if path.endswith((".pdf", ".png"))], figure.caption)
+            parts.append(Section(figure.label, text=about, widget=latex, files=files, files_text="Files:", folded=True))
+    text = "A click on the LaTeX selects it. The sentences on methods name the choices of this study."
+    return Section("Figures to paste", "figures", text=[text], parts=parts) if parts else None
+
+
+def _latex(name: str, paths: Sequence[str], caption: str) -> Markup:
+    """Return what includes a figure, the first of these files; nothing where LaTeX can read none of them."""
+    if not paths:
+        return Markup("")
+    column = next((path for path in paths if COLUMN in PurePosixPath(path).parts), "")
+    environment = "figure" if column == paths[0] else "figure*"
+    lines = [
+        r"% Needs \usepackage{graphicx}." + (f" In one column: figure, and {column}." if column else ""),
+        rf"\begin{{{environment}}}\centering",
+        rf"\includegraphics{{{paths[0]}}}",
+        rf"\caption{{{escape_latex(caption)}}}\label{{fig:{name}}}",
+        rf"\end{{{environment}}}",
+    ]
+    return html('<pre class="to-copy">{}</pre>', "\n".join(lines))
 
 
 def _is_compared(config: Mapping[str, Any], results: Results) -> bool:

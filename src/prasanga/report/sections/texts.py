@@ -10,7 +10,6 @@ import polars as pl
 from markupsafe import Markup
 
 from prasanga.report.coverage import (
-    LengthCoverage,
     coverage_by_length,
     losses_of,
     stimuli_without_contexts,
@@ -150,14 +149,25 @@ class _ContextTables:
 
     def by_length(self) -> Sheet:
         """Return the contexts by segment length."""
-        told = self._lengths[0]
-        names = ("Stimuli", "with contexts", "Contexts in all", "fewest", "median")
-        more = [
-            *(["Stimuli below the minimum"] if told.short is not None else []),
-            *(["Contexts from the supplement"] if told.from_supplement is not None else []),
-        ]
-        rows = tuple(row_of(each.length, *self._numbers_of_length(each)) for each in self._lengths)
-        return Sheet(("Words",), numbers(*names, *more), rows, "Contexts by segment length")
+        numbers_of = {
+            "Stimuli": "n_stimuli",
+            "with contexts": "n_with_contexts",
+            "Contexts in all": "n_contexts",
+            "fewest": "fewest",
+            "median": "median",
+            "Stimuli below the minimum": "n_short",
+            "Contexts from the supplement": "n_from_supplement",
+        }
+        told = {head: name for head, name in numbers_of.items() if self._lengths[0][name] is not None}
+        with_commas = ("n_contexts", "n_from_supplement")
+        rows = tuple(
+            row_of(
+                each["segment_length"],
+                *(format(each[name], "," if name in with_commas else "g") for name in told.values()),
+            )
+            for each in self._lengths
+        )
+        return Sheet(("Words",), numbers(*told), rows, "Contexts by segment length")
 
     def thinnest(self) -> Sheet:
         """Return the stimuli with the fewest contexts at their worst length; those that have none stand apart."""
@@ -195,14 +205,7 @@ class _ContextTables:
 
     @property
     def _names(self) -> list[str]:
-        return [each.length for each in self._lengths]
-
-    def _numbers_of_length(self, each: LengthCoverage) -> list[str]:
-        return [
-            *(str(each.stimuli), str(each.sampled_stimuli), f"{each.contexts:,}", str(each.least), f"{each.median:g}"),
-            *([] if each.short is None else [str(each.short)]),
-            *([] if each.from_supplement is None else [f"{each.from_supplement:,}"]),
-        ]
+        return [each["segment_length"] for each in self._lengths]
 
     def _any(self, stimulus: str) -> Mapping[str, Any]:
         return next(iter(self._rows[stimulus].values()))
