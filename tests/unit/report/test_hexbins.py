@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from prasanga.base.errors import InputError
 from prasanga.report.figures.likelihoods import FEWEST, correlation, plot_hexbins
 from prasanga.report.figures.palette import COUNTS, VARIABLES
 from prasanga.report.figures.saving import save_figure
+from prasanga.report.section import inline
 
 
 @pytest.fixture(scope="module")
@@ -149,6 +151,21 @@ def test_the_same_table_gives_the_same_bytes(traits: pl.DataFrame, tmp_path: Pat
     for name in ("one", "two"):
         save_figure(plot_hexbins(traits, model="bert", width=width), tmp_path / f"{name}.svg")
     assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "two.svg").read_bytes()
+
+
+def test_a_hexagon_tells_its_count_to_who_points_at_it(traits: pl.DataFrame, tmp_path: Path) -> None:
+    figure = plot_hexbins(traits, model="bert")
+    counts = [int(n) for panel in panels(figure) for n in hexagons(panel).get_array()]
+    for ending in ("svg", "pdf"):
+        save_figure(figure, tmp_path / f"f.{ending}")
+    svg = (tmp_path / "f.svg").read_text(encoding="utf-8")
+    told = re.findall(r"<title>(\d+) traits?</title>\s*<g[^>]*>\s*<use", svg)
+    assert [int(n) for n in told] == counts
+    assert "<title>1 traits" not in svg
+    assert inline(svg, label="f").count("<title>") == len(counts)
+    # nothing leads anywhere, in either format
+    assert "told:" not in svg
+    assert b"told:" not in (tmp_path / "f.pdf").read_bytes()
 
 
 def test_what_cannot_be_drawn_is_refused(traits: pl.DataFrame) -> None:

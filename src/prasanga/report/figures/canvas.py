@@ -88,6 +88,9 @@ NOTE = 0.92
 _HANDLE, _PAD, _APART = 2.6, 0.8, 1.4
 """Length of a handle in a legend, room to its text and between columns, in units of the font's size."""
 
+TOLD = "told:"
+"""How the link of a mark begins whose rest a reader is told who points at it (`set_urls`; in SVG alone)."""
+
 _EDGE = 0.006
 """Left free at both sides, as a share of the width."""
 

@@ -28,6 +28,7 @@ from prasanga.report.figures.canvas import (
     COLUMNS,
     NOTE,
     SIZES,
+    TOLD,
     NothingToDrawError,
     Width,
     drawn,
@@ -314,8 +315,9 @@ def _draw_hexagons(
 ) -> None:
     if cloud.prior.size:
         scale = {"cmap": ListedColormap(_colours(edges)), "norm": BoundaryNorm(edges, len(edges) - 1)}
-        panel.hexbin(cloud.prior, cloud.corrected, gridsize=shape, extent=extent, mincnt=1, edgecolors=PAPER,
-                     linewidths=0.25, zorder=2, **scale)  # fmt: skip
+        hexagons = panel.hexbin(cloud.prior, cloud.corrected, gridsize=shape, extent=extent, mincnt=1,
+                                edgecolors=PAPER, linewidths=0.25, zorder=2, **scale)  # fmt: skip
+        hexagons.set_urls([f"{TOLD}{_range(n, n)}" for n in map(int, hexagons.get_array())])
 
 
 def _head(cloud: _Cloud) -> tuple[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from functools import partial
@@ -18,7 +19,7 @@ from matplotlib.text import Text
 from prasanga.base.documents import read_document
 from prasanga.base.errors import InputError
 from prasanga.base.parquet import read_frame, replacing
-from prasanga.report.figures.canvas import STYLE, Width
+from prasanga.report.figures.canvas import STYLE, TOLD, Width
 from prasanga.report.figures.registry import COLUMN
 
 _COMPRESSION = 3
@@ -98,6 +99,17 @@ def save_figure(figure: Figure, path: str | Path, *, made_from: str = "") -> Non
             metadata=metadata[path.suffix],
             **more,
         )
+        if path.suffix == ".svg":
+            _tell(temporary)
+
+
+def _tell(file: Path) -> None:
+    """Turn links of an SVG file that begin with `TOLD` into what a reader is told who points at the mark."""
+    text = file.read_text(encoding="utf-8")
+    told = re.sub(
+        rf'<a xlink:href="{TOLD}([^"]*)"[^>]*>(.*?)</a>', r"<g><title>\1</title>\2</g>", text, flags=re.DOTALL
+    )
+    file.write_text(told, encoding="utf-8")
 
 
 def _read(path: str | Path) -> Any:
