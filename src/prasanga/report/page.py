@@ -50,9 +50,8 @@ from prasanga.report.sections import (
     texts,
     words,
 )
-from prasanga.report.sections.ceat import ceat_grid, texts_of
+from prasanga.report.sections.ceat import ceat_grid, chart, texts_of
 from prasanga.report.sections.estimates import NUMBERS, number_cells, shaded
-from prasanga.report.sections.lengths import chart
 from prasanga.report.sections.texts import words_with_hits
 from prasanga.report.sections.words import words_of_categories
 from prasanga.report.sheet import Cell, Row, Sheet, html, numbers, row_of
