@@ -19,7 +19,7 @@ import numpy as np
 import polars as pl
 import pyarrow.parquet as pq
 import pytest
-from associations_study import ABSENT, TINY, measured_associations
+from associations_study import ABSENT, measured_associations
 from shared_studies import shared_study
 from small_study import Study
 
@@ -325,7 +325,6 @@ def change_word2vec(study: Study) -> None:
 
 
 CHANGES: dict[str, tuple[Callable[[Study], object], dict[str, int]]] = {
-    "nothing": (lambda s: s.configure({}), {}),
     "a template": (
         lambda s: s.edit(
             "resources/templates/bn/seat.yaml",
@@ -411,58 +410,3 @@ def test_everything_is_redrawn_from_the_cache(study: Study, no_torch: dict[str, 
         for row in rows:
             row |= {**dict.fromkeys(ADJUSTED), "adjusted_note": UNKNOWN}
         assert table(study, method) == rows
-
-
-# What is refused before any job.
-
-MISTAKES: dict[str, tuple[Mapping[str, Any], tuple[str, ...]]] = {
-    "a category of SEAT that does not exist": (
-        {"seat": {"categories": ["C1", "GR15"]}},
-        ("`seat.categories`", "'GR15'", "GR14"),
-    ),
-    "a category of WEAT that does not exist": (
-        {"static": {"categories": ["C10"]}},
-        ("`static.categories`", "'C10'", "C9"),
-    ),
-    "a category in running text whose words are not looked for": (
-        {"categories": ["C1", "GR1"]},
-        ("'GR1'", "`seat.categories`", "searched: false"),
-    ),
-    "vectors with a path and a training": (
-        {"static": {"vectors": {"given": {"path": "given.txt", "train": {"method": "glove"}}}}},
-        ("`static.vectors.given`", "both `path` and `train`"),
-    ),
-    "a comparison with a model that the study lacks": (
-        {"comparison": {"models": {"tiny2": "glove"}}},
-        ("`comparison.models`", "'tiny2'", "tiny"),
-    ),
-    "a comparison with a model that the paper lacks": (
-        {"comparison": {"models": {"tiny": "bert"}}},
-        ("`comparison.models.tiny`", "'bert'", "muril_large_cased"),
-    ),
-    "a model with the name of a twin": (
-        {"models": {"tiny-random": {"train": TINY}}},
-        ("'tiny-random'", "random_twins: 0"),
-    ),
-}
-
-
-# What the others are told is tested without the workflow too (tests/unit: plan, config, models, report).
-ALWAYS = {
-    *("a category of SEAT that does not exist", "a category in running text whose words are not looked for"),
-    "a comparison with a model that the study lacks",
-}
-
-
-@pytest.mark.parametrize(
-    "mistake", [pytest.param(name, marks=[] if name in ALWAYS else [pytest.mark.long]) for name in MISTAKES]
-)
-def test_a_mistake_is_told_while_planning(study: Study, mistake: str) -> None:
-    changes, words = MISTAKES[mistake]
-    study.configure(changes)
-    done = study.snakemake("--dry-run")
-    printed = done.stdout + done.stderr
-    assert done.returncode != 0
-    for word in words:
-        assert word in printed, printed[-3000:]
-    assert "Traceback" not in printed, printed[-3000:]

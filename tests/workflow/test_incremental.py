@@ -53,17 +53,25 @@ def segments(study: Study) -> set[tuple[str, str, str]]:
     return found
 
 
-def test_a_second_run_has_nothing_to_do(study: Study) -> None:
-    assert study.plan() == {}
-
-
-def test_touching_costs_nothing(study: Study) -> None:
+def test_what_changes_no_result_reruns_nothing(study: Study) -> None:
+    """Messages, comments and docstrings; what no script reaches for a result; other modules; times of all files."""
+    assert edit_messages(study.root) > 200
+    for path in (study.root / "src/prasanga").rglob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        changed = re.sub(r'^( *)"""(?=\w)', r'\1"""Changed. ', text, flags=re.MULTILINE)
+        path.write_text(f"# a remark\n{changed}\n# another\n", encoding="utf-8")
+    for name in ("complete", "InputError"):
+        edit_definition(study.root, name)
+    move_definition(study.root, "two_sided_log_p")
     for folder in ("src", "rules", "workflow", "resources", "results"):
         for path in (study.root / folder).rglob("*"):
             path.touch()
     (study.root / "config.yaml").touch()
     (study.root / "Snakefile").touch()
     assert study.plan() == {}
+    # what was moved is followed
+    edit_definition(study.root, "two_sided_log_p")
+    assert study.plan() == STATISTICS | REPORT
 
 
 @pytest.mark.parametrize(
@@ -143,8 +151,6 @@ def test_vectors_survive_the_loss_of_the_shards(study: Study) -> None:
         pytest.param("render_layout", {"write_paper_tables": 1, "write_page": 1}, id="layouts"),
         pytest.param("settling", {"compare_ceat": 1, "draw_figure": 2, **SHOWN}, id="differences"),
         pytest.param("combine", STATISTICS | REPORT, id="statistics"),
-        pytest.param("complete", {}, id="config"),
-        pytest.param("InputError", {}, id="errors"),
     ],
 )
 def test_an_edit_of_a_function_reruns_what_calls_it(study: Study, definition: str, expected: dict[str, int]) -> None:
@@ -174,26 +180,6 @@ def test_an_edit_early_in_the_chain_starts_there(study: Study, definition: str, 
     assert not never & set(plan)
 
 
-def test_an_edit_of_messages_reruns_nothing(study: Study) -> None:
-    assert edit_messages(study.root) > 200
-    assert study.plan() == {}
-
-
-def test_moving_a_function_to_another_file_reruns_nothing(study: Study) -> None:
-    move_definition(study.root, "two_sided_log_p")
-    assert study.plan() == {}
-    edit_definition(study.root, "two_sided_log_p")
-    assert study.plan() == STATISTICS | REPORT
-
-
-def test_comments_and_docstrings_rerun_nothing(study: Study) -> None:
-    for path in (study.root / "src/prasanga").rglob("*.py"):
-        text = path.read_text(encoding="utf-8")
-        changed = re.sub(r'^( *)"""(?=\w)', r'\1"""Changed. ', text, flags=re.MULTILINE)
-        path.write_text(f"# a remark\n{changed}\n# another\n", encoding="utf-8")
-    assert study.plan() == {}
-
-
 def test_another_seed_of_a_model_reruns_that_model_alone(study: Study) -> None:
     models = study.config["models"]
     models["tiny-b"]["train"]["seed"] = 9
@@ -203,9 +189,13 @@ def test_another_seed_of_a_model_reruns_that_model_alone(study: Study) -> None:
     assert plan["embed_segments"] == 2
 
 
-def test_a_gloss_does_not_search_the_corpus_again(study: Study) -> None:
+def test_what_is_told_of_words_and_texts_searches_nothing_again(study: Study) -> None:
+    """A gloss, candidates, titles and licences, and the number of hits that are shown."""
     study.edit("resources/stimuli/bn/flowers.yaml", "gloss: rose", "gloss: the rose")
-    assert study.plan() == {"compile_categories": 1, "describe_study": 1, "write_page": 1}
+    texts = [{**text, "title": "News", "licence": "CC0-1.0"} for text in study.config["corpus"]["texts"]]
+    study.configure({"corpus": {"texts": texts}, "lexicon": {"candidates": "resources/candidates/bn", "top": 3}})
+    study.configure({"sentences": {"concordance": 5}})
+    assert study.plan() == {"compile_categories": 1, "audit_sentences": 1, **SHOWN}
 
 
 @pytest.mark.parametrize(
@@ -223,29 +213,12 @@ def test_another_form_searches_the_corpus_again_and_trains_nothing(study: Study,
     assert "train_model" not in plan
 
 
-def test_more_text_searches_the_file_that_grew(study: Study) -> None:
-    study.append("resources/demo/corpus/bn/news.txt", "\nবাগানে আজ একটি গোলাপ ফুটেছে।\n")
-    plan = study.plan()
-    assert plan["extract_sentences"] == 1
-    assert plan["draw_samples"] == 1
-
-
-def test_another_file_is_searched_alone(study: Study) -> None:
+def test_more_text_and_another_file_are_searched_alone(study: Study) -> None:
     text = "বাগানে আজ একটি গোলাপ ফুটেছে।\n"
+    study.append("resources/demo/corpus/bn/news.txt", f"\n{text}")
     (study.root / "resources/demo/corpus/bn/notes.txt").write_text(text, encoding="utf-8")
     plan = study.plan()
-    assert (plan["extract_sentences"], plan["draw_samples"]) == (1, 1)
-
-
-def test_candidates_and_licences_search_nothing_again(study: Study) -> None:
-    texts = [{**text, "title": "News", "licence": "CC0-1.0"} for text in study.config["corpus"]["texts"]]
-    study.configure({"corpus": {"texts": texts}, "lexicon": {"candidates": "resources/candidates/bn", "top": 3}})
-    assert study.plan() == {"describe_study": 1, "write_page": 1}
-
-
-def test_another_number_of_hits_shown_runs_the_audit_alone(study: Study) -> None:
-    study.configure({"sentences": {"concordance": 5}})
-    assert study.plan() == {"audit_sentences": 1, **SHOWN}
+    assert (plan["extract_sentences"], plan["draw_samples"]) == (2, 1)
 
 
 def test_another_layer_embeds_that_model_alone(study: Study) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
@@ -11,8 +10,6 @@ import pytest
 from small_study import SMALL, Study, copy_code
 
 pytestmark = pytest.mark.workflow
-
-FLOWERS = "resources/stimuli/bn/flowers.yaml"
 
 
 @pytest.fixture
@@ -31,42 +28,6 @@ def lists_of_the_paper(study: Study) -> None:
     study.configure({"lexicon": {"stimuli": "paper", "suffix_groups": None}, "categories": ["C1"]})
 
 
-def one_flower(study: Study) -> None:
-    path = study.root / FLOWERS
-    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
-    words = [number for number, line in enumerate(lines) if "stimulus:" in line]
-    path.write_text("".join(lines[: words[1]]), encoding="utf-8")
-
-
-MISTAKES: dict[str, tuple[Callable[[Study], object], tuple[str, ...]]] = {
-    "a class that the templates lack": (
-        lambda s: s.edit(FLOWERS, "class: thing", "class: thng"),
-        (f"{FLOWERS}, line ", "has the class `thng`", "Did you mean `thing`?", "more of `seat.categories`"),
-    ),
-    "a class that was renamed in the templates": (
-        lambda s: s.edit("resources/templates/bn/seat.yaml", "\n  thing:", "\n  things:"),
-        (f"{FLOWERS}, line ", "has the class `thing`", "Did you mean `things`?"),
-    ),
-    "words without a class": (
-        lambda s: s.edit(FLOWERS, "class: thing\n", ""),
-        (f"{FLOWERS}, line ", "has no class of word", "Write `class:`"),
-    ),
-    "word lists whose sets have no templates": (
-        lists_of_the_paper,
-        ("is in the set targ1, for which", "`seat: {categories: []}`", "stimuli: resources/stimuli/bn"),
-    ),
-    "a set of one word": (one_flower, (f"{FLOWERS}: the set 'flowers' of the category C1 has 1 word", "needs 2")),
-    "templates of another language": (
-        lambda s: s.configure({"seat": {"templates": "resources/templates/hi/seat.yaml"}}),
-        ("are for 'hi'. Write `seat: {templates: resources/templates/bn/seat.yaml}`",),
-    ),
-    "vectors with the name of a model": (
-        lambda s: s.configure({"static": {"vectors": {"tiny-a": {"train": {"method": "glove"}}}}}),
-        ("`static.vectors.tiny-a` has the name of a model", "tiny-a-static"),
-    ),
-}
-
-
 def test_templates_of_the_paper_are_a_folder_beside_its_words(fresh: Study) -> None:
     lists_of_the_paper(fresh)
     (fresh.root / "seat").mkdir()
@@ -77,18 +38,6 @@ def test_templates_of_the_paper_are_a_folder_beside_its_words(fresh: Study) -> N
     texts = pl.read_parquet(fresh.root / "results/samples/templates.parquet")["text"].to_list()
     assert texts == [f"এটি {word}।" for word in "কখগঘচছজঝ"]
     assert "fill_templates" not in fresh.plan("results/samples/templates.parquet")
-
-
-@pytest.mark.parametrize("mistake", MISTAKES)
-def test_a_mistake_is_told_while_planning(fresh: Study, mistake: str) -> None:
-    change, words = MISTAKES[mistake]
-    change(fresh)
-    done = fresh.snakemake("--dry-run")
-    printed = done.stdout + done.stderr
-    assert done.returncode != 0
-    for word in words:
-        assert word in printed, printed[-3000:]
-    assert "Traceback" not in printed, printed[-3000:]
 
 
 def test_a_comparison_of_nothing_is_told_and_no_rule_is_missed(fresh: Study) -> None:

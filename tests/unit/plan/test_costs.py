@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -20,14 +21,19 @@ def known() -> Constants:
     return Constants()
 
 
-def study(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, **config: object) -> Study:
-    monkeypatch.chdir(root)
-    schema = read_schema(root / "workflow/schemas/config.schema.yaml")
-    return Study(complete({"study": "s", "language": "bn", **config}, schema), cache=tmp_path / "cache")
+Planned = Callable[..., Study]
+
+
+@pytest.fixture
+def planned(project_root: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> Planned:
+    """Plan a study with these keys and no others."""
+    monkeypatch.chdir(project_root)
+    schema = read_schema(project_root / "workflow/schemas/config.schema.yaml")
+    return lambda **config: Study(complete({"study": "s", "language": "bn", **config}, schema), cache=cache)
 
 
 def test_texts_pairs_seconds_and_bytes_are_those_by_hand(
-    project_root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, known: Constants
+    project_root: Path, tmp_path: Path, planned: Planned, known: Constants
 ) -> None:
     (tmp_path / "base").mkdir()
     (tmp_path / "base/config.json").write_text(
@@ -39,17 +45,15 @@ def test_texts_pairs_seconds_and_bytes_are_those_by_hand(
     sets = [*words["targets"], *words["attributes"]]
     lists = [yaml.safe_load((project_root / f"resources/stimuli/bn/{name}.yaml").read_text("utf-8")) for name in sets]
     n_words = sum(len(each["words"]) for each in lists)
-    planned = study(
-        *(project_root, tmp_path, monkeypatch),
+    study = planned(
         categories=["C1"],
         samples={"lengths": [9, 75], "contexts_per_stimulus": 10},
         models={"base": {"path": str(tmp_path / "base")}, "far": {"path": "owner/name"}},
         pairs={"sets": {"demo": {"path": "resources/demo/pairs.csv"}}},
     )
 
-    base, far = costs_of(planned, known)
-    decoder = study(
-        *(project_root, tmp_path, monkeypatch),
+    base, far = costs_of(study, known)
+    decoder = planned(
         models={"smollm2": {"package": "smollm2-135m-instruct", "stages": ["likelihoods"]}},
         pairs={"sets": {"demo": {"path": "resources/demo/pairs.csv"}}},
     )
@@ -71,15 +75,12 @@ def test_texts_pairs_seconds_and_bytes_are_those_by_hand(
     assert (far.texts, far.core_seconds, far.n_bytes) == (base.texts, None, None), "of the hub, not looked at yet"
 
 
-def test_layers_share_a_pass_and_twins_may_be_left_out(
-    project_root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, known: Constants
-) -> None:
+def test_layers_share_a_pass_and_twins_may_be_left_out(planned: Planned, known: Constants) -> None:
     train = {"hidden_size": 16, "heads": 2, "layers": 2, "steps": 1, "seed": 1}
     one, two = (
         next(
             costs_of(
-                study(
-                    *(project_root, tmp_path, monkeypatch),
+                planned(
                     categories=["C1"],
                     models={"tiny": {"train": train, "layer": layers, "stages": ["embeddings"]}},
                     associations={"random_twins": 0},
@@ -94,17 +95,14 @@ def test_layers_share_a_pass_and_twins_may_be_left_out(
     assert two.n_bytes == pytest.approx(2 * (one.n_bytes or 0))
 
 
-def test_sentences_of_templates_are_counted_by_the_class_of_each_word(
-    project_root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, known: Constants
-) -> None:
+def test_sentences_of_templates_are_counted_by_the_class_of_each_word(planned: Planned, known: Constants) -> None:
     """As many as the stage fills for a study of SEAT alone in Bangla."""
     train = {"hidden_size": 16, "heads": 2, "layers": 2, "steps": 1, "seed": 1}
-    planned = study(
-        *(project_root, tmp_path, monkeypatch),
+    study = planned(
         categories=[],
         seat={"categories": [f"C{number}" for number in range(1, 10)]},
         models={"tiny": {"train": train}},
     )
-    [cost] = costs_of(planned, known)
+    [cost] = costs_of(study, known)
     assert isinstance(cost, Cost)
     assert cost.texts == 2096

@@ -41,12 +41,6 @@ def schema(project_root: Path) -> Config:
     return read_schema(project_root / "workflow/schemas/config.schema.yaml")
 
 
-@pytest.fixture(scope="module")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What plans remember: the word lists are read once."""
-    return tmp_path_factory.mktemp("cache")
-
-
 @pytest.fixture
 def planned(
     project_root: Path, demo: Config, schema: Config, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -219,6 +213,25 @@ def test_a_change_of_the_config_changes_what_depends_on_it(
 ) -> None:
     after = settings_of(planned(changes))
     assert {name for name in of_demo if of_demo[name] != after[name]} == concerned
+
+
+@pytest.mark.parametrize(
+    ("changes", "keys"),
+    [
+        ({"models": {"tiny-wide": {"layer": 1}}}, {"layer", "layers"}),
+        ({"samples": {"pool": "per_length"}}, {"pool"}),
+        ({"normalization": {"bn": "nfc"}}, {"normalization"}),
+        ({"seed": 48}, {"seed"}),
+        ({"associations": {"n_samples": 5}, "embeddings": {"buckets": 3}}, set()),
+    ],
+)
+def test_vectors_at_hand_must_be_of_this_model_sample_and_text(
+    planned: Planned, changes: Config, keys: set[str]
+) -> None:
+    before, after = (
+        Settings(planned(changed)).cached_lists()["results/embeddings/tiny-wide/9.json"] for changed in ({}, changes)
+    )
+    assert {key for key in before if before[key] != after[key]} == keys
 
 
 def test_which_entry_names_a_file_changes_nothing_of_its_sentences(planned: Planned) -> None:
@@ -397,6 +410,19 @@ def test_candidates_are_read_where_there_are_some(planned: Planned) -> None:
     ("changes", "said"),
     [
         ({"categories": ["C77"]}, "`categories` in the config names 'C77'"),
+        ({"categories": ["C1", "GR1"]}, "searched: false"),
+        ({"seat": {"categories": ["C1", "GR15"]}}, "`seat.categories` in the config names 'GR15'"),
+        (
+            {"seat": {"templates": "resources/templates/hi/seat.yaml"}},
+            "are for 'hi'. Write `seat: {templates: resources/templates/bn/seat.yaml}`",
+        ),
+        ({"log_probability": {"categories": ["C5", "C77"]}}, "`log_probability.categories` in the config names 'C77'"),
+        ({"log_probability": {"templates": "nowhere.yaml"}}, "nowhere.yaml: no such file. Check the path"),
+        (
+            {"models": {"tiny-narrow": {"stages": ["embeddings"]}}, "log_probability": {"categories": []}},
+            "`log_probability.traits`",
+        ),
+        ({"models": {"tiny-narrow-random": {"train": {}}}}, "random_twins: 0"),
         ({"log_probability": {"exchanged": ["C77"]}}, "`log_probability.exchanged` in the config names 'C77'"),
         (
             {"preset": "paper", "log_probability": {"exchanged": ["C6", "C77"]}},
@@ -413,6 +439,32 @@ def test_mistakes_are_told_before_any_job(planned: Planned, changes: Config, sai
     with pytest.raises(InputError) as told:
         planned(changes)
     assert said in str(told.value)
+
+
+@pytest.mark.parametrize(
+    ("fruits", "said"),
+    [(["কাঁঠাল", "আম"], "has no class of word"), (["কাঁঠাল"], "the set 'fruits' of the category M1 has 1 word")],
+)
+def test_words_that_make_no_sentences_or_sets_are_told_before_any_job(
+    planned: Planned, fruits: list[str], said: str
+) -> None:
+    words = [{"stimulus": word, "group": "thing_consonant"} for word in fruits]
+    own = {"targets": {"fruits": words, "two": ["গোলাপ", "মা"]}, "attributes": ["pleasant", "unpleasant"]}
+    with pytest.raises(InputError) as told:
+        planned({"categories": {"M1": own}, "seat": {"categories": ["M1"]}})
+    assert said in str(told.value)
+
+
+def test_a_comparison_names_models_of_the_study_and_of_the_paper(planned: Planned, project_root: Path) -> None:
+    def of(models: Mapping[str, str]) -> str:
+        comparison = {"paper": "sadhu2024", "models": models}
+        return Files(planned({"comparison": comparison})).nothing_to_compare(project_root / "resources/published")
+
+    assert of({"tiny-wide": "muril_large_cased"}) == ""
+    with pytest.raises(InputError, match=r"`comparison\.models` .*'tiny2'"):
+        of({"tiny2": "muril_large_cased"})
+    with pytest.raises(InputError, match=r"`comparison\.models\.tiny-wide` is 'bert'.*muril_large_cased"):
+        of({"tiny-wide": "bert"})
 
 
 def test_a_packaged_model_is_planned_without_its_package(planned: Planned) -> None:
