@@ -46,7 +46,7 @@ def heads_in_code() -> set[str]:
     """Heads of sections that have an address of their own, entries of the navigation and names of its tabs."""
     found = {method.title for method in METHODS if method.title} | {method.label for method in METHODS}
     folder = Path(overview.__file__).parent
-    for file in folder.glob("*.py"):
+    for file in (*folder.glob("*.py"), folder.parent / "page.py"):
         for title, _ in re.findall(r'\bSection\(\s*"([^"]+)",\s*"([a-z_-]+)"', file.read_text("utf-8")):
             found.add(title)
     for source in (inspect.getsource(page_views), inspect.getsource(categories)):
