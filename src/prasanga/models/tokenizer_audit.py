@@ -56,13 +56,12 @@ class TokenizerAudit:
 
     Attributes:
         table: one row per stimulus, in the order of the forms (`TABLE_SCHEMA`). `pieces` are those of the stimulus, or
-            of its first form where it is none of its forms; `pieces_per_form` is a mean;
-            `one_piece` counts the forms that are a single piece, `unknown_forms` those with a piece that the tokenizer
-            does not know, with a letter that it drops, or with no piece at all, `marks_lost_forms` those that lose a
-            vowel sign or another mark; `identical_to` names, sorted, the other stimuli of which a form has the same
-            pieces as a form of this one. `occurrences` are those of all its forms, `<share>_occurrences` those of the
-            forms with the damage. An example reads `ফুল -> ফল`, is of the most frequent such form, and is null where
-            there is none.
+            of its first form where it is none of its forms; `pieces_per_form` is a mean; `one_piece` counts the forms
+            that are a single piece, `unknown_forms` those with a piece that the tokenizer does not know, with a letter
+            that it drops, or with no piece at all, `marks_lost_forms` those that lose a vowel sign or another mark;
+            `identical_to` names, sorted, the other stimuli of which a form has the same pieces as a form of this one.
+            `occurrences` are those of all its forms, `<share>_occurrences` those of the forms with the damage. An
+            example reads `ফুল -> ফল`, is of the most frequent such form, and is null where there is none.
         summary: plain values for JSON: `n_forms`, `n_unseen` (of these, forms that occur nowhere), `n_occurrences`,
             `n_stimuli`, `pieces_per_form`; the shares `unknown`, `marks_lost` and `identical`, of the occurrences, or
             of the forms where none occurs; up to five `examples` of each, those of the most frequent stimuli first.
@@ -169,14 +168,14 @@ def audit_tokenizer(tokenizer: Any, forms: pl.DataFrame) -> TokenizerAudit:
             "identical_to": pl.List(pl.String),
         },
     )
-    shown: dict[str, str] = {}
-    for stimulus, word in keys:
-        shown[stimulus] = stimulus if word == stimulus else shown.get(stimulus, word)
-    pieces = {"stimulus": [*shown], "pieces": _split(tokenizer, list(shown.values()))}
     often = tried.sort("occurrences", descending=True, maintain_order=True)
     examples = often.group_by("stimulus").agg(
         pl.col(name).drop_nulls().first().alias(f"{name}_example") for name in SHARES
     )
+    shown: dict[str, str] = {}
+    for stimulus, word in keys:
+        shown[stimulus] = stimulus if word == stimulus else shown.get(stimulus, word)
+    pieces = pl.Series("pieces", _split(tokenizer, list(shown.values())), dtype=pl.List(pl.String))
     table = (
         tried.group_by("stimulus", maintain_order=True)
         .agg(
@@ -193,12 +192,7 @@ def audit_tokenizer(tokenizer: Any, forms: pl.DataFrame) -> TokenizerAudit:
             },
         )
         .join(examples, on="stimulus", how="left", maintain_order="left")
-        .join(
-            pl.DataFrame(pieces, schema={name: TABLE_SCHEMA[name] for name in pieces}),
-            on="stimulus",
-            how="left",
-            maintain_order="left",
-        )
+        .with_columns(pieces)
         .select(pl.col(name).cast(kind) for name, kind in TABLE_SCHEMA.items())
     )
     return TokenizerAudit(table, _summary(tried, table))

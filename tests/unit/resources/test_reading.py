@@ -29,6 +29,7 @@ def test_the_page_has_the_counts_of_the_table(project_root: Path, reading: pl.Da
         ("25 from each text", each),
         ("at random from all texts", every),
         ("of both, but for novels and manuals", both),
+        ("150 more at random, with all the neighbours below", reading.filter(sample="150 more")),
     ):
         right, near, wrong = counts(hits)
         row = f"| {name} | {hits.height} | {right} | {near} | {wrong} | {100 * right / hits.height:.1f} % |"

@@ -419,8 +419,8 @@ def sampled(shards: list[Shard], templates: pl.DataFrame | None = None) -> dict[
     lexicon = Forms({**LEXICON.of, "উদ্যোগ": ("উদ্যোগ",)})
     normalization = normalizer("none")
     options: dict[str, Any] = {"lexicon": lexicon, "normalization": normalization, "match": "anywhere"}
-    table = extraction.count_in_sample(LISTED, shards, templates, **options)
-    assert table.schema == extraction.OCCURRENCE_SCHEMA
+    table = passages.count_in_sample(LISTED, shards, templates, **options)
+    assert table.schema == passages.OCCURRENCE_SCHEMA
     assert table.select(["form", "stimulus", "counted"]).to_pydict() == LISTED.to_dict(as_series=False)
     rows = zip(table["form"].to_pylist(), table["occurrences"].to_pylist(), strict=True)
     return {form: number for form, number in rows if number}
