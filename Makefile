@@ -22,9 +22,8 @@ PAGE ?=
 demo: $(VENV)/.installed
 	$(BIN)/prasanga demo --cores $(CORES)
 
-# The browser comes while the environment is made.
+# The browser comes while the environment is made, and style and types are looked at while plugins come.
 test:
-	$(MAKE) --jobs=2 --output-sync=target $(KUBERNETES)/.installed system
 	$(MAKE) --jobs=3 --output-sync=line check studies units
 
 # What takes too long for every change: faults through the whole workflow and many on single stages, whole studies through
@@ -74,11 +73,11 @@ check: $(VENV)/.installed
 suite:
 	$(MAKE) --jobs=2 --output-sync=line studies units
 
-studies: $(KUBERNETES)/.installed
+studies: $(KUBERNETES)/.installed system
 	$(BIN)/pytest --numprocesses $(WORKERS) --dist worksteal -m "not long" \
 	  tests/workflow tests/faults tests/slurm tests/docs tests/browser
 
-units: $(KUBERNETES)/.installed
+units: $(KUBERNETES)/.installed system
 	$(BIN)/pytest --numprocesses $(WORKERS) --dist worksteal -m "not long" tests/hostile tests/unit
 
 # The environment, from the pinned versions; made again when they change. pip would compile it on one core. What is compiled

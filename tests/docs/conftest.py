@@ -9,15 +9,16 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-import torch
-from scoring_models import build
-
-torch.set_num_threads(1)
+from shared_studies import made_once
 
 
 @pytest.fixture(scope="session")
 def models(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Path]:
     """A tiny encoder and a tiny decoder, by family; the decoder reads every script."""
+    import torch  # seconds, which a process without this fixture does not need
+    from scoring_models import build
+
+    torch.set_num_threads(1)
     folder = tmp_path_factory.mktemp("models")
     return {family: build(family, folder / family, positions=512) for family in ("bert", "gpt2")}
 
@@ -25,14 +26,16 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Path]:
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory, project_root: Path) -> Path:
     """The site, built as `make site` does it, elsewhere."""
-    folder = tmp_path_factory.mktemp("site")
-    done = subprocess.run(
-        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)],
-        cwd=project_root,
-        env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return folder
+
+    def build_site(folder: Path) -> None:
+        done = subprocess.run(
+            [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder / "site")],
+            cwd=project_root,
+            env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+
+    return made_once(tmp_path_factory, "site", build_site) / "site"

@@ -24,11 +24,12 @@ VECTORS = "\n".join(f"{word} {n % 3 - 1} {n % 5} {n % 7}" for n, word in enumera
 
 @pytest.fixture
 def copied(tmp_path: Path, project_root: Path) -> Study:
-    """A copy of code, tests and docs."""
+    """A copy of code, tests and docs, with times and with what was compiled of them, which then need not be again."""
+    others = shutil.ignore_patterns("*.egg-info", "*.pyc.*", "*.tmp.*")  # what others are compiling comes and goes
     for name in (*CODE, "tests", "docs", "pyproject.toml"):
         source = project_root / name
         if source.is_dir():
-            shutil.copytree(source, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+            shutil.copytree(source, tmp_path / name, ignore=others)
         else:
             shutil.copyfile(source, tmp_path / name)
     take_plans(tmp_path)

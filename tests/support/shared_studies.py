@@ -1,4 +1,4 @@
-"""Studies that run once for all tests, also where several processes share the tests."""
+"""Studies and folders that are made once for all tests, also where several processes share the tests."""
 
 from __future__ import annotations
 
@@ -28,20 +28,29 @@ def finished_study(project_root: Path, factory: pytest.TempPathFactory) -> Study
 
 
 def shared_study(factory: pytest.TempPathFactory, name: str, finish: Callable[[Path], Study]) -> Study:
-    """Return the study that `finish` runs to its end in the folder that it is given.
+    """Return the study that `finish` runs to its end in the folder that it is given; each process has a copy.
 
-    With pytest-xdist, the first process that needs it runs it, and the others wait; each has a copy of its own. (Marks
-    that keep tests in one process, xdist_group, are without effect in some versions of pytest.)
+    (Marks that keep tests in one process, xdist_group, are without effect in some versions of pytest.)
     """
-    own = factory.mktemp(name) / "tree"
-    if "PYTEST_XDIST_WORKER" not in os.environ:
-        return finish(own)
-    shared = factory.getbasetemp().parent / name
-    with _locked(shared.with_suffix(".lock")):
-        if not (shared / "tree").exists():
-            shutil.rmtree(shared, ignore_errors=True)  # of a process that failed
-            finish(shared / "running").root.rename(shared / "tree")
-    return Study(shared / "tree").copy(own)
+    made = made_once(factory, name, lambda folder: finish(folder / "tree"))
+    return Study(made / "tree").copy(factory.mktemp(name) / "tree")
+
+
+def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], object]) -> Path:
+    """Return the folder that `make` fills; no test may change it.
+
+    With pytest-xdist, the first process that needs it makes it, and the others wait.
+    """
+    folder = factory.getbasetemp()
+    made = (folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder) / name
+    with _locked(made.with_suffix(".lock")):
+        if not made.exists():
+            running = made.with_suffix(".running")
+            shutil.rmtree(running, ignore_errors=True)  # of a process that failed
+            running.mkdir()
+            make(running)
+            running.rename(made)
+    return made
 
 
 @contextmanager

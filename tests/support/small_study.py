@@ -70,12 +70,16 @@ class Study:
     ) -> subprocess.CompletedProcess[str]:
         """Run Snakemake as a user would, from the study's folder.
 
-        Other paths for modules are for a Python that has not imported torch; plugins there, and what else is in another
-        environment, for one of its own. Jobs are started greedily: Snakemake's other way asks a solver, in a process of
-        its own, each time a job ends.
+        Other paths for modules are for a Python that has not imported torch; plugins there, and what else Python or a
+        library reads when it starts, for one of its own. Jobs are started greedily: Snakemake's other way asks a
+        solver, in a process of its own, each time a job ends.
         """
         environment = environment or {}
-        started_in = {key: value for key, value in environment.items() if key != "PYTHONPATH" or _has_plugins(value)}
+        started_in = {
+            key: value
+            for key, value in environment.items()
+            if (_has_plugins(value) if key == "PYTHONPATH" else not key.startswith("PRASANGA_"))
+        }
         python = warm_python(torch="PYTHONPATH" not in environment, started_in=tuple(sorted(started_in.items())))
         done = subprocess.run(
             [python, "-m", "snakemake", "--cores", "2", "--scheduler", "greedy", *arguments],

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from shared_studies import made_once
 from small_study import CODE, SMALL, Study
 
 from prasanga import study as prasanga_study
@@ -25,25 +26,29 @@ OTHERS = (os.environ.get("PRASANGA_PYTHONS") or "python3.12 python3.13").split()
 @pytest.fixture(scope="module")
 def wheel(project_root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The wheel of this checkout."""
-    folder = tmp_path_factory.mktemp("wheel")
-    source = folder / "source"
-    source.mkdir()
-    for name in (*CODE, "docs", "pyproject.toml", "setup.py", "README.md", "LICENSE"):
-        if (project_root / name).is_dir():
-            shutil.copytree(project_root / name, source / name, ignore=shutil.ignore_patterns("*.egg-info"))
-        else:
-            shutil.copyfile(project_root / name, source / name)
-    build = ["wheel", "--quiet", "--no-build-isolation", "--no-deps", "--no-index", "--wheel-dir", str(folder)]
-    subprocess.run([sys.executable, "-m", "pip", *build, str(source)], check=True, cwd=folder)
-    (built,) = folder.glob("*.whl")
+
+    def build(folder: Path) -> None:
+        source = folder / "source"
+        source.mkdir()
+        for name in (*CODE, "docs", "pyproject.toml", "setup.py", "README.md", "LICENSE"):
+            if (project_root / name).is_dir():
+                ignored = shutil.ignore_patterns("*.egg-info", "__pycache__")
+                shutil.copytree(project_root / name, source / name, ignore=ignored)
+            else:
+                shutil.copyfile(project_root / name, source / name)
+        options = ["--quiet", "--no-build-isolation", "--no-deps", "--no-index", "--wheel-dir", str(folder)]
+        subprocess.run([sys.executable, "-m", "pip", "wheel", *options, str(source)], check=True, cwd=folder)
+        (built,) = folder.glob("*.whl")
+        with zipfile.ZipFile(built) as packed:
+            packed.extractall(folder / "site")
+
+    (built,) = made_once(tmp_path_factory, "wheel", build).glob("*.whl")
     return built
 
 
 @pytest.fixture(scope="module")
 def installed(wheel: Path) -> Path:
     """A folder with what is in the wheel."""
-    with zipfile.ZipFile(wheel) as packed:
-        packed.extractall(wheel.parent / "site")
     return wheel.parent / "site"
 
 

@@ -208,7 +208,7 @@ RAW_FIELDS = [
 ]
 """Columns of tables of vectors alone: the numerator of the effect, and both with other vectors or among other words.
 
-Those of `adjusted` need other tables, and are null until the tables of a study are gathered (`adjustment`).
+Those of `adjusted` need other tables, and are null until the tables of a study are gathered (`corrections`).
 """
 TEST_FIELDS = [
     ("p_stimuli", _NUMBER),

@@ -103,11 +103,8 @@ def read_percentages(folder: str | Path, paper: str) -> pl.DataFrame:
             file.
     """
     for path in percentage_files(folder, paper):
-        table = pl.read_csv(path, schema_overrides=dict.fromkeys(PERCENTAGES_SCHEMA, pl.String))
-        missing = [name for name in PERCENTAGES_SCHEMA if name not in table.columns]
-        if missing:
-            raise InputError(f"{path} has no column {', '.join(missing)}; it has {', '.join(table.columns)}.")
-        for line, row in enumerate(table.iter_rows(named=True), start=2):
+        rows = _read_csv(path, PERCENTAGES_SCHEMA)
+        for line, row in rows:
             if row["language"] not in LANGUAGES:
                 raise InputError(
                     f"{path}, line {line}: language is {row['language']!r}; allowed: {', '.join(LANGUAGES)}."
@@ -115,8 +112,9 @@ def read_percentages(folder: str | Path, paper: str) -> pl.DataFrame:
             for name in ("percentage", *(["spread"] if row["spread"] else [])):
                 if not _is_percentage(row[name]):
                     raise InputError(f"{path}, line {line}: {name} is {row[name]!r}; write a number from 0 to 100.")
-        table = table.select(*PERCENTAGES_SCHEMA).cast(pl.Schema(PERCENTAGES_SCHEMA))
-        return table.with_columns(pl.col("bias_type").str.to_lowercase())
+        cells = [{name: row[name] or None for name in PERCENTAGES_SCHEMA} for _, row in rows]
+        table = pl.DataFrame(cells, schema=dict.fromkeys(PERCENTAGES_SCHEMA, pl.String))
+        return table.cast(pl.Schema(PERCENTAGES_SCHEMA)).with_columns(pl.col("bias_type").str.to_lowercase())
     return pl.DataFrame(schema=dict(PERCENTAGES_SCHEMA))
 
 

@@ -67,7 +67,7 @@ def test_another_seed_gives_another_model_with_the_same_tokenizer(tmp_path: Path
 
 
 def test_it_learns_and_reports_its_losses(tmp_path: Path) -> None:
-    settings = {**SMALL, "hidden_size": 32, "steps": 600, "learning_rate": 3e-3}
+    settings = {**SMALL, "hidden_size": 32, "steps": 200, "batch_size": 16, "learning_rate": 6e-3}
     report = train_model(TEXTS, tmp_path / "m", seed=3, **settings)
     assert len(report.losses) == 20
     # The frequencies of the pieces alone, without a look at the context, reach no less than their entropy.

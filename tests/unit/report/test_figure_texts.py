@@ -100,7 +100,7 @@ def drawn_texts(figure: Figure, monkeypatch: pytest.MonkeyPatch) -> list[tuple[T
     with monkeypatch.context() as patch, style_context(["default", STYLE]):  # as it is saved
         patch.setattr(Text, "draw", record)
         figure.set_dpi(_DOTS)
-        figure.canvas.draw()
+        figure.draw_without_rendering()  # places are those of a drawn figure, and no dot is set
         renderer = figure.canvas.get_renderer()  # type: ignore[attr-defined]
         to_points = Affine2D().scale(72 / _DOTS)
         return [(text, text.get_window_extent(renderer).transformed(to_points)) for text in found]
@@ -154,7 +154,7 @@ def test_a_name_with_dollars_is_no_formula() -> None:
     study = drawn_study(categories=["C1"], models=["$\\frac{$"], n_traits=4, n_pairs=6)
     for plot in PLOTS.values():
         figure = plot(study, "column")
-        figure.canvas.draw()
+        figure.draw_without_rendering()
         assert isinstance(figure, Figure)
 
 

@@ -15,7 +15,7 @@ from prasanga.methods import METHODS
 from prasanga.report import templates
 from prasanga.report.page import page_views
 from prasanga.report.section import labels, said
-from prasanga.report.sections import categories, overview
+from prasanga.report.sections import overview
 
 SAME = {"CEAT", "SEAT", "WEAT"}
 """Names, which are the same in every language."""
@@ -45,15 +45,15 @@ def said_by_code() -> set[str]:
 def heads_in_code() -> set[str]:
     """Heads of sections that have an address of their own, entries of the navigation and names of its tabs."""
     found = {method.title for method in METHODS if method.title} | {method.label for method in METHODS}
-    folder = Path(overview.__file__).parent
-    for file in (*folder.glob("*.py"), folder.parent / "page.py"):
+    of_page = Path(inspect.getfile(page_views))
+    for file in (of_page, *Path(overview.__file__).parent.glob("*.py")):
         for title, _ in re.findall(r'\bSection\(\s*"([^"]+)",\s*"([a-z_-]+)"', file.read_text("utf-8")):
             found.add(title)
-    for source in (inspect.getsource(page_views), inspect.getsource(categories)):
-        for entry, name in re.findall(r'View\(\s*"[^"]+",\s*(?:"([^"]+)"|\w+),\s*(?:"([^"]+)"|\w+)', source):
-            found |= {entry, name} - {""}
-        for names in re.findall(r"method, paper, how = (.*)", source):
-            found |= set(re.findall('"([^"]+)"', names))
+    source = of_page.read_text("utf-8")
+    for entry, name in re.findall(r'View\(\s*"[^"]+",\s*(?:"([^"]+)"|\w+),\s*(?:"([^"]+)"|\w+)', source):
+        found |= {entry, name} - {""}
+    for names in re.findall(r"method, paper, how = (.*)", source):
+        found |= set(re.findall('"([^"]+)"', names))
     found |= {"Its words", "Which words carry the effect", "By category"}
     return found - SAME - {"Concordance", "Every pair and its scores", "What the sets hold"}
 

@@ -9,7 +9,7 @@ import polars as pl
 
 from prasanga.report.grid import grid_of
 from prasanga.report.section import said
-from prasanga.report.sections.lengths import Change, changes_of
+from prasanga.report.sections.ceat import Change, changes_of
 from prasanga.report.sections.overview import LIKELY, OPEN, SHOWN, overview, three_findings
 from prasanga.report.study import Results
 

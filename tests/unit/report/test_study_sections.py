@@ -20,7 +20,7 @@ from prasanga.likelihoods import bias_percentage
 from prasanga.report.figures.registry import FIGURES, figure_files
 from prasanga.report.page import overview_sheet
 from prasanga.report.section import Section
-from prasanga.report.sections.papers import figures_for_paper
+from prasanga.report.sections.papers import figures
 from prasanga.report.study import Results
 
 
@@ -65,7 +65,7 @@ def gallery(*names: str, formats: tuple[str, ...] = ("svg", "pdf"), **results: A
     """The figures of a study with these files, as the page has them."""
     written = figure_files(names, {"formats": formats, "widths": ["page", "column"]})
     files = [path.removeprefix("results/report/") for path in written]
-    section = figures_for_paper(CONFIG, Results(files=files, **results))
+    section = figures(CONFIG, Results(files=files, **results))
     assert section is not None
     return section
 
@@ -105,12 +105,12 @@ def test_a_figure_that_latex_cannot_read_has_none_and_one_column_is_no_wide_figu
     (part,) = gallery("settling", formats=("svg",)).parts
     assert part.widget == ""
     files = ["figures/settling.svg", "figures/column/settling.png"]
-    section = figures_for_paper(CONFIG, Results(files=files))
+    section = figures(CONFIG, Results(files=files))
     assert section is not None
     assert (
         r"\begin{figure}\centering" + "\n" + r"\includegraphics{figures/column/settling.png}" in section.parts[0].widget
     )
-    assert figures_for_paper(CONFIG, Results(files=["methods_card.md"])) is None
+    assert figures(CONFIG, Results(files=["methods_card.md"])) is None
 
 
 def test_every_method_names_keys_of_the_config_alone() -> None:

@@ -10,6 +10,7 @@ import random
 import struct
 import tracemalloc
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,12 @@ COMPRESS: dict[str, Callable[[bytes], bytes]] = {
 TEXT = "".join(f"{random.Random(i).random()}\n" for i in range(40_000)).encode()
 
 
+@cache
+def packed(ending: str) -> bytes:
+    """TEXT in the format of a file with this ending."""
+    return COMPRESS.get(ending.lower(), bytes)(TEXT)
+
+
 def read(path: Path) -> bytes:
     with open_decompressed(path) as stream:
         return stream.read()
@@ -35,7 +42,7 @@ def read(path: Path) -> bytes:
 @pytest.mark.parametrize("ending", ["", ".gz", ".zst", ".xz", ".GZ"])
 def test_the_text_by_lines_and_by_pieces(tmp_path: Path, ending: str) -> None:
     path = tmp_path / f"corpus.txt{ending}"
-    path.write_bytes(COMPRESS.get(ending.lower(), bytes)(TEXT))
+    path.write_bytes(packed(ending))
     assert read(path) == TEXT
     with open_decompressed(path) as stream:
         assert list(stream) == TEXT.splitlines(keepends=True)
@@ -46,7 +53,7 @@ def test_the_text_by_lines_and_by_pieces(tmp_path: Path, ending: str) -> None:
 @pytest.mark.parametrize("ending", COMPRESSED)
 def test_several_members_are_one_text(tmp_path: Path, ending: str) -> None:
     path = tmp_path / f"corpus{ending}"
-    path.write_bytes(b"".join(COMPRESS[ending](part) for part in (b"a\nb", b"", b"c\n", TEXT)))
+    path.write_bytes(b"".join(COMPRESS[ending](part) for part in (b"a\nb", b"", b"c\n")) + packed(ending))
     assert read(path) == b"a\nbc\n" + TEXT
 
 
@@ -79,7 +86,7 @@ def test_zstandard_with_a_window_beyond_the_default_limit(tmp_path: Path) -> Non
 def test_a_truncated_file_never_ends_silently(tmp_path: Path, ending: str, missing: int) -> None:
     """However much is `missing` at the end; -n leaves only the first n bytes."""
     path = tmp_path / f"corpus{ending}"
-    path.write_bytes(COMPRESS[ending](TEXT)[:-missing])
+    path.write_bytes(packed(ending)[:-missing])
     got: list[int] = []
     message = rf"corpus\{ending}: reading stopped at byte \d+ .*truncated"
     with open_decompressed(path) as stream, pytest.raises(InputError, match=message) as error:
@@ -102,7 +109,7 @@ def test_a_stream_cut_at_every_byte_of_its_end_is_refused(tmp_path: Path, ending
 @pytest.mark.parametrize("garbage", [b"garbage", b"\x01", b"\n"])
 def test_what_follows_the_data_is_refused(tmp_path: Path, ending: str, garbage: bytes) -> None:
     path = tmp_path / f"corpus{ending}"
-    path.write_bytes(COMPRESS[ending](TEXT) + garbage)
+    path.write_bytes(packed(ending) + garbage)
     with pytest.raises(InputError, match=f"stopped at byte {len(TEXT)} of"):
         read(path)
 
@@ -110,7 +117,7 @@ def test_what_follows_the_data_is_refused(tmp_path: Path, ending: str, garbage: 
 @pytest.mark.parametrize("ending", COMPRESSED)
 def test_a_changed_byte_is_refused(tmp_path: Path, ending: str) -> None:
     path = tmp_path / f"corpus{ending}"
-    data = bytearray(COMPRESS[ending](TEXT))
+    data = bytearray(packed(ending))
     data[len(data) // 2] ^= 0xFF
     path.write_bytes(data)
     with pytest.raises(InputError, match=r"reading stopped at byte \d+"):
@@ -137,7 +144,7 @@ def test_absent_files_and_folders(tmp_path: Path, ending: str) -> None:
 @pytest.mark.parametrize("ending", ["", *COMPRESSED])
 def test_a_disk_that_goes_away_while_it_is_read(tmp_path: Path, ending: str) -> None:
     path = tmp_path / f"corpus{ending}"
-    path.write_bytes(COMPRESS.get(ending, bytes)(TEXT * 3))
+    path.write_bytes(packed(ending) * 3)
     folder = os.open(tmp_path, os.O_RDONLY)
     with open_decompressed(path) as stream:
         stream.readline()

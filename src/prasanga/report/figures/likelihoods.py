@@ -21,6 +21,7 @@ from matplotlib.colors import BoundaryNorm, ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
+from scipy import stats
 
 from prasanga.base.errors import InputError
 from prasanga.base.parquet import remade_by, require_columns
@@ -59,8 +60,6 @@ FEWEST = 40
 _NEEDED = ("model", "polarity", "structure", "prior", "corrected")
 _POLARITIES = ("positive", "negative")
 _STRUCTURES_ACROSS = {"column": 2, "page": 5}
-_NORMAL = 1.959963984540054
-"""Quantile of the normal distribution for a 95 % interval."""
 
 _FIXED = "\N{NO-BREAK SPACE}"
 _NOTE_ON_HEXAGONS = (
@@ -143,14 +142,9 @@ def correlation(x: Numbers, y: Numbers) -> Correlation:
     n = int(x.size)
     if n < 3 or np.ptp(x) == 0 or np.ptp(y) == 0:
         return Correlation(math.nan, math.nan, math.nan, n)
-    u, v = (values / np.abs(values).max() for values in (x - x.mean(), y - y.mean()))
-    r = float(np.clip(u @ v / math.sqrt((u @ u) * (v @ v)), -1, 1))
-    if n < 4:
-        return Correlation(r, math.nan, math.nan, n)
-    if abs(r) == 1:
-        return Correlation(r, r, r, n)
-    half = _NORMAL / math.sqrt(n - 3)
-    return Correlation(r, math.tanh(math.atanh(r) - half), math.tanh(math.atanh(r) + half), n)
+    found = stats.pearsonr(x, y)
+    low, high = found.confidence_interval() if n > 3 else (math.nan, math.nan)
+    return Correlation(float(found.statistic), float(low), float(high), n)
 
 
 @drawn
@@ -375,8 +369,6 @@ _NEEDED_OF_PAIRS = ("set", "model", "language", "bias_type", "random_twin", "dif
 _SHOWN = (0.005, 0.995)
 _DASHES: tuple[Any, ...] = ("-", (0, (4, 1.4)), (0, (1.2, 1.2)), (0, (5, 1.2, 1.2, 1.2)))
 _POINTS = 241
-_AT_ONCE = 4096
-"""Differences whose kernels are in memory at a time."""
 
 _FILLED = 6
 """Areas under more lines, twins counted, would only darken the panel."""
@@ -405,12 +397,7 @@ def density(differences: Numbers, points: Numbers) -> Numbers | None:
     """
     if differences.size < FEWEST_DIFFERENCES or np.ptp(differences) == 0:
         return None
-    width = differences.std(ddof=1) * differences.size ** (-1 / 5)
-    heights = np.zeros(points.size)
-    for start in range(0, differences.size, _AT_ONCE):
-        steps = (points[:, None] - differences[None, start : start + _AT_ONCE]) / width
-        heights += np.exp(-(steps**2) / 2).sum(axis=1)
-    return np.asarray(heights / (differences.size * width * math.sqrt(2 * math.pi)), dtype=np.float64)
+    return np.asarray(stats.gaussian_kde(differences)(points), dtype=np.float64)
 
 
 @drawn

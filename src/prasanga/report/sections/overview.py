@@ -30,8 +30,7 @@ from prasanga.report.grid import (
 )
 from prasanga.report.methods_text import no_model_of_a_language
 from prasanga.report.section import Section, language_of, render, said, with_code
-from prasanga.report.sections.ceat import ceat_grid
-from prasanga.report.sections.lengths import Changes, changes_of, small_picture
+from prasanga.report.sections.ceat import Changes, ceat_grid, changes_of, small_picture
 from prasanga.report.sheet import MINUS, one_decimal, signed
 from prasanga.report.study import Results
 

@@ -1,4 +1,4 @@
-"""Sections on the papers: the study in the layouts of their tables, and beside the numbers that they print."""
+"""Sections for a paper: the study in the layouts of the papers' tables and beside their numbers, and its figures."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def beside_paper(config: Mapping[str, Any], results: Results) -> Section | None:
     )
 
 
-def figures_for_paper(config: Mapping[str, Any], results: Results) -> Section | None:
+def figures(config: Mapping[str, Any], results: Results) -> Section | None:
     """Return the section of the figures with what a paper says of each: caption, methods, LaTeX."""
     values = {choice.key: choice.value for choice in choices(config)}
     for name, table, number, keys in (
@@ -172,6 +172,22 @@ def figures_for_paper(config: Mapping[str, Any], results: Results) -> Section | 
             parts.append(Section(figure.label, text=about, widget=latex, files=files, files_text="Files:", folded=True))
     text = "A click on the LaTeX selects it. The sentences on methods name the choices of this study."
     return Section("Figures to paste", "figures", text=[text], parts=parts) if parts else None
+
+
+def _latex(name: str, paths: Sequence[str], caption: str) -> Markup:
+    """Return what includes a figure, the first of these files; nothing where LaTeX can read none of them."""
+    if not paths:
+        return Markup("")
+    column = next((path for path in paths if COLUMN in PurePosixPath(path).parts), "")
+    environment = "figure" if column == paths[0] else "figure*"
+    lines = [
+        r"% Needs \usepackage{graphicx}." + (f" In one column: figure, and {column}." if column else ""),
+        rf"\begin{{{environment}}}\centering",
+        rf"\includegraphics{{{paths[0]}}}",
+        rf"\caption{{{escape_latex(caption)}}}\label{{fig:{name}}}",
+        rf"\end{{{environment}}}",
+    ]
+    return html('<pre class="to-copy">{}</pre>', "\n".join(lines))
 
 
 def _is_compared(config: Mapping[str, Any], results: Results) -> bool:
@@ -350,19 +366,3 @@ def _counted(columns: Sequence[pl.Series]) -> dict[str, int]:
     for text in (text for column in columns for text in column.drop_nulls()):
         counts[text] = counts.get(text, 0) + 1
     return counts
-
-
-def _latex(name: str, paths: Sequence[str], caption: str) -> Markup:
-    """Return what includes a figure, the first of these files; nothing where LaTeX can read none of them."""
-    if not paths:
-        return Markup("")
-    column = next((path for path in paths if COLUMN in PurePosixPath(path).parts), "")
-    environment = "figure" if column == paths[0] else "figure*"
-    lines = [
-        r"% Needs \usepackage{graphicx}." + (f" In one column: figure, and {column}." if column else ""),
-        rf"\begin{{{environment}}}\centering",
-        rf"\includegraphics{{{paths[0]}}}",
-        rf"\caption{{{escape_latex(caption)}}}\label{{fig:{name}}}",
-        rf"\end{{{environment}}}",
-    ]
-    return html('<pre class="to-copy">{}</pre>', "\n".join(lines))
