@@ -273,7 +273,7 @@ FAMILY = tuple(method for method in METHODS if method.in_family)
 FEWEST_WORDS = 8
 """Words that each set needs for a finding, and for an interval over words: with fewer, none held its level."""
 
-MOST_OF_A_TWIN = 256
+MOST_OF_A_TWIN = 64
 """Segments of a stimulus that a twin with random weights reads at most (docs/statistics.md has why)."""
 
 TABLES = {table.name: table for method in METHODS for table in method.tables}

@@ -17,7 +17,7 @@ from prasanga.associations.estimates import TestSettings
 from prasanga.associations.weat import measure_weat
 from prasanga.base.config import complete, read_schema
 from prasanga.base.errors import InputError
-from prasanga.methods import FAMILY
+from prasanga.methods import FAMILY, MOST_OF_A_TWIN
 from prasanga.pairs import read_pairs
 from prasanga.text import normalizer
 
@@ -181,6 +181,18 @@ def test_the_threat_model_names_tests_that_there_are_and_all_of_them() -> None:
     for file, tests in held.items():
         there = set(re.findall(r"^def (test_\w+)", read(f"tests/hostile/{file}"), re.MULTILINE))
         assert tests <= there, f"{file}: {tests - there}"
+
+
+def test_a_twin_reads_as_many_contexts_as_were_found_to_be_enough() -> None:
+    page, measured = read("docs/statistics.md"), json.loads(read("docs/measured/twins_of_texts.json"))["results"]
+    rows = re.findall(r"^\| (\d+) \| (\.\d{3}) \| ([\d.]+) % \|$", page, re.MULTILINE)
+    assert len(rows) == 5
+    for n, spread, wider in rows:
+        row = measured["contexts"][n]
+        assert float(spread) == pytest.approx(row["contexts"], abs=6e-4)
+        assert float(wider) == pytest.approx(100 * row["wider"], abs=0.6)
+    assert f"reads at most {MOST_OF_A_TWIN} contexts of a word" in page
+    assert measured["contexts"][str(MOST_OF_A_TWIN)]["wider"] < 0.02
 
 
 def test_what_four_bits_do_is_what_was_measured() -> None:
