@@ -44,12 +44,12 @@ def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path],
     folder = factory.getbasetemp()
     made = (folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder) / name
     with _locked(made.with_suffix(".lock")):
-        if not made.exists():
-            running = made.with_suffix(".running")
-            shutil.rmtree(running, ignore_errors=True)  # of a process that failed
-            running.mkdir()
-            make(running)
-            running.rename(made)
+        whole = made.with_suffix(".whole")
+        if not whole.exists():
+            shutil.rmtree(made, ignore_errors=True)  # of a process that failed
+            made.mkdir()
+            make(made)
+            whole.touch()
     return made
 
 

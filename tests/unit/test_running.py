@@ -253,6 +253,7 @@ def test_the_command_line_has_targets_first_and_what_the_machine_has(
     tmp_path: Path, project_root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "2,3")
+    (tmp_path / "mine.yaml").write_text("study: mine\n", encoding="utf-8")
     line = command(tmp_path, ["figures"], config=tmp_path / "mine.yaml", dry_run=True, others=["--keep-going"])
     root = project_root.resolve()
     assert line[1:] == [

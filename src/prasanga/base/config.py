@@ -186,7 +186,8 @@ def complete(config: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, 
         if settings["cards"] == 0 and settings["dtype"] == "auto":
             settings["dtype"] = "float32"
     _refuse([*_contradictions(completed), *places.path_problems(completed, schema)])
-    return completed
+    # once more in the schema's order: what was filled in above came last, and stands elsewhere where it is read again
+    return _with_defaults(completed, schema, preset=completed["preset"])
 
 
 def with_places(config: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:

@@ -36,7 +36,6 @@ from prasanga.associations.templates import TEMPLATE_FIELDS, TEMPLATES_SCHEMA, m
 from prasanga.associations.vectors import FloatArray, choice
 from prasanga.base.seeds import generator
 from prasanga.lexicon.model import Lexicon
-from prasanga.likelihoods.engine import HOW
 from prasanga.likelihoods.log_probability import (
     SCORE_NOISE,
     TERMS,
@@ -46,6 +45,7 @@ from prasanga.likelihoods.log_probability import (
     TermScores,
     score_items,
 )
+from prasanga.likelihoods.queries import HOW
 from prasanga.likelihoods.templates import CategorySentence, CategoryTemplates, fill_categories, share_of
 
 # --------------------

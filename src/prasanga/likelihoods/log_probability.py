@@ -38,7 +38,7 @@ from prasanga.associations.templates import effects_of_items, in_blocks, item_co
 from prasanga.associations.vectors import FloatArray, choice
 from prasanga.base.errors import InputError
 from prasanga.base.progress import progress
-from prasanga.likelihoods.engine import HOW, Answered, Query, in_parts, masked_queries
+from prasanga.likelihoods.queries import HOW, Answered, Query, in_parts, masked_queries
 from prasanga.models.pieces import Pieces, Span, overlapping, read_pieces
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from prasanga.base.errors import InputError
-from prasanga.likelihoods.engine import Query, masked_queries
+from prasanga.likelihoods.queries import Query, masked_queries
 from prasanga.models.heads import SENTINEL, ModelWithHead, require_mask
 from prasanga.models.pieces import (
     Pieces,

@@ -20,8 +20,9 @@ from numpy.typing import NDArray
 from prasanga.base.errors import InputError
 from prasanga.base.parquet import as_frame
 from prasanga.base.progress import progress
-from prasanga.likelihoods.engine import Answered, Query, Scorer, load_scorer
+from prasanga.likelihoods.engine import Scorer, load_scorer
 from prasanga.likelihoods.measures import OF_WORDS, REDUCTIONS, SCORES, WEIGHTED, SentenceQueries, resolve_measure
+from prasanga.likelihoods.queries import Answered, Query
 from prasanga.models.options import NO_OPTIONS, ModelOptions
 from prasanga.models.pieces import Pieces, Span, overlapping
 from prasanga.pairs import align_spans

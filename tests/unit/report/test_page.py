@@ -235,7 +235,7 @@ def test_tokenizers_are_judged_in_numbers_and_examples(
 ) -> None:
     page = render(embeddings=embedding_files)
     words = Reader(page).words
-    assert "bert 1,000 1.75 1.25 % 0 % 50 %" in words
+    assert "bert 1,000 4,000 850 1.75 1.25 % 0 % 50 %" in words
     assert "bert 1 of 2 stimuli with a form that comes out damaged" in words
     assert "gpt examples; the table by stimulus is not there" in words
     assert '<td class="text"><span lang="bn">মাছি</span></td>' in page
@@ -264,7 +264,7 @@ def test_what_makes_a_vector_is_told_from_the_config(render: Callable[..., str])
     assert "decided once (see Embeddings for what it came to) (a); float32 (b).</li>" in page
     words = Reader(page).words
     assert "embeddings.unknown leave-out a target with a piece that the tokenizer does not know is left out" in words
-    assert "embeddings.audit.unknown 0.1 largest share of forms" in words
+    assert "embeddings.audit.unknown 0.1 largest share of occurrences with an unknown piece" in words
     assert "embeddings.buckets" not in words
 
 

@@ -175,7 +175,7 @@ def test_nothing_to_compare_is_said(bias: pl.DataFrame, published: pl.DataFrame,
         ("language,model", "tongue,model", r"has no column language; it has paper, table, tongue"),
         (",en,Muril,Age", ",fr,Muril,Age", r"line 2: language is 'fr'; allowed: en, hi, bn"),
         ("Age,49.69", "Age,149.69", r"line 2: percentage is '149.69'; write a number from 0 to 100"),
-        ("Age,49.69", "Age,", r"line 2: percentage is None"),
+        ("Age,49.69", "Age,", r"line 2: percentage is ''"),
         ("55.32,2.26", "55.32,±2.26", r"line 9: spread is '±2.26'"),
     ],
 )

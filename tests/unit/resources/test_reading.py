@@ -39,7 +39,7 @@ def test_the_page_has_the_counts_of_the_table(project_root: Path, reading: pl.Da
         of_word, (right, _, wrong) = over.filter(word=form), counts(reading.filter(sample=f"left: {word}"))
         assert f"| {word} | {of_word.height} | {counts(of_word)[2]} | {wrong} | {right} |" in page
     assert f"| all words with neighbours | {over.height} | {counts(over)[2]} | | |" in page
-    assert f"right in {100 * counts(over)[2] / over.height:.1f} % of what it takes away" in page
+    assert f"right in {100 * counts(over)[2] / over.height:.1f} % of the hits that it removes" in page
     for word, share in (("সংসার", 47), ("বাবা", 75), ("মা", 80)):
         of_word = reading.filter(sample=f"word: {word}")
         assert round(100 * counts(of_word)[0] / of_word.height) == share
