@@ -187,7 +187,8 @@ def complete(config: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, 
             settings["dtype"] = "float32"
     _refuse([*_contradictions(completed), *places.path_problems(completed, schema)])
     # once more in the schema's order: what was filled in above came last, and stands elsewhere where it is read again
-    return _with_defaults(completed, schema, preset=completed["preset"])
+    ordered: dict[str, Any] = _with_defaults(completed, schema, preset=completed["preset"])
+    return ordered
 
 
 def with_places(config: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
