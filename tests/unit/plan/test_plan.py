@@ -123,7 +123,7 @@ def test_the_plan_says_what_is_spent_on_twins(planned: Planned) -> None:
     )
     narrow, decoder, wide = study.said_of_twins()[0], study.said_of_twins()[1], study.said_of_twins()[-1]
     assert narrow == (
-        f"tiny-narrow: {words * 2 * 200:,} segments at most by the model, {words * 2 * 200:,} by its 3 twins with"
+        f"tiny-narrow: {words * 2 * 200:,} segments at most by the model, {words * 2 * 3 * 64:,} by its 3 twins with"
         " random weights together; as many sentences and pairs by its 3 twins with random weights together as by the"
         " model."
     )
