@@ -29,7 +29,7 @@ from prasanga.base.errors import InputError
 from prasanga.plan.inputs import require_scores
 from prasanga.base.logs import said_of_failure
 from prasanga.methods import FAMILY, names_of
-from prasanga.plan import CACHE, Files, Settings, Study, digests_of
+from prasanga.plan import Files, Settings, Study, digests_of
 from prasanga.plan import begin_config, finish_config, require_config_of_results, require_results
 from prasanga.provenance.code import fingerprint, fingerprint_of, remembered, say_edits
 from prasanga.provenance.ledger import here, note_job, synchronize
@@ -300,7 +300,7 @@ onerror:
 
 def attach_fingerprints(workflow):
     """Give every rule the fingerprint of the code that its script reaches, so that an edit is a change of params."""
-    with remembered(f"{CACHE}/code.json"):
+    with remembered():
         for each in workflow.rules:
             script = Path(each.basedir.get_path_or_uri(secret_free=True), str(each.script)) if each.script else None
             if script and script.is_relative_to(INSTALLATION):  # those of whoever includes us are theirs

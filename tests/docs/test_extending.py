@@ -12,7 +12,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 import yaml
-from small_study import CODE, SMALL, Study, take_plans
+from small_study import CODE, SMALL, Study
 
 pytestmark = pytest.mark.workflow
 
@@ -32,7 +32,6 @@ def copied(tmp_path: Path, project_root: Path) -> Study:
             shutil.copytree(source, tmp_path / name, ignore=others)
         else:
             shutil.copyfile(source, tmp_path / name)
-    take_plans(tmp_path)
     return Study(tmp_path)
 
 

@@ -37,7 +37,7 @@ STAGES = (
     "report",
 )
 # What is not compared: it tells when and on what it was made, or which work was saved.
-NOT_COMPARED = re.compile(r"results/(store/|provenance\.jsonl$|corpus\.json$)")
+NOT_COMPARED = re.compile(r"results/(store/|provenance\.jsonl$|corpus\.json$|config\.begun\.yaml$)")
 
 RUN_ON = 2
 """Cores of a run."""

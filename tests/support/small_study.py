@@ -14,8 +14,6 @@ from typing import Any
 import yaml
 from warm_python import warm_python
 
-from prasanga.plan import CACHE
-
 CODE = ("Snakefile", "config.yaml", "config", "rules", "workflow", "profiles", "resources", "src", "construction")
 SMALL = {
     "categories": ["C1", "C5"],
@@ -81,7 +79,7 @@ class Study:
             if (_has_plugins(value) if key == "PYTHONPATH" else not key.startswith("PRASANGA_"))
         }
         python = warm_python(torch="PYTHONPATH" not in environment, started_in=tuple(sorted(started_in.items())))
-        done = subprocess.run(
+        return subprocess.run(
             [python, "-m", "snakemake", "--cores", "2", "--scheduler", "greedy", *arguments],
             cwd=self.root,
             env={**os.environ, "HF_HUB_OFFLINE": "1", **environment},
@@ -89,8 +87,6 @@ class Study:
             text=True,
             check=False,
         )
-        _keep_plans(self.root)
-        return done
 
     def run(self, *arguments: str, **keywords: Any) -> str:
         """Run to the end; returns what was printed."""
@@ -141,7 +137,6 @@ def copy_code(
             )
         else:
             shutil.copyfile(source, target)
-    take_plans(destination)
     study = Study(destination)
     study.configure({})
     return study
@@ -155,28 +150,6 @@ def write_texts(study: Study, *, every: int) -> None:
     (study.root / "texts/demo.txt").write_text("\n\n".join(documents[::every]), encoding="utf-8")
 
 
-def take_plans(root: Path) -> None:
-    """Give a copy of the tree what plans of others have read, so that its first plan does not take seconds."""
-    (root / CACHE).mkdir(parents=True, exist_ok=True)
-    for path in _plans().glob("*.json"):
-        shutil.copyfile(path, root / CACHE / path.name)
-
-
 def _has_plugins(path: str) -> bool:
     """Whether Snakemake, when it is imported, finds plugins in these folders."""
     return any(any(Path(folder).glob("snakemake_*_plugin_*")) for folder in path.split(os.pathsep))
-
-
-def _plans() -> Path:
-    """Where all tests keep what a plan has read of the code and the word lists, by the bytes of these."""
-    return Path(warm_python()).with_name("plans")
-
-
-def _keep_plans(study: Path) -> None:
-    for path in (study / CACHE).glob("*.json"):
-        kept = _plans() / path.name
-        if not kept.exists():
-            kept.parent.mkdir(exist_ok=True)
-            half = kept.with_suffix(f".{os.getpid()}")
-            shutil.copyfile(path, half)
-            half.rename(kept)

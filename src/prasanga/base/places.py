@@ -41,6 +41,12 @@ def installation() -> Path:
     return of_wheel if of_wheel.is_dir() else packages.parent
 
 
+def user_cache(name: str) -> Path:
+    """Return a folder of this user's cache (`XDG_CACHE_HOME`) by its name; it need not be there."""
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # noqa: PTH111 - fails for no user
+    return Path(home, "prasanga", name)
+
+
 def link_installation(root: Path) -> None:
     """Let the study in the working directory reach the installation; in a checkout, which is both, nothing is linked.
 

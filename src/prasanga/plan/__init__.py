@@ -12,4 +12,4 @@ from prasanga.plan.files import (
     require_results,
 )
 from prasanga.plan.settings import Settings, digests_of
-from prasanga.plan.study import CACHE, Study
+from prasanga.plan.study import Study

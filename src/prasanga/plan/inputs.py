@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from prasanga.base.documents import digest_of, read_cache, sha256_of_file, write_cache
 from prasanga.base.errors import InputError
 from prasanga.base.parquet import made_from
-from prasanga.base.places import NAMED, named
+from prasanga.base.places import NAMED, named, user_cache
 from prasanga.plan.models import require_free_names
 from prasanga.provenance.code import fingerprint_of, remembered
 
@@ -49,27 +49,26 @@ class LexiconPlan(NamedTuple):
     files: dict[str, dict[str, str]]
 
 
-def plan_lexicon(words: Mapping[str, Any], *, cache: str | Path) -> LexiconPlan:
+def plan_lexicon(words: Mapping[str, Any]) -> LexiconPlan:
     """Return what a plan must know of a lexicon; the lexicon itself is read only if it was not read like this before.
 
     Args:
         words: where it is read from, as for `prasanga.lexicon.loading.lexicon_of`.
-        cache: a folder for what is known, made if need be; where it cannot be written, nothing is kept.
 
     Raises:
         InputError: as `prasanga.lexicon.load_lexicon` does.
     """
-    path = Path(cache, f"lexicon-{digest_of([words['stimuli'], words['suffix_groups']])}.json")
+    name = f"lexicon-{digest_of([words['stimuli'], words['suffix_groups']])}"
 
     def files() -> Iterator[Path]:
         for given in word_files(words):
             yield from _files(Path(given))
 
-    return LexiconPlan(**_known(path, _read, [words], files, [dict(words), _versions()]))
+    return LexiconPlan(**_known(name, _read, [words], files, [dict(words), _versions()]))
 
 
 def _known(
-    path: Path,
+    name: str,
     read: Callable[..., dict[str, Any]],
     arguments: Sequence[Any],
     files: Callable[[], Iterable[Path]],
@@ -78,13 +77,14 @@ def _known(
     """Return what `read` makes of its arguments; it is called only if it was not called like this before.
 
     Args:
-        path: the file in which that is kept, as JSON.
+        name: of the file in the user's cache in which that is kept.
         read: its code counts.
         arguments: of `read`.
         files: names those that it reads, whose bytes count.
         known_by: what else decides what comes out, as plain values.
     """
-    with remembered(path.with_name("code.json")):
+    path = user_cache("plans") / f"{name}.json"
+    with remembered():
         code = fingerprint_of(read).fingerprint
 
     def key() -> str | None:
@@ -159,8 +159,6 @@ def plan_sentences(
     lexicon: Mapping[str, Any],
     words: str,
     categories: Mapping[str, Any],
-    *,
-    cache: str | Path,
 ) -> dict[str, str]:
     """Return a digest of the sentences of the structures, and one of those of the categories.
 
@@ -169,7 +167,6 @@ def plan_sentences(
         lexicon: where the words are read from, as for `plan_lexicon`.
         words: what the forms of the lexicon depend on (`LexiconPlan.words`).
         categories: those of `asked`, in the layout of `categories.json`.
-        cache: a folder for what is known, made if need be.
 
     Returns:
         `structures` and `categories`; empty strings where the study asks for none.
@@ -181,8 +178,8 @@ def plan_sentences(
     files = [*asked["traits"], *([asked["structures"]] if asked["traits"] else [])]
     files += [asked["templates"]] if asked["categories"] else []
     known_by = [dict(asked), dict(lexicon), words, dict(categories)]
-    path, arguments = Path(cache, "log-probability.json"), [asked, lexicon, categories]
-    return _known(path, _read_sentences, arguments, lambda: map(Path, files), known_by)
+    name, arguments = f"sentences-{digest_of(files)}", [asked, lexicon, categories]
+    return _known(name, _read_sentences, arguments, lambda: map(Path, files), known_by)
 
 
 def _read_sentences(

@@ -50,9 +50,6 @@ from prasanga.samples import bucket_names, buckets_for, parse_length, require_lo
 from prasanga.sentences.candidates import Candidates, read_candidates
 from prasanga.sentences.files import Shard, find_shards, require_apart, update_manifest
 
-CACHE = ".snakemake/prasanga"
-"""Where plans keep what they need again, beside Snakemake's own notes; deleting it costs a second."""
-
 MOST_SAMPLED = 64
 """Files whose beginnings are looked at before the corpus is read: a few seconds' work, however many there are."""
 
@@ -100,13 +97,12 @@ class Study:
         sentences: digests of the sentences of structures and categories (`plan_sentences`).
     """
 
-    def __init__(self, config: Mapping[str, Any], *, from_results: bool = False, cache: str | Path = CACHE) -> None:
+    def __init__(self, config: Mapping[str, Any], *, from_results: bool = False) -> None:
         """Work out a study; paths are those from the working directory.
 
         Args:
             config: complete.
             from_results: whether only results that are there are used.
-            cache: a folder for what plans need again.
 
         Raises:
             InputError: a mistake in the config, or in a file that it names.
@@ -115,7 +111,6 @@ class Study:
         self.from_results = from_results
         self.computed = config["embeddings"]["source"] == "computed" and not from_results
         self.normalization: str = config["normalization"][config["language"]]
-        self._cache = cache
         self._choose_models()
         self._choose_lengths()
         self._choose_words()
@@ -223,7 +218,7 @@ class Study:
             InputError: a mistake in their files, or another language.
         """
         settings = self.config["lexicon"]
-        candidates = plan_lexicon({**self.words_from, "stimuli": settings["candidates"]}, cache=self._cache)
+        candidates = plan_lexicon({**self.words_from, "stimuli": settings["candidates"]})
         require_language(candidates.language, self.config["language"])
         return candidates, read_candidates(settings["candidates"], self.normalization)
 
@@ -269,7 +264,7 @@ class Study:
         self.categories: Categories = {}
         there = all(Path(path).exists() for path in word_files(self.words_from))
         if self.computed or (there and not self.from_results):
-            self.lexicon = plan_lexicon(self.words_from, cache=self._cache)
+            self.lexicon = plan_lexicon(self.words_from)
             require_language(self.lexicon.language, config["language"])
             self.categories = self.lexicon.categories
         elif not self.from_results:
@@ -343,7 +338,6 @@ class Study:
                 self.words_from,
                 self.lexicon.words,
                 self.log_probability_chosen,
-                cache=self._cache,
             )
 
     @property

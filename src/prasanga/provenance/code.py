@@ -29,12 +29,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from prasanga.base.documents import digest_of, digests_of_files, read_cache, write_cache
-from prasanga.base.places import installation
+from prasanga.base.places import installation, user_cache
 from prasanga.provenance import definitions
 from prasanga.provenance.definitions import PACKAGES, RUN, WHOLE, Definition, is_left_out, read_definitions
 
-CACHE = Path(".snakemake/prasanga/code.json")
-"""What is remembered of source files, in the folder of a study."""
 _NAMED = 5
 
 
@@ -139,7 +137,7 @@ def describe(
         stage, code (the fingerprint), inputs (JSON: {path: sha256}), settings (JSON), versions (JSON), and
         fingerprint (digest of all of these): equal fingerprints mean the same values.
     """
-    with remembered(CACHE, keep=False):
+    with remembered():
         code = fingerprint(script).fingerprint
     record = {
         "stage": stage,
@@ -183,19 +181,16 @@ def say_edits(before: Mapping[str, Code], now: Mapping[str, Code]) -> str:
 
 
 @contextmanager
-def remembered(cache: str | Path, *, keep: bool = True) -> Iterator[None]:
-    """Keep what is learnt of source files in the block in the file `cache`, and find it there the next time.
+def remembered() -> Iterator[None]:
+    """Keep what is learnt of source files in the block in the user's cache, and find it there the next time.
 
-    Parsing the package takes a second, and a plan asks for the fingerprints of all rules. A file is known by the digest
-    of its bytes, so an edit is seen whatever the times of files say; in the block each file is looked at once. Without
-    a cache that can be read or written, the same comes out.
-
-    Args:
-        cache: the file.
-        keep: whether to write what is new; a job only reads what the plan has kept.
+    Parsing the package takes a second or two, and a plan asks for the fingerprints of all rules. A file is known by the
+    digest of its bytes, so an edit is seen whatever the times of files say; in the block each file is looked at once.
+    Without a cache that can be read or written, the same comes out.
     """
     global _trees
-    cache, key = Path(cache), _sha256(Path(__file__).read_bytes() + Path(definitions.__file__).read_bytes())
+    cache = user_cache("plans") / "code.json"
+    key = _sha256(Path(__file__).read_bytes() + Path(definitions.__file__).read_bytes())
     kept: dict[str, list[Any]] = read_cache(cache, key) or {}
     _kept.update(kept)
     outer, _trees = _trees, {}
@@ -203,7 +198,7 @@ def remembered(cache: str | Path, *, keep: bool = True) -> Iterator[None]:
         yield
     finally:
         _trees = outer
-        if keep and any(name not in kept or kept[name][0] != file.sha256 for name, file in _known.items()):
+        if any(name not in kept or kept[name][0] != file.sha256 for name, file in _known.items()):
             write_cache(cache, key, {**kept, **_known})
 
 

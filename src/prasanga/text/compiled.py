@@ -17,6 +17,8 @@ from typing import TypeVar, cast
 
 import numba
 
+from prasanga.base.places import user_cache
+
 _Function = TypeVar("_Function", bound=Callable[..., object])
 
 
@@ -38,7 +40,7 @@ def _folders() -> Iterator[Path]:
     if asked := os.environ.get("NUMBA_CACHE_DIR"):
         yield Path(asked)
     yield Path(__file__).with_name("__pycache__")
-    yield Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser(), "prasanga")
+    yield user_cache("compiled")
 
 
 def _cache_folder() -> Path | None:

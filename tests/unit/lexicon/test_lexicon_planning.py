@@ -21,9 +21,11 @@ from prasanga.provenance.code import Code
 Plan = Callable[..., LexiconPlan]
 
 
-@pytest.fixture
-def cache(tmp_path: Path) -> Path:
-    return tmp_path / "cache"
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder in which plans are kept, of a user with an empty cache."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path / "cache/prasanga/plans"
 
 
 @pytest.fixture
@@ -40,9 +42,9 @@ def readings(monkeypatch: pytest.MonkeyPatch) -> list[object]:
 
 
 @pytest.fixture
-def plan(files: Any, cache: Path) -> Plan:
+def plan(files: Any) -> Plan:
     """Plan with the lexicon of `files`, which a test may change."""
-    return lambda normalization=None: plan_lexicon(words(files.stimuli, files.groups, normalization), cache=cache)
+    return lambda normalization=None: plan_lexicon(words(files.stimuli, files.groups, normalization))
 
 
 def words(stimuli: Path, groups: Path | None, normalization: str | None = None) -> dict[str, Any]:
@@ -155,11 +157,13 @@ def test_a_damaged_cache_is_not_used(
     assert len(readings) == 2
 
 
-def test_a_folder_that_cannot_be_written_is_done_without(files: Any, tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_written_is_done_without(
+    files: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "file").write_text("no folder")
-    cache = tmp_path / "file" / "cache"
-    first = plan_lexicon(words(files.stimuli, files.groups), cache=cache)
-    assert plan_lexicon(words(files.stimuli, files.groups), cache=cache) == first
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    first = plan_lexicon(words(files.stimuli, files.groups))
+    assert plan_lexicon(words(files.stimuli, files.groups)) == first
     assert (tmp_path / "file").read_text() == "no folder"
 
 
@@ -222,5 +226,5 @@ def test_every_file_that_the_reader_opens_counts(
         counted = {str(path) for given in (stimuli, groups) if given for path in inputs._files(given)}
         assert opened, stimuli
         assert opened <= counted, stimuli
-        plan_lexicon(words(stimuli, groups), cache=cache)
+        plan_lexicon(words(stimuli, groups))
     assert len(list(cache.glob("lexicon-*.json"))) == len(layouts)

@@ -176,10 +176,10 @@ def test_a_category_in_running_text_needs_words_that_are_searched(named: Any) ->
     }
 
 
-def test_a_plan_notices_classes_and_what_is_searched(named: Any, tmp_path: Path) -> None:
+def test_a_plan_notices_classes_and_what_is_searched(named: Any) -> None:
     def plan() -> Any:
         words = {"stimuli": str(named.stimuli), "suffix_groups": str(named.groups), "normalization": None}
-        return plan_lexicon(words, cache=tmp_path / "cache")
+        return plan_lexicon(words)
 
     first = plan()
     named.change("muslim_names", "person_name", "name")

