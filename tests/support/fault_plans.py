@@ -37,7 +37,7 @@ STAGES = (
     "report",
 )
 # What is not compared: it tells when and on what it was made, or which work was saved.
-NOT_COMPARED = re.compile(r"results/(store/|provenance\.jsonl$|corpus\.json$|config\.begun\.yaml$)")
+NOT_COMPARED = re.compile(r"results/(store/|likelihoods/kept/|provenance\.jsonl$|corpus\.json$|config\.begun\.yaml$)")
 
 RUN_ON = 2
 """Cores of a run."""
@@ -195,7 +195,10 @@ class Chain:
         there = self.results()
         differing = self.differing(there)
         self.damaged &= set(differing)
-        wrong = differing if all_of_it else [path for path in differing if path not in self.damaged]
+        # tables as text have no checksum, so that one may be copied before the check of results finds the damage
+        copies = {_bytes(self.study.root / path) for path in self.damaged if path.endswith(".csv")}
+        known = {path for path in differing if path in self.damaged or _bytes(self.study.root / path) in copies}
+        wrong = [path for path in differing if all_of_it or path not in known]
         assert not wrong, self.report(f"not as in the undisturbed study: {wrong}", "")
         if all_of_it:
             expected = Chain(Study(self.undisturbed), self.undisturbed, 0).results()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from prasanga.likelihoods.bias import pair_differences
 from prasanga.report.figures.canvas import Width
 from prasanga.report.figures.likelihoods import FEWEST_DIFFERENCES, density, plot_differences
 from prasanga.report.figures.saving import save_figure
+from prasanga.report.sheet import signed
 
 
 @pytest.fixture(scope="module")
@@ -36,8 +38,8 @@ def panels(figure: Any) -> list[Any]:
 
 
 def curves(panel: Any) -> list[Any]:
-    """The lines of a panel without that at zero."""
-    return [line for line in panel.lines if len(line.get_xdata()) > 2]
+    """The lines of a panel that are seen, without that at zero."""
+    return [line for line in panel.lines if len(line.get_xdata()) > 2 and line.get_alpha() != 0]
 
 
 def test_the_density_is_a_mean_of_kernels() -> None:
@@ -126,3 +128,25 @@ def test_what_cannot_be_drawn_is_refused(differences: pl.DataFrame) -> None:
         plot_differences(differences, lines="model")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="width"):
         plot_differences(differences, width="poster")  # type: ignore[arg-type]
+
+
+def test_a_line_tells_its_middle_to_who_points_at_it(differences: pl.DataFrame, tmp_path: Path) -> None:
+    figure = plot_differences(differences)
+    for ending in ("svg", "pdf"):
+        save_figure(figure, tmp_path / f"f.{ending}")
+    svg = (tmp_path / "f.svg").read_text(encoding="utf-8")
+    known = differences.drop_nulls("difference")
+    expected = []
+    for model, language, is_twin in (
+        ("bert", "en", False),
+        ("bert", "hi", False),
+        ("bert", "hi", True),
+        ("a-model-with-a-long-name-indeed", "hi", False),
+    ):
+        values = known.filter(model=model, language=language, random_twin=is_twin)["difference"].to_numpy()
+        name = {"en": "English", "hi": "Hindi"}[language] + (", random twins" if is_twin else "")
+        middle, share = sorted(values)[values.size // 2 - 1 : values.size // 2 + 1], 100 * sum(values > 0) / values.size
+        expected.append(f"{name}: n = {values.size}, median {signed(sum(middle) / 2)}, {share:.0f} % above 0")
+    assert sorted(re.findall(r"<title>(.*?)</title>", svg)) == sorted(expected)
+    assert "told:" not in svg
+    assert b"told:" not in (tmp_path / "f.pdf").read_bytes()

@@ -436,7 +436,7 @@ def plot_differences(differences: pl.DataFrame, *, lines: Lines = "language", wi
     )
     points = np.linspace(low, high, _POINTS)
     for panel, axis in zip(panels, frame.panels, strict=False):
-        _draw(axis, panel, points, frame.sizes, frame.room)
+        _draw(axis, panel, names, points, frame.sizes, frame.room)
     few_ticks(frame.panels[0].xaxis, most=4 if width == "column" else 5)
     frame.panels[0].set_xlim(low, high)
     return frame.finish()
@@ -504,7 +504,9 @@ def _note(beyond: int, has_twins: bool) -> str:
     return " ".join(said)
 
 
-def _draw(axis: Any, panel: _Panel, points: Numbers, sizes: dict[str, float], room: float) -> None:
+def _draw(
+    axis: Any, panel: _Panel, names: Sequence[str], points: Numbers, sizes: dict[str, float], room: float
+) -> None:
     top, missing = 0.0, 0
     for line in panel.lines:
         heights = density(line.differences, points)
@@ -519,6 +521,9 @@ def _draw(axis: Any, panel: _Panel, points: Numbers, sizes: dict[str, float], ro
             if len(panel.lines) <= _FILLED:
                 axis.fill_between(points, heights, color=look["color"], alpha=0.08, linewidth=0, zorder=1.5)
             top = max(top, float(heights.max()))
+        # a line is too thin to point at: a broad one that is not seen lies on it
+        told = f"{TOLD}{_told(names[line.place], line)}"
+        axis.plot(points, heights, color=look["color"], linewidth=sizes["line"] * 6, alpha=0, zorder=4, url=told)
     small = sizes["font"] * NOTE
     if missing:
         text = f"{missing} line{'s' if missing > 1 else ''} not drawn: fewer than {FEWEST_DIFFERENCES} differences"
@@ -529,6 +534,14 @@ def _draw(axis: Any, panel: _Panel, points: Numbers, sizes: dict[str, float], ro
     # a twin may be far steeper, and would press all else flat
     axis.set_ylim(0, 1.08 * top or 1.0)
     axis.set_yticks([])
+
+
+def _told(name: str, line: _Line) -> str:
+    """Return what a line tells who points at it: what it is of, where its middle lies, how much of it is above 0."""
+    found = line.differences
+    above = f"{(found > 0).mean():.0%}".replace("%", " %")
+    whose = ", random twins" if line.is_twin else ""
+    return f"{name}{whose}: n = {found.size}, median {signed(float(np.median(found)))}, {above} above 0"
 
 
 def _look(place: int, line: float) -> dict[str, Any]:
