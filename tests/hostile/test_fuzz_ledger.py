@@ -12,10 +12,11 @@ from hostile_inputs import Edit, edited_bytes, edited_tree, edits, fuzzing, try_
 from hypothesis import given
 from hypothesis import strategies as st
 from noted_results import CIRCUMSTANCES, NotedResults, small_results
+from typer.testing import CliRunner, Result
 
 from prasanga.base.documents import read_document, write_document
 from prasanga.base.parquet import made_from, read_table, read_where, write_table
-from prasanga.provenance.__main__ import main
+from prasanga.cli import app
 from prasanga.provenance.ledger import LEDGER, read_ledger, synchronize
 from prasanga.provenance.lineage import tell
 from prasanga.report.summary import read_summary
@@ -142,26 +143,31 @@ def test_documents_of_others(tmp_path_factory: pytest.TempPathFactory, changes: 
     try_input("summaries", lambda: read_summary(path), str(path))
 
 
-def test_what_is_told_does_not_steer_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def why(file: Path) -> Result:
+    """What `prasanga why` says of a file."""
+    return CliRunner().invoke(app, ["why", str(file)])
+
+
+def test_what_is_told_does_not_steer_the_terminal(tmp_path: Path) -> None:
     noted = small_results(tmp_path / "study")
     ledger = noted.results / LEDGER
     ledger.write_text(ledger.read_text(encoding="utf-8").replace('"draw_ceat', '"\\u001b[2Jdraw'), encoding="utf-8")
-    absent = tmp_path / "absent.svg"
-    assert main([str(absent), str(noted.results / FIGURE)]) == 1
-    said = capsys.readouterr()
-    assert "made by the rule \\x1b[2Jdraw" in said.out
-    assert "\x1b" not in said.out
-    assert "absent.svg: no such file" in said.err
+    said = why(noted.results / FIGURE)
+    assert said.exit_code == 0
+    assert "made by the rule \\x1b[2Jdraw" in said.output
+    assert "\x1b" not in said.output
+    absent = why(tmp_path / "absent.svg")
+    assert absent.exit_code == 2
+    assert "absent.svg: no such file" in absent.output
 
 
-def test_a_ledger_that_cannot_be_opened_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_ledger_that_cannot_be_opened_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     noted = small_results(tmp_path / "study")
 
     def refused(*_: object, **__: object) -> str:
         raise PermissionError(13, "Permission denied", "x")
 
     monkeypatch.setattr(Path, "read_text", refused)
-    assert main([str(noted.results / FIGURE)]) == 1
-    assert f"{LEDGER}: cannot be read (Permission denied). Let yourself read it" in capsys.readouterr().err
+    said = why(noted.results / FIGURE)
+    assert said.exit_code == 2
+    assert f"{LEDGER}: cannot be read (Permission denied). Let yourself read it" in said.output

@@ -11,7 +11,6 @@ from noted_results import NotedResults, small_results
 
 from prasanga.base.errors import InputError
 from prasanga.base.parquet import write_table
-from prasanga.provenance.__main__ import main
 from prasanga.provenance.ledger import synchronize
 from prasanga.provenance.lineage import fingerprint_inside, follow, identify, open_results, tell
 
@@ -116,16 +115,13 @@ def test_results_under_another_name_are_asked_as_well(noted: NotedResults, tmp_p
     assert "texts/corpus.txt" in tell(copied, elsewhere)
 
 
-def test_what_cannot_be_told_is_said(
-    noted: NotedResults, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_cannot_be_told_is_said(noted: NotedResults, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "other.csv").write_text("nobody's\n")
     with pytest.raises(InputError, match=r"absent\.csv: no such file"):
         tell(tmp_path / "absent.csv")
     with pytest.raises(InputError, match="no such ledger"):
         tell(tmp_path / "other.csv")
-    assert main(["other.csv", "--results", str(noted.results)]) == 1
-    assert "neither its content nor a fingerprint inside it is known" in capsys.readouterr().err
-    assert main([str(noted.results / FIGURE)]) == 0
-    assert "made by the rule draw_ceat" in capsys.readouterr().out
+    with pytest.raises(InputError, match="neither its content nor a fingerprint inside it is known"):
+        tell(Path("other.csv"), noted.results)
+    assert "made by the rule draw_ceat" in tell(noted.results / FIGURE)
