@@ -172,6 +172,7 @@ def test_killed(
         case("gathering", "flipped", ESTIMATES, 14, long=True),
         case("report", "flipped", CEAT, 15, long=True),
         case("report", "folder", CEAT, 16),
+        case("copies", "flipped", CEAT, 21),
         case("lookup", "flipped", "results/static/glove.vectors.parquet", 17, long=True),
         case("weat", "truncated", "results/static/glove.parquet", 18),
         case("likelihoods", "flipped", SCORES, 19),

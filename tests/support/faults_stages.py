@@ -329,6 +329,14 @@ def _jobs(root: Path, project_root: Path) -> Any:
         ),
     )
     yield (
+        "copies",
+        Job(
+            "collect_data",
+            input=["results/associations/ceat.parquet"],
+            output=["results/report/data/ceat_estimates.parquet"],
+        ),
+    )
+    yield (
         "static",
         Job(
             "train_static",
