@@ -196,7 +196,7 @@ class Chain:
         differing = self.differing(there)
         self.damaged &= set(differing)
         # tables as text have no checksum, so that one may be copied before the check of results finds the damage
-        copies = {_bytes(self.study.root / path) for path in self.damaged if path.endswith(".csv")}
+        copies = {_bytes(self.study.root / path) for path in self.damaged if path.endswith((".csv", ".tsv"))}
         known = {path for path in differing if path in self.damaged or _bytes(self.study.root / path) in copies}
         wrong = [path for path in differing if all_of_it or path not in known]
         assert not wrong, self.report(f"not as in the undisturbed study: {wrong}", "")
