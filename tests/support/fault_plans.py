@@ -42,7 +42,7 @@ NOT_COMPARED = re.compile(r"results/(store/|likelihoods/kept/|provenance\.jsonl$
 RUN_ON = 2
 """Cores of a run."""
 
-ATTEMPTS = 5
+ATTEMPTS = 12
 """So often a fault is tried that does not come about, since nothing is there yet or a run ended sooner."""
 
 
