@@ -32,7 +32,7 @@ from prasanga.report.methods_text import (
     references_of,
     vector_conventions,
 )
-from prasanga.report.sheet import MINUS, MISSING, equals_probability, signed
+from prasanga.report.sheet import MISSING, equals_probability, two
 from prasanga.report.study import Results, without_places
 
 NOT_STATED = "not stated"
@@ -223,10 +223,10 @@ def _effect(row: Mapping[str, Any]) -> str:
     where = [row["category"], row["model"], *([f"{row['segment_length']} words"] if row["segment_length"] else [])]
     interval = "no interval"
     if row["ci_low"] is not None and row["ci_high"] is not None:
-        interval = f"95 % interval {_two(row['ci_low'])} to {_two(row['ci_high'])}"
+        interval = f"95 % interval {two(row['ci_low'])} to {two(row['ci_high'])}"
     holm = row["p_association_holm"]
     corrected = "no p after correction" if holm is None else f"p {equals_probability(holm)} by Holm"
-    return f"{_two(row['effect_size'])} ({', '.join(where)}; {interval}; {corrected})"
+    return f"{two(row['effect_size'])} ({', '.join(where)}; {interval}; {corrected})"
 
 
 def _percentage(row: Mapping[str, Any], sets: Sequence[str]) -> str:
@@ -247,10 +247,6 @@ def _of_tests(of_method: Mapping[str, Any]) -> str:
         return MISSING
     family = "" if of_method["n_tests"] is None else f" (Holm over {of_method['n_tests']} tests)"
     return f"{of_method['n_significant_holm']} of {of_method['n_tested']}{family}"
-
-
-def _two(value: float) -> str:
-    return signed(value, 2, minus=MINUS)
 
 
 def _conventions(found: Mapping[str, Sequence[Any]] | Sequence[str]) -> list[str]:

@@ -34,7 +34,7 @@ from prasanga.report.grid import (
     why_missing,
     words_left_out,
 )
-from prasanga.report.sheet import MINUS, MISSING, equals_probability, from_twins, one_decimal, signed
+from prasanga.report.sheet import equals_probability, from_twins, interval, one_decimal, two
 
 P = HOLM.column.removesuffix("_holm")
 """The p of words by which an effect is significant; corrected, it is what `HOLM` marks by."""
@@ -117,8 +117,8 @@ def other_method(method: str, table: pl.DataFrame) -> str | None:
     row = max(found, key=lambda row: abs(row["effect_size"]))
     return (
         f"{method}: an association was found in {len(found)} of {of}, that is {P} < .05 after Holm's correction and an"
-        f" interval without zero; the largest is {_two(row['effect_size'])} ({row['category']}, {row['model']};"
-        f" 95 % interval over words {_two(row['ci_low'])} to {_two(row['ci_high'])}{from_twins(row, 2)}):"
+        f" interval without zero; the largest is {two(row['effect_size'])} ({row['category']}, {row['model']};"
+        f" 95 % interval over words {two(row['ci_low'])} to {two(row['ci_high'])}{from_twins(row, 2)}):"
         f" {_in_words(row['effect_size'], *names_of_sets(row))}."
         f"{f' In the others none was found{would}' if others else ''}{held}"
     )
@@ -274,8 +274,8 @@ def change_with_length(ceat: pl.DataFrame) -> str | None:
         f"From {shortest} to {longest} words ({mode} draws) the effect grows in size in {grown} of {len(pairs)} pairs"
         f" of category and model; an association is found at both lengths in {len(known)} of them"
         f"{f', and changes its direction in {turned}' if known else ''}. The change is {change:.2f} in the median, and"
-        f" largest in {most[0].category.name} with {most[0].model}: from {_two(most[0].effect)} to"
-        f" {_two(most[1].effect)}. {_texts_of_lengths(most[0].estimate, shortest, longest)}"
+        f" largest in {most[0].category.name} with {most[0].model}: from {two(most[0].effect)} to"
+        f" {two(most[1].effect)}. {_texts_of_lengths(most[0].estimate, shortest, longest)}"
     )
 
 
@@ -505,8 +505,7 @@ def farthest_percentage(grid: PairGrid) -> tuple[str, str, str, str] | None:
 
 def interval_of_percentage(row: Estimate, which: str) -> str:
     """Return the interval of a bias percentage: that of the bootstrap ("ci") or the exact one ("exact")."""
-    low, high = row[f"{which}_low"], row[f"{which}_high"]
-    return f"{low:.1f} to {high:.1f}" if is_number(low) and is_number(high) else MISSING
+    return interval(row[f"{which}_low"], row[f"{which}_high"], one_decimal)
 
 
 def _computed(ceat: pl.DataFrame) -> Iterator[_Cell]:
@@ -539,8 +538,8 @@ def _in_full(cell: _Cell) -> str:
     estimate, category = cell.estimate, cell.category
     sets = (category.target_x, category.target_y, category.attribute_a, category.attribute_b)
     return (
-        f"{_two(cell.effect)} ({category.name}, {cell.model}, {cell.length} words, {cell.mode} draws; 95 % interval"
-        f" over words {_two(estimate['ci_low'])} to {_two(estimate['ci_high'])}; {P} {equals_probability(estimate[P])},"
+        f"{two(cell.effect)} ({category.name}, {cell.model}, {cell.length} words, {cell.mode} draws; 95 % interval"
+        f" over words {two(estimate['ci_low'])} to {two(estimate['ci_high'])}; {P} {equals_probability(estimate[P])},"
         f" {equals_probability(estimate[HOLM.column]).removeprefix('= ')} after Holm's correction"
         f"{from_twins(estimate, 2)}): {_in_words(cell.effect, *sets)}."
     )
@@ -580,10 +579,6 @@ def _of(count: int, total: int) -> str:
 
 def _verb(count: int, one: str, many: str) -> str:
     return one if count == 1 else many
-
-
-def _two(value: float) -> str:
-    return signed(value, 2, minus=MINUS)
 
 
 def _not_among(settling: pl.DataFrame) -> str:

@@ -10,7 +10,7 @@ import io
 import math
 import re
 import unicodedata
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, groupby
 
@@ -23,14 +23,32 @@ MISSING = "–"
 MINUS = "\N{MINUS SIGN}"
 
 
-def signed(value: float | None, decimals: int = 3, *, minus: str = "-") -> str:
+def signed(value: float | None, decimals: int = 3) -> str:
     """Return a number with its sign; what rounds to zero has none. A dash for null, NaN and infinite."""
     if value is None or not is_number(value):
         return MISSING
     text = f"{abs(value):.{decimals}f}"
-    if float(text) == 0:
-        return text
-    return ("+" if value > 0 else minus) + text
+    return text if float(text) == 0 else f"{'+' if value > 0 else '-'}{text}"
+
+
+def with_sign(value: float | None, decimals: int = 3) -> str:
+    """Return a number as `signed` does, with a minus sign in place of the hyphen."""
+    return signed(value, decimals).replace("-", MINUS)
+
+
+def two(value: float | None) -> str:
+    """Return a number as `with_sign` does, in two decimals."""
+    return with_sign(value, 2)
+
+
+def interval(low: float | None, high: float | None, write: Callable[[float], str]) -> str:
+    """Return both ends as `write` writes them, "0.1 to 0.2"; a dash where one is not there."""
+    return f"{write(low)} to {write(high)}" if is_number(low) and is_number(high) else MISSING
+
+
+def yes_no(value: bool | None) -> str:
+    """Return a truth in a word, a dash where it is not known."""
+    return MISSING if value is None else "yes" if value else "no"
 
 
 def from_twins(row: Estimate, decimals: int) -> str:
@@ -38,7 +56,7 @@ def from_twins(row: Estimate, decimals: int) -> str:
     ends = [row.get(f"twin_difference{end}") for end in ("", "_low", "_high")]
     if not all(map(is_number, ends)):
         return ""
-    difference, low, high = (signed(each, decimals, minus=MINUS) for each in ends)
+    difference, low, high = (with_sign(end, decimals) for end in ends)
     return f"; difference from {row['n_twins']} twins with random weights {difference}, {low} to {high}"
 
 
@@ -173,7 +191,7 @@ class Sheet:
 
     heads: tuple[str, ...]
     columns: tuple[tuple[str, str], ...]
-    rows: tuple[Row, ...]
+    rows: Sequence[Row]
     caption: str = ""
     look: str = ""
     kinds: Mapping[str, str] = field(default_factory=dict)
@@ -199,15 +217,30 @@ def sheet_to_csv(sheet: Sheet) -> str:
 
 def sheets_to_markdown(sheets: Sequence[Sheet], notes: Sequence[str]) -> str:
     """Write tables as Markdown, one below the other, with notes as a list."""
-    blocks = []
-    for sheet in sheets:
-        heads = [escape_markdown(" ".join(filter(None, column))) for column in sheet.columns]
-        lines = [[*map(escape_markdown, sheet.heads), *heads]]
-        lines += [[*("---" for _ in sheet.heads), *("---:" for _ in sheet.columns)]]
-        lines += [[*map(escape_markdown, row.labels), *map(_markdown_cell, row.cells)] for row in sheet.rows]
-        blocks.append("\n".join(f"| {' | '.join(line)} |" for line in lines))
-    listed = "\n".join(f"- {escape_markdown(note)}" for note in notes)
-    return "\n\n".join([*blocks, *([listed] if listed else [])]) + "\n"
+    blocks = [
+        _piped(
+            [*sheet.heads, *(" ".join(filter(None, column)) for column in sheet.columns)],
+            ([*map(escape_markdown, row.labels), *map(_markdown_cell, row.cells)] for row in sheet.rows),
+            len(sheet.heads),
+        )
+        for sheet in sheets
+    ]
+    return "\n".join([*blocks, *([markdown_list(notes)] if notes else [])])
+
+
+def markdown_table(heads: Sequence[str], lines: Iterable[Sequence[str]], *, labels: int) -> str:
+    """Return a table in Markdown; all columns after the first `labels` are numbers."""
+    return _piped(heads, (map(escape_markdown, line) for line in lines), labels)
+
+
+def markdown_list(sentences: Iterable[str]) -> str:
+    """Return a list in Markdown."""
+    return "\n".join(f"- {escape_markdown(sentence)}" for sentence in sentences) + "\n"
+
+
+def _piped(heads: Sequence[str], lines: Iterable[Iterable[str]], labels: int) -> str:
+    rules = ("---" if i < labels else "---:" for i in range(len(heads)))
+    return "\n".join(f"| {' | '.join(line)} |" for line in (map(escape_markdown, heads), rules, *lines)) + "\n"
 
 
 def sheets_to_latex(sheets: Sequence[Sheet], notes: Sequence[str], *, caption: str, label: str) -> str:
@@ -283,6 +316,11 @@ def html(template: str, *values: str | float) -> Markup:
     return Markup(template.format(*(shown(value) if isinstance(value, str) else value for value in values)))
 
 
+def and_more(named: str, n: int) -> Markup:
+    """Return what is named, and after it how many more there are."""
+    return html("{}{}", named, html(' <span class="more">and {} more</span>', n) if n > 0 else "")
+
+
 def shown(text: str) -> Markup:
     """Return text as in the page, with Bangla and Hindi marked for fonts and screen readers; HTML stays as it is."""
     if isinstance(text, Markup):
@@ -336,13 +374,7 @@ def _html_cell(cell: Cell, kind: str, *, starts_group: bool) -> Markup:
         written += escape(cell.mark)
     if cell.words:
         written += html(' <span class="used-words">{}</span>', cell.words)
-    looks = (
-        kind,
-        cell.shade,
-        "bold" if cell.bold else "",
-        "few" if cell.words else "",
-        "first" if starts_group else "",
-    )
+    looks = (kind, cell.shade, "bold" * cell.bold, "few" * bool(cell.words), "first" * starts_group)
     order = {} if cell.order is None else {"data_order": escape(cell.order)}
     return _element("td", written, class_=" ".join(filter(None, looks)), title=cell.hover, **order)
 
@@ -386,11 +418,7 @@ def _pages(sheets: Sequence[Sheet], notes: Sequence[str]) -> list[list[Sheet]]:
 
 def marked_text(cell: Cell) -> str:
     """Return the text of a cell with its mark; what is underlined has the mark where nothing can be underlined."""
-    return cell.text + (cell.mark or (MARK if cell.underlined else "")) + _of_words(cell)
-
-
-def _of_words(cell: Cell) -> str:
-    return f" ({cell.words})" if cell.words else ""
+    return cell.text + (cell.mark or MARK * cell.underlined) + f" ({cell.words})" * bool(cell.words)
 
 
 def group_heads(sheet: Sheet) -> list[tuple[str, int]]:
@@ -415,15 +443,12 @@ def split_wide(sheet: Sheet, at_most: int) -> list[Sheet]:
         first += n_columns
         if parts and fits([*parts[-1], *group]):
             parts[-1] += group
-        elif fits(group):
-            parts.append(group)
-        else:
-            parts.append(group[:1])
-            for column in group[1:]:
-                if fits([*parts[-1], column]):
-                    parts[-1].append(column)
-                else:
-                    parts.append([column])
+            continue
+        parts.append([])
+        for column in group:
+            if not fits([*parts[-1], column]):
+                parts.append([])
+            parts[-1].append(column)
     return [
         Sheet(
             sheet.heads,
@@ -565,7 +590,7 @@ _LIST_IN_OTHER_SCRIPTS = re.compile(rf"{_OTHER_SCRIPTS.pattern}(?:, {_OTHER_SCRI
 
 def _markdown_cell(cell: Cell) -> str:
     text = f"**{cell.text}**" if cell.bold else cell.text
-    return (f"<u>{text}</u>" if cell.underlined else text) + cell.mark + _of_words(cell)
+    return (f"<u>{text}</u>" if cell.underlined else text) + cell.mark + f" ({cell.words})" * bool(cell.words)
 
 
 def _latex_cell(cell: Cell) -> str:
@@ -585,7 +610,7 @@ def _tabular(sheet: Sheet) -> str:
     if _has_groups(sheet):
         heads, rules = zip(*_group_heads(sheet), strict=True)
         lines += [" & ".join([*map(escape_latex, sheet.heads), *heads]) + r" \\", " ".join(filter(None, rules))]
-        lines += [" & ".join([*("" for _ in sheet.heads), *names]) + r" \\"]
+        lines += [" & ".join([*[""] * n_labels, *names]) + r" \\"]
     else:
         lines += [" & ".join([*map(escape_latex, sheet.heads), *names]) + r" \\"]
     lines += [r"\midrule"]

@@ -16,7 +16,6 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -32,18 +31,19 @@ from prasanga.report.grid import ALPHA, is_number, name_of_language, name_of_typ
 from prasanga.report.section import ENGLISH, Section, View, conventions_note, page_to_html, prose, with_code
 from prasanga.report.sheet import (
     MARK,
-    MINUS,
     MISSING,
     Cell,
     Row,
     Sheet,
     html,
+    interval,
     numbers,
     one_decimal,
     probability,
     row_of,
-    signed,
+    with_sign,
     write_csv,
+    yes_no,
 )
 from prasanga.report.summary import SCHEMA, read_summary
 
@@ -407,7 +407,7 @@ def _differences(studies: Sequence[Study], found: Sequence[Number]) -> Section:
             str(each.summary["seed"]),
             str(each.summary["program"]["version"]),
             "; ".join(_said_of_model(model) for model in each.summary["models"]) or MISSING,
-            "yes" if each.summary["complete"] else "no",
+            yes_no(each.summary["complete"]),
         )
         for each in studies
     ]
@@ -489,17 +489,14 @@ def _heads(found: Iterable[Number]) -> dict[int, str]:
 
 
 def _row(number: Number, block: str | None, *, in_percent: bool) -> Row:
-    shown = one_decimal if in_percent else partial(signed, minus=MINUS)
-    between = MISSING if number.ci_low is None else f"{shown(number.ci_low)} to {shown(number.ci_high)}"
-    ranks = MISSING
-    if number.rank is not None:
-        ranks = (
-            f"{number.rank_low} to {number.rank_high}" if number.rank_low != number.rank_high else f"{number.rank_low}"
-        )
+    shown = one_decimal if in_percent else with_sign
+    ranks = MISSING if number.rank is None else f"{number.rank_low}"
+    if number.rank_high != number.rank_low:
+        ranks += f" to {number.rank_high}"
     found = number.p_holm is not None and number.p_holm < ALPHA
     cells = (
         Cell(shown(number.value), MARK if found else "", bold=found, words=number.few_words),
-        Cell(between),
+        Cell(interval(number.ci_low, number.ci_high, shown)),
         Cell(probability(number.p_holm)),
         Cell(shown(number.twin)),
         Cell(MISSING if number.rank is None else f"{number.rank} of {number.n_ranked}"),

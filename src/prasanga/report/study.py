@@ -95,6 +95,11 @@ class Results:
     missing: Sequence[str] = ()
 
     @property
+    def estimates(self) -> dict[str, pl.DataFrame]:
+        """Return the estimates of CEAT and of each other method that was measured, by name."""
+        return {**({} if self.ceat is None else {"ceat": self.ceat}), **dict(self.methods)}
+
+    @property
     def methods(self) -> list[tuple[str, pl.DataFrame]]:
         """Return name and estimates of each method besides CEAT that was measured: seat, weat, log_probability."""
         tables = {**vars(self), **self.others}

@@ -44,6 +44,7 @@ from prasanga.report.grid import (
     natural_order,
     pair_grid_of,
     pairs_counted,
+    pairs_left_out,
     sort_lengths,
     why_missing,
     why_no_percentage,
@@ -581,8 +582,7 @@ def _percentage(row: Estimate) -> dict[str, Any]:
 
 def _left_out(row: Estimate) -> Counter[str]:
     """Return how many pairs each reason, by its code, left out."""
-    found: Mapping[str, Sequence[str]] = json.loads(row["left_out"] or "{}")
-    return Counter({reason: len(pairs) for reason, pairs in found.items()})
+    return Counter({reason: len(pairs) for reason, pairs in pairs_left_out(row).items()})
 
 
 def _twin(values: Iterable[Any], *, of: float) -> dict[str, Any] | None:

@@ -43,7 +43,7 @@ from prasanga.report.figures.canvas import (
 )
 from prasanga.report.figures.palette import COUNTS, MODELS, MUTED, PAPER
 from prasanga.report.grid import groups_of, is_number, name_of_type, natural_order, sort_types
-from prasanga.report.sheet import MINUS, signed
+from prasanga.report.sheet import signed, two
 from prasanga.report.structures import SPREAD_COLUMNS
 
 _BOXES = (("prior", "positive"), ("prior", "negative"), ("corrected", "positive"), ("corrected", "negative"))
@@ -324,7 +324,7 @@ def _head(cloud: _Cloud) -> tuple[str, str]:
 
 
 def _number(r: float) -> str:
-    return signed(r, 2, minus=MINUS).replace("+", "")
+    return two(r).replace("+", "")
 
 
 def _keys_of_counts(edges: list[int], sizes: dict[str, float]) -> list[Line2D]:
