@@ -23,7 +23,7 @@ from prasanga.base.places import named, said, shareable
 from prasanga.pairs.preferences import OVERALL
 from prasanga.report import card_templates
 from prasanga.report.coverage import losses_of
-from prasanga.report.grid import METHODS, name_of_language
+from prasanga.report.grid import METHODS, interval, name_of_language
 from prasanga.report.methods_text import (
     QUANTITIES,
     choices,
@@ -32,7 +32,7 @@ from prasanga.report.methods_text import (
     references_of,
     vector_conventions,
 )
-from prasanga.report.sheet import MISSING, equals_probability, interval, one_decimal, two
+from prasanga.report.sheet import MISSING, equals_probability, one_decimal, two
 from prasanga.report.study import Results, without_places
 
 NOT_STATED = "not stated"

@@ -11,9 +11,9 @@ import polars as pl
 
 from prasanga.base.documents import escape_markdown, guarded
 from prasanga.report.comparison import PAIRS, Comparison, doubt_of, groups_in
-from prasanga.report.grid import name_of_type
+from prasanga.report.grid import interval, name_of_type, yes_no
 from prasanga.report.published import PAPERS, PublishedModel
-from prasanga.report.sheet import MISSING, interval, markdown_list, markdown_table, one_decimal, plain, signed, yes_no
+from prasanga.report.sheet import MISSING, markdown_list, markdown_table, one_decimal, plain, signed
 
 HOW_TO_READ = (
     "Neither column is the truth. The published numbers come from other texts, partly from other words, and from a"
@@ -162,10 +162,10 @@ def agreement_texts(row: Mapping[str, Any], decimals: int = 3, write: Callable[.
         decimals: of the median difference.
         write: writes a number with its sign in so many decimals.
     """
-    ends = (row["same_sign_low"], row["same_sign_high"]) if row["n_signs"] else (None, None)
+    low, high = (row["same_sign_low"], row["same_sign_high"]) if row["n_signs"] else (None, None)
     return [
         *(row["model"], row["published_model"], row["cells"], str(row["n_rows"]), str(row["n_categories"])),
-        *(f"{row['n_same_sign']} of {row['n_signs']}", interval(*ends, partial(plain, decimals=2))),
+        *(f"{row['n_same_sign']} of {row['n_signs']}", interval(low, high, partial(plain, decimals=2))),
         f"{write(row['spearman'], 2)} (n = {row['n_spearman']})" if row["n_spearman"] else MISSING,
         *(plain(row["median_difference"], decimals), f"{row['n_inside']} of {row['n_intervals']}"),
     ]

@@ -259,13 +259,10 @@ def _of_embeddings(files: EmbeddingFiles) -> Iterator[Loss]:
 def _of_estimates(method: str, rows: Sequence[Estimate]) -> Iterator[Loss]:
     stage, place = METHODS[method], _PLACES[method]
     missing = [row for row in rows if not is_number(row["effect_size"])]
-    listed = sum(row[f"listed_{side}"] or 0 for row in rows for side in "xyab")
-    used = sum(row[f"n_{side}"] or 0 for row in rows for side in "xyab")
-    reasons = Counter(reason for row in rows for reason, words in words_left_out(row).items() for _ in words)
+    listed, used = (sum(row[f"{kind}_{side}"] or 0 for row in rows for side in "xyab") for kind in ("listed", "n"))
+    why = _in_short(Counter(reason for row in rows for reason, words in words_left_out(row).items() for _ in words))
     # contexts or sentences of a word may be missing where the word itself is not
-    yield Loss(
-        stage, "words, each counted for every estimate", _LEFT_OUT, listed - used, listed, _in_short(reasons), *place
-    )
+    yield Loss(stage, "words, each counted for every estimate", _LEFT_OUT, listed - used, listed, why, *place)
     where = ("#numbers", "All numbers") if method == "ceat" else place
     why = _in_short(Counter(map(why_missing, missing)))
     yield Loss(stage, "estimates", "not computed", len(missing), len(rows), why, *where)
@@ -293,13 +290,10 @@ def _of_pairs(pairs: pl.DataFrame) -> Iterator[Loss]:
     grid = pair_grid_of(pairs)
     for model in grid.models:
         rows = [row for key, row in grid.rows.items() if key[2] == model and key[3] == OVERALL]
-        reasons: Counter[str] = Counter()
-        for row in rows:
-            found = pairs_left_out(row).items()
-            reasons.update({PAIR_REASONS.get(reason, reason): len(listed) for reason, listed in found})
-        n_pairs = sum(row["n_pairs"] for row in rows)
+        found = (each for row in rows for each in pairs_left_out(row).items())
+        reasons = Counter(PAIR_REASONS.get(reason, reason) for reason, listed in found for _ in listed)
+        n_pairs, ties = (sum(row[name] for row in rows) for name in ("n_pairs", "n_ties"))
         yield from _by_reason("Sentence pairs", f"pairs of {model}", _LEFT_OUT, n_pairs, reasons, place)
-        ties = sum(row["n_ties"] for row in rows)
         if ties:
             counted = "they count as not stereotypical" if rows[0]["ties"] == "against" else "no preference"
             why = f"both sentences have the same score: {counted}"

@@ -17,6 +17,7 @@ from prasanga.base.config import read_config
 from prasanga.base.errors import InputError
 from prasanga.base.parquet import write_text
 from prasanga.report.comparison import PAIRS, comparison_rows, doubt_of
+from prasanga.report.grid import interval
 from prasanga.report.published import (
     PAPERS,
     REPEATED,
@@ -26,7 +27,7 @@ from prasanga.report.published import (
     read_published,
     require_paper,
 )
-from prasanga.report.sheet import MISSING, interval, markdown_list, markdown_table, signed
+from prasanga.report.sheet import MISSING, markdown_list, markdown_table, signed
 
 
 class Study(NamedTuple):
@@ -109,6 +110,7 @@ DOSSIER_SCHEMA: Mapping[str, type[pl.DataType]] = {
 
 _HEADS = ("test", "language", "model of the paper", "draws, length", "published", "ours", "interval", "verdict", "why")
 _CELL = ("table", "method", "category", "language", "published_model", "sample_mode", "segment_length")
+_NO_SETTINGS = ("models.", "corpus", "lexicon", "study", "title")
 _FEW = ("few words", "no number", "no interval", "not computed", "below", "too few", "dropped")
 
 
@@ -267,9 +269,7 @@ def dossier(
         inside = "agrees" if row.get("published_inside") else "differs"
         verdict = "not measured" if measured is None else inside if has_interval else "no interval"
         model_doubt = doubt_of(about, cell["published_model"], cell["method"])
-        reasons: list[str] = []
-        if verdict != "agrees":
-            reasons = list(_reasons(cell, row, study, model_doubt, used, changed, unfinished))
+        reasons = _reasons(cell, row, study, model_doubt, used, changed, unfinished) if verdict != "agrees" else ()
         lines.append(
             {
                 **{name: cell[name] for name in DOSSIER_SCHEMA if name in cell},
@@ -359,23 +359,16 @@ def _reasons(
         asking = [name for name in unfinished if _may_have(cell, name, used[name])]
         yield "not finished" if asking else "not asked for"
     else:
-        keys = list(changed[study])
+        keys, stimuli = list(changed[study]), str(used[study].get("lexicon", {}).get("stimuli", ""))
         named = [
             ("number in doubt", bool(cell["doubt"])),
             ("model in doubt", bool(model_doubt)),
             ("stand-in", f"models.{row['model']}.path" in keys or f"models.{row['model']}" in keys),
             ("own texts", any(key.startswith("corpus") for key in keys) and cell["method"] in ("ceat", "weat")),
-            (
-                "own words",
-                str(used[study].get("lexicon", {}).get("stimuli", "")).startswith("resources/")
-                and cell["method"] != PAIRS,
-            ),
+            ("own words", cell["method"] != PAIRS and stimuli.startswith("resources/")),
             ("own vectors", cell["method"] == "weat" and "train" in _vectors(used[study], row["model"])),
             ("sample of pairs", cell["method"] == PAIRS),
-            (
-                "own settings",
-                any(not key.startswith(("models.", "corpus", "lexicon", "study", "title")) for key in keys),
-            ),
+            ("own settings", any(not key.startswith(_NO_SETTINGS) for key in keys)),
             ("few words", row["measured"] is None or any(word in (row["note"] or "") for word in _FEW)),
         ]
         reasons = [name for name, holds in named if holds]

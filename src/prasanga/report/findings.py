@@ -26,6 +26,7 @@ from prasanga.report.grid import (
     PairGrid,
     few_words,
     grid_of,
+    interval,
     is_number,
     is_significant,
     name_of_type,
@@ -35,7 +36,7 @@ from prasanga.report.grid import (
     why_missing,
     words_left_out,
 )
-from prasanga.report.sheet import equals_probability, from_twins, interval, one_decimal, two
+from prasanga.report.sheet import equals_probability, from_twins, one_decimal, two
 
 P = HOLM.column.removesuffix("_holm")
 """The p of words by which an effect is significant; corrected, it is what `HOLM` marks by."""

@@ -10,7 +10,7 @@ import json
 import math
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any, NamedTuple, TypeAlias, TypeGuard
@@ -141,6 +141,20 @@ def sort_lengths(lengths: Iterable[str]) -> list[str]:
 def is_number(value: object) -> TypeGuard[float]:
     """Return whether a cell holds a number that can be shown: not null, not NaN, not infinite."""
     return isinstance(value, int | float) and math.isfinite(value)
+
+
+MISSING = "–"
+"""What stands where there is no number."""
+
+
+def interval(low: float | None, high: float | None, write: Callable[[float], str]) -> str:
+    """Return both ends as `write` writes them, "0.1 to 0.2"; a dash where one is not there."""
+    return f"{write(low)} to {write(high)}" if is_number(low) and is_number(high) else MISSING
+
+
+def yes_no(value: bool | None) -> str:
+    """Return a truth in a word, a dash where it is not known."""
+    return MISSING if value is None else "yes" if value else "no"
 
 
 def why_missing(estimate: Estimate | None) -> str:

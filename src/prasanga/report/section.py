@@ -359,6 +359,11 @@ def page_to_html(title: str, views: Sequence[View], *, language: str, scripts: I
     )
 
 
+def and_more(named: str, n: int) -> Markup:
+    """Return what is named, and after it how many more there are."""
+    return html("{}{}", named, html(' <span class="more">and {} more</span>', n) if n > 0 else "")
+
+
 def fold(name: str, more: str, **parts: Any) -> Section:
     """Return a folded part whose head is a name, set off, and more after it."""
     return Section(html("<strong>{}</strong> {}", name, more), folded=True, **parts)

@@ -10,16 +10,15 @@ import io
 import math
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, groupby
 
 from markupsafe import Markup, escape
 
 from prasanga.base.documents import escape_markdown, guarded_text
-from prasanga.report.grid import Estimate, is_number
+from prasanga.report.grid import MISSING, Estimate, is_number
 
-MISSING = "–"
 MINUS = "\N{MINUS SIGN}"
 
 
@@ -39,16 +38,6 @@ def with_sign(value: float | None, decimals: int = 3) -> str:
 def two(value: float | None) -> str:
     """Return a number as `with_sign` does, in two decimals."""
     return with_sign(value, 2)
-
-
-def interval(low: float | None, high: float | None, write: Callable[[float], str]) -> str:
-    """Return both ends as `write` writes them, "0.1 to 0.2"; a dash where one is not there."""
-    return f"{write(low)} to {write(high)}" if is_number(low) and is_number(high) else MISSING
-
-
-def yes_no(value: bool | None) -> str:
-    """Return a truth in a word, a dash where it is not known."""
-    return MISSING if value is None else "yes" if value else "no"
 
 
 def from_twins(row: Estimate, decimals: int) -> str:
@@ -316,11 +305,6 @@ def html(template: str, *values: str | float) -> Markup:
     return Markup(template.format(*(shown(value) if isinstance(value, str) else value for value in values)))
 
 
-def and_more(named: str, n: int) -> Markup:
-    """Return what is named, and after it how many more there are."""
-    return html("{}{}", named, html(' <span class="more">and {} more</span>', n) if n > 0 else "")
-
-
 def shown(text: str) -> Markup:
     """Return text as in the page, with Bangla and Hindi marked for fonts and screen readers; HTML stays as it is."""
     if isinstance(text, Markup):
@@ -524,14 +508,14 @@ def count_words_of_other_scripts(text: str) -> str:
 
 def _in_latin(text: str) -> str:
     """Return the text with Latin letters without their accents; what is left besides is of other scripts."""
-    return "".join(_bare(sign) for sign in unicodedata.normalize("NFC", text))
-
-
-def _bare(sign: str) -> str:
-    if sign.isascii() or sign in _LATEX:
-        return sign
+    signs = unicodedata.normalize("NFC", text)
     # a letter of another script has no ASCII in it
-    return unicodedata.normalize("NFKD", sign).encode("ascii", "ignore").decode() or sign
+    return "".join(
+        sign
+        if sign.isascii() or sign in _LATEX
+        else unicodedata.normalize("NFKD", sign).encode("ascii", "ignore").decode() or sign
+        for sign in signs
+    )
 
 
 def _greek(sign: str) -> str:
@@ -551,17 +535,12 @@ _LATEX = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
-    "<": "$<$",
-    ">": "$>$",
-    "|": "$|$",
+    **{sign: f"${sign}$" for sign in "<>|"},
     "\N{MINUS SIGN}": "$-$",
     "\N{MULTIPLICATION SIGN}": r"$\times$",
     "\N{EM DASH}": "---",
     "\N{DAGGER}": r"$\dagger$",
-    "‘": "`",
-    "’": "'",
-    "“": "``",
-    "”": "''",
+    **dict(zip("‘’“”", ("`", "'", "``", "''"), strict=True)),
     MISSING: "--",
     "\N{PLUS-MINUS SIGN}": r"$\pm$",
     "\N{LESS-THAN OR EQUAL TO}": r"$\leq$",

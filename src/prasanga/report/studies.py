@@ -27,7 +27,7 @@ from prasanga.base.documents import guarded_text
 from prasanga.base.errors import InputError
 from prasanga.base.seeds import generator
 from prasanga.methods import FAMILY, METHODS, PAIRS, method_named
-from prasanga.report.grid import ALPHA, is_number, name_of_language, name_of_type, natural_order
+from prasanga.report.grid import ALPHA, interval, is_number, name_of_language, name_of_type, natural_order, yes_no
 from prasanga.report.section import ENGLISH, Section, View, conventions_note, page_to_html, prose, with_code
 from prasanga.report.sheet import (
     MARK,
@@ -36,14 +36,12 @@ from prasanga.report.sheet import (
     Row,
     Sheet,
     html,
-    interval,
     numbers,
     one_decimal,
     probability,
     row_of,
     with_sign,
     write_csv,
-    yes_no,
 )
 from prasanga.report.summary import SCHEMA, read_summary
 
@@ -237,7 +235,9 @@ def _numbers_of(study: Study) -> Iterator[Number]:
             category=row["bias_type"],
             category_title=name_of_type(row["bias_type"]),
             set=name,
-            **dict.fromkeys(("segment_length", "sample_mode", "few_words"), ""),
+            segment_length="",
+            sample_mode="",
+            few_words="",
             material=methods[PAIRS.name]["digests"].get(name, ""),
             **{key: row[key] for key in ("language", "conventions")},
             **_of_row(study, PAIRS.name, row, _PERCENTAGE, ("bias_type", "language", "set")),

@@ -25,6 +25,7 @@ from prasanga.report.grid import (
     is_number,
     natural_order,
     why_missing,
+    yes_no,
 )
 from prasanga.report.methods_text import QUANTITIES
 from prasanga.report.section import Section, conventions_note, count, figure_of, fold, preset_of, prose, render
@@ -57,7 +58,6 @@ from prasanga.report.sheet import (
     sheet_to_html,
     two,
     with_sign,
-    yes_no,
 )
 from prasanga.report.study import Results
 

@@ -19,7 +19,7 @@ from prasanga.report.comparison import PAIRS, comparison_rows, groups_in, summar
 from prasanga.report.comparison_text import HOW_TO_READ, HOW_TO_READ_PAIRS, agreement_texts
 from prasanga.report.downloads import downloads_of
 from prasanga.report.figures.registry import COLUMN, figure_named
-from prasanga.report.grid import is_number, name_of_type
+from prasanga.report.grid import interval, is_number, name_of_type, yes_no
 from prasanga.report.methods_text import choices
 from prasanga.report.pair_table import NAME as PAIR_TABLE
 from prasanga.report.pair_table import pair_table
@@ -27,19 +27,7 @@ from prasanga.report.paper_tables import ENDINGS, N_OF_TABLE_6, SADHU, SAHOO, Pa
 from prasanga.report.published import PAPERS, printed_at
 from prasanga.report.section import Section, count, figure_of, fold, preset_of, prose, with_code
 from prasanga.report.sections.estimates import order_of
-from prasanga.report.sheet import (
-    MISSING,
-    Cell,
-    Row,
-    Sheet,
-    escape_latex,
-    html,
-    interval,
-    numbers,
-    row_of,
-    with_sign,
-    yes_no,
-)
+from prasanga.report.sheet import MISSING, Cell, Row, Sheet, escape_latex, html, numbers, row_of, with_sign
 from prasanga.report.study import Results
 
 OPEN = "sadhu_table4"

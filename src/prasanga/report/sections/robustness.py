@@ -10,10 +10,10 @@ from prasanga.methods import CEAT
 from prasanga.report.agreement import agreement, at_longest, shares_that_hold, side_by_side
 from prasanga.report.ceat_table import HOLM
 from prasanga.report.figures.registry import FOLDER, SPECIFICATIONS
-from prasanga.report.grid import METHODS, Estimate, is_number, natural_order
+from prasanga.report.grid import METHODS, Estimate, interval, is_number, natural_order
 from prasanga.report.section import Section, count, figure_of, prose
 from prasanga.report.sections.estimates import interval_of, order_of
-from prasanga.report.sheet import MARK, MISSING, Cell, Row, Sheet, interval, numbers, plain, row_of, two, with_sign
+from prasanga.report.sheet import MARK, MISSING, Cell, Row, Sheet, numbers, plain, row_of, two, with_sign
 from prasanga.report.study import Results
 
 _RAW = ("difference", "difference_centered", "difference_standardized")

@@ -11,9 +11,9 @@ from markupsafe import Markup
 
 from prasanga.report.coverage import coverage_by_length, losses_of, stimuli_without_contexts, totals
 from prasanga.report.grid import anchor_of
-from prasanga.report.section import Section, count, fold, hides_texts, prose
+from prasanga.report.section import Section, and_more, count, fold, hides_texts, prose
 from prasanga.report.sections.ceat import ceat_grid, left_out_of_estimates
-from prasanga.report.sheet import Cell, Row, Sheet, and_more, html, language_of, numbers, row_of
+from prasanga.report.sheet import Cell, Row, Sheet, html, language_of, numbers, row_of
 from prasanga.report.study import AuditTables, Results, left_out_of
 from prasanga.report.words import Word, glosses_of, word_sets
 
@@ -279,8 +279,8 @@ def _suffix_groups(suffixes: pl.DataFrame) -> list[Section]:
         look = "suffixes explorable" if len(lines) > _FEW else "suffixes"
         kinds = dict.fromkeys(("Read as", "Most frequent forms"), "text")
         sheet = Sheet(("Suffix",), columns, lines, caption, look, kinds)
-        more = f"{brought:,} hits, {100 * brought / total:.1f} % of all"
-        groups.append((brought, fold(named, more, sheets=[sheet])))
+        share = f"{brought:,} hits, {100 * brought / total:.1f} % of all"
+        groups.append((brought, fold(named, share, sheets=[sheet])))
     return [section for _, section in sorted(groups, key=lambda group: -group[0])]
 
 

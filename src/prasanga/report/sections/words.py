@@ -12,8 +12,8 @@ from prasanga.base.parquet import remade_by, require_columns
 from prasanga.report.figures.palette import MARKERS, MODELS
 from prasanga.report.figures.registry import WORDS
 from prasanga.report.grid import is_number, natural_order
-from prasanga.report.section import Section, count, fold, prose
-from prasanga.report.sheet import Cell, Row, Sheet, and_more, html, numbers, row_of, two
+from prasanga.report.section import Section, and_more, count, fold, prose
+from prasanga.report.sheet import Cell, Row, Sheet, html, numbers, row_of, two
 from prasanga.report.study import EmbeddingFiles, Results, family_of
 from prasanga.report.words import (
     NEEDED,
