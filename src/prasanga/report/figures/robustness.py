@@ -218,11 +218,7 @@ def plot_methods(methods: pl.DataFrame, *, width: Width = "page") -> Figure:
 
 
 def _plot_rows(
-    panels: Mapping[str, Sequence[Point]],
-    categories: Sequence[str],
-    series: Sequence[str],
-    note: str,
-    width: Width,
+    panels: Mapping[str, Sequence[Point]], categories: Sequence[str], series: Sequence[str], note: str, width: Width
 ) -> Figure:
     """Plot points by category, one panel a title; series have a colour and a marker each, and a place in the row."""
     sizes = SIZES[width]

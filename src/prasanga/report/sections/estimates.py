@@ -236,8 +236,8 @@ def _other_method(method: str, table: pl.DataFrame) -> Section:
     for category in dict.fromkeys(map(category_of, rows)):
         families.setdefault(re.sub(r"\d.*", "", category.name), []).append(category)
     about = method_named(method)
-    twin, no_twin = " and the difference from its twins", ", and no twins of static vectors"
-    twin, no_twin = (twin, "") if about.has_twins else ("", no_twin)
+    twin = " and the difference from its twins" if about.has_twins else ""
+    no_twin = "" if about.has_twins else ", and no twins of static vectors"
     more = f"There is no interval where a set has fewer than eight words{no_twin}."
     return Section(
         about.title,

@@ -284,14 +284,15 @@ def _line(
         where = ", ".join(filter(None, (row["sample_mode"], length)))
     of_model = row["model_doubt"] and f"{row['published_model']}: {row['model_doubt']}"
     found = sorted(doubts.index(text) + 1 for text in (row["doubt"], row["mark_doubt"], of_model) if text)
-    method, category = method_name(row["method"]) if not of_pairs else "Sentence pairs", row["category"]
-    texts = (method, name_of_type(category) if of_pairs else category, row["model"], row["published_model"], where)
+    method = "Sentence pairs" if of_pairs else method_name(row["method"])
+    category = name_of_type(row["category"]) if of_pairs else row["category"]
+    said = (method, category, row["model"], row["published_model"], where)
     after = (
         *(yes_no(row["same_sign"]), yes_no(row["published_inside"])),
         ", ".join(map(str, found)),
         f"n{notes.index(row['note']) + 1}" if row["note"] else "",
     )
-    return row_of(printed_at(row["table"]), *texts, *_number_cells(row, of_pairs), *after)
+    return row_of(printed_at(row["table"]), *said, *_number_cells(row, of_pairs), *after)
 
 
 def _number_cells(row: Mapping[str, Any], of_pairs: bool) -> list[Cell]:
