@@ -67,8 +67,7 @@ def side_by_side(tables: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
         if table is None or table.is_empty():
             continue
         if method == "ceat":
-            grid = grid_of(table)
-            table = table.filter(segment_length=grid.lengths[-1], sample_mode=grid.modes[0])
+            table = at_longest(table)
         rows = [
             {"method": method, **{name: row.get(name) for name in of_table}, "few_words": few_words(row)}
             for row in sorted(table.iter_rows(named=True), key=lambda row: natural_order(row["category"]))
@@ -76,6 +75,12 @@ def side_by_side(tables: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
         ]
         parts.append(pl.DataFrame(rows, schema=dict(SIDE_BY_SIDE_SCHEMA)))
     return pl.concat(parts) if parts else pl.DataFrame(schema=dict(SIDE_BY_SIDE_SCHEMA))
+
+
+def at_longest(ceat: pl.DataFrame) -> pl.DataFrame:
+    """Return the estimates of CEAT at the longest segment length, of the first sample mode."""
+    grid = grid_of(ceat)
+    return ceat.filter(segment_length=grid.lengths[-1], sample_mode=grid.modes[0])
 
 
 def agreement(estimates: pl.DataFrame) -> pl.DataFrame:

@@ -23,7 +23,7 @@ from prasanga.base.places import named, said, shareable
 from prasanga.pairs.preferences import OVERALL
 from prasanga.report import card_templates
 from prasanga.report.coverage import losses_of
-from prasanga.report.grid import METHODS, name_of_language
+from prasanga.report.grid import METHODS, interval, name_of_language
 from prasanga.report.methods_text import (
     QUANTITIES,
     choices,
@@ -32,7 +32,7 @@ from prasanga.report.methods_text import (
     references_of,
     vector_conventions,
 )
-from prasanga.report.sheet import MINUS, MISSING, equals_probability, signed
+from prasanga.report.sheet import MISSING, equals_probability, one_decimal, two
 from prasanga.report.study import Results, without_places
 
 NOT_STATED = "not stated"
@@ -48,16 +48,8 @@ NAMES = {**METHODS, "structures": "Sentence structures", "pairs": "Sentence pair
 """How a card calls the methods, in its order."""
 
 COUNTS = (
-    "bytes",
-    "lines",
-    "skipped_lines",
-    "documents",
-    "sentences",
-    "cut_sentences",
-    "matched_sentences",
-    "shorter_matches",
-    "occurrences",
-    "unknown_stimuli",
+    *("bytes", "lines", "skipped_lines", "documents", "sentences", "cut_sentences", "matched_sentences"),
+    *("shorter_matches", "occurrences", "unknown_stimuli"),
 )
 """What is known of each part of the corpus, by the names in `results/sentences/*.json`."""
 
@@ -78,10 +70,7 @@ _Entry: TypeAlias = dict[str, Any]
 
 
 def methods_card(
-    *,
-    config: Mapping[str, Any],
-    summary: Mapping[str, Any],
-    inputs: Mapping[str, str] | None = None,
+    *, config: Mapping[str, Any], summary: Mapping[str, Any], inputs: Mapping[str, str] | None = None
 ) -> str:
     """Return the methods card as Markdown.
 
@@ -221,24 +210,19 @@ def _method(name: str, of_method: Mapping[str, Any]) -> _Entry:
 
 def _effect(row: Mapping[str, Any]) -> str:
     where = [row["category"], row["model"], *([f"{row['segment_length']} words"] if row["segment_length"] else [])]
-    interval = "no interval"
-    if row["ci_low"] is not None and row["ci_high"] is not None:
-        interval = f"95 % interval {_two(row['ci_low'])} to {_two(row['ci_high'])}"
-    holm = row["p_association_holm"]
+    between, holm = interval(row["ci_low"], row["ci_high"], two), row["p_association_holm"]
+    between = "no interval" if between == MISSING else f"95 % interval {between}"
     corrected = "no p after correction" if holm is None else f"p {equals_probability(holm)} by Holm"
-    return f"{_two(row['effect_size'])} ({', '.join(where)}; {interval}; {corrected})"
+    return f"{two(row['effect_size'])} ({', '.join(where)}; {between}; {corrected})"
 
 
 def _percentage(row: Mapping[str, Any], sets: Sequence[str]) -> str:
-    low, high = row["exact_low"], row["exact_high"]
-    interval = "no interval" if low is None or high is None else f"exact 95 % interval {low:.1f} to {high:.1f}"
-    where = [_type(row["bias_type"]), *([row["set"]] if len(sets) > 1 else []), name_of_language(row["language"])]
+    between = interval(row["exact_low"], row["exact_high"], one_decimal)
+    between = "no interval" if between == MISSING else f"exact 95 % interval {between}"
+    bias_type = "all pairs" if row["bias_type"] == OVERALL else row["bias_type"]
+    where = [bias_type, *([row["set"]] if len(sets) > 1 else []), name_of_language(row["language"]), row["model"]]
     counted = f"{row['n_counted']} pair{'' if row['n_counted'] == 1 else 's'}"
-    return f"{row['bias_percentage']:.1f} %, {interval} ({', '.join(where)}, {row['model']}; {counted})"
-
-
-def _type(bias_type: str) -> str:
-    return "all pairs" if bias_type == OVERALL else bias_type
+    return f"{row['bias_percentage']:.1f} %, {between} ({', '.join(where)}; {counted})"
 
 
 def _of_tests(of_method: Mapping[str, Any]) -> str:
@@ -247,10 +231,6 @@ def _of_tests(of_method: Mapping[str, Any]) -> str:
         return MISSING
     family = "" if of_method["n_tests"] is None else f" (Holm over {of_method['n_tests']} tests)"
     return f"{of_method['n_significant_holm']} of {of_method['n_tested']}{family}"
-
-
-def _two(value: float) -> str:
-    return signed(value, 2, minus=MINUS)
 
 
 def _conventions(found: Mapping[str, Sequence[Any]] | Sequence[str]) -> list[str]:
@@ -307,27 +287,18 @@ def _sets(categories: Mapping[str, Any]) -> list[_Entry]:
 
 def _sources(config: Mapping[str, Any], digests: Mapping[str, str]) -> list[_Entry]:
     """Return the files of words, endings, templates and traits that the config names and results were made from."""
-    asked = config.get("log_probability") or {}
-    stimuli = (config.get("lexicon") or {}).get("stimuli") or []
+    asked, seat, lexicon = (config.get(name) or {} for name in ("log_probability", "seat", "lexicon"))
+    stimuli = lexicon.get("stimuli") or []
     named = [
         *(("Word sets and categories", path) for path in ([stimuli] if isinstance(stimuli, str) else stimuli)),
-        ("Endings of words", (config.get("lexicon") or {}).get("suffix_groups")),
-        *(
-            [("Sentences of SEAT", config["seat"].get("templates"))]
-            if (config.get("seat") or {}).get("categories")
-            else []
-        ),
+        ("Endings of words", lexicon.get("suffix_groups")),
+        *([("Sentences of SEAT", seat.get("templates"))] if seat.get("categories") else []),
         *([("Templates of log-probability bias", asked.get("templates"))] if asked.get("categories") else []),
         *([("Sentence structures", asked.get("structures"))] if asked.get("traits") else []),
         *(("Traits", path) for path in asked.get("traits") or ()),
     ]
     return [
-        {
-            "what": what,
-            "path": said(str(path)),
-            "source": origin(str(path)),
-            "digests": _under(str(path), digests),
-        }
+        {"what": what, "path": said(str(path)), "source": origin(str(path)), "digests": _under(str(path), digests)}
         for what, path in named
         if path is not None
     ]
@@ -349,13 +320,12 @@ def _pairs(config: Mapping[str, Any], digests: Mapping[str, str], results: Resul
     found = []
     for name, settings in ((config.get("pairs") or {}).get("sets") or {}).items():
         path = str(settings.get("path"))
-        own = origin(path) != NOT_STATED
         found.append(
             {
                 "name": name,
                 "path": said(path),
-                "source": str(settings.get("title") or (OWN_WORDS if own else NOT_STATED)),
-                "licence": str(settings.get("licence") or (OWN_WORDS if own else NOT_STATED)),
+                "source": str(settings.get("title") or origin(path)),
+                "licence": str(settings.get("licence") or origin(path)),
                 "counts": _count_of_pairs(name, results) or "not known",
                 "sha256": next((digest for _, digest in _under(path, digests)), "not known"),
             }

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
+from itertools import product, zip_longest
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -112,10 +112,7 @@ class Marking:
     def marks(self, estimate: Mapping[str, Any]) -> bool:
         """Return whether the estimate has the mark. One without this p has none."""
         p = estimate.get(self.column)
-        if not is_number(p):
-            return False
-        assert isinstance(p, int | float)
-        return p >= self.alpha if self.above else p < self.alpha
+        return is_number(p) and (p >= self.alpha if self.above else p < self.alpha)
 
     def said_of(self, estimates: Iterable[Mapping[str, Any]]) -> str:
         """Return what the mark means among these estimates: the note, and which effects their test can mark.
@@ -210,7 +207,7 @@ def _reported(grid: Grid, categories: Sequence[Category], length: str) -> Sheet:
         for model, label in zip_longest(grid.models, labels, fillvalue=""):
             estimate = grid.at(category.name, model, length, grid.modes[0])
             rows.append(Row((label, model), _reported_cells(estimate)))
-    return Sheet(("Category", "Model"), tuple((f"{length} words", head) for head in heads), tuple(rows))
+    return Sheet(("Category", "Model"), tuple((f"{length} words", head) for head in heads), rows)
 
 
 def _reported_cells(estimate: Estimate | None) -> tuple[Cell, ...]:
@@ -285,14 +282,11 @@ def plain_sheet(ceat: pl.DataFrame, marking: Marking) -> Sheet:
     """Return the layout with each label in a column of its own, all models side by side."""
     grid = grid_of(ceat)
     columns = _columns(grid, grid.models)
-    rows = tuple(
-        Row(
-            (line.category.name, line.category.targets, line.category.attributes, line.mode),
-            tuple(line.cells[column] for column in columns),
-            "; ".join(_reasons(grid, line, columns)),
-        )
-        for line in _lines(grid, marking)
-    )
+    rows = []
+    for line in _lines(grid, marking):
+        labels = (line.category.name, line.category.targets, line.category.attributes, line.mode)
+        note = "; ".join(_reasons(grid, line, columns))
+        rows.append(Row(labels, tuple(line.cells[column] for column in columns), note))
     return Sheet(("category", "targets", "attributes", "sample_mode"), tuple(columns), rows)
 
 
@@ -310,44 +304,7 @@ def latex_sheets(ceat: pl.DataFrame, marking: Marking) -> list[Sheet]:
 
 def notes_of(ceat: pl.DataFrame, marking: Marking, more: Sequence[str] = ()) -> list[str]:
     """Return the sentences below the table: what the marks mean, and why cells have no number."""
-    return _notes(grid_of(ceat), marking, more)
-
-
-def _sheets(grid: Grid, marking: Marking, heads: tuple[str, str], short: Callable[[str], str]) -> list[Sheet]:
-    lines = list(_lines(grid, marking))
-    sheets = []
-    for start in range(0, len(grid.models), _MODELS):
-        columns = _columns(grid, grid.models[start : start + _MODELS])
-        rows = (Row((_label(line), short(line.mode)), tuple(line.cells[c] for c in columns)) for line in lines)
-        sheets.append(Sheet(heads, tuple(columns), tuple(rows)))
-    return sheets
-
-
-def _lines(grid: Grid, marking: Marking) -> Iterator[_Line]:
-    for category in grid.categories:
-        for number, mode in enumerate(grid.modes):
-            cells = {
-                (model, length): _cell(grid, category.name, model, length, mode, marking)
-                for model, length in _columns(grid, grid.models)
-            }
-            yield _Line(category, mode, cells, first=number == 0)
-
-
-def _cell(grid: Grid, category: str, model: str, length: str, mode: str, marking: Marking) -> Cell:
-    estimate = grid.at(category, model, length, mode)
-    if estimate is None or not is_number(estimate["effect_size"]):
-        return Cell()
-    return Cell(signed(estimate["effect_size"]), MARK if marking.marks(estimate) else "", words=few_words(estimate))
-
-
-def _label(line: _Line) -> str:
-    """Return the label as in the paper: name and targets in a category's first line, the attributes in its second."""
-    if line.first:
-        return f"{line.category.name}: {in_capitals(line.category.targets)}"
-    return f"({in_capitals(line.category.attributes)})"
-
-
-def _notes(grid: Grid, marking: Marking, more: Sequence[str]) -> list[str]:
+    grid = grid_of(ceat)
     notes = [_WHAT, f"{MARK} {marking.said_of(grid.estimates.values())}", *more]
     notes += [FEW_WORDS] * any(map(few_words, grid.estimates.values()))
     if len(grid.modes) == 1:
@@ -358,6 +315,35 @@ def _notes(grid: Grid, marking: Marking, more: Sequence[str]) -> list[str]:
     lines = _lines(grid, marking)
     missing = [f"{r.category.name}, {r.mode}: {reason}" for r in lines for reason in _reasons(grid, r, columns)]
     return [*notes, *(f"{MISSING} {reason}." for reason in missing)]
+
+
+def _sheets(grid: Grid, marking: Marking, heads: tuple[str, str], short: Callable[[str], str]) -> list[Sheet]:
+    lines = list(_lines(grid, marking))
+    sheets = []
+    for start in range(0, len(grid.models), _MODELS):
+        columns = _columns(grid, grid.models[start : start + _MODELS])
+        rows = [Row((_label(line), short(line.mode)), tuple(line.cells[c] for c in columns)) for line in lines]
+        sheets.append(Sheet(heads, tuple(columns), rows))
+    return sheets
+
+
+def _lines(grid: Grid, marking: Marking) -> Iterator[_Line]:
+    def cell(estimate: Estimate | None) -> Cell:
+        if estimate is None or not is_number(estimate["effect_size"]):
+            return Cell()
+        return Cell(signed(estimate["effect_size"]), MARK * marking.marks(estimate), words=few_words(estimate))
+
+    for category, (number, mode) in product(grid.categories, enumerate(grid.modes)):
+        places = _columns(grid, grid.models)
+        cells = {place: cell(grid.at(category.name, *place, mode)) for place in places}
+        yield _Line(category, mode, cells, first=number == 0)
+
+
+def _label(line: _Line) -> str:
+    """Return the label as in the paper: name and targets in a category's first line, the attributes in its second."""
+    if line.first:
+        return f"{line.category.name}: {in_capitals(line.category.targets)}"
+    return f"({in_capitals(line.category.attributes)})"
 
 
 def _reasons(grid: Grid, line: _Line, columns: Sequence[tuple[str, str]]) -> list[str]:

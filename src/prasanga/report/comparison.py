@@ -257,18 +257,9 @@ def _agreement(rows: pl.DataFrame) -> tuple[object, ...]:
     inside = rows["published_inside"].drop_nulls()
     spearman = _spearman(exact["published"].to_numpy(), exact["measured"].to_numpy())
     return (
-        len(rows),
-        rows["category"].n_unique(),
-        n_signs,
-        n_same,
-        n_same / n_signs if n_signs else None,
-        low,
-        high,
-        spearman,
-        len(exact) if spearman is not None else 0,
-        exact["difference"].abs().median(),
-        int(inside.sum()),
-        len(inside),
+        *(len(rows), rows["category"].n_unique(), n_signs, n_same, n_same / n_signs if n_signs else None, low, high),
+        *(spearman, len(exact) if spearman is not None else 0, exact["difference"].abs().median()),
+        *(int(inside.sum()), len(inside)),
     )
 
 
@@ -384,12 +375,10 @@ def _why_nothing(
 def _pair_rows(
     grid: PairGrid, published: pl.DataFrame, matched: Mapping[str, str], value: str
 ) -> Iterator[dict[str, object]]:
-    for theirs in published.iter_rows(named=True):
-        for group in grid.groups:
-            for model, name in matched.items():
-                ours = grid.at(group, model, theirs["bias_type"])
-                if group.language == theirs["language"] and name == theirs["model"] and ours is not None:
-                    yield _pair_row(theirs, model, ours, value)
+    for theirs, group, (model, name) in product(published.iter_rows(named=True), grid.groups, matched.items()):
+        ours = grid.at(group, model, theirs["bias_type"])
+        if group.language == theirs["language"] and name == theirs["model"] and ours is not None:
+            yield _pair_row(theirs, model, ours, value)
 
 
 def _pair_row(theirs: Mapping[str, Any], model: str, ours: Estimate, value: str) -> dict[str, object]:

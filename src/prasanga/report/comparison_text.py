@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import polars as pl
 
 from prasanga.base.documents import escape_markdown, guarded
 from prasanga.report.comparison import PAIRS, Comparison, doubt_of, groups_in
-from prasanga.report.grid import (
-    is_number,
-    name_of_type,
-)
+from prasanga.report.grid import interval, name_of_type, yes_no
 from prasanga.report.published import PAPERS, PublishedModel
-from prasanga.report.sheet import MISSING, plain, signed
+from prasanga.report.sheet import MISSING, markdown_list, markdown_table, one_decimal, plain, signed
 
 HOW_TO_READ = (
     "Neither column is the truth. The published numbers come from other texts, partly from other words, and from a"
@@ -47,17 +45,8 @@ _SUMMARY_HEADS = (
 
 _ROW_HEADS = (
     *("table", "method", "category", "model", "model of the paper", "draws", "length"),
-    *(
-        "published",
-        "measured",
-        "difference",
-        "same sign",
-        "interval",
-        "inside",
-        "N, published and ours",
-        "doubt",
-        "note",
-    ),
+    *("published", "measured", "difference", "same sign", "interval", "inside", "N, published and ours"),
+    *("doubt", "note"),
 )
 
 _PAIR_SUMMARY_HEADS = (
@@ -98,12 +87,9 @@ def comparison_to_markdown(comparison: Comparison, models: Sequence[PublishedMod
     summary = (_summary_line(row, in_doubt) for row in comparison.summary.iter_rows(named=True))
     rows = (_line(row, doubts, notes) for row in comparison.rows.iter_rows(named=True))
     sections = [
-        title,
-        _list(HOW_TO_READ),
-        "## Agreement\n",
-        markdown_table(_SUMMARY_HEADS, summary, labels=4),
-        "## Rows\n",
-        markdown_table(_ROW_HEADS, rows, labels=7),
+        *(title, markdown_list(HOW_TO_READ)),
+        *("## Agreement\n", markdown_table(_SUMMARY_HEADS, summary, labels=4)),
+        *("## Rows\n", markdown_table(_ROW_HEADS, rows, labels=7)),
     ]
     for head, numbers, texts in (
         ("Doubts about published cells", doubts, of_cells),
@@ -111,7 +97,7 @@ def comparison_to_markdown(comparison: Comparison, models: Sequence[PublishedMod
         ("Notes on this study", notes, list(notes)),
     ):
         if texts:
-            sections += [f"## {head}\n", _list([f"{numbers[text]} {text}." for text in texts])]
+            sections += [f"## {head}\n", markdown_list(f"{numbers[text]} {text}." for text in texts)]
     return "\n".join(sections)
 
 
@@ -146,23 +132,19 @@ def pairs_to_markdown(pairs: Comparison, models: Sequence[PublishedModel]) -> st
     agreement = (
         [
             *(row["method"], row["model"], row["published_model"], str(row["n_rows"])),
-            f"{row['n_same_sign']} of {row['n_signs']}",
-            *(signed(row["spearman"], 2), plain(row["median_difference"], 1)),
-            f"{row['n_inside']} of {row['n_intervals']}",
+            *(f"{row['n_same_sign']} of {row['n_signs']}", signed(row["spearman"], 2)),
+            *(plain(row["median_difference"], 1), f"{row['n_inside']} of {row['n_intervals']}"),
         ]
         # no cell of the table is in doubt, so that the second row of each model would repeat the first
         for row in pairs.summary.filter(cells="all").iter_rows(named=True)
     )
     rows = (_pair_line(row, titles[row["set"] or "", row["language"]]) for row in pairs.rows.iter_rows(named=True))
-    return "\n".join(
-        [
-            "## Sentence pairs: agreement\n",
-            markdown_table(_PAIR_SUMMARY_HEADS, agreement, labels=3),
-            _list([*HOW_TO_READ_PAIRS, *doubts]),
-            "## Sentence pairs: rows\n",
-            markdown_table(_PAIR_ROW_HEADS, rows, labels=4),
-        ]
-    )
+    sections = [
+        *("## Sentence pairs: agreement\n", markdown_table(_PAIR_SUMMARY_HEADS, agreement, labels=3)),
+        markdown_list([*HOW_TO_READ_PAIRS, *doubts]),
+        *("## Sentence pairs: rows\n", markdown_table(_PAIR_ROW_HEADS, rows, labels=4)),
+    ]
+    return "\n".join(sections)
 
 
 def reason_in(markdown: str) -> str:
@@ -172,44 +154,39 @@ def reason_in(markdown: str) -> str:
     return " ".join(re.sub(r"\\([\\|*_`<\[\]])", r"\1", line) for line in paragraphs)
 
 
-def _summary_line(row: Mapping[str, Any], in_doubt: Mapping[str, str]) -> list[str]:
-    interval = f"{plain(row['same_sign_low'], 2)} to {plain(row['same_sign_high'], 2)}" if row["n_signs"] else MISSING
-    ranks = f"{signed(row['spearman'], 2)} (n = {row['n_spearman']})" if row["n_spearman"] else MISSING
+def agreement_texts(row: Mapping[str, Any], decimals: int = 3, write: Callable[..., str] = signed) -> list[str]:
+    """Return what a row of the summary says, from its model on.
+
+    Args:
+        row: `prasanga.report.comparison.SUMMARY_SCHEMA`.
+        decimals: of the median difference.
+        write: writes a number with its sign in so many decimals.
+    """
+    low, high = (row["same_sign_low"], row["same_sign_high"]) if row["n_signs"] else (None, None)
     return [
-        *(row[name] for name in ("method", "model", "published_model", "cells")),
-        *(str(row[name]) for name in ("n_rows", "n_categories")),
-        f"{row['n_same_sign']} of {row['n_signs']}",
-        interval,
-        ranks,
-        plain(row["median_difference"]),
-        f"{row['n_inside']} of {row['n_intervals']}",
-        in_doubt.get(row["published_model"], ""),
+        *(row["model"], row["published_model"], row["cells"], str(row["n_rows"]), str(row["n_categories"])),
+        *(f"{row['n_same_sign']} of {row['n_signs']}", interval(low, high, partial(plain, decimals=2))),
+        f"{write(row['spearman'], 2)} (n = {row['n_spearman']})" if row["n_spearman"] else MISSING,
+        *(plain(row["median_difference"], decimals), f"{row['n_inside']} of {row['n_intervals']}"),
     ]
 
 
+def _summary_line(row: Mapping[str, Any], in_doubt: Mapping[str, str]) -> list[str]:
+    return [row["method"], *agreement_texts(row), in_doubt.get(row["published_model"], "")]
+
+
 def _line(row: Mapping[str, Any], doubts: Mapping[str, str], notes: Mapping[str, str]) -> list[str]:
-    interval = MISSING
-    if is_number(row["ci_low"]) and is_number(row["ci_high"]):
-        interval = f"{signed(row['ci_low'])} to {signed(row['ci_high'])}"
     ours, theirs = row["n_samples"], row["published_n_samples"]
     return [
         *(row[name] or "" for name in ("table", "method", "category", "model", "published_model")),
         *(row[name] or "" for name in ("sample_mode", "segment_length")),
         f"{row['bound']}{row['published']:.3f}" if row["bound"] else signed(row["published"]),
-        signed(row["measured"]),
-        signed(row["difference"]),
-        yes_no(row["same_sign"]),
-        interval,
-        yes_no(row["published_inside"]),
+        *(signed(row["measured"]), signed(row["difference"]), yes_no(row["same_sign"])),
+        *(interval(row["ci_low"], row["ci_high"], signed), yes_no(row["published_inside"])),
         f"{theirs}, {ours}" if ours is not None and theirs is not None else "",
         " ".join(doubts[text] for text in (row["doubt"], row["mark_doubt"]) if text),
         notes.get(row["note"] or "", ""),
     ]
-
-
-def yes_no(value: bool | None) -> str:
-    """Return a truth in a word, a dash where it is not known."""
-    return MISSING if value is None else "yes" if value else "no"
 
 
 def _texts(rows: pl.DataFrame, *columns: str) -> list[str]:
@@ -217,25 +194,10 @@ def _texts(rows: pl.DataFrame, *columns: str) -> list[str]:
     return list(dict.fromkeys(text for row in rows.select(columns).iter_rows() for text in row if text))
 
 
-def _list(sentences: Sequence[str]) -> str:
-    return "\n".join(f"- {escape_markdown(sentence)}" for sentence in sentences) + "\n"
-
-
-def markdown_table(heads: Sequence[str], lines: Iterator[list[str]], *, labels: int) -> str:
-    """Return a table in Markdown; all columns after the first `labels` are numbers."""
-    rules = ["---" if i < labels else "---:" for i in range(len(heads))]
-    cells = [list(heads), rules, *([escape_markdown(cell) for cell in line] for line in lines)]
-    return "\n".join(f"| {' | '.join(line)} |" for line in cells) + "\n"
-
-
 def _pair_line(row: Mapping[str, Any], title: str) -> list[str]:
-    interval = MISSING
-    if is_number(row["ci_low"]):
-        interval = f"{row['ci_low']:.1f} to {row['ci_high']:.1f}"
     return [
-        *(title, name_of_type(row["category"]), row["model"], row["published_model"]),
-        f"{row['published']:.2f}",
+        *(title, name_of_type(row["category"]), row["model"], row["published_model"], f"{row['published']:.2f}"),
         MISSING if row["measured"] is None else f"{row['measured']:.2f}",
-        *(signed(row["difference"], 2), yes_no(row["same_sign"]), interval, yes_no(row["published_inside"])),
-        row["note"] or "",
+        *(signed(row["difference"], 2), yes_no(row["same_sign"])),
+        *(interval(row["ci_low"], row["ci_high"], one_decimal), yes_no(row["published_inside"]), row["note"] or ""),
     ]

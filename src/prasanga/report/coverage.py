@@ -5,7 +5,6 @@ Only what the tables of the stages count. Nothing is listed here: a list stands 
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -16,7 +15,16 @@ from prasanga.base.parquet import remade_by, require_columns
 from prasanga.methods import METHODS as ALL_METHODS
 from prasanga.pairs.preferences import OVERALL
 from prasanga.pairs.preferences import REASONS as PAIR_REASONS
-from prasanga.report.grid import METHODS, Estimate, is_number, pair_grid_of, sort_lengths, why_missing, words_left_out
+from prasanga.report.grid import (
+    METHODS,
+    Estimate,
+    is_number,
+    pair_grid_of,
+    pairs_left_out,
+    sort_lengths,
+    why_missing,
+    words_left_out,
+)
 from prasanga.report.study import EmbeddingFiles, Results, families_of
 
 REASONS = {
@@ -27,10 +35,7 @@ REASONS = {
 }
 """Why a stimulus has no contexts, by the words of the table."""
 
-VECTOR_REASONS = {
-    "unknown": "the tokenizer does not know a piece of it",
-    "cut": "more pieces than the model reads",
-}
+VECTOR_REASONS = {"unknown": "the tokenizer does not know a piece of it", "cut": "more pieces than the model reads"}
 """Why a target has no vector, or one of a part of its context."""
 
 _NEEDED_OF_ESTIMATES = (
@@ -39,6 +44,9 @@ _NEEDED_OF_ESTIMATES = (
 )
 """The columns of a table of estimates without which it cannot be told what was left out."""
 
+_OF_FILES = (
+    *("lines", "skipped_lines", "unknown_stimuli", "sentences", "cut_sentences", "shorter_matches", "occurrences"),
+)
 _OF_MINIMUM = ("short", "from_supplement")
 _LEFT_OUT = "left out"
 
@@ -139,12 +147,11 @@ def totals(counts: Sequence[Mapping[str, int]]) -> dict[str, int]:
 
 def losses_of(results: Results) -> Losses | None:
     """Return what a study left out, as far as its results tell (`losses`)."""
-    tables = {"ceat": results.ceat, **dict(results.methods)}
     return losses(
         corpus=results.corpus,
         coverage=results.coverage,
         embeddings=results.embeddings,
-        estimates={name: table for name, table in tables.items() if table is not None},
+        estimates=results.estimates,
         traits=results.traits,
         pairs=results.bias_percentages,
     )
@@ -211,60 +218,39 @@ def _of_length(rows: pl.DataFrame, length: str) -> dict[str, Any]:
 def _of_corpus(read: Mapping[str, int]) -> Iterator[Loss]:
     if not read:
         return
-    place = _PLACES["corpus"]
-    lines, sentences = read.get("lines", 0), read.get("sentences", 0)
-    yield Loss(
-        "Corpus",
-        "lines or records",
-        _LEFT_OUT,
-        read.get("skipped_lines", 0),
-        lines,
-        "they are not UTF-8, or hold no text where it should be",
-        *place,
+    lines, skipped, unknown, sentences, cut, shorter, kept = (read.get(name, 0) for name in _OF_FILES)
+    found = (
+        ("lines or records", _LEFT_OUT, skipped, lines, "they are not UTF-8, or hold no text where it should be"),
+        ("lines of a table of sentences", _LEFT_OUT, unknown, lines, "their stimulus is none of the lexicon's"),
+        ("sentences", "divided", cut, sentences, "they are of extreme length; no text is lost"),
+        ("matches", _LEFT_OUT, shorter, shorter + kept, "a longer form of the same stimulus begins at the same place"),
     )
-    if read.get("unknown_stimuli"):
-        why = "their stimulus is none of the lexicon's"
-        yield Loss("Corpus", "lines of a table of sentences", _LEFT_OUT, read["unknown_stimuli"], lines, why, *place)
-    if cut := read.get("cut_sentences", 0):
-        why = "they are of extreme length; no text is lost"
-        yield Loss("Corpus", "sentences", "divided", cut, sentences, why, *place)
-    if shorter := read.get("shorter_matches", 0):
-        why = "a longer form of the same stimulus begins at the same place"
-        yield Loss("Corpus", "matches", _LEFT_OUT, shorter, shorter + read.get("occurrences", 0), why, *place)
+    for place, loss in enumerate(found):
+        if place == 0 or loss[2]:
+            yield Loss("Corpus", *loss, *_PLACES["corpus"])
 
 
 def _of_samples(coverage: pl.DataFrame) -> Iterator[Loss]:
-    place = _PLACES["samples"]
+    place, contexts = _PLACES["samples"], int(coverage["contexts"].sum())
     what = "contexts, each counted for every stimulus and length"
-    counts = {name: int(coverage[name].sum()) for name in _CONTEXTS if name in coverage.columns}
-    contexts = int(coverage["contexts"].sum())
-    yield from _by_reason(
-        "Samples", what, _LEFT_OUT, contexts, {_CONTEXTS[name]: n for name, n in counts.items()}, place
-    )
-    without = Counter(
-        REASONS.get(reason, reason) for reason in coverage.filter(pl.col("sampled") == 0)["reason"].to_list()
-    )
-    yield from _by_reason(
-        "Samples", "stimuli, each counted for every length", "without contexts", len(coverage), without, place
-    )
+    counts = {why: int(coverage[name].sum()) for name, why in _CONTEXTS.items() if name in coverage.columns}
+    yield from _by_reason("Samples", what, _LEFT_OUT, contexts, counts, place)
+    what = "stimuli, each counted for every length"
+    without = Counter(REASONS.get(reason, reason) for reason in coverage.filter(sampled=0)["reason"])
+    yield from _by_reason("Samples", what, "without contexts", len(coverage), without, place)
 
 
 def _of_embeddings(files: EmbeddingFiles) -> Iterator[Loss]:
     place = _PLACES["embeddings"]
     for family, name in families_of(files).items():
-        lists = [listed for (model, _), listed in files.lists.items() if model == name]
-        said = [listed for listed in lists if "left_out" in listed]
+        said = [each for (model, _), each in files.lists.items() if model == name and "left_out" in each]
         if not said:
             continue
-        left_out: Counter[str] = Counter()
-        for listed in said:
-            for reasons in listed["left_out"].values():
-                left_out.update(reasons)
+        left_out = sum((Counter(reasons) for each in said for reasons in each["left_out"].values()), Counter[str]())
         vectors = sum(listed["n_segments"] for listed in said)
         reasons = {VECTOR_REASONS.get(reason, reason): n for reason, n in left_out.items()}
-        yield from _by_reason(
-            "Embeddings", f"targets of {family}", _LEFT_OUT, vectors + left_out.total(), reasons, place
-        )
+        whole = vectors + left_out.total()
+        yield from _by_reason("Embeddings", f"targets of {family}", _LEFT_OUT, whole, reasons, place)
         if cut := sum(sum(listed.get("cut", {}).values()) for listed in said):
             why = f"{VECTOR_REASONS['cut']}; the vector is of a part of the context"
             yield Loss("Embeddings", f"contexts of {family}", "cut", cut, vectors, why, *place)
@@ -273,13 +259,10 @@ def _of_embeddings(files: EmbeddingFiles) -> Iterator[Loss]:
 def _of_estimates(method: str, rows: Sequence[Estimate]) -> Iterator[Loss]:
     stage, place = METHODS[method], _PLACES[method]
     missing = [row for row in rows if not is_number(row["effect_size"])]
-    listed = sum(row[f"listed_{side}"] or 0 for row in rows for side in "xyab")
-    used = sum(row[f"n_{side}"] or 0 for row in rows for side in "xyab")
-    reasons = Counter(reason for row in rows for reason, words in words_left_out(row).items() for _ in words)
+    listed, used = (sum(row[f"{kind}_{side}"] or 0 for row in rows for side in "xyab") for kind in ("listed", "n"))
+    why = _in_short(Counter(reason for row in rows for reason, words in words_left_out(row).items() for _ in words))
     # contexts or sentences of a word may be missing where the word itself is not
-    yield Loss(
-        stage, "words, each counted for every estimate", _LEFT_OUT, listed - used, listed, _in_short(reasons), *place
-    )
+    yield Loss(stage, "words, each counted for every estimate", _LEFT_OUT, listed - used, listed, why, *place)
     where = ("#numbers", "All numbers") if method == "ceat" else place
     why = _in_short(Counter(map(why_missing, missing)))
     yield Loss(stage, "estimates", "not computed", len(missing), len(rows), why, *where)
@@ -307,13 +290,10 @@ def _of_pairs(pairs: pl.DataFrame) -> Iterator[Loss]:
     grid = pair_grid_of(pairs)
     for model in grid.models:
         rows = [row for key, row in grid.rows.items() if key[2] == model and key[3] == OVERALL]
-        reasons: Counter[str] = Counter()
-        for row in rows:
-            found: Mapping[str, Sequence[Any]] = json.loads(row["left_out"] or "{}")
-            reasons.update({PAIR_REASONS.get(reason, reason): len(listed) for reason, listed in found.items()})
-        n_pairs = sum(row["n_pairs"] for row in rows)
+        found = (each for row in rows for each in pairs_left_out(row).items())
+        reasons = Counter(PAIR_REASONS.get(reason, reason) for reason, listed in found for _ in listed)
+        n_pairs, ties = (sum(row[name] for row in rows) for name in ("n_pairs", "n_ties"))
         yield from _by_reason("Sentence pairs", f"pairs of {model}", _LEFT_OUT, n_pairs, reasons, place)
-        ties = sum(row["n_ties"] for row in rows)
         if ties:
             counted = "they count as not stereotypical" if rows[0]["ties"] == "against" else "no preference"
             why = f"both sentences have the same score: {counted}"

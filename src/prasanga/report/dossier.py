@@ -14,11 +14,10 @@ import polars as pl
 import yaml
 
 from prasanga.base.config import read_config
-from prasanga.base.documents import escape_markdown
 from prasanga.base.errors import InputError
 from prasanga.base.parquet import write_text
 from prasanga.report.comparison import PAIRS, comparison_rows, doubt_of
-from prasanga.report.comparison_text import markdown_table
+from prasanga.report.grid import interval
 from prasanga.report.published import (
     PAPERS,
     REPEATED,
@@ -28,7 +27,7 @@ from prasanga.report.published import (
     read_published,
     require_paper,
 )
-from prasanga.report.sheet import MISSING, signed
+from prasanga.report.sheet import MISSING, markdown_list, markdown_table, signed
 
 
 class Study(NamedTuple):
@@ -109,7 +108,9 @@ DOSSIER_SCHEMA: Mapping[str, type[pl.DataType]] = {
 }
 """Columns of `dossier.csv`. `study` and `model` are ours; `reasons` has names of `REASONS`, with semicolons between."""
 
+_HEADS = ("test", "language", "model of the paper", "draws, length", "published", "ours", "interval", "verdict", "why")
 _CELL = ("table", "method", "category", "language", "published_model", "sample_mode", "segment_length")
+_NO_SETTINGS = ("models.", "corpus", "lexicon", "study", "title")
 _FEW = ("few words", "no number", "no interval", "not computed", "below", "too few", "dropped")
 
 
@@ -268,9 +269,7 @@ def dossier(
         inside = "agrees" if row.get("published_inside") else "differs"
         verdict = "not measured" if measured is None else inside if has_interval else "no interval"
         model_doubt = doubt_of(about, cell["published_model"], cell["method"])
-        reasons: list[str] = []
-        if verdict != "agrees":
-            reasons = list(_reasons(cell, row, study, model_doubt, used, changed, unfinished))
+        reasons = _reasons(cell, row, study, model_doubt, used, changed, unfinished) if verdict != "agrees" else ()
         lines.append(
             {
                 **{name: cell[name] for name in DOSSIER_SCHEMA if name in cell},
@@ -289,14 +288,10 @@ def dossier_to_markdown(
     paper: str, cells: pl.DataFrame, found: Mapping[str, pl.DataFrame | None], changed: Mapping[str, Sequence[str]]
 ) -> str:
     """Return a dossier for readers: the studies, a count for each table, what the reasons mean, and every number."""
-    studies = [
-        [
-            study,
-            "not finished" if rows is None else f"{len(rows)} numbers beside the paper's",
-            ", ".join(changed[study]),
-        ]
-        for study, rows in found.items()
-    ]
+    studies = []
+    for study, rows in found.items():
+        state = "not finished" if rows is None else f"{len(rows)} numbers beside the paper's"
+        studies.append([study, state, ", ".join(changed[study])])
     groups = cells.partition_by(["table", "method"], maintain_order=True)
     counts = [
         [
@@ -314,36 +309,20 @@ def dossier_to_markdown(
         "Each number that the paper prints, with ours. Neither is the truth; a number in our interval does not"
         " contradict ours, and no more. What keeps two numbers apart is named as far as it is known, not weighed.\n",
         "## Studies\n",
-        markdown_table(("study", "state", "not as the paper's config"), iter(studies), labels=3),
+        markdown_table(("study", "state", "not as the paper's config"), studies, labels=3),
         "## Tables and figures\n",
-        markdown_table(("printed in", "method", "numbers", *VERDICTS, "same sign"), iter(counts), labels=2),
+        markdown_table(("printed in", "method", "numbers", *VERDICTS, "same sign"), counts, labels=2),
         "\n".join(f"- *{name}*: {text}." for name, text in VERDICTS.items()) + "\n",
         "## Reasons\n",
         "\n".join(f"- *{name}* ({_count(cells, name)}): {text}." for name, text in REASONS.items() if name in used)
         + "\n",
     ]
     for part in groups:
-        parts += [
-            f"## {printed_at(part['table'][0])}: {part['method'][0]}\n",
-            markdown_table(
-                (
-                    "test",
-                    "language",
-                    "model of the paper",
-                    "draws, length",
-                    "published",
-                    "ours",
-                    "interval",
-                    "verdict",
-                    "why",
-                ),
-                (_line(row) for row in part.iter_rows(named=True)),
-                labels=4,
-            ),
-        ]
+        lines = map(_line, part.iter_rows(named=True))
+        parts += [f"## {printed_at(part['table'][0])}: {part['method'][0]}\n", markdown_table(_HEADS, lines, labels=4)]
     doubts = cells["doubt"].drop_nulls().unique(maintain_order=True)
     if len(doubts):
-        parts += ["## Doubts\n", "\n".join(f"- {escape_markdown(doubt)}." for doubt in doubts) + "\n"]
+        parts += ["## Doubts\n", markdown_list(f"{doubt}." for doubt in doubts)]
     return "\n".join(parts)
 
 
@@ -380,23 +359,16 @@ def _reasons(
         asking = [name for name in unfinished if _may_have(cell, name, used[name])]
         yield "not finished" if asking else "not asked for"
     else:
-        keys = list(changed[study])
+        keys, stimuli = list(changed[study]), str(used[study].get("lexicon", {}).get("stimuli", ""))
         named = [
             ("number in doubt", bool(cell["doubt"])),
             ("model in doubt", bool(model_doubt)),
             ("stand-in", f"models.{row['model']}.path" in keys or f"models.{row['model']}" in keys),
             ("own texts", any(key.startswith("corpus") for key in keys) and cell["method"] in ("ceat", "weat")),
-            (
-                "own words",
-                str(used[study].get("lexicon", {}).get("stimuli", "")).startswith("resources/")
-                and cell["method"] != PAIRS,
-            ),
+            ("own words", cell["method"] != PAIRS and stimuli.startswith("resources/")),
             ("own vectors", cell["method"] == "weat" and "train" in _vectors(used[study], row["model"])),
             ("sample of pairs", cell["method"] == PAIRS),
-            (
-                "own settings",
-                any(not key.startswith(("models.", "corpus", "lexicon", "study", "title")) for key in keys),
-            ),
+            ("own settings", any(not key.startswith(_NO_SETTINGS) for key in keys)),
             ("few words", row["measured"] is None or any(word in (row["note"] or "") for word in _FEW)),
         ]
         reasons = [name for name, holds in named if holds]
@@ -447,15 +419,10 @@ def _line(row: Mapping[str, Any]) -> list[str]:
             return MISSING if value is None else f"{value:.2f}"
         return signed(value)
 
-    low, high = row["ci_low"], row["ci_high"]
     return [
-        row["category"],
-        row["language"],
-        row["published_model"],
+        *(row["category"], row["language"], row["published_model"]),
         ", ".join(filter(None, (row["sample_mode"], row["segment_length"]))),
         f"{row['bound']}{row['published']:g}" if row["bound"] else number(row["published"]),
-        number(row["measured"]),
-        MISSING if low is None or high is None else f"{number(low)} to {number(high)}",
-        row["verdict"],
-        row["reasons"] or "",
+        *(number(row["measured"]), interval(row["ci_low"], row["ci_high"], number)),
+        *(row["verdict"], row["reasons"] or ""),
     ]

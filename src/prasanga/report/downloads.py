@@ -63,14 +63,13 @@ def downloads_of(files: Iterable[str]) -> list[DownloadGroup]:
     for path in map(PurePosixPath, files):
         top, column = path.parts[0] if len(path.parts) > 1 else "", path.parent.name == COLUMN
         ending = path.suffix[1:]
-        label = f"{FORMATS.get(ending, ending.upper())}{', one column wide' if column else ''}"
+        label = f"{FORMATS.get(ending, ending.upper())}{', one column wide' * column}"
         found.setdefault(top, {}).setdefault(path.stem, []).append((label, str(path)))
-    order = list(FORMATS)
     return [
         DownloadGroup(
             title,
             [
-                Download(name_of(stem), sorted(found[top][stem], key=lambda file: _place(file[1], order)))
+                Download(name_of(stem), sorted(found[top][stem], key=lambda file: _place(file[1])))
                 for stem in sorted(found[top], key=natural_order)
             ],
         )
@@ -89,7 +88,7 @@ def name_of(stem: str) -> str:
     return _NAMES.get(stem, stem.replace("_", " "))
 
 
-def _place(path: str, order: list[str]) -> tuple[bool, int, str]:
-    file = PurePosixPath(path)
+def _place(path: str) -> tuple[bool, int, str]:
+    file, order = PurePosixPath(path), list(FORMATS)
     ending = file.suffix[1:]
     return file.parent.name == COLUMN, order.index(ending) if ending in order else len(order), path

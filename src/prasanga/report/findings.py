@@ -8,6 +8,7 @@ direction of an effect is told where both say so (`is_found`); of few words noth
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import product
 from statistics import median
 from typing import Any, NamedTuple
 
@@ -25,6 +26,7 @@ from prasanga.report.grid import (
     PairGrid,
     few_words,
     grid_of,
+    interval,
     is_number,
     is_significant,
     name_of_type,
@@ -34,7 +36,7 @@ from prasanga.report.grid import (
     why_missing,
     words_left_out,
 )
-from prasanga.report.sheet import MINUS, MISSING, equals_probability, from_twins, one_decimal, signed
+from prasanga.report.sheet import equals_probability, from_twins, one_decimal, two
 
 P = HOLM.column.removesuffix("_holm")
 """The p of words by which an effect is significant; corrected, it is what `HOLM` marks by."""
@@ -117,8 +119,8 @@ def other_method(method: str, table: pl.DataFrame) -> str | None:
     row = max(found, key=lambda row: abs(row["effect_size"]))
     return (
         f"{method}: an association was found in {len(found)} of {of}, that is {P} < .05 after Holm's correction and an"
-        f" interval without zero; the largest is {_two(row['effect_size'])} ({row['category']}, {row['model']};"
-        f" 95 % interval over words {_two(row['ci_low'])} to {_two(row['ci_high'])}{from_twins(row, 2)}):"
+        f" interval without zero; the largest is {two(row['effect_size'])} ({row['category']}, {row['model']};"
+        f" 95 % interval over words {two(row['ci_low'])} to {two(row['ci_high'])}{from_twins(row, 2)}):"
         f" {_in_words(row['effect_size'], *names_of_sets(row))}."
         f"{f' In the others none was found{would}' if others else ''}{held}"
     )
@@ -195,15 +197,10 @@ def largest_opposite_association(ceat: pl.DataFrame) -> str | None:
 
 def not_found(ceat: pl.DataFrame) -> str | None:
     """Return which associations were looked for and not found, and from which size on they would have been."""
-    cells: dict[str, list[_Cell]] = {}
-    for cell in _computed(ceat):
-        cells.setdefault(cell.category.name, []).append(cell)
     said: list[str] = []
-    for name, of_category in cells.items():
-        if not any(is_found(cell.estimate) for cell in of_category):
-            category = of_category[0].category
-            would = _would_have_been([cell.estimate for cell in of_category], short=bool(said))
-            said.append(f"{category.target_x} with {category.attribute_a} ({name}{would})")
+    for category, rows in _without_association(ceat).items():
+        would = _would_have_been(rows, short=bool(said))
+        said.append(f"{category.target_x} with {category.attribute_a} ({category.name}{would})")
     if not said:
         return None
     return (
@@ -214,11 +211,16 @@ def not_found(ceat: pl.DataFrame) -> str | None:
 
 def known_to_be_small(ceat: pl.DataFrame) -> str | None:
     """Return where effects are shown to be near 0, and where the words are too few to know."""
-    cells: dict[str, list[Estimate]] = {}
-    for cell in _computed(ceat):
-        cells.setdefault(cell.category.name, []).append(cell.estimate)
-    unknown = {name: rows for name, rows in cells.items() if not any(map(is_found, rows))}
+    unknown = {category.name: rows for category, rows in _without_association(ceat).items()}
     return _near_zero(unknown, "category", "categories", " at every length and by every model") or None
+
+
+def _without_association(ceat: pl.DataFrame) -> dict[Category, list[Estimate]]:
+    """Return the estimates of each category in which none was found."""
+    rows: dict[Category, list[Estimate]] = {}
+    for cell in _computed(ceat):
+        rows.setdefault(cell.category, []).append(cell.estimate)
+    return {category: of_category for category, of_category in rows.items() if not any(map(is_found, of_category))}
 
 
 _NAMED = 6
@@ -258,8 +260,7 @@ def change_with_length(ceat: pl.DataFrame) -> str | None:
     shortest, longest, mode = grid.lengths[0], grid.lengths[-1], grid.modes[0]
     pairs = [
         (here, there)
-        for category in grid.categories
-        for model in grid.models
+        for category, model in product(grid.categories, grid.models)
         if (here := _cell(grid, category, model, shortest, mode))
         and (there := _cell(grid, category, model, longest, mode))
     ]
@@ -274,8 +275,8 @@ def change_with_length(ceat: pl.DataFrame) -> str | None:
         f"From {shortest} to {longest} words ({mode} draws) the effect grows in size in {grown} of {len(pairs)} pairs"
         f" of category and model; an association is found at both lengths in {len(known)} of them"
         f"{f', and changes its direction in {turned}' if known else ''}. The change is {change:.2f} in the median, and"
-        f" largest in {most[0].category.name} with {most[0].model}: from {_two(most[0].effect)} to"
-        f" {_two(most[1].effect)}. {_texts_of_lengths(most[0].estimate, shortest, longest)}"
+        f" largest in {most[0].category.name} with {most[0].model}: from {two(most[0].effect)} to"
+        f" {two(most[1].effect)}. {_texts_of_lengths(most[0].estimate, shortest, longest)}"
     )
 
 
@@ -311,12 +312,11 @@ def direction_across_models(ceat: pl.DataFrame) -> str | None:
         return None
     mode = grid.modes[0]
     compared = disagree = 0
-    for category in grid.categories:
-        for length in grid.lengths:
-            cells = [_cell(grid, category, model, length, mode) for model in grid.models]
-            effects = [cell.effect for cell in cells if cell and is_found(cell.estimate)]
-            compared += len(effects) > 1
-            disagree += len(effects) > 1 and min(effects) < 0 < max(effects)
+    for category, length in product(grid.categories, grid.lengths):
+        cells = [_cell(grid, category, model, length, mode) for model in grid.models]
+        effects = [cell.effect for cell in cells if cell and is_found(cell.estimate)]
+        compared += len(effects) > 1
+        disagree += len(effects) > 1 and min(effects) < 0 < max(effects)
     if not compared:
         return None
     who = "The two models disagree" if len(grid.models) == 2 else f"Not all {len(grid.models)} models agree"
@@ -363,59 +363,51 @@ def fewest_contexts(ceat: pl.DataFrame) -> str | None:
         return None
     cell = min(cells, key=lambda c: int(c.estimate["contexts_min"]))
     least = int(cell.estimate["contexts_min"])
-    without = {word for row in ceat.iter_rows(named=True) for word in _without_contexts(row)}
-    none = ""
-    if without:
-        none = (
-            f" {len(without)} {_verb(len(without), 'stimulus has', 'stimuli have')} none in some estimate, which does"
-        )
-        none += " without."
+    without = {
+        word
+        for row in ceat.iter_rows(named=True)
+        for reason, words in words_left_out(row).items()
+        if reason.startswith("no context")
+        for word in words
+    }
+    n, none = len(without), ""
+    if n:
+        none = f" {n} {_verb(n, 'stimulus has', 'stimuli have')} none in some estimate, which does without."
     return (
         f"Every stimulus used has at least {least} context{'' if least == 1 else 's'} (fewest:"
         f" {cell.category.name}, {cell.model}, {cell.length} words).{none}"
     )
 
 
-def _without_contexts(row: Estimate) -> list[str]:
-    """Return the words that an estimate of CEAT does without, since they have no contexts."""
-    return [word for reason, words in words_left_out(row).items() if reason.startswith("no context") for word in words]
-
-
 def of_few_words(ceat: pl.DataFrame) -> str | None:
     """Return which estimates rest on few words, so that nothing else here speaks of them."""
-    grid = grid_of(ceat)
-    found: dict[tuple[str, str], list[str]] = {}
-    for (category, model, length, mode), estimate in grid.estimates.items():
-        if words := few_words(estimate):
-            found.setdefault((category, words), []).append(f"{model}, {length} words, {mode}")
-    if not found:
+    n, total, listed = _where(ceat, few_words, "{category} {said} ({where})")
+    if not n:
         return None
-    n = sum(map(len, found.values()))
-    listed = "; ".join(
-        f"{category} {words} ({where[0]}{f' and {len(where) - 1} more' if len(where) > 1 else ''})"
-        for (category, words), where in found.items()
-    )
     return (
-        f"{n} of {len(grid.estimates)} estimates {_verb(n, 'rests', 'rest')} on few words, fewer than {FEWEST_WORDS}"
+        f"{n} of {total} estimates {_verb(n, 'rests', 'rest')} on few words, fewer than {FEWEST_WORDS}"
         f" in a set or under two thirds of its list, and no other finding counts {_verb(n, 'it', 'them')}: {listed}."
     )
 
 
 def not_computed(ceat: pl.DataFrame) -> str | None:
     """Return which estimates are missing, and why."""
+    n, total, listed = _where(ceat, why_missing, "{category} ({where}): {said}")
+    return f"{n} of {total} estimates could not be computed. {listed}." if n else None
+
+
+def _where(ceat: pl.DataFrame, say: Callable[[Estimate], str], template: str) -> tuple[int, int, str]:
+    """Return of how many estimates something is to be said, of how many, and what, with the first place of each."""
     grid = grid_of(ceat)
-    reasons: dict[tuple[str, str], list[str]] = {}
+    found: dict[tuple[str, str], list[str]] = {}
     for (category, model, length, mode), estimate in grid.estimates.items():
-        if reason := why_missing(estimate):
-            reasons.setdefault((category, reason), []).append(f"{model}, {length} words, {mode}")
-    if not reasons:
-        return None
-    count = sum(map(len, reasons.values()))
-    listed = "; ".join(
-        f"{category} ({where[0]}{f' and {len(where) - 1} more' if len(where) > 1 else ''}): {reason}"
-        for (category, reason), where in reasons.items()
-    )
-    return f"{count} of {len(grid.estimates)} estimates could not be computed. {listed}."
+        if said := say(estimate):
+            found.setdefault((category, said), []).append(f"{model}, {length} words, {mode}")
+    listed = []
+    for (category, said), (first, *others) in found.items():
+        where = f"{first} and {len(others)} more" if others else first
+        listed.append(template.format(category=category, said=said, where=where))
+    return sum(map(len, found.values())), len(grid.estimates), "; ".join(listed)
 
 
 def findings_of_differences(differences: pl.DataFrame, settling: pl.DataFrame) -> Iterator[str]:
@@ -431,8 +423,8 @@ def findings_of_differences(differences: pl.DataFrame, settling: pl.DataFrame) -
         if len(known):
             apart = known.filter((pl.col("ci_low") > 0) | (pl.col("ci_high") < 0))
             yield (
-                f"Of {len(known)} difference{'' if len(known) == 1 else 's'} {what}, {len(apart)}"
-                f" {'has' if len(apart) == 1 else 'have'} a paired 95 % interval that leaves out zero;"
+                f"Of {len(known)} {_verb(len(known), 'difference', 'differences')} {what}, {len(apart)}"
+                f" {_verb(len(apart), 'has', 'have')} a paired 95 % interval that leaves out zero;"
                 f" {by_chance(len(known))} would without any difference."
             )
     known = settling.filter(pl.col("largest_distance").is_not_null())
@@ -455,14 +447,14 @@ def findings_of_pairs(bias: pl.DataFrame) -> Iterator[str]:
         InputError: as `pair_section`.
     """
     grid = pair_grid_of(bias)
-    known = {key: row for key, row in grid.rows.items() if is_number(row["bias_percentage"])}
+    known = [row for row in grid.rows.values() if is_number(row["bias_percentage"])]
     if not known:
         yield f"Sentence pairs: none of {len(grid.rows)} percentages could be computed."
         return
-    found = [row for row in known.values() if is_significant(row)]
+    found = sum(map(is_significant, known))
     yield (
-        f"Sentence pairs: {len(found)} of {len(known)} bias percentages {'differs' if len(found) == 1 else 'differ'}"
-        f" from 50 (exact test, p < .05 after Holm's correction); {_farthest(grid)}.{_near_half(known.values())}"
+        f"Sentence pairs: {found} of {len(known)} bias percentages {_verb(found, 'differs', 'differ')} from 50 (exact"
+        f" test, p < .05 after Holm's correction); {_farthest(grid)}.{_near_half(known)}"
     )
     overall = [row for key, row in grid.rows.items() if key[3] == OVERALL]
     ties, left_out, pairs = (sum(row[name] for row in overall) for name in ("n_ties", "n_left_out", "n_pairs"))
@@ -505,8 +497,7 @@ def farthest_percentage(grid: PairGrid) -> tuple[str, str, str, str] | None:
 
 def interval_of_percentage(row: Estimate, which: str) -> str:
     """Return the interval of a bias percentage: that of the bootstrap ("ci") or the exact one ("exact")."""
-    low, high = row[f"{which}_low"], row[f"{which}_high"]
-    return f"{low:.1f} to {high:.1f}" if is_number(low) and is_number(high) else MISSING
+    return interval(row[f"{which}_low"], row[f"{which}_high"], one_decimal)
 
 
 def _computed(ceat: pl.DataFrame) -> Iterator[_Cell]:
@@ -519,12 +510,9 @@ def _found(ceat: pl.DataFrame) -> list[_Cell]:
 
 def _cells(grid: Grid) -> Iterator[_Cell]:
     """Yield all cells that have a number and do not rest on few words, in reading order."""
-    for category in grid.categories:
-        for model in grid.models:
-            for length in grid.lengths:
-                for mode in grid.modes:
-                    if cell := _cell(grid, category, model, length, mode):
-                        yield cell
+    for place, mode in product(grid.places, grid.modes):
+        if cell := _cell(grid, *place, mode):
+            yield cell
 
 
 def _cell(grid: Grid, category: Category, model: str, length: str, mode: str) -> _Cell | None:
@@ -539,8 +527,8 @@ def _in_full(cell: _Cell) -> str:
     estimate, category = cell.estimate, cell.category
     sets = (category.target_x, category.target_y, category.attribute_a, category.attribute_b)
     return (
-        f"{_two(cell.effect)} ({category.name}, {cell.model}, {cell.length} words, {cell.mode} draws; 95 % interval"
-        f" over words {_two(estimate['ci_low'])} to {_two(estimate['ci_high'])}; {P} {equals_probability(estimate[P])},"
+        f"{two(cell.effect)} ({category.name}, {cell.model}, {cell.length} words, {cell.mode} draws; 95 % interval"
+        f" over words {two(estimate['ci_low'])} to {two(estimate['ci_high'])}; {P} {equals_probability(estimate[P])},"
         f" {equals_probability(estimate[HOLM.column]).removeprefix('= ')} after Holm's correction"
         f"{from_twins(estimate, 2)}): {_in_words(cell.effect, *sets)}."
     )
@@ -582,10 +570,6 @@ def _verb(count: int, one: str, many: str) -> str:
     return one if count == 1 else many
 
 
-def _two(value: float) -> str:
-    return signed(value, 2, minus=MINUS)
-
-
 def _not_among(settling: pl.DataFrame) -> str:
     """Return which rows can say nothing of settling."""
     missing = settling["longest"].null_count()
@@ -615,17 +599,11 @@ def _farthest(grid: PairGrid) -> str:
         return f"none is of {FEWEST_PAIRS} pairs or more, too few to say which is far from it"
     (name, language, model, bias_type), row = key, grid.rows[key]
     (title,) = [group.title for group in grid.groups if (group.set, group.language) == (name, language)]
-    among = (
-        "of these the farthest from it"
-        if is_significant(row)
-        else f"the farthest from it, of those of {FEWEST_PAIRS} pairs or more,"
-    )
+    among, counted = "of these the farthest from it", pairs_counted(row)
+    if not is_significant(row):
+        among = f"the farthest from it, of those of {FEWEST_PAIRS} pairs or more,"
     return (
         f"{among} is {one_decimal(row['bias_percentage'])} % ({name_of_type(bias_type).lower()}, {title}, {model};"
-        f" {_pairs(row)}; exact 95 % interval {interval_of_percentage(row, 'exact')}, p"
+        f" {counted} {_verb(counted, 'pair', 'pairs')}; exact 95 % interval {interval_of_percentage(row, 'exact')}, p"
         f" {equals_probability(row['p_binomial_holm'])} after correction{from_twins(row, 1)})"
     )
-
-
-def _pairs(row: Estimate) -> str:
-    return f"{(counted := pairs_counted(row))} pair{'' if counted == 1 else 's'}"

@@ -6,11 +6,13 @@ estimates has categories, models, segment lengths and sample modes; one of pairs
 
 from __future__ import annotations
 
+import json
 import math
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any, NamedTuple, TypeAlias, TypeGuard
 
 import polars as pl
@@ -46,17 +48,10 @@ Estimate: TypeAlias = Mapping[str, Any]
 """One row of the table of estimates, by column name."""
 
 _KEY = ("category", "model", "segment_length", "sample_mode")
-_NEEDED_OF_EFFECTS = (
-    *_KEY,
-    "category_title",
-    "target_x",
-    "target_y",
-    "attribute_a",
-    "attribute_b",
-    "effect_size",
-    "dropped",
-)
-_MODES = ("fixed", "random")
+_SETS = ("target_x", "target_y", "attribute_a", "attribute_b")
+_NEEDED_OF_EFFECTS = (*_KEY, "category_title", *_SETS, "effect_size", "dropped")
+MODES = ("fixed", "random")
+"""How contexts are drawn: all models get the same, or each model its own."""
 
 
 @dataclass(frozen=True)
@@ -91,6 +86,11 @@ class Grid:
     modes: tuple[str, ...]
     estimates: Mapping[tuple[str, str, str, str], Estimate]
 
+    @property
+    def places(self) -> Iterator[tuple[Category, str, str]]:
+        """Return each category, model and length, in reading order."""
+        return product(self.categories, self.models, self.lengths)
+
     def at(self, category: str, model: str, length: str, mode: str) -> Estimate | None:
         """Return the estimate of one cell; None if the table has no row for it."""
         return self.estimates.get((category, model, length, mode))
@@ -116,19 +116,19 @@ def grid_of(ceat: pl.DataFrame) -> Grid:
     estimates: dict[tuple[str, str, str, str], Estimate] = {}
     categories: dict[str, Category] = {}
     for row in ceat.iter_rows(named=True):
-        key = (row["category"], row["model"], row["segment_length"], row["sample_mode"])
+        key = row["category"], row["model"], row["segment_length"], row["sample_mode"]
         if key in estimates:
             raise InputError(
                 f"the table of estimates has two rows for {', '.join(key)}. Make it again with the associations stage."
             )
         estimates[key] = row
-        categories.setdefault(row["category"], _category(row))
+        categories.setdefault(row["category"], category_of(row))
     modes = dict.fromkeys(ceat["sample_mode"].to_list())
     return Grid(
         categories=tuple(categories[name] for name in sorted(categories, key=natural_order)),
         models=tuple(dict.fromkeys(ceat["model"].to_list())),
         lengths=tuple(sort_lengths(ceat["segment_length"].to_list())),
-        modes=(*(m for m in _MODES if m in modes), *(m for m in modes if m not in _MODES)),
+        modes=(*(m for m in MODES if m in modes), *(m for m in modes if m not in MODES)),
         estimates=estimates,
     )
 
@@ -141,6 +141,20 @@ def sort_lengths(lengths: Iterable[str]) -> list[str]:
 def is_number(value: object) -> TypeGuard[float]:
     """Return whether a cell holds a number that can be shown: not null, not NaN, not infinite."""
     return isinstance(value, int | float) and math.isfinite(value)
+
+
+MISSING = "–"
+"""What stands where there is no number."""
+
+
+def interval(low: float | None, high: float | None, write: Callable[[float], str]) -> str:
+    """Return both ends as `write` writes them, "0.1 to 0.2"; a dash where one is not there."""
+    return f"{write(low)} to {write(high)}" if is_number(low) and is_number(high) else MISSING
+
+
+def yes_no(value: bool | None) -> str:
+    """Return a truth in a word, a dash where it is not known."""
+    return MISSING if value is None else "yes" if value else "no"
 
 
 def why_missing(estimate: Estimate | None) -> str:
@@ -192,11 +206,12 @@ def words_left_out(estimate: Estimate) -> dict[str, list[str]]:
 
 def names_of_sets(row: Estimate) -> tuple[str, str, str, str]:
     """Return the names of the four sets of an estimate as a reader sees them ("male names", not "male_names")."""
-    x, y, a, b = (str(row[side]).replace("_", " ") for side in ("target_x", "target_y", "attribute_a", "attribute_b"))
+    x, y, a, b = (str(row[name]).replace("_", " ") for name in _SETS)
     return x, y, a, b
 
 
-def _category(row: Estimate) -> Category:
+def category_of(row: Estimate) -> Category:
+    """Return the category of an estimate."""
     return Category(row["category"], row["category_title"], *names_of_sets(row))
 
 
@@ -333,6 +348,12 @@ def why_no_percentage(row: Estimate | None) -> str:
     if row["n_left_out"] == row["n_pairs"]:
         return "all pairs were left out"
     return "all scored pairs tie"
+
+
+def pairs_left_out(row: Estimate) -> Mapping[str, Sequence[str]]:
+    """Return the pairs that a row leaves out, by the code of the reason."""
+    found: Mapping[str, Sequence[str]] = json.loads(row["left_out"] or "{}")
+    return found
 
 
 def pairs_counted(row: Estimate) -> int:

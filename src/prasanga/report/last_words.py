@@ -61,8 +61,7 @@ def _came_out(
     estimates: Sequence[Mapping[str, Any]], structures: Mapping[str, Any] | None, pairs: Mapping[str, Any] | None
 ) -> Iterable[str]:
     if estimates:
-        computed = sum(method["n_computed"] for method in estimates)
-        found = sum(method["n_significant_holm"] or 0 for method in estimates)
+        computed, found = (sum(each[name] or 0 for each in estimates) for name in ("n_computed", "n_significant_holm"))
         models = {model for method in estimates for model in method["models"]}
         yield f"{_many(computed, 'effect')} of {_many(len(models), 'model')}, {found} significant by Holm"
     if pairs is not None:

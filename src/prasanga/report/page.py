@@ -53,11 +53,11 @@ from prasanga.report.sections import (
 from prasanga.report.sections.ceat import ceat_grid, chart, texts_of
 from prasanga.report.sections.estimates import NUMBERS, number_cells, shaded
 from prasanga.report.sections.texts import words_with_hits
-from prasanga.report.sections.words import words_of_categories
-from prasanga.report.sheet import Cell, Row, Sheet, html, numbers, row_of
+from prasanga.report.sections.words import gloss_after, words_of_categories
+from prasanga.report.sheet import Row, Sheet, html, numbers, row_of
 from prasanga.report.study import Results, without_places
 from prasanga.report.summary import summary_of_estimates, summary_of_pairs, summary_of_structures
-from prasanga.report.words import gloss_of, glosses_of, title_of_set
+from prasanga.report.words import glosses_of, title_of_set
 
 
 def render_page(*, config: Mapping[str, Any], results: Results, made_from: Mapping[str, str]) -> str:
@@ -122,23 +122,13 @@ def page_views(*, config: Mapping[str, Any], results: Results, made_from: Mappin
                 embeddings.embeddings(results),
             ],
         ),
-        View(
-            "how",
-            how,
-            how,
-            [methods(config, results)],
-            [references(results), making(config, made_from)],
-        ),
+        View("how", how, how, [methods(config, results)], [references(results), making(config, made_from)]),
         View(
             "paper",
             paper,
             paper,
             [papers.paper_tables(config, results)],
-            [
-                papers.beside_paper(config, results),
-                papers.figures(config, results),
-                downloads(results),
-            ],
+            [papers.beside_paper(config, results), papers.figures(config, results), downloads(results)],
         ),
     ]
 
@@ -182,14 +172,12 @@ def overview_sheet(results: Results) -> Sheet:
 def methods(config: Mapping[str, Any], results: Results) -> Section:
     """Return the section on methods: every choice by its name in the config, and the models."""
     models = [{"name": name, **settings} for name, settings in config.get("models", {}).items()]
-    rows = tuple(
-        row_of(html("<code>{}</code>", choice.key), choice.value, choice.meaning) for choice in choices(config)
-    )
+    rows = [row_of(html("<code>{}</code>", choice.key), choice.value, choice.meaning) for choice in choices(config)]
     texts = dict.fromkeys(("Value", "Meaning", "Source", "Settings"), "text")
     of_choices = Sheet(("Key",), numbers("Value", "Meaning"), rows, "Choices of this study", "choices", texts)
     described = [row_of(model.name, model.source, model.dimensions, model.details) for model in describe_models(models)]
     columns = numbers("Source", "Dimensions", "Settings")
-    of_models = Sheet(("Name",), columns, tuple(described), "Models measured", "models", texts)
+    of_models = Sheet(("Name",), columns, described, "Models measured", "models", texts)
     grid = ceat_grid(results)
     nothing = [] if grid is None else [f"Nothing is known of the models but their names: {', '.join(grid.models)}."]
     vectors, fixed = vector_conventions(models), fixed_choices(_measured(results))
@@ -209,9 +197,7 @@ def methods(config: Mapping[str, Any], results: Results) -> Section:
 def making(config: Mapping[str, Any], made_from: Mapping[str, str]) -> Section:
     """Return the section on what the page was made from; `made_from` is what provenance says of its making."""
     inputs = _json_of(made_from, "inputs")
-    rows = tuple(
-        row_of(html("<code>{}</code>", path), html("<code>{}</code>", digest)) for path, digest in inputs.items()
-    )
+    rows = [row_of(*(html("<code>{}</code>", text) for text in file)) for file in inputs.items()]
     sheet = Sheet(("File",), numbers("SHA-256"), rows, "SHA-256 of the files", kinds={"SHA-256": "text"})
     title = f"Digests of the {len(inputs)} files that the page was made from"
     record = {
@@ -242,10 +228,8 @@ def downloads(results: Results) -> Section:
         )
         for group in downloads_of(results.files)
     ]
-    text = "Nothing lies beside this page."
-    if groups:
-        text = "All of it lies in the folder of this page, which can be packed and sent as it is."
-    return Section("Downloads", "downloads", text=[text], parts=groups)
+    text = "All of it lies in the folder of this page, which can be packed and sent as it is."
+    return Section("Downloads", "downloads", text=[text if groups else "Nothing lies beside this page."], parts=groups)
 
 
 def references(results: Results) -> Section:
@@ -268,14 +252,9 @@ def _reference(each: Reference) -> Markup:
 
 def _measured(results: Results) -> list[str]:
     """Return the methods that the study has numbers of."""
-    ceat = None if results.ceat is None or results.ceat.is_empty() else results.ceat
-    found = {
-        "ceat": ceat,
-        **dict(results.methods),
-        "structures": results.structures,
-        "pairs": results.bias_percentages,
-    }
-    return [name for name, table in found.items() if table is not None]
+    names = [name for name, table in results.estimates.items() if name != CEAT.name or not table.is_empty()]
+    others = {"structures": results.structures, "pairs": results.bias_percentages}
+    return [*names, *(name for name, table in others.items() if table is not None)]
 
 
 def _row(section: str, label: str, found: Mapping[str, Any], over: str) -> Row:
@@ -302,12 +281,7 @@ def _json_of(made_from: Mapping[str, str], key: str) -> dict[str, str]:
 
 
 _OF_CATEGORY = (
-    "effect size",
-    "95 % interval over words",
-    "Holm",
-    "difference from twins",
-    "targets used",
-    "attributes used",
+    *("effect size", "95 % interval over words", "Holm", "difference from twins", "targets used", "attributes used"),
 )
 
 
@@ -323,26 +297,20 @@ def category_views(config: Mapping[str, Any], results: Results) -> list[View]:
     hits = {word.stimulus: anchor_of(name, "hits") for name, words in with_hits.items() for word in words}
     made = []
     for name in sorted(rows, key=natural_order):
-        anchor = anchor_of(name)
+        anchor, first = anchor_of(name), rows[name][0][1]
         shown = [each for each in grid.categories if each.name == name] if grid else []
         about = Section(
-            f"{name}: {rows[name][0][1]['category_title']}",
+            f"{name}: {first['category_title']}",
             f"{anchor}-methods",
             widget=chart(grid, shown, texts, choose=False) if grid and shown else "",
             sheets=[_by_method(name, rows[name])],
             notes=_links(name, grid),
         )
-        words = Section("Its words", f"{anchor}-words", definitions=_words(results, name, rows[name][0][1], hits))
+        words = Section("Its words", f"{anchor}-words", definitions=_words(results, name, first, hits))
         carrying = of_words.get(name)
-        made.append(
-            View(
-                anchor,
-                "By category",
-                name,
-                [about, words],
-                [carrying and replace(carrying, title="Which words carry the effect", id=f"{anchor}-carrying")],
-            )
-        )
+        if carrying:
+            carrying = replace(carrying, title="Which words carry the effect", id=f"{anchor}-carrying")
+        made.append(View(anchor, "By category", name, [about, words], [carrying]))
     return made
 
 
@@ -362,26 +330,17 @@ def _by_method(category: str, rows: list[tuple[str, Estimate]]) -> Sheet:
     lines = []
     for label, row in rows:
         effect, *others = number_cells(row, columns)
-        where = (Cell(row["model"]), Cell(str(row.get("segment_length") or "")))
-        lines.append(Row((label,), (*where, shaded(row, effect), *others)))
-    caption = f"{category} by every method and model"
+        where = (row["model"], str(row.get("segment_length") or ""))
+        lines.append(row_of(label, *where, shaded(row, effect), *others))
+    heads = numbers("Model", "Words", *(number.name for number in columns))
     kinds = dict.fromkeys(("Model", "Words"), "list")
-    return Sheet(
-        ("Method",), numbers("Model", "Words", *(n.name for n in columns)), tuple(lines), caption, "by-methods", kinds
-    )
+    return Sheet(("Method",), heads, lines, f"{category} by every method and model", "by-methods", kinds)
 
 
 def _links(name: str, grid: Grid | None) -> list[Markup]:
     names = [each.name for each in grid.categories] if grid else []
-    if name not in names:
-        return []
-    return [
-        html(
-            'All that is known of each estimate: <a href="#numbers" data-row="numbers-{}">all numbers of {}</a>.',
-            names.index(name) + 1,
-            name,
-        )
-    ]
+    link = 'All that is known of each estimate: <a href="#numbers" data-row="numbers-{}">all numbers of {}</a>.'
+    return [html(link, names.index(name) + 1, name)] if name in names else []
 
 
 def _words(results: Results, name: str, row: Estimate, hits: Mapping[str, str]) -> list[tuple[str, Markup]]:
@@ -391,12 +350,10 @@ def _words(results: Results, name: str, row: Estimate, hits: Mapping[str, str]) 
         return [(each, Markup("The words of this set are with its templates.")) for each in names_of_sets(row)]
 
     def written(stimulus: str) -> Markup:
-        gloss = gloss_of(stimulus, glosses)
-        more = html(' <span class="more">{}</span>', gloss) if gloss else ""
         if stimulus not in hits:
-            return html("{}{}", stimulus, more)
+            return html("{}{}", stimulus, gloss_after(stimulus, glosses))
         places = map(Markup.escape, (hits[stimulus], anchor_of(stimulus, "word")))
-        return html('<a href="#{}" data-then="{}">{}</a>{}', *places, stimulus, more)
+        return html('<a href="#{}" data-then="{}">{}</a>{}', *places, stimulus, gloss_after(stimulus, glosses))
 
     return [
         (title_of_set(each), Markup(", ").join(map(written, dict.fromkeys(each["stimuli"]))))

@@ -23,14 +23,7 @@ from prasanga.report.grid import (
     why_no_percentage,
 )
 from prasanga.report.paper_tables import Layout, PaperTable
-from prasanga.report.sheet import (
-    MARK,
-    MISSING,
-    Cell,
-    Row,
-    Sheet,
-    split_wide,
-)
+from prasanga.report.sheet import MARK, MISSING, Cell, Row, Sheet, split_wide
 
 NAME = "sahoo_table2"
 """Of the files under `results/report/tables/`."""
@@ -67,23 +60,11 @@ def pair_table(bias: pl.DataFrame, *, preset: str = "recommended") -> PaperTable
     shown = [*grid.types, *([] if by_runs else [OVERALL])]
     lines = [(name, _cells(grid, columns, name, value, marked=not by_runs)) for name in shown]
     lines += [(name, _of_runs(grid, columns, name)) for name in _RUNS if bias["runs_mean"].is_not_null().any()]
-    plain = tuple(Row((name,), cells, _why(grid, columns, name)) for name, cells in lines)
-    sheet = Sheet(
-        ("Bias type",),
-        heads,
-        tuple(Row((name if name in _RUNS else name_of_type(name),), cells) for name, cells in lines),
-    )
-    has_bold = any(cell.bold for _, cells in lines for cell in cells)
-    notes = list(_notes(grid, by_runs, has_bold))
-    return PaperTable(
-        NAME,
-        CAPTION,
-        Sheet(("bias_type",), heads, plain),
-        ("Bias type",),
-        [sheet],
-        split_wide(sheet, _WIDTH),
-        notes,
-    )
+    plain = Sheet(("bias_type",), heads, [Row((name,), cells, _why(grid, columns, name)) for name, cells in lines])
+    labelled = [Row((name if name in _RUNS else name_of_type(name),), cells) for name, cells in lines]
+    sheet = Sheet(("Bias type",), heads, labelled)
+    notes = list(_notes(grid, by_runs, has_bold=any(cell.bold for _, cells in lines for cell in cells)))
+    return PaperTable(NAME, CAPTION, plain, ("Bias type",), [sheet], split_wide(sheet, _WIDTH), notes)
 
 
 def _cells(
@@ -111,7 +92,7 @@ def _cells(
 def _of_runs(grid: PairGrid, columns: Iterable[tuple[Group, str]], name: str) -> tuple[Cell, ...]:
     column = "runs_mean" if name == _RUNS[0] else "runs_sd"
     rows = (grid.at(group, model, OVERALL) for group, model in columns)
-    return tuple(Cell(f"{row[column]:.2f}" if row is not None and is_number(row[column]) else MISSING) for row in rows)
+    return tuple(Cell(f"{row[column]:.2f}") if row is not None and is_number(row[column]) else Cell() for row in rows)
 
 
 def value_of(bias: pl.DataFrame, preset: str) -> str:
@@ -138,8 +119,9 @@ def _without_pairs(grid: PairGrid, group: Group) -> str:
     return ", ".join(said)
 
 
-def _notes(grid: PairGrid, by_runs: bool, has_bold: bool) -> Iterator[str]:
-    overall = [(group, model, grid.rows[group.set, group.language, model, OVERALL]) for group, model in _all(grid)]
+def _notes(grid: PairGrid, by_runs: bool, *, has_bold: bool) -> Iterator[str]:
+    columns = [(group, model) for group in grid.groups for model in grid.models_of(group)]
+    overall = [(group, model, grid.rows[group.set, group.language, model, OVERALL]) for group, model in columns]
     first = overall[0][2]
     n_tests = tests_of(grid)
     if by_runs:
@@ -162,8 +144,7 @@ def _notes(grid: PairGrid, by_runs: bool, has_bold: bool) -> Iterator[str]:
     yield from _counted("Pairs left out", "n_left_out", overall)
     yield f"Conventions: {'; or '.join(dict.fromkeys(row['conventions'] for _, _, row in overall))}."
     for name in grid.types:
-        reasons = _why(grid, [(group, model) for group, model in _all(grid) if grid.at(group, model, name)], name)
-        if reasons:
+        if reasons := _why(grid, [(group, model) for group, model in columns if grid.at(group, model, name)], name):
             yield f"{MISSING} {name_of_type(name)}: {reasons}."
     for group in grid.groups:
         if types := _without_pairs(grid, group):
@@ -180,10 +161,6 @@ def _counted(what: str, column: str, overall: Sequence[tuple[Group, str, Estimat
         everywhere = len(where) == 1 and len(overall) == len(next(iter(where.values())))
         said = (f"{n} ({'everywhere' if everywhere else ', '.join(columns)})" for n, columns in where.items())
         yield f"{what}: {'; '.join(said)}.{more}"
-
-
-def _all(grid: PairGrid) -> list[tuple[Group, str]]:
-    return [(group, model) for group in grid.groups for model in grid.models_of(group)]
 
 
 def _runs(row: Estimate) -> str:

@@ -6,7 +6,7 @@ note says why. Marks follow the study's preset: by Holm-corrected p_association,
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import polars as pl
@@ -58,6 +58,7 @@ _CONVENTIONS = (
     *("std", "alternative", "statistic", "n_samples", "variance", "tau2_method", "draws", "pool"),
     *("sentence_vector", "unit", "average", "method", "forms", "pieces", "terms"),
 )
+_OF_SENTENCES = "sentences as in the paper, not corrected; below .05 far too often under no effect."
 _WIDTH = 10
 """Columns side by side, at most."""
 
@@ -218,18 +219,10 @@ def _sadhu_table_4(tables: Tables, preset: str) -> PaperTable:
     categories = _categories(tables, SADHU)
     markings = {method: _table_4_marking(method, preset) for method in _METHODS}
 
-    def cell(column: _Column, category: str) -> Cell:
-        estimate = column.estimates.get(category)
-        if estimate is None or not is_number(estimate["effect_size"]):
-            return Cell()
+    def cell(column: _Column, estimate: Estimate) -> Cell:
         mark = MARK if markings[column.marked_as].marks(estimate) else ""
         return Cell(signed(estimate["effect_size"]), mark, words=few_words(estimate))
 
-    cells = {category.name: tuple(cell(column, category.name) for column in columns) for category in categories}
-    reasons = {
-        category.name: [_why(column, category.name) for column in columns if not column.missing]
-        for category in categories
-    }
     measured = [method for method in _METHODS if method in tables]
     marks: dict[str, list[str]] = {}
     for method in measured:
@@ -244,10 +237,9 @@ def _sadhu_table_4(tables: Tables, preset: str) -> PaperTable:
         *_exchange(tables),
         *(f"Conventions of {_METHODS[method]}: {_conventions(tables[method])}" for method in measured),
         *(f"{MISSING} {_METHODS[column.marked_as]}: {column.missing}." for column in columns if column.missing),
-        *_missing_notes(reasons),
     ]
     caption = "Effect sizes of several methods by category, in the layout of Table 4 of Sadhu et al. (2024)."
-    return _arranged("sadhu_table4", columns, categories, cells, reasons, notes, caption=caption, short=False)
+    return _arranged("sadhu_table4", columns, categories, cell, notes, caption=caption, short=False)
 
 
 def _columns_of(method: str, tables: Tables) -> list[_Column]:
@@ -256,12 +248,8 @@ def _columns_of(method: str, tables: Tables) -> list[_Column]:
     if table is None:
         return [_Column("", group, {}, method, "not measured in this study")]
     length, mode = _length_and_mode(table)
-    rows = [
-        row
-        for row in table.iter_rows(named=True)
-        if row.get("segment_length") == length and row.get("sample_mode") == mode
-    ]
-    by_model = _by_model(method, rows)
+    rows = table if length is None else table.filter(segment_length=length, sample_mode=mode)
+    by_model = _by_model(method, rows.rows(named=True))
     return [_Column(group, model, estimates, method) for model, estimates in by_model.items()]
 
 
@@ -297,13 +285,9 @@ def _table_4_marking(method: str, preset: str) -> Marking:
     if method == "ceat":
         return Marking("p_draws", 0.05, "p_draws < .05, as in the paper; it says nothing about other words.")
     if method == "log_probability_bias":
-        text = (
-            "permutation of single sentences as in the paper, not corrected; below .05 far too often under no effect."
-        )
-        return Marking("p_sentences", 0.05, f"p_sentences < .05: {text}")
-    return Marking(
-        "p_stimuli", 0.05, "p_stimuli < .05: permutation of the target words as in the paper, not corrected."
-    )
+        return Marking("p_sentences", 0.05, f"p_sentences < .05: permutation of single {_OF_SENTENCES}")
+    text = "permutation of the target words as in the paper, not corrected."
+    return Marking("p_stimuli", 0.05, f"p_stimuli < .05: {text}")
 
 
 def _sahoo_marking(seat: pl.DataFrame, preset: str) -> Marking:
@@ -311,8 +295,7 @@ def _sahoo_marking(seat: pl.DataFrame, preset: str) -> Marking:
     if preset != "paper":
         return HOLM
     if "p_sentences" in seat.columns and seat["p_sentences"].null_count() < len(seat):
-        text = "permutation of sentences as in the paper, not corrected; below .05 far too often under no effect."
-        return Marking("p_sentences", 0.01, f"p_sentences < .01: {text}")
+        return Marking("p_sentences", 0.01, f"p_sentences < .01: permutation of {_OF_SENTENCES}")
     text = "permutation of the target words, not corrected. The paper's, of sentences, is not in this study."
     return Marking("p_stimuli", 0.01, f"p_stimuli < .01: {text}")
 
@@ -357,16 +340,11 @@ def _sahoo(name: str, studies: Mapping[str, pl.DataFrame], preset: str) -> Paper
         for model, estimates in _by_model("seat", seat.rows(named=True)).items()
     ]
 
-    def cell(column: _Column, category: str) -> Cell:
-        estimate = column.estimates.get(category)
-        if estimate is None or not is_number(estimate["effect_size"]):
-            return Cell()
+    def cell(column: _Column, estimate: Estimate) -> Cell:
         large = abs(estimate["effect_size"]) >= LARGE
         marked = markings[column.marked_as].marks(estimate)
         return Cell(signed(estimate["effect_size"]), bold=large, underlined=marked, words=few_words(estimate))
 
-    cells = {category.name: tuple(cell(column, category.name) for column in columns) for category in categories}
-    reasons = {category.name: [_why(column, category.name) for column in columns] for category in categories}
     short = dict.fromkeys(f"{_initials(category)}: {category.attributes}" for category in categories)
     notes = [
         "Effect sizes of SEAT; positive if the first group is closer to the first attribute set.",
@@ -377,51 +355,52 @@ def _sahoo(name: str, studies: Mapping[str, pl.DataFrame], preset: str) -> Paper
         *_few_words(columns),
         f"{'; '.join(short)}.",
         *_by_language("Conventions of SEAT", {language: _conventions(seat) for language, seat in studies.items()}),
-        *_missing_notes(reasons),
     ]
     table = name.removeprefix("sahoo_table")
     caption = f"SEAT effect sizes for {_AXES[name]}, in the layout of Table {table} of Sahoo et al. (2024)."
-    return _arranged(name, columns, categories, cells, reasons, notes, caption=caption, short=True)
+    return _arranged(name, columns, categories, cell, notes, caption=caption, short=True)
 
 
 def _arranged(
     name: str,
     columns: Sequence[_Column],
     categories: Sequence[Category],
-    cells: Mapping[str, tuple[Cell, ...]],
-    reasons: Mapping[str, Sequence[str]],
+    cell: Callable[[_Column, Estimate], Cell],
     notes: Sequence[str],
     *,
     caption: str,
     short: bool,
 ) -> PaperTable:
-    """Return a table with a row for each category."""
-    heads = tuple((column.group, column.name) for column in columns)
-    plain = Sheet(
-        ("category", "targets", "attributes"),
-        heads,
-        tuple(
-            Row(
-                (c.name, c.targets, c.attributes),
-                cells[c.name],
-                "; ".join(dict.fromkeys(filter(None, reasons[c.name]))),
-            )
-            for c in categories
-        ),
-    )
-    sheet = Sheet(
-        ("Test" if short else "Category",),
-        heads,
-        tuple(Row((_label(category, short),), cells[category.name]) for category in categories),
-    )
+    """Return a table with a row for each category; `cell` writes an estimate that has a number."""
+    heads, first = tuple((column.group, column.name) for column in columns), "Test" if short else "Category"
+    plain, labelled = [], []
+    rows_of: dict[str, list[str]] = {}
+    for category in categories:
+        estimates = [(column, column.estimates.get(category.name)) for column in columns]
+        cells = tuple(
+            cell(column, row) if row is not None and is_number(row["effect_size"]) else Cell()
+            for column, row in estimates
+        )
+        reasons = [
+            f"{column.group} {column.name}: {reason}"
+            for column, row in estimates
+            if not column.missing and (reason := why_missing(row))
+        ]
+        for reason in reasons:
+            rows_of.setdefault(reason, []).append(category.name)
+        labels = (category.name, category.targets, category.attributes)
+        plain.append(Row(labels, cells, "; ".join(dict.fromkeys(reasons))))
+        labelled.append(Row((_label(category, short),), cells))
+    sheet = Sheet((first,), heads, labelled)
     return PaperTable(
         name,
         caption,
-        plain,
-        ("Test" if short else "Category", "Targets", "Attributes"),
+        Sheet(("category", "targets", "attributes"), heads, plain),
+        (first, "Targets", "Attributes"),
         [sheet],
         split_wide(sheet, _WIDTH),
-        notes,
+        # each reason once, with the rows that it holds for
+        [*notes, *(f"{MISSING} {', '.join(where)}: {reason}." for reason, where in rows_of.items())],
     )
 
 
@@ -439,20 +418,6 @@ def _initials(category: Category) -> str:
 def _few_words(columns: Sequence[_Column]) -> list[str]:
     """Return the note on effects of few words, where a column has one."""
     return [FEW_WORDS] * any(few_words(estimate) for column in columns for estimate in column.estimates.values())
-
-
-def _why(column: _Column, category: str) -> str:
-    reason = why_missing(column.estimates.get(category))
-    return f"{column.group} {column.name}: {reason}" if reason else ""
-
-
-def _missing_notes(reasons: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return each reason once, with the rows that it holds for."""
-    rows: dict[str, list[str]] = {}
-    for category, found in reasons.items():
-        for reason in filter(None, found):
-            rows.setdefault(reason, []).append(category)
-    return [f"{MISSING} {', '.join(where)}: {reason}." for reason, where in rows.items()]
 
 
 def _by_language(what: str, said: Mapping[str, str]) -> list[str]:
@@ -485,15 +450,12 @@ def _categories(tables: Tables, names: Sequence[str]) -> list[Category]:
     for table in tables.values():
         for row in table.iter_rows(named=True):
             title = row.get("category_title") or ""
-            x, y, a, b = map(_as_in_paper, names_of_sets(row))
+            # in the paper's words: "hindu male names" for hindu male first names, without caliskan
+            names_there = (each.removesuffix(" caliskan") for each in names_of_sets(row))
+            x, y, a, b = (each.replace("first names", "names") for each in names_there)
             sets = (a, b, x, y) if row.get("exchanged") else (x, y, a, b)  # as the category has them
             found.setdefault(row["category"], Category(row["category"], title, *sets))
     return [found[name] for name in names if name in found]
-
-
-def _as_in_paper(name: str) -> str:
-    """Return a set in the paper's words: "hindu male names" for hindu male first names, without caliskan."""
-    return name.removesuffix(" caliskan").replace("first names", "names")
 
 
 def _by_model(method: str, rows: Sequence[Estimate]) -> dict[str, dict[str, Estimate]]:

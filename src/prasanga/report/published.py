@@ -16,10 +16,7 @@ import polars as pl
 from prasanga.base.errors import InputError
 from prasanga.report.grid import LANGUAGES
 
-PAPERS: Mapping[str, str] = {
-    "sadhu2024": "Sadhu et al. (2024)",
-    "sahoo2024": "Sahoo et al. (2024)",
-}
+PAPERS: Mapping[str, str] = {"sadhu2024": "Sadhu et al. (2024)", "sahoo2024": "Sahoo et al. (2024)"}
 """The papers by the names that `comparison.paper` takes, and how they are cited."""
 
 METHODS = ("weat", "seat", "ceat", "log_probability_bias")
@@ -84,8 +81,7 @@ def read_published(folder: str | Path, paper: str) -> pl.DataFrame:
     doubts = _read_doubts(Path(folder, "doubts.csv"))
     models = [model.name for model in read_models(folder, paper)]
     rows = [_effect(path, line, row, doubts, models) for line, row in _read_csv(path, _COLUMNS)]
-    wrong = next((f'"{row["paper"]}"' for row in rows if row["paper"] != paper), None)
-    if wrong:
+    if wrong := next((f'"{row["paper"]}"' for row in rows if row["paper"] != paper), None):
         raise InputError(f'{path}: column paper has {wrong}; this file may have "{paper}" only.')
     table = pl.DataFrame(rows, schema=dict(PUBLISHED_SCHEMA), orient="row")
     twice = table.filter(table.select(_KEY).is_duplicated())

@@ -76,22 +76,17 @@ def page_assets(languages: Iterable[str] = ("bn", "hi")) -> Assets:
     Raises:
         InputError: a script or a style sheet that would end its own element, or nothing of that name.
     """
-    own = sorted(entry.name for entry in files(templates.__name__).iterdir())
-    sheets = [FIRST_STYLE, *(name for name in own if name.endswith(".css") and name != FIRST_STYLE)]
-    scripts = [name for name in own if name.endswith(".js") and name != FIRST_SCRIPT]
-    style = "\n".join(
-        [
-            font_faces({"bn", *languages}),
-            *(checked(name, _notice(name) + vendor.text_of(name), "style") for name in LIBRARY_STYLES),
-            *(checked(name, _own(name), "style") for name in sheets),
-        ]
-    )
-    first = checked(FIRST_SCRIPT, _own(FIRST_SCRIPT), "script")
-    later = [
-        *(checked(name, _notice(name) + vendor.text_of(name), "script") for name in LIBRARIES),
-        *(checked(name, _own(name), "script") for name in scripts),
-    ]
-    return Assets(policy_of([first, *later]), Markup(style), Markup(first), [Markup(text) for text in later])
+    folder, libraries = files(templates.__name__), (*LIBRARIES, *LIBRARY_STYLES)
+    own = sorted(entry.name for entry in folder.iterdir() if entry.name not in (FIRST_STYLE, FIRST_SCRIPT))
+
+    def text_of(name: str) -> str:
+        return _notice(name) + vendor.text_of(name) if name in libraries else (folder / name).read_text("utf-8")
+
+    styles = [*LIBRARY_STYLES, FIRST_STYLE, *(name for name in own if name.endswith(".css"))]
+    scripts = [FIRST_SCRIPT, *LIBRARIES, *(name for name in own if name.endswith(".js"))]
+    style = "\n".join([font_faces({"bn", *languages}), *(checked(name, text_of(name), "style") for name in styles)])
+    first, *later = (checked(name, text_of(name), "script") for name in scripts)
+    return Assets(policy_of([first, *later]), Markup(style), Markup(first), [*map(Markup, later)])
 
 
 def policy_of(scripts: Iterable[str]) -> str:
@@ -123,16 +118,11 @@ def checked(name: str, text: str, element: str) -> str:
     Raises:
         InputError: the text holds what ends the element, or what hides the end of it.
     """
-    found = re.search(rf"</{element}|<!--", text, re.IGNORECASE)
-    if found:
+    if found := re.search(rf"</{element}|<!--", text, re.IGNORECASE):
         raise InputError(
             f"{name}: {found.group()!r} cannot stand in a <{element}> of the page. Write it in two parts there."
         )
     return text.replace("\r\n", "\n").replace("\r", "\n")
-
-
-def _own(name: str) -> str:
-    return (files(templates.__name__) / name).read_text(encoding="utf-8")
 
 
 def _notice(name: str) -> str:
@@ -367,6 +357,16 @@ def page_to_html(title: str, views: Sequence[View], *, language: str, scripts: I
     return render(
         "index", assets=page_assets({language, *scripts}), title=title, entries=list(entries.items()), language=language
     )
+
+
+def and_more(named: str, n: int) -> Markup:
+    """Return what is named, and after it how many more there are."""
+    return html("{}{}", named, html(' <span class="more">and {} more</span>', n) if n > 0 else "")
+
+
+def fold(name: str, more: str, **parts: Any) -> Section:
+    """Return a folded part whose head is a name, set off, and more after it."""
+    return Section(html("<strong>{}</strong> {}", name, more), folded=True, **parts)
 
 
 def figure_of(results: Results, name: str, *, label: str) -> list[Figure]:

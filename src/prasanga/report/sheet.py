@@ -10,27 +10,34 @@ import io
 import math
 import re
 import unicodedata
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, groupby
 
 from markupsafe import Markup, escape
 
 from prasanga.base.documents import escape_markdown, guarded_text
-from prasanga.report.grid import Estimate, is_number
+from prasanga.report.grid import MISSING, Estimate, is_number
 
-MISSING = "–"
 MINUS = "\N{MINUS SIGN}"
 
 
-def signed(value: float | None, decimals: int = 3, *, minus: str = "-") -> str:
+def signed(value: float | None, decimals: int = 3) -> str:
     """Return a number with its sign; what rounds to zero has none. A dash for null, NaN and infinite."""
     if value is None or not is_number(value):
         return MISSING
     text = f"{abs(value):.{decimals}f}"
-    if float(text) == 0:
-        return text
-    return ("+" if value > 0 else minus) + text
+    return text if float(text) == 0 else f"{'+' if value > 0 else '-'}{text}"
+
+
+def with_sign(value: float | None, decimals: int = 3) -> str:
+    """Return a number as `signed` does, with a minus sign in place of the hyphen."""
+    return signed(value, decimals).replace("-", MINUS)
+
+
+def two(value: float | None) -> str:
+    """Return a number as `with_sign` does, in two decimals."""
+    return with_sign(value, 2)
 
 
 def from_twins(row: Estimate, decimals: int) -> str:
@@ -38,7 +45,7 @@ def from_twins(row: Estimate, decimals: int) -> str:
     ends = [row.get(f"twin_difference{end}") for end in ("", "_low", "_high")]
     if not all(map(is_number, ends)):
         return ""
-    difference, low, high = (signed(each, decimals, minus=MINUS) for each in ends)
+    difference, low, high = (with_sign(end, decimals) for end in ends)
     return f"; difference from {row['n_twins']} twins with random weights {difference}, {low} to {high}"
 
 
@@ -173,7 +180,7 @@ class Sheet:
 
     heads: tuple[str, ...]
     columns: tuple[tuple[str, str], ...]
-    rows: tuple[Row, ...]
+    rows: Sequence[Row]
     caption: str = ""
     look: str = ""
     kinds: Mapping[str, str] = field(default_factory=dict)
@@ -199,15 +206,30 @@ def sheet_to_csv(sheet: Sheet) -> str:
 
 def sheets_to_markdown(sheets: Sequence[Sheet], notes: Sequence[str]) -> str:
     """Write tables as Markdown, one below the other, with notes as a list."""
-    blocks = []
-    for sheet in sheets:
-        heads = [escape_markdown(" ".join(filter(None, column))) for column in sheet.columns]
-        lines = [[*map(escape_markdown, sheet.heads), *heads]]
-        lines += [[*("---" for _ in sheet.heads), *("---:" for _ in sheet.columns)]]
-        lines += [[*map(escape_markdown, row.labels), *map(_markdown_cell, row.cells)] for row in sheet.rows]
-        blocks.append("\n".join(f"| {' | '.join(line)} |" for line in lines))
-    listed = "\n".join(f"- {escape_markdown(note)}" for note in notes)
-    return "\n\n".join([*blocks, *([listed] if listed else [])]) + "\n"
+    blocks = [
+        _piped(
+            [*sheet.heads, *(" ".join(filter(None, column)) for column in sheet.columns)],
+            ([*map(escape_markdown, row.labels), *map(_markdown_cell, row.cells)] for row in sheet.rows),
+            len(sheet.heads),
+        )
+        for sheet in sheets
+    ]
+    return "\n".join([*blocks, *([markdown_list(notes)] if notes else [])])
+
+
+def markdown_table(heads: Sequence[str], lines: Iterable[Sequence[str]], *, labels: int) -> str:
+    """Return a table in Markdown; all columns after the first `labels` are numbers."""
+    return _piped(heads, (map(escape_markdown, line) for line in lines), labels)
+
+
+def markdown_list(sentences: Iterable[str]) -> str:
+    """Return a list in Markdown."""
+    return "\n".join(f"- {escape_markdown(sentence)}" for sentence in sentences) + "\n"
+
+
+def _piped(heads: Sequence[str], lines: Iterable[Iterable[str]], labels: int) -> str:
+    rules = ("---" if i < labels else "---:" for i in range(len(heads)))
+    return "\n".join(f"| {' | '.join(line)} |" for line in (map(escape_markdown, heads), rules, *lines)) + "\n"
 
 
 def sheets_to_latex(sheets: Sequence[Sheet], notes: Sequence[str], *, caption: str, label: str) -> str:
@@ -336,13 +358,7 @@ def _html_cell(cell: Cell, kind: str, *, starts_group: bool) -> Markup:
         written += escape(cell.mark)
     if cell.words:
         written += html(' <span class="used-words">{}</span>', cell.words)
-    looks = (
-        kind,
-        cell.shade,
-        "bold" if cell.bold else "",
-        "few" if cell.words else "",
-        "first" if starts_group else "",
-    )
+    looks = (kind, cell.shade, "bold" * cell.bold, "few" * bool(cell.words), "first" * starts_group)
     order = {} if cell.order is None else {"data_order": escape(cell.order)}
     return _element("td", written, class_=" ".join(filter(None, looks)), title=cell.hover, **order)
 
@@ -386,11 +402,7 @@ def _pages(sheets: Sequence[Sheet], notes: Sequence[str]) -> list[list[Sheet]]:
 
 def marked_text(cell: Cell) -> str:
     """Return the text of a cell with its mark; what is underlined has the mark where nothing can be underlined."""
-    return cell.text + (cell.mark or (MARK if cell.underlined else "")) + _of_words(cell)
-
-
-def _of_words(cell: Cell) -> str:
-    return f" ({cell.words})" if cell.words else ""
+    return cell.text + (cell.mark or MARK * cell.underlined) + f" ({cell.words})" * bool(cell.words)
 
 
 def group_heads(sheet: Sheet) -> list[tuple[str, int]]:
@@ -415,15 +427,12 @@ def split_wide(sheet: Sheet, at_most: int) -> list[Sheet]:
         first += n_columns
         if parts and fits([*parts[-1], *group]):
             parts[-1] += group
-        elif fits(group):
-            parts.append(group)
-        else:
-            parts.append(group[:1])
-            for column in group[1:]:
-                if fits([*parts[-1], column]):
-                    parts[-1].append(column)
-                else:
-                    parts.append([column])
+            continue
+        parts.append([])
+        for column in group:
+            if not fits([*parts[-1], column]):
+                parts.append([])
+            parts[-1].append(column)
     return [
         Sheet(
             sheet.heads,
@@ -499,14 +508,14 @@ def count_words_of_other_scripts(text: str) -> str:
 
 def _in_latin(text: str) -> str:
     """Return the text with Latin letters without their accents; what is left besides is of other scripts."""
-    return "".join(_bare(sign) for sign in unicodedata.normalize("NFC", text))
-
-
-def _bare(sign: str) -> str:
-    if sign.isascii() or sign in _LATEX:
-        return sign
+    signs = unicodedata.normalize("NFC", text)
     # a letter of another script has no ASCII in it
-    return unicodedata.normalize("NFKD", sign).encode("ascii", "ignore").decode() or sign
+    return "".join(
+        sign
+        if sign.isascii() or sign in _LATEX
+        else unicodedata.normalize("NFKD", sign).encode("ascii", "ignore").decode() or sign
+        for sign in signs
+    )
 
 
 def _greek(sign: str) -> str:
@@ -526,17 +535,12 @@ _LATEX = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
-    "<": "$<$",
-    ">": "$>$",
-    "|": "$|$",
+    **{sign: f"${sign}$" for sign in "<>|"},
     "\N{MINUS SIGN}": "$-$",
     "\N{MULTIPLICATION SIGN}": r"$\times$",
     "\N{EM DASH}": "---",
     "\N{DAGGER}": r"$\dagger$",
-    "‘": "`",
-    "’": "'",
-    "“": "``",
-    "”": "''",
+    **dict(zip("‘’“”", ("`", "'", "``", "''"), strict=True)),
     MISSING: "--",
     "\N{PLUS-MINUS SIGN}": r"$\pm$",
     "\N{LESS-THAN OR EQUAL TO}": r"$\leq$",
@@ -565,7 +569,7 @@ _LIST_IN_OTHER_SCRIPTS = re.compile(rf"{_OTHER_SCRIPTS.pattern}(?:, {_OTHER_SCRI
 
 def _markdown_cell(cell: Cell) -> str:
     text = f"**{cell.text}**" if cell.bold else cell.text
-    return (f"<u>{text}</u>" if cell.underlined else text) + cell.mark + _of_words(cell)
+    return (f"<u>{text}</u>" if cell.underlined else text) + cell.mark + f" ({cell.words})" * bool(cell.words)
 
 
 def _latex_cell(cell: Cell) -> str:
@@ -585,7 +589,7 @@ def _tabular(sheet: Sheet) -> str:
     if _has_groups(sheet):
         heads, rules = zip(*_group_heads(sheet), strict=True)
         lines += [" & ".join([*map(escape_latex, sheet.heads), *heads]) + r" \\", " ".join(filter(None, rules))]
-        lines += [" & ".join([*("" for _ in sheet.heads), *names]) + r" \\"]
+        lines += [" & ".join([*[""] * n_labels, *names]) + r" \\"]
     else:
         lines += [" & ".join([*map(escape_latex, sheet.heads), *names]) + r" \\"]
     lines += [r"\midrule"]

@@ -41,9 +41,7 @@ def findings_of_structures(spread: pl.DataFrame, differences: pl.DataFrame) -> I
         polarity = _polarity_of(of_model)
         said = []
         for quantity in QUANTITIES[:2]:
-            known = of_model.filter(
-                (pl.col("polarity") == polarity) & (pl.col("quantity") == quantity) & (pl.col("sd") > 0)
-            ).sort("sd")
+            known = of_model.filter(pl.col("sd") > 0, polarity=polarity, quantity=quantity).sort("sd")
             if len(known) > 1:
                 least, most = known.row(0, named=True), known.row(-1, named=True)
                 said.append(
@@ -53,13 +51,11 @@ def findings_of_structures(spread: pl.DataFrame, differences: pl.DataFrame) -> I
         if not said:
             continue
         compared, apart = comparisons_of_model(of_model, differences)
-        more = ""
-        if compared:
-            more = (
-                f" Of {compared} comparisons of two structures, the spreads differ by more than chance in"
-                f" {apart} (paired 95 % intervals)."
-            )
-        yield f"Log-probability bias of traits, {model}: {'; '.join(said)}.{more}"
+        more = (
+            f" Of {compared} comparisons of two structures, the spreads differ by more than chance in {apart} (paired"
+            " 95 % intervals)."
+        )
+        yield f"Log-probability bias of traits, {model}: {'; '.join(said)}.{more if compared else ''}"
 
 
 def comparisons_of_model(of_model: pl.DataFrame, differences: pl.DataFrame) -> tuple[int, int]:

@@ -16,7 +16,6 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -28,11 +27,10 @@ from prasanga.base.documents import guarded_text
 from prasanga.base.errors import InputError
 from prasanga.base.seeds import generator
 from prasanga.methods import FAMILY, METHODS, PAIRS, method_named
-from prasanga.report.grid import ALPHA, is_number, name_of_language, name_of_type, natural_order
+from prasanga.report.grid import ALPHA, interval, is_number, name_of_language, name_of_type, natural_order, yes_no
 from prasanga.report.section import ENGLISH, Section, View, conventions_note, page_to_html, prose, with_code
 from prasanga.report.sheet import (
     MARK,
-    MINUS,
     MISSING,
     Cell,
     Row,
@@ -42,7 +40,7 @@ from prasanga.report.sheet import (
     one_decimal,
     probability,
     row_of,
-    signed,
+    with_sign,
     write_csv,
 )
 from prasanga.report.summary import SCHEMA, read_summary
@@ -220,54 +218,50 @@ def _numbers_of(study: Study) -> Iterator[Number]:
             if material and method in ("seat", "log_probability"):
                 material = "-".join([material, *templates])
             yield Number(
-                study=study.label,
                 method=method,
                 language=summary["language"],
                 set="",
                 segment_length=row["segment_length"] or "",
                 sample_mode=row["sample_mode"] or "",
-                value=row["effect_size"],
-                p=row["p_association"],
-                p_holm_of_study=row["p_association_holm"],
-                twin=row["twin_effect_size"],
                 conventions={**common, **row["conventions"]},
                 material=material,
-                note=_why(row["reasons"], "effect_size"),
-                seed=_seed(study, method, row, "category", "segment_length", "sample_mode"),
-                **{name: row[name] for name in ("category", "category_title", "few_words", *_ALIKE)},
+                **{name: row[name] for name in ("category", "category_title", "few_words")},
+                **_of_row(study, method, row, _EFFECT, ("category", "segment_length", "sample_mode")),
             )
     for row in (methods[PAIRS.name] or {"percentages": ()})["percentages"]:
         name = row["set"] or ""
         yield Number(
-            study=study.label,
             method=PAIRS.name,
             category=row["bias_type"],
             category_title=name_of_type(row["bias_type"]),
             set=name,
             segment_length="",
             sample_mode="",
-            value=row["bias_percentage"],
-            p=row["p_binomial"],
-            p_holm_of_study=row["p_binomial_holm"],
-            twin=row["twin_bias_percentage"],
             few_words="",
             material=methods[PAIRS.name]["digests"].get(name, ""),
-            note=_why(row["reasons"], "bias_percentage"),
-            seed=_seed(study, PAIRS.name, row, "bias_type", "language", "set"),
-            **{key: row[key] for key in ("language", "conventions", *_ALIKE)},
+            **{key: row[key] for key in ("language", "conventions")},
+            **_of_row(study, PAIRS.name, row, _PERCENTAGE, ("bias_type", "language", "set")),
         )
 
 
-_ALIKE = ("model", "ci_low", "ci_high")
-"""What a summary calls alike in effects and in percentages."""
+_EFFECT = ("effect_size", "p_association", "p_association_holm", "twin_effect_size")
+_PERCENTAGE = ("bias_percentage", "p_binomial", "p_binomial_holm", "twin_bias_percentage")
+"""What a summary calls value, p, p after correction and twin of an effect, and of a percentage."""
 
 
-def _seed(study: Study, method: str, row: Mapping[str, Any], *keys: str) -> tuple[str, ...]:
-    return ("rank", study.digest, method, row["model"], *(str(row[key]) for key in keys))
-
-
-def _why(reasons: Mapping[str, str], value: str) -> str:
-    return reasons.get(value) or (f"no rank, since no interval: {reasons['ci_low']}" if "ci_low" in reasons else "")
+def _of_row(
+    study: Study, method: str, row: Mapping[str, Any], names: Sequence[str], named_by: Sequence[str]
+) -> dict[str, Any]:
+    """Return what an effect and a percentage have alike; draws are named by the columns `named_by`."""
+    reasons = row["reasons"]
+    note = f"no rank, since no interval: {reasons['ci_low']}" if "ci_low" in reasons else ""
+    return {
+        "study": study.label,
+        **{name: row[name] for name in ("model", "ci_low", "ci_high")},
+        **dict(zip(("value", "p", "p_holm_of_study", "twin"), map(row.__getitem__, names), strict=True)),
+        "note": reasons.get(names[0]) or note,
+        "seed": ("rank", study.digest, method, row["model"], *(str(row[key]) for key in named_by)),
+    }
 
 
 def _rank(block: Sequence[Number]) -> None:
@@ -400,20 +394,14 @@ def _differences(studies: Sequence[Study], found: Sequence[Number]) -> Section:
     columns = ("title", "language", "preset", "seed", "version", "models", "finished")
     rows = [
         row_of(
-            each.label,
-            each.summary["title"],
-            name_of_language(each.summary["language"]),
-            each.summary["preset"],
-            str(each.summary["seed"]),
-            str(each.summary["program"]["version"]),
-            "; ".join(_said_of_model(model) for model in each.summary["models"]) or MISSING,
-            "yes" if each.summary["complete"] else "no",
+            *(label, said["title"], name_of_language(said["language"]), said["preset"], str(said["seed"])),
+            str(said["program"]["version"]),
+            "; ".join(_said_of_model(model) for model in said["models"]) or MISSING,
+            yes_no(said["complete"]),
         )
-        for each in studies
+        for label, _, said in studies
     ]
-    sheet = Sheet(
-        ("study",), numbers(*columns), tuple(rows), "The studies", kinds=dict.fromkeys(columns, "text"), look="plain"
-    )
+    sheet = Sheet(("study",), numbers(*columns), rows, "The studies", "plain", dict.fromkeys(columns, "text"))
     differs = what_differs(studies, found)
     return Section(
         "What differs",
@@ -447,14 +435,14 @@ def _section(method: str, found: Sequence[Number]) -> Section:
     of_method = [number for number in found if number.method == method]
     in_percent = method == PAIRS.name
     columns = ("percentage" if in_percent else "effect", "95 % interval", "p", "twin", "rank", "its interval")
-    rows, heads = [], _heads(of_method)
-    for number in of_method:
-        rows.append(_row(number, heads.pop(number.block, None), in_percent=in_percent))  # above its first row
+    heads = _heads(of_method)
+    # a head stands above the first row of its block
+    rows = [_row(number, heads.pop(number.block, None), in_percent=in_percent) for number in of_method]
     label = method_named(method).label
     return Section(
         label,
         method.replace("_", "-"),
-        sheets=[Sheet(("model", "study"), numbers(*columns), tuple(rows), f"{label}, block by block", look="plain")],
+        sheets=[Sheet(("model", "study"), numbers(*columns), rows, f"{label}, block by block", look="plain")],
         notes=[
             conventions_note(
                 sorted({f"{name} {value}" for number in of_method for name, value in number.deciding}),
@@ -489,22 +477,15 @@ def _heads(found: Iterable[Number]) -> dict[int, str]:
 
 
 def _row(number: Number, block: str | None, *, in_percent: bool) -> Row:
-    shown = one_decimal if in_percent else partial(signed, minus=MINUS)
-    between = MISSING if number.ci_low is None else f"{shown(number.ci_low)} to {shown(number.ci_high)}"
-    ranks = MISSING
-    if number.rank is not None:
-        ranks = (
-            f"{number.rank_low} to {number.rank_high}" if number.rank_low != number.rank_high else f"{number.rank_low}"
-        )
+    shown = one_decimal if in_percent else with_sign
+    ranks = MISSING if number.rank is None else f"{number.rank_low}"
+    if number.rank_high != number.rank_low:
+        ranks += f" to {number.rank_high}"
     found = number.p_holm is not None and number.p_holm < ALPHA
-    cells = (
-        Cell(shown(number.value), MARK if found else "", bold=found, words=number.few_words),
-        Cell(between),
-        Cell(probability(number.p_holm)),
-        Cell(shown(number.twin)),
-        Cell(MISSING if number.rank is None else f"{number.rank} of {number.n_ranked}"),
-        Cell(ranks),
-    )
+    value = Cell(shown(number.value), MARK * found, bold=found, words=number.few_words)
+    between, p, twin = interval(number.ci_low, number.ci_high, shown), probability(number.p_holm), shown(number.twin)
+    rank = MISSING if number.rank is None else f"{number.rank} of {number.n_ranked}"
+    cells = (value, *map(Cell, (between, p, twin, rank, ranks)))
     return Row((number.model, number.study), cells, note=number.note, block=block, hover=number.note)
 
 
@@ -565,12 +546,8 @@ def _task(number: Number) -> str:
 
 def _metrics(number: Number) -> dict[str, float | str]:
     name = "bias_percentage" if number.method == PAIRS.name else "effect_size"
-    found: dict[str, Any] = {name: number.value, f"{name}_stderr": "N/A"}
-    if number.ci_low is not None and number.ci_high is not None:
-        found |= {
-            f"{name}_stderr": (number.ci_high - number.ci_low) / (2 * _NORMAL),
-            "ci_low": number.ci_low,
-            "ci_high": number.ci_high,
-        }
+    low, high = number.ci_low, number.ci_high
+    error = "N/A" if low is None or high is None else (high - low) / (2 * _NORMAL)
+    found = {name: number.value, f"{name}_stderr": error, "ci_low": low, "ci_high": high}
     found |= {"p": number.p, "twin": number.twin}
     return {f"{key},none": value for key, value in found.items() if value == "N/A" or is_number(value)}

@@ -95,6 +95,11 @@ class Results:
     missing: Sequence[str] = ()
 
     @property
+    def estimates(self) -> dict[str, pl.DataFrame]:
+        """Return the estimates of CEAT and of each other method that was measured, by name."""
+        return {**({} if self.ceat is None else {"ceat": self.ceat}), **dict(self.methods)}
+
+    @property
     def methods(self) -> list[tuple[str, pl.DataFrame]]:
         """Return name and estimates of each method besides CEAT that was measured: seat, weat, log_probability."""
         tables = {**vars(self), **self.others}
@@ -124,7 +129,7 @@ def read_results(
     paths = {name: [value] if isinstance(value, str) else list(value) for name, value in inputs.items()}
     of = paths.get
     audit = {Path(path).stem: read_frame(path) for path in of("audit", [])}
-    folder = Path(page).parent
+    folder, compared = Path(page).parent, of("comparison")
     tables = {name: read_frame(paths[name][0]) for name in TABLES if of(name)}
     fields = Results.__dataclass_fields__
     return Results(
@@ -138,10 +143,9 @@ def read_results(
         corpus=[read_document(path) for path in of("corpus", [])],
         audit=AuditTables(**audit) if audit.keys() == set(AuditTables._fields) else None,
         embeddings=read_embedding_files(studied, of("embeddings", [])) if of("embeddings") else None,
-        comparison=_comparison(paths["comparison"][0]) if of("comparison") else None,
-        why_no_comparison=reason_in(Path(paths["comparison"][1]).read_text(encoding="utf-8"))
-        if of("comparison")
-        else "",
+        # every column by all its rows: in one without a number at first a later one would be refused
+        comparison=pl.read_csv(compared[0], infer_schema_length=None) if compared else None,
+        why_no_comparison=reason_in(Path(compared[1]).read_text(encoding="utf-8")) if compared else "",
         figures={Path(path).stem: Path(path).read_text(encoding="utf-8") for path in of("figures", [])},
         files=[Path(path).relative_to(folder).as_posix() for path in of("files", [])],
         missing=list(missing),
@@ -154,8 +158,7 @@ def without_places(config: Mapping[str, Any], results: Results) -> tuple[Mapping
     if files is not None:
         files = files._replace(studied=shareable(files.studied, config))
     if audit is not None:
-        tables = {name: _without_places(table, config) for name, table in audit._asdict().items()}
-        audit = AuditTables(**tables)
+        audit = AuditTables(*(_without_places(table, config) for table in audit))
     return shareable(config, config), replace(results, embeddings=files, audit=audit)
 
 
@@ -164,11 +167,6 @@ def _without_places(table: pl.DataFrame, config: Mapping[str, Any]) -> pl.DataFr
         return table
     sources = table["source"].unique().to_list()
     return table.with_columns(pl.col("source").replace(dict(zip(sources, shareable(sources, config), strict=True))))
-
-
-def _comparison(path: str) -> pl.DataFrame:
-    # every column by all its rows: in one without a number at first a later one would be refused
-    return pl.read_csv(path, infer_schema_length=None)
 
 
 Report = Mapping[str, Any]
@@ -264,7 +262,7 @@ def said_of_parts(missing: Sequence[str], total: int) -> str:
     """
     if not missing:
         return f"{'its one part is' if total == 1 else f'all {total} parts are'} there, not yet gathered"
-    parts = [f"{PurePosixPath(path).parent.name}/{PurePosixPath(path).stem}" for path in missing]
+    parts = [f"{path.parent.name}/{path.stem}" for path in map(PurePosixPath, missing)]
     more = f" and {len(parts) - _NAMED} more" if len(parts) > _NAMED else ""
     return f"{total - len(missing)} of {total} parts are there; {', '.join(parts[:_NAMED])}{more} not yet"
 
@@ -276,21 +274,12 @@ def missing_results(said: Mapping[str, str], paths: Mapping[str, str]) -> list[s
         said: by name of the result, what is there of it (`said_of_parts`); empty if nothing is.
         paths: where each result of a finished study is.
     """
-    return [
-        f"{_capitalized(methods.TABLES[name].holds)} {_is(name)} "
-        + (f"not complete: {part}{_only_so_far(name)}." if part else "not there.")
-        + f" `snakemake {paths[name]}` makes {'them' if _is(name) == 'are' else 'it'}."
-        for name, part in said.items()
-    ]
-
-
-def _only_so_far(name: str) -> str:
-    return "; p is corrected for what is there alone" if name in _WITH_P else ""
-
-
-def _capitalized(name: str) -> str:
-    return name[:1].upper() + name[1:]
-
-
-def _is(name: str) -> str:
-    return "is" if methods.TABLES[name].is_one else "are"
+    sentences = []
+    for name, part in said.items():
+        table = methods.TABLES[name]
+        verb, them = ("is", "it") if table.is_one else ("are", "them")
+        so_far = "; p is corrected for what is there alone" if name in _WITH_P else ""
+        there = f"not complete: {part}{so_far}." if part else "not there."
+        holds = f"{table.holds[:1].upper()}{table.holds[1:]}"
+        sentences.append(f"{holds} {verb} {there} `snakemake {paths[name]}` makes {them}.")
+    return sentences

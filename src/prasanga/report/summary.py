@@ -13,7 +13,7 @@ import json
 import math
 import posixpath
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from statistics import median
 from typing import Any, NoReturn
@@ -44,6 +44,7 @@ from prasanga.report.grid import (
     natural_order,
     pair_grid_of,
     pairs_counted,
+    pairs_left_out,
     sort_lengths,
     why_missing,
     why_no_percentage,
@@ -278,32 +279,27 @@ def _static_vectors(static: Mapping[str, Any]) -> list[dict[str, Any]]:
     found = []
     for name, settings in (static.get("vectors") or {}).items():
         training = settings.get("train")
-        found.append(
-            known(
-                {
-                    "name": name,
-                    "trained": training is not None,
-                    "source": _IN_STUDY if training is not None else str(settings.get("path") or "not stated"),
-                    "method": (training or {}).get("method"),
-                    "dimensions": (training or {}).get("dimensions"),
-                },
-                "read from a file, which does not state it",
-            )
-        )
+        about = {
+            "name": name,
+            "trained": training is not None,
+            "source": _IN_STUDY if training is not None else str(settings.get("path") or "not stated"),
+            **{key: (training or {}).get(key) for key in ("method", "dimensions")},
+        }
+        found.append(known(about, "read from a file, which does not state it"))
     return found
 
 
 def _methods(config: Mapping[str, Any], results: Results, sources: Mapping[str, str]) -> dict[str, Any]:
     tables = {"ceat": results.ceat, **dict.fromkeys(LABELS), **dict(results.methods)}
-    bias = results.bias_percentages
+    bias, spread = results.bias_percentages, results.structures
     return {
         **{
             name: None if table is None or table.is_empty() else summary_of_estimates(table)
             for name, table in tables.items()
         },
         "structures": None
-        if results.structures is None or results.structures.is_empty()
-        else summary_of_structures(results.structures, results.structure_differences),
+        if spread is None or spread.is_empty()
+        else summary_of_structures(spread, results.structure_differences),
         "pairs": None if bias is None or bias.is_empty() else summary_of_pairs(bias, _digests_of_sets(config, sources)),
     }
 
@@ -317,20 +313,17 @@ def _digests_of_sets(config: Mapping[str, Any], sources: Mapping[str, str]) -> d
 
 def _findings(results: Results) -> list[tuple[str, str]]:
     """Return all sentences of the page's findings, each with the method that it is about."""
-    found: list[tuple[str, str]] = []
+    found: list[tuple[str, Iterable[str | None]]] = []
     if results.ceat is not None and not results.ceat.is_empty():
-        found += [("ceat", text) for text in headline_findings(results.ceat)]
+        found.append(("ceat", headline_findings(results.ceat)))
     if results.differences is not None and results.settling is not None:
-        found += [("ceat", text) for text in findings_of_differences(results.differences, results.settling)]
-    for name, table in results.methods:
-        text = other_method(LABELS[name], table)
-        found += [(name, text)] if text else []
+        found.append(("ceat", findings_of_differences(results.differences, results.settling)))
+    found += [(name, [other_method(LABELS[name], table)]) for name, table in results.methods]
     if results.structures is not None and results.structure_differences is not None:
-        spread, compared = results.structures, results.structure_differences
-        found += [("structures", text) for text in findings_of_structures(spread, compared)]
+        found.append(("structures", findings_of_structures(results.structures, results.structure_differences)))
     if results.bias_percentages is not None and not results.bias_percentages.is_empty():
-        found += [("pairs", text) for text in findings_of_pairs(results.bias_percentages)]
-    return found
+        found.append(("pairs", findings_of_pairs(results.bias_percentages)))
+    return [(method, text) for method, texts in found for text in texts if text]
 
 
 def _coverage(coverage: pl.DataFrame) -> dict[str, Any]:
@@ -409,7 +402,6 @@ def summary_of_estimates(table: pl.DataFrame) -> dict[str, Any]:
     require_columns("estimates", table, _NEEDED, remade_by("associations"))
     rows = list(table.iter_rows(named=True))
     computed = [row for row in rows if is_number(row["effect_size"])]
-    tests = [row["n_tests"] for row in computed if is_number(row.get("n_tests"))]
     significant = sum(_below(row.get("p_association_holm")) for row in computed)
     tested = sum(is_number(row.get("p_association_holm")) for row in computed)
     conventions = _conventions(computed or rows)
@@ -421,11 +413,7 @@ def summary_of_estimates(table: pl.DataFrame) -> dict[str, Any]:
             "segment_lengths": sort_lengths(_column(table, "segment_length")),
             "sample_modes": sorted(set(_column(table, "sample_mode"))),
             "n_estimates": len(rows),
-            "n_computed": len(computed),
-            "n_not_computed": len(rows) - len(computed),
-            "not_computed": by_reason(Counter(reason for row in rows if (reason := why_missing(row)))),
-            "level": ALPHA,
-            "n_tests": tests[0] if tests else None,
+            **_counts_of(rows, computed, why_missing),
             "n_tested": tested,
             "n_significant": sum(_below(row.get("p_association")) for row in computed),
             "n_significant_holm": significant if tested else None,
@@ -495,7 +483,6 @@ def summary_of_pairs(bias: pl.DataFrame, digests: Mapping[str, str]) -> dict[str
     rows = list(grid.rows.values())
     computed = [row for row in rows if is_number(row["bias_percentage"])]
     overall = [row for row in rows if row["bias_type"] == OVERALL]
-    tests = [row["n_tests"] for row in computed if is_number(row["n_tests"])]
     farthest = farthest_percentage(grid)
     return known(
         {
@@ -504,11 +491,7 @@ def summary_of_pairs(bias: pl.DataFrame, digests: Mapping[str, str]) -> dict[str
             "models": list(grid.models),
             "bias_types": list(grid.types),
             "n_percentages": len(rows),
-            "n_computed": len(computed),
-            "n_not_computed": len(rows) - len(computed),
-            "not_computed": by_reason(Counter(reason for row in rows if (reason := why_no_percentage(row)))),
-            "level": ALPHA,
-            "n_tests": tests[0] if tests else None,
+            **_counts_of(rows, computed, why_no_percentage),
             "n_tested": sum(is_number(row["p_binomial_holm"]) for row in computed),
             "n_significant_holm": sum(is_significant(row) for row in computed),
             "farthest": None if farthest is None else _percentage(grid.rows[farthest]),
@@ -527,6 +510,19 @@ def summary_of_pairs(bias: pl.DataFrame, digests: Mapping[str, str]) -> dict[str
             "twin": _NO_TWIN,
         },
     )
+
+
+def _counts_of(
+    rows: Sequence[Estimate], computed: Sequence[Estimate], why: Callable[[Estimate], str]
+) -> dict[str, Any]:
+    """Return how many rows have a number, why the others have none, and of how many tests the correction is."""
+    return {
+        "n_computed": len(computed),
+        "n_not_computed": len(rows) - len(computed),
+        "not_computed": by_reason(Counter(filter(None, map(why, rows)))),
+        "level": ALPHA,
+        "n_tests": next((row["n_tests"] for row in computed if is_number(row.get("n_tests"))), None),
+    }
 
 
 def _largest(computed: Sequence[Estimate]) -> dict[str, Any] | None:
@@ -581,8 +577,7 @@ def _percentage(row: Estimate) -> dict[str, Any]:
 
 def _left_out(row: Estimate) -> Counter[str]:
     """Return how many pairs each reason, by its code, left out."""
-    found: Mapping[str, Sequence[str]] = json.loads(row["left_out"] or "{}")
-    return Counter({reason: len(pairs) for reason, pairs in found.items()})
+    return Counter({reason: len(pairs) for reason, pairs in pairs_left_out(row).items()})
 
 
 def _twin(values: Iterable[Any], *, of: float) -> dict[str, Any] | None:

@@ -93,10 +93,7 @@ def word_sets(categories: Mapping[str, Any], forms: pl.DataFrame | None) -> list
         WordSet(
             str(word_set.get("gloss") or name),
             _roles(used[name]),
-            [
-                _word(stimulus, glosses.get(stimulus, ""), inflected.get(stimulus, []))
-                for stimulus in word_set["stimuli"]
-            ],
+            [_word(each, glosses.get(each, ""), inflected.get(each, [])) for each in word_set["stimuli"]],
         )
         for name, word_set in sets.items()
     ]

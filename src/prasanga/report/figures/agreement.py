@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from statistics import median
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import polars as pl
 from matplotlib.figure import Figure
@@ -30,15 +30,16 @@ from prasanga.report.figures.canvas import (
     room_of,
 )
 from prasanga.report.figures.palette import LINE, MUTED
-from prasanga.report.grid import Grid, grid_of, is_number
+from prasanga.report.grid import MODES, Grid, grid_of, is_number
 from prasanga.report.paper_tables import method_name
-
-MODES = ("fixed", "random")
 
 _LENGTHS_ACROSS = {"column": 3, "page": 4}
 
 _METHODS_ACROSS = {"column": (1, 2), "page": (1, 2, 3, 4, 3)}
 """Panels side by side, by how many there are; the last also for more."""
+
+_Published: TypeAlias = dict[str, Any]
+"""A row of a comparison that has a number of both."""
 
 _GAP = 0.24
 _EVEN = 50.0
@@ -55,17 +56,6 @@ class _Draws(NamedTuple):
     @property
     def apart(self) -> float:
         return abs(self.random - self.fixed)
-
-
-class _Published(NamedTuple):
-    method: str
-    model: str
-    published: float
-    measured: float
-    low: float | None
-    high: float | None
-    doubtful: bool
-    same_sign: bool | None
 
 
 @drawn
@@ -135,14 +125,16 @@ def plot_published(table: pl.DataFrame, *, width: Width = "page") -> Figure:
     of_types = rows.filter((pl.col("method") != PAIRS) | (pl.col("category") != OVERALL))
     # the row over all pairs repeats those of the bias types, and is left out of their agreement as well
     rows = of_types if len(of_types) else rows
-    points = _published(rows)
+    points = rows.filter(
+        pl.col("measured").is_finite() & pl.col("published").is_finite() & (pl.col("bound").fill_null("") == "")
+    ).to_dicts()
     if not points:
         why = "no row of the comparison has a number of both" if len(rows) else "the comparison has no rows"
         raise NothingToDrawError(f"{why}.")
-    sizes, models = SIZES[width], list(dict.fromkeys(point.model for point in points))
+    sizes, models = SIZES[width], list(dict.fromkeys(point["model"] for point in points))
     methods: dict[str, list[_Published]] = {}
     for point in points:
-        methods.setdefault(point.method, []).append(point)
+        methods.setdefault(point["method"], []).append(point)
     limits = {method: _limits_of_method(of_method) for method, of_method in methods.items()}
     across = _METHODS_ACROSS[width][min(len(methods), len(_METHODS_ACROSS[width])) - 1]
     frame = lay_out(
@@ -162,7 +154,7 @@ def plot_published(table: pl.DataFrame, *, width: Width = "page") -> Figure:
     for panel, (method, of_method) in zip(frame.panels, methods.items(), strict=False):
         _draw_equality(panel, *limits[method], _EVEN if method == PAIRS else 0.0)
         for number, model in enumerate(models):
-            _draw_published(panel, [point for point in of_method if point.model == model], number, sizes)
+            _draw_published(panel, [point for point in of_method if point["model"] == model], number, sizes)
         panel.set(xlim=limits[method], ylim=limits[method])
         few_ticks(panel.xaxis, panel.yaxis)
     return frame.finish()
@@ -178,13 +170,11 @@ def _draw_equality(panel: Any, low: float, high: float, middle: float) -> None:
 def _estimates_by_both(grid: Grid) -> list[_Draws]:
     """Return every estimate that has a number by both modes."""
     points = []
-    for category in grid.categories:
-        for model in grid.models:
-            for length in grid.lengths:
-                found = [grid.at(category.name, model, length, mode) for mode in MODES]
-                effects = [float(row["effect_size"]) for row in found if row and is_number(row["effect_size"])]
-                if len(effects) == len(MODES):
-                    points.append(_Draws(category.name, model, length, *effects))
+    for category, model, length in grid.places:
+        found = [grid.at(category.name, model, length, mode) for mode in MODES]
+        effects = [float(row["effect_size"]) for row in found if row and is_number(row["effect_size"])]
+        if len(effects) == len(MODES):
+            points.append(_Draws(category.name, model, length, *effects))
     return points
 
 
@@ -232,54 +222,34 @@ def _note_on_draws(points: list[_Draws], unpaired: int) -> str:
     return said
 
 
-def _published(rows: pl.DataFrame) -> list[_Published]:
-    points = []
-    for row in rows.iter_rows(named=True):
-        if row["bound"] or not (is_number(row["measured"]) and is_number(row["published"])):
-            continue
-        low, high = row["ci_low"], row["ci_high"]
-        has_interval = is_number(low) and is_number(high)
-        points.append(
-            _Published(
-                row["method"],
-                row["model"],
-                row["published"],
-                row["measured"],
-                low if has_interval else None,
-                high if has_interval else None,
-                row["doubt"] is not None,
-                row["same_sign"],
-            )
-        )
-    return points
-
-
 def _draw_published(panel: Any, points: Sequence[_Published], model: int, sizes: dict[str, float]) -> None:
-    sure = [point for point in points if not point.doubtful]
-    for of_kind, doubtful in ((sure, 0), ([point for point in points if point.doubtful], 1)):
-        style = {**look(model, doubtful, sizes), "linestyle": "none", "markersize": sizes["marker"] * 0.9}
-        panel.plot([point.published for point in of_kind], [point.measured for point in of_kind], **style)
-    bars = [
-        (point.published, point.low, point.high) for point in points if point.low is not None and point.high is not None
-    ]
+    for doubtful in (False, True):
+        of_kind = [point for point in points if (point["doubt"] is not None) == doubtful]
+        style = {**look(model, int(doubtful), sizes), "linestyle": "none", "markersize": sizes["marker"] * 0.9}
+        panel.plot([point["published"] for point in of_kind], [point["measured"] for point in of_kind], **style)
+    bars = [(point["published"], point["ci_low"], point["ci_high"]) for point in points if _has_interval(point)]
     draw_bars(panel, bars, color=look(model, 0, sizes)["color"], linewidth=sizes["line"] * 0.6, alpha=0.35)
+
+
+def _has_interval(point: _Published) -> bool:
+    return is_number(point["ci_low"]) and is_number(point["ci_high"])
 
 
 def _limits_of_method(points: Sequence[_Published]) -> tuple[float, float]:
     """Return the limits of both axes of a panel: all points are inside, intervals may leave it."""
-    ends = [end for point in points for end in (point.published, point.measured)]
-    return _limits(ends, _EVEN if points[0].method == PAIRS else 0.0, 0.08)
+    ends = [point[end] for point in points for end in ("published", "measured")]
+    return _limits(ends, _EVEN if points[0]["method"] == PAIRS else 0.0, 0.08)
 
 
 def _head(method: str, points: Sequence[_Published]) -> tuple[str, str]:
     name = "Sentence pairs" if method == PAIRS else method_name(method)
-    signs = [point.same_sign for point in points if point.same_sign is not None]
+    signs = [point["same_sign"] for point in points if point["same_sign"] is not None]
     return name, f"{'side' if method == PAIRS else 'sign'} agrees in {sum(signs)} of {len(signs)}"
 
 
 def _keys_of_doubt(points: Sequence[_Published], sizes: dict[str, float]) -> list[Line2D]:
     """Return what open markers mean, where there are any."""
-    if not any(point.doubtful for point in points):
+    if all(point["doubt"] is None for point in points):
         return []
     style = {**look(0, 1, sizes), "linestyle": "none", "color": MUTED}
     return [Line2D([], [], label="the published number is in doubt", **style)]
@@ -287,10 +257,10 @@ def _keys_of_doubt(points: Sequence[_Published], sizes: dict[str, float]) -> lis
 
 def _note_on_rows(points: Sequence[_Published], n_rows: int, limits: Mapping[str, tuple[float, float]]) -> str:
     said = "On the line both are equal."
-    barred = [point for point in points if point.low is not None]
-    if barred:
+    if barred := [point for point in points if _has_interval(point)]:
         said += " Bars: 95 % interval of what was measured"
-        beyond = [p for p in barred if (p.low or 0) < limits[p.method][0] or (p.high or 0) > limits[p.method][1]]
+        ends = [(point["ci_low"], point["ci_high"], *limits[point["method"]]) for point in barred]
+        beyond = any(low < least or high > most for low, high, least, most in ends)
         said += "; some go on beyond the panel." if beyond else "."
     if missing := n_rows - len(points):
         said += f" Not drawn: {missing} of {n_rows} rows, without a number of both."

@@ -442,15 +442,12 @@ def shortened(text: str, size: float, room: float, *, bold: bool = False) -> str
     return _without_middle(letters, low)
 
 
-def shortened_apart(texts: Sequence[str], size: float, room: float, *, bold: bool = False) -> list[str]:
+def shortened_apart(texts: Sequence[str], size: float, room: float) -> list[str]:
     """Return each text shortened; those that would then look the same get a number."""
-    short = [shortened(text, size, room, bold=bold) for text in texts]
-    twice = {text for text in short if short.count(text) > 1}
+    short = [shortened(text, size, room) for text in texts]
     return [
-        shortened(texts[i], size, room - width_of(f" ({i + 1})", size, bold=bold), bold=bold) + f" ({i + 1})"
-        if text in twice
-        else text
-        for i, text in enumerate(short)
+        text if short.count(text) == 1 else shortened(whole, size, room - width_of(f" ({n})", size)) + f" ({n})"
+        for n, (text, whole) in enumerate(zip(short, texts, strict=True), start=1)
     ]
 
 

@@ -75,13 +75,7 @@ def plot_effect_by_length(ceat: pl.DataFrame, *, width: Width = "page") -> Figur
 
 
 @drawn
-def plot_convergence(
-    ceat: pl.DataFrame,
-    convergence: pl.DataFrame,
-    *,
-    band: float,
-    width: Width = "page",
-) -> Figure:
+def plot_convergence(ceat: pl.DataFrame, convergence: pl.DataFrame, *, band: float, width: Width = "page") -> Figure:
     """Plot the combined effect against the number of draws, with the band around the last one of each model.
 
     Effects are those at the longest segment length, of the first sample mode (fixed, where there is such a mode).
@@ -117,13 +111,13 @@ def plot_convergence(
     )
     for panel, category in zip(frame.panels, grid.categories, strict=False):
         for number, model in enumerate(grid.models):
-            rows = shown.filter(category=category.name, model=model).select("n", "effect_size").rows()
-            points = [(n, effect) for n, effect in rows if is_number(effect)]
-            if points:
-                last, style = points[-1][1], look(number, 0, frame.sizes)
+            points = shown.filter(pl.col("effect_size").is_finite(), category=category.name, model=model)
+            if len(points):
+                effects, style = points["effect_size"].to_list(), look(number, 0, frame.sizes)
+                last = effects[-1]
                 panel.axhspan(last - band, last + band, color=style["color"], alpha=0.13, linewidth=0, zorder=0.5)
-                distances = [effect - last for _, effect in points]
-                _line(panel, [n for n, _ in points], [e for _, e in points], _settled(distances, band), style)
+                settled = _settled([effect - last for effect in effects], band)
+                _line(panel, points["n"].to_list(), effects, settled, style)
         close_panel(panel, empty=not _has_points(panel))
     if not steps:
         return frame.finish()
@@ -136,12 +130,7 @@ def plot_convergence(
 
 @drawn
 def plot_settling(
-    ceat: pl.DataFrame,
-    differences: pl.DataFrame,
-    settling: pl.DataFrame,
-    *,
-    band: float,
-    width: Width = "page",
+    ceat: pl.DataFrame, differences: pl.DataFrame, settling: pl.DataFrame, *, band: float, width: Width = "page"
 ) -> Figure:
     """Plot the distance of the effect at each length to that at the longest.
 
@@ -291,13 +280,10 @@ def _interval(row: Estimate | None) -> tuple[float, float] | None:
 
 def _keys_of_modes(grid: Grid, sizes: dict[str, float]) -> list[Any]:
     """Return the handles of the sample modes and of the bars for the legend."""
-    modes = [
-        {**look(0, number, sizes), "color": MUTED, "marker": "o", "markerfacecolor": PAPER if number else MUTED}
-        for number in range(len(grid.modes))
-    ]
-    handles: list[Any] = [
-        Line2D([], [], label=f"{mode} draws", **style) for mode, style in zip(grid.modes, modes, strict=True)
-    ]
+    handles: list[Any] = []
+    for number, mode in enumerate(grid.modes):
+        style = {**look(0, number, sizes), "color": MUTED, "marker": "o", "markerfacecolor": PAPER if number else MUTED}
+        handles.append(Line2D([], [], label=f"{mode} draws", **style))
     if any(map(_interval, _first_mode(grid))):
         handles.append(Patch(facecolor=MUTED, alpha=_BAR["alpha"], linewidth=0, label="95 % interval"))
     return handles

@@ -43,7 +43,7 @@ from prasanga.report.figures.canvas import (
 )
 from prasanga.report.figures.palette import COUNTS, MODELS, MUTED, PAPER
 from prasanga.report.grid import groups_of, is_number, name_of_type, natural_order, sort_types
-from prasanga.report.sheet import MINUS, signed
+from prasanga.report.sheet import MISSING, signed, two
 from prasanga.report.structures import SPREAD_COLUMNS
 
 _BOXES = (("prior", "positive"), ("prior", "negative"), ("corrected", "positive"), ("corrected", "negative"))
@@ -316,15 +316,12 @@ def _draw_hexagons(
 
 def _head(cloud: _Cloud) -> tuple[str, str]:
     """Return the title of a panel and the line below it."""
-    found = correlation(cloud.prior, cloud.corrected)
-    said = "" if math.isnan(found.r) else f"r{_FIXED}={_FIXED}{_number(found.r)}"
-    if not math.isnan(found.low):
-        said += f" ({_number(found.low)}{_FIXED}to{_FIXED}{_number(found.high)})"
-    return f"{cloud.structure}, {found.n} {cloud.polarity}", said
-
-
-def _number(r: float) -> str:
-    return signed(r, 2, minus=MINUS).replace("+", "")
+    *found, n = correlation(cloud.prior, cloud.corrected)
+    r, low, high = (two(number).replace("+", "") for number in found)
+    said = "" if r == MISSING else f"r{_FIXED}={_FIXED}{r}"
+    if low != MISSING:
+        said += f" ({low}{_FIXED}to{_FIXED}{high})"
+    return f"{cloud.structure}, {n} {cloud.polarity}", said
 
 
 def _keys_of_counts(edges: list[int], sizes: dict[str, float]) -> list[Line2D]:

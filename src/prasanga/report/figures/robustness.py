@@ -29,6 +29,7 @@ from prasanga.report.figures.canvas import (
 )
 from prasanga.report.figures.palette import LINE, MUTED, PAPER
 from prasanga.report.grid import METHODS, Estimate, grid_of, is_number, natural_order
+from prasanga.report.sheet import MINUS
 
 # --------------------
 # The specification curve of a category: all its estimates in order, and below each the choices that made it.
@@ -121,14 +122,10 @@ def _draw_panel(panel: Any, rows: Sequence[Estimate], choices: Sequence[str], mo
 
 def _ticks(panel: Any, rows: Sequence[Estimate], choices: Sequence[str]) -> None:
     top, height = _scale(rows)
-    effects = sorted({0.0, top, top - height})
-    places = [_place(effect, rows) for effect in effects]
-    labels = [f"{effect:.2f}".replace("-", "\N{MINUS SIGN}") for effect in effects]
-    kept = [i for i, place in enumerate(places) if effects[i] == 0 or abs(place - _place(0.0, rows)) > 1]
-    panel.set_yticks(
-        [*(places[i] for i in kept), *(_CURVE + 1 + n for n in range(len(choices)))],
-        [*(labels[i] for i in kept), *choices],
-    )
+    places = {effect: _place(effect, rows) for effect in sorted({0.0, top, top - height})}
+    kept = {effect: y for effect, y in places.items() if effect == 0 or abs(y - _place(0.0, rows)) > 1}
+    labels = [f"{effect:.2f}".replace("-", MINUS) for effect in kept]
+    panel.set_yticks([*kept.values(), *range(_CURVE + 1, _CURVE + 1 + len(choices))], [*labels, *choices])
 
 
 def _shares(rows: Sequence[Estimate]) -> str:
@@ -186,17 +183,16 @@ def plot_scales(ceat: pl.DataFrame, *, width: Width = "page") -> Figure:
     grid = grid_of(ceat)
     length, mode = grid.lengths[-1], grid.modes[0]
     panels: dict[str, list[Point]] = {model: [] for model in grid.models}
-    for (category, model, of_length, of_mode), row in grid.estimates.items():
-        if (of_length, of_mode) == (length, mode):
-            panels[model] += [
-                Point(category, label, row[name]) for name, label in SCALES.items() if is_number(row[name])
-            ]
+    for (category, model, *place), row in grid.estimates.items():
+        if place == [length, mode]:
+            found = [Point(category, label, row[name]) for name, label in SCALES.items() if is_number(row[name])]
+            panels[model] += found
     note = (
         f"CEAT at {length} words, {mode} draws. Where the markers of a category lie apart, the mean of all vectors or a"
         " few dimensions of large variance decide about cosines."
     )
     categories = [category.name for category in grid.categories]
-    return _plot_rows(panels, categories, list(SCALES.values()), "effect size", note, width)
+    return _plot_rows(panels, categories, list(SCALES.values()), note, width)
 
 
 @drawn
@@ -218,17 +214,11 @@ def plot_methods(methods: pl.DataFrame, *, width: Width = "page") -> Figure:
         panels.setdefault(METHODS[row["method"]], []).append(point)
     points = [point for of_method in panels.values() for point in of_method]
     categories = sorted({point.category for point in points}, key=natural_order)
-    series = list(dict.fromkeys(point.series for point in points))
-    return _plot_rows(panels, categories, series, "effect size", _BARS, width)
+    return _plot_rows(panels, categories, list(dict.fromkeys(point.series for point in points)), _BARS, width)
 
 
 def _plot_rows(
-    panels: Mapping[str, Sequence[Point]],
-    categories: Sequence[str],
-    series: Sequence[str],
-    label: str,
-    note: str,
-    width: Width,
+    panels: Mapping[str, Sequence[Point]], categories: Sequence[str], series: Sequence[str], note: str, width: Width
 ) -> Figure:
     """Plot points by category, one panel a title; series have a colour and a marker each, and a place in the row."""
     sizes = SIZES[width]
@@ -246,7 +236,7 @@ def _plot_rows(
         across=min(_ACROSS[width], len(panels)),
         panel=0.2 + len(shown) * height,
         heads=[(title, "") for title in panels],
-        labels=(label, "category"),
+        labels=("effect size", "category"),
         keys=[[Line2D([], [], label=name, **style) for name, style in styles.items()]],
         note=note,
     )

@@ -66,13 +66,7 @@ class _Set(NamedTuple):
 
 
 @drawn
-def plot_words(
-    words: pl.DataFrame,
-    categories: Mapping[str, Any],
-    category: str,
-    *,
-    width: Width = "page",
-) -> Figure:
+def plot_words(words: pl.DataFrame, categories: Mapping[str, Any], category: str, *, width: Width = "page") -> Figure:
     """Plot the associations of the target words of a category: a row a word, a colour and marker a model.
 
     Words are sorted within their set, from those nearest to A down. Of a set of more than `MOST` words those in the
@@ -111,11 +105,10 @@ def _set_of(found: MeasuredSet, glosses: Mapping[str, str], most: int) -> _Set:
     kept = words if len(words) <= most else [*words[: most // 2], *words[-(most // 2) :]]
     rows = []
     for place, (stimulus, values) in enumerate(kept, start=1):
-        gloss = gloss_of(stimulus, glosses)
-        if can_show(stimulus):
-            rows.append(_Row(stimulus, gloss, values))
-        else:
-            rows.append(_Row(gloss if gloss and can_show(gloss) else f"word {place}", "", values))
+        word, gloss = stimulus, gloss_of(stimulus, glosses)
+        if not can_show(word):
+            word, gloss = gloss if gloss and can_show(gloss) else f"word {place}", ""
+        rows.append(_Row(word, gloss, values))
     return _Set(found.title, rows, found.means, len(words), len(found.listed))
 
 

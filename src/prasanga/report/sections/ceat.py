@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
+from itertools import pairwise, product
 from statistics import median
 from typing import Any, NamedTuple
 
@@ -11,10 +11,11 @@ import polars as pl
 from markupsafe import Markup
 
 from prasanga.base.parquet import remade_by, require_columns
-from prasanga.report.ceat_table import NOT_BY_DRAWS
+from prasanga.report.ceat_table import HOLM, NOT_BY_DRAWS
 from prasanga.report.findings import NEEDED_OF_SETTLING, findings_of_differences, headline_findings, is_found
 from prasanga.report.grid import (
     FIRST_DRAWS,
+    MODES,
     Category,
     Estimate,
     Grid,
@@ -24,17 +25,10 @@ from prasanga.report.grid import (
     is_number,
     natural_order,
     why_missing,
+    yes_no,
 )
 from prasanga.report.methods_text import QUANTITIES
-from prasanga.report.section import (
-    Section,
-    conventions_note,
-    count,
-    figure_of,
-    preset_of,
-    prose,
-    render,
-)
+from prasanga.report.section import Section, conventions_note, count, figure_of, fold, preset_of, prose, render
 from prasanga.report.sections.estimates import (
     NUMBERS,
     SIDES,
@@ -42,7 +36,6 @@ from prasanga.report.sections.estimates import (
     components_of,
     conventions_of,
     interval_of,
-    is_marked,
     number_cells,
     shade_of,
     words_in_full,
@@ -63,7 +56,8 @@ from prasanga.report.sheet import (
     probability,
     row_of,
     sheet_to_html,
-    signed,
+    two,
+    with_sign,
 )
 from prasanga.report.study import Results
 
@@ -71,12 +65,7 @@ IN_PAPER: Mapping[float, int] = {0.2: 2, 0.5: 3, 0.8: 4}
 """The shades of Tables 5 and 6 of Sadhu et al. (2024), small, medium and large, each with the step that shows it."""
 
 _AT_FIRST = (
-    "effect size",
-    "95 % interval over words",
-    "p_association",
-    "Holm",
-    "difference from twins",
-    "fewest contexts",
+    *("effect size", "95 % interval over words", "p_association", "Holm", "difference from twins", "fewest contexts"),
 )
 
 _NEEDED_OF_CEAT = (
@@ -94,20 +83,17 @@ _CONVENTIONS_OF_CEAT = (
     *("draws", "pool", "n_samples", "band", "seed"),
 )
 
-_MODES = ("fixed", "random")
-
 
 def effect_by_length(results: Results) -> Section | None:
     """Return the section of effects against segment lengths, in a picture that answers when it is asked."""
     grid = ceat_grid(results)
     if grid is None:
         return None
-    drawn = chart(grid, grid.categories, texts_of(grid), choose=True)
     return Section(
         "Effect size against context length",
         "figure",
         text=[prose("effect_by_length")],
-        widget=drawn,
+        widget=chart(grid, grid.categories, texts_of(grid), choose=True),
         notes=list(_findings_of_variance(grid)),
     )
 
@@ -119,7 +105,7 @@ def texts_of(grid: Grid) -> dict[tuple[str, str, str, str], str]:
 
 def _findings_of_variance(grid: Grid) -> Iterator[str]:
     """Yield how much of what an effect rests on is words, and how much the contexts that they stand in."""
-    rows = [grid.at(c.name, m, n, grid.modes[0]) for c in grid.categories for m in grid.models for n in grid.lengths]
+    rows = [grid.at(category.name, model, length, grid.modes[0]) for category, model, length in grid.places]
     found = [components for row in rows if row is not None and (components := components_of(row)) is not None]
     shares = [of_row for each in found if (of_row := each.shares)[0] >= 0]
     if shares:
@@ -139,13 +125,12 @@ def effects(config: Mapping[str, Any], results: Results) -> Section | None:
     if grid is None or results.ceat is None:
         return None
     in_paper = preset_of(config) == "paper"
-    text = prose("effects", in_paper=in_paper)
     tables = {mode: sheet_to_html(heat_sheet(grid, mode, in_paper=in_paper)) for mode in grid.modes}
     widget = render("heat", tables=tables, legend=_legend(grid, in_paper=in_paper), in_paper=in_paper)
     return Section(
         "Effects by category, model and length",
         "effects",
-        text=[text],
+        text=[prose("effects", in_paper=in_paper)],
         widget=widget,
         parts=[Section("What the numbers say, in sentences", findings=headline_findings(results.ceat), folded=True)],
     )
@@ -154,35 +139,25 @@ def effects(config: Mapping[str, Any], results: Results) -> Section | None:
 def sample_modes(results: Results) -> Section | None:
     """Return the section on how far effects by fixed and by random draws are apart."""
     grid = ceat_grid(results)
-    if grid is None or not set(_MODES) <= set(grid.modes):
+    if grid is None or not set(MODES) <= set(grid.modes):
         return None
     rows: list[Row] = []
     apart: list[tuple[float, str]] = []
-    for category in grid.categories:
-        for model in grid.models:
-            for length in grid.lengths:
-                fixed, random = (grid.at(category.name, model, length, mode) for mode in _MODES)
-                if fixed is None and random is None:
-                    continue
-                first, second = _number(fixed, "effect_size"), _number(random, "effect_size")
-                difference = None
-                if first is not None and second is not None:
-                    difference = second - first
-                    apart.append((abs(difference), f"{category.name}, {model}, {length} words"))
-                p = next((p for row in (fixed, random) if (p := _number(row, "p_association")) is not None), None)
-                effects = (
-                    Cell(signed(value, minus=MINUS), words=few_words(row))
-                    for value, row in ((first, fixed), (second, random), (difference, None))
-                )
-                rows.append(row_of(category.name, model, length, *effects, probability(p)))
-    names = ("fixed", "random", "difference", "p_association")
-    sheet = Sheet(
-        ("Category",),
-        numbers("Model", "Length", *names),
-        tuple(rows),
-        "Effect sizes by both kinds of draws; difference: random minus fixed",
-        kinds={"Model": "text"},
-    )
+    for category, model, length in grid.places:
+        both = [grid.at(category.name, model, length, mode) for mode in MODES]
+        found = [row for row in both if row is not None]
+        if not found:
+            continue
+        cells = [Cell(with_sign(row["effect_size"]), words=few_words(row)) if row else Cell() for row in both]
+        difference = None
+        if all(row is not None and is_number(row["effect_size"]) for row in both):
+            difference = found[1]["effect_size"] - found[0]["effect_size"]
+            apart.append((abs(difference), f"{category.name}, {model}, {length} words"))
+        p = next((p for row in found if is_number(p := row.get("p_association"))), None)
+        rows.append(row_of(category.name, model, length, *cells, with_sign(difference), probability(p)))
+    columns = numbers("Model", "Length", "fixed", "random", "difference", "p_association")
+    caption = "Effect sizes by both kinds of draws; difference: random minus fixed"
+    sheet = Sheet(("Category",), columns, rows, caption, kinds={"Model": "text"})
     n_samples = " or ".join(map(str, sorted({row["n_samples"] for row in grid.estimates.values()} - {None})))
     compared = "No estimate has a number by both."
     if apart:
@@ -195,10 +170,7 @@ def sample_modes(results: Results) -> Section | None:
     return Section(
         "Fixed against random draws",
         "sample_modes",
-        text=[
-            prose("sample_modes", n_samples=f" ({n_samples})" if n_samples else ""),
-            compared,
-        ],
+        text=[prose("sample_modes", n_samples=f" ({n_samples})" if n_samples else ""), compared],
         figures=figure_of(results, "sample_modes", label=prose("sample_modes_label")),
         parts=[Section("Fixed and random draws: all numbers", sheets=[sheet], folded=True)],
     )
@@ -208,9 +180,8 @@ def reading(results: Results) -> Section | None:
     """Return the section on what the numbers of CEAT say, and what not."""
     if ceat_grid(results) is None:
         return None
-    text = prose("reading")
     meanings = [(each.name, f"{each.meaning} {each.limit}") for each in QUANTITIES if "ceat" in each.methods]
-    return Section("Reading the numbers", "reading", text=[text], definitions=meanings)
+    return Section("Reading the numbers", "reading", text=[prose("reading")], definitions=meanings)
 
 
 def all_numbers(results: Results) -> Section | None:
@@ -218,29 +189,26 @@ def all_numbers(results: Results) -> Section | None:
     grid = ceat_grid(results)
     if grid is None:
         return None
-    rows = [
-        Row(
-            (category.name,),
-            (
-                Cell(model),
-                Cell(length, order=str(grid.lengths.index(length))),
-                Cell(mode),
-                *number_cells(estimate, NUMBERS),
-                Cell(str(estimate["dropped"] or "")),
-            ),
-            search=f"{category.name} {category.title}",
-            order=str(number),
+    rows: list[Row] = []
+    for (category, model, length), mode in product(grid.places, grid.modes):
+        if (estimate := grid.at(category.name, model, length, mode)) is None:
+            continue
+        where = (Cell(model), Cell(length, order=str(grid.lengths.index(length))), Cell(mode))
+        order = str(grid.categories.index(category) + 1)
+        rows.append(
+            Row(
+                (category.name,),
+                (*where, *number_cells(estimate, NUMBERS), Cell(str(estimate["dropped"] or ""))),
+                # links lead to the first row of a category
+                anchor="" if rows and rows[-1].order == order else f"numbers-{order}",
+                search=f"{category.name} {category.title}",
+                order=order,
+            )
         )
-        for number, category in enumerate(grid.categories, start=1)
-        for model in grid.models
-        for length in grid.lengths
-        for mode in grid.modes
-        if (estimate := grid.at(category.name, model, length, mode)) is not None
-    ]
     sheet = Sheet(
         ("Category",),
         numbers("Model", "Words", "Draws", *(number.name for number in NUMBERS), "left out"),
-        tuple(_with_anchors(rows, "numbers")),
+        rows,
         "All estimates of CEAT. Left out: stimuli that an estimate does without, and why",
         "explorable estimates",
         {**dict.fromkeys(("Category", "Model", "Words", "Draws"), "list"), "left out": "text note"},
@@ -260,14 +228,9 @@ def all_numbers(results: Results) -> Section | None:
         prose("all_numbers"),
         head="Conventions of these estimates",
     )
-    title = html("<strong>{}</strong> estimate{} with all their numbers", len(rows), "" if len(rows) == 1 else "s")
-    return Section(
-        "All numbers",
-        "numbers",
-        text=[text],
-        items=categories,
-        parts=[Section(title, sheets=[sheet], folded=True)],
-    )
+    title = f"estimate{'' if len(rows) == 1 else 's'} with all their numbers"
+    parts = [fold(str(len(rows)), title, sheets=[sheet])]
+    return Section("All numbers", "numbers", text=[text], items=categories, parts=parts)
 
 
 def settling_of(config: Mapping[str, Any], results: Results) -> Section | None:
@@ -276,21 +239,14 @@ def settling_of(config: Mapping[str, Any], results: Results) -> Section | None:
         return None
     # with so few draws there is one point, which shows nothing
     drawn = results.ceat is not None and bool((results.ceat["n_samples"] > FIRST_DRAWS).any())
-    distances = figure_of(
-        results,
-        "settling",
-        label="Distance of each effect from the one at the longest segment length, one panel for each category.",
-    )
-    convergence = figure_of(
-        results,
-        "convergence",
-        label="Effect against the number of draws at the longest segment length, one panel for each category.",
-    )
-    text = prose("settling", band=config["associations"]["band"])
+    label = "Distance of each effect from the one at the longest segment length, one panel for each category."
+    distances = figure_of(results, "settling", label=label)
+    label = "Effect against the number of draws at the longest segment length, one panel for each category."
+    convergence = figure_of(results, "convergence", label=label)
     return Section(
         "Where effects settle",
         "lengths",
-        text=[text],
+        text=[prose("settling", band=config["associations"]["band"])],
         findings=list(findings_of_differences(results.differences, results.settling)),
         figures=[*distances, *(convergence if drawn else [])],
         parts=[Section("All categories and models", sheets=[_settling_sheet(results.settling)], folded=True)],
@@ -317,28 +273,20 @@ def heat_sheet(grid: Grid, mode: str, *, in_paper: bool = False) -> Sheet:
         mode: fixed or random.
         in_paper: whether marks and shades are those of Tables 5 and 6 of Sadhu et al.
     """
-    rows = tuple(
-        row_of(
-            html(
-                '<a href="#{}" title="{}">{}</a> <span class="sets">{}<br>{}</span>',
-                *(anchor_of(category.name), Markup.escape(category.title)),
-                *(category.name, category.targets, category.attributes),
-            ),
-            *(
-                _heat_cell(
-                    grid.at(category.name, model, length, mode), f"{model}, {length} words, {mode} draws", in_paper
-                )
-                for model in grid.models
-                for length in grid.lengths
-            ),
+    places = list(product(grid.models, grid.lengths))
+    rows = []
+    for category in grid.categories:
+        label = html(
+            '<a href="#{}" title="{}">{}</a> <span class="sets">{}<br>{}</span>',
+            *(anchor_of(category.name), Markup.escape(category.title)),
+            *(category.name, category.targets, category.attributes),
         )
-        for category in grid.categories
-    )
-    columns = tuple(
-        (model, html('{}<span class="unseen"> words</span>', length))
-        for model in grid.models
-        for length in grid.lengths
-    )
+        cells = (
+            _heat_cell(grid.at(category.name, *place, mode), "{}, {} words, {} draws".format(*place, mode), in_paper)
+            for place in places
+        )
+        rows.append(row_of(label, *cells))
+    columns = tuple((model, html('{}<span class="unseen"> words</span>', length)) for model, length in places)
     return Sheet(("Category",), columns, rows, f"Effect size, {mode} draws", "heat-table", {"Category": "corner"})
 
 
@@ -365,11 +313,11 @@ def _heat_cell(estimate: Estimate | None, where: str, in_paper: bool) -> Cell:
     if estimate is None or not is_number(estimate["effect_size"]):
         return Cell(shade="missing", hover=f"{where}: {why_missing(estimate)}")
     effect, hover = estimate["effect_size"], _told(estimate, where, in_paper=in_paper)
-    text, words = signed(effect, 2, minus=MINUS), few_words(estimate)
+    text, words = two(effect), few_words(estimate)
     if in_paper:
         mark = MARK if NOT_BY_DRAWS.marks(estimate) else ""
         return Cell(text, mark, shade=_shade_in_paper(effect), hover=hover, words=words)
-    marked = is_marked(estimate)
+    marked = HOLM.marks(estimate)
     return Cell(text, MARK if marked else "", bold=marked, shade=shade_of(effect), hover=hover, words=words)
 
 
@@ -377,15 +325,15 @@ def _told(estimate: Estimate, where: str, *, in_paper: bool = False) -> str:
     """Return what is to be known of an effect besides itself, a line each: "name: value"."""
     by_draws = f"\np_draws (other draws): {from_log(estimate['log_p_draws'])}"
     return (
-        f"{where}\neffect size: {signed(estimate['effect_size'], minus=MINUS)}"
+        f"{where}\neffect size: {with_sign(estimate['effect_size'])}"
         f"{f'{by_draws}, the p of the paper' if in_paper else ''}"
-        f"\n95 % interval over words: {interval_of(estimate, 'ci_low', 'ci_high')}"
+        f"\n95 % interval over words: {interval_of(estimate, 'ci')}"
         f"\np_association (other words): {probability(estimate['p_association'])}, by Holm"
         f" {probability(estimate.get('p_association_holm'))}"
         f"\nof other targets: {probability(estimate['p_stimuli'])}, of other attributes:"
         f" {probability(estimate['p_attributes'])}"
-        f"\nrandom twins: {signed(estimate.get('twin_effect_size'), minus=MINUS)}{from_twins(estimate, 3)}"
-        f"\nattributes dealt anew: {interval_of(estimate, 'shuffled_low', 'shuffled_high')}"
+        f"\nrandom twins: {with_sign(estimate.get('twin_effect_size'))}{from_twins(estimate, 3)}"
+        f"\nattributes dealt anew: {interval_of(estimate, 'shuffled')}"
         f"{'' if in_paper else by_draws}"
         f"\nfewest contexts of a stimulus: {plain(estimate['contexts_min'])}"
         f"{words_in_full(estimate)}"
@@ -418,17 +366,6 @@ def _legend(grid: Grid, *, in_paper: bool) -> list[tuple[str, str]]:
     return [*reversed(shades["minus"]), ("zero", f"within ±{edges[0]}"), *shades["plus"], *hatched]
 
 
-def _with_anchors(rows: Iterable[Row], name: str) -> Iterable[Row]:
-    """Yield the rows, the first of each category with an anchor that links lead to."""
-    seen: set[str] = set()
-    for row in rows:
-        if row.order in seen:
-            yield row
-        else:
-            seen.add(row.order)
-            yield Row(row.labels, row.cells, anchor=f"{name}-{row.order}", search=row.search, order=row.order)
-
-
 def _settling_sheet(table: pl.DataFrame) -> Sheet:
     """Return the rows of the table of settling, by category; models keep the order of the table."""
     require_columns("settling", table, NEEDED_OF_SETTLING, remade_by("associations"))
@@ -436,17 +373,14 @@ def _settling_sheet(table: pl.DataFrame) -> Sheet:
     return Sheet(
         ("Category",),
         numbers("Model", "Draws", "settled from", "largest distance", "sure"),
-        tuple(
+        [
             row_of(
-                row["category"],
-                row["model"],
-                row["sample_mode"],
-                _settled(row),
+                *(row["category"], row["model"], row["sample_mode"], _settled(row)),
                 f"{row['largest_distance']:.2f}" if is_number(row["largest_distance"]) else MISSING,
-                MISSING if row["longest"] is None else "yes" if row["sure"] else "no",
+                yes_no(None if row["longest"] is None else bool(row["sure"])),
             )
             for row in rows
-        ),
+        ],
         "From which length on the effect stays",
         "explorable",
         dict.fromkeys(("Category", "Model", "Draws", "settled from", "sure"), "list"),
@@ -457,12 +391,6 @@ def _settled(row: Estimate) -> str:
     if row["longest"] is None:
         return "not computed"
     return f"{row['settled_length']} words" if row["settled_length"] else "not before the longest"
-
-
-def _number(row: Estimate | None, name: str) -> float | None:
-    """Return a number of an estimate, None where it has none that can be shown."""
-    value = None if row is None else row.get(name)
-    return float(value) if value is not None and is_number(value) else None
 
 
 # --------------------
@@ -556,7 +484,7 @@ def chart(
         looks=looks,
         modes=grid.modes,
         panels=[(each, anchor_of(each.name), _lines(grid, each.name, place, looks, texts)) for each in categories],
-        ticks=[(place.y(value), signed(value, 1, minus=MINUS)) for value in place.ticks],
+        ticks=[(place.y(value), with_sign(value, 1)) for value in place.ticks],
         lengths=[(place.x(n), length) for n, length in enumerate(grid.lengths)],
         zero=place.y(0.0),
     )
@@ -618,17 +546,15 @@ class _Place:
     def line(self, rows: Sequence[Estimate | None], colour: int = 0) -> Markup:
         """Return the line through the effects, with the 95 % intervals as a band where all of them are known."""
         points = self.points(rows)
+        if not points:
+            return Markup("")
         style = html(' style="--line-colour: var(--model-{})"', colour) if colour else ""
         ends = [
             (x, self.y(row["ci_low"]), self.y(row["ci_high"])) for row, (x, _) in points if is_number(row["ci_low"])
         ]
         band = [(x, low) for x, low, _ in ends] + [(x, high) for x, _, high in reversed(ends)]
         drawn = html('<path class="band" d="M{}z"/>', _joined(band)) if len(ends) == len(points) > 1 else ""
-        return (
-            html('<g{}>{}<path class="line" d="M{}"/></g>', style, drawn, _joined(at for _, at in points))
-            if points
-            else html("")
-        )
+        return html('<g{}>{}<path class="line" d="M{}"/></g>', style, drawn, _joined(at for _, at in points))
 
 
 def _joined(points: Iterable[tuple[float, float]]) -> str:

@@ -14,7 +14,7 @@ import polars as pl
 
 from prasanga.report.coverage import VECTOR_REASONS
 from prasanga.report.grid import sort_lengths
-from prasanga.report.section import Section, prose
+from prasanga.report.section import Section, fold, prose
 from prasanga.report.sections.ceat import ceat_grid
 from prasanga.report.sections.texts import with_asides
 from prasanga.report.sheet import MINUS, MISSING, Cell, Row, Sheet, html, numbers, row_of
@@ -48,8 +48,7 @@ def embeddings(results: Results) -> Section | None:
     if files is None:
         if ceat_grid(results) is None:
             return None
-        nothing = prose("no_embeddings")
-        return Section("Embeddings", "embeddings", text=[nothing])
+        return Section("Embeddings", "embeddings", text=[prose("no_embeddings")])
     glosses = glosses_of(results.categories)
     lengths = sort_lengths(length for _, length in files.lists)
     kinds = {name: _kind(files, name) for name in files.studied}
@@ -74,20 +73,11 @@ def embeddings(results: Results) -> Section | None:
 
 
 def _models_sheet(files: EmbeddingFiles) -> Sheet:
-    texts = (
-        "Kind",
-        "Weights",
-        "Layer",
-        "Pieces of the target",
-        "Run in",
-        "Kept in",
-        "Tokenizer options",
-        "Quantization",
-    )
-    columns = ("Kind", "Weights", "Parameters", "Dimensions", "Reads pieces", *texts[2:])
-    rows = tuple(row_of(name, *_model(files, name)) for name in files.studied)
-    caption = "Models, and how their vectors were made"
-    return Sheet(("Model",), numbers(*columns), rows, caption, "settings", dict.fromkeys(texts, "text"))
+    texts = ("Layer", "Pieces of the target", "Run in", "Kept in", "Tokenizer options", "Quantization")
+    columns = numbers("Kind", "Weights", "Parameters", "Dimensions", "Reads pieces", *texts)
+    rows = [row_of(name, *_model(files, name)) for name in files.studied]
+    kinds = dict.fromkeys(("Kind", "Weights", *texts), "text")
+    return Sheet(("Model",), columns, rows, "Models, and how their vectors were made", "settings", kinds)
 
 
 def _kind(files: EmbeddingFiles, name: str) -> str:
@@ -126,9 +116,8 @@ def _source(settings: Report, identity: Report, report: Report) -> str:
     """Return where the weights come from, and which they are: a commit of the hub, or the digest of a folder."""
     place = "trained in this study" if "train" in settings else str(settings.get("path", NOT_KNOWN))
     if package := report.get("package"):
-        place = (
-            f"{package['name']} from the package {package['requirement']}, which keeps weights in {package['weights']}"
-        )
+        of_package = "{name} from the package {requirement}, which keeps weights in {weights}"
+        place = of_package.format_map(package)
     if identity.get("commit"):
         place += f" at {identity['commit']}"
     elif identity.get("sha256"):
@@ -169,7 +158,7 @@ def _vectors_sheet(files: EmbeddingFiles, lengths: Sequence[str]) -> Sheet:
         rows.append(row_of(name, *map(_count_cell, counts), size))
     columns = numbers(*(f"{length} words" for length in lengths), "In all", "On disk")
     caption = "Vectors by segment length; what was left out has none, what was cut has one from a part of its context"
-    return Sheet(("Model",), columns, tuple(rows), caption)
+    return Sheet(("Model",), columns, rows, caption)
 
 
 def _count(listed: Report | None) -> _Count:
@@ -191,10 +180,7 @@ def _total(files: EmbeddingFiles, name: str, lengths: Sequence[str]) -> _Count:
 
 
 def _count_cell(counted: _Count) -> Cell:
-    asides = [
-        *([f"{counted.left_out:,} left out"] if counted.left_out else []),
-        *([f"{counted.cut:,} cut"] if counted.cut else []),
-    ]
+    asides = [f"{n:,} {what}" for n, what in ((counted.left_out, "left out"), (counted.cut, "cut")) if n]
     return Cell(with_asides(NOT_KNOWN if counted.vectors is None else f"{counted.vectors:,}", asides))
 
 
@@ -218,29 +204,17 @@ def _losses(
     heads = ("Gloss", "Model", "Reason")
     columns = numbers(*heads, *(f"{length} words" for length in lengths), "In all")
     caption = f"{title} by stimulus and model"
-    sheet = Sheet(("Stimulus",), columns, tuple(rows), caption, "losses", dict.fromkeys(heads, "text"))
-    where = prose("left_out_of_vectors")
-    return [
-        Section(
-            html("<strong>{}</strong> by stimulus, model and length", title),
-            sheets=[sheet],
-            notes=[where] if key == "left_out" else [],
-            folded=True,
-        )
-    ]
+    sheet = Sheet(("Stimulus",), columns, rows, caption, "losses", dict.fromkeys(heads, "text"))
+    where = [prose("left_out_of_vectors")] if key == "left_out" else []
+    return [fold(title, "by stimulus, model and length", sheets=[sheet], notes=where)]
 
 
 def _summary(totals: Sequence[_Count]) -> str:
     """Return what became of the targets of all models and lengths, in a sentence; empty if that is not known."""
-    vectors = sum(total.vectors or 0 for total in totals)
-    left_out, cut, unknown = (
-        sum(getattr(total, part) or 0 for total in totals) for part in ("left_out", "cut", "unknown")
-    )
-    kept = (
-        f" {unknown:,} have a piece that the tokenizer does not know, and were kept as the config says."
-        if unknown
-        else ""
-    )
+    vectors, left_out, cut, unknown = (sum(total[i] or 0 for total in totals) for i in range(len(_Count._fields)))
+    kept = ""
+    if unknown:
+        kept = f" {unknown:,} have a piece that the tokenizer does not know, and were kept as the config says."
     whole = not any(None in total for total in totals)
     if not left_out and not cut:
         if not whole or not vectors:
@@ -265,9 +239,7 @@ def _missing(files: EmbeddingFiles) -> list[str]:
         "The comparison with float32 is not there for {}.": [
             name for name in files.studied if name not in files.precisions
         ],
-        "The audit of the tokenizer is not there for {}.": [
-            family for family in families if family not in files.audits
-        ],
+        "The audit of the tokenizer is not there for {}.": [name for name in families if name not in files.audits],
     }
     return [sentence.format(", ".join(names)) for sentence, names in absent.items() if names]
 
@@ -275,20 +247,17 @@ def _missing(files: EmbeddingFiles) -> list[str]:
 def _difference_to_float32(files: EmbeddingFiles) -> list[Section]:
     """Return how near the vectors are to those in float32."""
     rows = []
-    for name in files.studied:
-        if name not in files.precisions:
-            continue
+    for name in (name for name in files.studied if name in files.precisions):
         found = files.precisions[name]
         cosines = (f"{found[key]:.7f}" if found.get(key) is not None else MISSING for key in _COSINES)
         compared = f"{found['compared']:,}" if found.get("compared") else MISSING
         rows.append(row_of(name, compared, *cosines, str(found.get("reason") or "")))
     if not rows:
         return []
-    text = prose("float32")
     columns = numbers("Compared", "Mean", "Least", "Least, float16 on disk alone", "Remark")
     caption = "Cosine between the vectors used and those in float32"
-    sheet = Sheet(("Model",), columns, tuple(rows), caption, kinds={"Remark": "text"})
-    return [Section("Difference to float32", text=[text], sheets=[sheet])]
+    sheet = Sheet(("Model",), columns, rows, caption, kinds={"Remark": "text"})
+    return [Section("Difference to float32", text=[prose("float32")], sheets=[sheet])]
 
 
 def _tokenizers(files: EmbeddingFiles, glosses: Mapping[str, str]) -> list[Section]:
@@ -296,7 +265,6 @@ def _tokenizers(files: EmbeddingFiles, glosses: Mapping[str, str]) -> list[Secti
     audited = [family for family in families_of(files) if family in files.audits]
     if not audited:
         return []
-    text = prose("tokenizers")
     shares = ("With an unknown piece", "Losing marks", "With the pieces of another stimulus")
     rows = []
     for family in audited:
@@ -306,13 +274,11 @@ def _tokenizers(files: EmbeddingFiles, glosses: Mapping[str, str]) -> list[Secti
         counts = (f"{audit['n_forms']:,}", *occurrences, f"{audit['pieces_per_form']:.2f}")
         rows.append(row_of(family, *counts, *cells))
     columns = numbers("Forms", "Occurrences", "Forms that do not occur", "Pieces per form", *shares)
-    sheet = Sheet(("Model",), columns, tuple(rows), "What the tokenizers make of the forms")
-    parts = [
-        part
-        for family in audited
-        for part in _tokenizer(family, files.audits[family], files.audit_tables.get(family), glosses)
-    ]
-    return [Section("Audit of the tokenizers", text=[text], sheets=[sheet], parts=parts)]
+    sheet = Sheet(("Model",), columns, rows, "What the tokenizers make of the forms")
+    parts: list[Section] = []
+    for family in audited:
+        parts += _tokenizer(family, files.audits[family], files.audit_tables.get(family), glosses)
+    return [Section("Audit of the tokenizers", text=[prose("tokenizers")], sheets=[sheet], parts=parts)]
 
 
 def _tokenizer(model: str, audit: Report, table: pl.DataFrame | None, glosses: Mapping[str, str]) -> list[Section]:
@@ -321,8 +287,7 @@ def _tokenizer(model: str, audit: Report, table: pl.DataFrame | None, glosses: M
     examples = [f"{title}: {'; '.join(found[name])}" for name, title in _DAMAGES.items() if found.get(name)]
     rows = [] if table is None else [_pieces(row, glosses) for row in table.iter_rows(named=True)]
     if not rows:
-        title = html("<strong>{}</strong> examples; the table by stimulus is not there", model)
-        return [Section(title, items=examples, folded=True)] if examples else []
+        return [fold(model, "examples; the table by stimulus is not there", items=examples)] if examples else []
     damaged = sum(bool(row.cells[-1].text) for row in rows)
     heads = (
         *("Gloss", "Pieces", "Forms", "Occurrences", "Pieces per form", "Most", "Unknown", "Marks lost"),
@@ -331,15 +296,13 @@ def _tokenizer(model: str, audit: Report, table: pl.DataFrame | None, glosses: M
     sheet = Sheet(
         ("Stimulus",),
         numbers(*heads),
-        tuple(sorted(rows, key=lambda row: not row.cells[-1].text)),
+        sorted(rows, key=lambda row: not row.cells[-1].text),
         f"Stimuli in pieces of {model}",
         "suffixes",
         dict.fromkeys(("Gloss", "Pieces", "Same pieces as", "Examples"), "text"),
     )
-    title = html(
-        "<strong>{}</strong> {} of {} stimuli with a form that comes out damaged", model, damaged, audit["n_stimuli"]
-    )
-    return [Section(title, sheets=[sheet], items=examples, folded=True)]
+    more = f"{damaged} of {audit['n_stimuli']} stimuli with a form that comes out damaged"
+    return [fold(model, more, sheets=[sheet], items=examples)]
 
 
 def _pieces(row: Mapping[str, Any], glosses: Mapping[str, str]) -> Row:

@@ -12,28 +12,23 @@ from markupsafe import Markup
 from prasanga.associations.cosines import VarianceComponents
 from prasanga.base.parquet import remade_by, require_columns
 from prasanga.methods import method_named
+from prasanga.report.ceat_table import HOLM
 from prasanga.report.findings import other_method
 from prasanga.report.grid import (
-    ALPHA,
     LABELS,
     Category,
     Estimate,
+    category_of,
     few_words,
+    interval,
     is_number,
-    names_of_sets,
     natural_order,
     why_missing,
     words_left_out,
 )
-from prasanga.report.section import (
-    Section,
-    conventions_note,
-    count,
-    prose,
-)
+from prasanga.report.section import Section, conventions_note, count, fold, prose
 from prasanga.report.sheet import (
     MARK,
-    MINUS,
     MISSING,
     Cell,
     Row,
@@ -43,7 +38,8 @@ from prasanga.report.sheet import (
     numbers,
     plain,
     probability,
-    signed,
+    two,
+    with_sign,
 )
 from prasanga.report.study import Results
 
@@ -66,43 +62,38 @@ class Number(NamedTuple):
     counted: bool = False
 
 
-def _signed(column: str) -> Callable[[Estimate], str]:
-    return lambda row: signed(row[column], minus=MINUS)
+def _number(name: str, column: str, write: Callable[..., str] = plain, *decimals: int, counted: bool = False) -> Number:
+    """Return the numbers of a column as `write` writes them."""
+    return Number(name, lambda row: write(row.get(column), *decimals), lambda row: row.get(column), counted)
 
 
-def _plain(column: str, decimals: int = 3) -> Callable[[Estimate], str]:
-    return lambda row: plain(row.get(column), decimals)
+def _interval(name: str, column: str) -> Number:
+    """Return the intervals between the columns `<column>_low` and `<column>_high`."""
+    return Number(name, lambda row: interval_of(row, column), lambda row: row.get(f"{column}_low"))
 
 
-def _p(column: str) -> Callable[[Estimate], str]:
-    return lambda row: probability(row.get(column))
+def _used(name: str, *sides: str) -> Number:
+    """Return how many words of these sets were used."""
+    return Number(name, lambda row: _used_of(row, sides), lambda row: sum(row[f"n_{side}"] for side in sides), True)
 
 
-def _interval(low: str, high: str) -> Callable[[Estimate], str]:
-    return lambda row: interval_of(row, low, high)
+def _partitions(name: str, exact: str, column: str) -> Number:
+    """Return how many partitions a test counted, and whether these are all."""
 
+    def text(row: Estimate) -> str:
+        return f"{'all' if row[exact] else 'sampled'} {row[column]:,}" if is_number(row[column]) else MISSING
 
-def _used(*sides: str) -> Callable[[Estimate], str]:
-    return lambda row: _used_of(row, sides)
-
-
-def _n_used(*sides: str) -> Callable[[Estimate], object]:
-    return lambda row: sum(row[f"n_{side}"] for side in sides)
-
-
-def _by(column: str) -> Callable[[Estimate], object]:
-    return lambda row: row.get(column)
+    return Number(name, text, lambda row: row.get(column))
 
 
 def _of_twins(row: Estimate) -> str:
-    mean = signed(row["twin_effect_size"], minus=MINUS)
+    mean = with_sign(row["twin_effect_size"])
     return f"{mean} (sd {plain(row['twin_sd'])}, {row['n_twins']})" if is_number(row.get("twin_sd")) else mean
 
 
 def _from_twins(row: Estimate) -> str:
-    difference = signed(row.get("twin_difference"), minus=MINUS)
-    low, high = "twin_difference_low", "twin_difference_high"
-    return f"{difference} ({interval_of(row, low, high)})" if is_number(row.get(low)) else difference
+    difference, between = with_sign(row.get("twin_difference")), interval_of(row, "twin_difference")
+    return difference if between == MISSING else f"{difference} ({between})"
 
 
 def components_of(row: Estimate) -> VarianceComponents | None:
@@ -113,8 +104,7 @@ def components_of(row: Estimate) -> VarianceComponents | None:
 
 
 def _varies_with(row: Estimate) -> str:
-    found = components_of(row)
-    names = ("words", "attributes", "contexts", "rest")
+    found, names = components_of(row), ("words", "attributes", "contexts", "rest")
     return ", ".join(f"{n} {share:.0f} %" for n, share in zip(names, found.shares, strict=True)) if found else MISSING
 
 
@@ -126,40 +116,36 @@ def _share_of_contexts(row: Estimate) -> float | None:
 _DEALT = "attributes dealt anew"
 
 NUMBERS = (
-    Number("effect size", _signed("effect_size"), _by("effect_size")),
-    Number("95 % interval over words", _interval("ci_low", "ci_high"), _by("ci_low")),
-    Number("p_association", _p("p_association"), _by("p_association")),
-    Number("Holm", _p("p_association_holm"), _by("p_association_holm")),
-    Number("Benjamini-Hochberg", _p("p_association_bh"), _by("p_association_bh")),
-    Number("p_stimuli", _p("p_stimuli"), _by("p_stimuli")),
-    Number("partitions", lambda row: _partitions(row, "p_stimuli_exact", "n_partitions"), _by("n_partitions")),
-    Number("p_attributes", _p("p_attributes"), _by("p_attributes")),
-    Number(
-        "partitions of attributes",
-        lambda row: _partitions(row, "p_attributes_exact", "n_attribute_partitions"),
-        _by("n_attribute_partitions"),
-    ),
-    Number("without one word", _interval("leave_out_low", "leave_out_high"), _by("leave_out_low")),
-    Number("random twins", _of_twins, _by("twin_effect_size")),
-    Number("difference from twins", _signed("twin_difference"), _by("twin_difference")),
-    Number("its 95 % interval", _interval("twin_difference_low", "twin_difference_high"), _by("twin_difference_low")),
-    Number("p_twins", _p("p_twins"), _by("p_twins")),
-    Number(_DEALT, _interval("shuffled_low", "shuffled_high"), _by("shuffled_low")),
-    Number("smallest effect to be found", _plain("smallest_effect", 2), _by("smallest_effect")),
-    Number("p_equivalence", _p("p_equivalence"), _by("p_equivalence")),
-    Number("within ±", lambda row: plain(row.get("equivalent_within"), 2), _by("equivalent_within")),
+    _number("effect size", "effect_size", with_sign),
+    _interval("95 % interval over words", "ci"),
+    _number("p_association", "p_association", probability),
+    _number("Holm", "p_association_holm", probability),
+    _number("Benjamini-Hochberg", "p_association_bh", probability),
+    _number("p_stimuli", "p_stimuli", probability),
+    _partitions("partitions", "p_stimuli_exact", "n_partitions"),
+    _number("p_attributes", "p_attributes", probability),
+    _partitions("partitions of attributes", "p_attributes_exact", "n_attribute_partitions"),
+    _interval("without one word", "leave_out"),
+    Number("random twins", _of_twins, lambda row: row.get("twin_effect_size")),
+    _number("difference from twins", "twin_difference", with_sign),
+    _interval("its 95 % interval", "twin_difference"),
+    _number("p_twins", "p_twins", probability),
+    _interval(_DEALT, "shuffled"),
+    _number("smallest effect to be found", "smallest_effect", plain, 2),
+    _number("p_equivalence", "p_equivalence", probability),
+    _number("within ±", "equivalent_within", plain, 2),
     Number("varies with", _varies_with, _share_of_contexts),
-    Number("contexts enough", _plain("contexts_enough"), _by("contexts_enough")),
-    Number("draws settled", _plain("draws_settled"), _by("draws_settled")),
-    Number("standard error of the draws", _plain("standard_error", 4), _by("standard_error")),
-    Number("p_draws", lambda row: from_log(row["log_p_draws"]), _by("log_p_draws")),
-    Number("τ²", _plain("tau2", 4), _by("tau2")),
-    Number("I²", _plain("i2"), _by("i2")),
-    Number("Q", _plain("q", 1), _by("q")),
-    Number("N", _plain("n_samples"), _by("n_samples"), counted=True),
-    Number("targets used", _used("x", "y"), _n_used("x", "y"), counted=True),
-    Number("attributes used", _used("a", "b"), _n_used("a", "b"), counted=True),
-    Number("fewest contexts", _plain("contexts_min"), _by("contexts_min"), counted=True),
+    _number("contexts enough", "contexts_enough"),
+    _number("draws settled", "draws_settled"),
+    _number("standard error of the draws", "standard_error", plain, 4),
+    _number("p_draws", "log_p_draws", from_log),
+    _number("τ²", "tau2", plain, 4),
+    _number("I²", "i2"),
+    _number("Q", "q", plain, 1),
+    _number("N", "n_samples", counted=True),
+    _used("targets used", "x", "y"),
+    _used("attributes used", "a", "b"),
+    _number("fewest contexts", "contexts_min", counted=True),
 )
 """The numbers of an estimate of CEAT, in the order of their columns."""
 
@@ -172,13 +158,11 @@ _OF_OTHERS = (
 
 _NUMBERS_OF_OTHERS = (
     *(next(number for number in NUMBERS if number.name == name) for name in _OF_OTHERS),
-    Number("p_sentences", _p("p_sentences"), _by("p_sentences")),
-    Number("templates", _plain("n_templates"), _by("n_templates")),
-    Number("over words and templates", _interval("ci_templates_low", "ci_templates_high"), _by("ci_templates_low")),
-    Number("in one template", _interval("by_template_low", "by_template_high"), _by("by_template_low")),
-    Number(
-        "without one template", _interval("without_template_low", "without_template_high"), _by("without_template_low")
-    ),
+    _number("p_sentences", "p_sentences", probability),
+    _number("templates", "n_templates"),
+    _interval("over words and templates", "ci_templates"),
+    _interval("in one template", "by_template"),
+    _interval("without one template", "without_template"),
 )
 """Those of the other methods, the most important first. A column without a single number is not shown."""
 
@@ -189,15 +173,8 @@ SIDES = tuple(f"{kind}_{side}" for kind in ("n", "listed") for side in "xyab")
 NEEDED_OF_OTHERS = (
     *("category", "category_title", "target_x", "target_y", "attribute_a", "attribute_b", "model", "dropped"),
     *("effect_size", "ci_low", "ci_high", "p_association", "p_association_holm", "twin_effect_size", "smallest_effect"),
-    *(
-        "twin_difference",
-        "twin_difference_low",
-        "twin_difference_high",
-        "shuffled_low",
-        "shuffled_high",
-        "leave_out_low",
-        "leave_out_high",
-    ),
+    *("twin_difference", "twin_difference_low", "twin_difference_high", "shuffled_low", "shuffled_high"),
+    *("leave_out_low", "leave_out_high"),
     *SIDES,
 )
 """The columns without which a table of SEAT, WEAT or log-probability bias cannot be shown."""
@@ -230,11 +207,9 @@ def conventions_of(rows: Iterable[Estimate], named: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(texts))
 
 
-def interval_of(row: Estimate, low: str, high: str) -> str:
-    """Return the interval between two columns, a dash where there is none."""
-    if not is_number(row.get(low)) or not is_number(row.get(high)):
-        return MISSING
-    return f"{signed(row[low], minus=MINUS)} to {signed(row[high], minus=MINUS)}"
+def interval_of(row: Estimate, column: str) -> str:
+    """Return the interval between the columns `<column>_low` and `<column>_high`, a dash where there is none."""
+    return interval(row.get(f"{column}_low"), row.get(f"{column}_high"), with_sign)
 
 
 def order_of(value: object) -> str:
@@ -258,17 +233,16 @@ def _other_method(method: str, table: pl.DataFrame) -> Section:
     require_columns(LABELS[method], table, NEEDED_OF_OTHERS, remade_by("associations"))
     rows = sorted(table.iter_rows(named=True), key=lambda row: natural_order(row["category"]))
     families: dict[str, list[Category]] = {}
-    for category in dict.fromkeys(_category(row) for row in rows):
+    for category in dict.fromkeys(map(category_of, rows)):
         families.setdefault(re.sub(r"\d.*", "", category.name), []).append(category)
     about = method_named(method)
     twin = " and the difference from its twins" if about.has_twins else ""
-    text = prose("other_method", about=f"{about.about}{_exchanged(table)}", twin=twin)
     no_twin = "" if about.has_twins else ", and no twins of static vectors"
     more = f"There is no interval where a set has fewer than eight words{no_twin}."
     return Section(
         about.title,
         method,
-        text=[text],
+        text=[prose("other_method", about=f"{about.about}{_exchanged(table)}", twin=twin)],
         findings=[*filter(None, [other_method(LABELS[method], table)]), *_findings_of_templates(rows)],
         sheets=[_overview_sheet(method, rows, families.values())],
         parts=[_family(method, rows, letters, categories) for letters, categories in families.items()],
@@ -289,15 +263,12 @@ def _findings_of_templates(rows: Sequence[Estimate]) -> Iterator[str]:
     )
     both = [row for row in known if is_number(row.get("ci_templates_low")) and is_number(row["ci_low"])]
     if both:
-        found = [sum(row[low] > 0 or row[high] < 0 for row in both) for low, high in _INTERVALS]
+        found = [sum(row[f"{ci}_low"] > 0 or row[f"{ci}_high"] < 0 for row in both) for ci in ("ci", "ci_templates")]
         text += (
             f" With words resampled {found[0]} of {count(len(both), 'interval')} leave out zero, with words and"
             f" templates {found[1]}."
         )
     yield text
-
-
-_INTERVALS = (("ci_low", "ci_high"), ("ci_templates_low", "ci_templates_high"))
 
 
 def _unit(method: str) -> str:
@@ -328,13 +299,13 @@ def _overview_cell(row: Estimate | None, model: str) -> Cell:
         return Cell(shade="missing", hover=f"{model}: {why_missing(row)}")
     holm = row["p_association_holm"]
     hover = (
-        f"{model}\neffect size {signed(row['effect_size'], minus=MINUS)}"
-        f"\n95 % interval over words {interval_of(row, 'ci_low', 'ci_high')}"
+        f"{model}\neffect size {with_sign(row['effect_size'])}"
+        f"\n95 % interval over words {interval_of(row, 'ci')}"
         f"\np_association {probability(row['p_association'])}, {probability(holm)} by Holm"
     )
     hover += f"\ndifference from twins {_from_twins(row)}" if is_number(row["twin_effect_size"]) else ""
     hover += words_in_full(row)
-    return shaded(row, Cell(signed(row["effect_size"], 2, minus=MINUS), hover=hover))
+    return shaded(row, Cell(two(row["effect_size"]), hover=hover))
 
 
 def _family(method: str, rows: Sequence[Estimate], letters: str, categories: Sequence[Category]) -> Section:
@@ -355,24 +326,22 @@ def _family(method: str, rows: Sequence[Estimate], letters: str, categories: Seq
     sheet = Sheet(
         ("Category",),
         numbers(first, *heads, "left out"),
-        tuple(
-            _line(row, n, columns) for n, name in enumerate(names, start=1) for row in rows if row["category"] == name
-        ),
+        [_line(row, n, columns) for n, name in enumerate(names, start=1) for row in rows if row["category"] == name],
         f"{LABELS[method]}, {name}",
         "explorable methods",
         {"Category": "list", first: "list", "left out": "text"},
         heads[6:],
     )
-    return Section(html("<strong>{}</strong> {}: all numbers", name, about), sheets=[sheet], folded=True)
+    return fold(name, f"{about}: all numbers", sheets=[sheet])
 
 
 def _line(row: Estimate, number: int, columns: Sequence[Number]) -> Row:
-    category = _category(row)
+    category, missing = category_of(row), why_missing(row)
     effect, *others = number_cells(row, columns)
-    missing = html("Not computed: {}. ", why_missing(row)) if why_missing(row) else Markup("")
+    why = html("Not computed: {}. ", missing) if missing else Markup("")
     return Row(
         (html('{} <span class="sets">{}; {}</span>', category.name, category.targets, category.attributes),),
-        (Cell(row["model"]), shaded(row, effect), *others, Cell(missing + _left_out(row))),
+        (Cell(row["model"]), shaded(row, effect), *others, Cell(why + _left_out(row))),
         search=f"{category.name} {category.targets} {category.attributes}",
         order=str(number),
     )
@@ -396,7 +365,7 @@ def _left_out(row: Estimate) -> Markup:
 def shaded(row: Estimate, cell: Cell) -> Cell:
     """Return the cell of an effect in its shade, bold with a mark where it is significant."""
     effect = row["effect_size"]
-    marked = is_number(effect) and is_marked(row)
+    marked = is_number(effect) and HOLM.marks(row)
     shade = shade_of(effect) if is_number(effect) else "missing"
     mark, words = MARK if marked else "", few_words(row)
     return Cell(cell.text, mark, bold=marked, shade=shade, order=cell.order, hover=cell.hover, words=words)
@@ -408,28 +377,12 @@ def words_in_full(row: Estimate) -> str:
     return f"\nwords used of those listed: {words}, too few for a finding" if words else ""
 
 
-def is_marked(row: Estimate) -> bool:
-    """Return whether an effect is significant by Holm's correction."""
-    corrected = row.get("p_association_holm")
-    return isinstance(corrected, int | float) and is_number(corrected) and corrected < ALPHA
-
-
 def _exchanged(table: pl.DataFrame) -> str:
     """Return which categories have their targets and attributes exchanged, as a sentence after others."""
     if "exchanged" not in table.columns:
         return ""
     names = sorted(set(table.filter(pl.col("exchanged"))["category"]), key=natural_order)
     return f" Targets and attributes change places in {', '.join(names)}." if names else ""
-
-
-def _category(row: Estimate) -> Category:
-    return Category(row["category"], row["category_title"], *names_of_sets(row))
-
-
-def _partitions(row: Estimate, exact: str, number: str) -> str:
-    if not is_number(row[number]):
-        return MISSING
-    return f"{'all' if row[exact] else 'sampled'} {row[number]:,}"
 
 
 def _used_of(row: Estimate, sides: Iterable[str]) -> str:

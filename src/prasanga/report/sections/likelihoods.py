@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import polars as pl
@@ -18,6 +18,7 @@ from prasanga.report.grid import (
     Group,
     PairGrid,
     groups_of,
+    interval,
     is_number,
     is_significant,
     name_of_language,
@@ -25,15 +26,15 @@ from prasanga.report.grid import (
     natural_order,
     pair_grid_of,
     pairs_counted,
+    pairs_left_out,
     tests_of,
     why_no_percentage,
 )
-from prasanga.report.section import Section, conventions_note, count, figure_of, hides_texts, prose
+from prasanga.report.section import Section, conventions_note, count, figure_of, fold, hides_texts, prose
 from prasanga.report.sections.estimates import shade_of
 from prasanga.report.sections.pair_browser import browser_part, pair_browser
 from prasanga.report.sheet import (
     MARK,
-    MINUS,
     MISSING,
     Cell,
     Row,
@@ -46,15 +47,10 @@ from prasanga.report.sheet import (
     probability,
     row_of,
     sheet_to_html,
-    signed,
+    two,
+    with_sign,
 )
-from prasanga.report.structures import (
-    ALL,
-    DIFFERENCE_COLUMNS,
-    QUANTITIES,
-    SPREAD_COLUMNS,
-    findings_of_structures,
-)
+from prasanga.report.structures import ALL, DIFFERENCE_COLUMNS, QUANTITIES, SPREAD_COLUMNS, findings_of_structures
 from prasanga.report.study import Results
 
 THRESHOLDS = (2.5, 5, 10, 20, 30)
@@ -64,12 +60,12 @@ _POLARITIES = ("positive", "negative", ALL)
 _SPREAD: Mapping[str, Callable[[Estimate], str]] = {
     "traits": lambda row: str(row["n"]),
     "words": lambda row: plain(row["mean_words"], 1),
-    "mean": lambda row: signed(row["mean"], 2, minus=MINUS),
-    "95 % interval": lambda row: _between(row, "mean", signs=True),
+    "mean": lambda row: two(row["mean"]),
+    "95 % interval": lambda row: interval(row["mean_low"], row["mean_high"], two),
     "standard deviation": lambda row: plain(row["sd"], 2),
-    "quartiles": lambda row: _interval(row["q25"], row["q75"], signs=True),
-    "smallest": lambda row: signed(row["min"], 2, minus=MINUS),
-    "largest": lambda row: signed(row["max"], 2, minus=MINUS),
+    "quartiles": lambda row: interval(row["q25"], row["q75"], two),
+    "smallest": lambda row: two(row["min"]),
+    "largest": lambda row: two(row["max"]),
     "distance from 0": lambda row: plain(row["mean_size"], 2),
     "random twins, deviation": lambda row: plain(row["twin_sd"], 2),
 }
@@ -90,7 +86,7 @@ _PERCENTAGES: Mapping[str, Callable[[Estimate], str]] = {
     "left out": lambda row: str(row["n_left_out"]),
     "mean of runs": lambda row: one_decimal(row["runs_mean"]),
     "deviation over runs": lambda row: one_decimal(row["runs_sd"]),
-    "median difference of scores": lambda row: signed(row["difference_median"], 4, minus=MINUS),
+    "median difference of scores": lambda row: with_sign(row["difference_median"], 4),
 }
 """The numbers of a bias percentage by their heads, the most important first; one that no row has is not shown."""
 
@@ -111,8 +107,6 @@ def structures(results: Results) -> Section | None:
     rows = list(spread.iter_rows(named=True))
     named = ", ".join(sorted(set(spread["structure"])))
     most = max((row["n"] + row["n_left_out"] for row in rows), default=0)
-    text = prose("structures", structures=named, n=most)
-    compared = prose("structures_compared")
     unscored = [
         f"{row['model']}, {row['structure']}, {row['polarity']}: {row['n_left_out']} of"
         f" {row['n'] + row['n_left_out']} traits without a score"
@@ -123,7 +117,7 @@ def structures(results: Results) -> Section | None:
     return Section(
         "Traits in sentence structures",
         "structures",
-        text=[text],
+        text=[prose("structures", structures=named, n=most)],
         findings=list(findings_of_structures(spread, differences)),
         figures=figure_of(results, "structures", label=prose("structures_label")),
         parts=[
@@ -131,7 +125,7 @@ def structures(results: Results) -> Section | None:
             Section("Spread by structure: all numbers", sheets=[_spread_sheet(rows)], folded=True),
             Section(
                 "Two structures compared on the same traits",
-                text=[compared],
+                text=[prose("structures_compared")],
                 sheets=[_compared_sheet(differences)],
                 folded=True,
             ),
@@ -176,10 +170,7 @@ def pairs(config: Mapping[str, Any], results: Results) -> Section | None:
         definitions=_readings(first),
         parts=[part for group in grid.groups for part in _numbers_of_group(grid, group)] + [browser, *sets],
         notes=[
-            conventions_note(
-                list(dict.fromkeys(row["conventions"] for row in grid.rows.values())),
-                prose("pairs_note"),
-            )
+            conventions_note(list(dict.fromkeys(row["conventions"] for row in grid.rows.values())), prose("pairs_note"))
         ],
     )
 
@@ -190,19 +181,12 @@ def _hexbins(results: Results) -> list[Section]:
     parts = []
     for name in sorted((name for name in results.figures if name.startswith("hexbins_")), key=natural_order):
         file = f"figures/{name}.svg"
-        linked = (
-            html('<a href="{0}">{0}</a>', Markup.escape(file))
-            if file in results.files
-            else html("<code>{}</code>", file)
-        )
-        parts.append(
-            Section(
-                html("<strong>{}</strong> prior against corrected, trait by trait", name.removeprefix("hexbins_")),
-                figures=figure_of(results, name, label=label),
-                folded=True,
-                packed=html("A script unpacks this figure; without one it is in the file {}.", linked),
-            )
-        )
+        linked = html("<code>{}</code>", file)
+        if file in results.files:
+            linked = html('<a href="{0}">{0}</a>', Markup.escape(file))
+        packed = html("A script unpacks this figure; without one it is in the file {}.", linked)
+        head = name.removeprefix("hexbins_"), "prior against corrected, trait by trait"
+        parts.append(fold(*head, figures=figure_of(results, name, label=label), packed=packed))
     return parts
 
 
@@ -222,7 +206,7 @@ def _spread_sheet(rows: Sequence[Estimate]) -> Sheet:
         for quantity in QUANTITIES
         for n, row in enumerate(found.get((model, polarity, quantity), ()))
     ]
-    return Sheet(("Structure",), numbers(*_SPREAD), tuple(lines), "Associations over traits by structure", "blocks")
+    return Sheet(("Structure",), numbers(*_SPREAD), lines, "Associations over traits by structure", "blocks")
 
 
 def _compared_sheet(differences: pl.DataFrame) -> Sheet:
@@ -230,23 +214,22 @@ def _compared_sheet(differences: pl.DataFrame) -> Sheet:
     for row in differences.iter_rows(named=True):
         if row["quantity"] not in QUANTITIES[:2]:
             continue
-        ratio, difference = plain(row["ratio"], 2), signed(row["difference"], 2, minus=MINUS)
+        ratio, difference = plain(row["ratio"], 2), two(row["difference"])
         low, high = row["ratio_low"], row["ratio_high"]
-        known = is_number(low) and is_number(high)
-        apart = known and (low > 1 or high < 1)
-        if known:
-            ratio = f"{ratio} ({_between(row, 'ratio')})"
-            difference = f"{difference} ({_between(row, 'difference', signs=True)})"
-        cells = (
-            *(Cell(row["polarity"]), Cell(row["quantity"]), Cell(f"{row['structure_2']} / {row['structure_1']}")),
-            Cell(str(row["n"])),
-            Cell(ratio, MARK if apart else "", bold=apart),
-            Cell(difference, hover=row["note"] or ""),
+        apart = False
+        if is_number(low) and is_number(high):
+            apart = low > 1 or high < 1
+            ratio = f"{ratio} ({interval(low, high, partial(plain, decimals=2))})"
+            difference = f"{difference} ({interval(row['difference_low'], row['difference_high'], two)})"
+        rows.append(
+            row_of(
+                *(row["model"], row["polarity"], row["quantity"], f"{row['structure_2']} / {row['structure_1']}"),
+                *(str(row["n"]), Cell(ratio, MARK * apart, bold=apart), Cell(difference, hover=row["note"] or "")),
+            )
         )
-        rows.append(Row((row["model"],), cells))
     texts = ("Traits", "Quantity", "Structures")
     columns = numbers(*texts, "traits in both", "ratio of deviations", "difference of means")
-    return Sheet(("Model",), columns, tuple(rows), "Structures compared", "compared", dict.fromkeys(texts, "text"))
+    return Sheet(("Model",), columns, rows, "Structures compared", "compared", dict.fromkeys(texts, "text"))
 
 
 def _about_percentages(n_tests: int) -> Markup:
@@ -260,26 +243,20 @@ def _readings(row: Estimate) -> list[tuple[str, str]]:
     )
     runs = prose("pairs_runs", n=row["n_runs"], share=f"{100 * row['share']:g}")
     return [
-        (
-            "The interval",
-            prose("pairs_interval", fewest=FEWEST_PAIRS),
-        ),
+        ("The interval", prose("pairs_interval", fewest=FEWEST_PAIRS)),
         ("Exact p", f"The two-sided binomial test against 50. Pairs with equal scores are left out of it{apart}."),
         *([("Mean and deviation over runs", runs)] if row["n_runs"] else []),
-        (
-            "Stereo and antistereo pairs",
-            prose("pairs_labels"),
-        ),
+        ("Stereo and antistereo pairs", prose("pairs_labels")),
     ]
 
 
 def _percentage_heat(grid: PairGrid, group: Group) -> Sheet:
     """Return the percentages of one language of one set by bias type and model."""
     models = grid.models_of(group)
-    rows = tuple(
+    rows = [
         row_of(name_of_type(name), *(_percentage_cell(model, grid.at(group, model, name)) for model in models))
         for name in (*grid.types, OVERALL)
-    )
+    ]
     caption = f"Bias percentage by bias type and model, {group.title}"
     look = "heat-table overview of-pairs"
     return Sheet(("Bias type",), numbers(*models), rows, caption, look, {"Bias type": "corner"})
@@ -328,33 +305,23 @@ def _numbers_of_group(grid: PairGrid, group: Group) -> list[Section]:
             cells.append(Cell(f"Not computed: {why}." if why else ""))
         lines.append(Row((model,), tuple(cells), block=name_of_type(name) if name != before else None))
         before = name
-    sheet = Sheet(
-        ("Model",),
-        numbers(*heads, *(["why not"] if lacks else [])),
-        tuple(lines),
-        f"Sentence pairs, {group.title}",
-        "blocks",
-        {"why not": "text"},
-    )
-    parts = [Section(html("<strong>{}</strong> all numbers", group.title), sheets=[sheet], folded=True)]
+    columns = numbers(*heads, *(["why not"] if lacks else []))
+    sheet = Sheet(("Model",), columns, lines, f"Sentence pairs, {group.title}", "blocks", {"why not": "text"})
+    parts = [fold(group.title, "all numbers", sheets=[sheet])]
     left_out = [
         item
         for model in grid.models_of(group)
         if (row := grid.at(group, model, OVERALL)) is not None and row["n_left_out"]
         for item in _left_out(model, row)
     ]
-    if left_out:
-        title = html("<strong>{}</strong> pairs left out, and why", group.title)
-        parts.append(Section(title, items=left_out, folded=True))
-    return parts
+    return [*parts, *([fold(group.title, "pairs left out, and why", items=left_out)] if left_out else [])]
 
 
 def _left_out(model: str, row: Estimate) -> list[str]:
     """Return how many pairs a model leaves out, and the pairs by reason, the reason in words where it is known."""
-    reasons: Mapping[str, list[str]] = json.loads(row["left_out"] or "{}")
     return [
         f"{model}: {row['n_left_out']} of {count(row['n_pairs'], 'pair')}.",
-        *(f"{REASONS.get(reason, reason)}: {', '.join(listed)}" for reason, listed in reasons.items()),
+        *(f"{REASONS.get(reason, reason)}: {', '.join(listed)}" for reason, listed in pairs_left_out(row).items()),
     ]
 
 
@@ -363,11 +330,10 @@ def _pair_sets(statistics: pl.DataFrame, oddities: Mapping[str, pl.DataFrame], f
     require_columns("statistics of pairs", statistics, _STATISTICS, remade_by("pairs"))
     groups = groups_of(statistics.select("set", "language").iter_rows())
     file = "data/pair_statistics.csv"
-    text = prose("pair_sets")
     return Section(
         "What the sets hold",
         "pairs-sets",
-        text=[text],
+        text=[prose("pair_sets")],
         parts=[
             *(_set(statistics.filter(set=group.set, language=group.language), group) for group in groups),
             *(_oddities_of(name, table) for name, table in oddities.items() if len(table)),
@@ -388,18 +354,14 @@ def _set(table: pl.DataFrame, group: Group) -> Section:
     rows = [
         row_of(
             _statistic_name(statistic, category),
-            *(Cell(_statistic_text(statistic, *values[statistic, subset, category])) for subset in subsets),
+            *(_statistic_text(statistic, *values[statistic, subset, category]) for subset in subsets),
         )
         for statistic, category in table.select("statistic", "category").unique(maintain_order=True).rows()
     ]
-    sheet = Sheet(
-        ("Statistic",),
-        numbers(*(_ORIGINS.get(subset, subset) for subset in subsets)),
-        (row_of("Pairs", *(Cell(f"{n_pairs[subset]:,}") for subset in subsets)), *rows),
-        f"What the pairs consist of, {group.title}",
-    )
-    title = html("<strong>{}</strong> {}", group.title, count(n_pairs[subsets[0]], "pair"))
-    return Section(title, sheets=[sheet], folded=True)
+    total = row_of("Pairs", *(f"{n_pairs[subset]:,}" for subset in subsets))
+    columns = numbers(*(_ORIGINS.get(subset, subset) for subset in subsets))
+    sheet = Sheet(("Statistic",), columns, [total, *rows], f"What the pairs consist of, {group.title}")
+    return fold(group.title, count(n_pairs[subsets[0]], "pair"), sheets=[sheet])
 
 
 def _statistic_name(statistic: str, category: str) -> str:
@@ -431,10 +393,9 @@ def _oddities_of(name: str, table: pl.DataFrame) -> Section:
             rows.append(Row((head,), cells, block=None if n else ""))
     texts = ("Pairs", "Pair, language, column", "Found", "Done")
     caption = f"Oddities of {name}, the first of each kind"
-    sheet = Sheet(("Kind",), numbers(*texts), tuple(rows), caption, "oddities", dict.fromkeys(texts, "text"))
+    sheet = Sheet(("Kind",), numbers(*texts), rows, caption, "oddities", dict.fromkeys(texts, "text"))
     what = f"{count(len(table), 'oddity', 'oddities')} of {count(len(kinds), 'kind')}"
-    text = prose("oddities", name=name)
-    return Section(html("<strong>{}</strong> {}", name, what), text=[text], sheets=[sheet], folded=True)
+    return fold(name, what, text=[prose("oddities", name=name)], sheets=[sheet])
 
 
 def _short(text: str) -> str:
@@ -443,14 +404,3 @@ def _short(text: str) -> str:
 
 def _share_of(percentage: float | None, n: int) -> str:
     return MISSING if percentage is None else f"{percentage:.1f} % of {n}"
-
-
-def _between(row: Estimate, name: str, *, signs: bool = False) -> str:
-    return _interval(row[f"{name}_low"], row[f"{name}_high"], signs=signs)
-
-
-def _interval(low: float | None, high: float | None, *, signs: bool = False) -> str:
-    if not is_number(low) or not is_number(high):
-        return MISSING
-    texts = [signed(end, 2, minus=MINUS) if signs else plain(end, 2) for end in (low, high)]
-    return f"{texts[0]} to {texts[1]}"

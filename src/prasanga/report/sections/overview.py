@@ -7,7 +7,7 @@ each with how sure it is; what is well supported comes first. They are told in t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -31,7 +31,7 @@ from prasanga.report.grid import (
 from prasanga.report.methods_text import no_model_of_a_language
 from prasanga.report.section import Section, language_of, render, said, with_code
 from prasanga.report.sections.ceat import Changes, ceat_grid, changes_of, small_picture
-from prasanga.report.sheet import MINUS, one_decimal, signed
+from prasanga.report.sheet import one_decimal, two
 from prasanga.report.study import Results
 
 SHOWN, LIKELY, OPEN = "Well supported", "Tentative", "Not shown"
@@ -75,8 +75,8 @@ def three_findings(results: Results, say: Callable[..., str]) -> list[Finding]:
 
 def _measured(grid: Grid | None, results: Results, say: Callable[..., str]) -> str:
     """Return in one sentence what was measured."""
-    tables = {**dict(results.methods), "ceat": results.ceat, "pairs": results.bias_percentages}
-    models = {model for table in tables.values() if table is not None for model in table["model"]}
+    tables = (*results.estimates.values(), results.bias_percentages)
+    models = {model for table in tables if table is not None for model in table["model"]}
     parts = []
     if grid is not None:
         n, lengths = len(grid.categories), ", ".join(grid.lengths)
@@ -95,13 +95,8 @@ def _measured(grid: Grid | None, results: Results, say: Callable[..., str]) -> s
         parts.append(say("{n} sentence pairs", n=f"{max(results.bias_percentages['n_pairs']):,}"))
     if not parts:
         return say("Nothing has been measured yet.")
-    return say(
-        "What {models} associate with people and things: {parts}.", models=_models(models, say), parts="; ".join(parts)
-    )
-
-
-def _models(models: set[str], say: Callable[..., str]) -> str:
-    return say("{n} models", n=len(models)) if len(models) > 2 else ", ".join(sorted(models))
+    named = say("{n} models", n=len(models)) if len(models) > 2 else ", ".join(sorted(models))
+    return say("What {models} associate with people and things: {parts}.", models=named, parts="; ".join(parts))
 
 
 def _picture(grid: Grid, changes: Changes) -> list[tuple[Any, ...]]:
@@ -112,12 +107,17 @@ def _picture(grid: Grid, changes: Changes) -> list[tuple[Any, ...]]:
         cells = []
         for model in grid.models:
             change = changes.of.get((category.name, model))
-            at_ends = (grid.at(category.name, model, length, grid.modes[0]) for length in ends)
-            effects = [_effect(row["effect_size"] if row else None) for row in at_ends]
+            effects = _at(grid, category.name, model, ends)
             shown = change is not None and change.is_shown
             cells.append((model, small_picture(grid, category, model, changed=shown), effects, change))
         rows.append((category, anchor_of(category.name), cells))
     return rows
+
+
+def _at(grid: Grid, category: str, model: str, lengths: Iterable[str]) -> list[str]:
+    """Return the effects at these lengths, in the first sample mode."""
+    rows = (grid.at(category, model, length, grid.modes[0]) for length in lengths)
+    return [two(row["effect_size"] if row else None) for row in rows]
 
 
 def _of_context(results: Results, say: Callable[..., str]) -> Iterator[Finding]:
@@ -131,8 +131,7 @@ def _of_context(results: Results, say: Callable[..., str]) -> Iterator[Finding]:
     lengths = {"short": changes.shortest, "long": changes.longest}
     if k:
         category, model = max(shown, key=lambda key: abs(shown[key].difference))
-        ends = [grid.at(category, model, length, grid.modes[0]) for length in lengths.values()]
-        first, second = (_effect(row["effect_size"] if row else None) for row in ends)
+        first, second = _at(grid, category, model, lengths.values())
         where = {"category": category, "model": model, "first": first, "second": second}
         yield Finding(
             LIKELY if binom.sf(k - 1, n, ALPHA) < ALPHA else OPEN,
@@ -161,11 +160,9 @@ def _of_context(results: Results, say: Callable[..., str]) -> Iterator[Finding]:
 
 def _of_methods(results: Results, say: Callable[..., str]) -> Iterator[Finding]:
     """Yield the strongest association that any method found, or that none was found."""
-    tables = {"ceat": results.ceat, **dict(results.methods)}
     rows = [
         (row, METHODS[name])
-        for name, table in tables.items()
-        if table is not None
+        for name, table in results.estimates.items()
         for row in table.iter_rows(named=True)
         if is_number(row["effect_size"]) and not few_words(row)
     ]
@@ -179,13 +176,13 @@ def _of_methods(results: Results, say: Callable[..., str]) -> Iterator[Finding]:
             say(
                 "{x}, more than {y}, are associated with {kept} rather than {other} ({where}): {effect} standard"
                 " deviations.",
-                **{"x": x, "y": y, "kept": kept, "other": other, "where": where, "effect": _effect(row["effect_size"])},
+                **{"x": x, "y": y, "kept": kept, "other": other, "where": where, "effect": two(row["effect_size"])},
             ),
             say(
                 "95 % interval {low} to {high}, and more than chance after correction for all tests. So are {k} of {n}"
                 " estimates; this is the largest, and probably too large.",
-                low=_effect(row["ci_low"]),
-                high=_effect(row["ci_high"]),
+                low=two(row["ci_low"]),
+                high=two(row["ci_high"]),
                 k=len(found),
                 n=len(rows),
             ),
@@ -262,9 +259,8 @@ def _cautions(config: Mapping[str, Any], results: Results, say: Callable[..., st
     vectors = (config.get("static") or {}).get("vectors") or {}
     made = (*config.get("models", {}).items(), *vectors.items())
     trained = no_model_of_a_language([str(name) for name, settings in made if settings.get("train")])
-    unfinished = [say("This study is not finished."), *map(with_code, results.missing)] if results.missing else []
     return [
-        *unfinished,
+        *([say("This study is not finished."), *map(with_code, results.missing)] if results.missing else []),
         *filter(None, [config.get("note", ""), trained]),
         say(
             "An association found in a model is a fact about that model and its text, not about the people whom the"
@@ -272,7 +268,3 @@ def _cautions(config: Mapping[str, Any], results: Results, say: Callable[..., st
         ),
         say("The tests use words and sentences about groups of people, some of which may hurt."),
     ]
-
-
-def _effect(value: float | None) -> str:
-    return signed(value, 2, minus=MINUS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
@@ -14,33 +15,19 @@ from markupsafe import Markup
 from prasanga.methods import method_named
 from prasanga.pairs.preferences import OVERALL
 from prasanga.report.ceat_table import with_fewer_draws
-from prasanga.report.comparison import (
-    PAIRS,
-    comparison_rows,
-    groups_in,
-    summarize,
-    summarize_pairs,
-)
-from prasanga.report.comparison_text import HOW_TO_READ, HOW_TO_READ_PAIRS, yes_no
+from prasanga.report.comparison import PAIRS, comparison_rows, groups_in, summarize, summarize_pairs
+from prasanga.report.comparison_text import HOW_TO_READ, HOW_TO_READ_PAIRS, agreement_texts
 from prasanga.report.downloads import downloads_of
 from prasanga.report.figures.registry import COLUMN, figure_named
-from prasanga.report.grid import is_number, name_of_type
+from prasanga.report.grid import interval, is_number, name_of_type, yes_no
 from prasanga.report.methods_text import choices
 from prasanga.report.pair_table import NAME as PAIR_TABLE
 from prasanga.report.pair_table import pair_table
-from prasanga.report.paper_tables import (
-    ENDINGS,
-    N_OF_TABLE_6,
-    SADHU,
-    SAHOO,
-    PaperTable,
-    method_name,
-    paper_table,
-)
+from prasanga.report.paper_tables import ENDINGS, N_OF_TABLE_6, SADHU, SAHOO, PaperTable, method_name, paper_table
 from prasanga.report.published import PAPERS, printed_at
-from prasanga.report.section import Section, count, figure_of, preset_of, prose, with_code
+from prasanga.report.section import Section, count, figure_of, fold, preset_of, prose, with_code
 from prasanga.report.sections.estimates import order_of
-from prasanga.report.sheet import MINUS, MISSING, Cell, Row, Sheet, escape_latex, html, numbers, plain, row_of, signed
+from prasanga.report.sheet import MISSING, Cell, Row, Sheet, escape_latex, html, numbers, row_of, with_sign
 from prasanga.report.study import Results
 
 OPEN = "sadhu_table4"
@@ -70,11 +57,10 @@ def paper_tables(config: Mapping[str, Any], results: Results) -> Section | None:
     Raises:
         InputError: a table lacks a column, or has two rows for a cell.
     """
-    estimates = {"ceat": results.ceat, **dict(results.methods)}
     tables = {
         published: table
-        for name, table in estimates.items()
-        if table is not None and not (name == "ceat" and table.is_empty())
+        for name, table in results.estimates.items()
+        if not (name == "ceat" and table.is_empty())
         if (published := method_named(name).published_as)
     }
     n_samples = config.get("associations", {}).get("n_samples", 0)
@@ -93,8 +79,8 @@ def paper_tables(config: Mapping[str, Any], results: Results) -> Section | None:
     if not made:
         return None
     beside = html('<a href="#beside-paper">Beside the paper</a>') if _is_compared(config, results) else ""
-    text = prose("paper_tables", place=beside, preset=preset)
     parts = [_paper_table(table, results.files) for table in made]
+    text = prose("paper_tables", place=beside, preset=preset)
     return Section("The papers' tables", "paper-tables", text=[text], parts=parts)
 
 
@@ -108,15 +94,11 @@ def beside_paper(config: Mapping[str, Any], results: Results) -> Section | None:
         return None
     paper = config.get("comparison", {}).get("paper", "none")
     rows = None if results.comparison is None else comparison_rows(results.comparison)
-    files = [
-        (path, what)
-        for path, what in (("comparison.csv", "CSV"), ("comparison.md", "Markdown"))
-        if path in results.files
-    ]
+    files = [(f"comparison.{ending}", _FORMATS[ending]) for ending in ("csv", "md")]
     section = Section(
         f"Beside {PAPERS.get(paper, 'the papers' if paper == 'none' else paper)}",
         "beside-paper",
-        files=files,
+        files=[file for file in files if file[0] in results.files],
         files_text="The comparison as",
     )
     if rows is None or rows.is_empty():
@@ -135,11 +117,11 @@ def beside_paper(config: Mapping[str, Any], results: Results) -> Section | None:
         sheets=[_agreement(effects, pairs)],
         figures=figure_of(results, "published", label=prose("published_label")),
         parts=[
-            Section(
-                html("<strong>All rows</strong> {:,} numbers of the paper beside this study's", len(rows)),
+            fold(
+                "All rows",
+                html("{:,} numbers of the paper beside this study's", len(rows)),
                 text=["The numbers of doubts and notes are those of the lists below."],
                 sheets=[every],
-                folded=True,
             ),
             Section(
                 "How to read this",
@@ -199,17 +181,17 @@ def _paper_table(table: PaperTable, files: Collection[str]) -> Section:
     paper, _, number = table.name.partition("_table")
     rows = table.plain.rows
     if table.name == PAIR_TABLE:
-        rows = tuple(replace(row, labels=tuple(map(name_of_type, row.labels))) for row in rows)
+        rows = [replace(row, labels=tuple(map(name_of_type, row.labels))) for row in rows]
     title = f"Table {number} of {PAPERS[_NAMES[paper]]}"
     paths = ((f"tables/{table.name}.{ending}", _FORMATS[ending]) for ending in ENDINGS)
-    return Section(
-        html("<strong>{}</strong> {}", title, _ABOUT[table.name]),
-        table.name,
+    return fold(
+        title,
+        _ABOUT[table.name],
+        id=table.name,
         sheets=[Sheet(table.heads, table.plain.columns, rows, table.caption, "paper-table")],
         notes=table.notes,
         files=[(path, what) for path, what in paths if path in files],
         files_text=f"{title} as",
-        folded=True,
         is_open=table.name == OPEN,
     )
 
@@ -254,21 +236,15 @@ def _counts(rows: pl.DataFrame, one: str, many: str) -> str:
 
 def _agreement(effects: pl.DataFrame, pairs: pl.DataFrame) -> Sheet:
     rows = [
-        *(_agreement_row(row, method_name(row["method"]), 3) for row in _without_repeats(summarize(effects))),
-        *(
-            _agreement_row(row, f"Sentence pairs, {row['method']}", 1)
-            for row in _without_repeats(summarize_pairs(pairs))
-        ),
+        row_of(method_name(row["method"]), *agreement_texts(row, 3, with_sign))
+        for row in _without_repeats(summarize(effects))
+    ] + [
+        row_of(f"Sentence pairs, {row['method']}", *agreement_texts(row, 1, with_sign))
+        for row in _without_repeats(summarize_pairs(pairs))
     ]
-    texts = ("Model", "Model of the paper", "Cells")
-    return Sheet(
-        ("Method",),
-        numbers(*texts, *_AGREEMENT),
-        tuple(rows),
-        "Agreement by method and model",
-        "agreement",
-        dict.fromkeys(texts, "text"),
-    )
+    texts = dict.fromkeys(("Model", "Model of the paper", "Cells"), "text")
+    columns = numbers(*texts, *_AGREEMENT)
+    return Sheet(("Method",), columns, rows, "Agreement by method and model", "agreement", texts)
 
 
 def _without_repeats(summary: pl.DataFrame) -> list[dict[str, Any]]:
@@ -276,18 +252,6 @@ def _without_repeats(summary: pl.DataFrame) -> list[dict[str, Any]]:
     model = ["method", "model", "published_model"]
     kept = (pl.col("cells") == "all") | (pl.col("n_rows") != pl.col("n_rows").max().over(model))
     return summary.filter(kept).rows(named=True)
-
-
-def _agreement_row(row: Mapping[str, Any], method: str, decimals: int) -> Row:
-    interval = f"{plain(row['same_sign_low'], 2)} to {plain(row['same_sign_high'], 2)}" if row["n_signs"] else MISSING
-    ranks = f"{signed(row['spearman'], 2, minus=MINUS)} (n = {row['n_spearman']})" if row["n_spearman"] else MISSING
-    texts = (
-        *(row["model"], row["published_model"], row["cells"]),
-        *(str(row["n_rows"]), str(row["n_categories"]), f"{row['n_same_sign']} of {row['n_signs']}"),
-        *(interval, ranks, plain(row["median_difference"], decimals)),
-        f"{row['n_inside']} of {row['n_intervals']}",
-    )
-    return row_of(method, *texts)
 
 
 def _every_row(
@@ -299,7 +263,7 @@ def _every_row(
     return Sheet(
         ("Printed in",),
         numbers(*lists, *_NUMBERS, *after),
-        tuple(_line(row, titles, list(doubts), list(notes)) for row in rows.iter_rows(named=True)),
+        [_line(row, titles, list(doubts), list(notes)) for row in rows.iter_rows(named=True)],
         "Every number beside the paper's",
         "explorable beside-rows",
         {
@@ -320,49 +284,41 @@ def _line(
         where = ", ".join(filter(None, (row["sample_mode"], length)))
     of_model = row["model_doubt"] and f"{row['published_model']}: {row['model_doubt']}"
     found = sorted(doubts.index(text) + 1 for text in (row["doubt"], row["mark_doubt"], of_model) if text)
-    texts = (
-        "Sentence pairs" if of_pairs else method_name(row["method"]),
-        name_of_type(row["category"]) if of_pairs else row["category"],
-        *(row["model"], row["published_model"], where),
-    )
+    method = "Sentence pairs" if of_pairs else method_name(row["method"])
+    category = name_of_type(row["category"]) if of_pairs else row["category"]
+    said = (method, category, row["model"], row["published_model"], where)
     after = (
         *(yes_no(row["same_sign"]), yes_no(row["published_inside"])),
         ", ".join(map(str, found)),
         f"n{notes.index(row['note']) + 1}" if row["note"] else "",
     )
-    return row_of(printed_at(row["table"]), *texts, *_number_cells(row, of_pairs), *after)
+    return row_of(printed_at(row["table"]), *said, *_number_cells(row, of_pairs), *after)
 
 
 def _number_cells(row: Mapping[str, Any], of_pairs: bool) -> list[Cell]:
     def text(value: float | None) -> str:
         if of_pairs:
             return f"{value:.2f}" if value is not None and is_number(value) else MISSING
-        return signed(value, minus=MINUS)
+        return with_sign(value)
 
-    published, low, high = row["published"], row["ci_low"], row["ci_high"]
-    difference = signed(row["difference"], 2 if of_pairs else 3, minus=MINUS)
-    interval = f"{text(low)} to {text(high)}" if is_number(low) and is_number(high) else MISSING
-    return [
-        Cell(f"{row['bound']}{published:.3f}" if row["bound"] else text(published), order=order_of(published)),
-        Cell(text(row["measured"]), order=order_of(row["measured"])),
-        Cell(difference, order=order_of(row["difference"])),
-        Cell(interval, order=order_of(low)),
-    ]
+    published = row["published"]
+    texts = {
+        "published": f"{row['bound']}{published:.3f}" if row["bound"] else text(published),
+        "measured": text(row["measured"]),
+        "difference": with_sign(row["difference"], 2 if of_pairs else 3),
+        "ci_low": interval(row["ci_low"], row["ci_high"], text),
+    }
+    return [Cell(said, order=order_of(row[name])) for name, said in texts.items()]
 
 
 def _listed(title: str, texts: Mapping[str, int], letter: str) -> list[Section]:
     """Return the texts with their numbers and how many rows each concerns, folded; nothing where there are none."""
     if not texts:
         return []
-    items = [
-        f"{letter}{number}: {text} ({count(n, 'row')})." for number, (text, n) in enumerate(texts.items(), start=1)
-    ]
-    return [Section(html("<strong>{}</strong> {}", title, len(texts)), items=items, folded=True)]
+    items = [f"{letter}{place}: {text} ({count(n, 'row')})." for place, (text, n) in enumerate(texts.items(), start=1)]
+    return [fold(title, str(len(texts)), items=items)]
 
 
 def _counted(columns: Sequence[pl.Series]) -> dict[str, int]:
     """Return each text of these columns once, with how many rows have it, in the order in which they come."""
-    counts: dict[str, int] = {}
-    for text in (text for column in columns for text in column.drop_nulls()):
-        counts[text] = counts.get(text, 0) + 1
-    return counts
+    return Counter(text for column in columns for text in column.drop_nulls())

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import polars as pl
 
-from prasanga.report.agreement import agreement, shares_that_hold, side_by_side
+from prasanga.methods import CEAT
+from prasanga.report.agreement import agreement, at_longest, shares_that_hold, side_by_side
+from prasanga.report.ceat_table import HOLM
 from prasanga.report.figures.registry import FOLDER, SPECIFICATIONS
-from prasanga.report.grid import METHODS, Estimate, grid_of, is_number, natural_order
+from prasanga.report.grid import METHODS, Estimate, interval, is_number, natural_order
 from prasanga.report.section import Section, count, figure_of, prose
-from prasanga.report.sections.estimates import interval_of, is_marked, order_of
-from prasanga.report.sheet import MARK, MINUS, MISSING, Cell, Row, Sheet, numbers, plain, signed
+from prasanga.report.sections.estimates import interval_of, order_of
+from prasanga.report.sheet import MARK, MISSING, Cell, Row, Sheet, numbers, plain, row_of, two, with_sign
 from prasanga.report.study import Results
 
 _RAW = ("difference", "difference_centered", "difference_standardized")
@@ -29,34 +30,32 @@ def raw_numbers(results: Results) -> Section | None:
     sheet = Sheet(
         ("Category",),
         numbers("Method", "Model", *names, "adjusted difference", "its 95 % interval", "d, adjusted", "adjusted for"),
-        tuple(_raw_line(method, row) for method, row in rows),
+        [_raw_line(method, row) for method, row in rows],
         "Differences of mean cosines, and effect sizes of the same vectors",
         "explorable raw",
         {"Category": "list", "Method": "list", "Model": "list", "adjusted for": "text"},
     )
-    figures = figure_of(results, "scales", label=prose("scales_label"))
     title = f"{count(len(rows), 'estimate')}, raw and adjusted: all numbers"
     return Section(
         "Raw numbers, and what cosines rest on",
         "raw",
         text=[prose("raw_numbers")],
         findings=list(_findings_of_scales(rows)),
-        figures=figures,
+        figures=figure_of(results, "scales", label=prose("scales_label")),
         parts=[Section(title, sheets=[sheet], folded=True)],
     )
 
 
 def methods_agree(results: Results) -> Section | None:
     """Return the section with all methods side by side, and Kendall's tau of every two."""
-    tables = {"ceat": results.ceat} if results.ceat is not None else {}
-    estimates = side_by_side({**tables, **dict(results.methods)})
+    estimates = side_by_side(results.estimates)
     if estimates["method"].n_unique() < 2:
         return None
     found = agreement(estimates)
     sheet = Sheet(
         ("Methods",),
         numbers("Kendall's tau", "95 % interval", "of the twins", "same sign", "points", "categories", "models"),
-        tuple(_tau_line(row) for row in found.iter_rows(named=True)),
+        [_tau_line(row) for row in found.iter_rows(named=True)],
         "Agreement of every two methods",
     )
     return Section(
@@ -71,14 +70,20 @@ def methods_agree(results: Results) -> Section | None:
 
 
 def _tau_line(row: Estimate) -> Row:
-    cells = (
-        Cell(signed(row["tau"], 2, minus=MINUS), order=order_of(row["tau"])),
-        Cell(_ends(row), order=order_of(row["tau_low"])),
-        Cell(signed(row["twin_tau"], 2, minus=MINUS), order=order_of(row["twin_tau"])),
-        Cell(MISSING if row["same_sign"] is None else f"{100 * row['same_sign']:.0f} %"),
-        *(Cell(plain(row[name])) for name in ("n_points", "n_categories", "n_models")),
+    return row_of(
+        _both(row),
+        *(_two(row["tau"]), Cell(_ends(row), order=order_of(row["tau_low"])), _two(row["twin_tau"])),
+        MISSING if row["same_sign"] is None else f"{100 * row['same_sign']:.0f} %",
+        *(plain(row[name]) for name in ("n_points", "n_categories", "n_models")),
     )
-    return Row((_both(row),), cells)
+
+
+def _two(value: float | None) -> Cell:
+    return Cell(two(value), order=order_of(value))
+
+
+def _three(value: float | None) -> Cell:
+    return Cell(with_sign(value), order=order_of(value))
 
 
 def _both(row: Estimate) -> str:
@@ -86,9 +91,7 @@ def _both(row: Estimate) -> str:
 
 
 def _ends(row: Estimate) -> str:
-    if row["tau_low"] is None:
-        return MISSING
-    return f"{signed(row['tau_low'], 2, minus=MINUS)} to {signed(row['tau_high'], 2, minus=MINUS)}"
+    return interval(row["tau_low"], row["tau_high"], two)
 
 
 def _findings_of_agreement(found: pl.DataFrame) -> Iterator[str]:
@@ -104,10 +107,9 @@ def _findings_of_agreement(found: pl.DataFrame) -> Iterator[str]:
         twins = ""
         if row["twin_tau"] is not None:
             more = "no more than" if row["tau"] <= row["twin_tau"] else "more than"
-            twins = f"; {more} twins with random weights, {signed(row['twin_tau'], 2, minus=MINUS)}"
+            twins = f"; {more} twins with random weights, {two(row['twin_tau'])}"
         yield (
-            f"{_both(row)}: Kendall's tau {signed(row['tau'], 2, minus=MINUS)} over {count(row['n_points'], 'point')}"
-            f" ({known}{twins})."
+            f"{_both(row)}: Kendall's tau {two(row['tau'])} over {count(row['n_points'], 'point')} ({known}{twins})."
         )
 
 
@@ -121,17 +123,17 @@ def _by_method(estimates: pl.DataFrame) -> Sheet:
         for method in methods:
             row = rows.get((category, model, method))
             effect = row["effect_size"] if row else None
-            text = signed(effect, 2, minus=MINUS)
+            text = two(effect)
             if row and is_number(row["ci_low"]):
-                text += f" ({interval_of(row, 'ci_low', 'ci_high')})"
-            marked = row is not None and is_marked(row)
+                text += f" ({interval_of(row, 'ci')})"
+            marked = row is not None and HOLM.marks(row)
             words = row["few_words"] if row else ""
             cells.append(Cell(text, MARK if marked else "", bold=marked, order=order_of(effect), words=words))
         lines.append(Row((category,), (Cell(model), *cells)))
     return Sheet(
         ("Category",),
         numbers("Model", *(METHODS[method] for method in methods)),
-        tuple(lines),
+        lines,
         "Effect size by every method, with its 95 % interval over words",
         "explorable by_method",
         {"Category": "list", "Model": "list"},
@@ -149,7 +151,7 @@ def other_choices(results: Results) -> Section | None:
     sheet = Sheet(
         ("Category",),
         numbers("Method", "Model", *names),
-        tuple(_share_line(row) for row in shares.iter_rows(named=True)),
+        [_share_line(row) for row in shares.iter_rows(named=True)],
         "Estimates under all choices",
         "explorable choices",
         {"Category": "list", "Method": "list", "Model": "list"},
@@ -167,10 +169,8 @@ def other_choices(results: Results) -> Section | None:
 
 def _share_line(row: Estimate) -> Row:
     shares = (Cell(f"{100 * row[name]:.0f} %", order=order_of(row[name])) for name in ("sign_holds", "star_holds"))
-    effects = (Cell(signed(row[name], 2, minus=MINUS), order=order_of(row[name])) for name in ("low", "median", "high"))
-    return Row(
-        (row["category"],), (Cell(METHODS[row["method"]]), Cell(row["model"]), Cell(str(row["n"])), *shares, *effects)
-    )
+    effects = (_two(row[name]) for name in ("low", "median", "high"))
+    return row_of(row["category"], METHODS[row["method"]], row["model"], str(row["n"]), *shares, *effects)
 
 
 def _findings_of_choices(shares: pl.DataFrame) -> Iterator[str]:
@@ -178,8 +178,7 @@ def _findings_of_choices(shares: pl.DataFrame) -> Iterator[str]:
     for method in shares["method"].unique(maintain_order=True):
         rows = shares.filter(method=method)
         n = len(rows)
-        always, never = rows.filter(sign_holds=1.0), rows.filter(star_holds=0.0)
-        starred = rows.filter(pl.col("star_holds") == 1)
+        always, starred, never = rows.filter(sign_holds=1.0), rows.filter(star_holds=1.0), rows.filter(star_holds=0.0)
         yield (
             f"{METHODS[method]}: the sign is the same under all choices in {len(always)} of {count(n, 'estimate')}; the"
             f" star holds under all in {len(starred)}, under some in {n - len(starred) - len(never)}, and under none in"
@@ -189,12 +188,9 @@ def _findings_of_choices(shares: pl.DataFrame) -> Iterator[str]:
 
 def _of_vectors(results: Results) -> Iterator[tuple[str, Estimate]]:
     """Yield the estimates of methods that measure vectors; of CEAT those of the longest length and first mode."""
-    tables: list[tuple[str, pl.DataFrame]] = [*results.methods]
-    if results.ceat is not None:
-        grid = grid_of(results.ceat)
-        at = (pl.col("segment_length") == grid.lengths[-1]) & (pl.col("sample_mode") == grid.modes[0])
-        tables.insert(0, ("ceat", results.ceat.filter(at)))
-    for method, table in tables:
+    for method, table in results.estimates.items():
+        if method == CEAT.name:
+            table = at_longest(table)
         if {*_RAW, *_EFFECTS, *_ADJUSTED} <= set(table.columns):
             for row in sorted(table.iter_rows(named=True), key=lambda row: natural_order(row["category"])):
                 if is_number(row["effect_size"]):
@@ -202,22 +198,13 @@ def _of_vectors(results: Results) -> Iterator[tuple[str, Estimate]]:
 
 
 def _raw_line(method: str, row: Estimate) -> Row:
-    cells = [Cell(signed(row[name], minus=MINUS), order=order_of(row[name])) for name in (*_RAW, *_EFFECTS)]
-    adjusted = row["difference_adjusted"]
-    note = row["adjusted_note"] or ""
-    if is_number(adjusted):
-        note = f"frequency and pieces; {note}" if note else "frequency and pieces"
-    return Row(
-        (row["category"],),
-        (
-            Cell(method),
-            Cell(row["model"]),
-            *cells,
-            Cell(signed(adjusted, minus=MINUS), order=order_of(adjusted)),
-            Cell(interval_of(row, "adjusted_low", "adjusted_high"), order=order_of(row["adjusted_low"])),
-            Cell(signed(row["effect_adjusted"], minus=MINUS), order=order_of(row["effect_adjusted"])),
-            Cell(note),
-        ),
+    adjusted_for = ["frequency and pieces"] if is_number(row["difference_adjusted"]) else []
+    return row_of(
+        *(row["category"], method, row["model"]),
+        *(_three(row[name]) for name in (*_RAW, *_EFFECTS, "difference_adjusted")),
+        Cell(interval_of(row, "adjusted"), order=order_of(row["adjusted_low"])),
+        _three(row["effect_adjusted"]),
+        "; ".join([*adjusted_for, *filter(None, [row["adjusted_note"]])]),
     )
 
 
@@ -232,7 +219,7 @@ def _findings_of_scales(rows: list[tuple[str, Estimate]]) -> Iterator[str]:
         )
     adjusted = [row for _, row in rows if is_number(row["adjusted_low"])]
     if adjusted:
-        kept = [row for row in adjusted if _leaves_out_zero(row)]
+        kept = [row for row in adjusted if row["adjusted_low"] > 0 or row["adjusted_high"] < 0]
         yield (
             f"Among words alike in corpus frequency and pieces, {len(kept)} of"
             f" {count(len(adjusted), 'difference')} of mean cosines {'has' if len(kept) == 1 else 'have'} a 95 %"
@@ -241,7 +228,3 @@ def _findings_of_scales(rows: list[tuple[str, Estimate]]) -> Iterator[str]:
     few = len(rows) - len(adjusted)
     if few:
         yield f"{count(few, 'estimate')} could not be adjusted for frequency and pieces; the table says why."
-
-
-def _leaves_out_zero(row: dict[str, Any] | Estimate) -> bool:
-    return bool(row["adjusted_low"] > 0 or row["adjusted_high"] < 0)

@@ -9,14 +9,9 @@ from typing import Any
 import polars as pl
 from markupsafe import Markup
 
-from prasanga.report.coverage import (
-    coverage_by_length,
-    losses_of,
-    stimuli_without_contexts,
-    totals,
-)
+from prasanga.report.coverage import coverage_by_length, losses_of, stimuli_without_contexts, totals
 from prasanga.report.grid import anchor_of
-from prasanga.report.section import Section, count, hides_texts, prose
+from prasanga.report.section import Section, and_more, count, fold, hides_texts, prose
 from prasanga.report.sections.ceat import ceat_grid, left_out_of_estimates
 from prasanga.report.sheet import Cell, Row, Sheet, html, language_of, numbers, row_of
 from prasanga.report.study import AuditTables, Results, left_out_of
@@ -55,10 +50,7 @@ def coverage(results: Results) -> Section | None:
     said = [] if left_out else ["Nothing: every listed stimulus was used in every estimate."]
     if without_vectors:
         stimuli = len({stimulus for stimulus, _ in without_vectors})
-        said.insert(
-            0,
-            prose("without_vectors", stimuli=stimuli),
-        )
+        said.insert(0, prose("without_vectors", stimuli=stimuli))
     return Section(
         "Coverage",
         "coverage",
@@ -78,18 +70,14 @@ def audit(config: Mapping[str, Any], results: Results) -> Section | None:
     if results.audit is None:
         if ceat_grid(results) is None:
             return None
-        text = prose("no_audit")
-        return Section("Audit of the lexicon", "audit", text=[text])
-    text = prose("audit")
-    callout = prose("audit_callout")
-    suffixes = prose("suffixes")
+        return Section("Audit of the lexicon", "audit", text=[prose("no_audit")])
     return Section(
         "Audit of the lexicon",
         "audit",
-        text=[text],
-        widget=callout,
+        text=[prose("audit")],
+        widget=prose("audit_callout"),
         parts=[
-            Section("Suffixes", text=[suffixes], parts=_suffix_groups(results.audit.suffixes)),
+            Section("Suffixes", text=[prose("suffixes")], parts=_suffix_groups(results.audit.suffixes)),
             _concordance(results, hidden=hides_texts(config)),
         ],
     )
@@ -100,33 +88,21 @@ def left_out(results: Results) -> Section | None:
     found = losses_of(results)
     if found is None:
         return None
-    text = prose("left_out")
-    texts = ("What", "Is", "Why", "Listed under")
-    sheet = Sheet(
-        ("Stage",),
-        numbers("What", "Is", "How many", "of", "Share", "Why", "Listed under"),
-        tuple(
-            row_of(
-                loss.stage,
-                loss.what,
-                loss.lost,
-                f"{loss.n:,}",
-                f"{loss.of:,}",
-                loss.share,
-                loss.why,
-                html('<a href="{}">{}</a>', loss.link, loss.place),
-            )
-            for loss in found.rows
-        ),
-        "Left out, by stage and reason",
-        "left-out",
-        dict.fromkeys(texts, "text"),
-    )
+    columns = numbers("What", "Is", "How many", "of", "Share", "Why", "Listed under")
+    rows = [
+        row_of(
+            *(loss.stage, loss.what, loss.lost, f"{loss.n:,}", f"{loss.of:,}", loss.share, loss.why),
+            html('<a href="{}">{}</a>', loss.link, loss.place),
+        )
+        for loss in found.rows
+    ]
+    texts = dict.fromkeys(("What", "Is", "Why", "Listed under"), "text")
+    sheet = Sheet(("Stage",), columns, rows, "Left out, by stage and reason", "left-out", texts)
     nothing = [html("<strong>{}</strong>: {}.", stage, sentence) for stage, sentence in found.nothing]
     return Section(
         "What was left out, and why",
         "left-out",
-        text=[text] if found.rows else [],
+        text=[prose("left_out")] if found.rows else [],
         sheets=[sheet] if found.rows else [],
         items=[*([html("Nothing was lost here:")] if nothing else []), *nothing],
     )
@@ -159,14 +135,11 @@ class _ContextTables:
             "Contexts from the supplement": "n_from_supplement",
         }
         told = {head: name for head, name in numbers_of.items() if self._lengths[0][name] is not None}
-        with_commas = ("n_contexts", "n_from_supplement")
-        rows = tuple(
-            row_of(
-                each["segment_length"],
-                *(format(each[name], "," if name in with_commas else "g") for name in told.values()),
-            )
+        formats = dict.fromkeys(told.values(), "g") | dict.fromkeys(("n_contexts", "n_from_supplement"), ",")
+        rows = [
+            row_of(each["segment_length"], *(format(each[name], formats[name]) for name in told.values()))
             for each in self._lengths
-        )
+        ]
         return Sheet(("Words",), numbers(*told), rows, "Contexts by segment length")
 
     def thinnest(self) -> Sheet:
@@ -174,29 +147,23 @@ class _ContextTables:
         sampled = {stimulus: [self._sampled(stimulus, length) for length in self._names] for stimulus in self._rows}
         found = [stimulus for stimulus, counts in sampled.items() if any(counts)]
         chosen = sorted(found, key=lambda stimulus: (min(sampled[stimulus]), stimulus))[:THINNEST]
-        rows = tuple(
-            row_of(
-                stimulus,
-                self._glosses.get(stimulus, ""),
-                str(self._any(stimulus)["occurrences"]),
-                *(str(n) for n in sampled[stimulus]),
-            )
-            for stimulus in chosen
-        )
+        rows = []
+        for stimulus in chosen:
+            counts = map(str, (self._any(stimulus)["occurrences"], *sampled[stimulus]))
+            rows.append(row_of(stimulus, self._glosses.get(stimulus, ""), *counts))
         columns = numbers("Gloss", "Occurrences", *(f"{name} words" for name in self._names))
         return Sheet(("Stimulus",), columns, rows, "Stimuli with the fewest contexts", kinds={"Gloss": "text"})
 
     def folded(self) -> list[Section]:
         """Return the parts with all stimuli at every length, and with the stimuli that have no contexts."""
         forms = "" if self._found is None else ", with their forms and files"
-        parts = [
-            Section(f"All {len(self._rows)} stimuli at every length{forms}", sheets=[self._stimuli()], folded=True)
-        ]
+        title = f"All {len(self._rows)} stimuli at every length{forms}"
+        parts = [Section(title, sheets=[self._stimuli()], folded=True)]
         if self.missing:
-            rows = tuple(
-                row_of(each.stimulus, self._glosses.get(each.stimulus, ""), each.lengths, each.reason)
-                for each in self.missing
-            )
+            rows = [
+                row_of(stimulus, self._glosses.get(stimulus, ""), lengths, reason)
+                for stimulus, lengths, reason in self.missing
+            ]
             kinds = {"Gloss": "text", "Words": "list", "Reason": "list"}
             look = "explorable" if len(rows) > _FEW else ""
             sheet = Sheet(("Stimulus",), numbers(*kinds), rows, "Stimuli without contexts", look, kinds)
@@ -228,7 +195,7 @@ class _ContextTables:
         return Sheet(
             ("Stimulus",),
             numbers("Gloss", "Occurrences", "Contexts", *copies, *lengths, *found),
-            tuple(rows),
+            rows,
             "Contexts kept of those possible, by stimulus and length",
             "stimuli explorable" if len(rows) > _FEW else "stimuli",
             dict.fromkeys(("Gloss", *found), "text"),
@@ -239,13 +206,11 @@ class _ContextTables:
         row = self._rows[stimulus].get(length, {})
         sampled, eligible, supplement = (row.get(name, 0) for name in ("sampled", "eligible", "from_supplement"))
         short = row.get("short", False)
+        without = self._without_vectors.get((stimulus, length), {}).items()
         asides = [
             *([f"{supplement:,} from the supplement"] if supplement else []),
             *(["below the minimum"] if short else []),
-            *(
-                f"{n:,} without a vector: {model}"
-                for model, n in self._without_vectors.get((stimulus, length), {}).items()
-            ),
+            *(f"{n:,} without a vector: {model}" for model, n in without),
         ]
         return Cell(with_asides(f"{sampled:,} of {eligible:,}", asides), bold=short, order=str(sampled))
 
@@ -259,7 +224,7 @@ def _most_frequent_of(forms: pl.DataFrame) -> dict[str, tuple[Cell, Cell]]:
     """Return of each stimulus the forms and the files that it was found in, the most frequent with their numbers."""
     of_form, of_source = (_most_frequent(forms, name) for name in ("form", "source"))
     return {
-        stimulus: (_frequent_cell(named), _frequent_cell(of_source[stimulus], code=True))
+        stimulus: (_frequent_cell(named, "{} {:,}"), _frequent_cell(of_source[stimulus], "<code>{}</code> {:,}"))
         for stimulus, named in of_form.items()
     }
 
@@ -274,11 +239,9 @@ def _most_frequent(forms: pl.DataFrame, name: str) -> dict[str, list[tuple[str, 
     return dict(found)
 
 
-def _frequent_cell(found: Sequence[tuple[str, int]], *, code: bool = False) -> Cell:
-    template = "<code>{}</code> {:,}" if code else "{} {:,}"
+def _frequent_cell(found: Sequence[tuple[str, int]], template: str) -> Cell:
     named = Markup(", ").join(html(template, value, n) for value, n in found[:_NAMED])
-    more = len(found) - _NAMED
-    return Cell(html("{}{}", named, html(' <span class="more">and {} more</span>', more) if more > 0 else ""))
+    return Cell(and_more(named, len(found) - _NAMED))
 
 
 def _lengths_of_contexts(lengths: pl.DataFrame) -> Section:
@@ -292,10 +255,8 @@ def _lengths_of_contexts(lengths: pl.DataFrame) -> Section:
         cells = (f"{n:,}", f"{100 * n / total:.1f} %", f"{100 * longer / total:.1f} %", bar)
         rows.append(row_of(f"{low} or more" if high is None else f"{low}–{high}", *cells))
     columns = numbers("Contexts", "Share", "This long or longer", "")
-    text = prose("lengths_of_contexts")
-    caption = "Contexts by their number of words"
-    sheet = Sheet(("Words",), columns, tuple(rows), caption, "histogram", {"": "bar"})
-    return Section("Length of the contexts", text=[text], sheets=[sheet])
+    sheet = Sheet(("Words",), columns, rows, "Contexts by their number of words", "histogram", {"": "bar"})
+    return Section("Length of the contexts", text=[prose("lengths_of_contexts")], sheets=[sheet])
 
 
 def _suffix_groups(suffixes: pl.DataFrame) -> list[Section]:
@@ -313,13 +274,13 @@ def _suffix_groups(suffixes: pl.DataFrame) -> list[Section]:
             f", the most frequent {_SUFFIXES_SHOWN}; {more} more in the file" if more else "",
             f"; {unused} do not occur" if unused else "",
         )
-        lines = tuple(_suffix_row(row, brought) for row in used.head(_SUFFIXES_SHOWN).iter_rows(named=True))
+        lines = [_suffix_row(row, brought) for row in used.head(_SUFFIXES_SHOWN).iter_rows(named=True)]
         columns = numbers("Read as", "Hits", "Share", "Stimuli", "Most frequent forms")
         look = "suffixes explorable" if len(lines) > _FEW else "suffixes"
         kinds = dict.fromkeys(("Read as", "Most frequent forms"), "text")
         sheet = Sheet(("Suffix",), columns, lines, caption, look, kinds)
-        title = html("<strong>{}</strong> {:,} hits, {:.1f} % of all", named, brought, 100 * brought / total)
-        groups.append((brought, Section(title, sheets=[sheet], folded=True)))
+        share = f"{brought:,} hits, {100 * brought / total:.1f} % of all"
+        groups.append((brought, fold(named, share, sheets=[sheet])))
     return [section for _, section in sorted(groups, key=lambda group: -group[0])]
 
 
@@ -340,11 +301,10 @@ def _concordance(results: Results, *, hidden: bool) -> Section:
     if hidden:
         text = html("Sentences of the corpus are left out of this page (<code>report.texts: hidden</code>).")
         return Section("Concordance", "concordance", text=[text])
-    tables = results.audit
+    tables, file = results.audit, "data/concordance.tsv"
     if tables is None or tables.concordance.is_empty():
         text = html("No hits were drawn: <code>sentences.concordance</code> is 0, or nothing was found.")
         return Section("Concordance", "concordance", text=[text])
-    file = "data/concordance.tsv"
     there = file in results.files
     linked = prose("concordance_file", file=file) if there else ""
     text = html("Hits drawn at random; a text that occurs several times is drawn once. {}", linked)
@@ -372,28 +332,17 @@ def _hits_by_set(tables: AuditTables, results: Results, unpacked: str) -> list[S
         hit = Markup("<li><span>{}</span><mark>{}</mark><span>{}</span></li>")
         hits[row["stimulus"]].append(hit.format(row["left"], row["form"], row["right"]))
     totals = dict(tables.forms.group_by("stimulus").agg(pl.col("occurrences").sum()).iter_rows())
-    return [
-        Section(
-            html(
-                "<strong>{}</strong> {}, {}",
-                name,
-                count(len(words), "stimulus", "stimuli"),
-                count(sum(len(hits[w.stimulus]) for w in words), "hit"),
-            ),
-            anchor_of(name, "hits"),
-            parts=[_hits_of(word, hits[word.stimulus], totals.get(word.stimulus, 0)) for word in words],
-            folded=True,
-            packed=unpacked,
-            look="concordance",
-        )
-        for name, words in words_with_hits(results).items()
-    ]
+    made = []
+    for name, words in words_with_hits(results).items():
+        n_hits = count(sum(len(hits[word.stimulus]) for word in words), "hit")
+        parts = [_hits_of(word, hits[word.stimulus], totals.get(word.stimulus, 0)) for word in words]
+        about = {"id": anchor_of(name, "hits"), "packed": unpacked, "look": "concordance"}
+        made.append(fold(name, f"{count(len(words), 'stimulus', 'stimuli')}, {n_hits}", parts=parts, **about))
+    return made
 
 
 def _hits_of(word: Word, drawn: Sequence[Markup], occurrences: int) -> Section:
     groups = html(" · <code>{}</code>", word.groups) if word.groups else ""
-    title = html(
-        "<strong>{}</strong> {}{} · {} of {:,} hits", word.stimulus, word.gloss, groups, len(drawn), occurrences
-    )
+    more = html("{}{} · {} of {:,} hits", word.gloss, groups, len(drawn), occurrences)
     hits = html('<ol class="kwic" lang="{}">{}</ol>', language_of(word.stimulus), Markup("").join(drawn))
-    return Section(title, anchor_of(word.stimulus, "word"), widget=hits, folded=True)
+    return fold(word.stimulus, more, id=anchor_of(word.stimulus, "word"), widget=hits)

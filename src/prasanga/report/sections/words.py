@@ -12,8 +12,8 @@ from prasanga.base.parquet import remade_by, require_columns
 from prasanga.report.figures.palette import MARKERS, MODELS
 from prasanga.report.figures.registry import WORDS
 from prasanga.report.grid import is_number, natural_order
-from prasanga.report.section import Section, count, prose
-from prasanga.report.sheet import MINUS, Cell, Row, Sheet, html, numbers, row_of, signed
+from prasanga.report.section import Section, and_more, count, fold, prose
+from prasanga.report.sheet import Cell, Row, Sheet, html, numbers, row_of, two
 from prasanga.report.study import EmbeddingFiles, Results, family_of
 from prasanga.report.words import (
     NEEDED,
@@ -115,8 +115,7 @@ def lexicon(results: Results) -> Section | None:
     if not sets and not measured and not results.methods:
         return None
     if not sets:
-        text = ["The word sets are not there, so that this page cannot show them."]
-        return Section("Lexicon", "lexicon", text=text)
+        return Section("Lexicon", "lexicon", text=["The word sets are not there, so that this page cannot show them."])
     text = [
         f"{len(sets)} word sets. A word is found in the corpus in its inflected forms; some are shown, one for each"
         " number and case."
@@ -130,16 +129,12 @@ def lexicon(results: Results) -> Section | None:
 def _word_set(word_set: WordSet, *, has_forms: bool) -> Section:
     rows = []
     for word in word_set.words:
-        more = word.n_forms - len(word.forms)
-        forms = html(
-            "{}{}", ", ".join(word.forms), html(' <span class="more">and {} more</span>', more) if more > 0 else ""
-        )
+        forms = and_more(", ".join(word.forms), word.n_forms - len(word.forms))
         of_forms = (Cell(html("<code>{}</code>", word.groups)), Cell(forms)) if has_forms else ()
         rows.append(row_of(word.stimulus, word.gloss, *of_forms))
     names = ("Gloss", "Suffix group", "Forms") if has_forms else ("Gloss",)
-    sheet = Sheet(("Stimulus",), numbers(*names), tuple(rows), word_set.name, "words", dict.fromkeys(names, "text"))
-    title = html("<strong>{}</strong> {} · {}", word_set.name, count(len(word_set.words), "word"), word_set.used_in)
-    return Section(title, sheets=[sheet], folded=True)
+    sheet = Sheet(("Stimulus",), numbers(*names), rows, word_set.name, "words", dict.fromkeys(names, "text"))
+    return fold(word_set.name, f"{count(len(word_set.words), 'word')} · {word_set.used_in}", sheets=[sheet])
 
 
 def _category(
@@ -157,19 +152,12 @@ def _category(
     sets = measured_sets(measured, about["targets"])
     a, b = (title_of_set(word_set) for word_set in about["attributes"])
     n_words = sum(len(found.words) for found in sets)
-    title = html(
-        "<strong>{}</strong> {}{}", name, f"{about['title']} · " if about.get("title") else "", count(n_words, "word")
-    )
-    lost = [
-        stimulus
-        for found in sets
-        for stimulus in found.listed
-        if stimulus not in {word.stimulus for word in found.words}
-    ]
+    more = " · ".join(filter(None, [about.get("title"), count(n_words, "word")]))
+    lost = [each for found in sets for each in found.listed if each not in {word.stimulus for word in found.words}]
     notes = [f"Without an association: {', '.join(lost)}."] if lost else []
     if not n_words:
         text = [f"No target word of {name} has an association."]
-        return Section(title, text=text, notes=notes, folded=True, packed=unpacked, look="of-words")
+        return fold(name, more, text=text, notes=notes, packed=unpacked, look="of-words")
     effects = _effects(ceat, name, measured)
     table = _CategoryTable(measured, sets, looks, effects, glosses_of(categories), pieces)
     where = (
@@ -190,12 +178,12 @@ def _category(
     if effects:
         means += " CEAT's is taken draw by draw over single contexts; these scatter more, so it is mostly nearer to 0."
     ends = html("<span>← {}</span> <span>{} →</span>", b, a)
-    return Section(
-        title,
+    return fold(
+        name,
+        more,
         text=[where, prose("words", figure=WORDS.name({"category": name}))],
         sheets=[table.sheet(f"Standardized associations of the target words of {name} by model", ends)],
         notes=[means, *notes],
-        folded=True,
         packed=unpacked,
         look="of-words",
     )
@@ -217,16 +205,9 @@ class _CategoryTable:
         self._pieces = pieces
         values = [value for found in sets for word in found.words for value in word.values.values()]
         self._low, self._high = min(*values, 0.0), max(*values, 0.0)
-        self._without = {
-            (role, stimulus, model): effect
-            for role, stimulus, model, effect in measured.table.select(
-                "role", "stimulus", "model", "effect_without"
-            ).iter_rows()
-            if is_number(effect)
-        }
-        self.is_notable = any(
-            _is_notable(effect, effects.get(model)) for (_, _, model), effect in self._without.items()
-        )
+        without = measured.table.select("role", "stimulus", "model", "effect_without")
+        self._without = {tuple(key): effect for *key, effect in without.iter_rows() if is_number(effect)}
+        self.is_notable = any(_is_notable(effect, effects.get(key[2])) for key, effect in self._without.items())
 
     def sheet(self, caption: str, ends: Markup) -> Sheet:
         """Return the table; `ends` says what the ends of the strips are."""
@@ -238,39 +219,26 @@ class _CategoryTable:
         if self._effects:
             rows.append(self._row_of_means("CEAT's effect size", self._effects, strip=False))
         columns = numbers(ends, *heads, *([_WITHOUT] if self.is_notable else []))
-        return Sheet(
-            ("Word",), columns, tuple(rows), caption, "blocks associations", {ends: "ends", _WITHOUT: "without"}
-        )
+        return Sheet(("Word",), columns, rows, caption, "blocks associations", {ends: "ends", _WITHOUT: "without"})
 
     def _rows_of_set(self, role: str, found: MeasuredSet) -> Iterable[Row]:
         yield self._row_of_means(f"mean of {len(found.words)}", found.means, block=found.title)
         for word in found.words:
-            without = [(look, self._without.get((role, word.stimulus, look.model))) for look in self._looks]
-            cells = [
-                Cell(
-                    _written(word.values.get(look.model)),
-                    hover=_title(
-                        self._pieces.get((look.model, word.stimulus), ""), effect, self._effects.get(look.model)
-                    ),
-                )
-                for look, effect in without
-            ]
-            if self.is_notable:
-                notable = (
-                    f"{look.model}: {_written(effect)}"
-                    for look, effect in without
-                    if _is_notable(effect, self._effects.get(look.model))
-                )
-                cells.append(Cell("; ".join(notable)))
-            gloss = gloss_of(word.stimulus, self._glosses)
-            label = html("{}{}", word.stimulus, html(' <span class="more">{}</span>', gloss) if gloss else "")
+            cells, notable = [], []
+            for model in (look.model for look in self._looks):
+                without, effect = self._without.get((role, word.stimulus, model)), self._effects.get(model)
+                told = _title(self._pieces.get((model, word.stimulus), ""), without, effect)
+                cells.append(Cell(two(word.values.get(model)), hover=told))
+                notable += [f"{model}: {two(without)}"] if _is_notable(without, effect) else []
+            cells += [Cell("; ".join(notable))] if self.is_notable else []
+            label = html("{}{}", word.stimulus, gloss_after(word.stimulus, self._glosses))
             yield row_of(label, self._strip(word.values), *cells)
 
     def _row_of_means(
         self, name: str, values: Mapping[str, float], *, block: str | None = None, strip: bool = True
     ) -> Row:
         cells = [Cell(self._strip(values) if strip else "")]
-        cells += [Cell(_written(values.get(look.model))) for look in self._looks]
+        cells += [Cell(two(values.get(look.model))) for look in self._looks]
         cells += [Cell("")] if self.is_notable else []
         return Row((name,), tuple(cells), block=block, look="of-set")
 
@@ -322,16 +290,18 @@ def _effects(ceat: pl.DataFrame | None, category: str, measured: Measured) -> di
     return {model: effect for model, effect in rows.select("model", "effect_size").iter_rows() if is_number(effect)}
 
 
-def _written(value: float | None) -> str:
-    return signed(value, _DECIMALS, minus=MINUS)
+def gloss_after(stimulus: str, glosses: Mapping[str, str]) -> Markup:
+    """Return the gloss as it stands after a word; nothing where there is none."""
+    gloss = gloss_of(stimulus, glosses)
+    return html(' <span class="more">{}</span>', gloss) if gloss else Markup("")
 
 
 def _title(pieces: str, without: float | None, effect: float | None) -> str:
     read = [f"the model reads {pieces}"] if pieces else []
     if without is None:
         return "; ".join(read)
-    with_it = f", with it {_written(effect)}" if effect is not None else ""
-    return "; ".join([*read, f"effect without this word: {_written(without)}{with_it}"])
+    with_it = f", with it {two(effect)}" if effect is not None else ""
+    return "; ".join([*read, f"effect without this word: {two(without)}{with_it}"])
 
 
 def _is_notable(without: float | None, effect: float | None) -> bool:
