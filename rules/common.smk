@@ -30,7 +30,7 @@ from prasanga.plan.inputs import require_scores
 from prasanga.base.logs import said_of_failure
 from prasanga.methods import FAMILY, names_of
 from prasanga.plan import Files, Settings, Study, digests_of
-from prasanga.plan import begin_config, finish_config, require_config_of_results, require_results
+from prasanga.plan import begin_config, finish_config, require_config_of_results, require_readable, require_results
 from prasanga.provenance.code import fingerprint, fingerprint_of, remembered, say_edits
 from prasanga.provenance.ledger import here, note_job, synchronize
 from prasanga.report.downloads import name_of
@@ -231,6 +231,8 @@ def note_results():
 # Of each script, what the newest of its results was made with, and what it is now.
 MADE_WITH, CODE = {}, {}
 if workflow.is_main_process:
+    if not CHECKED:
+        readable(require_readable)
     MADE_WITH = readable(partial(synchronize, circumstances=circumstances(config)), Path.cwd()).code
 
 

@@ -72,6 +72,23 @@ def test_a_folder_that_cannot_be_written_to_is_said_before_any_job(finished: Stu
     assert "rule " not in printed
 
 
+def test_a_result_that_cannot_be_read_is_said_before_any_job(finished: Study, tmp_path: Path) -> None:
+    """Snakemake compares small files by their bytes, and would end with a traceback of its own."""
+    if why := why_not("ordinary user"):
+        pytest.skip(why)
+    study = finished.copy(tmp_path / "study")
+    path = study.root / "results/associations/ceat/tiny-a/9.convergence.parquet"
+    path.chmod(0)
+    path.with_name("9.words.parquet").touch()
+    with Surroundings("ordinary user", SEED, "").around(study.root) as around:
+        run = Run(study, around=around)
+        printed = run.wait()
+    path.chmod(0o644)
+    assert run.code != 0
+    assert f"{path.relative_to(study.root)}: you may not read it, and jobs need results." in printed
+    assert "Traceback" not in printed
+
+
 @pytest.mark.long
 def test_a_damaged_shard_and_its_list_are_made_again_as_the_check_says(finished: Study, tmp_path: Path) -> None:
     """Nothing needs the list any more: only by its name it is made again once it is deleted, as the check says."""

@@ -9,6 +9,7 @@ from prasanga.plan.files import (
     begin_config,
     finish_config,
     require_config_of_results,
+    require_readable,
     require_results,
 )
 from prasanga.plan.settings import Settings, digests_of

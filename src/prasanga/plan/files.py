@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
 from pathlib import Path
@@ -16,7 +18,7 @@ from prasanga.base.places import files_in, require_no_braces
 from prasanga.methods import CEAT, FAMILY, METHODS, PAIRS, STRUCTURES, TABLES, Method, Table, method_named, names_of
 from prasanga.plan.inputs import word_files, words_of
 from prasanga.plan.study import Study
-from prasanga.provenance.ledger import CONFIG, CONFIG_BEGUN
+from prasanga.provenance.ledger import CONFIG, CONFIG_BEGUN, result_files
 from prasanga.report.paper_tables import ENDINGS, layouts_of, methods_of
 from prasanga.report.published import percentage_files, why_nothing_to_compare
 from prasanga.report.study import missing_results, said_of_parts
@@ -546,6 +548,20 @@ def require_results(files: Files) -> None:
             " bring the folder results/ of a finished run here. With cached vectors alone write `embeddings: {source:"
             " cached}`."
         )
+
+
+def require_readable() -> None:
+    """Refuse to plan with a result that may not be read; Snakemake, which compares small files, would only crash.
+
+    Raises:
+        InputError: with the first such file, and what to do.
+    """
+    for path in result_files(Path("results")):
+        if not os.access(path, os.R_OK):
+            raise InputError(
+                f"{path}: you may not read it, and jobs need results. Let yourself read (`chmod u+r"
+                f" {shlex.quote(str(path))}`), or have it made yours, and run again."
+            )
 
 
 def _there(paths: Iterable[str]) -> list[str]:
