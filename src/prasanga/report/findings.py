@@ -7,7 +7,7 @@ direction of an effect is told where both say so (`is_found`); of few words noth
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
 from statistics import median
 from typing import Any, NamedTuple
@@ -465,21 +465,21 @@ def findings_of_pairs(bias: pl.DataFrame) -> Iterator[str]:
         )
 
 
-def _near_half(rows: Iterable[Estimate]) -> str:
+def _near_half(rows: Sequence[Estimate]) -> str:
     """Return how many percentages that do not differ from 50 are shown to be near it."""
     others = [row for row in rows if not is_significant(row) and is_number(row.get("equivalence_margin"))]
     if not others:
         return ""
     near, n = sum(map(is_near_zero, others)), len(others)
     margin = f"within {others[0]['equivalence_margin']:g} points of 50"
-    the_others = f" The other {n if n > 1 else 'one'}"
+    the_others = f" The other {n if n > 1 else 'one'}" if n < len(rows) else " They" if n > 1 else " It"
     if not near:
         return f"{the_others} {_verb(n, 'is', 'are')} not shown to lie {margin} either; the pairs are too few to know."
     if near == n:
         return f"{the_others} {_verb(n, 'lies', 'lie')} {margin} (p_equivalence < .05)."
     return (
-        f" Of the other {n}, {near} {_verb(near, 'lies', 'lie')} {margin} (p_equivalence < .05); of the rest the pairs"
-        " are too few to know."
+        f" Of {'the other' if n < len(rows) else 'all'} {n}, {near} {_verb(near, 'lies', 'lie')} {margin} (p_equivalence"
+        " < .05); of the rest the pairs are too few to know."
     )
 
 

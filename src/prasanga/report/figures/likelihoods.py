@@ -495,7 +495,7 @@ def _note(beyond: int, has_twins: bool) -> str:
         "Score of the stereotypical sentence minus that of the other. Each line has area 1, each panel its own height."
     ]
     if has_twins:
-        said.append("Thin and pale: the model with random weights.")
+        said.append("Thin and pale: the model with random weights, whose peak may lie above the panel.")
     if beyond:
         said.append(f"{beyond} difference{' lies' if beyond == 1 else 's lie'} beyond the axis.")
     return " ".join(said)
@@ -519,8 +519,8 @@ def _draw(
                 axis.fill_between(points, heights, color=look["color"], alpha=0.08, linewidth=0, zorder=1.5)
             top = max(top, float(heights.max()))
         # a line is too thin to point at: a broad one that is not seen lies on it
-        told = f"{TOLD}{_told(names[line.place], line)}"
-        axis.plot(points, heights, color=look["color"], linewidth=sizes["line"] * 6, alpha=0, zorder=4, url=told)
+        told, above = f"{TOLD}{_told(names[line.place], line)}", 3.5 if line.is_twin else 4
+        axis.plot(points, heights, color=look["color"], linewidth=sizes["line"] * 6, alpha=0, zorder=above, url=told)
     small = sizes["font"] * NOTE
     if missing:
         text = f"{missing} line{'s' if missing > 1 else ''} not drawn: fewer than {FEWEST_DIFFERENCES} differences"
@@ -538,7 +538,7 @@ def _told(name: str, line: _Line) -> str:
     found = line.differences
     above = f"{(found > 0).mean():.0%}".replace("%", " %")
     whose = ", random twins" if line.is_twin else ""
-    return f"{name}{whose}: n = {found.size}, median {signed(float(np.median(found)))}, {above} above 0"
+    return f"{name}{whose}\npairs: {found.size}\nmedian: {signed(float(np.median(found)))}\nabove 0: {above}"
 
 
 def _look(place: int, line: float) -> dict[str, Any]:

@@ -34,7 +34,7 @@ from prasanga.report.sections.ceat import Changes, ceat_grid, changes_of, small_
 from prasanga.report.sheet import one_decimal, two
 from prasanga.report.study import Results
 
-SHOWN, LIKELY, OPEN = "Well supported", "Tentative", "Not shown"
+SHOWN, LIKELY, OPEN = "Well supported", "Tentative", "Not proven"
 """How sure a finding is, the surest first."""
 
 _N_FINDINGS = 3
@@ -60,6 +60,7 @@ def overview(config: Mapping[str, Any], results: Results) -> Section:
         lead=_measured(grid, results, say),
         picture=None if grid is None or changes is None else _picture(grid, changes),
         changes=changes,
+        numbers=changes and say("Numbers: at {shortest} and at {longest} words.", **changes._asdict()),
         findings=three_findings(results, say),
         caution=first,
         others=others,

@@ -1,11 +1,11 @@
-// What a cell of a table or a point of a chart says of itself, as a card beside it: on hover, on keyboard focus and on touch.
-// One card serves all. The text is the cell's or the point's title, which stays where no script runs.
+// What a cell of a table, a point of a chart or a mark of a figure says of itself, as a card beside it: on hover, on keyboard
+// focus (but of a figure's marks) and on touch. One card serves all. The text is the title, which stays where no script runs.
 (function () {
   'use strict';
   const TABLES = ':is(.heat-table, .associations, .compared)';
   const WIDE = 48;
-  const CELLS = `${TABLES} td:is([title], [data-card]), .chart a.point`;
-  if (!document.querySelector(`${TABLES}, .chart, [data-packed]`) || !window.FloatingUIDOM) return;
+  const CELLS = `${TABLES} td:is([title], [data-card]), .chart a.point, figure > svg g[data-text]`;
+  if (!document.querySelector(`${TABLES}, .chart, figure > svg g > title, [data-packed]`) || !window.FloatingUIDOM) return;
   const { computePosition, autoUpdate, offset, flip, shift } = window.FloatingUIDOM;
 
   const card = document.createElement('div');
@@ -18,6 +18,7 @@
   let cell = null;
   let stop = null;
   let timer = 0;
+  let tapped = null;
 
   // Lines are "label: value"; the first names the cell. A long value, or a line without a label, has the whole width.
   function fill(text) {
@@ -99,10 +100,13 @@
   });
   // A finger goes down on the cell and, if the card comes up beneath it, would leave from the card.
   document.addEventListener('pointerdown', function (event) {
+    const on = cellOf(event.target);
     card.style.pointerEvents = event.pointerType === 'touch' ? 'none' : '';
+    tapped = event.pointerType === 'touch' && on !== cell ? on : null;
   });
   document.addEventListener('click', function (event) {
     const on = cellOf(event.target);
+    if (on && on === tapped && on.matches('a')) event.preventDefault();  // the first tap tells, the second follows the link
     if (on) show(on);
     else if (!card.contains(event.target)) hide();
   });
@@ -160,6 +164,10 @@
       const next = there[there.indexOf(document.activeElement) + step];
       if (next) next.focus();
     });
+  }
+  for (const title of document.querySelectorAll('figure > svg g > title')) {
+    title.parentElement.dataset.text = title.textContent;
+    title.remove();
   }
   document.addEventListener('unpacked', (event) => prepare(event.target));
 
