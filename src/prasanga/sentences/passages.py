@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from prasanga.base.errors import InputError
 from prasanga.base.progress import BYTES, progress
+from prasanga.lexicon.model import table_schema
 from prasanga.sentences.audit import folded
 from prasanga.sentences.corpus import (
     INFLATION,
@@ -483,16 +484,8 @@ def extract_shard(
             _require_text(shard, report)
 
 
-OCCURRENCE_SCHEMA = pa.schema(
-    [
-        pa.field(name, kind, nullable=False)
-        for name, kind in {
-            "form": pa.string(),
-            "stimulus": pa.string(),
-            "counted": pa.bool_(),
-            "occurrences": pa.int64(),
-        }.items()
-    ]
+OCCURRENCE_SCHEMA = table_schema(
+    {"form": pa.string(), "stimulus": pa.string(), "counted": pa.bool_(), "occurrences": pa.int64()}
 )
 """One row per stimulus and form, in the lexicon's order: how often it stands in a sample of the study's text."""
 

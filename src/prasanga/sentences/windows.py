@@ -16,31 +16,20 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from prasanga.base.seeds import context_id, occurrence_id, text_id
+from prasanga.lexicon.model import table_schema
 from prasanga.sentences.scanning import Hits, Sentences
 from prasanga.text.compiled import compiled
 from prasanga.text.lines import Bytes, Positions
 
-SENTENCE_SCHEMA = pa.schema(
-    [
-        pa.field(name, kind, nullable=False)
-        for name, kind in {
-            "occurrence_id": pa.string(),
-            "context_id": pa.string(),
-            "text_id": pa.string(),
-            "stimulus": pa.string(),
-            "form": pa.string(),
-            "language": pa.string(),
-            "text": pa.string(),
-            "start": pa.int32(),
-            "end": pa.int32(),
-            "word_index": pa.int32(),
-            "n_words": pa.int32(),
-            "before": pa.int32(),
-            "after": pa.int32(),
-            "source": pa.string(),
-            "offset": pa.int64(),
-        }.items()
-    ]
+SENTENCE_SCHEMA = table_schema(
+    {
+        **dict.fromkeys(
+            ("occurrence_id", "context_id", "text_id", "stimulus", "form", "language", "text"), pa.string()
+        ),
+        **dict.fromkeys(("start", "end", "word_index", "n_words", "before", "after"), pa.int32()),
+        "source": pa.string(),
+        "offset": pa.int64(),
+    }
 )
 """One row per occurrence. `text` is the context, its sentences joined with one space, `text_id` its digest; `start` and
 `end` are positions in it; `word_index` is the number of words before the occurrence; `before` and `after` count

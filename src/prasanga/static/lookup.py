@@ -125,8 +125,7 @@ def look_up(stimuli: Sequence[Spellings], vectors: WordVectors, forms: str = "di
         [
             ("stimulus", pa.string()),
             ("forms", pa.list_(pa.string())),
-            ("count", pa.int64()),
-            ("n_forms", pa.int64()),
+            *((name, pa.int64()) for name in ("count", "n_forms")),
             ("source", pa.string()),
             ("vector", pa.list_(pa.float32(), vectors.dimensions)),
             ("reason", pa.string()),
