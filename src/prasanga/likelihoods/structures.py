@@ -295,9 +295,7 @@ def score_structures(
             },
             "model": model,
             "form": row.text[slice(*row.target)],
-            **_numbers_of(score),
-            "n_pieces": score.n_pieces,
-            "n_attribute_pieces": score.n_attribute_pieces,
+            **{name: getattr(score, name) for name in (*QUANTITIES, "n_pieces", "n_attribute_pieces")},
             "left_out": _reason(score),
             "pieces": pieces,
         }
@@ -341,10 +339,6 @@ def _trait_row(found: Sequence[tuple[TraitSentence, Score]], model: str, pieces:
 
 def _minus(numbers: Mapping[str, float], first: str, second: str) -> float:
     return numbers[first] - numbers[second]
-
-
-def _numbers_of(score: Score) -> dict[str, float | None]:
-    return {"fill": score.fill, "prior": score.prior, "corrected": score.corrected}
 
 
 def _reason(score: Score) -> str | None:
