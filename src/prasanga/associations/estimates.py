@@ -23,6 +23,7 @@ from prasanga.associations.permutation import ALTERNATIVES, STATISTICS, Permutat
 from prasanga.associations.power import smallest_effect
 from prasanga.associations.vectors import (
     SCALES,
+    Change,
     FloatArray,
     Words,
     choice,
@@ -112,6 +113,13 @@ class ShuffledControl:
     high: float
     p_value: float
 
+    @classmethod
+    def of(cls, effects: FloatArray, observed: float) -> ShuffledControl:
+        """Compare the size of the observed effect with (n,) effects of dealt words."""
+        count = int(np.count_nonzero(np.abs(effects) >= observed * (1 - _TIE)))
+        low, high = np.quantile(effects, [0.025, 0.975])
+        return cls(float(low), float(high), (count + 1) / (len(effects) + 1))
+
     def columns(self) -> dict[str, float]:
         """Return the columns of `TEST_FIELDS` that say it."""
         return {"shuffled_low": self.low, "shuffled_high": self.high, "p_shuffled": self.p_value}
@@ -165,9 +173,7 @@ def shuffled_control(
     """
     observed = abs(cosines.effect(std))
     effects = shuffled_effects(cosines, n_shuffles, rng, std)
-    count = int(np.count_nonzero(np.abs(effects) >= observed * (1 - _TIE)))
-    low, high = np.quantile(effects, [0.025, 0.975])
-    return ShuffledControl(float(low), float(high), (count + 1) / (n_shuffles + 1))
+    return ShuffledControl.of(effects, observed)
 
 
 def _over_observed_spread(
@@ -473,7 +479,7 @@ def interval_of(
 
 def raw_columns(
     cosines: Cosines,
-    scaled: Mapping[str, Callable[[], Cosines]],
+    scaled: Callable[[Change], Cosines],
     settings: TestSettings,
     *,
     effect: float,
@@ -483,7 +489,7 @@ def raw_columns(
 
     Args:
         cosines: of the items.
-        scaled: by each of `SCALES`, what makes the cosines of the same items by vectors so scaled.
+        scaled: makes the cosines of the same items by vectors changed as one of `SCALES` does.
         settings: how effects are computed.
         effect: the one that is reported, which may rest on more draws than `cosines`; what the other vectors give is
             put around it.
@@ -492,9 +498,9 @@ def raw_columns(
     observed = cosines.effect(settings.std), difference_of(cosines)
     difference = difference_of(cosines, scores)
     columns: dict[str, Any] = {"difference": difference}
-    for scale, make in scaled.items():
+    for scale, change in SCALES.items():
         with contextlib.suppress(InputError):  # a vector without a direction, or words without a spread, have no number
-            other = make()
+            other = scaled(change)
             columns[f"effect_{scale}"] = other.effect(settings.std) - observed[0] + effect
             columns[f"difference_{scale}"] = difference_of(other) - observed[1] + difference
     return columns

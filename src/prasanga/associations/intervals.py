@@ -339,13 +339,10 @@ def difference_interval(
     """
     replicates_1 = float_array("replicates_1", replicates_1, _EFFECTS)
     replicates_2 = _checked("replicates_2", replicates_2, replicates_1.size, level)
-    note = _too_few(sizes)
-    if note:
-        return Interval(None, None, "bc", note)
-    differences = replicates_1 - replicates_2
+    differences, too_few = replicates_1 - replicates_2, _too_few(sizes)
     known = np.isfinite(differences)
-    note = _undefined(known)
-    if not known.any():
+    note = too_few or _undefined(known)
+    if too_few or not known.any():
         return Interval(None, None, "bc", note)
     low, high = _bca(differences[known], effect_1 - effect_2, 0.0, _tails(level))
     return Interval(float(low), float(high), "bc", note)

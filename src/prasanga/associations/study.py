@@ -11,9 +11,8 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -56,7 +55,7 @@ from prasanga.associations.estimates import (
 )
 from prasanga.associations.power import contexts_enough
 from prasanga.associations.vectors import (
-    SCALES,
+    Change,
     DirectedVectors,
     FloatArray,
     IndexArray,
@@ -476,21 +475,15 @@ def _measure(
     )
     places = np.tile(np.arange(len(rows))[:, None], len(listed))
 
-    def scaled(change: Callable[[npt.NDArray[Any], Moments], FloatArray]) -> Cosines:
+    def scaled(change: Change) -> Cosines:
         picked = {
             str(j): directed_vectors(word, change(vectors[word].vectors[rows[:, j]], moments))
             for j, word in enumerate(listed)
         }
         return replace(cosines, values=draw_cosines(picked, list(picked), places, cosines.n_targets))
 
-    raw = raw_columns(
-        cosines,
-        {scale: partial(scaled, change) for scale, change in SCALES.items()},
-        settings.test,
-        effect=estimate.columns["effect_size"],
-        scores=result.target_scores,
-    )
-    return result, estimate, cosines, raw
+    effect, scores = estimate.columns["effect_size"], result.target_scores
+    return result, estimate, cosines, raw_columns(cosines, scaled, settings.test, effect=effect, scores=scores)
 
 
 def _spread_rows(
@@ -537,9 +530,7 @@ def _numbers(result: Ceat) -> dict[str, Any]:
     }
     return {
         **{name: None if np.isnan(value) else value for name, value in of_draws.items()},
-        "tau2": heterogeneity.tau2,
-        "q": heterogeneity.q,
-        "i2": heterogeneity.i2,
+        **{name: getattr(heterogeneity, name) for name in ("tau2", "q", "i2")},
     }
 
 

@@ -156,11 +156,9 @@ def effects_of_items(
         std: convention of the denominator (`effect_size`).
         noise: a spread as small as this is rounding.
     """
-    sizes = weights[:, is_first].sum(axis=1), weights[:, ~is_first].sum(axis=1)
-    means = (
-        (weights * scores)[:, is_first].sum(axis=1) / sizes[0],
-        (weights * scores)[:, ~is_first].sum(axis=1) / sizes[1],
-    )
+    sides, weighted = (is_first, ~is_first), weights * scores
+    sizes = [weights[:, side].sum(axis=1) for side in sides]
+    means = [weighted[:, side].sum(axis=1) / size for side, size in zip(sides, sizes, strict=True)]
     total = sizes[0] + sizes[1]
     if std == "pooled":
         middle = np.where(is_first, means[0][:, None], means[1][:, None])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any, NamedTuple, TypeAlias, cast
 
@@ -324,7 +324,8 @@ def standardized(vectors: npt.NDArray[Any], moments: Moments) -> FloatArray:
     return centered(vectors, moments) / np.where(moments.sd > _ROUNDING * np.abs(moments.mean), moments.sd, 1.0)
 
 
-SCALES = {"centered": centered, "standardized": standardized}
+Change: TypeAlias = Callable[[npt.NDArray[Any], Moments], FloatArray]
+SCALES: Mapping[str, Change] = {"centered": centered, "standardized": standardized}
 """In what else cosines are measured, by the ending of the columns."""
 
 

@@ -139,10 +139,8 @@ def draw(
     with room, _tally([*own.values(), *requirements.values()], n_primary + n_more, scratch) as tally:
 
         def read(files: Sequence[Path], first: int, without: Collection[int] = ()) -> None:
-            what, total = ("drawing samples", n_primary)
-            if first:
-                what, total = ("drawing samples from the supplement", n_more)
-            with progress(what, total, "occurrences") as done:
+            what = "drawing samples from the supplement" if first else "drawing samples"
+            with progress(what, n_more if first else n_primary, "occurrences") as done:
                 for number, path in enumerate(files, first):
                     for rows in read_rows(path, vocabulary, file=number, supplement=bool(first), read=done.advance):
                         wanted = rows.filter(~pl.col("stimulus").is_in(list(without)))

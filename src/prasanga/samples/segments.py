@@ -224,12 +224,7 @@ def _row(filled: FilledTemplate) -> dict[str, Any]:
         "segment_id": segment_id(filled.text, filled.start, filled.end),
         "occurrence_id": occurrence_id(context, filled.stimulus, filled.start),
         "context_id": context,
-        "stimulus": filled.stimulus,
         "segment_length": TEMPLATES,
-        "text": filled.text,
-        "start": filled.start,
-        "end": filled.end,
         "n_words": count_words(filled.text),
-        "template": filled.template,
-        "word_class": filled.word_class,
+        **filled._asdict(),
     }

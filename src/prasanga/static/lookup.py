@@ -274,10 +274,7 @@ def vectors_of_words(stimuli: Sequence[Spellings], source: Source, forms: str) -
     vectors = source.read(stimuli, forms)
     table = look_up(stimuli, vectors, forms)
     report = {
-        "n_words": vectors.n_words,
-        "dimensions": vectors.dimensions,
-        "repeated": vectors.repeated,
-        "cut_off": vectors.cut_off,
+        **{name: getattr(vectors, name) for name in ("n_words", "dimensions", "repeated", "cut_off")},
         "n_stimuli": table.num_rows,
         "n_missing": table["vector"].null_count,
     }
