@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from prasanga.associations.corrections import columns_of
 from prasanga.associations.effects import combine, finite_vector
 from prasanga.associations.intervals import difference_interval
 from prasanga.associations.vectors import FloatArray, number, sequence_of, whole_number
@@ -102,10 +103,11 @@ def require_band(band: float) -> None:
 
 _TEXT, _NUMBER = pa.string(), pa.float64()
 _CELL = ("category", "sample_mode", "model", "segment_length")
+_KEY = ("kind", *_CELL, "first", "second")
 
 DIFFERENCES_SCHEMA = pa.schema(
     [
-        *((name, _TEXT) for name in ("kind", *_CELL, "first", "second")),
+        *((name, _TEXT) for name in _KEY),
         *((name, _NUMBER) for name in ("effect_first", "effect_second", "difference", "ci_low", "ci_high")),
         ("note", _TEXT),
     ]
@@ -167,18 +169,8 @@ def differences(
             for kind, model, length, first, second in _pairs(by_place, models, lengths):
                 of_first = by_place[model or first, length or first]
                 of_second = by_place[model or second, length or second]
-                rows.append(
-                    {
-                        "kind": kind,
-                        "category": category,
-                        "sample_mode": mode,
-                        "model": model,
-                        "segment_length": length,
-                        "first": first,
-                        "second": second,
-                        **_difference(first, of_first, second, of_second),
-                    }
-                )
+                key = zip(_KEY, (kind, category, mode, model, length, first, second), strict=True)
+                rows.append({**dict(key), **_difference(first, of_first, second, of_second)})
     return pa.Table.from_pylist(rows, schema=DIFFERENCES_SCHEMA)
 
 
@@ -250,13 +242,13 @@ def _cells(estimates: pa.Table, resamples: pa.Table) -> dict[tuple[str, str, str
     require_columns("resamples", resamples, (*_CELL, "words", "replicates", "effect_size"))
     found: dict[tuple[str, ...], _Resamples] = {}
     replicates = resamples["replicates"].combine_chunks()
-    for i, (*of_whom, words, effect) in enumerate(_rows(resamples, (*_CELL, "words", "effect_size"))):
+    for i, (*of_whom, words, effect) in enumerate(columns_of(resamples, *_CELL, "words", "effect_size")):
         values = replicates[i].values
         array = np.empty(0) if values is None else values.to_numpy(zero_copy_only=False)
         _put("resamples", found, tuple(of_whom), _Resamples(words, np.asarray(array, dtype=np.float64), effect))
     cells: dict[Any, _Estimate] = {}
     for cell, effect, low, why in zip(
-        _rows(estimates, _CELL),
+        columns_of(estimates, *_CELL),
         estimates["effect_size"].to_pylist(),
         _column(estimates, "ci_low"),
         _column(estimates, "interval_note"),
@@ -272,10 +264,6 @@ def _cells(estimates: pa.Table, resamples: pa.Table) -> dict[tuple[str, str, str
 
 def _column(table: pa.Table, name: str) -> list[Any]:
     return table[name].to_pylist() if name in table.column_names else [None] * table.num_rows
-
-
-def _rows(table: pa.Table, columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:
-    return zip(*(table[name].to_pylist() for name in columns), strict=True)
 
 
 def _put(table: str, cells: dict[Any, Any], cell: tuple[str, ...], value: object) -> None:

@@ -318,8 +318,8 @@ def adjust(
         adjusted effect, and `adjusted_note` says so; it names a covariate that is not known, or is the same for all.
     """
     rows = words.to_pylist()
-    occurrences = {word: n for table in coverage for word, n in _columns(table, "stimulus", "occurrences")}
-    pieces = {model: dict(_columns(table, "stimulus", "pieces_per_form")) for model, table in tokenizers.items()}
+    occurrences = {word: n for table in coverage for word, n in columns_of(table, "stimulus", "occurrences")}
+    pieces = {model: dict(columns_of(table, "stimulus", "pieces_per_form")) for model, table in tokenizers.items()}
     for row in rows:
         row["n_pieces"] = pieces.get(row["model"], {}).get(row["stimulus"])
         row["occurrences"] = occurrences.get(row["stimulus"])
@@ -338,7 +338,8 @@ def adjust(
     return pa.Table.from_pylist(found, schema=estimates.schema), with_words
 
 
-def _columns(table: pa.Table, *names: str) -> Iterator[tuple[Any, ...]]:
+def columns_of(table: pa.Table, *names: str) -> Iterator[tuple[Any, ...]]:
+    """Yield the values of some columns, row by row."""
     return zip(*(table.column(name).to_pylist() for name in names), strict=True)
 
 

@@ -12,7 +12,7 @@ replicates at a time, and its means and variances another, in blocks that stay i
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
@@ -25,6 +25,7 @@ from prasanga.associations.vectors import (
     FloatArray,
     Words,
     choice,
+    float_array,
     generator_from,
     require_one_dimension,
     to_array,
@@ -151,9 +152,8 @@ class Cosines:
         listed = [word for side in words for word in side]
         n_draws, rng = whole_number("n_draws", n_draws, least=1), generator_from(rng)
         draws = [np.resize(rng.permutation(len(vectors[word].inverse_norms)), n_draws) for word in listed]
-        n_x, n_y, n_a, n_b = map(len, words)
-        values = draw_cosines(vectors, listed, np.stack(draws, axis=1), n_x + n_y)
-        return cls(values, np.arange(n_x + n_y), np.arange(n_a + n_b), n_x, n_y, n_a, n_b)
+        values = draw_cosines(vectors, listed, np.stack(draws, axis=1), len(words[0]) + len(words[1]))
+        return cls.of_words(values, map(len, words))
 
     @classmethod
     def of_directions(cls, directions: Mapping[str, FloatArray], words: Words) -> Cosines:
@@ -163,9 +163,14 @@ class Cosines:
         means, so that nothing is drawn: it is what ever more draws would come to.
         """
         x, y, a, b = (np.array([directions[word] for word in side]) for side in words)
-        n_x, n_y, n_a, n_b = map(len, words)
         values = np.concatenate([x, y]) @ np.concatenate([a, b]).T
-        return cls(values[None], np.arange(n_x + n_y), np.arange(n_a + n_b), n_x, n_y, n_a, n_b)
+        return cls.of_words(values[None], map(len, words))
+
+    @classmethod
+    def of_words(cls, values: FloatArray, sizes: Iterable[int]) -> Cosines:
+        """Return the cosines of words that are one item each, from their `values` and the `sizes` of X, Y, A and B."""
+        n_x, n_y, n_a, n_b = sizes
+        return cls(values, np.arange(n_x + n_y), np.arange(n_a + n_b), n_x, n_y, n_a, n_b)
 
     @property
     def n_draws(self) -> int:
@@ -302,7 +307,10 @@ class Cosines:
             ("attribute_counts", attribute_counts, self.n_attributes),
             ("draw_counts", draw_counts, self.n_draws),
         )
-        counts = [np.ones((1, n)) if given is None else _checked_counts(name, given, n) for name, given, n in sides]
+        counts = [
+            np.ones((1, n)) if given is None else float_array(name, given, f"(n_replicates, {n}) numbers", kinds="fiub")
+            for name, given, n in sides
+        ]
         n_replicates = max(map(len, counts))
         for (name, given, n), array in zip(sides, counts, strict=True):
             if array.ndim != 2 or array.shape[1] != n or (given is not None and len(array) != n_replicates):
@@ -363,13 +371,6 @@ def _checked_values(values: npt.ArrayLike) -> FloatArray:
         raise InputError(
             f"values: {array[place]} at {tuple(map(int, place))}, and a cosine is a number from -1 to 1. Give {wanted}."
         )
-    return array.astype(np.float64, copy=False)
-
-
-def _checked_counts(name: str, counts: npt.ArrayLike, n: int) -> Counts:
-    array = to_array(name, counts, f"(n_replicates, {n}) numbers")
-    if array.dtype.kind not in "fiub":
-        raise InputError(f"{name}: of type {array.dtype}. Give (n_replicates, {n}) numbers.")
     return array.astype(np.float64, copy=False)
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -23,6 +23,7 @@ from prasanga.associations.permutation import ALTERNATIVES, STATISTICS, Permutat
 from prasanga.associations.power import smallest_effect
 from prasanga.associations.vectors import (
     SCALES,
+    Change,
     FloatArray,
     Words,
     choice,
@@ -36,9 +37,6 @@ from prasanga.associations.vectors import (
 )
 from prasanga.base.errors import InputError
 from prasanga.base.seeds import generator
-
-if TYPE_CHECKING:
-    pass
 
 # --------------------
 # The categories of a study as the associations need them: two target sets and two attribute sets of words.
@@ -115,6 +113,17 @@ class ShuffledControl:
     high: float
     p_value: float
 
+    @classmethod
+    def of(cls, effects: FloatArray, observed: float) -> ShuffledControl:
+        """Compare the size of the observed effect with (n,) effects of dealt words."""
+        count = int(np.count_nonzero(np.abs(effects) >= observed * (1 - _TIE)))
+        low, high = np.quantile(effects, [0.025, 0.975])
+        return cls(float(low), float(high), (count + 1) / (len(effects) + 1))
+
+    def columns(self) -> dict[str, float]:
+        """Return the columns of `TEST_FIELDS` that say it."""
+        return {"shuffled_low": self.low, "shuffled_high": self.high, "p_shuffled": self.p_value}
+
 
 def shuffled_effects(
     cosines: Cosines,
@@ -138,14 +147,12 @@ def shuffled_effects(
     if spread == "observed":
         return _over_observed_spread(cosines, in_a, std)
     # Every word stands in both sets, and counts in one of them.
-    doubled = Cosines(
-        np.concatenate([cosines.values, cosines.values], axis=2),
-        cosines.targets,
-        np.concatenate([cosines.attributes, cosines.attributes + n]),
-        cosines.n_x,
-        cosines.n_y,
-        n,
-        n,
+    doubled = replace(
+        cosines,
+        values=np.concatenate([cosines.values, cosines.values], axis=2),
+        attributes=np.concatenate([cosines.attributes, cosines.attributes + n]),
+        n_a=n,
+        n_b=n,
     )
     return doubled.effects(attribute_counts=np.concatenate([in_a, ~in_a], axis=1).astype(np.float64), std=std)
 
@@ -166,9 +173,7 @@ def shuffled_control(
     """
     observed = abs(cosines.effect(std))
     effects = shuffled_effects(cosines, n_shuffles, rng, std)
-    count = int(np.count_nonzero(np.abs(effects) >= observed * (1 - _TIE)))
-    low, high = np.quantile(effects, [0.025, 0.975])
-    return ShuffledControl(float(low), float(high), (count + 1) / (n_shuffles + 1))
+    return ShuffledControl.of(effects, observed)
 
 
 def _over_observed_spread(
@@ -210,6 +215,7 @@ RAW_FIELDS = [
 
 Those of `adjusted` need other tables, and are null until the tables of a study are gathered (`corrections`).
 """
+NO_INTERVAL_ASKED = "no interval was asked for (associations.n_resamples is 0)"
 TEST_FIELDS = [
     ("p_stimuli", _NUMBER),
     ("p_stimuli_exact", _FLAG),
@@ -292,6 +298,17 @@ class TestSettings:
         allowed = "a distance from 0 that counts as none, such as 0.2"
         if not number("associations.equivalence_margin", self.equivalence_margin, allowed) > 0:
             raise InputError(f"associations.equivalence_margin: {self.equivalence_margin}. Write {allowed}.")
+
+    def resampled(self, words: Sequence[Sequence[str]], n_draws: int, *, seed: int, category: str) -> Resampling:
+        """Return resamples of the words of a category, and of its draws: as many as are asked for, at least one."""
+        return draw_resampling(
+            words,
+            n_draws,
+            n_resamples=self.n_resamples,
+            seed=seed,
+            category=category,
+            resample_attributes=self.resample_attributes,
+        )
 
     def conventions(self) -> dict[str, Any]:
         """Return the columns `CONVENTION_FIELDS`."""
@@ -406,44 +423,32 @@ def measure_cosines(
     scores = cosines.word_scores() if scores is None else scores
     tests = tests or test_words(cosines, settings, category=category, seed=seed, names=names)
     replicates: FloatArray = np.empty(0)
-    interval_columns: dict[str, Any]
+    columns: dict[str, Any] = {"effect_size": reported, **tests.columns()}
     if settings.n_resamples:
-        resampling = draw_resampling(
-            words,
-            len(cosines.values),
-            n_resamples=settings.n_resamples,
-            seed=seed,
-            category=category,
-            resample_attributes=settings.resample_attributes,
-        )
+        resampling = settings.resampled(words, len(cosines.values), seed=seed, category=category)
         replicates = replicate_effects(cosines, resampling, settings.std)
-        interval_columns = interval_of(cosines, resampling, replicates, settings, reported)
+        columns |= interval_of(cosines, resampling, replicates, settings, reported)
     else:
-        interval_columns = {"interval_note": "no interval was asked for (associations.n_resamples is 0)"}
+        columns |= dict.fromkeys(("ci_low", "ci_high", "p_equivalence", "equivalent_within"))
+        columns["interval_note"] = NO_INTERVAL_ASKED
     # around the reported effect, as the interval
     without = leave_one_out(cosines, settings.std) - observed + reported
     if without_targets is not None:
         without[: cosines.n_targets] = without_targets
-    known = without[np.isfinite(without)]
-    shuffled_low = shuffled_high = p_shuffled = None
+    columns |= dict.fromkeys(("shuffled_low", "shuffled_high", "p_shuffled"))
     if settings.n_shuffles:
-        shuffled = shuffled_control(
-            cosines, n_shuffles=settings.n_shuffles, rng=generator(seed, "shuffles", *names, category), std=settings.std
-        )
-        shuffled_low, shuffled_high, p_shuffled = shuffled.low, shuffled.high, shuffled.p_value
-    columns = {
-        "effect_size": reported,
-        **dict.fromkeys(("ci_low", "ci_high", "p_equivalence", "equivalent_within")),
-        **interval_columns,
-        **tests.columns(),
-        "shuffled_low": shuffled_low,
-        "shuffled_high": shuffled_high,
-        "p_shuffled": p_shuffled,
-        "leave_out_low": float(known.min()) if known.size else None,
-        "leave_out_high": float(known.max()) if known.size else None,
-        "smallest_effect": smallest_effect(cosines, scores, std=settings.std, alternative=settings.alternative),
-    }
+        rng = generator(seed, "shuffles", *names, category)
+        columns |= shuffled_control(cosines, n_shuffles=settings.n_shuffles, rng=rng, std=settings.std).columns()
+    columns |= range_columns("leave_out", without)
+    columns["smallest_effect"] = smallest_effect(cosines, scores, std=settings.std, alternative=settings.alternative)
     return CategoryEstimate(columns, replicates, without)
+
+
+def range_columns(name: str, effects: FloatArray) -> dict[str, float | None]:
+    """Return the smallest and the largest of the effects that there are, as `<name>_low` and `<name>_high`."""
+    known = effects[np.isfinite(effects)]
+    low, high = (float(known.min()), float(known.max())) if known.size else (None, None)
+    return {f"{name}_low": low, f"{name}_high": high}
 
 
 def interval_of(
@@ -474,7 +479,7 @@ def interval_of(
 
 def raw_columns(
     cosines: Cosines,
-    scaled: Mapping[str, Callable[[], Cosines]],
+    scaled: Callable[[Change], Cosines],
     settings: TestSettings,
     *,
     effect: float,
@@ -484,27 +489,26 @@ def raw_columns(
 
     Args:
         cosines: of the items.
-        scaled: by each of `SCALES`, what makes the cosines of the same items by vectors so scaled.
+        scaled: makes the cosines of the same items by vectors changed as one of `SCALES` does.
         settings: how effects are computed.
         effect: the one that is reported, which may rest on more draws than `cosines`; what the other vectors give is
             put around it.
         scores: (n_targets,) associations of the target words, of these draws.
     """
     observed = cosines.effect(settings.std), difference_of(cosines)
-    x, y = in_sets(cosines.word_scores() if scores is None else scores, cosines.n_x)
-    difference = float(x.mean() - y.mean())
+    difference = difference_of(cosines, scores)
     columns: dict[str, Any] = {"difference": difference}
-    for scale, make in scaled.items():
+    for scale, change in SCALES.items():
         with contextlib.suppress(InputError):  # a vector without a direction, or words without a spread, have no number
-            other = make()
+            other = scaled(change)
             columns[f"effect_{scale}"] = other.effect(settings.std) - observed[0] + effect
             columns[f"difference_{scale}"] = difference_of(other) - observed[1] + difference
     return columns
 
 
-def difference_of(cosines: Cosines) -> float:
-    """Return the mean association of the words of X minus that of Y: the numerator of the effect size."""
-    x, y = in_sets(cosines.word_scores(), cosines.n_x)
+def difference_of(cosines: Cosines, scores: FloatArray | None = None) -> float:
+    """Return the mean association of the words of X minus that of Y (their `scores`): the effect size's numerator."""
+    x, y = in_sets(cosines.word_scores() if scores is None else scores, cosines.n_x)
     return float(x.mean() - y.mean())
 
 
@@ -553,14 +557,9 @@ def too_few(set_names: Sequence[str], listed: Sequence[Sequence[str]], used: Wor
 
 def describe_category(category: Category, used: Words, notes: Sequence[str]) -> dict[str, Any]:
     """Return the columns `CATEGORY_FIELDS` and `WORDS_FIELDS`; `notes` say what was left out, and why."""
-    x, y, a, b = category.set_names
+    of_category = (category.name, category.title, *category.set_names)
     return {
-        "category": category.name,
-        "category_title": category.title,
-        "target_x": x,
-        "target_y": y,
-        "attribute_a": a,
-        "attribute_b": b,
+        **{name: value for (name, _), value in zip(CATEGORY_FIELDS, of_category, strict=True)},
         **{f"n_{side}": len(words) for side, words in zip("xyab", used, strict=True)},
         **{f"listed_{side}": len(words) for side, words in zip("xyab", category.sets, strict=True)},
         "dropped": "; ".join(notes),

@@ -16,11 +16,11 @@ from prasanga.associations.cosines import Cosines, Counts, leave_one_out
 from prasanga.associations.vectors import (
     FloatArray,
     choice,
+    float_array,
     in_sets,
     number,
     require_flag,
     sequence_of,
-    to_array,
     whole_number,
     word_list,
 )
@@ -130,6 +130,7 @@ FEWEST_TEMPLATES = 4
 EQUIVALENT = 0.05
 """Below this p an effect counts as within the margin."""
 
+_EFFECTS = "(R,) effects, NaN where there is none"
 # Share of resamples without an effect that goes without mention.
 _UNDEFINED = 0.01
 
@@ -191,9 +192,7 @@ def interval(
     """
     choice("method", method, INTERVALS)
     replicates = _checked("replicates", replicates, len(resampling.target_counts), level)
-    sizes = [cosines.n_x, cosines.n_y]
-    if resampling.attribute_counts is not None:
-        sizes += [cosines.n_a, cosines.n_b]
+    sizes = _sizes(cosines)[: 2 if resampling.attribute_counts is None else 4]
     note = _too_few(sizes)
     if note:
         return Interval(None, None, method, note)
@@ -253,9 +252,7 @@ def crossed_interval(
     Returns:
         Without ends, but with a note, if a resampled set has fewer than `FEWEST_WORDS` words.
     """
-    sizes = [cosines.n_x, cosines.n_y]
-    if resampling.attribute_counts is not None:
-        sizes += [cosines.n_a, cosines.n_b]
+    sizes = _sizes(cosines)[: 2 if resampling.attribute_counts is None else 4]
     known, too_few = np.isfinite(of_both), _too_few(sizes)
     note = too_few or _undefined(known)
     if too_few or not known.any():
@@ -340,15 +337,12 @@ def difference_interval(
     Acceleration and a wider level are left out: in simulations they only made intervals longer that held their level
     without them (docs/statistics.md). Raises `InputError` for replicates of different number.
     """
-    replicates_1 = _effects("replicates_1", replicates_1)
+    replicates_1 = float_array("replicates_1", replicates_1, _EFFECTS)
     replicates_2 = _checked("replicates_2", replicates_2, replicates_1.size, level)
-    note = _too_few(sizes)
-    if note:
-        return Interval(None, None, "bc", note)
-    differences = replicates_1 - replicates_2
+    differences, too_few = replicates_1 - replicates_2, _too_few(sizes)
     known = np.isfinite(differences)
-    note = _undefined(known)
-    if not known.any():
+    note = too_few or _undefined(known)
+    if too_few or not known.any():
         return Interval(None, None, "bc", note)
     low, high = _bca(differences[known], effect_1 - effect_2, 0.0, _tails(level))
     return Interval(float(low), float(high), "bc", note)
@@ -358,17 +352,10 @@ def _checked(name: str, replicates: npt.ArrayLike, n_resamples: int, level: floa
     """Return the replicates as an array."""
     if not 0 < number("level", level, "a number between 0 and 1, such as 0.95") < 1:
         raise InputError(f"level: {level}. Write a number between 0 and 1, such as 0.95.")
-    array = _effects(name, replicates)
+    array = float_array(name, replicates, _EFFECTS)
     if array.shape != (n_resamples,) or not n_resamples:
         raise InputError(f"{name}: shape {array.shape}. Give one effect for each of {n_resamples} resamples.")
     return array
-
-
-def _effects(name: str, replicates: npt.ArrayLike) -> FloatArray:
-    array = to_array(name, replicates, "(R,) effects, NaN where there is none")
-    if array.dtype.kind not in "fiu":
-        raise InputError(f"{name}: of type {array.dtype}. Give (R,) effects, NaN where there is none.")
-    return array.astype(np.float64, copy=False)
 
 
 def _too_few(sizes: Sequence[int]) -> str:

@@ -216,9 +216,7 @@ def variants_of_contexts(
             targets, attributes = (
                 np.stack([drawn[word] for side in sides for word in side], axis=1) for sides in (words[:2], words[2:])
             )
-            n_x, n_y, n_a, n_b = map(len, words)
-            values = np.clip(targets @ attributes.transpose(0, 2, 1), -1, 1)
-            cosines = Cosines(values, np.arange(n_x + n_y), np.arange(n_a + n_b), n_x, n_y, n_a, n_b)
+            cosines = Cosines.of_words(np.clip(targets @ attributes.transpose(0, 2, 1), -1, 1), map(len, words))
             yield Variant(category.name, words, {}, cosines, Cosines.of_directions(directions, words))
 
     return variants
@@ -259,13 +257,12 @@ def variants_of_sentences(
                 for _, words in _usable([category], {word for word, rows in in_set.items() if rows.any()}):
                     if values is None:  # of all sentences, once for all sets
                         values = _stacked(listed[:2], units) @ _stacked(listed[2:], units).T
-                    cosines = _of_sets(values, listed, words, in_set)
-                    choices = {"templates": name, "average": "associations"}
-                    yield Variant(category.name, words, choices, cosines, cosines)
+                    averages = {"associations": _of_sets(values, listed, words, in_set)}
                     if len(places) > 1:
                         means = [[arrays[w][in_set[w]].mean(axis=0, keepdims=True) for w in side] for side in words]
-                        cosines = Cosines.of_vectors(*means)
-                        choices = {"templates": name, "average": "vectors"}
+                        averages["vectors"] = Cosines.of_vectors(*means)
+                    for average, cosines in averages.items():
+                        choices = {"templates": name, "average": average}
                         yield Variant(category.name, words, choices, cosines, cosines)
 
     return variants

@@ -193,17 +193,9 @@ def permutation_test_of_scores(
             count = _count_drawn(centred, x.size, counts, n_resamples, rng)
             p_value = (count + 1) / (n_resamples + 1)
             ci_low, ci_high = _interval_of_share(count, n_resamples)
-    return PermutationTest(
-        p_value,
-        exact,
-        total,
-        0 if exact else n_resamples,
-        ci_low,
-        ci_high,
-        float(np.ldexp(observed * per_sum, power)),
-        alternative,
-        "studentized" if studentized else "difference",
-    )
+    n_drawn, difference = 0 if exact else n_resamples, float(np.ldexp(observed * per_sum, power))
+    compared = "studentized" if studentized else "difference"
+    return PermutationTest(p_value, exact, total, n_drawn, ci_low, ci_high, difference, alternative, compared)
 
 
 def test_of_statistics(

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -52,8 +51,8 @@ from prasanga.associations.intervals import Shown
 from prasanga.associations.permutation import PermutationTest, permutation_test_of_scores
 from prasanga.associations.templates import TEMPLATE_FIELDS, TEMPLATES_SCHEMA, InTemplates, measure_templates
 from prasanga.associations.vectors import (
-    SCALES,
     VECTORS,
+    Change,
     FloatArray,
     Moments,
     Words,
@@ -262,12 +261,13 @@ def measure_seat(
     }
     arrays = {word: array for word, (array, _) in found.items() if len(array)}
     require_one_dimension({f"{model}, {word}": array.shape[1] for word, array in arrays.items()})
-    usable = _Usable(arrays, {word: rows for word, (_, rows) in found.items()}, listed, moments_of(arrays.values()))
+    places = {word: rows for word, (_, rows) in found.items()}
     conventions = {"sentence_vector": sentence_vector, "unit": unit, "average": average}
+    usable = _Usable(arrays, places, listed, moments_of(arrays.values()), model, settings, conventions, seed)
     estimates, words, templates = [], [], []
     with progress(f"SEAT of {model}", len(parsed), "categories") as done:
         for category in done.over(parsed):
-            row, of_words, of_templates = _measure(category, model, usable, settings, conventions, seed)
+            row, of_words, of_templates = _measure(category, usable)
             estimates.append(row)
             words += of_words
             templates += of_templates
@@ -276,7 +276,7 @@ def measure_seat(
 
 
 class _Usable(NamedTuple):
-    """The sentences of a study that have a vector, and those that were asked for."""
+    """The sentences of a study that have a vector, those that were asked for, and how the study is computed."""
 
     vectors: Mapping[str, npt.NDArray[Any]]
     """Of each word its (n_sentences, d) vectors, in the order of the templates."""
@@ -285,6 +285,10 @@ class _Usable(NamedTuple):
     listed: Mapping[str, Mapping[str, tuple[int, str]]]
     """Of each word, every sentence that it was to stand in, with the place and the name of its template."""
     moments: Moments
+    model: str
+    settings: TestSettings
+    conventions: Mapping[str, str]
+    seed: int
 
 
 def _require_conventions(unit: str, average: str) -> None:
@@ -325,14 +329,7 @@ def _ordered(
     return array[order], places[order]
 
 
-def _measure(
-    category: Category,
-    model: str,
-    usable: _Usable,
-    settings: TestSettings,
-    conventions: Mapping[str, str],
-    seed: int,
-) -> tuple[dict[str, Any], list[dict[str, Any]], list[dict[str, Any]]]:
+def _measure(category: Category, usable: _Usable) -> tuple[dict[str, Any], list[dict[str, Any]], list[dict[str, Any]]]:
     """Return the row of a category, those of its words, and those of its templates."""
     used = used_words(category.sets, usable.vectors)
     notes = list(_losses(category, usable))
@@ -343,21 +340,21 @@ def _measure(
         notes.append(reason)
     else:
         try:
-            numbers, words, templates = _numbers(category, model, used, usable, settings, conventions, seed)
+            numbers, words, templates = _numbers(category, used, usable)
         except ConstantScoresError as error:
             notes.append(not_computed(error))
-    key = {"category": category.name, "model": model}
+    key = {"category": category.name, "model": usable.model}
     row = {
         **describe_category(category, used, notes),
-        "model": model,
+        "model": usable.model,
         **numbers,
         **{
             f"n_sentences_{side}": sum(len(usable.vectors[word]) for word in of_side)
             for side, of_side in zip(_SIDES, used, strict=True)
         },
-        **conventions,
-        **settings.conventions(),
-        "seed": seed,
+        **usable.conventions,
+        **usable.settings.conventions(),
+        "seed": usable.seed,
     }
     return row, [{**key, **of_word} for of_word in words], [{**key, **each} for each in templates]
 
@@ -377,20 +374,14 @@ def _losses(category: Category, usable: _Usable) -> list[str]:
 
 
 def _numbers(
-    category: Category,
-    model: str,
-    used: Words,
-    usable: _Usable,
-    settings: TestSettings,
-    conventions: Mapping[str, str],
-    seed: int,
+    category: Category, used: Words, usable: _Usable
 ) -> tuple[dict[str, Any], list[dict[str, Any]], list[dict[str, Any]]]:
-    vectors, average = usable.vectors, conventions["average"]
+    vectors, settings, seed, average = usable.vectors, usable.settings, usable.seed, usable.conventions["average"]
     cosines = _cosines_of([[vectors[word] for word in words] for words in used], average)
-    names = ("seat", model)
+    names = ("seat", usable.model)
     estimate = measure_cosines(cosines, settings, category=category.name, words=used, seed=seed, names=names)
     p_sentences = None
-    if conventions["unit"] == "sentence":
+    if usable.conventions["unit"] == "sentence":
         p_sentences = permutation_test_of_scores(
             *_permuted(cosines, "sentence"),
             alternative=settings.alternative,
@@ -403,16 +394,11 @@ def _numbers(
         for row in word_rows(cosines, used, category.set_names, estimate.without)
     ]
 
-    def scaled(change: Callable[[npt.NDArray[Any], Moments], FloatArray]) -> Cosines:
+    def scaled(change: Change) -> Cosines:
         sets = [[change(vectors[word], usable.moments) for word in of_side] for of_side in used]
         return _cosines_of(sets, average)
 
-    raw = raw_columns(
-        cosines,
-        {scale: partial(scaled, change) for scale, change in SCALES.items()},
-        settings,
-        effect=estimate.columns["effect_size"],
-    )
+    raw = raw_columns(cosines, scaled, settings, effect=estimate.columns["effect_size"])
     templates = _template_names(used, usable)
     columns, of_templates = measure_templates(
         _in_templates(used, usable, average, len(templates)).effects,
@@ -438,25 +424,21 @@ def _template_names(words: Words, usable: _Usable) -> list[str]:
 
 def _in_templates(words: Words, usable: _Usable, average: str, n_templates: int) -> InTemplates:
     """Return the sentences of a category, to count words and templates anew."""
-    x, y, a, b = ([usable.vectors[word] for word in side] for side in words)
-    sides = [[*x, *y], [*a, *b]]
-    items, places = (
-        [np.concatenate(each) for each in both]
-        for both in (
-            [[np.full(len(array), number) for number, array in enumerate(side)] for side in sides],
-            [[usable.places[word] for side in both for word in side] for both in (words[:2], words[2:])],
-        )
-    )
+    sides = [[word for side in both for word in side] for both in (words[:2], words[2:])]
+    arrays = [[usable.vectors[word] for word in side] for side in sides]
+    items = [np.repeat(np.arange(len(side)), list(map(len, side))) for side in arrays]
+    places = [np.concatenate([usable.places[word] for word in side]) for side in sides]
     squares = None
     if average == "vectors":
         squares = np.zeros((sum(map(len, sides)), n_templates, n_templates))
-        for of_word, word in zip(squares, (word for side in words for word in side), strict=True):
+        for of_word, word in zip(squares, (*sides[0], *sides[1]), strict=True):
             array = usable.vectors[word].astype(np.float64)
             of_word[np.ix_(usable.places[word], usable.places[word])] = array @ array.T
-        vectors = [np.concatenate(side).astype(np.float64) for side in sides]
+        vectors = [np.concatenate(side).astype(np.float64) for side in arrays]
     else:
-        vectors = [np.concatenate([unit_vectors("a word", array) for array in side]) for side in sides]
-    return InTemplates(vectors[0] @ vectors[1].T, squares, items[0], items[1], places[0], places[1], len(x), len(a))
+        vectors = [np.concatenate([unit_vectors("a word", array) for array in side]) for side in arrays]
+    products, n_x, n_a = vectors[0] @ vectors[1].T, len(words[0]), len(words[2])
+    return InTemplates(products, squares, items[0], items[1], places[0], places[1], n_x, n_a)
 
 
 def _cosines_of(sets: Sequence[Sequence[npt.NDArray[Any]]], average: str) -> Cosines:

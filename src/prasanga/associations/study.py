@@ -11,9 +11,8 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -56,7 +55,7 @@ from prasanga.associations.estimates import (
 )
 from prasanga.associations.power import contexts_enough
 from prasanga.associations.vectors import (
-    SCALES,
+    Change,
     DirectedVectors,
     FloatArray,
     IndexArray,
@@ -77,6 +76,7 @@ SAMPLE_MODES = ("fixed", "random")
 POOLS = ("shared", "per_length")
 
 _TEXT, _NUMBER, _COUNT = pa.string(), pa.float64(), pa.int64()
+_OF_EARLIER_STAGES = ("pool", "match", "neighbours", "window", "pieces")
 _CELL_FIELDS = [(name, _TEXT) for name in ("model", "segment_length", "sample_mode")]
 _KEY_FIELDS = [("category", _TEXT), *_CELL_FIELDS]
 
@@ -97,10 +97,7 @@ CEAT_SCHEMA = pa.schema(
         ("n_samples", _COUNT),
         ("contexts_min", _COUNT),
         *CONVENTION_FIELDS,
-        *(
-            (name, _TEXT)
-            for name in ("variance", "tau2_method", "draws", "pool", "match", "neighbours", "window", "pieces")
-        ),
+        *((name, _TEXT) for name in ("variance", "tau2_method", "draws", *_OF_EARLIER_STAGES)),
         ("band", _NUMBER),
         ("seed", _COUNT),
     ]
@@ -362,8 +359,10 @@ def _rows(
         notes.append(reason)
     else:
         try:
-            result, estimate, cosines = _measure(category.name, cell, used, contexts, vectors, tests, settings)
-            raw = _raw(result, estimate, cosines, used, contexts, vectors, vectors.moments(sorted(embedded)), settings)
+            moments = vectors.moments(sorted(embedded))
+            result, estimate, cosines, raw = _measure(
+                category.name, cell, used, contexts, vectors, moments, tests, settings
+            )
         except ConstantScoresError as error:
             notes.append(not_computed(error))
         else:
@@ -398,16 +397,9 @@ def _rows(
         "n_samples": settings.most,
         "contexts_min": fewest,
         **settings.test.conventions(),
-        "variance": settings.variance,
         "tau2_method": settings.tau2,
         "draws": _how_drawn(settings, [contexts[word].size for side in used for word in side]) if numbers else None,
-        "pool": settings.pool,
-        "match": settings.match,
-        "neighbours": settings.neighbours,
-        "window": settings.window,
-        "pieces": settings.pieces,
-        "band": settings.band,
-        "seed": settings.seed,
+        **{name: getattr(settings, name) for name in ("variance", *_OF_EARLIER_STAGES, "band", "seed")},
     }
     return [row], words, resamples, steps
 
@@ -437,17 +429,20 @@ def _measure(
     used: Words,
     contexts: Mapping[str, IndexArray],
     vectors: _CheckedVectors,
+    moments: Moments,
     tests: WordTests,
     settings: CeatSettings,
-) -> tuple[Ceat, CategoryEstimate, Cosines]:
+) -> tuple[Ceat, CategoryEstimate, Cosines, dict[str, Any]]:
+    """Return CEAT over all draws, the estimate, the cosines it rests on, and differences with vectors as they are.
+
+    These are of the draws that intervals rest on, and put around that of all draws.
+    """
     from prasanga.associations.scoring import draw_cosines  # here, because it loads the compiler
 
     listed = [word for side in used for word in side]
-    n_contexts = [contexts[word].size for word in listed]
-    n_x, n_y, n_a, n_b = map(len, used)
     drawn = named_draws(
         listed,
-        n_contexts,
+        [contexts[word].size for word in listed],
         settings.most,
         seed=settings.seed,
         names=(*cell.whose, category),
@@ -456,20 +451,15 @@ def _measure(
     result = ceat_of_draws(
         vectors,
         used,
-        _rows_of(listed, contexts, drawn),
+        np.stack([contexts[word][drawn[:, j]] for j, word in enumerate(listed)], axis=1),
         Cosines.of_directions({word: vectors.direction(word) for word in listed}, used),
         variance=settings.variance,
         tau2=settings.tau2,
         std=settings.test.std,
     )
-    cosines = Cosines(
-        draw_cosines(vectors, listed, _spread_rows(listed, contexts, vectors, settings.seed), n_x + n_y),
-        np.arange(n_x + n_y),
-        np.arange(n_a + n_b),
-        n_x,
-        n_y,
-        n_a,
-        n_b,
+    rows = _spread_rows(listed, contexts, vectors, settings.seed)
+    cosines = Cosines.of_words(
+        draw_cosines(vectors, listed, rows, len(used[0]) + len(used[1])), [len(side) for side in used]
     )
     estimate = measure_cosines(
         cosines,
@@ -481,42 +471,19 @@ def _measure(
         tests=tests,
         effect=result.combined.effect,
         scores=result.target_scores,
-        without_targets=_without_targets(result, n_y, settings),
+        without_targets=_without_targets(result, settings),
     )
-    return result, estimate, cosines
-
-
-def _raw(
-    result: Ceat,
-    estimate: CategoryEstimate,
-    cosines: Cosines,
-    used: Words,
-    contexts: Mapping[str, IndexArray],
-    vectors: _CheckedVectors,
-    moments: Moments,
-    settings: CeatSettings,
-) -> dict[str, Any]:
-    """Return the differences of mean cosines, in the draws that intervals rest on, and around that of all draws."""
-    from prasanga.associations.scoring import draw_cosines  # here, because it loads the compiler
-
-    listed = [word for side in used for word in side]
-    rows = _spread_rows(listed, contexts, vectors, settings.seed)
     places = np.tile(np.arange(len(rows))[:, None], len(listed))
 
-    def scaled(change: Callable[[npt.NDArray[Any], Moments], FloatArray]) -> Cosines:
+    def scaled(change: Change) -> Cosines:
         picked = {
             str(j): directed_vectors(word, change(vectors[word].vectors[rows[:, j]], moments))
             for j, word in enumerate(listed)
         }
         return replace(cosines, values=draw_cosines(picked, list(picked), places, cosines.n_targets))
 
-    return raw_columns(
-        cosines,
-        {scale: partial(scaled, change) for scale, change in SCALES.items()},
-        settings.test,
-        effect=estimate.columns["effect_size"],
-        scores=result.target_scores,
-    )
+    effect, scores = estimate.columns["effect_size"], result.target_scores
+    return result, estimate, cosines, raw_columns(cosines, scaled, settings.test, effect=effect, scores=scores)
 
 
 def _spread_rows(
@@ -531,9 +498,9 @@ def _spread_rows(
     return np.stack(columns, axis=1)
 
 
-def _without_targets(result: Ceat, n_y: int, settings: CeatSettings) -> FloatArray:
+def _without_targets(result: Ceat, settings: CeatSettings) -> FloatArray:
     """Return the combined effect of the same draws without each target word; NaN where there is none."""
-    effects = np.full(result.n_x + n_y, np.nan)
+    effects = np.full(result.scores.shape[1], np.nan)
     for word in range(effects.size):
         n_x = result.n_x - (word < result.n_x)
         if 0 < n_x < effects.size - 1:
@@ -543,11 +510,6 @@ def _without_targets(result: Ceat, n_y: int, settings: CeatSettings) -> FloatArr
                     scores, n_x, variance=settings.variance, tau2=settings.tau2, std=settings.test.std
                 )[2].effect
     return effects
-
-
-def _rows_of(words: Sequence[str], contexts: Mapping[str, IndexArray], drawn: IndexArray) -> IndexArray:
-    """Return the rows of the words' vectors, for draws among the contexts that may be drawn."""
-    return np.stack([contexts[word][drawn[:, j]] for j, word in enumerate(words)], axis=1)
 
 
 def _how_drawn(settings: CeatSettings, n_contexts: Sequence[int]) -> str:
@@ -568,9 +530,7 @@ def _numbers(result: Ceat) -> dict[str, Any]:
     }
     return {
         **{name: None if np.isnan(value) else value for name, value in of_draws.items()},
-        "tau2": heterogeneity.tau2,
-        "q": heterogeneity.q,
-        "i2": heterogeneity.i2,
+        **{name: getattr(heterogeneity, name) for name in ("tau2", "q", "i2")},
     }
 
 
@@ -581,13 +541,13 @@ def _variances(cosines: Cosines, used: Words, contexts: Mapping[str, IndexArray]
     fewest contexts.
     """
     kept = [[contexts[word].size > 1 for word in side] for side in used]
-    n_x, n_y, n_a, n_b = map(sum, kept)
-    if min(n_x, n_y, n_a, n_b) < 2:
+    sizes = [sum(side) for side in kept]
+    if min(sizes) < 2:
         return {"variance_note": "no components of variance: they take two words a set with two contexts each"}
     fewest = min(contexts[word].size for side in used for word in side if contexts[word].size > 1)
     targets, attributes = np.array(kept[0] + kept[1]), np.array(kept[2] + kept[3])
     values = cosines.values[:fewest][:, targets][:, :, attributes]
-    found = variance_components(Cosines(values, np.arange(n_x + n_y), np.arange(n_a + n_b), n_x, n_y, n_a, n_b))
+    found = variance_components(Cosines.of_words(values, sizes))
     left = int((~targets).sum() + (~attributes).sum())
     note = f"without {left} words of one context, from {len(values)} draws" if left else f"from {len(values)} draws"
     return {**{f"variance_{name}": value for name, value in found._asdict().items()}, "variance_note": note}

@@ -20,8 +20,8 @@ import pyarrow as pa
 
 from prasanga.associations.cosines import Cosines, Counts
 from prasanga.associations.effects import COSINE_NOISE
-from prasanga.associations.estimates import TestSettings
-from prasanga.associations.intervals import FEWEST_TEMPLATES, crossed_interval, draw_counts, draw_resampling
+from prasanga.associations.estimates import NO_INTERVAL_ASKED, TestSettings, range_columns
+from prasanga.associations.intervals import FEWEST_TEMPLATES, crossed_interval, draw_counts
 from prasanga.associations.vectors import FloatArray, Words
 from prasanga.base.seeds import generator
 
@@ -81,21 +81,14 @@ def measure_templates(
         {"place": place, "template": name, "effect_size": _number(one), "effect_without": _number(rest)}
         for place, (name, one, rest) in enumerate(zip(names, alone, without, strict=True), start=1)
     ]
-    columns: dict[str, Any] = {**_range("by_template", alone), **_range("without_template", without)}
+    columns: dict[str, Any] = {**range_columns("by_template", alone), **range_columns("without_template", without)}
     if not settings.n_resamples:
-        return {**columns, "templates_note": "no interval was asked for (associations.n_resamples is 0)"}, rows
+        return {**columns, "templates_note": NO_INTERVAL_ASKED}, rows
     if n < FEWEST_TEMPLATES:
         some = "1 template" if n == 1 else f"{n} templates"
         note = f"no interval: {some}, and an interval over templates needs {FEWEST_TEMPLATES}"
         return {**columns, "templates_note": note}, rows
-    resampling = draw_resampling(
-        words,
-        1,
-        n_resamples=settings.n_resamples,
-        seed=seed,
-        category=category,
-        resample_attributes=settings.resample_attributes,
-    )
+    resampling = settings.resampled(words, 1, seed=seed, category=category)
     drawn = draw_counts(n, settings.n_resamples, generator(seed, "resampling", category, "templates", *names))
     targets, attributes = resampling.target_counts, resampling.attribute_counts
     found = crossed_interval(
@@ -108,12 +101,6 @@ def measure_templates(
     )
     ends = {"ci_templates_low": found.low, "ci_templates_high": found.high, "templates_note": found.note or None}
     return {**columns, **ends}, rows
-
-
-def _range(name: str, effects: FloatArray) -> dict[str, float | None]:
-    known = effects[np.isfinite(effects)]
-    low, high = (float(known.min()), float(known.max())) if known.size else (None, None)
-    return {f"{name}_low": low, f"{name}_high": high}
 
 
 def _number(value: float) -> float | None:
@@ -169,11 +156,9 @@ def effects_of_items(
         std: convention of the denominator (`effect_size`).
         noise: a spread as small as this is rounding.
     """
-    sizes = weights[:, is_first].sum(axis=1), weights[:, ~is_first].sum(axis=1)
-    means = (
-        (weights * scores)[:, is_first].sum(axis=1) / sizes[0],
-        (weights * scores)[:, ~is_first].sum(axis=1) / sizes[1],
-    )
+    sides, weighted = (is_first, ~is_first), weights * scores
+    sizes = [weights[:, side].sum(axis=1) for side in sides]
+    means = [weighted[:, side].sum(axis=1) / size for side, size in zip(sides, sizes, strict=True)]
     total = sizes[0] + sizes[1]
     if std == "pooled":
         middle = np.where(is_first, means[0][:, None], means[1][:, None])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any, NamedTuple, TypeAlias, cast
 
@@ -98,6 +98,14 @@ def to_array(name: str, values: object, wanted: str) -> npt.NDArray[Any]:
         raise InputError(f"{name}: {_why_no_array(values, wanted)}") from None
 
 
+def float_array(name: str, values: object, wanted: str, *, kinds: str = "fiu") -> FloatArray:
+    """Return `values`, numbers of one of these `kinds` (numpy's letters), in float64 and whatever shape they have."""
+    array = to_array(name, values, wanted)
+    if array.dtype.kind not in kinds:
+        raise InputError(f"{name}: of type {array.dtype}. Give {wanted}.")
+    return array.astype(np.float64, copy=False)
+
+
 def sequence_of(name: str, values: object, wanted: str) -> list[Any]:
     """Return the list of `values`, which are several things of a kind: no text, no dict, no single number, no None."""
     if values is None or isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
@@ -156,7 +164,8 @@ def _why_no_array(values: object, wanted: str) -> str:
             f"a torch tensor ({tensor.dtype}, on {tensor.device}{grad}) that numpy cannot read. Write"
             " .detach().float() behind it, and .cpu() if it is not in the machine's own memory."
         )
-    lengths = _lengths_of(values)
+    rows = list(values) if isinstance(values, Iterable) else []
+    lengths = [len(row) if hasattr(row, "__len__") else None for row in rows]
     for row, length in enumerate(lengths):
         if length != lengths[0]:
             one, other = ("a single number" if n is None else f"{n} long" for n in (lengths[0], length))
@@ -169,12 +178,6 @@ def _tensor_in(values: object) -> Any:
     while isinstance(values, (list, tuple)) and values:
         values = values[0]
     return values if type(values).__module__.partition(".")[0] == "torch" and hasattr(values, "detach") else None
-
-
-def _lengths_of(values: object) -> list[int | None]:
-    """Return how long each row is, None of a number."""
-    rows = list(values) if isinstance(values, Iterable) else []
-    return [len(row) if hasattr(row, "__len__") else None for row in rows]
 
 
 # --------------------
@@ -321,7 +324,8 @@ def standardized(vectors: npt.NDArray[Any], moments: Moments) -> FloatArray:
     return centered(vectors, moments) / np.where(moments.sd > _ROUNDING * np.abs(moments.mean), moments.sd, 1.0)
 
 
-SCALES = {"centered": centered, "standardized": standardized}
+Change: TypeAlias = Callable[[npt.NDArray[Any], Moments], FloatArray]
+SCALES: Mapping[str, Change] = {"centered": centered, "standardized": standardized}
 """In what else cosines are measured, by the ending of the columns."""
 
 

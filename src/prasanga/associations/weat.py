@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -38,11 +37,10 @@ from prasanga.associations.estimates import (
 from prasanga.associations.intervals import Shown
 from prasanga.associations.permutation import PermutationTest, permutation_test_of_scores
 from prasanga.associations.vectors import (
-    SCALES,
     SMALLEST_LENGTH,
+    Change,
     FloatArray,
     Moments,
-    Words,
     generator_from,
     moments_of,
     require_one_dimension,
@@ -264,27 +262,16 @@ def _estimate(
         notes.append(problem)
     else:
         cosines = Cosines.of_vectors(*([usable[word] for word in side] for side in used))
+
+        def scaled(change: Change) -> Cosines:
+            return Cosines.of_vectors(*([change(usable[word], moments) for word in side] for side in used))
+
         try:
             found = measure_cosines(
                 cosines, settings, category=category.name, words=used, seed=seed, names=("weat", name)
             )
-            scaled = {
-                scale: partial(_scaled_cosines, usable, used, partial(change, moments=moments))
-                for scale, change in SCALES.items()
-            }
             columns |= found.columns | raw_columns(cosines, scaled, settings, effect=found.columns["effect_size"])
             words = word_rows(cosines, used, category.set_names, found.without)
         except ConstantScoresError as error:
             notes.append(not_computed(error))
-    row = {
-        **describe_category(category, used, notes),
-        "model": name,
-        **columns,
-    }
-    return row, words
-
-
-def _scaled_cosines(
-    usable: Mapping[str, FloatArray], used: Words, change: Callable[[FloatArray], FloatArray]
-) -> Cosines:
-    return Cosines.of_vectors(*([change(usable[word]) for word in side] for side in used))
+    return {**describe_category(category, used, notes), "model": name, **columns}, words

@@ -114,14 +114,11 @@ class Runner:
     ) -> None:
         """Run one batch and hand its items' vectors over."""
         mine = [item for row in items[batch] for item in row]
-        outbox.put(mine, self._forward(inputs, mine, batch))
-        if done is not None:
-            done(len(mine))
-
-    def _forward(self, inputs: Inputs, mine: Sequence[int], batch: slice) -> list[torch.Tensor]:
         rows = [inputs.row[item] - batch.start for item in mine]
         positions = [inputs.positions[item] for item in mine]
-        return vectors_of(self._loaded, self._depths, inputs.ids[batch], rows, positions)
+        outbox.put(mine, vectors_of(self._loaded, self._depths, inputs.ids[batch], rows, positions))
+        if done is not None:
+            done(len(mine))
 
     def _time(self, pieces: int, limit: int | None) -> float:
         """Return the seconds for a batch of so many pieces; a first run warms the device up and does not count."""

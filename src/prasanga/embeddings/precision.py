@@ -53,12 +53,8 @@ def compare_with_full_precision(
         dtype, stored_dtype, quantization, and a `PrecisionReport`.
     """
     compared = _compare(settings, report, segments, root, threads)
-    how = {
-        "dtype": settings.dtype,
-        "stored_dtype": settings.stored_dtype,
-        "quantization": settings.options.quantization,
-    }
-    return {**how, **compared.to_dict()}
+    how = {"dtype": settings.dtype, "stored_dtype": settings.stored_dtype}
+    return {**how, "quantization": settings.options.quantization, **compared.to_dict()}
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -154,12 +154,11 @@ def embed_shard(
     pooling = pooling or Pooling()
     store = sources[0].stores[0]
     rows = _read_segments(segments)
+    shares = [np.arange(rows.num_rows)]
     if twins:
         rows = _dealt(rows, len(sources))
-    items = _items(rows, pooling)
-    shares = [np.arange(len(items))]
-    if twins:
         shares = [np.flatnonzero(rows.column("twin").to_numpy() == number) for number in range(len(sources))]
+    items = _items(rows, pooling)
     filled = Filled(0, 0)
     parts: list[Rows] = []
     for source, share in zip(sources, shares, strict=True):
@@ -330,13 +329,7 @@ class Filled:
 
     def after(self, earlier: Filled) -> Filled:
         """Add up both, where what was there at first turned out to be damaged."""
-        return Filled(
-            reused=max(self.reused - earlier.embedded, 0),
-            embedded=self.embedded + earlier.embedded,
-            passes=self.passes + earlier.passes,
-            pieces=self.pieces + earlier.pieces,
-            seconds=self.seconds + earlier.seconds,
-        )
+        return replace(self.plus(earlier), reused=max(self.reused - earlier.embedded, 0))
 
 
 class Source(NamedTuple):

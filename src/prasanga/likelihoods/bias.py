@@ -565,14 +565,10 @@ def pair_differences(scores: pl.DataFrame, twins: Mapping[str, pl.DataFrame] | N
     Raises:
         InputError: as `add_differences`.
     """
-    tables = [(scores, False), *((table.with_columns(model=pl.lit(model)), True) for model, table in _named(twins))]
+    named = ((table.with_columns(model=pl.lit(model)), True) for model, table in (twins or {}).items())
     parts = []
-    for table, is_twin in tables:
+    for table, is_twin in ((scores, False), *named):
         added = add_differences(table)
         nothing = [pl.lit(None, pl.String).alias(name) for name in ("set", "model") if name not in added.columns]
         parts.append(added.with_columns(*nothing, random_twin=pl.lit(is_twin)).select(*DIFFERENCES_SCHEMA))
     return pl.concat([part.cast(pl.Schema(DIFFERENCES_SCHEMA)) for part in parts])
-
-
-def _named(twins: Mapping[str, pl.DataFrame] | None) -> Iterable[tuple[str, pl.DataFrame]]:
-    return (twins or {}).items()

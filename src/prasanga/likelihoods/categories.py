@@ -17,6 +17,7 @@ from prasanga.associations.estimates import (
     CATEGORY_FIELDS,
     CONVENTION_FIELDS,
     EFFECT_FIELDS,
+    NO_INTERVAL_ASKED,
     TEST_FIELDS,
     WORD_FIELDS,
     WORDS_FIELDS,
@@ -27,10 +28,10 @@ from prasanga.associations.estimates import (
     interval_of,
     measure_cosines,
     not_computed,
+    range_columns,
     test_words,
     word_rows,
 )
-from prasanga.associations.intervals import draw_resampling
 from prasanga.associations.permutation import permutation_test_of_scores
 from prasanga.associations.templates import TEMPLATE_FIELDS, TEMPLATES_SCHEMA, measure_templates
 from prasanga.associations.vectors import FloatArray, choice
@@ -196,20 +197,11 @@ def category_numbers(
     columns, without = dict(known.columns), known.without
     if not linear:
         without = terms.without_each(settings.std)
-        finite = without[np.isfinite(without)]
-        columns |= {
-            "leave_out_low": float(finite.min()) if finite.size else None,
-            "leave_out_high": float(finite.max()) if finite.size else None,
-            **interval_of_terms(terms, cosines, category.name, permuted, settings, seed),
-        }
+        columns |= range_columns("leave_out", without)
+        columns |= interval_of_terms(terms, cosines, category.name, permuted, settings, seed)
         if settings.n_shuffles:
             rng = generator(seed, "shuffles", *names, category.name)
-            shuffled = terms.shuffled(settings.n_shuffles, rng, settings.std)
-            columns |= {
-                "shuffled_low": shuffled.low,
-                "shuffled_high": shuffled.high,
-                "p_shuffled": shuffled.p_value,
-            }
+            columns |= terms.shuffled(settings.n_shuffles, rng, settings.std).columns()
     columns["difference"] = difference_of(cosines) * scale
     columns["interval_note"] = _in_roles(columns["interval_note"], category)
     of_a = terms.words < terms.n_a
@@ -247,15 +239,8 @@ def interval_of_terms(
 ) -> dict[str, Any]:
     """Return the interval, from replicates in which the terms' probabilities are added anew."""
     if not settings.n_resamples:
-        return {"interval_note": "no interval was asked for (associations.n_resamples is 0)"}
-    resampling = draw_resampling(
-        words,
-        1,
-        n_resamples=settings.n_resamples,
-        seed=seed,
-        category=category,
-        resample_attributes=settings.resample_attributes,
-    )
+        return {"interval_note": NO_INTERVAL_ASKED}
+    resampling = settings.resampled(words, 1, seed=seed, category=category)
     replicates = terms.effects(resampling.target_counts, resampling.attribute_counts, settings.std)
     return interval_of(cosines, resampling, replicates, settings)
 

@@ -319,8 +319,6 @@ TERMS = ("log-sum-exp", "mean")
 SCORE_NOISE = 1e-5
 """Models say their log-probabilities to some 1e-6: a spread of scores as small as this is rounding."""
 
-# Effects closer than this, relative to the observed one, are ties, as in `associations.shuffles`.
-_TIE = 1e-9
 _BLOCK = 2**21  # numbers of one block of replicates
 
 
@@ -379,12 +377,12 @@ class TermScores:
 
     def scores_of(self, counts: Counts) -> FloatArray:
         """Return (n_replicates, n_sentences) scores with the terms counted as (n_replicates, n_terms) says."""
-        return self._of_sides(*self._sides(self.fill), *self._sides(self.prior), *self._sides(counts))
+        return self._of_sides(self._sides(self.fill), self._sides(self.prior), self._sides(counts))
 
     def dealt(self, in_first: npt.NDArray[np.bool_]) -> FloatArray:
         """Return (n_replicates, n_sentences) scores with the terms dealt into two sets, (n_replicates, n_terms)."""
         first = in_first.astype(np.float64)
-        return self._of_sides(self.fill, self.fill, self.prior, self.prior, first, 1 - first)
+        return self._of_sides((self.fill, self.fill), (self.prior, self.prior), (first, 1 - first))
 
     def as_cosines(self) -> tuple[Cosines, float]:
         """Return these scores in the place of cosines, and what they were divided by to lie within [-1, 1].
@@ -453,9 +451,7 @@ class TermScores:
         order = np.tile(np.arange(self.n_terms), (n_shuffles, 1))
         in_first = rng.permuted(order, axis=1) < self.n_first
         effects = self._difference(self.dealt(in_first)) / spread
-        count = int(np.count_nonzero(np.abs(effects) >= abs(observed) * (1 - _TIE)))
-        low, high = np.quantile(effects, [0.025, 0.975])
-        return ShuffledControl(float(low), float(high), (count + 1) / (n_shuffles + 1))
+        return ShuffledControl.of(effects, abs(observed))
 
     def test_terms(self, settings: TestSettings, rng: np.random.Generator) -> PermutationTest:
         """Test whether other terms would do, by dealing them into sets of the same sizes.
@@ -487,17 +483,13 @@ class TermScores:
     def _sides(self, array: FloatArray) -> tuple[FloatArray, FloatArray]:
         return array[:, : self.n_first], array[:, self.n_first :]
 
-    def _of_sides(
-        self,
-        fill_1: FloatArray,
-        fill_2: FloatArray,
-        prior_1: FloatArray,
-        prior_2: FloatArray,
-        counts_1: Counts,
-        counts_2: Counts,
-    ) -> FloatArray:
-        first = self._combined(fill_1, counts_1) - self._combined(prior_1, counts_1)
-        return first - (self._combined(fill_2, counts_2) - self._combined(prior_2, counts_2))
+    def _of_sides(self, *sides: tuple[FloatArray, FloatArray]) -> FloatArray:
+        """Return the first set's score minus the second's, from fill, prior and counts of both."""
+        first, second = (
+            self._combined(fill, counts) - self._combined(prior, counts)
+            for fill, prior, counts in zip(*sides, strict=True)
+        )
+        return first - second
 
     def _combined(self, scores: FloatArray, counts: Counts) -> FloatArray:
         """Return (n_replicates, n_sentences) from the (n_sentences, n) log-probabilities of a set's terms."""

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from prasanga.associations.estimates import NO_INTERVAL_ASKED
 from prasanga.associations.intervals import FEWEST_TEMPLATES, crossed_mean_interval, difference_interval, draw_counts
 from prasanga.associations.vectors import FloatArray
 from prasanga.base.parquet import remade_by, require_columns
@@ -123,7 +124,7 @@ def _overall(traits: pl.DataFrame, n_resamples: int, seed: int) -> dict[tuple[st
             mean = table.mean() if n else np.nan
             columns: dict[str, Any] = {"n_overall": n, "overall": float(mean) if n else None}
             if not n_resamples:
-                columns["overall_note"] = "no interval was asked for (associations.n_resamples is 0)"
+                columns["overall_note"] = NO_INTERVAL_ASKED
             elif n < _FEWEST_TRAITS or n_structures < FEWEST_TEMPLATES:
                 columns["overall_note"] = (
                     f"no interval: {n} traits in all of {n_structures} structures, and an interval over both needs"
@@ -206,7 +207,7 @@ def _compared(both: FloatArray, n_resamples: int, seed: int, polarity: str) -> d
         **{"mean_1": mean_1, "mean_2": mean_2, "difference": mean_2 - mean_1},
     }
     if not n_resamples:
-        return {**found, "note": "no interval was asked for (associations.n_resamples is 0)"}
+        return {**found, "note": NO_INTERVAL_ASKED}
     if len(both) < _FEWEST_TRAITS:
         return {**found, "note": f"no interval: {len(both)} traits, and an interval over traits needs {_FEWEST_TRAITS}"}
     drawn = both[_drawn(len(both), n_resamples, seed, polarity)]  # (n_resamples, n, 2)

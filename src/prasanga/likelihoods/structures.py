@@ -19,7 +19,7 @@ from prasanga.base.errors import InputError
 from prasanga.base.yaml import Entry, suggest
 from prasanga.lexicon.model import Lexicon, read_yaml, spelling_of
 from prasanga.likelihoods.log_probability import TERMS, LogProbabilityItem, Score, ScoresMasks, combined, score_items
-from prasanga.likelihoods.templates import TARGET, SentenceTemplate, fill_sentence, form_for, read_sentence
+from prasanga.likelihoods.templates import TARGET, SentenceTemplate, fill_sentence, form_for, sentence_of
 from prasanga.likelihoods.traits import (
     STRUCTURES,
     Trait,
@@ -185,9 +185,7 @@ def _read_structure(name: str, by_name: Entry, language: str) -> SentenceTemplat
         )
     entry = by_name.entry_of(name)
     entry.require(f"the structure {name}", required=["text"], optional=["gloss"])
-    template = read_sentence(
-        entry.text("text"), name=name, place=entry.place, language=language, gloss=entry.text("gloss")
-    )
+    template = sentence_of(entry, name, language)
     require_plain_attribute(template)
     return template
 
@@ -295,9 +293,7 @@ def score_structures(
             },
             "model": model,
             "form": row.text[slice(*row.target)],
-            **_numbers_of(score),
-            "n_pieces": score.n_pieces,
-            "n_attribute_pieces": score.n_attribute_pieces,
+            **{name: getattr(score, name) for name in (*QUANTITIES, "n_pieces", "n_attribute_pieces")},
             "left_out": _reason(score),
             "pieces": pieces,
         }
@@ -341,10 +337,6 @@ def _trait_row(found: Sequence[tuple[TraitSentence, Score]], model: str, pieces:
 
 def _minus(numbers: Mapping[str, float], first: str, second: str) -> float:
     return numbers[first] - numbers[second]
-
-
-def _numbers_of(score: Score) -> dict[str, float | None]:
-    return {"fill": score.fill, "prior": score.prior, "corrected": score.corrected}
 
 
 def _reason(score: Score) -> str | None:

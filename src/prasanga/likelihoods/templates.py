@@ -117,6 +117,12 @@ def read_sentence(text: str, *, name: str, place: str, language: str, gloss: str
     return SentenceTemplate(name, before, read[0], between, read[1], after, gloss, place)
 
 
+def sentence_of(entry: Entry, name: str, language: str) -> SentenceTemplate:
+    """Return the template called `name` of an entry with `text` and perhaps `gloss`, read as by `read_sentence`."""
+    text, gloss = entry.text("text"), entry.text("gloss")
+    return read_sentence(text, name=name, place=entry.place, language=language, gloss=gloss)
+
+
 def form_for(lexicon: Lexicon, stimulus: str, slot: Slot, template: SentenceTemplate) -> str:
     """Return the form of a stimulus that a slot asks for.
 
@@ -405,10 +411,4 @@ def _read_category(name: str, by_name: Entry, language: str) -> tuple[SentenceTe
 
 def _read_category_sentence(category: str, entry: Entry, language: str) -> SentenceTemplate:
     entry.require(f"a sentence of the category `{category}`", required=["id", "text"], optional=["gloss"])
-    return read_sentence(
-        entry.text("text"),
-        name=entry.text("id"),
-        place=entry.place,
-        language=language,
-        gloss=entry.text("gloss"),
-    )
+    return sentence_of(entry, entry.text("id"), language)

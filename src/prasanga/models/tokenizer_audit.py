@@ -27,18 +27,12 @@ SHARES = ("unknown", "marks_lost", "identical")
 TABLE_SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
     "stimulus": pl.String,
     "pieces": pl.List(pl.String),
-    "forms": pl.Int64,
-    "occurrences": pl.Int64,
+    **dict.fromkeys(("forms", "occurrences"), pl.Int64),
     "pieces_per_form": pl.Float64,
-    "most_pieces": pl.Int64,
-    "one_piece": pl.Int64,
-    "unknown_forms": pl.Int64,
-    "marks_lost_forms": pl.Int64,
+    **dict.fromkeys(("most_pieces", "one_piece", "unknown_forms", "marks_lost_forms"), pl.Int64),
     **{f"{name}_occurrences": pl.Int64 for name in SHARES},
     "identical_to": pl.List(pl.String),
-    "unknown_example": pl.String,
-    "marks_lost_example": pl.String,
-    "identical_example": pl.String,
+    **{f"{name}_example": pl.String for name in SHARES},
 }
 
 # Word starts are pieces of their own kind in most vocabularies, so a form is tried where it follows a word and a space.

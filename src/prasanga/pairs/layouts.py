@@ -73,13 +73,10 @@ class CsvLayout:
 def _prasanga(cells: Mapping[str, str], row: int, _: str) -> Sequence[RawPair]:
     return [
         RawPair(
+            **{name: cells[name] for name in ("bias_type", "label", "first", "second")},
             pair_id=cells["pair_id"].strip(),
             row=row,
             language=cells["language"].strip(),
-            bias_type=cells["bias_type"],
-            label=cells["label"],
-            first=cells["first"],
-            second=cells["second"],
             first_column="first",
             second_column="second",
             origin=cells.get("origin", "").strip() or None,

@@ -125,10 +125,7 @@ def _require_labels(labels: pl.Series) -> None:
 
 SCHEMA = pl.Schema(
     {
-        "language": pl.String,
-        "subset": pl.String,
-        "statistic": pl.String,
-        "category": pl.String,
+        **dict.fromkeys(("language", "subset", "statistic", "category"), pl.String),
         "value": pl.Float64,
         "n_pairs": pl.Int64,
     }

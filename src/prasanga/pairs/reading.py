@@ -68,18 +68,6 @@ KINDS = {
 # breaks in it, because a decoder would score them as pieces; both are reported as changed, everything else as kept.
 
 
-ODDITIES_SCHEMA = pl.Schema(
-    {
-        "pair_id": pl.String,
-        "row": pl.Int64,
-        "language": pl.String,
-        "column": pl.String,
-        "kind": pl.String,
-        "found": pl.String,
-        "done": pl.String,
-    }
-)
-
 #: More modified words than this, in both sentences together, and the pair is reported as not minimally distant.
 MANY_MODIFIED_WORDS = 6
 
@@ -119,6 +107,9 @@ class Oddity(NamedTuple):
     kind: str
     found: str
     done: str
+
+
+ODDITIES_SCHEMA = pl.Schema({name: pl.Int64 if name == "row" else pl.String for name in Oddity._fields})
 
 
 def readable(text: str) -> str:
@@ -240,49 +231,26 @@ def _of_set(pairs: list[RawPair]) -> Iterator[Oddity]:
     seen: dict[tuple[str, ...], RawPair] = {}
     for pair in pairs:
         first, second = readable(pair.first), readable(pair.second)
-        both = f"{pair.first_column} / {pair.second_column}"
+        both, whose = f"{pair.first_column} / {pair.second_column}", (pair.pair_id, pair.row, pair.language)
         earlier, reversed_ = seen.get((pair.language, first, second)), seen.get((pair.language, second, first))
         if earlier:
-            yield Oddity(pair.pair_id, pair.row, pair.language, both, "duplicated-pair", f"as {earlier.pair_id}", _KEPT)
+            yield Oddity(*whose, both, "duplicated-pair", f"as {earlier.pair_id}", _KEPT)
         elif reversed_ and first != second:
-            yield Oddity(pair.pair_id, pair.row, pair.language, both, "reversed-pair", f"of {reversed_.pair_id}", _KEPT)
+            yield Oddity(*whose, both, "reversed-pair", f"of {reversed_.pair_id}", _KEPT)
         else:
-            yield from _shared_sentences(pair, seen)
+            for column, sentence in ((pair.first_column, first), (pair.second_column, second)):
+                if same := seen.get((pair.language, sentence)):
+                    yield Oddity(*whose, column, "duplicated-sentence", f"also in {same.pair_id}", _KEPT)
         seen.setdefault((pair.language, first, second), pair)
         for sentence in (first, second):
             seen.setdefault((pair.language, sentence), pair)
-
-
-def _shared_sentences(pair: RawPair, seen: dict[tuple[str, ...], RawPair]) -> Iterator[Oddity]:
-    for column, cell in ((pair.first_column, pair.first), (pair.second_column, pair.second)):
-        earlier = seen.get((pair.language, readable(cell)))
-        if earlier:
-            yield Oddity(
-                pair.pair_id,
-                pair.row,
-                pair.language,
-                column,
-                "duplicated-sentence",
-                f"also in {earlier.pair_id}",
-                _KEPT,
-            )
 
 
 # --------------------
 # Files of pairs, in any layout, as one table.
 
 #: Columns of the table of pairs.
-SCHEMA = pl.Schema(
-    {
-        "pair_id": pl.String,
-        "language": pl.String,
-        "bias_type": pl.String,
-        "label": pl.String,
-        "first": pl.String,
-        "second": pl.String,
-        "origin": pl.String,
-    }
-)
+SCHEMA = pl.Schema(dict.fromkeys(("pair_id", "language", "bias_type", "label", "first", "second", "origin"), pl.String))
 
 
 @dataclass(frozen=True)
@@ -348,7 +316,7 @@ def read_pair_file(
         oddities=oddities(kept, columns),
         agreeing=pl.DataFrame(
             [(pair.pair_id, pair.language, pair.agreeing.strip()) for pair in kept if pair.agreeing.strip()],
-            schema={"pair_id": pl.String, "language": pl.String, "agreeing": pl.String},
+            schema=dict.fromkeys(("pair_id", "language", "agreeing"), pl.String),
             orient="row",
         ),
         layout=chosen,

@@ -24,6 +24,7 @@ import pyarrow as pa
 from prasanga.base.errors import InputError
 from prasanga.base.parquet import explaining_full_disk, made_from
 from prasanga.base.progress import progress
+from prasanga.lexicon.model import table_schema
 from prasanga.samples.cutting import (
     LONGEST,
     PoolKind,
@@ -138,10 +139,8 @@ def draw(
     with room, _tally([*own.values(), *requirements.values()], n_primary + n_more, scratch) as tally:
 
         def read(files: Sequence[Path], first: int, without: Collection[int] = ()) -> None:
-            what, total = ("drawing samples", n_primary)
-            if first:
-                what, total = ("drawing samples from the supplement", n_more)
-            with progress(what, total, "occurrences") as done:
+            what = "drawing samples from the supplement" if first else "drawing samples"
+            with progress(what, n_more if first else n_primary, "occurrences") as done:
                 for number, path in enumerate(files, first):
                     for rows in read_rows(path, vocabulary, file=number, supplement=bool(first), read=done.advance):
                         wanted = rows.filter(~pl.col("stimulus").is_in(list(without)))
@@ -297,27 +296,16 @@ def _forms(occurrences: pl.DataFrame, chosen: pl.DataFrame, vocabulary: Vocabula
 
 logger = logging.getLogger(__name__)
 
-COVERAGE_SCHEMA = pa.schema(
-    [
-        pa.field(name, kind, nullable=False)
-        for name, kind in {
-            "stimulus": pa.string(),
-            "segment_length": pa.string(),
-            "occurrences": pa.int64(),
-            "contexts": pa.int64(),
-            "copies": pa.int64(),
-            "too_short": pa.int64(),
-            "target_too_long": pa.int64(),
-            "long_enough": pa.int64(),
-            "outside_pool": pa.int64(),
-            "eligible": pa.int64(),
-            "over_cap": pa.int64(),
-            "sampled": pa.int64(),
-            "from_supplement": pa.int64(),
-            "short": pa.bool_(),
-            "reason": pa.string(),
-        }.items()
-    ]
+COVERAGE_SCHEMA = table_schema(
+    {
+        **dict.fromkeys(("stimulus", "segment_length"), pa.string()),
+        **dict.fromkeys(
+            ("occurrences", "contexts", "copies", "too_short", "target_too_long", "long_enough"), pa.int64()
+        ),
+        **dict.fromkeys(("outside_pool", "eligible", "over_cap", "sampled", "from_supplement"), pa.int64()),
+        "short": pa.bool_(),
+        "reason": pa.string(),
+    }
 )
 """One row per stimulus and segment length. Located occurrences; the contexts that hold them; and what became of these:
 
@@ -331,17 +319,11 @@ do, but not the other lengths that share its pool. `over_cap` were not drawn, `s
 stand in the supplement alone, `short` says that fewer than the minimum are eligible, and `reason` why there is no
 sample (else empty)."""
 
-FORMS_SCHEMA = pa.schema(
-    [
-        pa.field(name, kind, nullable=False)
-        for name, kind in {
-            "stimulus": pa.string(),
-            "form": pa.string(),
-            "source": pa.string(),
-            "occurrences": pa.int64(),
-            "sampled": pa.int64(),
-        }.items()
-    ]
+FORMS_SCHEMA = table_schema(
+    {
+        **dict.fromkeys(("stimulus", "form", "source"), pa.string()),
+        **dict.fromkeys(("occurrences", "sampled"), pa.int64()),
+    }
 )
 """One row per stimulus, form and corpus file: occurrences, and how many of them were drawn, at any length."""
 

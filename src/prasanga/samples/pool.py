@@ -33,17 +33,12 @@ from prasanga.text import count_words
 
 CANDIDATE_SCHEMA = pl.Schema(
     {
-        "stimulus": pl.UInt32,
-        "form": pl.UInt32,
-        "source": pl.UInt32,
+        **dict.fromkeys(("stimulus", "form", "source"), pl.UInt32),
         "start": pl.Int32,
-        "occurrence_high": pl.UInt64,
-        "occurrence_low": pl.UInt64,
-        "file": pl.UInt32,
-        "row": pl.UInt32,
+        **dict.fromkeys(("occurrence_high", "occurrence_low"), pl.UInt64),
+        **dict.fromkeys(("file", "row"), pl.UInt32),
         "supplement": pl.Boolean,
-        "high": pl.UInt64,
-        "low": pl.UInt64,
+        **dict.fromkeys(("high", "low"), pl.UInt64),
     }
 )
 """What a pool keeps of an occurrence (`ROWS_SCHEMA`); `high` and `low` are the halves of its priority."""
@@ -174,19 +169,10 @@ COLUMNS = ("context_id", "form", "n_words", "occurrence_id", "source", "start", 
 
 ROWS_SCHEMA = pl.Schema(
     {
-        "stimulus": pl.UInt32,
-        "form": pl.UInt32,
-        "source": pl.UInt32,
-        "form_words": pl.Int32,
-        "n_words": pl.Int32,
-        "start": pl.Int32,
-        "text_high": pl.UInt64,
-        "text_low": pl.UInt64,
-        "occurrence_high": pl.UInt64,
-        "occurrence_low": pl.UInt64,
-        "context": pl.UInt32,
-        "file": pl.UInt32,
-        "row": pl.UInt32,
+        **dict.fromkeys(("stimulus", "form", "source"), pl.UInt32),
+        **dict.fromkeys(("form_words", "n_words", "start"), pl.Int32),
+        **dict.fromkeys(("text_high", "text_low", "occurrence_high", "occurrence_low"), pl.UInt64),
+        **dict.fromkeys(("context", "file", "row"), pl.UInt32),
         "supplement": pl.Boolean,
     }
 )

@@ -15,11 +15,10 @@ import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 
-from prasanga.base.errors import InputError
 from prasanga.base.parquet import each_read, explaining_full_disk, open_parquet
 from prasanga.base.progress import progress
 from prasanga.base.seeds import occurrence_id, text_id
-from prasanga.lexicon.model import Lexicon
+from prasanga.lexicon.model import Lexicon, categories_of, stimuli_of, table_schema
 from prasanga.lexicon.templates import FilledTemplate, Templates, filled_templates
 from prasanga.samples.cutting import Context, SegmentLength
 from prasanga.samples.drawing import Draw
@@ -33,21 +32,13 @@ from prasanga.text.words import count_words
 # study's.
 
 
-SEGMENT_SCHEMA = pa.schema(
-    [
-        pa.field(name, kind, nullable=False)
-        for name, kind in {
-            "segment_id": pa.string(),
-            "occurrence_id": pa.string(),
-            "context_id": pa.string(),
-            "stimulus": pa.string(),
-            "segment_length": pa.string(),
-            "text": pa.string(),
-            "start": pa.int32(),
-            "end": pa.int32(),
-            "n_words": pa.int32(),
-        }.items()
-    ]
+SEGMENT_SCHEMA = table_schema(
+    {
+        **dict.fromkeys(
+            ("segment_id", "occurrence_id", "context_id", "stimulus", "segment_length", "text"), pa.string()
+        ),
+        **dict.fromkeys(("start", "end", "n_words"), pa.int32()),
+    }
 )
 """One row per segment, sorted by stimulus and priority. The same text and span give the same `segment_id`."""
 
@@ -204,13 +195,7 @@ def _read(path: Path, rows: Integers) -> Iterator[tuple[Any, ...]]:
 #: What stands under `segment_length` of a filled template.
 TEMPLATES = "templates"
 
-TEMPLATE_SCHEMA = pa.schema(
-    [
-        *SEGMENT_SCHEMA,
-        pa.field("template", pa.string(), nullable=False),
-        pa.field("word_class", pa.string(), nullable=False),
-    ]
-)
+TEMPLATE_SCHEMA = pa.schema([*SEGMENT_SCHEMA, *table_schema(dict.fromkeys(("template", "word_class"), pa.string()))])
 """One row per stimulus and template of its class, sorted by stimulus. `template` is its id in the class."""
 
 
@@ -228,16 +213,7 @@ def fill_templates(lexicon: Lexicon, categories: Iterable[str], templates: Templ
     Raises:
         InputError: a category that the lexicon does not have; as `filled_templates` does.
     """
-    stimuli: dict[str, None] = {}
-    for name in categories:
-        if name not in lexicon.categories:
-            raise InputError(
-                f"`seat.categories` in the config names {name!r}, which the lexicon does not have. Allowed:"
-                f" {', '.join(lexicon.categories) or 'none, since these word lists have no categories'}."
-            )
-        category = lexicon.categories[name]
-        for side in (*category.targets, *category.attributes):
-            stimuli.update(dict.fromkeys(side.stimuli))
+    stimuli = stimuli_of(categories_of(lexicon), categories, key="seat.categories")
     rows = [_row(filled) for filled in filled_templates(lexicon, sorted(stimuli), templates)]
     return pa.Table.from_pylist(rows, schema=TEMPLATE_SCHEMA)
 
@@ -248,12 +224,7 @@ def _row(filled: FilledTemplate) -> dict[str, Any]:
         "segment_id": segment_id(filled.text, filled.start, filled.end),
         "occurrence_id": occurrence_id(context, filled.stimulus, filled.start),
         "context_id": context,
-        "stimulus": filled.stimulus,
         "segment_length": TEMPLATES,
-        "text": filled.text,
-        "start": filled.start,
-        "end": filled.end,
         "n_words": count_words(filled.text),
-        "template": filled.template,
-        "word_class": filled.word_class,
+        **filled._asdict(),
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -15,21 +15,19 @@ from prasanga.base.errors import InputError
 from prasanga.base.parquet import open_parquet, read_batches, reading
 from prasanga.base.progress import Progress, progress
 from prasanga.base.seeds import mix, seed_of
+from prasanga.lexicon.model import table_schema
 from prasanga.text import WORD, fold, words
 
 # --------------------
 # Which suffix brought how many hits: one that brings many, or all of them for one word, may make another word.
 
 
-SUFFIX_SCHEMA = pa.schema(
-    [
-        pa.field(name, kind, nullable=False)
-        for name, kind in {
-            **dict.fromkeys(("group", "number", "case", "suffix", "kind"), pa.string()),
-            **dict.fromkeys(("stimuli", "forms", "occurrences"), pa.int64()),
-            "examples": pa.string(),
-        }.items()
-    ]
+SUFFIX_SCHEMA = table_schema(
+    {
+        **dict.fromkeys(("group", "number", "case", "suffix", "kind"), pa.string()),
+        **dict.fromkeys(("stimuli", "forms", "occurrences"), pa.int64()),
+        "examples": pa.string(),
+    }
 )
 """One row per suffix of a group and its reading, sorted by group and, the most frequent first, occurrences.
 
@@ -115,28 +113,23 @@ def _suffixes(rows: pl.DataFrame, stems: pl.DataFrame) -> pl.Series:
 # those of the hits drawn.
 
 
-def _schema(columns: Mapping[str, pa.DataType], nullable: Sequence[str] = ()) -> pa.Schema:
-    return pa.schema([pa.field(name, kind, nullable=name in nullable) for name, kind in columns.items()])
-
-
-FORM_SCHEMA = _schema({"stimulus": pa.string(), "form": pa.string(), "source": pa.string(), "occurrences": pa.int64()})
+FORM_SCHEMA = table_schema({**dict.fromkeys(("stimulus", "form", "source"), pa.string()), "occurrences": pa.int64()})
 """One row per stimulus, form (folded: no U+200C, a plain hyphen) and corpus file, sorted by these."""
 
-CONCORDANCE_SCHEMA = _schema(
+CONCORDANCE_SCHEMA = table_schema(
     {
         "stimulus": pa.string(),
         "rank": pa.int32(),
-        "left": pa.string(),
-        "form": pa.string(),
-        "right": pa.string(),
-        "source": pa.string(),
+        **dict.fromkeys(("left", "form", "right", "source"), pa.string()),
         "offset": pa.int64(),
         "occurrence_id": pa.string(),
     }
 )
 """One row per hit drawn, sorted by stimulus and rank (from 1). `left + form + right` stands so in the text."""
 
-LENGTH_SCHEMA = _schema({"at_least": pa.int32(), "at_most": pa.int32(), "contexts": pa.int64()}, nullable=["at_most"])
+LENGTH_SCHEMA = table_schema(
+    {**dict.fromkeys(("at_least", "at_most"), pa.int32()), "contexts": pa.int64()}, nullable=["at_most"]
+)
 """One row per bin of context lengths in words, bounds included, shortest first; the last bin has no upper bound."""
 
 LENGTH_BINS = (1, 9, 15, 25, 40, 60, 75, 100, 125, 150, 200, 250)

@@ -24,15 +24,9 @@ from prasanga.base.errors import InputError
 from prasanga.base.parquet import read_table
 from prasanga.base.yaml import Entry
 from prasanga.lexicon.loading import CATEGORIES_FILE
-from prasanga.lexicon.model import read_yaml
+from prasanga.lexicon.model import read_yaml, table_schema
 
-COUNT_SCHEMA = pa.schema(
-    [
-        pa.field("stimulus", pa.string(), nullable=False),
-        pa.field("occurrences", pa.int64(), nullable=False),
-        pa.field("sentences", pa.int64(), nullable=False),
-    ]
-)
+COUNT_SCHEMA = table_schema({"stimulus": pa.string(), "occurrences": pa.int64(), "sentences": pa.int64()})
 """One row per stimulus that was found, sorted: its occurrences in all its forms, and the sentences that hold them."""
 
 RANKING_COLUMNS = ("set", "rank", "stimulus", "gloss", "occurrences", "sentences", "chosen")

@@ -135,6 +135,15 @@ def too_long(path: Path, offset: int) -> InputError:
     )
 
 
+def not_utf8(path: Path, at: int, line: int, raw: bytes, error: UnicodeDecodeError) -> InputError:
+    """Return what to raise for a line, of the bytes `raw`, that goes wrong at the byte `at` of the whole text."""
+    shown = raw[error.start : error.start + 8].hex(" ")
+    return InputError(
+        f"{path}: not UTF-8 at byte {at} of the decompressed text (line {line}): found the bytes {shown}."
+        " Convert the file to UTF-8, or write `corpus.errors: skip-line` to leave such lines out and count them."
+    )
+
+
 class _PlainFile(io.FileIO):
     """A file whose failures to be read (a disk that went away) are told as InputErrors."""
 
@@ -337,8 +346,4 @@ def _decode(raw: bytes, path: Path, place: _Place, errors: Errors) -> str | None
             place.report.skipped_lines += 1
             return None
         at = place.offset + raw.index(line) + error.start
-        shown = " ".join(f"{byte:02x}" for byte in line[error.start : error.start + 8])
-        raise InputError(
-            f"{path}: not UTF-8 at byte {at} of the decompressed text (line {place.line + 1}): found the bytes {shown}."
-            " Convert the file to UTF-8, or write `corpus.errors: skip-line` to leave such lines out and count them."
-        ) from None
+        raise not_utf8(path, at, place.line + 1, line, error) from None

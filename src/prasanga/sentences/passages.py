@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from prasanga.base.errors import InputError
 from prasanga.base.progress import BYTES, progress
+from prasanga.lexicon.model import table_schema
 from prasanga.sentences.audit import folded
 from prasanga.sentences.corpus import (
     INFLATION,
@@ -31,6 +32,7 @@ from prasanga.sentences.corpus import (
     Documents,
     Errors,
     ReadingReport,
+    not_utf8,
     open_decompressed,
     too_long,
 )
@@ -389,17 +391,10 @@ class Reader:
         try:
             raw.decode()
         except UnicodeDecodeError as error:
-            at = (
-                int(block.offsets[line])
-                + error.start
-                + 3 * (block.lines.starts[line] == 3 and block.offsets[line] == 0)
-            )
-            shown = " ".join(f"{byte:02x}" for byte in raw[error.start : error.start + 8])
-        raise InputError(
-            f"{self._path}: not UTF-8 at byte {at} of the decompressed text (line {_line_number(self._path, at)}):"
-            f" found the bytes {shown}. Convert the file to UTF-8, or write `corpus.errors: skip-line` to leave such"
-            " lines out and count them."
-        )
+            first, begins = int(block.offsets[line]), int(block.lines.starts[line])
+            at = first + error.start + 3 * (begins == 3 and first == 0)  # behind the byte order mark
+            raise not_utf8(self._path, at, _line_number(self._path, at), raw, error) from None
+        raise AssertionError("only lines that are not UTF-8 are refused")
 
 
 def _spans_of_lines(lines: Lines) -> tuple[Spans, int]:
@@ -483,16 +478,8 @@ def extract_shard(
             _require_text(shard, report)
 
 
-OCCURRENCE_SCHEMA = pa.schema(
-    [
-        pa.field(name, kind, nullable=False)
-        for name, kind in {
-            "form": pa.string(),
-            "stimulus": pa.string(),
-            "counted": pa.bool_(),
-            "occurrences": pa.int64(),
-        }.items()
-    ]
+OCCURRENCE_SCHEMA = table_schema(
+    {"form": pa.string(), "stimulus": pa.string(), "counted": pa.bool_(), "occurrences": pa.int64()}
 )
 """One row per stimulus and form, in the lexicon's order: how often it stands in a sample of the study's text."""
 

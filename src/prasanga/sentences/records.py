@@ -248,21 +248,17 @@ def _table(path: Path, columns: Sequence[str], counts: ReadingReport, read: _Tol
             starts = header.index(START) if header.count(START) == 1 else None
             for number, row in enumerate(row for row in rows if row):
                 where = f"row {number} (from 0, ends at line {rows.line_num})"
-                if len(row) != len(header):
-                    problem = f"{where} has {len(row)} cell(s), but the header has {len(header)}. Mend it, {_SKIP}."
-                    yield _Found(number, None, _UnusableError(problem))
-                    continue
-                stimulus, sentence = (row[i] for i in at)
-                if not (_is_text(stimulus) and _is_text(sentence)):
-                    yield _Found(
-                        number, None, _UnusableError(f"{where} is not UTF-8. Convert the file to UTF-8, {_SKIP}.")
-                    )
-                elif not stimulus.strip():
-                    yield _Found(
-                        number, None, _UnusableError(f"{where} has no stimulus ({columns[0]!r}). Mend it, {_SKIP}.")
-                    )
+                cells = [row[i] for i in at] if len(row) == len(header) else []
+                if not cells:
+                    problem = f"{where} has {len(row)} cell(s), but the header has {len(header)}. Mend it"
+                elif not all(map(_is_text, cells)):
+                    problem = f"{where} is not UTF-8. Convert the file to UTF-8"
+                elif not cells[0].strip():
+                    problem = f"{where} has no stimulus ({columns[0]!r}). Mend it"
                 else:
-                    yield _Found(number, stimulus.strip(), sentence, _start_in(row, starts))
+                    yield _Found(number, cells[0].strip(), cells[1], _start_in(row, starts))
+                    continue
+                yield _Found(number, None, _UnusableError(f"{problem}, {_SKIP}."))
         except csv.Error as error:
             raise InputError(
                 f"{path}: line {rows.line_num} is no {'TSV' if tabs else 'CSV'} ({error}). A cell with a quote, a line"

@@ -7,7 +7,6 @@ never a matter of hashes.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -27,8 +26,7 @@ _FACTOR: Final = np.uint64(0x9E3779B97F4A7C15)
 _SHIFT: Final = np.uint64(32)
 
 
-@dataclass(frozen=True)
-class Vocabulary:
+class Vocabulary(NamedTuple):
     """The folded forms of a lexicon, by first word.
 
     Attributes:
@@ -144,25 +142,8 @@ def scan(
     while True:
         hits = np.empty((capacity, len(Hits._fields)), dtype=np.int64)
         found = _scan(
-            data,
-            starts,
-            ends,
-            flags,
-            vocabulary.texts,
-            vocabulary.bitmap,
-            vocabulary.slots,
-            vocabulary.hashes,
-            vocabulary.words,
-            vocabulary.alone,
-            vocabulary.longer,
-            vocabulary.forms,
-            first_word_only,
-            row,
-            row_starts,
-            row_ends,
-            characters,
-            words,
-            hits,
+            *(data, starts, ends, flags, *vocabulary, first_word_only),
+            *(row, row_starts, row_ends, characters, words, hits),
         )
         if found >= 0:
             break

@@ -16,31 +16,20 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from prasanga.base.seeds import context_id, occurrence_id, text_id
+from prasanga.lexicon.model import table_schema
 from prasanga.sentences.scanning import Hits, Sentences
 from prasanga.text.compiled import compiled
 from prasanga.text.lines import Bytes, Positions
 
-SENTENCE_SCHEMA = pa.schema(
-    [
-        pa.field(name, kind, nullable=False)
-        for name, kind in {
-            "occurrence_id": pa.string(),
-            "context_id": pa.string(),
-            "text_id": pa.string(),
-            "stimulus": pa.string(),
-            "form": pa.string(),
-            "language": pa.string(),
-            "text": pa.string(),
-            "start": pa.int32(),
-            "end": pa.int32(),
-            "word_index": pa.int32(),
-            "n_words": pa.int32(),
-            "before": pa.int32(),
-            "after": pa.int32(),
-            "source": pa.string(),
-            "offset": pa.int64(),
-        }.items()
-    ]
+SENTENCE_SCHEMA = table_schema(
+    {
+        **dict.fromkeys(
+            ("occurrence_id", "context_id", "text_id", "stimulus", "form", "language", "text"), pa.string()
+        ),
+        **dict.fromkeys(("start", "end", "word_index", "n_words", "before", "after"), pa.int32()),
+        "source": pa.string(),
+        "offset": pa.int64(),
+    }
 )
 """One row per occurrence. `text` is the context, its sentences joined with one space, `text_id` its digest; `start` and
 `end` are positions in it; `word_index` is the number of words before the occurrence; `before` and `after` count
@@ -92,18 +81,13 @@ class Passage(NamedTuple):
         kept = int(np.searchsorted(self.hits.sentence, first))
         hits = Hits(*(column[kept:] for column in self.hits))
         return Passage(
-            Sentences(
+            sentences=Sentences(
                 row.data[begin:], row.starts[first:] - begin, row.ends[first:] - begin, *(c[first:] for c in row[3:])
             ),
-            hits._replace(
+            hits=hits._replace(
                 sentence=hits.sentence - first, start_byte=hits.start_byte - begin, end_byte=hits.end_byte - begin
             ),
-            self.document[first:],
-            self.offset[first:],
-            self.ordinal[first:],
-            self.only[first:],
-            self.at[first:],
-            self.owned[first:],
+            **{name: getattr(self, name)[first:] for name in self._fields[2:]},
         )
 
     def joined(self, other: Passage) -> Passage:
@@ -111,39 +95,20 @@ class Passage(NamedTuple):
         number, size = len(self), len(self.sentences.data)
         if number == 0:
             return other
-        row, more = self.sentences, other.sentences
-        hits, found = self.hits, other.hits
         return Passage(
-            Sentences(
-                _both(row.data, more.data),
-                _both(row.starts, more.starts + size),
-                _both(row.ends, more.ends + size),
-                _both(row.characters, more.characters),
-                _both(row.words, more.words),
-            ),
-            Hits(
-                _both(hits.sentence, found.sentence + number),
-                _both(hits.form, found.form),
-                _both(hits.start_byte, found.start_byte + size),
-                _both(hits.end_byte, found.end_byte + size),
-                _both(hits.start, found.start),
-                _both(hits.end, found.end),
-                _both(hits.word, found.word),
-            ),
-            _both(self.document, other.document),
-            _both(self.offset, other.offset),
-            _both(self.ordinal, other.ordinal),
-            _both(self.only, other.only),
-            _both(self.at, other.at),
-            _both(self.owned, other.owned),
+            sentences=_joined(self.sentences, other.sentences, starts=size, ends=size),
+            hits=_joined(self.hits, other.hits, sentence=number, start_byte=size, end_byte=size),
+            **{name: np.concatenate([getattr(self, name), getattr(other, name)]) for name in self._fields[2:]},
         )
 
 
-_Number = TypeVar("_Number", bound=np.generic)
+_Columns = TypeVar("_Columns", Sentences, Hits)
 
 
-def _both(one: NDArray[_Number], other: NDArray[_Number]) -> NDArray[_Number]:
-    return np.concatenate([one, other])
+def _joined(one: _Columns, other: _Columns, **moved: int) -> _Columns:
+    """Join the columns of both; the numbers in some columns of `other` are `moved` by so many."""
+    more = other._replace(**{name: getattr(other, name) + by for name, by in moved.items()})
+    return one._replace(**{name: np.concatenate([getattr(one, name), getattr(more, name)]) for name in one._fields})
 
 
 @dataclass(frozen=True)

@@ -125,8 +125,7 @@ def look_up(stimuli: Sequence[Spellings], vectors: WordVectors, forms: str = "di
         [
             ("stimulus", pa.string()),
             ("forms", pa.list_(pa.string())),
-            ("count", pa.int64()),
-            ("n_forms", pa.int64()),
+            *((name, pa.int64()) for name in ("count", "n_forms")),
             ("source", pa.string()),
             ("vector", pa.list_(pa.float32(), vectors.dimensions)),
             ("reason", pa.string()),
@@ -275,10 +274,7 @@ def vectors_of_words(stimuli: Sequence[Spellings], source: Source, forms: str) -
     vectors = source.read(stimuli, forms)
     table = look_up(stimuli, vectors, forms)
     report = {
-        "n_words": vectors.n_words,
-        "dimensions": vectors.dimensions,
-        "repeated": vectors.repeated,
-        "cut_off": vectors.cut_off,
+        **{name: getattr(vectors, name) for name in ("n_words", "dimensions", "repeated", "cut_off")},
         "n_stimuli": table.num_rows,
         "n_missing": table["vector"].null_count,
     }
