@@ -478,8 +478,8 @@ def _near_half(rows: Sequence[Estimate]) -> str:
     if near == n:
         return f"{the_others} {_verb(n, 'lies', 'lie')} {margin} (p_equivalence < .05)."
     return (
-        f" Of {'the other' if n < len(rows) else 'all'} {n}, {near} {_verb(near, 'lies', 'lie')} {margin} (p_equivalence"
-        " < .05); of the rest the pairs are too few to know."
+        f" Of {'the other' if n < len(rows) else 'all'} {n}, {near} {_verb(near, 'lies', 'lie')} {margin}"
+        " (p_equivalence < .05); of the rest the pairs are too few to know."
     )
 
 
