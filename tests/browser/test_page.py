@@ -776,3 +776,26 @@ def test_every_view_is_pictured(open_page: OpenPage, page_file: Path, width: int
         go(page, view)
         assert overflow(page) == 0, view
         assert keep_screenshot(page, f"{view}-{width}-{'dark' if dark else 'light'}", whole=True).stat().st_size > 9000
+
+
+def test_the_first_tap_on_a_point_tells_and_the_second_follows(open_page: OpenPage, page_file: Path) -> None:
+    page = open_page(f"{page_file}#effects", width=390, height=844, touch=True)
+    point, here = page.locator(".chart a.point:visible").first, page.url
+    point.tap()
+    assert page.locator("#card").is_visible()
+    assert page.url == here
+    point.tap()
+    assert page.url != here
+    assert "#category-" in page.url
+
+
+def test_a_mark_of_a_figure_tells_in_the_card(open_page: OpenPage, tmp_path: Path) -> None:
+    mark = "<g><title>English\npairs: 52\nmedian: +0.024</title><path d='M 5 5 L 80 25' style='stroke: #22262b'/></g>"
+    svg = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 90 30">{mark}</svg>'
+    file = write_page(tmp_path / "page.html", figures={"sample_modes": svg})
+    page = open_page(f"{file}#effects", width=1280, height=800)
+    page.locator("figure svg g[data-text]").dispatch_event("click")
+    card = page.get_by_role("tooltip")
+    expect(card).to_have_text("Englishpairs52median+0.024")
+    expect(card).to_be_visible()
+    assert page.locator("figure svg g > title").count() == 0  # else the browser draws its own over the card

@@ -4,8 +4,8 @@
   'use strict';
   const TABLES = ':is(.heat-table, .associations, .compared)';
   const WIDE = 48;
-  const CELLS = `${TABLES} td:is([title], [data-card]), .chart a.point, figure > svg g[data-text]`;
-  if (!document.querySelector(`${TABLES}, .chart, figure > svg g > title, [data-packed]`) || !window.FloatingUIDOM) return;
+  const CELLS = `${TABLES} td:is([title], [data-card]), .chart a.point, figure svg g[data-text]`;
+  if (!document.querySelector(`${TABLES}, .chart, figure svg g > title, [data-packed]`) || !window.FloatingUIDOM) return;
   const { computePosition, autoUpdate, offset, flip, shift } = window.FloatingUIDOM;
 
   const card = document.createElement('div');
@@ -165,7 +165,7 @@
       if (next) next.focus();
     });
   }
-  for (const title of document.querySelectorAll('figure > svg g > title')) {
+  for (const title of document.querySelectorAll('figure svg g > title')) {
     title.parentElement.dataset.text = title.textContent;
     title.remove();
   }
