@@ -307,7 +307,11 @@ def _concordance(results: Results, *, hidden: bool) -> Section:
         return Section("Concordance", "concordance", text=[text])
     there = file in results.files
     linked = prose("concordance_file", file=file) if there else ""
-    text = html("Hits drawn at random; a text that occurs several times is drawn once. {}", linked)
+    text = html(
+        "Hits drawn at random, to be read; a text that occurs several times is drawn once. CEAT draws its own contexts"
+        " from all hits. {}",
+        linked,
+    )
     unpacked = f"A script unpacks these hits{'; without one they are in the file of the concordance' * there}."
     return Section("Concordance", "concordance", text=[text], parts=_hits_by_set(tables, results, unpacked))
 
