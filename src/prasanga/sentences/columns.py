@@ -140,6 +140,8 @@ def _sizes(column: pa.Array) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     if pa.types.is_dictionary(column.type):
         rows = pc.fill_null(column.indices, 0).to_numpy(zero_copy_only=False)
         of_values = _sizes(column.dictionary) if len(column.dictionary) else np.zeros(1, np.int64)
+        if rows.size and not 0 <= rows.min() <= rows.max() < len(of_values):
+            raise pa.ArrowInvalid("an index leads out of its dictionary")
         sizes = of_values[rows]
     elif pa.types.is_string_view(column.type):
         views = np.frombuffer(column.buffers()[1], np.int32)[:: _VIEW // 4]

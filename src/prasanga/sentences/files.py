@@ -606,7 +606,7 @@ def _write(manifest: Path, entries: dict[str, Entry]) -> None:
     files = {path: asdict(entries[path]) for path in sorted(entries)}
     try:
         write_document(manifest, {"files": files})
-    except (InputError, OSError) as error:
+    except (InputError, OSError, UnicodeEncodeError) as error:  # the last of a name that is no UTF-8
         logger.warning("Digests of the corpus are not remembered: %s", error)
 
 
