@@ -80,6 +80,7 @@ def test_the_demonstration_takes_tiny_models_where_packages_cannot_be_had(
     assert (here / "real/study.yaml").read_bytes() == (project_root / "config/demo.yaml").read_bytes()
     prasanga("demo", "--hindi")
     assert (here / "prasanga-demo-hindi/study.yaml").read_bytes() == (project_root / "config/demo_hi.yaml").read_bytes()
+    assert "one after the other" in prasanga("demo", "--tiny", "--hindi").output
     assert "packages" not in prasanga("demo", "--tiny").output
     assert (here / "prasanga-demo-tiny/study.yaml").read_bytes() == (project_root / "config.yaml").read_bytes()
     assert started == [here / name for name in ("prasanga-demo", "real", "prasanga-demo-hindi", "prasanga-demo-tiny")]

@@ -91,6 +91,8 @@ def demo(
     from prasanga.base.places import installation
     from prasanga.plan.models import demonstration
 
+    if hindi and tiny:
+        stop("--hindi and --tiny are two parts of the demo. Run them one after the other.")
     part = "hindi" if hindi else "tiny" if tiny else ""
     folder = directory or Path("-".join(filter(None, ["prasanga-demo", part])))
     with told():

@@ -185,7 +185,7 @@ class Source:
         """
         if self.folder is not None:
             path = self.folder / file
-            return path if os.path.isfile(path) else None  # noqa: PTH113 - no name is too long to ask for
+            return path if os.path.isfile(path) else None  # noqa: PTH113 - a name too long is no file
         try:
             return _download(self.name, file, self.commit)
         except EntryNotFoundError:

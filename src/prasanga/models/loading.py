@@ -398,13 +398,7 @@ def open_config(source: Source, options: ModelOptions) -> Any:
         require_plausible_config(source.name, path, code_may_run=options.remote_code)
     with quiet(), explaining(source, "config.json"):
         config = AutoConfig.from_pretrained(**source.arguments, trust_remote_code=options.remote_code)
-    is_pair = getattr(config, "is_encoder_decoder", False)  # of which `model_kind` needs no more
-    if not is_pair and not isinstance(family := config.get_text_config().model_type, str):
-        raise InputError(
-            f"model {source.name}: `model_type` in its config.json is {family!r:.40}, where a text is wanted. Fetch the"
-            " model again."
-        )
-    kind = model_kind(config)
+        kind = model_kind(config)
     if options.kind not in ("auto", kind):
         raise InputError(
             f"model {source.name}: kind is {options.kind}, but this is {_ARTICLES[kind]} ({config.model_type})."

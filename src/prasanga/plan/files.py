@@ -557,7 +557,7 @@ def require_readable() -> None:
         InputError: with the first such file, and what to do.
     """
     for path in result_files(Path("results")):
-        if not os.access(path, os.R_OK):
+        if not os.access(path, os.R_OK) and path.exists():  # another run may just have removed it
             raise InputError(
                 f"{path}: you may not read it, and jobs need results. Let yourself read (`chmod u+r"
                 f" {shlex.quote(str(path))}`), or have it made yours, and run again."
