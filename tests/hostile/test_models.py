@@ -152,7 +152,11 @@ def test_a_config_does_not_choose_the_file_of_weights(model: Path, canary: Path)
 
 
 @pytest.mark.parametrize(
-    "name", ["../evil.bin", "/tmp/evil.bin", "evil.pkl", "sub/evil.bin", "..", 7, None, "pytorch_model.bin\0"]
+    "name",
+    [
+        *("../evil.bin", "/tmp/evil.bin", "evil.pkl", "sub/evil.bin", "..", 7, None, "pytorch_model.bin\0"),
+        *(f"{'9' * 300}.bin", f"{'9' * 300}.safetensors"),
+    ],
 )
 @pytest.mark.parametrize("kind", ["pytorch_model.bin", "model.safetensors"])
 def test_an_index_does_not_climb_out(model: Path, canary: Path, name: Any, kind: str) -> None:

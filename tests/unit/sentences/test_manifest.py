@@ -53,6 +53,13 @@ def later(path: Path, seconds: int = 10) -> None:
     os.utime(path, ns=(time, time))
 
 
+def test_a_name_that_is_no_utf_8_is_digested_and_not_remembered(tmp_path: Path, manifest: Path) -> None:
+    odd = tmp_path / os.fsdecode(b"\xff.txt")
+    odd.write_text("text", encoding="utf-8")
+    assert update_manifest(manifest, [odd]) == digests([odd])
+    assert not manifest.exists()
+
+
 def test_each_file_is_read_once(corpus: list[Path], manifest: Path, read: list[str]) -> None:
     assert update_manifest(manifest, [*corpus, corpus[0]]) == digests(corpus)
     assert sorted(read) == sorted(path.name for path in corpus)
