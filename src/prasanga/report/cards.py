@@ -25,10 +25,10 @@ from prasanga.report import card_templates
 from prasanga.report.coverage import losses_of
 from prasanga.report.grid import METHODS, interval, name_of_language
 from prasanga.report.methods_text import (
-    QUANTITIES,
     choices,
     fixed_choices,
     no_model_of_a_language,
+    quantities,
     references_of,
     vector_conventions,
 )
@@ -98,7 +98,7 @@ def methods_card(
         vectors=vector_conventions(models),
         fixed=fixed_choices(measured),
         per_method=[(NAMES[name], _conventions(summary["methods"][name]["conventions"])) for name in measured],
-        quantities=[each for each in QUANTITIES if set(each.methods) & set(measured)],
+        quantities=[each for each in quantities() if set(each.methods) & set(measured)],
         references=references_of(measured),
         inputs=dict(sorted((inputs or {}).items())),
     )

@@ -29,8 +29,6 @@ from prasanga.report.grid import (
     natural_order,
 )
 from prasanga.report.methods_text import (
-    PAPERS,
-    REFERENCES,
     Reference,
     choices,
     describe_models,
@@ -234,9 +232,8 @@ def downloads(results: Results) -> Section:
 
 def references(results: Results) -> Section:
     """Return the section of the publications that are to be cited."""
-    cited = references_of(_measured(results))
     text = "Whoever publishes numbers made this way should cite the papers whose methods they are."
-    items = [_reference(each) for each in REFERENCES if each in cited or each in PAPERS]
+    items = [_reference(each) for each in references_of(_measured(results), with_papers=True)]
     return Section("References", "references", text=[text], items=items)
 
 

@@ -24,7 +24,7 @@ from prasanga.report.cards import (
     origin,
 )
 from prasanga.report.coverage import losses
-from prasanga.report.methods_text import QUANTITIES, REFERENCES, choices, fixed_choices, no_model_of_a_language
+from prasanga.report.methods_text import choices, fixed_choices, no_model_of_a_language, publications, quantities
 from prasanga.report.page import overview_sheet
 from prasanga.report.study import Results
 from prasanga.report.summary import study_summary
@@ -123,11 +123,11 @@ def test_models_with_revisions_and_what_was_trained() -> None:
 def test_only_what_belongs_to_the_methods_measured(small: pl.DataFrame) -> None:
     card = methods_card(config=CONFIG, summary=summary_of(results=Results(ceat=small)))
 
-    assert [each.name for each in QUANTITIES if lines_of(card, f"| {escape(each.name)} |")] == [
-        each.name for each in QUANTITIES if "ceat" in each.methods
+    assert [each.name for each in quantities() if lines_of(card, f"| {escape(each.name)} |")] == [
+        each.name for each in quantities() if "ceat" in each.methods
     ]
-    cited = [each for each in REFERENCES if str(escape(each.title)) in card]
-    assert cited == [each for each in REFERENCES if "ceat" in each.methods]
+    cited = [each for each in publications() if str(escape(each.title)) in card]
+    assert cited == [each for each in publications() if "ceat" in each.methods]
 
 
 def test_an_unfinished_study_says_what_is_missing() -> None:

@@ -1,1 +1,1 @@
-"""Templates of the methods card and the data card, apart from those of the page: its style is none of theirs."""
+"""What the methods card and the data card are made of, apart from the page's templates: its style is none of theirs."""

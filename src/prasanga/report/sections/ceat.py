@@ -27,7 +27,7 @@ from prasanga.report.grid import (
     why_missing,
     yes_no,
 )
-from prasanga.report.methods_text import QUANTITIES
+from prasanga.report.methods_text import quantities
 from prasanga.report.section import Section, conventions_note, count, figure_of, fold, preset_of, prose, render
 from prasanga.report.sections.estimates import (
     NUMBERS,
@@ -180,7 +180,7 @@ def reading(results: Results) -> Section | None:
     """Return the section on what the numbers of CEAT say, and what not."""
     if ceat_grid(results) is None:
         return None
-    meanings = [(each.name, f"{each.meaning} {each.limit}") for each in QUANTITIES if "ceat" in each.methods]
+    meanings = [(each.name, f"{each.meaning} {each.limit}") for each in quantities() if "ceat" in each.methods]
     return Section("Reading the numbers", "reading", text=[prose("reading")], definitions=meanings)
 
 
