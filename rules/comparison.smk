@@ -28,7 +28,7 @@ if PAIR_TABLES:
     rule write_pair_table:
         """Bias percentages of sentence pairs in the layout of Table 2 of Sahoo et al."""
         input:
-            FILES.results["bias_percentages"],
+            pairs=FILES.results["bias_percentages"],
         output:
             tables_in_report(PAIR_TABLES),
         log:
@@ -36,9 +36,9 @@ if PAIR_TABLES:
         benchmark:
             "benchmarks/report/pair_table.tsv"
         params:
-            preset=config["preset"],
+            layouts={"preset": config["preset"]},
         script:
-            "../workflow/scripts/write_pair_table.py"
+            "../workflow/scripts/write_paper_tables.py"
 
 
 AGREED = []

@@ -5,8 +5,7 @@ import polars as pl
 from prasanga.base.logs import log_to
 from prasanga.base.parquet import read_frame, write_text
 from prasanga.report.ceat_table import with_fewer_draws
-from prasanga.report.comparison import PAIRS, compare, compare_pairs
-from prasanga.report.comparison_text import with_pairs
+from prasanga.report.comparison import PAIRS, compare, compare_pairs, with_pairs
 from prasanga.report.published import read_models, read_percentages, read_published
 
 log_to(snakemake.log[0])

@@ -1,4 +1,4 @@
-"""Adapter: the tables of estimates to the layouts of the papers, as CSV, Markdown and LaTeX."""
+"""Adapter: tables of estimates, or of bias percentages, to the layouts of the papers, as CSV, Markdown and LaTeX."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A study's results in the layouts of the papers' tables: Tables 4, 5, 6 of Sadhu et al., 3, 4, 9 of Sahoo et al.
+"""A study's results in the layouts of the papers' tables: Tables 4, 5, 6 of Sadhu et al., 2, 3, 4, 9 of Sahoo et al.
 
 Only what the study measured is shown. What the paper's table has besides is a column or cell without a number, and a
 note says why. Marks follow the study's preset: by Holm-corrected p_association, or with `paper` by the p of the paper.
@@ -6,26 +6,36 @@ note says why. Marks follow the study's preset: by Holm-corrected p_association,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import polars as pl
 
 from prasanga.base.errors import InputError
-from prasanga.methods import FAMILY
+from prasanga.methods import FAMILY, PAIRS
+from prasanga.pairs.preferences import OVERALL
 from prasanga.report import ceat_table
 from prasanga.report.ceat_table import HOLM, LARGE, NOT_BY_DRAWS, Marking
 from prasanga.report.grid import (
     FEW_WORDS,
+    NO_PAIRS,
     Category,
     Estimate,
+    Group,
+    PairGrid,
     few_words,
     is_number,
+    is_significant,
     name_of_language,
+    name_of_type,
     names_of_sets,
+    pair_grid_of,
     sort_lengths,
+    tests_of,
     why_missing,
+    why_no_percentage,
 )
+from prasanga.report.published import METHODS
 from prasanga.report.sheet import (
     MARK,
     MISSING,
@@ -40,6 +50,7 @@ from prasanga.report.sheet import (
 )
 
 ENDINGS = ("csv", "md", "tex")
+PAIR_TABLE = "sahoo_table2"
 SADHU = tuple(f"C{number}" for number in range(1, 10))
 SAHOO: Mapping[str, tuple[str, ...]] = {
     "sahoo_table3": tuple(f"GR{number}" for number in range(1, 15)),
@@ -49,10 +60,9 @@ SAHOO: Mapping[str, tuple[str, ...]] = {
 """Tests of each table, in the order of its rows."""
 
 Tables: TypeAlias = Mapping[str, pl.DataFrame]
-"""Tables of estimates by method: ceat, seat, weat, log_probability_bias."""
+"""Tables of estimates by method: ceat, seat, weat, log_probability_bias; under `pairs` that of bias percentages."""
 
 _AXES = {"sahoo_table3": "gender and religion", "sahoo_table4": "gender and caste", "sahoo_table9": "gender and age"}
-_METHODS = {"weat": "WEAT", "seat": "SEAT", "ceat": "CEAT", "log_probability_bias": "Log-probability bias"}
 _NEEDED = ("category", "target_x", "target_y", "attribute_a", "attribute_b", "model", "effect_size", "dropped")
 _CONVENTIONS = (
     *("std", "alternative", "statistic", "n_samples", "variance", "tau2_method", "draws", "pool"),
@@ -144,11 +154,6 @@ def methods_of(config: Mapping[str, Any]) -> list[str]:
     return [method.published_as for method in FAMILY if method.published_as and method.is_asked_for(config)]
 
 
-def method_name(method: str) -> str:
-    """Return what a method is called in a sentence or a head."""
-    return _METHODS[method]
-
-
 def render_layout(name: str, tables: Tables, *, preset: str = "recommended", language: str = "bn") -> Layout:
     """Return one table in the layout of a paper, in three formats; arguments and errors as of `paper_table`."""
     return paper_table(name, tables, preset=preset, language=language).written()
@@ -167,6 +172,8 @@ def paper_table(name: str, tables: Tables, *, preset: str = "recommended", langu
     Raises:
         InputError: there is no such layout, the table that it is made of is not there, or it lacks a column.
     """
+    if name == PAIR_TABLE:
+        return _sahoo_pairs(_table_of(PAIRS.name, tables, name), preset)
     for method, table in tables.items():
         _require_columns(method, table)
     tables = {method: _of_one_n(table, name) if method == "ceat" else table for method, table in tables.items()}
@@ -176,7 +183,7 @@ def paper_table(name: str, tables: Tables, *, preset: str = "recommended", langu
         return _sadhu_ceat(name[-1], _table_of("ceat", tables, name), preset)
     if name in SAHOO:
         return _sahoo(name, {language: _table_of("seat", tables, name)}, preset)
-    allowed = ("sadhu_table4", "sadhu_table5", "sadhu_table6", *SAHOO)
+    allowed = ("sadhu_table4", "sadhu_table5", "sadhu_table6", PAIR_TABLE, *SAHOO)
     raise InputError(f"there is no layout {name!r}; there are {', '.join(allowed)}.")
 
 
@@ -215,19 +222,19 @@ def _sadhu_table_4(tables: Tables, preset: str) -> PaperTable:
     tables = {method: table for method, table in tables.items() if len(table)}
     if not tables:
         raise InputError(f"no table has any of {SADHU[0]} to {SADHU[-1]}, so there is no Table 4.")
-    columns = [column for method in _METHODS for column in _columns_of(method, tables)]
+    columns = [column for method in METHODS for column in _columns_of(method, tables)]
     categories = _categories(tables, SADHU)
-    markings = {method: _table_4_marking(method, preset) for method in _METHODS}
+    markings = {method: _table_4_marking(method, preset) for method in METHODS}
 
     def cell(column: _Column, estimate: Estimate) -> Cell:
         mark = MARK if markings[column.marked_as].marks(estimate) else ""
         return Cell(signed(estimate["effect_size"]), mark, words=few_words(estimate))
 
-    measured = [method for method in _METHODS if method in tables]
+    measured = [method for method in METHODS if method in tables]
     marks: dict[str, list[str]] = {}
     for method in measured:
         said = markings[method].said_of(tables[method].iter_rows(named=True))
-        marks.setdefault(said, []).append(_METHODS[method])
+        marks.setdefault(said, []).append(METHODS[method])
     notes = [
         "Effect sizes of several methods; positive if the first target set is closer to the first attribute set."
         " The methods see other texts and partly other words, so their sizes are not comparable one to one.",
@@ -235,8 +242,8 @@ def _sadhu_table_4(tables: Tables, preset: str) -> PaperTable:
         *_few_words(columns),
         *_ceat_choice(tables),
         *_exchange(tables),
-        *(f"Conventions of {_METHODS[method]}: {_conventions(tables[method])}" for method in measured),
-        *(f"{MISSING} {_METHODS[column.marked_as]}: {column.missing}." for column in columns if column.missing),
+        *(f"Conventions of {METHODS[method]}: {_conventions(tables[method])}" for method in measured),
+        *(f"{MISSING} {METHODS[column.marked_as]}: {column.missing}." for column in columns if column.missing),
     ]
     caption = "Effect sizes of several methods by category, in the layout of Table 4 of Sadhu et al. (2024)."
     return _arranged("sadhu_table4", columns, categories, cell, notes, caption=caption, short=False)
@@ -244,7 +251,7 @@ def _sadhu_table_4(tables: Tables, preset: str) -> PaperTable:
 
 def _columns_of(method: str, tables: Tables) -> list[_Column]:
     """Return the columns of one method: a column for each model, or one without numbers."""
-    table, group = tables.get(method), _METHODS[method]
+    table, group = tables.get(method), METHODS[method]
     if table is None:
         return [_Column("", group, {}, method, "not measured in this study")]
     length, mode = _length_and_mode(table)
@@ -465,7 +472,7 @@ def _by_model(method: str, rows: Sequence[Estimate]) -> dict[str, dict[str, Esti
         cells = models.setdefault(row["model"], {})
         if row["category"] in cells:
             raise InputError(
-                f"the table of {_METHODS[method]} has two rows for {row['category']}, {row['model']}. Make it again"
+                f"the table of {METHODS[method]} has two rows for {row['category']}, {row['model']}. Make it again"
                 " with the associations stage."
             )
         cells[row["category"]] = row
@@ -474,16 +481,153 @@ def _by_model(method: str, rows: Sequence[Estimate]) -> dict[str, dict[str, Esti
 
 def _table_of(method: str, tables: Tables, name: str) -> pl.DataFrame:
     if method not in tables:
-        raise InputError(f"{name} is made of the table of {_METHODS[method]}, which this study does not have.")
+        label = METHODS.get(method, PAIRS.label)
+        raise InputError(f"{name} is made of the table of {label}, which this study does not have.")
     return tables[method]
 
 
 def _require_columns(method: str, table: pl.DataFrame) -> None:
     missing = [column for column in _NEEDED if column not in table.columns]
-    if method not in _METHODS:
-        raise InputError(f"there is no method {method!r}; there are {', '.join(_METHODS)}.")
+    if method not in METHODS:
+        raise InputError(f"there is no method {method!r}; there are {', '.join(METHODS)}.")
     if missing:
         raise InputError(
-            f"the table of {_METHODS[method]} has no column {', '.join(missing)}; it has {', '.join(table.columns)}."
+            f"the table of {METHODS[method]} has no column {', '.join(missing)}; it has {', '.join(table.columns)}."
             " Make it again with the associations stage."
         )
+
+
+# --------------------
+# Table 2 of Sahoo et al.: bias percentages by type, language and model.
+#
+# With `preset: paper` the numbers are means over runs, as the paper's; else those of all pairs, with a test against 50.
+
+
+_OF_PAIRS = (
+    "Bias percentage by bias type, language and model, in the layout of Table 2 of Sahoo et al. (2024): of how"
+    " many pairs the model prefers the stereotypical sentence. 50 is no preference."
+)
+
+_PAIRS_WIDE = 8
+_RUNS = ("mean of runs", "deviation over runs")
+
+
+def _sahoo_pairs(bias: pl.DataFrame, preset: str) -> PaperTable:
+    grid = pair_grid_of(bias)
+    value = value_of(bias, preset)
+    by_runs = value != "bias_percentage"
+    columns = [(group, model) for group in grid.groups for model in grid.models_of(group)]
+    heads = tuple((group.title, model) for group, model in columns)
+    shown = [*grid.types, *([] if by_runs else [OVERALL])]
+    lines = [(name, _cells(grid, columns, name, value, marked=not by_runs)) for name in shown]
+    lines += [(name, _of_runs(grid, columns, name)) for name in _RUNS if bias["runs_mean"].is_not_null().any()]
+    plain = Sheet(("bias_type",), heads, [Row((name,), cells, _why(grid, columns, name)) for name, cells in lines])
+    labelled = [Row((name if name in _RUNS else name_of_type(name),), cells) for name, cells in lines]
+    sheet = Sheet(("Bias type",), heads, labelled)
+    notes = list(_notes(grid, by_runs, has_bold=any(cell.bold for _, cells in lines for cell in cells)))
+    return PaperTable(PAIR_TABLE, _OF_PAIRS, plain, ("Bias type",), [sheet], split_wide(sheet, _PAIRS_WIDE), notes)
+
+
+def _cells(
+    grid: PairGrid, columns: Iterable[tuple[Group, str]], bias_type: str, value: str, *, marked: bool
+) -> tuple[Cell, ...]:
+    rows = [(group, grid.at(group, model, bias_type)) for group, model in columns]
+    distances: dict[Group, list[float]] = {}
+    for group, row in rows:
+        if row is not None and is_number(row[value]):
+            distances.setdefault(group, []).append(_distance(row[value]))
+    # of one model nothing is nearest
+    nearest = {group: min(found) for group, found in distances.items() if len(found) > 1}
+    return tuple(
+        Cell(
+            f"{row[value]:.2f}",
+            MARK if marked and is_significant(row) else "",
+            bold=_distance(row[value]) == nearest.get(group),
+        )
+        if row is not None and is_number(row[value])
+        else Cell()
+        for group, row in rows
+    )
+
+
+def _of_runs(grid: PairGrid, columns: Iterable[tuple[Group, str]], name: str) -> tuple[Cell, ...]:
+    column = "runs_mean" if name == _RUNS[0] else "runs_sd"
+    rows = (grid.at(group, model, OVERALL) for group, model in columns)
+    return tuple(Cell(f"{row[column]:.2f}") if row is not None and is_number(row[column]) else Cell() for row in rows)
+
+
+def value_of(bias: pl.DataFrame, preset: str) -> str:
+    """Return the column of what the table shows: means over runs with `preset: paper`, as far as there are any."""
+    by_runs = preset == "paper" and bias["runs_mean"].is_not_null().any()
+    return "runs_mean" if by_runs else "bias_percentage"
+
+
+def _why(grid: PairGrid, columns: Iterable[tuple[Group, str]], bias_type: str) -> str:
+    if bias_type in _RUNS:
+        return ""
+    reasons = ((group, model, why_no_percentage(grid.at(group, model, bias_type))) for group, model in columns)
+    return "; ".join(f"{group.title} {model}: {reason}" for group, model, reason in reasons if reason)
+
+
+def _without_pairs(grid: PairGrid, group: Group) -> str:
+    """Return the bias types of which a group has no pairs, with the models where it is not all of them."""
+    models = grid.models_of(group)
+    said = []
+    for name in grid.types:
+        lacking = [model for model in models if grid.at(group, model, name) is None]
+        if lacking:
+            said.append(name_of_type(name) + (f" ({', '.join(lacking)})" if len(lacking) < len(models) else ""))
+    return ", ".join(said)
+
+
+def _notes(grid: PairGrid, by_runs: bool, *, has_bold: bool) -> Iterator[str]:
+    columns = [(group, model) for group in grid.groups for model in grid.models_of(group)]
+    overall = [(group, model, grid.rows[group.set, group.language, model, OVERALL]) for group, model in columns]
+    first = overall[0][2]
+    n_tests = tests_of(grid)
+    if by_runs:
+        yield f"Each percentage is the mean over {_runs(first)}."
+    else:
+        yield "Percentages are of all pairs that were scored."
+        yield (
+            f"{MARK} differs from 50: p_binomial_holm < .05, exact two-sided test, ties left out, corrected for"
+            f" {n_tests or 'no'} test{'' if n_tests == 1 else 's'}, all rows of the table of bias percentages."
+        )
+    if has_bold:
+        yield "Bold: of two or more models the nearest to 50 in its row and language, as in the paper."
+    if first["n_runs"]:
+        yield (
+            f"Mean and deviation over {_runs(first)}. Such samples share most of their pairs: their deviation is no"
+            " standard error."
+        )
+    against = " They count as not stereotypical." if first["ties"] == "against" else " They are left out."
+    yield from _counted("Pairs with equal scores", "n_ties", overall, against)
+    yield from _counted("Pairs left out", "n_left_out", overall)
+    yield f"Conventions: {'; or '.join(dict.fromkeys(row['conventions'] for _, _, row in overall))}."
+    for name in grid.types:
+        if reasons := _why(grid, [(group, model) for group, model in columns if grid.at(group, model, name)], name):
+            yield f"{MISSING} {name_of_type(name)}: {reasons}."
+    for group in grid.groups:
+        if types := _without_pairs(grid, group):
+            yield f"{MISSING} {group.title}: {NO_PAIRS}: {types}."
+
+
+def _counted(what: str, column: str, overall: Sequence[tuple[Group, str, Estimate]], more: str = "") -> Iterator[str]:
+    """Yield how many pairs of each model, the same number once."""
+    where: dict[str, list[str]] = {}
+    for group, model, row in overall:
+        if row[column]:
+            where.setdefault(f"{row[column]} of {row['n_pairs']}", []).append(f"{group.title} {model}")
+    if where:
+        everywhere = len(where) == 1 and len(overall) == len(next(iter(where.values())))
+        said = (f"{n} ({'everywhere' if everywhere else ', '.join(columns)})" for n, columns in where.items())
+        yield f"{what}: {'; '.join(said)}.{more}"
+
+
+def _runs(row: Estimate) -> str:
+    return f"{row['n_runs']} random samples of {100 * row['share']:g} % of the pairs"
+
+
+def _distance(percentage: float) -> float:
+    """Return points from 50, without the rounding of the processor: 28.57 and 71.43 are equally far."""
+    return round(abs(percentage - 50), 9)

@@ -14,13 +14,19 @@ from typing import NamedTuple
 import polars as pl
 
 from prasanga.base.errors import InputError
+from prasanga.methods import FAMILY
 from prasanga.report.grid import LANGUAGES
 
 PAPERS: Mapping[str, str] = {"sadhu2024": "Sadhu et al. (2024)", "sahoo2024": "Sahoo et al. (2024)"}
 """The papers by the names that `comparison.paper` takes, and how they are cited."""
 
-METHODS = ("weat", "seat", "ceat", "log_probability_bias")
-"""Methods in the order of Table 4 of Sadhu et al."""
+METHODS: Mapping[str, str] = {
+    name: method.label
+    for name in ("weat", "seat", "ceat", "log_probability_bias")
+    for method in FAMILY
+    if method.published_as == name
+}
+"""How methods are called in a sentence or a head, in the order of Table 4 of Sadhu et al."""
 
 REPEATED = "repeats-table-5"
 """Code of cells that print another table's numbers once more; a comparison leaves them out."""

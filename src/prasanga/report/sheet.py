@@ -1,6 +1,6 @@
 """A table for readers, and how it is written as HTML, CSV, Markdown and LaTeX: labels in front, numbers, notes below.
 
-What a table shows is decided where it is made (`ceat_table`, `paper_tables`, `pair_table`, `sections`).
+What a table shows is decided where it is made (`ceat_table`, `paper_tables`, `sections`).
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from prasanga import methods
 from prasanga.base.documents import read_document
 from prasanga.base.parquet import read_frame
 from prasanga.base.places import shareable
-from prasanga.report.comparison_text import reason_in
+from prasanga.report.comparison import reason_in
 
 TABLES = (*(name for name, table in methods.TABLES.items() if table.on_page), "coverage", "forms")
 """Results that are one Parquet table each."""

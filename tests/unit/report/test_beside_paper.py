@@ -15,8 +15,13 @@ from matplotlib.text import Text
 from page_parts import cells_of, lines_of, names_of, numbers_of, part_of, plain, sheet_of
 
 from prasanga.base.errors import InputError
-from prasanga.report.comparison import COMPARISON_SCHEMA, Comparison
-from prasanga.report.comparison_text import comparison_to_csv, comparison_to_markdown, reason_in
+from prasanga.report.comparison import (
+    COMPARISON_SCHEMA,
+    Comparison,
+    comparison_to_csv,
+    comparison_to_markdown,
+    reason_in,
+)
 from prasanga.report.figures.agreement import plot_published
 from prasanga.report.figures.canvas import WIDTHS
 from prasanga.report.section import Section, section_to_html

@@ -17,10 +17,11 @@ from prasanga.report.comparison import (
     Comparison,
     compare,
     comparison_rows,
+    comparison_to_csv,
+    comparison_to_markdown,
     doubt_of,
     summarize,
 )
-from prasanga.report.comparison_text import comparison_to_csv, comparison_to_markdown
 from prasanga.report.published import PUBLISHED_SCHEMA, PublishedModel
 
 MODELS = [PublishedModel("Big", "Big (large)", ("ceat", "seat"), "base or large cannot be decided")]

@@ -11,9 +11,16 @@ from planted_pairs import planted_scores
 
 from prasanga.base.errors import InputError
 from prasanga.likelihoods.bias import bias_percentage
-from prasanga.report.comparison import COMPARISON_SCHEMA, SUMMARY_SCHEMA, Comparison, compare, compare_pairs
-from prasanga.report.comparison_text import pairs_to_markdown, with_pairs
-from prasanga.report.pair_table import pair_table
+from prasanga.report.comparison import (
+    COMPARISON_SCHEMA,
+    SUMMARY_SCHEMA,
+    Comparison,
+    compare,
+    compare_pairs,
+    pairs_to_markdown,
+    with_pairs,
+)
+from prasanga.report.paper_tables import PAIR_TABLE, paper_table
 from prasanga.report.published import (
     PublishedModel,
     percentage_files,
@@ -86,7 +93,7 @@ def test_agreement_is_by_language_and_over_types(comparison: Comparison) -> None
 
 def test_with_the_papers_preset_it_compares_what_table_2_shows(bias: pl.DataFrame, published: pl.DataFrame) -> None:
     arguments: dict[str, Any] = {"paper": "sahoo2024", "models": {"bert": "Muril"}}
-    table = pair_table(bias, preset="paper")
+    table = paper_table(PAIR_TABLE, {"pairs": bias}, preset="paper")
     shown = {
         (row.labels[0], *column): cell.text
         for row in table.plain.rows

@@ -16,7 +16,7 @@ from prasanga.likelihoods.bias import bias_percentage
 from prasanga.pairs.preferences import REASONS
 from prasanga.report.findings import findings_of_pairs
 from prasanga.report.grid import Group, groups_of, name_of_type, pair_grid_of, sort_types
-from prasanga.report.pair_table import render_pair_table
+from prasanga.report.paper_tables import Layout, render_layout
 from prasanga.report.section import Section
 from prasanga.report.sections.estimates import shade_of
 from prasanga.report.sections.likelihoods import THRESHOLDS, pairs
@@ -47,6 +47,10 @@ def section_of(bias: pl.DataFrame) -> Section:
     return section
 
 
+def render(bias: pl.DataFrame, preset: str = "recommended") -> Layout:
+    return render_layout("sahoo_table2", {"pairs": bias}, preset=preset)
+
+
 def cells(table: str, name: str) -> list[str]:
     """The cells of a row of a Markdown table."""
     (line,) = [line for line in table.splitlines() if line.startswith(f"| {name} |")]
@@ -62,7 +66,7 @@ def test_types_and_groups_stand_in_the_order_of_the_paper() -> None:
 
 
 def test_the_layout_of_table_2(bias: pl.DataFrame) -> None:
-    layout = render_pair_table(bias)
+    layout = render(bias)
     assert layout.csv.splitlines()[0] == "bias_type,English bert,Hindi bert,Hindi gpt,note"
     names = [line.partition(",")[0] for line in layout.csv.splitlines()[1:]]
     runs = ["mean of runs", "deviation over runs"]
@@ -86,7 +90,7 @@ def test_the_layout_of_table_2(bias: pl.DataFrame) -> None:
 
 
 def test_the_paper_prints_means_of_runs(bias: pl.DataFrame) -> None:
-    layout = render_pair_table(bias, preset="paper")
+    layout = render(bias, preset="paper")
     row = bias.filter(model="gpt", bias_type="gender").row(0, named=True)
     assert cells(layout.md, "Gender")[2] == f"**{row['runs_mean']:.2f}**"
     assert row["runs_mean"] != row["bias_percentage"]
@@ -98,7 +102,7 @@ def test_the_paper_prints_means_of_runs(bias: pl.DataFrame) -> None:
 def test_without_runs_there_are_no_rows_of_them(scores: pl.DataFrame) -> None:
     bias = bias_percentage(scores, n_runs=0, n_resamples=0, ties="against")
     for preset in ("paper", "recommended"):
-        layout = render_pair_table(bias, preset=preset)
+        layout = render(bias, preset=preset)
         assert "runs |" not in layout.md
         assert cells(layout.md, "All pairs")[0].startswith("41.38")
     assert "They count as not stereotypical." in layout.md
@@ -107,7 +111,7 @@ def test_without_runs_there_are_no_rows_of_them(scores: pl.DataFrame) -> None:
 def test_a_missing_cell_says_why(scores: pl.DataFrame) -> None:
     gone = planted_scores("gpt", "en", 0.5, types=("caste",), left_out=range(30))
     tied = planted_scores("gpt", "bn", 0.5, types=("gender",), tied=range(30))
-    layout = render_pair_table(bias_percentage(pl.concat([scores, gone, tied]), n_resamples=10))
+    layout = render(bias_percentage(pl.concat([scores, gone, tied]), n_resamples=10))
     assert cells(layout.md, "Caste")[1] == "–"
     assert "English gpt: all pairs were left out" in layout.csv
     assert "Bangla gpt: all scored pairs tie" in layout.md
@@ -120,18 +124,18 @@ def test_a_missing_cell_says_why(scores: pl.DataFrame) -> None:
 
 def test_nothing_is_bold_among_fewer_than_two_models() -> None:
     bert, gpt = planted_scores("bert", "hi", 0.9), planted_scores("gpt", "hi", 0.4, types=("caste",))
-    alone = render_pair_table(bias_percentage(bert, n_resamples=0))
+    alone = render(bias_percentage(bert, n_resamples=0))
     assert "**" not in alone.md
     assert "mathbf" not in alone.tex
     assert "Bold" not in alone.md + alone.tex
-    both = render_pair_table(bias_percentage(pl.concat([bert, gpt]), n_resamples=0)).md
+    both = render(bias_percentage(pl.concat([bert, gpt]), n_resamples=0)).md
     assert (cells(both, "Gender"), cells(both, "Caste")) == (["90.00*", "–"], ["90.00*", "**40.00**"])
     assert "- Bold: of two or more models" in both
 
 
 def test_tables_that_cannot_be_shown_are_refused(bias: pl.DataFrame) -> None:
     with pytest.raises(InputError, match=r"no column p_binomial_holm, ties;.*likelihoods stage"):
-        render_pair_table(bias.drop("ties", "p_binomial_holm"))
+        render(bias.drop("ties", "p_binomial_holm"))
     with pytest.raises(InputError, match="has no rows"):
         section_of(bias.clear())
     with pytest.raises(InputError, match="two rows for demo, hi, bert, caste"):
@@ -235,7 +239,7 @@ def test_one_pair_is_no_pairs() -> None:
 def test_the_number_of_tests_is_that_of_any_row_that_was_tested() -> None:
     untested = planted_scores("aaa", "en", 0.5, left_out=range(30))
     scores = pl.concat([untested, planted_scores("bert", "en", 0.9)], how="vertical_relaxed")
-    layout = render_pair_table(bias_percentage(scores, n_resamples=0))
+    layout = render(bias_percentage(scores, n_resamples=0))
     assert "corrected for 4 tests" in layout.md
 
 

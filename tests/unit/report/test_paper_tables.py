@@ -15,8 +15,7 @@ from planted_pairs import planted_scores
 from prasanga.base.config import complete, read_schema
 from prasanga.base.errors import InputError
 from prasanga.likelihoods.bias import bias_percentage
-from prasanga.report.pair_table import pair_table
-from prasanga.report.paper_tables import layouts_of, paper_table, render_layout
+from prasanga.report.paper_tables import PAIR_TABLE, layouts_of, paper_table, render_layout
 from prasanga.report.section import Section, section_to_html
 from prasanga.report.sections.papers import paper_tables
 from prasanga.report.sheet import MINUS, MISSING, marked_text
@@ -99,7 +98,7 @@ def test_every_cell_is_that_of_the_csv(preset: str, tables: dict[str, pl.DataFra
     for part in section:
         (sheet,) = part.sheets
         if part.id == "sahoo_table2":
-            layout = pair_table(pairs, preset=preset).written()
+            layout = paper_table(PAIR_TABLE, {"pairs": pairs}, preset=preset).written()
         else:
             layout = paper_table(part.id, tables, preset=preset, language="hi").written()
         head, *lines = list(csv.reader(io.StringIO(layout.csv)))

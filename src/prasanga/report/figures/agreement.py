@@ -31,7 +31,7 @@ from prasanga.report.figures.canvas import (
 )
 from prasanga.report.figures.palette import LINE, MUTED
 from prasanga.report.grid import MODES, Grid, grid_of, is_number
-from prasanga.report.paper_tables import method_name
+from prasanga.report.published import METHODS
 
 _LENGTHS_ACROSS = {"column": 3, "page": 4}
 
@@ -242,7 +242,7 @@ def _limits_of_method(points: Sequence[_Published]) -> tuple[float, float]:
 
 
 def _head(method: str, points: Sequence[_Published]) -> tuple[str, str]:
-    name = "Sentence pairs" if method == PAIRS else method_name(method)
+    name = "Sentence pairs" if method == PAIRS else METHODS[method]
     signs = [point["same_sign"] for point in points if point["same_sign"] is not None]
     return name, f"{'side' if method == PAIRS else 'sign'} agrees in {sum(signs)} of {len(signs)}"
 
