@@ -28,7 +28,7 @@ from prasanga.base.documents import escape_markdown, guarded, guarded_text, to_t
 from prasanga.base.errors import InputError, printable
 from prasanga.models.hub import download_command
 from prasanga.report.cards import CorpusFile, data_card, escape, methods_card
-from prasanga.report.figures.saving import save_figure
+from prasanga.report.figures.canvas import save_figure
 from prasanga.report.page import render_page
 from prasanga.report.sheet import Row, Sheet, escape_latex, sheet_to_csv
 from prasanga.report.study import AuditTables, EmbeddingFiles, Results

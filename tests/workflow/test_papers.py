@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ import yaml
 from likelihoods_study import CLOCKS, CONFIG, TINY, prepare_likelihoods, read_yaml, write_yaml
 from shared_studies import shared_study
 from small_study import Study
+from warm_python import warm_python
 
 from prasanga.base.config import complete, read_schema
 from prasanga.lexicon.authors import SIDES
@@ -224,7 +224,7 @@ def test_a_whole_paper_comes_to_a_dossier(paper: str, project_root: Path, tmp_pa
         (folder / "corpora/IndiBias_v1_sample.csv").write_text(CLOCKS, encoding="utf-8")
     (folder / CHANGES).write_text(yaml.safe_dump(changes), encoding="utf-8")
     done = subprocess.run(
-        [sys.executable, "-m", "prasanga", "reproduce", paper, "--directory", folder, "--cores", "2"],
+        [warm_python(), "-m", "prasanga", "reproduce", paper, "--directory", str(folder), "--cores", "2"],
         env={**os.environ, "HF_HUB_OFFLINE": "1"},
         capture_output=True,
         text=True,

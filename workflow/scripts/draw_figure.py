@@ -2,7 +2,7 @@
 
 from prasanga.base.logs import log_to
 from prasanga.provenance import describe
-from prasanga.report.figures.saving import draw_figure
+from prasanga.report.figures.canvas import draw_figure
 
 log_to(snakemake.log[0])
 plot, options = snakemake.params.plot, dict(snakemake.params.options)

@@ -8,8 +8,8 @@ from prasanga.base import offered
 
 if TYPE_CHECKING:
     from prasanga.report.ceat_table import to_csv, to_latex, to_markdown
+    from prasanga.report.figures.canvas import save_figure
     from prasanga.report.figures.effects import plot_effect_by_length
-    from prasanga.report.figures.saving import save_figure
     from prasanga.report.findings import headline_findings
     from prasanga.report.page import render_page
 

@@ -279,31 +279,47 @@ def _spearman(published: np.ndarray[Any, Any], measured: np.ndarray[Any, Any]) -
 
 
 def _row(row: Mapping[str, Any], model: str, estimate: Estimate) -> dict[str, object]:
-    number = estimate["effect_size"]
-    measured = float(number) if is_number(number) else None
     low, high = (estimate.get(name) for name in ("ci_low", "ci_high"))
-    has_interval = is_number(low) and is_number(high)
-    exact = row["bound"] is None and measured is not None
     reason = why_missing(estimate) or estimate.get("interval_note")
     few = f"few words: {words}" if (words := few_words(estimate)) else ""
     return {
         **{name: row[name] for name in ("paper", "table", "method", "category", "language")},
         **{name: row[name] for name in ("segment_length", "bound", "doubt", "mark_doubt")},
+        **_apart(row["effect_size"], estimate["effect_size"], low, high, exact=row["bound"] is None),
         "sample_mode": estimate.get("sample_mode"),
         "model": model,
         "published_model": row["model"],
-        "published": row["effect_size"],
-        "measured": measured,
-        "difference": measured - row["effect_size"] if exact and measured is not None else None,
-        # zero has no sign, and of a bound none is printed
-        "same_sign": measured * row["effect_size"] > 0 if exact and measured and row["effect_size"] else None,
-        "ci_low": low if has_interval else None,
-        "ci_high": high if has_interval else None,
-        "published_inside": low <= row["effect_size"] <= high if exact and has_interval else None,
         "published_n_samples": row["n_samples"],
         "n_samples": estimate.get("n_samples"),
         "published_significant": row["significant"],
         "note": "; ".join(filter(None, (_exchange(row, estimate), few, reason))) or None,
+    }
+
+
+def _apart(
+    published: float, measured: object, low: object, high: object, *, exact: bool = True, even: float = 0.0
+) -> dict[str, object]:
+    """Return how far two numbers are apart.
+
+    Args:
+        published: what the paper prints.
+        measured: our number, if there is one.
+        low: the lower end of its interval, if there is one.
+        high: the upper end.
+        exact: whether the paper prints a number, not a bound.
+        even: the number that has no sign, or is on no side.
+    """
+    ours = float(measured) if is_number(measured) else None
+    ends = (low, high) if is_number(low) and is_number(high) else None
+    difference = same_sign = inside = None
+    if exact and ours is not None:
+        difference = ours - published
+        same_sign = None if even in (ours, published) else (ours > even) == (published > even)
+        inside = ends and ends[0] <= published <= ends[1]
+    return {
+        **{"published": published, "measured": ours, "difference": difference, "same_sign": same_sign},
+        **dict(zip(("ci_low", "ci_high"), ends or (None, None), strict=True)),
+        "published_inside": inside,
     }
 
 
@@ -389,22 +405,13 @@ def _pair_rows(
 
 
 def _pair_row(theirs: Mapping[str, Any], model: str, ours: Estimate, value: str) -> dict[str, object]:
-    printed, measured = theirs["percentage"], ours[value]
-    known = is_number(measured)
-    sides = known and printed != 50 and measured != 50
     return {
         **{key: theirs[key] for key in ("paper", "table", "language")},
+        **_apart(theirs["percentage"], ours[value], ours["exact_low"], ours["exact_high"], even=50),
         "method": PAIRS,
         "category": theirs["bias_type"],
         "model": model,
         "published_model": theirs["model"],
-        "published": printed,
-        "measured": measured if known else None,
-        "difference": measured - printed if known else None,
-        "same_sign": (printed > 50) == (measured > 50) if sides else None,
-        "ci_low": ours["exact_low"],
-        "ci_high": ours["exact_high"],
-        "published_inside": ours["exact_low"] <= printed <= ours["exact_high"] if known else None,
         "note": "; ".join(_pair_notes(theirs, ours, value)) or None,
         "set": ours["set"],
     }

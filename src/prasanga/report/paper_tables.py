@@ -35,7 +35,7 @@ from prasanga.report.grid import (
     why_missing,
     why_no_percentage,
 )
-from prasanga.report.published import METHODS
+from prasanga.report.published import PUBLISHED_AS
 from prasanga.report.sheet import (
     MARK,
     MISSING,
@@ -222,19 +222,19 @@ def _sadhu_table_4(tables: Tables, preset: str) -> PaperTable:
     tables = {method: table for method, table in tables.items() if len(table)}
     if not tables:
         raise InputError(f"no table has any of {SADHU[0]} to {SADHU[-1]}, so there is no Table 4.")
-    columns = [column for method in METHODS for column in _columns_of(method, tables)]
+    columns = [column for method in PUBLISHED_AS for column in _columns_of(method, tables)]
     categories = _categories(tables, SADHU)
-    markings = {method: _table_4_marking(method, preset) for method in METHODS}
+    markings = {method: _table_4_marking(method, preset) for method in PUBLISHED_AS}
 
     def cell(column: _Column, estimate: Estimate) -> Cell:
         mark = MARK if markings[column.marked_as].marks(estimate) else ""
         return Cell(signed(estimate["effect_size"]), mark, words=few_words(estimate))
 
-    measured = [method for method in METHODS if method in tables]
+    measured = [method for method in PUBLISHED_AS if method in tables]
     marks: dict[str, list[str]] = {}
     for method in measured:
         said = markings[method].said_of(tables[method].iter_rows(named=True))
-        marks.setdefault(said, []).append(METHODS[method])
+        marks.setdefault(said, []).append(PUBLISHED_AS[method])
     notes = [
         "Effect sizes of several methods; positive if the first target set is closer to the first attribute set."
         " The methods see other texts and partly other words, so their sizes are not comparable one to one.",
@@ -242,8 +242,8 @@ def _sadhu_table_4(tables: Tables, preset: str) -> PaperTable:
         *_few_words(columns),
         *_ceat_choice(tables),
         *_exchange(tables),
-        *(f"Conventions of {METHODS[method]}: {_conventions(tables[method])}" for method in measured),
-        *(f"{MISSING} {METHODS[column.marked_as]}: {column.missing}." for column in columns if column.missing),
+        *(f"Conventions of {PUBLISHED_AS[method]}: {_conventions(tables[method])}" for method in measured),
+        *(f"{MISSING} {PUBLISHED_AS[column.marked_as]}: {column.missing}." for column in columns if column.missing),
     ]
     caption = "Effect sizes of several methods by category, in the layout of Table 4 of Sadhu et al. (2024)."
     return _arranged("sadhu_table4", columns, categories, cell, notes, caption=caption, short=False)
@@ -251,7 +251,7 @@ def _sadhu_table_4(tables: Tables, preset: str) -> PaperTable:
 
 def _columns_of(method: str, tables: Tables) -> list[_Column]:
     """Return the columns of one method: a column for each model, or one without numbers."""
-    table, group = tables.get(method), METHODS[method]
+    table, group = tables.get(method), PUBLISHED_AS[method]
     if table is None:
         return [_Column("", group, {}, method, "not measured in this study")]
     length, mode = _length_and_mode(table)
@@ -472,7 +472,7 @@ def _by_model(method: str, rows: Sequence[Estimate]) -> dict[str, dict[str, Esti
         cells = models.setdefault(row["model"], {})
         if row["category"] in cells:
             raise InputError(
-                f"the table of {METHODS[method]} has two rows for {row['category']}, {row['model']}. Make it again"
+                f"the table of {PUBLISHED_AS[method]} has two rows for {row['category']}, {row['model']}. Make it again"
                 " with the associations stage."
             )
         cells[row["category"]] = row
@@ -481,19 +481,19 @@ def _by_model(method: str, rows: Sequence[Estimate]) -> dict[str, dict[str, Esti
 
 def _table_of(method: str, tables: Tables, name: str) -> pl.DataFrame:
     if method not in tables:
-        label = METHODS.get(method, PAIRS.label)
+        label = PUBLISHED_AS.get(method, PAIRS.label)
         raise InputError(f"{name} is made of the table of {label}, which this study does not have.")
     return tables[method]
 
 
 def _require_columns(method: str, table: pl.DataFrame) -> None:
     missing = [column for column in _NEEDED if column not in table.columns]
-    if method not in METHODS:
-        raise InputError(f"there is no method {method!r}; there are {', '.join(METHODS)}.")
+    if method not in PUBLISHED_AS:
+        raise InputError(f"there is no method {method!r}; there are {', '.join(PUBLISHED_AS)}.")
     if missing:
         raise InputError(
-            f"the table of {METHODS[method]} has no column {', '.join(missing)}; it has {', '.join(table.columns)}."
-            " Make it again with the associations stage."
+            f"the table of {PUBLISHED_AS[method]} has no column {', '.join(missing)};"
+            f" it has {', '.join(table.columns)}. Make it again with the associations stage."
         )
 
 

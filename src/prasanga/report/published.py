@@ -20,7 +20,7 @@ from prasanga.report.grid import LANGUAGES
 PAPERS: Mapping[str, str] = {"sadhu2024": "Sadhu et al. (2024)", "sahoo2024": "Sahoo et al. (2024)"}
 """The papers by the names that `comparison.paper` takes, and how they are cited."""
 
-METHODS: Mapping[str, str] = {
+PUBLISHED_AS: Mapping[str, str] = {
     name: method.label
     for name in ("weat", "seat", "ceat", "log_probability_bias")
     for method in FAMILY
@@ -238,7 +238,7 @@ def _effect(
 ) -> dict[str, object]:
     codes = row["doubts"].split()
     allowed: dict[str, Iterable[str]] = {
-        "method": METHODS,
+        "method": PUBLISHED_AS,
         "language": LANGUAGES,
         "model": models,
         "sample_mode": _MODES,

@@ -76,7 +76,7 @@ def test_a_file_is_known_by_place_by_content_and_by_fingerprint(noted: NotedResu
 def test_fingerprints_are_found_in_every_format(tmp_path: Path) -> None:
     from matplotlib.figure import Figure
 
-    from prasanga.report.figures.saving import save_figure
+    from prasanga.report.figures.canvas import save_figure
 
     for ending in ("svg", "pdf", "png"):
         save_figure(Figure(figsize=(1, 1)), tmp_path / f"figure.{ending}", made_from="0123456789abcdef")

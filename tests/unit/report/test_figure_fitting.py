@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from prasanga.report.figures.canvas import ELLIPSIS, house_style, shortened, shortened_apart, thinned, width_of, wrapped
+from prasanga.report.figures.canvas import house_style
+from prasanga.report.figures.fonts import ELLIPSIS, shortened, shortened_apart, thinned, width_of, wrapped
 
 
 @pytest.fixture(autouse=True)

@@ -15,8 +15,8 @@ import pytest
 from drawn_studies import drawn_study
 
 from prasanga.base.errors import InputError
-from prasanga.report.figures.registry import FIGURES, WORDS, Measured, drawings_of, figure_files
-from prasanga.report.figures.saving import draw_figure
+from prasanga.report.figures.canvas import draw_figure
+from prasanga.report.figures.registry import Measured, all_figures, drawings_of, figure_files, name_of
 
 RESULTS = (
     *("ceat", "ceat_words", "categories", "differences", "settling", "convergence"),
@@ -68,11 +68,11 @@ def test_files_follow_formats_and_widths() -> None:
     ]
 
 
-@pytest.mark.parametrize("figure", FIGURES, ids=lambda figure: figure.file)
+@pytest.mark.parametrize("figure", all_figures(), ids=lambda figure: figure.file)
 def test_an_entry_fits_its_function(figure: Any) -> None:
     module, _, function = figure.plot.rpartition(".")
     parameters = inspect.signature(getattr(import_module(f"prasanga.report.figures.{module}"), function)).parameters
-    for options in figure.variants(Measured(CONFIG, ["bert"])):
+    for options in figure.options(Measured(CONFIG, ["bert"])):
         given = {**dict.fromkeys(list(parameters)[: len(figure.tables)]), **options, "width": "page"}
         needed = {name for name, each in parameters.items() if each.default is inspect.Parameter.empty}
         assert needed <= given.keys() <= parameters.keys()
@@ -98,7 +98,7 @@ def test_the_rules_read_the_registry_without_waiting_for_a_drawing_library() -> 
 
 def test_names_of_categories_become_names_of_files() -> None:
     names = ["C1", "C 1", "লিঙ্গ", "ধর্ম!", "x" * 500, "x" * 501, "../a", "a\nb"]
-    written = [WORDS.name({"category": name}) for name in names]
+    written = [name_of("words_{category}", category=name) for name in names]
     assert written[:2] == ["words_C1", "words_C_1"]
     assert len(set(written)) == len(names)
     assert all(re.fullmatch(r"[A-Za-z0-9_.-]{1,80}", name) for name in written)

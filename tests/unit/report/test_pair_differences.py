@@ -15,9 +15,8 @@ from scipy import stats
 
 from prasanga.base.errors import InputError
 from prasanga.likelihoods.bias import pair_differences
-from prasanga.report.figures.canvas import Width
+from prasanga.report.figures.canvas import Width, save_figure
 from prasanga.report.figures.likelihoods import FEWEST_DIFFERENCES, density, plot_differences
-from prasanga.report.figures.saving import save_figure
 from prasanga.report.sheet import signed
 
 

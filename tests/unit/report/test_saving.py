@@ -13,8 +13,7 @@ from matplotlib.text import Text
 from PIL import Image
 
 from prasanga.base.errors import InputError
-from prasanga.report.figures.canvas import WIDTHS, house_style
-from prasanga.report.figures.saving import save_figure, save_widths
+from prasanga.report.figures.canvas import WIDTHS, house_style, save_figure, save_widths
 
 ENDINGS = (".svg", ".pdf", ".png")
 

@@ -15,8 +15,8 @@ from page_parts import names_of, numbers_of, part_of, plain, said_in, sheet_of, 
 from prasanga.base.errors import InputError
 from prasanga.likelihoods.spread import compare_structures, spread_by_structure
 from prasanga.likelihoods.structures import TRAITS_SCHEMA
+from prasanga.report.figures.canvas import save_figure
 from prasanga.report.figures.likelihoods import plot_structures
-from prasanga.report.figures.saving import save_figure
 from prasanga.report.section import Section
 from prasanga.report.sections.estimates import other_methods
 from prasanga.report.sections.likelihoods import structures

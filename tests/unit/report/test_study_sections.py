@@ -17,7 +17,7 @@ from page_parts import lines_of
 from planted_pairs import planted_scores
 
 from prasanga.likelihoods import bias_percentage
-from prasanga.report.figures.registry import FIGURES, figure_files
+from prasanga.report.figures.registry import all_figures, figure_files
 from prasanga.report.page import overview_sheet
 from prasanga.report.section import Section
 from prasanga.report.sections.papers import figures
@@ -114,17 +114,17 @@ def test_a_figure_that_latex_cannot_read_has_none_and_one_column_is_no_wide_figu
 
 
 def test_every_method_names_keys_of_the_config_alone() -> None:
-    names = {figure.name({"category": "C1", "model": "bert"}) for figure in FIGURES}
+    names = {figure.name({"category": "C1", "model": "bert"}) for figure in all_figures()}
     known = {"pair_differences": pl.DataFrame({key: ["1"] for key in ("set", "language", "pair_id", "difference")})}
     known["traits"] = pl.DataFrame({key: ["1"] for key in ("polarity", "trait", "corrected")})
     parts = gallery(*names, **known).parts
-    assert len(parts) == len(FIGURES)
+    assert len(parts) == len(all_figures())
     assert [part.title for part in parts if "not stated" in part.text[1] or "{" in "".join(part.text)] == []
 
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
 def test_pdflatex_sets_all_figures(tmp_path: Path) -> None:
-    names = [figure.name({"category": "লিঙ্গ", "model": "gpt_2%"}) for figure in FIGURES]
+    names = [figure.name({"category": "লিঙ্গ", "model": "gpt_2%"}) for figure in all_figures()]
     shown = "\n".join(unescape(re.sub("</?pre.*?>", "", part.widget)) for part in gallery(*names).parts)
     page = r"\documentclass[11pt,twocolumn]{article}\usepackage[demo]{graphicx}\begin{document}"
     (tmp_path / "t.tex").write_text(f"{page}{shown}\\end{{document}}", encoding="utf-8")

@@ -14,12 +14,10 @@ from matplotlib.figure import Figure
 
 from prasanga.associations import effect_size
 from prasanga.base.errors import InputError
-from prasanga.report.figures import fonts
-from prasanga.report.figures.canvas import WIDTHS
-from prasanga.report.figures.palette import INK, MODELS, MUTED
-from prasanga.report.figures.registry import WORDS
-from prasanga.report.figures.saving import save_figure
-from prasanga.report.figures.words import MOST, plot_words
+from prasanga.report.figures import INK, MODELS, MUTED, fonts
+from prasanga.report.figures.canvas import WIDTHS, save_figure
+from prasanga.report.figures.effects import MOST, plot_words
+from prasanga.report.figures.registry import name_of
 
 FLOWERS = {"গোলাপ": 0.30, "শাপলা": 0.10, "জুঁই": 0.20}
 INSECTS = {"মশা": -0.10, "মাছি": 0.05, "উকুন": -0.30}
@@ -251,9 +249,9 @@ def test_the_ends_of_the_axis_are_named() -> None:
 
 
 def test_names_of_files_hold_what_a_file_name_may() -> None:
-    assert WORDS.name({"category": "C1"}) == "words_C1"
-    assert WORDS.name({"category": "GR1.a-b_c"}) == "words_GR1.a-b_c"
-    assert re.fullmatch(r"words_\.\._a_b____-[0-9a-f]{16}", WORDS.name({"category": "../a b/ফুল"}))
+    assert name_of("words_{category}", category="C1") == "words_C1"
+    assert name_of("words_{category}", category="GR1.a-b_c") == "words_GR1.a-b_c"
+    assert re.fullmatch(r"words_\.\._a_b____-[0-9a-f]{16}", name_of("words_{category}", category="../a b/ফুল"))
 
 
 def test_what_is_not_there_is_named() -> None:

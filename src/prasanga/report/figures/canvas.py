@@ -1,4 +1,4 @@
-"""What figures are drawn on: their style, panels side by side, labels, legend and note, and text that fits.
+"""What figures are drawn on: their style, panels side by side, labels, legend and note, and files.
 
 Everything is laid out in inches and points from the size of the text, so that nothing is cut or covered at either
 width, whatever the names. A function that draws is `drawn`: widths of text are measured with the font in force.
@@ -12,26 +12,31 @@ from __future__ import annotations
 import itertools
 import math
 import re
-import unicodedata
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
-from functools import wraps
-from typing import Any, Literal, NamedTuple, ParamSpec
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial, wraps
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, ParamSpec, get_args
 
+import polars as pl
 from matplotlib import rcParams
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
-from matplotlib.font_manager import FontProperties
 from matplotlib.lines import Line2D
 from matplotlib.markers import TICKDOWN, TICKLEFT
+from matplotlib.patheffects import Normal
 from matplotlib.style import context as style_context
-from matplotlib.textpath import text_to_path
+from matplotlib.text import Text
 from matplotlib.ticker import MaxNLocator
 
+from prasanga.base.documents import read_document
 from prasanga.base.errors import InputError
-from prasanga.report.figures.fonts import font_families
-from prasanga.report.figures.palette import INK, LINE, MARKERS, MODELS, MUTED, PAPER
+from prasanga.base.parquet import read_frame, replacing
+from prasanga.report.figures import INK, LINE, MARKERS, MODELS, MUTED, PAPER
+from prasanga.report.figures.fonts import font_families, shortened, shortened_apart, thinned, width_of, wrapped
+from prasanga.report.figures.registry import COLUMN
 from prasanga.report.grid import Grid
 
 Given = ParamSpec("Given")
@@ -93,13 +98,6 @@ TOLD = "told:"
 
 _EDGE = 0.006
 """Left free at both sides, as a share of the width."""
-
-ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
-
-_HASANTAS = ("\N{BENGALI SIGN VIRAMA}", "\N{DEVANAGARI SIGN VIRAMA}")
-_JOINERS = ("\N{ZERO WIDTH JOINER}", "\N{ZERO WIDTH NON-JOINER}")
-_SPARE = 1.02
-"""The same text is a little wider in one format than in another, where letters are moved to whole dots."""
 
 
 class NothingToDrawError(Exception):
@@ -414,81 +412,6 @@ def _only_a_note(width: Width, note: str) -> Figure:
     return figure
 
 
-def width_of(text: str, size: float, *, bold: bool = False) -> float:
-    """Return the width of one line of text."""
-    if not text:
-        return 0.0
-    font = FontProperties(size=size, weight="bold" if bold else "normal")
-    width, _, _ = text_to_path.get_text_width_height_descent(text, font, False)
-    return float(width) * _SPARE
-
-
-def shortened(text: str, size: float, room: float, *, bold: bool = False) -> str:
-    """Return one line of text, with an ellipsis in place of its middle where it is wider than `room`.
-
-    Letters are not torn from their vowel signs, nor a conjunct apart. Line breaks and runs of spaces become one space.
-    """
-    text = " ".join(text.split())
-    if width_of(text, size, bold=bold) <= room:
-        return text
-    letters = _letters(text)
-    low, high = 0, len(letters) - 1
-    while low < high:  # the most letters that may stay
-        kept = (low + high + 1) // 2
-        if width_of(_without_middle(letters, kept), size, bold=bold) <= room:
-            low = kept
-        else:
-            high = kept - 1
-    return _without_middle(letters, low)
-
-
-def shortened_apart(texts: Sequence[str], size: float, room: float) -> list[str]:
-    """Return each text shortened; those that would then look the same get a number."""
-    short = [shortened(text, size, room) for text in texts]
-    return [
-        text if short.count(text) == 1 else shortened(whole, size, room - width_of(f" ({n})", size)) + f" ({n})"
-        for n, (text, whole) in enumerate(zip(short, texts, strict=True), start=1)
-    ]
-
-
-def wrapped(text: str, size: float, room: float, *, bold: bool = False) -> list[str]:
-    """Break a text into lines no wider than `room`.
-
-    Breaks are at spaces, not at no-break spaces; a word wider than that is shortened.
-    """
-    space = width_of("n n", size, bold=bold) - width_of("nn", size, bold=bold)
-    lines: list[str] = []
-    used = room
-    for word in filter(None, re.split("[ \t\n]+", text)):
-        if (width := width_of(word, size, bold=bold)) > room:
-            word = shortened(word, size, room, bold=bold)
-            width = width_of(word, size, bold=bold)
-        if used + space + width > room:
-            lines.append(word)
-            used = width
-        else:
-            lines[-1] += f" {word}"
-            used += space + width
-    return lines
-
-
-def thinned(labels: Sequence[str], places: Sequence[float], room: float) -> list[str]:
-    """Return the labels of an axis, without those nearer than `room` to the next one that stays; the last stays.
-
-    Args:
-        labels: one a tick; empty ones stay empty.
-        places: where they stand, rising.
-        room: what a label needs, in the units of `places`.
-    """
-    kept: list[str] = []
-    before = float("inf")
-    for label, place in zip(reversed(labels), reversed(places), strict=True):
-        stays = bool(label) and before - place >= room
-        kept.append(label if stays else "")
-        before = place if stays else before
-    return kept[::-1]
-
-
 def _head_step(sizes: dict[str, float]) -> float:
     """Return the height of a line under a panel's title, in points."""
     return sizes["title"] * NOTE * 1.15
@@ -542,18 +465,126 @@ def _add_keys(
         base += math.ceil(len(handles) / columns) * line
 
 
-def _without_middle(letters: Sequence[str], kept: int) -> str:
-    start = (kept + 1) // 2
-    return "".join((*letters[:start], ELLIPSIS, *letters[len(letters) - (kept - start) :]))
+# --------------------
+# As files: SVG, PDF and PNG at both widths, whole or not at all, the same bytes from the same results.
 
 
-def _letters(text: str) -> list[str]:
-    """Return what a reader sees as one letter: with its marks, and with the letters that a hasanta joins to it."""
-    letters: list[str] = []
-    for before, sign in itertools.pairwise(("", *text)):
-        joins = unicodedata.category(sign).startswith("M") or sign in _JOINERS
-        if letters and (joins or before in _HASANTAS or before == _JOINERS[0]):
-            letters[-1] += sign
-        else:
-            letters.append(sign)
-    return letters
+_COMPRESSION = 3
+"""Of PNG, 0 to 9: quicker than the usual 6, for files that are a little larger."""
+
+
+def draw_figure(
+    plot: str,
+    tables: Iterable[str | Path],
+    options: Mapping[str, Any],
+    paths: Iterable[str | Path],
+    *,
+    made_from: str = "",
+) -> None:
+    """Draw one figure of the registry to each path, as wide as `save_widths` says.
+
+    Args:
+        plot: the function that draws it, as `module.function` of this package.
+        tables: files of its tables, in the order of its arguments.
+        options: its other arguments, by name.
+        paths: as for `save_widths`.
+        made_from: as for `save_figure`.
+
+    Raises:
+        InputError: another ending, or what the function raises.
+    """
+    module, _, function = plot.rpartition(".")
+    drawn = getattr(import_module(f"{__package__}.{module}"), function)
+    save_widths(partial(drawn, *map(_read, tables), **options), paths, made_from=made_from)
+
+
+def save_widths(plot: Callable[..., Figure], paths: Iterable[str | Path], *, made_from: str = "") -> None:
+    """Write a figure to each path: at column width in a folder `column`, at page width in any other.
+
+    Args:
+        plot: draws the figure at a `width`; called once for each width that the paths ask for.
+        paths: files that end with .svg, .pdf or .png.
+        made_from: as for `save_figure`.
+
+    Raises:
+        InputError: another ending, or what `plot` raises.
+    """
+    files = [Path(path) for path in paths]
+    for width in get_args(Width):
+        of_width = [path for path in files if (path.parent.name == COLUMN) == (width == "column")]
+        if of_width:
+            figure = plot(width=width)
+            for path in of_width:
+                save_figure(figure, path, made_from=made_from)
+
+
+def save_figure(figure: Figure, path: str | Path, *, made_from: str = "") -> None:
+    """Write a figure as SVG, PDF or PNG (300 dots an inch), by the ending of `path`, whole or not at all.
+
+    `made_from` says what the figure was made from, and is kept in the file's metadata. No date goes in.
+
+    Raises:
+        InputError: another ending.
+    """
+    path = Path(path)
+    metadata: dict[str, dict[str, str | None]] = {
+        ".svg": {"Date": None, "Source": made_from or None},
+        ".pdf": {"CreationDate": None, "Subject": made_from or None},
+        ".png": {"Source": made_from} if made_from else {},
+    }
+    if path.suffix not in metadata:
+        raise InputError(f"{path}: a figure cannot be saved as {path.suffix!r}. Write {', '.join(metadata)}.")
+    is_png = path.suffix == ".png"
+    more: dict[str, Any] = {"pil_kwargs": {"compress_level": _COMPRESSION}} if is_png else {}
+    paths = _as_paths(figure) if path.suffix == ".pdf" else nullcontext()  # the others have no fonts in them
+    with style_context(["default", STYLE]), replacing(path) as temporary, paths:
+        figure.savefig(
+            temporary,
+            format=path.suffix[1:],
+            dpi=300,
+            facecolor="white" if is_png else "none",
+            metadata=metadata[path.suffix],
+            **more,
+        )
+        if path.suffix == ".svg":
+            _tell(temporary)
+
+
+def _tell(file: Path) -> None:
+    """Turn links of an SVG file that begin with `TOLD` into what a reader is told who points at the mark."""
+    text = file.read_text(encoding="utf-8")
+    told = re.sub(
+        rf'<a xlink:href="{TOLD}([^"]*)"[^>]*>(.*?)</a>', r"<g><title>\1</title>\2</g>", text, flags=re.DOTALL
+    )
+    file.write_text(told, encoding="utf-8")
+
+
+def _read(path: str | Path) -> Any:
+    """Return the content of a result: a table from Parquet or CSV, a mapping from JSON."""
+    match Path(path).suffix:
+        case ".json":
+            return read_document(path)
+        case ".csv":  # every column by all its rows: in one without a number at first a later one would be refused
+            return pl.read_csv(path, infer_schema_length=None)
+    return read_frame(path)
+
+
+@contextmanager
+def _as_paths(figure: Figure) -> Iterator[None]:
+    """Draw text as paths in PDF, as it is in SVG: fonts need not be cut, and a figure looks the same in all formats.
+
+    With its font embedded, matplotlib 3.11 misplaces what follows a joiner (বাঙ্‌লা), and takes half a second to cut
+    it.
+    """
+    for axes in figure.axes:  # labels of ticks have their text once they are asked for
+        axes.get_xticklabels()
+        axes.get_yticklabels()
+    texts = figure.findobj(Text)
+    before = [text.get_path_effects() for text in texts]
+    for text in texts:
+        text.set_path_effects([Normal()])
+    try:
+        yield
+    finally:
+        for text, effects in zip(texts, before, strict=True):
+            text.set_path_effects(effects)

@@ -25,6 +25,7 @@ from scipy import stats
 
 from prasanga.base.errors import InputError
 from prasanga.base.parquet import remade_by, require_columns
+from prasanga.report.figures import COUNTS, MODELS, MUTED, PAPER
 from prasanga.report.figures.canvas import (
     COLUMNS,
     NOTE,
@@ -36,12 +37,8 @@ from prasanga.report.figures.canvas import (
     few_ticks,
     lay_out,
     room_of,
-    shortened,
-    thinned,
-    width_of,
-    wrapped,
 )
-from prasanga.report.figures.palette import COUNTS, MODELS, MUTED, PAPER
+from prasanga.report.figures.fonts import shortened, thinned, width_of, wrapped
 from prasanga.report.grid import groups_of, is_number, name_of_type, natural_order, sort_types
 from prasanga.report.sheet import MISSING, signed, two
 from prasanga.report.structures import SPREAD_COLUMNS
@@ -271,21 +268,12 @@ def _wider(ends: tuple[float, float], share: float) -> tuple[float, float]:
     return low - share * (high - low), high + share * (high - low)
 
 
-def _counts(cloud: _Cloud, shape: tuple[int, int], extent: tuple[float, float, float, float]) -> npt.NDArray[np.int64]:
-    """Count the traits in each hexagon that has any.
-
-    A point belongs to the nearest centre of two lattices, as in `Axes.hexbin`.
-    """
-    low_x, high_x, low_y, high_y = extent
-    x = (cloud.prior - low_x) / (high_x - low_x) * shape[0]
-    y = (cloud.corrected - low_y) / (high_y - low_y) * shape[1]
-    whole = np.rint(x), np.rint(y)
-    half = np.floor(x), np.floor(y)
-    nearer = (x - whole[0]) ** 2 + 3 * (y - whole[1]) ** 2 < (x - half[0] - 0.5) ** 2 + 3 * (y - half[1] - 0.5) ** 2
-    centres = [np.where(nearer, at, between + 0.5) for at, between in zip(whole, half, strict=True)]
+def _counts(cloud: _Cloud, shape: tuple[int, int], extent: tuple[float, float, float, float]) -> Numbers:
+    """Return how many traits are in each hexagon that has any."""
     if not cloud.prior.size:
-        return np.zeros(0, dtype=np.int64)
-    return np.asarray(np.unique(np.stack(centres), axis=1, return_counts=True)[1], dtype=np.int64)
+        return np.zeros(0)
+    hexagons = Figure().subplots().hexbin(cloud.prior, cloud.corrected, gridsize=shape, extent=extent, mincnt=1)
+    return np.asarray(hexagons.get_array(), dtype=np.float64)
 
 
 def _edges(most: int) -> list[int]:

@@ -30,7 +30,7 @@ from prasanga.report.figures.registry import COLUMN, figure_named
 from prasanga.report.grid import interval, is_number, name_of_type, yes_no
 from prasanga.report.methods_text import choices
 from prasanga.report.paper_tables import ENDINGS, N_OF_TABLE_6, PAIR_TABLE, SADHU, SAHOO, PaperTable, paper_table
-from prasanga.report.published import METHODS, PAPERS, printed_at
+from prasanga.report.published import PAPERS, PUBLISHED_AS, printed_at
 from prasanga.report.section import Section, count, figure_of, fold, preset_of, prose, with_code
 from prasanga.report.sections.estimates import order_of
 from prasanga.report.sheet import MISSING, Cell, Row, Sheet, escape_latex, html, numbers, row_of, with_sign
@@ -221,7 +221,7 @@ def _findings(effects: pl.DataFrame, pairs: pl.DataFrame) -> list[str]:
     said = []
     for method in effects["method"].unique(maintain_order=True):
         of_method = effects.filter((pl.col("method") == method) & pl.col("measured").is_not_null())
-        said.append(f"{METHODS[method]}: {_counts(of_method, 'has the same sign', 'have the same sign')}")
+        said.append(f"{PUBLISHED_AS[method]}: {_counts(of_method, 'has the same sign', 'have the same sign')}")
     if len(pairs):
         measured = pairs.filter(pl.col("measured").is_not_null() & (pl.col("category") != OVERALL))
         said.append(f"Sentence pairs: {_counts(measured, 'is on the same side of 50', 'are on the same side of 50')}")
@@ -242,7 +242,7 @@ def _counts(rows: pl.DataFrame, one: str, many: str) -> str:
 
 def _agreement(effects: pl.DataFrame, pairs: pl.DataFrame) -> Sheet:
     rows = [
-        row_of(METHODS[row["method"]], *agreement_texts(row, 3, with_sign))
+        row_of(PUBLISHED_AS[row["method"]], *agreement_texts(row, 3, with_sign))
         for row in _without_repeats(summarize(effects))
     ] + [
         row_of(f"Sentence pairs, {row['method']}", *agreement_texts(row, 1, with_sign))
@@ -290,7 +290,7 @@ def _line(
         where = ", ".join(filter(None, (row["sample_mode"], length)))
     of_model = row["model_doubt"] and f"{row['published_model']}: {row['model_doubt']}"
     found = sorted(doubts.index(text) + 1 for text in (row["doubt"], row["mark_doubt"], of_model) if text)
-    method = "Sentence pairs" if of_pairs else METHODS[row["method"]]
+    method = "Sentence pairs" if of_pairs else PUBLISHED_AS[row["method"]]
     category = name_of_type(row["category"]) if of_pairs else row["category"]
     said = (method, category, row["model"], row["published_model"], where)
     after = (

@@ -9,7 +9,7 @@ import polars as pl
 from prasanga.methods import CEAT
 from prasanga.report.agreement import agreement, at_longest, shares_that_hold, side_by_side
 from prasanga.report.ceat_table import HOLM
-from prasanga.report.figures.registry import FOLDER, SPECIFICATIONS
+from prasanga.report.figures.registry import FOLDER, name_of
 from prasanga.report.grid import METHODS, Estimate, interval, is_number, natural_order
 from prasanga.report.section import Section, count, figure_of, prose
 from prasanga.report.sections.estimates import interval_of, order_of
@@ -156,7 +156,7 @@ def other_choices(results: Results) -> Section | None:
         "explorable choices",
         {"Category": "list", "Method": "list", "Model": "list"},
     )
-    file = f"{FOLDER}/{SPECIFICATIONS.name({'category': shares['category'][0]})}.svg"
+    file = f"{FOLDER}/{name_of('specifications_{category}', category=shares['category'][0])}.svg"
     title = f"{count(len(shares), 'estimate')} under all choices"
     return Section(
         "Other choices",

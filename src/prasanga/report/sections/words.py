@@ -9,8 +9,8 @@ import polars as pl
 from markupsafe import Markup
 
 from prasanga.base.parquet import remade_by, require_columns
-from prasanga.report.figures.palette import MARKERS, MODELS
-from prasanga.report.figures.registry import WORDS
+from prasanga.report.figures import MARKERS, MODELS
+from prasanga.report.figures.registry import name_of
 from prasanga.report.grid import is_number, natural_order
 from prasanga.report.section import Section, and_more, count, fold, prose
 from prasanga.report.sheet import Cell, Row, Sheet, html, numbers, row_of, two
@@ -181,7 +181,7 @@ def _category(
     return fold(
         name,
         more,
-        text=[where, prose("words", figure=WORDS.name({"category": name}))],
+        text=[where, prose("words", figure=name_of("words_{category}", category=name))],
         sheets=[table.sheet(f"Standardized associations of the target words of {name} by model", ends)],
         notes=[means, *notes],
         packed=unpacked,
