@@ -164,6 +164,16 @@ def test_a_model_has_its_known_commit_in_every_config_and_no_other_is_made_up(na
         assert model["revision"] == COMMITS.get(model["path"])
 
 
+@pytest.mark.parametrize("name", OF_PAPERS)
+def test_a_config_says_how_a_commit_is_found_that_it_has_not_in_full(name: str, project_root: Path) -> None:
+    """By itself, or by the config of the paper that it names."""
+    paper = name.partition("_")[0]
+    said = _text(project_root, name)
+    assert any(len(model.get("revision") or "") < 40 for model in yaml.safe_load(said)["models"].values())
+    assert f"config/{paper}.yaml" in said or name == paper
+    assert "git ls-remote https://huggingface.co/<path> HEAD" in _text(project_root, paper)
+
+
 def test_the_pairs_are_scored_by_the_models_of_table_2(study: Study, project_root: Path) -> None:
     config = study("sahoo2024_pairs")
     printed = read_percentages(project_root / "resources/published", "sahoo2024")["model"].unique()
