@@ -20,7 +20,7 @@ import numpy as np
 import polars as pl
 
 from prasanga.base.documents import escape_markdown, guarded
-from prasanga.base.errors import InputError
+from prasanga.base.parquet import remade_by, require_columns
 from prasanga.pairs.preferences import OVERALL
 from prasanga.report.grid import (
     Estimate,
@@ -174,12 +174,7 @@ def comparison_rows(table: pl.DataFrame) -> pl.DataFrame:
     Raises:
         InputError: a column is missing.
     """
-    missing = [name for name in COMPARISON_SCHEMA if name not in table.columns]
-    if missing:
-        raise InputError(
-            f"the comparison with published numbers has no column {', '.join(missing)}; it has"
-            f" {', '.join(table.columns) or 'none'}. Make it again with the report stage."
-        )
+    require_columns("comparison with published numbers", table, COMPARISON_SCHEMA, remade_by("report"))
     # a column of nothing but nulls or whole numbers is read as another type
     return table.select(*COMPARISON_SCHEMA).cast(pl.Schema(dict(COMPARISON_SCHEMA)))
 
@@ -351,12 +346,7 @@ def _cell(row: Mapping[str, Any], model: str) -> tuple[str | None, ...]:
 
 
 def _by_cell(method: str, table: pl.DataFrame) -> dict[tuple[str | None, ...], Estimate]:
-    missing = [name for name in ("category", "model", "effect_size", "dropped") if name not in table.columns]
-    if missing:
-        raise InputError(
-            f"the table of {method} has no column {', '.join(missing)}; it has {', '.join(table.columns) or 'none'}."
-            " Make it again with the associations stage."
-        )
+    require_columns(method, table, ("category", "model", "effect_size", "dropped"), remade_by("associations"))
     return {_cell(row, row["model"]): row for row in table.iter_rows(named=True)}
 
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, TypeAlias
 import polars as pl
 
 from prasanga.base.errors import InputError
+from prasanga.base.parquet import remade_by, require_columns
 from prasanga.methods import FAMILY, PAIRS
 from prasanga.pairs.preferences import OVERALL
 from prasanga.report import ceat_table
@@ -487,14 +488,9 @@ def _table_of(method: str, tables: Tables, name: str) -> pl.DataFrame:
 
 
 def _require_columns(method: str, table: pl.DataFrame) -> None:
-    missing = [column for column in _NEEDED if column not in table.columns]
     if method not in PUBLISHED_AS:
         raise InputError(f"there is no method {method!r}; there are {', '.join(PUBLISHED_AS)}.")
-    if missing:
-        raise InputError(
-            f"the table of {PUBLISHED_AS[method]} has no column {', '.join(missing)};"
-            f" it has {', '.join(table.columns)}. Make it again with the associations stage."
-        )
+    require_columns(PUBLISHED_AS[method], table, _NEEDED, remade_by("associations"))
 
 
 # --------------------

@@ -275,7 +275,7 @@ def test_nothing_to_compare_is_a_table_without_rows_and_a_sentence(
 
 def test_a_table_without_a_column_is_refused(five: tuple[dict[str, pl.DataFrame], pl.DataFrame]) -> None:
     tables, published = five
-    with pytest.raises(InputError, match="the table of seat has no column effect_size"):
+    with pytest.raises(InputError, match="seat: the table has no column effect_size"):
         compare({"seat": tables["seat"].drop("effect_size")}, published, models={"ours": "Big"}, language="hi")
 
 

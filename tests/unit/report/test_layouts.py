@@ -300,7 +300,7 @@ def test_tables_that_cannot_be_used(tables: dict[str, pl.DataFrame]) -> None:
         render_layout("sahoo_table3", {"ceat": tables["ceat"]})
     with pytest.raises(InputError, match="the table of SEAT has none of GC1 to GC6"):
         render_layout("sahoo_table4", tables)
-    with pytest.raises(InputError, match="the table of WEAT has no column dropped"):
+    with pytest.raises(InputError, match="WEAT: the table has no column dropped"):
         render_layout("sadhu_table4", {"weat": tables["weat"].drop("dropped")})
     with pytest.raises(InputError, match="the table of SEAT has two rows for GR1, bert"):
         render_layout("sahoo_table3", {"seat": pl.concat([tables["seat"], tables["seat"].tail(1)])})

@@ -202,5 +202,5 @@ def test_the_tables_are_those_whose_files_a_study_writes(
 
 
 def test_a_table_without_a_column_is_refused(tables: dict[str, pl.DataFrame]) -> None:
-    with pytest.raises(InputError, match="SEAT has no column category"):
+    with pytest.raises(InputError, match="SEAT: the table has no column category"):
         section_of({"seat": tables["seat"].drop("category")}, None)

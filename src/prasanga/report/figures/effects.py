@@ -19,6 +19,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator, NullLocator
 
 from prasanga.base.errors import InputError
+from prasanga.base.parquet import remade_by, require_columns
 from prasanga.report.figures import LINE, MUTED, PAPER
 from prasanga.report.figures.canvas import (
     SIZES,
@@ -341,12 +342,7 @@ def _has_points(panel: Any) -> bool:
 
 def _checked(ceat: pl.DataFrame, name: str, table: pl.DataFrame, columns: Iterable[str]) -> Grid:
     """Return the grid of the estimates, with the other table looked at."""
-    missing = [column for column in (*_CELL, *columns) if column not in table.columns]
-    if missing:
-        raise InputError(
-            f"{name}: no column {', '.join(missing)}; there are {', '.join(table.columns)}. Make the table again with"
-            " the associations stage."
-        )
+    require_columns(name, table, (*_CELL, *columns), remade_by("associations"))
     return grid_of(ceat)
 
 
