@@ -149,8 +149,6 @@ NOT_BY_DRAWS = Marking(
 )
 """The mark of Tables 5 and 6 of Sadhu et al."""
 
-CAPTION = "CEAT effect size by category, model and segment length in words; f: fixed, r: random draws."
-
 _MODELS = 2
 """So many models stand side by side in Markdown and LaTeX, at most."""
 
@@ -168,12 +166,13 @@ class _Line(NamedTuple):
 
 def to_csv(ceat: pl.DataFrame) -> str:
     """Return the layout as CSV: one column per model and length, and a last one that says what is missing."""
-    return sheet_to_csv(plain_sheet(ceat, HOLM))
+    return sheet_to_csv(arranged(ceat, HOLM).plain)
 
 
 def to_markdown(ceat: pl.DataFrame) -> str:
     """Return the layout in Markdown, two models side by side and the others below, with notes."""
-    return sheets_to_markdown(markdown_sheets(ceat, HOLM), notes_of(ceat, HOLM))
+    found = arranged(ceat, HOLM)
+    return sheets_to_markdown(found.in_markdown, found.notes)
 
 
 def to_latex(ceat: pl.DataFrame) -> str:
@@ -278,47 +277,42 @@ def in_capitals(names: str) -> str:
     return "/".join(name[:1].upper() + name[1:] for name in names.split("/"))
 
 
-def plain_sheet(ceat: pl.DataFrame, marking: Marking) -> Sheet:
-    """Return the layout with each label in a column of its own, all models side by side."""
+class Arranged(NamedTuple):
+    """The layout: one sheet for CSV with each label in a column of its own, parts for Markdown and LaTeX, and notes."""
+
+    plain: Sheet
+    in_markdown: list[Sheet]
+    in_latex: list[Sheet]
+    notes: list[str]
+
+
+def arranged(ceat: pl.DataFrame, marking: Marking, more: Sequence[str] = ()) -> Arranged:
+    """Return the layout, labels in Markdown and LaTeX as in the paper; `more` are notes after that on the mark."""
     grid = grid_of(ceat)
-    columns = _columns(grid, grid.models)
-    rows = []
-    for line in _lines(grid, marking):
-        labels = (line.category.name, line.category.targets, line.category.attributes, line.mode)
-        note = "; ".join(_reasons(grid, line, columns))
-        rows.append(Row(labels, tuple(line.cells[column] for column in columns), note))
-    return Sheet(("category", "targets", "attributes", "sample_mode"), tuple(columns), rows)
-
-
-def markdown_sheets(ceat: pl.DataFrame, marking: Marking) -> list[Sheet]:
-    """Return the layout in parts of a few models, labels as in the paper."""
-    return _sheets(grid_of(ceat), marking, ("Category", "draws"), lambda mode: mode)
-
-
-def latex_sheets(ceat: pl.DataFrame, marking: Marking) -> list[Sheet]:
-    """Return the layout in parts that fit on a page, labels as in the paper, modes by their first letters."""
-    grid = grid_of(ceat)
-    sheets = _sheets(grid, marking, ("Category", ""), lambda mode: mode[:1])
-    return [part for sheet in sheets for part in split_wide(sheet, _MODELS * len(grid.lengths))]
-
-
-def notes_of(ceat: pl.DataFrame, marking: Marking, more: Sequence[str] = ()) -> list[str]:
-    """Return the sentences below the table: what the marks mean, and why cells have no number."""
-    grid = grid_of(ceat)
+    columns, lines = _columns(grid, grid.models), list(_lines(grid, marking))
+    reasons = [_reasons(grid, line, columns) for line in lines]
+    rows = [
+        Row((c.name, c.targets, c.attributes, mode), tuple(cells[column] for column in columns), "; ".join(why))
+        for (c, mode, cells, _), why in zip(lines, reasons, strict=True)
+    ]
+    at_most = _MODELS * len(grid.lengths)
+    in_latex = _sheets(grid, lines, ("Category", ""), lambda mode: mode[:1])
     notes = [_WHAT, f"{MARK} {marking.said_of(grid.estimates.values())}", *more]
     notes += [FEW_WORDS] * any(map(few_words, grid.estimates.values()))
     if len(grid.modes) == 1:
-        notes.append(
-            "Attributes: " + "; ".join(f"{category.name} {category.attributes}" for category in grid.categories) + "."
-        )
-    columns = _columns(grid, grid.models)
-    lines = _lines(grid, marking)
-    missing = [f"{r.category.name}, {r.mode}: {reason}" for r in lines for reason in _reasons(grid, r, columns)]
-    return [*notes, *(f"{MISSING} {reason}." for reason in missing)]
+        notes.append("Attributes: " + "; ".join(f"{each.name} {each.attributes}" for each in grid.categories) + ".")
+    for line, why in zip(lines, reasons, strict=True):
+        notes += [f"{MISSING} {line.category.name}, {line.mode}: {reason}." for reason in why]
+    return Arranged(
+        Sheet(("category", "targets", "attributes", "sample_mode"), tuple(columns), rows),
+        _sheets(grid, lines, ("Category", "draws"), lambda mode: mode),
+        [part for sheet in in_latex for part in split_wide(sheet, at_most)],
+        notes,
+    )
 
 
-def _sheets(grid: Grid, marking: Marking, heads: tuple[str, str], short: Callable[[str], str]) -> list[Sheet]:
-    lines = list(_lines(grid, marking))
+def _sheets(grid: Grid, lines: Sequence[_Line], heads: tuple[str, str], short: Callable[[str], str]) -> list[Sheet]:
+    """Return the layout in parts of a few models."""
     sheets = []
     for start in range(0, len(grid.models), _MODELS):
         columns = _columns(grid, grid.models[start : start + _MODELS])

@@ -318,16 +318,9 @@ def _sadhu_ceat(number: str, ceat: pl.DataFrame, preset: str) -> PaperTable:
         f"CEAT effect size by category, model and segment length in words, N = {n_samples} draws; f: fixed, r: random"
         f" draws. In the layout of Table {number} of Sadhu et al. (2024)."
     )
-    notes = [f"Conventions of CEAT: {_conventions(ceat)}"]
-    return PaperTable(
-        f"sadhu_table{number}",
-        caption,
-        ceat_table.plain_sheet(ceat, marking),
-        ("Category", "Targets", "Attributes", "Draws"),
-        ceat_table.markdown_sheets(ceat, marking),
-        ceat_table.latex_sheets(ceat, marking),
-        ceat_table.notes_of(ceat, marking, notes),
-    )
+    found = ceat_table.arranged(ceat, marking, [f"Conventions of CEAT: {_conventions(ceat)}"])
+    heads, name = ("Category", "Targets", "Attributes", "Draws"), f"sadhu_table{number}"
+    return PaperTable(name, caption, found.plain, heads, found.in_markdown, found.in_latex, found.notes)
 
 
 def _sahoo(name: str, studies: Mapping[str, pl.DataFrame], preset: str) -> PaperTable:
