@@ -117,7 +117,7 @@ def messages() -> Iterator[tuple[int, str, str]]:
     """Yield (room, cause, way out) of every `InputError` in the code."""
     for path in [*(ROOT / "src/prasanga").rglob("*.py"), *(ROOT / "construction").rglob("*.py")]:
         tree = ast.parse(path.read_text(encoding="utf-8"))
-        room = next(n for n, name in enumerate(ROOMS) if name in path.parts or name == "")
+        room = next(n for n, name in enumerate(ROOMS) if name in path.relative_to(ROOT).parts or name == "")
         for function in ast.walk(tree):
             if isinstance(function, ast.FunctionDef):
                 known = {**_assigned(tree.body), **_assigned(list(ast.walk(function)))}
