@@ -21,7 +21,7 @@ from prasanga.base.documents import escape_markdown
 from prasanga.base.errors import InputError
 from prasanga.base.places import named, said, shareable
 from prasanga.pairs.preferences import OVERALL
-from prasanga.report import card_templates
+from prasanga.report import wording
 from prasanga.report.coverage import losses_of
 from prasanga.report.grid import METHODS, interval, name_of_language
 from prasanga.report.methods_text import (
@@ -162,7 +162,7 @@ def escape(value: object) -> Markup:
 
 def _render(template: str, **context: Any) -> str:
     environment = Environment(
-        loader=PackageLoader(card_templates.__name__, ""),
+        loader=PackageLoader(wording.__name__, ""),
         autoescape=True,
         finalize=escape,
         undefined=StrictUndefined,

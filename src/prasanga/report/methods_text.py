@@ -1,6 +1,6 @@
 """The methods in words: every choice of the config and what it means, what numbers say, and whom to cite.
 
-The sentences stand in `card_templates/methods.yaml`.
+The sentences stand in `wording/methods.yaml`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from prasanga.base.places import said
 from prasanga.base.yaml import load_yaml
-from prasanga.report import card_templates
+from prasanga.report import wording
 from prasanga.report.grid import METHODS
 
 
@@ -190,7 +190,7 @@ def publications() -> list[Reference]:
 
 @functools.cache
 def _texts() -> Mapping[str, Any]:
-    file = files(card_templates.__name__) / "methods.yaml"
+    file = files(wording.__name__) / "methods.yaml"
     texts: dict[str, Any] = load_yaml(file.name, file.read_text(encoding="utf-8"))
     for each in (*texts["fixed"], *texts["quantities"], *texts["references"]):
         of_words = METHODS if "words" in each["methods"] else ()

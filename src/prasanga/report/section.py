@@ -23,8 +23,7 @@ from markupsafe import Markup
 from prasanga.base.errors import InputError, reason
 from prasanga.base.yaml import load_yaml
 from prasanga.report import templates, vendor
-from prasanga.report.figures import VARIABLES
-from prasanga.report.figures.registry import figure_named
+from prasanga.report.figures.registry import VARIABLES, figure_named
 from prasanga.report.sheet import Sheet, html, sheet_to_html, shown
 from prasanga.report.study import Results
 from prasanga.report.vendor import place_of

@@ -34,9 +34,8 @@ from matplotlib.ticker import MaxNLocator
 from prasanga.base.documents import read_document
 from prasanga.base.errors import InputError
 from prasanga.base.parquet import read_frame, replacing
-from prasanga.report.figures import INK, LINE, MARKERS, MODELS, MUTED, PAPER
 from prasanga.report.figures.fonts import font_families, shortened, shortened_apart, thinned, width_of, wrapped
-from prasanga.report.figures.registry import COLUMN
+from prasanga.report.figures.registry import COLUMN, INK, LINE, MARKERS, MODELS, MUTED, PAPER
 from prasanga.report.grid import Grid
 
 Given = ParamSpec("Given")

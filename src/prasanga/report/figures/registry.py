@@ -1,6 +1,7 @@
-"""The figures of a study, an entry of `figures.yaml` each: rule, files, caption and download follow from it.
+"""The figures of a study, an entry of `wording/figures.yaml` each: rule, files, caption and download follow from it.
 
-The rules read this module while they plan, so it imports neither matplotlib nor the functions that draw.
+The rules read this module while they plan, and the page for its colours, so it imports neither matplotlib nor the
+functions that draw.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from importlib.resources import files
 from typing import Any, NamedTuple, TypeAlias
 
 from prasanga.base.yaml import load_yaml
-from prasanga.report import figures
+from prasanga.report import wording
 
 FOLDER = "results/report/figures"
 """Where figures lie; those in its folder `column` are as wide as one column of two, others as the page."""
@@ -35,7 +36,7 @@ class Measured(NamedTuple):
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure, or a family of figures that one function draws; what its entry in `figures.yaml` says."""
+    """A figure, or a family of figures that one function draws; what its entry in `wording/figures.yaml` says."""
 
     file: str
     label: str
@@ -93,7 +94,7 @@ VARIANTS: Mapping[str, Callable[[Measured], Sequence[Options]]] = {
 @functools.cache
 def all_figures() -> tuple[Figure, ...]:
     """Return all figures, in the order of the page."""
-    file = files(figures.__name__) / "figures.yaml"
+    file = files(wording.__name__) / "figures.yaml"
     return tuple(Figure(**entry) for entry in load_yaml(file.name, file.read_text(encoding="utf-8")))
 
 
@@ -153,3 +154,32 @@ def _safe(name: str) -> str:
         if name.isascii() and len(name) <= _LONGEST_NAME
         else f"{safe[:40]}-{hashlib.sha256(name.encode()).hexdigest()[:16]}"
     )
+
+
+# --------------------
+# Colours, here so that the page can give them a dark counterpart without a drawing library.
+#
+# Those of the models are by Okabe and Ito (2008): people with any of the common forms of colour blindness tell them
+# apart. The yellow that vanishes on white is left out, and black comes last. Marker shapes differ besides.
+
+
+INK = "#22262b"
+MUTED = "#6a7078"
+LINE = "#d9dce0"
+PAPER = "#fefefe"
+"""Inside of open markers. Not quite white, so that nothing else in a figure has it."""
+
+MODELS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#4b4f55")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "h")
+"""Their number shares no factor with that of the colours, so that 70 models look different."""
+
+COUNTS = ("#b2e2e2", "#73c0d1", "#4499c0", "#3270a9", "#2e468d", "#2b2061")
+"""Few to many. Lightness falls in equal steps of OKLab (Ottosson 2020), from 0.88 to 0.30, so that the order is seen
+without colour too."""
+
+VARIABLES = {INK: "--ink", MUTED: "--muted", LINE: "--line", PAPER: "--surface"} | {
+    colour: f"--{name}-{number}"
+    for name, colours in (("model", MODELS), ("count", COUNTS))
+    for number, colour in enumerate(colours, start=1)
+}
+"""Colour -> the variable of the page's style sheet that stands for it."""
