@@ -34,6 +34,7 @@ from prasanga.plan import begin_config, finish_config, require_config_of_results
 from prasanga.provenance.code import fingerprint, fingerprint_of, remembered, say_edits
 from prasanga.provenance.ledger import here, note_job, synchronize
 from prasanga.report.downloads import name_of
+from prasanga.warm import warm_python
 
 
 def readable(function, *arguments):
@@ -287,6 +288,8 @@ onstart:
         readable(require_store)
     if not FROM_RESULTS:
         readable(begin_config, WRITTEN)
+    if not workflow.resource_settings.nodes:  # jobs run here, and `script:` starts them with this
+        sys.executable = warm_python()
 
 
 onsuccess:
