@@ -170,6 +170,11 @@ def _serve(address: str, modules: Sequence[str]) -> socket.socket | None:
     while True:
         file, _ = events.poll()[0]
         if file == 0:
+            for process, *_ in jobs.values():
+                os.kill(process, signal.SIGKILL)
+            with suppress(ChildProcessError):  # so that the time of all counts as that of the run
+                while True:
+                    os.wait()
             return None
         if file in jobs:
             process, ended, asking = jobs[file]
