@@ -109,15 +109,26 @@ def warm_python(also: tuple[str, ...] = (), environment: tuple[tuple[str, str], 
         return sys.executable
     if given and not also and os.access(given, os.X_OK):
         return given
-    folder = Path(tempfile.mkdtemp(prefix="prasanga-"))
-    command = folder / "python"
-    address = os.fspath(folder / "socket")
+    try:
+        folder = tempfile.mkdtemp(prefix="prasanga-")
+    except OSError:
+        return sys.executable
+    try:
+        return _started(Path(folder), also, environment)
+    except OSError:  # no room there, or for a process, or programs may not run from there
+        shutil.rmtree(folder, ignore_errors=True)
+        return sys.executable
+
+
+def _started(folder: Path, also: Sequence[str], environment: Sequence[tuple[str, str]]) -> str:
+    command, address = folder / "python", os.fspath(folder / "socket")
+    if " " in f"{address}{sys.executable}" or len(address) > _LONGEST:
+        raise OSError("its name is none for a socket, or for the first line of a program")
     text = _COMMAND.format(python=sys.executable, address=address, models=set(WITH_MODELS), threads=_THREADS)
     command.write_text(text, encoding="utf-8")
     command.chmod(0o700)
-    if not os.access(command, os.X_OK) or " " in f"{address}{sys.executable}" or len(address) > _LONGEST:
-        shutil.rmtree(folder)  # programs may not run from there, or its name is none for a socket or a first line
-        return sys.executable
+    if not os.access(command, os.X_OK):
+        raise PermissionError(command)
     server = subprocess.Popen(
         [sys.executable, "-P", __file__, address, *also],
         env={**os.environ, **_ONE_THREAD, **dict(environment)},
@@ -188,7 +199,11 @@ def _serve(address: str, modules: Sequence[str]) -> socket.socket | None:
             else:  # whoever asked is gone
                 os.kill(process, signal.SIGKILL)
         elif file == with_model.fileno() and any_job.fileno() >= 0:  # the first job with a model
-            mine, others = (with_model, any_job) if not os.fork() else (any_job, with_model)
+            server = _fork()
+            if server is None:
+                with_model.accept()[0].close()
+                continue
+            mine, others = (any_job, with_model) if server else (with_model, any_job)
             events.unregister(others)
             others.close()
             if mine is with_model:
@@ -198,18 +213,29 @@ def _serve(address: str, modules: Sequence[str]) -> socket.socket | None:
                 _import(_MODELS)
         else:
             asking, _ = (any_job if file == any_job.fileno() else with_model).accept()
-            process = os.fork()
-            if not process:
+            job = _fork()
+            if job is None:
+                asking.close()
+                continue
+            if not job:
                 any_job.close()
                 with_model.close()
                 _close(jobs)
                 return asking
-            ended = os.pidfd_open(process)
-            jobs |= dict.fromkeys((ended, asking.fileno()), (process, ended, asking))
+            ended = os.pidfd_open(job)
+            jobs |= dict.fromkeys((ended, asking.fileno()), (job, ended, asking))
             events.register(ended, select.POLLIN)
             events.register(asking, select.POLLRDHUP)
             with suppress(OSError):  # gone already
-                asking.sendall(_NUMBER.pack(process))
+                asking.sendall(_NUMBER.pack(job))
+
+
+def _fork() -> int | None:
+    """Fork; None where there is no room for another process: whoever asked then starts one by itself."""
+    try:
+        return os.fork()
+    except OSError:
+        return None
 
 
 def _import(modules: Sequence[str]) -> None:

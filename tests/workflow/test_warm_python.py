@@ -204,3 +204,15 @@ def test_a_run_of_the_workflow_starts_its_jobs_warm_and_leaves_nothing(study: St
         )
         assert expected in done.stderr.splitlines()
     assert not [each for each in psutil.process_iter(["cwd"]) if each.info["cwd"] == str(study.root)]
+
+
+@pytest.mark.parametrize("place", ["with a space", "l" * 100, "absent/folder"])
+def test_without_a_place_for_it_a_fresh_python_it_is(place: str, tmp_path: Path) -> None:
+    folder = tmp_path / place
+    if "absent" not in place:
+        folder.mkdir()
+    code = f"import tempfile; tempfile.tempdir = {str(folder)!r}\n" + SERVER.replace("sys.stdin.read()", "")
+    environment = {key: value for key, value in os.environ.items() if key != "PRASANGA_WARM"}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, stdout=subprocess.PIPE, text=True, check=True)
+    assert done.stdout.strip() == sys.executable
+    assert not folder.exists() or not [*folder.iterdir()]
