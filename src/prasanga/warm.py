@@ -36,6 +36,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import warnings
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -233,7 +234,10 @@ def _serve(address: str, modules: Sequence[str]) -> socket.socket | None:
 def _fork() -> int | None:
     """Fork; None where there is no room for another process: whoever asked then starts one by itself."""
     try:
-        return os.fork()
+        with warnings.catch_warnings(
+            action="ignore"
+        ):  # of threads, from 3.12 on: an allocator has one that knows of forks
+            return os.fork()
     except OSError:
         return None
 
