@@ -1,8 +1,6 @@
 """What all rules share: the config and what is planned from it, and how results are noted and code is fingerprinted."""
 
 import os
-import re
-import shlex
 import sys
 from functools import cache, partial
 from pathlib import Path
@@ -31,9 +29,12 @@ from prasanga.base.logs import said_of_failure
 from prasanga.methods import FAMILY, names_of
 from prasanga.plan import Files, Settings, Study, digests_of
 from prasanga.plan import begin_config, finish_config, require_config_of_results, require_readable, require_results
+from prasanga.plan.runs import PAGE, LastWords, asks_only_for, cores_beside, keep_vectors, machine_for, name_in
+from prasanga.plan.runs import require_writable, vectors_at_hand
 from prasanga.provenance.code import fingerprint, fingerprint_of, remembered, say_edits
 from prasanga.provenance.ledger import here, note_job, synchronize
 from prasanga.report.downloads import name_of
+from prasanga.warm import warm_python
 
 
 def readable(function, *arguments):
@@ -82,31 +83,10 @@ def asked_for():
     return getattr(arguments_of_snakemake(), "targets", None) or ["all"]
 
 
-def asked_for_figures():
-    """Return whether figures are asked for, and nothing else."""
-    named = any("figures" in argument for argument in sys.argv)  # the parser of Snakemake is slow to make
-    return named and all(name == "figures" or name.startswith("results/report/figures/") for name in asked_for())
-
-
-def asked_for_check():
-    """Return whether results are to be looked at and nothing is to be made; sources and vectors need not be there."""
-    return "check_results" in sys.argv and set(asked_for()) == {"check_results"}
-
-
-def vectors_at_hand():
-    """Return whether statistics are to be made from cached vectors, and there are any."""
-    return config["embeddings"]["source"] == "cached" and any(Path("results/embeddings").glob("*/*.json"))
-
-
 def warn(sentence):
     """Say something at the start of a run, once, that is no reason to stop."""
     if sentence and workflow.is_main_process:
         print(f"Warning: {sentence}", file=sys.stderr)
-
-
-def name_in(names):
-    """Return a pattern of these names and no other."""
-    return "|".join(map(re.escape, names)) or "(?!)"
 
 
 SCHEMA = read_schema(INSTALLATION / "workflow/schemas/config.schema.yaml")
@@ -115,8 +95,8 @@ WRITTEN = readable(complete, config, SCHEMA)
 config = readable(with_places, WRITTEN, SCHEMA)
 
 # Whoever asks for the figures alone gets them from the results that are there; nothing else is looked at, or made.
-CHECKED = asked_for_check()
-FROM_RESULTS = CHECKED or (asked_for_figures() and not vectors_at_hand())
+CHECKED = asks_only_for("check_results", sys.argv, asked_for)
+FROM_RESULTS = CHECKED or (asks_only_for("figures", sys.argv, asked_for) and not vectors_at_hand(config))
 STUDY = readable(partial(Study, from_results=FROM_RESULTS), config)
 SETTINGS = Settings(STUDY)
 FILES = readable(Files, STUDY)
@@ -131,6 +111,9 @@ if not (STUDY.computed or FROM_RESULTS):
     readable(require_scores, SETTINGS.cached_scores())
 for sentence in [*STUDY.warnings, *FILES.missing]:
     warn(sentence)
+
+
+machine_for = partial(machine_for, STUDY)
 
 
 # The same patterns stand in workflow/schemas/config.schema.yaml (names of models, lengths).
@@ -163,24 +146,6 @@ def once_drawn(path):
     if error := undrawn(len(checkpoints.created_output)):
         raise error.with_traceback(None)
     return path
-
-
-def machine_for(models):
-    """Return what jobs ask of a machine or a cluster that run one of `models`, which has the settings of each."""
-
-    def cards(wildcards):
-        return models[wildcards.model]["cards"]
-
-    return {
-        "gpu": cards,
-        "cards": cards,
-        "mem_mb": lambda wildcards, attempt: attempt * STUDY.memory(models[wildcards.model]["family"]),
-    }
-
-
-def cores_beside(cards):
-    """Return the cores of a job that runs a model on so many cards; without any, several models run, on a core each."""
-    return 2 if cards else 1
 
 
 def in_report(path, caption, category, **labels):
@@ -236,64 +201,26 @@ if workflow.is_main_process:
     MADE_WITH = readable(partial(synchronize, circumstances=circumstances(config)), Path.cwd()).code
 
 
-SUMMARY, PAGE = Path("results/summary.json"), Path("results/report/index.html")
-
-
-def times_of_end():
-    """When summary and page were last written; None for what is not there."""
-    return [path.stat().st_mtime_ns if path.exists() else None for path in (SUMMARY, PAGE)]
-
-
-ENDED_BEFORE = times_of_end()
-
-
-def say_last_words():
-    """Say in three lines what came out, where this run made summary or page; that it cannot be said is no failure."""
-    try:
-        if not workflow.is_main_process or times_of_end() == ENDED_BEFORE:
-            return
-    except OSError:  # a folder that can no longer be read
-        return
-    from prasanga.report.last_words import print_last_words  # polars and the page's libraries: not while planning
-
-    print_last_words(SUMMARY, PAGE)
-
-
-def require_writable_results():
-    """Refuse to start jobs where they could not write; Snakemake, which removes old results first, would only crash."""
-    outputs = (Path(str(output)) for job in workflow.dag.needrun_jobs() for output in job.output)
-    for folder in sorted({nearest_folder(output) for output in outputs}):
-        if not os.access(folder, os.W_OK | os.X_OK):
-            raise WorkflowError(
-                f"{folder}: you may not write there, and jobs write results there. Let yourself write"
-                f" (`chmod u+rwx {shlex.quote(str(folder))}`), or have it made yours, and run again: what is done is not done twice."
-            )
-
-
-def keeps_vectors(job):
-    """Whether a job runs a model whose vectors or scores are kept, or others will after it."""
-    stages = ("samples", "embeddings", "likelihoods")
-    return any(str(output).startswith(tuple(f"results/{stage}/" for stage in stages)) for output in job.output)
-
-
-def nearest_folder(path):
-    """The folder that a file is to be in or, before that is made, the one that it is to be made in."""
-    return next(folder for folder in path.parents if os.path.isdir(folder))
+LAST_WORDS = LastWords()
 
 
 onstart:
-    require_writable_results()
-    if any(map(keeps_vectors, workflow.dag.needrun_jobs())):
+    outputs = [str(output) for job in workflow.dag.needrun_jobs() for output in job.output]
+    readable(require_writable, outputs)
+    if keep_vectors(outputs):
         readable(require_store)
     if not FROM_RESULTS:
         readable(begin_config, WRITTEN)
+    if not workflow.resource_settings.nodes:  # jobs run here, and `script:` starts them with this
+        sys.executable = warm_python()
 
 
 onsuccess:
     if not FROM_RESULTS and str(PAGE) in {str(output) for job in workflow.dag.jobs for output in job.output}:
         readable(finish_config)  # the page rests on all tables, and none is older than it should be
     note_results()
-    say_last_words()
+    if workflow.is_main_process:
+        LAST_WORDS.say()
 
 
 onerror:

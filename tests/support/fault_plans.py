@@ -26,11 +26,12 @@ from pathlib import Path
 import psutil
 from faults import Around, FaultMissedError, FileFault, Surroundings, kill, small_disk, start, temporary_files, why_not
 from small_study import Study
-from warm_python import warm_python
+from warm_python import warm_jobs, warm_python
 
 from prasanga.base.errors import InputError
 from prasanga.base.parquet import read_table, require_every_page
 from prasanga.provenance.ledger import read_notes
+from prasanga.warm import WARM
 
 STAGES = (
     *("lexicon", "sentences", "samples", "models", "embeddings", "static", "associations", "pairs", "likelihoods"),
@@ -108,7 +109,7 @@ class Chain:
         """Run to the end as the messages say, and compare everything."""
         said: list[str] = []
         for _ in range(8):
-            run = Run(self.study, python=warm_python())
+            run = Run(self.study, warm=True)
             printed = run.wait()
             if run.code == 0:
                 break
@@ -217,15 +218,15 @@ class Chain:
 class Run:
     """A run of Snakemake in the study's folder, watched while it goes on."""
 
-    def __init__(self, study: Study, *arguments: str, around: Around | None = None, python: str | None = None) -> None:
+    def __init__(self, study: Study, *arguments: str, around: Around | None = None, warm: bool = False) -> None:
         self.study = study
         self.log = study.root / "run.log"
         with self.log.open("w") as log:
             self.process = start(
-                [python or sys.executable, "-m", "snakemake", "--cores", str(RUN_ON), *arguments],
+                [warm_python() if warm else sys.executable, "-m", "snakemake", "--cores", str(RUN_ON), *arguments],
                 around=around,
                 cwd=study.root,
-                env={"HF_HUB_OFFLINE": "1"},
+                env={"HF_HUB_OFFLINE": "1", **(warm_jobs() if warm else {})},
                 stdout=log,
                 stderr=subprocess.STDOUT,
             )
@@ -322,8 +323,8 @@ def _script_of(process: psutil.Process) -> str:
 
 
 def _kill_run(chain: Chain, disturbance: Disturbance) -> None:
-    """Snakemake dies, its jobs live on; whoever sits there unlocks at once and starts again beside them."""
-    run = Run(chain.study)
+    """Snakemake dies, its jobs live on, if they are its own; whoever sits there unlocks at once and starts again."""
+    run = Run(chain.study, around=Around(environment={WARM: "no"}))
     run.until_moment(chain, disturbance.rng())
     jobs = run.until_job()
     os.kill(run.process.pid, signal.SIGKILL)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from warm_python import warm_python
+from warm_python import warm_jobs, warm_python
 
 CODE = ("Snakefile", "config.yaml", "config", "rules", "workflow", "profiles", "resources", "src", "construction")
 SMALL = {
@@ -68,21 +68,20 @@ class Study:
     ) -> subprocess.CompletedProcess[str]:
         """Run Snakemake as a user would, from the study's folder.
 
-        Other paths for modules are for a Python that has not imported torch; plugins there, and what else Python or a
-        library reads when it starts, for one of its own. Jobs are started greedily: Snakemake's other way asks a
-        solver, in a process of its own, each time a job ends.
+        Plugins among paths for modules, and what else Python or a library reads when it starts, are for a warm Python
+        of its own. Jobs are started greedily: Snakemake's other way asks a solver, in a process of its own, each time a
+        job ends.
         """
         environment = environment or {}
-        started_in = {
-            key: value
-            for key, value in environment.items()
+        started_in = tuple(
+            (key, value)
+            for key, value in sorted(environment.items())
             if (_has_plugins(value) if key == "PYTHONPATH" else not key.startswith("PRASANGA_"))
-        }
-        python = warm_python(torch="PYTHONPATH" not in environment, started_in=tuple(sorted(started_in.items())))
+        )
         return subprocess.run(
-            [python, "-m", "snakemake", "--cores", "2", "--scheduler", "greedy", *arguments],
+            [warm_python(started_in), "-m", "snakemake", "--cores", "2", "--scheduler", "greedy", *arguments],
             cwd=self.root,
-            env={**os.environ, "HF_HUB_OFFLINE": "1", **environment},
+            env={**os.environ, "HF_HUB_OFFLINE": "1", **warm_jobs(started_in), **environment},
             capture_output=True,
             text=True,
             check=False,

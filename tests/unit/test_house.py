@@ -26,6 +26,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "likelihoods": {*GROUND, "text", "lexicon", "pairs", "models", "associations", "provenance"},
     "report": {*GROUND, "text", "pairs", "associations"},
     "running": {"base"},
+    "warm": set(),
     "cli": {*GROUND, "provenance", "report", "models", "embeddings", "plan", "running"},
     "__main__": {"cli"},
     "notebook": {*GROUND, "text", "lexicon", "sentences", "models", "embeddings", "associations", "likelihoods"},

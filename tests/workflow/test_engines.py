@@ -24,7 +24,7 @@ from kubernetes_plugins import python_path
 from shared_studies import shared_study
 from small_study import SMALL, Study, copy_code
 from waiting import until
-from warm_python import warm_python
+from warm_python import warm_jobs, warm_python
 
 from prasanga.provenance.ledger import read_ledger
 
@@ -89,7 +89,7 @@ def through(study: Study, queue: str, *arguments: str, **keywords: Any) -> subpr
     return subprocess.run(
         [warm_python(), "-m", "snakemake", "--workflow-profile", f"profiles/{queue}", *QUICKLY, *arguments],
         cwd=study.root,
-        env={**os.environ, "HF_HUB_OFFLINE": "1", **environment(study, queue, **keywords)},
+        env={**os.environ, "HF_HUB_OFFLINE": "1", **warm_jobs(), **environment(study, queue, **keywords)},
         capture_output=True,
         text=True,
         check=False,

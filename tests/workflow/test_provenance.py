@@ -39,7 +39,7 @@ def checked(study: Study, **keywords: Mapping[str, str]) -> tuple[int, str, set[
 
 
 def told_of(*files: Path, environment: Mapping[str, str], cwd: Path) -> str:
-    command = [warm_python(torch=False), "-m", "prasanga", "why", *map(str, files)]
+    command = [warm_python(), "-m", "prasanga", "why", *map(str, files)]
     done = subprocess.run(
         command, cwd=cwd, env={**os.environ, **environment}, capture_output=True, text=True, check=False
     )

@@ -11,6 +11,7 @@ from __future__ import annotations
 import inspect
 import json
 import logging
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -77,9 +78,11 @@ def apply_options(model: str, tokenizer: Any, options: Mapping[str, Option]) -> 
     Raises:
         InputError: an option that this tokenizer does not know and that changes nothing.
     """
+    if not options:
+        return
     backend = tokenizer.backend_tokenizer
-    before = json.loads(backend.to_str())
-    state = {part: before[part] for part in ("normalizer", "pre_tokenizer")}
+    before = {part: _state(getattr(backend, part)) for part in ("normalizer", "pre_tokenizer")}
+    state = dict(before)
     for name, value in options.items():
         known = name in _KNOWN_TO_ALL or name in _parameters(type(tokenizer))
         applies = False
@@ -122,8 +125,8 @@ def keep_normalizer_of_file(
     if not _OF_A_NORMALIZER.isdisjoint(asked):
         return
     engine = tokenizer.backend_tokenizer
-    written = json.loads(file.read_text(encoding="utf-8")).get("normalizer")
-    built = json.loads(engine.to_str())["normalizer"]
+    written = _first_of("normalizer", file.read_text(encoding="utf-8"))
+    built = _state(engine.normalizer)
     if written == built or _marking_spaces(written) != _marking_spaces(built):
         return
     _LOG.info("the normalizer is that of %s, and not the one that transformers builds", file)
@@ -137,6 +140,22 @@ def _parameters(kind: type) -> set[str]:
         if "__init__" in vars(base) and issubclass(base, PreTrainedTokenizerBase):
             names |= set(inspect.signature(vars(base)["__init__"]).parameters)
     return names - {"self", "args", "kwargs"}
+
+
+def _state(part: Any) -> Any:
+    """Return a normalizer or pre-tokenizer as JSON has it; the whole tokenizer would be written for half a second."""
+    return None if part is None else json.loads(part.__getstate__())
+
+
+def _first_of(key: str, text: str) -> Any:
+    """Return the value of a key of a JSON object, and read no further: before the vocabulary, which is long."""
+    decode, place = json.JSONDecoder().raw_decode, text.index("{") + 1
+    while before := re.compile(r"\s*,?\s*(?=\")").match(text, place):
+        name, place = decode(text, before.end())
+        value, place = decode(text, re.compile(r"\s*:\s*").match(text, place).end())  # type: ignore[union-attr]
+        if name == key:
+            return value
+    return None
 
 
 def _rebuilt(part: str, state: Any) -> Any:

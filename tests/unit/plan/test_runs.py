@@ -1,0 +1,78 @@
+"""What the rules ask about a run."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from prasanga.base.errors import InputError
+from prasanga.plan import runs
+
+
+@pytest.mark.parametrize(
+    ("arguments", "targets", "only"),
+    [
+        (["--cores", "1"], ["all"], False),
+        (["figures"], ["figures"], True),
+        (["results/report/figures/a.svg", "figures"], ["results/report/figures/a.svg", "figures"], True),
+        (["figures", "all"], ["figures", "all"], False),
+        (["--directory", "my-figures"], ["all"], False),
+    ],
+)
+def test_a_run_for_figures_alone_is_told_from_others(arguments: list[str], targets: list[str], only: bool) -> None:
+    assert runs.asks_only_for("figures", arguments, lambda: targets) is only
+
+
+def test_the_slow_parser_is_asked_only_if_it_may_matter() -> None:
+    def never() -> list[str]:
+        raise AssertionError("asked")
+
+    assert not runs.asks_only_for("check_results", ["all", "--cores", "2"], never)
+
+
+def test_a_pattern_has_its_names_and_no_other() -> None:
+    pattern = runs.name_in(["a.b", "c"])
+    assert [name for name in ("a.b", "axb", "c", "", "d") if re.fullmatch(pattern, name)] == ["a.b", "c"]
+    assert re.fullmatch(runs.name_in([]), "") is None
+
+
+def test_memory_grows_with_each_attempt_and_cards_are_those_of_the_model() -> None:
+    study = SimpleNamespace(memory={"large": 700}.__getitem__)
+    asked = runs.machine_for(study, {"large-9": {"cards": 2, "family": "large"}})  # type: ignore[arg-type]
+    wildcards = SimpleNamespace(model="large-9")
+    assert (asked["gpu"](wildcards), asked["cards"](wildcards)) == (2, 2)
+    assert [asked["mem_mb"](wildcards, attempt) for attempt in (1, 3)] == [700, 2100]
+    assert [runs.cores_beside(cards) for cards in (0, 1, 4)] == [1, 2, 2]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    closed = tmp_path / "results"
+    closed.mkdir(mode=0o500)
+    runs.require_writable([str(tmp_path / "logs/deep/a.log")])
+    with pytest.raises(InputError, match=re.escape(f"{closed}: you may not write there")):
+        runs.require_writable([str(closed / "report/a.csv")])
+
+
+def test_vectors_are_kept_of_jobs_before_and_with_models() -> None:
+    assert runs.keep_vectors(["results/report/a.csv", "results/samples/9.parquet"])
+    assert not runs.keep_vectors(["results/report/a.csv", "results/associations/ceat.parquet"])
+
+
+def test_of_a_run_that_made_no_page_nothing_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    runs.PAGE.parent.mkdir(parents=True)
+    runs.PAGE.write_text("before")
+    said: list[object] = []
+    monkeypatch.setattr("prasanga.report.last_words.print_last_words", lambda *paths: said.append(paths))
+    words = runs.LastWords()
+    words.say()
+    assert said == []
+    runs.PAGE.write_text("after")
+    os.utime(runs.PAGE, ns=(1, 1))
+    words.say()
+    assert len(said) == 1
