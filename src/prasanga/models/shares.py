@@ -15,6 +15,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Sequence
 from queue import SimpleQueue
 from typing import Any
@@ -71,8 +72,12 @@ def share_out(devices: Sequence[torch.device], task: Any, load: Callable[[], tor
         _OTHERS.append(other)
         threading.Thread(target=_watch, args=(other, device), daemon=True).start()
         _tell(other, (task, rank, len(devices), store.port, device))
-    _join(store, 0, len(devices), devices[0])
-    module = load()
+    try:
+        _join(store, 0, len(devices), devices[0])
+        module = load()
+    except BaseException:
+        _end()
+        raise
     module.register_forward_pre_hook(_repeat, with_kwargs=True)
     return module
 
@@ -136,6 +141,7 @@ def _listen(told: SimpleQueue[Any]) -> None:
 def _watch(other: subprocess.Popen[bytes], device: torch.device) -> None:
     """End this process if another one ends too early, since it would wait for that one's share of a sum for ever."""
     code = other.wait()
+    time.sleep(_SECONDS_TO_END / 2)  # what was wrong may be wrong here too, and is then told from here
     if other in _OTHERS:
         _LOG.error("the process with the model's share on %s ended (%d); what it said stands above", device, code)
         os.kill(os.getpid(), signal.SIGTERM)

@@ -204,7 +204,7 @@ def _skeleton(folder: Path, dtype: str, **shape: int) -> torch.nn.Module:
     source = open_source(folder)
     found = open_config(source, NO_OPTIONS)
     found.use_cache = False
-    return skeleton(source, found, NO_OPTIONS, getattr(torch, dtype)).eval()
+    return skeleton(source, found, NO_OPTIONS).to(getattr(torch, dtype)).eval()
 
 
 @pytest.mark.parametrize("kind", ["bert", "xlm-roberta", "albert", "mbart", "mt5", "gpt2", "bloom", "llama", "mistral"])

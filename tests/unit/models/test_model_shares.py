@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import numpy as np
 import pytest
 import torch
 import transformers as t
+from safetensors.torch import load_file, save_file
 from tiny_models import build
 
 from prasanga.models import ModelOptions, load_model
@@ -108,6 +110,16 @@ def test_a_share_that_is_lost_ends_the_job(llama: Path) -> None:
     assert job.wait(60) == -signal.SIGTERM
     assert job.stderr is not None
     assert "the process with the model's share on cpu ended (-9)" in job.stderr.read()
+
+
+@pytest.mark.long
+def test_what_is_wrong_with_the_weights_is_told_as_by_one_process(llama: Path, tmp_path: Path) -> None:
+    spoilt = Path(shutil.copytree(llama, tmp_path / "spoilt"))
+    weights = load_file(spoilt / "model.safetensors")
+    del weights["model.layers.1.self_attn.q_proj.weight"]
+    save_file(weights, spoilt / "model.safetensors", metadata={"format": "pt"})
+    with pytest.raises(AssertionError, match=r"InputError: model .*: 1 weights are missing or of another shape"):
+        _embed(spoilt, tmp_path / "none.npy", 10**9, -1)
 
 
 def _runs(process: int) -> bool:
