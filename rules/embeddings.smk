@@ -2,9 +2,12 @@
 
 With rules/likelihoods.smk the only ones that ask for a GPU. Their parameters hold what changes vectors and nothing else,
 so that a batch size or a device never makes them anew; vectors made once are kept in results/store and used again.
+
+Of a small study one job makes the vectors of all lengths: to start it and to load a model takes longer than the vectors.
 """
 
 EMBEDDER = machine_for(STUDY.embedded)
+OF_LENGTHS = "{model}/{bucket}" if STUDY.is_small else "{model}/{length}/{bucket}"  # of logs and benchmarks
 
 if STUDY.lexicon:
 
@@ -29,20 +32,20 @@ if STUDY.lexicon:
 if STUDY.computed:
 
     rule embed_segments:
-        """The vectors of one bucket of segments by a model or its twins; only those that the store lacks are computed."""
+        """The vectors of a bucket of segments, of one length or of all, by a model or its twins; computed if no store has them."""
         input:
-            segments=lambda wildcards: once_drawn(f"results/samples/{wildcards.length}/{wildcards.bucket}.parquet"),
+            segments=lambda wildcards: list(map(once_drawn, FILES.segments_read(**wildcards))),
             model=lambda wildcards: checkpoints.check_model.get(
                 family=STUDY.embedded[wildcards.model]["family"]
             ).output.report,
-            first=lambda wildcards: FILES.first_layer(wildcards.model, wildcards.length, wildcards.bucket),
+            first=lambda wildcards: FILES.first_layer(**wildcards),
         output:
-            vectors="results/embeddings/{model}/{length}/{bucket}.parquet",
-            left_out="results/embeddings/{model}/{length}/{bucket}.left_out.tsv",
+            vectors=FILES.made_at_once("parquet"),
+            left_out=FILES.made_at_once("left_out.tsv"),
         log:
-            "logs/embeddings/{model}/{length}/{bucket}.log",
+            f"logs/embeddings/{OF_LENGTHS}.log",
         benchmark:
-            "benchmarks/embeddings/{model}/{length}/{bucket}.tsv"
+            f"benchmarks/embeddings/{OF_LENGTHS}.tsv"
         threads: lambda wildcards: cores_beside(STUDY.embedded[wildcards.model]["cards"])
         resources:
             **EMBEDDER,

@@ -14,8 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tiny_models import build
 
-from prasanga.base.errors import InputError, gave_up
-from prasanga.base.logs import said_of_failure
 from prasanga.models import ModelOptions
 from prasanga.models.hub import open_source
 from prasanga.models.identity import find_weights, identity_of, stored_shapes
@@ -94,12 +92,7 @@ def test_tokenizers(folder: Path, good: Path, changes: list[Edit], name: str, as
 
     def use() -> None:
         tokenizer = open_tokenizer(open_source(folder), OPTIONS)
-        try:
-            read_pieces(tokenizer, ["ফুলের বাগান", "a rose"])
-        except BaseException as error:
-            if not gave_up(error):
-                raise
-            raise InputError(f"{folder}: {said_of_failure(error, folder / 'job.log')}") from None
+        read_pieces(tokenizer, ["ফুলের বাগান", "a rose"])
 
     try_input("models: tokenizers", use, str(folder))
     shutil.copy(good / name, folder / name)

@@ -36,7 +36,7 @@ def node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SlurmNode]:
 def half_done(finished: Study, tmp_path: Path) -> Iterator[Callable[[], Study]]:
     """Makes copies of the study in which models, sentences and samples are there, and nothing after them.
 
-    Slurm jobs are left for the vectors of two models in two lengths and for their statistics; the report is drawn here.
+    Slurm jobs are left for the vectors of two models in two lengths, and for their statistics; reports are drawn here.
     """
     copies: list[Study] = []
 

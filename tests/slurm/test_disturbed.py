@@ -71,7 +71,7 @@ def test_node_drained_and_controller_killed(node: SlurmNode, half_done: Callable
         node.resume()
         run.finish()
         assert Counter(name for _, name in run.submitted()) == {
-            "embed_segments": 4,
+            "embed_segments": 2,
             "measure_ceat": 4,
             "compare_ceat": 1,
             "measure_multiverse": 1,

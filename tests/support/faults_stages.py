@@ -240,8 +240,8 @@ def _jobs(root: Path, project_root: Path) -> Any:
         "embeddings",
         Job(
             "embed_segments",
-            input={"segments": "results/samples/9/00.parquet", "model": report},
-            output={"vectors": shard_of_vectors, "left_out": "results/embeddings/tiny/9/00.left_out.tsv"},
+            input={"segments": ["results/samples/9/00.parquet"], "model": report},
+            output={"vectors": [shard_of_vectors], "left_out": ["results/embeddings/tiny/9/00.left_out.tsv"]},
             params={
                 "embedding": {
                     **which,
@@ -253,7 +253,7 @@ def _jobs(root: Path, project_root: Path) -> Any:
                     **{key: config["embeddings"][key] for key in ("stored_dtype", "unknown")},
                 }
             },
-            wildcards={"model": "tiny", "length": "9", "bucket": "00"},
+            wildcards={"model": "tiny", "bucket": "00"},
             folders=("results/store",),
         ),
     )

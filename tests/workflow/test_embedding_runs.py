@@ -33,10 +33,9 @@ def lists(*models: str, lengths: Sequence[str] = ("9",)) -> list[str]:
 def passes(study: Study, model: str) -> dict[str, int]:
     """{length/bucket: texts run through the model} of each embedding job's last run, by its log."""
     found = {}
-    folder = study.root / "logs/embeddings" / model
-    for log in folder.rglob("[0-9][0-9].log"):
-        numbers = re.findall(r"passes=(\d+)", log.read_text(encoding="utf-8"))
-        found[log.relative_to(folder).with_suffix("").as_posix()] = int(numbers[-1])
+    for log in (study.root / "logs/embeddings" / model).rglob("[0-9][0-9].log"):
+        said = re.findall(r"/(\w+/\d\d)\.parquet: .*passes=(\d+)", log.read_text(encoding="utf-8"))
+        found |= {key: int(number) for key, number in said}
     return found
 
 

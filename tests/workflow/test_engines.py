@@ -260,6 +260,6 @@ def test_a_study_is_planned_for_kubernetes_with_all_its_files_in_storage(study: 
     assert f"{bucket}/resources/stimuli/bn/flowers.yaml (in storage)" in without.stdout + without.stderr
     shutil.copytree(study.root / "resources", bucket / "resources")
     planned = study.plan(*profile, environment=python_path())
-    assert planned["embed_segments"] == 4
+    assert planned["embed_segments"] == 2
     assert planned["write_page"] == 1
     assert not (study.root / "results/lexicon").exists()

@@ -37,10 +37,10 @@ def fresh_clone(study: Study, destination: Path, *, notes: bool, keep_times: boo
 def embedded(study: Study) -> dict[str, tuple[int, int]]:
     """{model/length/bucket: (vectors used again, vectors computed)} of each embedding job, by its log."""
     found = {}
-    for log in (study.root / "logs/embeddings").rglob("*/[0-9][0-9].log"):
-        numbers = re.findall(r"reused=(\d+), embedded=(\d+)", log.read_text(encoding="utf-8"))
-        key = log.relative_to(study.root / "logs/embeddings").with_suffix("").as_posix()
-        found[key] = (int(numbers[-1][0]), int(numbers[-1][1]))
+    for log in (study.root / "logs/embeddings").rglob("[0-9][0-9].log"):
+        text = log.read_text(encoding="utf-8")
+        said = re.findall(r"results/embeddings/(\S+)\.parquet: .*reused=(\d+), embedded=(\d+)", text)
+        found |= {key: (int(reused), int(computed)) for key, reused, computed in said}
     return found
 
 
@@ -108,7 +108,7 @@ def test_another_model_embeds_that_model_alone(study: Study) -> None:
     assert study.plan() == {
         "train_model": 1,
         "check_model": 1,
-        "embed_segments": 2,
+        "embed_segments": 1,  # both lengths
         "compare_precision": 1,
         "list_embeddings": 2,
         "measure_ceat": 6,  # fixed draws index the contexts that all models have
@@ -186,7 +186,7 @@ def test_another_seed_of_a_model_reruns_that_model_alone(study: Study) -> None:
     study.configure({"models": models})
     plan = study.plan()
     assert plan["train_model"] == 1
-    assert plan["embed_segments"] == 2
+    assert plan["embed_segments"] == 1
 
 
 def test_what_is_told_of_words_and_texts_searches_nothing_again(study: Study) -> None:
@@ -226,5 +226,5 @@ def test_another_layer_embeds_that_model_alone(study: Study) -> None:
     models["tiny-b"]["layer"] = 1
     study.configure({"models": models})
     plan = study.plan()
-    assert plan["embed_segments"] == 2
+    assert plan["embed_segments"] == 1
     assert "train_model" not in plan

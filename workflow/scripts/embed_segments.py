@@ -1,12 +1,15 @@
-"""Adapter: one bucket of segments to the vectors of its target words."""
+"""Adapter: segments of one length or of several to the vectors of their target words."""
+
+from pathlib import Path
 
 from prasanga.base.logs import log_to
-from prasanga.embeddings.stage import embed_file
+from prasanga.embeddings.stage import embed_files
 from prasanga.samples.drawing import require_bucket
 
 log_to(snakemake.log[0])
-require_bucket(snakemake.input.segments, snakemake.wildcards.length, snakemake.wildcards.bucket)
-embed_file(
+for path, output in zip(snakemake.input.segments, snakemake.output.vectors, strict=True):
+    require_bucket(path, Path(output).parent.name, snakemake.wildcards.bucket)
+embed_files(
     snakemake.input.segments,
     snakemake.output.vectors,
     left_out=snakemake.output.left_out,

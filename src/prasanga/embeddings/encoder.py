@@ -28,7 +28,17 @@ from prasanga.embeddings.pooling import (
     read_inputs,
     require_pieces,
 )
-from prasanga.models.batches import ON_A_CPU, Halving, find_budget, no_memory_for, pad, padding_of, plan_batches, send
+from prasanga.models.batches import (
+    ON_A_CPU,
+    Halving,
+    batch_gone,
+    find_budget,
+    no_memory_for,
+    pad,
+    padding_of,
+    plan_batches,
+    send,
+)
 from prasanga.models.loading import LoadedModel, load_model
 from prasanga.models.options import NO_OPTIONS, ModelOptions, depth_of
 from prasanga.models.shape import max_pieces
@@ -99,6 +109,8 @@ class Runner:
         """
         if self._loaded.device.type == "cpu":
             return ON_A_CPU
+        if self._loaded.budget is not None:
+            return self._loaded.budget
         try:
             return find_budget(lambda pieces: self._time(pieces, limit))
         except torch.OutOfMemoryError as error:
@@ -116,7 +128,13 @@ class Runner:
         mine = [item for row in items[batch] for item in row]
         rows = [inputs.row[item] - batch.start for item in mine]
         positions = [inputs.positions[item] for item in mine]
-        outbox.put(mine, vectors_of(self._loaded, self._depths, inputs.ids[batch], rows, positions))
+        try:
+            vectors = vectors_of(self._loaded, self._depths, inputs.ids[batch], rows, positions)
+        except torch.OutOfMemoryError as error:
+            if self._loaded.budget is None:
+                raise
+            raise batch_gone(self._loaded.name, self._loaded.device) from error  # other cards are amid this batch
+        outbox.put(mine, vectors)
         if done is not None:
             done(len(mine))
 
@@ -171,7 +189,8 @@ def hidden_states(
     inner = {layer for layer in layers if layer < blocks}
     if not inner:
         return [_tensor(loaded.encoder(input_ids=ids, attention_mask=mask).last_hidden_state)] * len(layers)
-    stack = None if loaded.config.model_type == "albert" else _blocks(loaded.encoder, blocks)
+    whole = loaded.config.model_type == "albert" or loaded.budget is not None
+    stack = None if whole else _blocks(loaded.encoder, blocks)
     if stack is None:  # blocks that share weights, as in ALBERT: everything runs, and some layers are taken
         output = loaded.encoder(input_ids=ids, attention_mask=mask, output_hidden_states=True)
         return [

@@ -31,12 +31,15 @@ _MAKE_VECTORS = (
     "prasanga.embeddings.encoder.vectors_of",
     "prasanga.embeddings.store.rounded",
 )
-# ... but for what changes none: the choice of a card or of files (these are known by their content).
+# ... but for what changes none: the choice of a card or of files (these are known by their content), and what is said.
 _CHANGE_NO_VECTOR = (
+    "prasanga.base.errors",
     "prasanga.models.devices",
     "prasanga.models.gpus",
     "prasanga.models.hub",
     "prasanga.models.identity",
+    "prasanga.models.memory",
+    "prasanga.models.shares",
     "prasanga.models.shape.quiet",
     "prasanga.models.shape.missing_of_head",
     "prasanga.models.shape.for_probabilities",

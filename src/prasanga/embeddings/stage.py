@@ -60,28 +60,31 @@ _ATTEMPTS = 3
 _NUMBERS = {"n_pieces": pa.int32(), "n_unknown": pa.int32(), "cut": pa.bool_()}
 
 
-def embed_file(
-    segments: str | Path,
-    output: str | Path,
+def embed_files(
+    segments: Sequence[str | Path],
+    outputs: Sequence[str | Path],
     *,
-    left_out: str | Path,
+    left_out: Sequence[str | Path],
     model: str | Path,
     embedding: Mapping[str, Any],
     root: str | Path,
     script: str | Path,
     threads: int,
     cards: int,
-) -> ShardReport:
-    """Write the vectors of one file of segments; only those that no store has are computed.
+) -> None:
+    """Write the vectors of files of segments, of one file or of several; only those that no store has are computed.
+
+    A model is loaded once for all of them, and a twin likewise. Each file is run in batches of its own, so that its
+    vectors are the same to the bit whatever other files come with it.
 
     Args:
-        segments: Parquet file with the columns of a segment and, in its metadata, how it was sampled.
-        output: the shard of vectors (`embed_shard`).
-        left_out: table (TSV) of the segments that are not in it, each with the reason.
+        segments: Parquet files with the columns of a segment and, in their metadata, how they were sampled.
+        outputs: the shard of vectors of each (`embed_shards`).
+        left_out: of each, the table (TSV) of the segments that are not in it, with the reason.
         model: the report on the model (`prasanga.models.check_model`).
         embedding: the settings of its vectors, as plain values (`VectorSettings.of`).
         root: folder of all stores.
-        script: what runs, for the record in `output`.
+        script: what runs, for the record in the outputs.
         threads: of the encoder on a CPU.
         cards: that the model is spread over; 0 for the processor.
 
@@ -92,28 +95,43 @@ def embed_file(
     report = read_document(model)
     settings = settle_dtype(VectorSettings.of(embedding, cards=cards), report, root)
     settings = settle_sentence_vector(settings, report)
-    record = describe(
-        "embeddings",
-        script=script,
-        inputs=[segments],
-        settings={**settings.as_plain(), **report["identity"]},
-        libraries=_LIBRARIES,
-    )
+    shards = []
+    for path, output, table in zip(segments, outputs, left_out, strict=True):
+        record = describe(
+            "embeddings",
+            script=script,
+            inputs=[path],
+            settings={**settings.as_plain(), **report["identity"]},
+            libraries=_LIBRARIES,
+        )
+        shards.append(Shard(path, output, table, {**record, "sampling": made_from(path)["settings"]}))
     sources = [
         Source(open_stores(of_one, report, root), partial(start_encoder, of_one, report, root, threads=threads))
         for of_one in settings.of_twins()
     ]
-    return embed_shard(
-        segments,
-        output,
-        left_out=left_out,
+    embed_shards(
+        shards,
         sources=sources,
         twins=bool(settings.twins),
         dimension=lambda: report["hidden_size"],
-        made_from={**record, "sampling": made_from(segments)["settings"]},
         pooling=settings.pooling,
         unknown=settings.unknown,
     )
+
+
+class Shard(NamedTuple):
+    """A file of segments, and what is made of it."""
+
+    segments: str | Path
+    """Parquet file with segment_id, occurrence_id, stimulus, segment_length, text, start, end."""
+    output: str | Path
+    """Parquet file to write: the first four of these, n_pieces and n_unknown (int32; of the target, or of the whole
+    sentence, special pieces included), cut (bool), embedding (fixed-size list), a row group for each stimulus; of twins
+    also `twin` (int32), the number of the one that read the segment."""
+    left_out: str | Path
+    """Table (TSV) of the segments that are not in `output`, each with the reason."""
+    made_from: Mapping[str, str]
+    """Metadata for `output`."""
 
 
 def embed_shard(
@@ -124,25 +142,32 @@ def embed_shard(
     sources: Sequence[Source],
     dimension: Callable[[], int],
     made_from: Mapping[str, str],
+    **options: Any,
+) -> ShardReport:
+    """Write the vectors of all segments of one file, as `embed_shards` does of several."""
+    shard = Shard(segments, output, left_out, made_from)
+    return embed_shards([shard], sources=sources, dimension=dimension, **options)[0]
+
+
+def embed_shards(
+    shards: Sequence[Shard],
+    *,
+    sources: Sequence[Source],
+    dimension: Callable[[], int],
     twins: bool = False,
     pooling: Pooling | None = None,
     unknown: Unknown = "leave-out",
     part: int | None = None,
-) -> ShardReport:
-    """Write the vectors of all segments of one file, in its order; embed only what the store lacks.
+) -> list[ShardReport]:
+    """Write the vectors of all segments of some files, each in its order; embed only what the store lacks.
 
     Equal (text, span) items are embedded once. The finished shard of a model is at the same time a file of the store,
     so that the vectors lie on the disk once.
 
     Args:
-        segments: Parquet file with segment_id, occurrence_id, stimulus, segment_length, text, start, end.
-        output: Parquet file to write: the first four of these, n_pieces and n_unknown (int32; of the target, or of the
-            whole sentence, special pieces included), cut (bool), embedding (fixed-size list), a row group for each
-            stimulus; of twins also `twin` (int32), the number of the one that read the segment.
-        left_out: table (TSV) of the segments that are not in `output`, each with the reason.
-        sources: of the vectors: the model, or its twins in their order.
-        dimension: width of the vectors, asked for only if there is no segment.
-        made_from: metadata for `output`.
+        shards: the files.
+        sources: of the vectors: the model, or its twins in their order; each is loaded once, if at all.
+        dimension: width of the vectors, asked for only if a file has no segment.
         twins: whether the sources are twins, each of which reads a share of the segments (`deal`).
         pooling: what the vectors are made of; by default all pieces of the target.
         unknown: what becomes of a target with a piece that the tokenizer does not know.
@@ -152,33 +177,66 @@ def embed_shard(
         InputError: a segments file without these columns; whatever the encoder refuses.
     """
     pooling = pooling or Pooling()
-    store = sources[0].stores[0]
+    asked = [_asked(shard.segments, len(sources) if twins else 0, pooling) for shard in shards]
+    filled = [Filled(0, 0) for _ in shards]
+    parts: list[list[Rows]] = [[] for _ in shards]
+
+    def run(number: int, source: Source) -> None:
+        """Fill the store of a source for all files; nothing keeps the encoder when that is done."""
+        load = functools.cache(source.load)
+        for place, shard in enumerate(shards):
+            mine = [asked[place].items[row] for row in asked[place].shares[number]]
+            if mine:
+                embed = partial(
+                    fill,
+                    source.stores,
+                    dict(mine),
+                    load,
+                    pooling=pooling,
+                    unknown=unknown,
+                    part=part,
+                    where=shard.segments,
+                )
+                done, rows_of = _fill_and_read(source.stores[0], [name for name, _ in mine], embed)
+                filled[place] = filled[place].plus(done)
+                parts[place].append(rows_of)
+
+    for number, source in enumerate(sources):
+        run(number, source)
+    stores, key = [source.stores[0] for source in sources], digest_of([source.stores[0].key for source in sources])
+    reports = []
+    for shard, mine_of, done, rows in zip(shards, asked, filled, parts, strict=True):
+        order = np.argsort(np.concatenate(mine_of.shares))
+        found = _together(rows, order) if rows else _nothing(dimension(), stores[0])
+        key_of = key if twins else stores[0].key
+        reports.append(_write(shard, mine_of, found, done, stores[0], key_of, unknown))
+        if pooling.positions != "root" and not twins:  # rows of the store with other names, or of several stores
+            stores[0].adopt(Path(shard.output), {"embedded": done.embedded, "reused": done.reused})
+    return reports
+
+
+class _Asked(NamedTuple):
+    """The rows of a shard, what is to be embedded for each, and which rows each source reads."""
+
+    rows: pa.Table
+    items: list[tuple[str, Item]]
+    shares: list[NDArray[np.intp]]
+
+
+def _asked(segments: str | Path, n_twins: int, pooling: Pooling) -> _Asked:
     rows = _read_segments(segments)
     shares = [np.arange(rows.num_rows)]
-    if twins:
-        rows = _dealt(rows, len(sources))
-        shares = [np.flatnonzero(rows.column("twin").to_numpy() == number) for number in range(len(sources))]
-    items = _items(rows, pooling)
-    filled = Filled(0, 0)
-    parts: list[Rows] = []
-    for source, share in zip(sources, shares, strict=True):
-        mine = [items[place] for place in share]
-        if mine:
-            embed = partial(
-                fill,
-                source.stores,
-                dict(mine),
-                source.load,
-                pooling=pooling,
-                unknown=unknown,
-                part=part,
-                where=segments,
-            )
-            done, rows_of = _fill_and_read(source.stores[0], [name for name, _ in mine], embed)
-            filled = filled.plus(done)
-            parts.append(rows_of)
-    found = _together(parts, np.argsort(np.concatenate(shares))) if parts else _nothing(dimension(), store)
+    if n_twins:
+        rows = _dealt(rows, n_twins)
+        shares = [np.flatnonzero(rows.column("twin").to_numpy() == number) for number in range(n_twins)]
+    return _Asked(rows, _items(rows, pooling), shares)
 
+
+def _write(
+    shard: Shard, asked: _Asked, found: Rows, filled: Filled, store: VectorStore, key: str, unknown: Unknown
+) -> ShardReport:
+    """Write a shard and the table of what is left out of it, and say in the log what became of its segments."""
+    rows, output = asked.rows, shard.output
     forgotten = is_left_out(found.n_pieces, found.n_unknown, unknown)
     nowhere = found.n_pieces == 0
     kept = np.flatnonzero(~forgotten)
@@ -188,19 +246,17 @@ def embed_shard(
         "cut": _count(stimuli, found.cut & ~forgotten),
         "unknown": _count(stimuli, (found.n_unknown > 0) & ~forgotten),
     }
-    write_text(left_out, _table_of_left_out(rows, items, np.flatnonzero(forgotten).tolist(), found))
+    write_text(shard.left_out, _table_of_left_out(rows, asked.items, np.flatnonzero(forgotten).tolist(), found))
     write_row_groups(
         output,
         _schema(rows, store, found.embedding.shape[1]),
         _by_stimulus(rows, found, kept),
         {
-            **made_from,
-            "key": digest_of([source.stores[0].key for source in sources]) if twins else store.key,
+            **shard.made_from,
+            "key": key,
             **{name: _json(count) for name, count in {"left_out": reasons, **counts}.items()},
         },
     )
-    if pooling.positions != "root" and not twins:  # rows of the store with other names, or of several stores
-        store.adopt(Path(output), {"embedded": filled.embedded, "reused": filled.reused})
     report = ShardReport(
         reused=filled.reused,
         embedded=filled.embedded,
@@ -218,10 +274,12 @@ def embed_shard(
     if kept_unknown := sum(counts["unknown"].values()):
         _LOG.warning("%s: %d targets have unknown pieces and are kept, as the config says", output, kept_unknown)
     if lost := int(np.count_nonzero(nowhere)):
-        _LOG.warning("%s: %d targets have no piece at their position and are left out; see %s", output, lost, left_out)
+        _LOG.warning(
+            "%s: %d targets have no piece at their position and are left out; see %s", output, lost, shard.left_out
+        )
     if report.dropped > lost:
         _LOG.warning(
-            "%s: %d targets have unknown pieces and are left out; see %s", output, report.dropped - lost, left_out
+            "%s: %d targets have unknown pieces and are left out; see %s", output, report.dropped - lost, shard.left_out
         )
     return report
 
@@ -257,7 +315,7 @@ def fill(
     if not lacking:
         return Filled(reused=len(ids), embedded=0)
     encoder = load()
-    begin = time.perf_counter()
+    earlier, begin = encoder.report, time.perf_counter()
     names = sorted(ids, key=lambda name: (len(items[name].text), *items[name]))
     size = part or (ON_A_GPU if encoder.on_a_gpu else ON_A_CPU)
     parts = plan_parts([items[name].text for name in names], range(len(names)), size)
@@ -278,8 +336,8 @@ def fill(
     return Filled(
         reused=len(ids) - lacking,
         embedded=lacking,
-        passes=report.passes,
-        pieces=report.pieces,
+        passes=report.passes - earlier.passes,
+        pieces=report.pieces - earlier.pieces,
         seconds=time.perf_counter() - begin,
     )
 

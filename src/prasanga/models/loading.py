@@ -20,18 +20,10 @@ from transformers.initialization import guard_torch_init_functions
 
 from prasanga.base.errors import InputError
 from prasanga.base.seeds import seed_of
-from prasanga.models.devices import (
-    DTYPES,
-    check_device,
-    claim_device,
-    claim_several,
-    memory_gone,
-    require_room,
-    resolve_dtype,
-    warn_if_slow,
-)
+from prasanga.models.devices import DTYPES, check_device, claim_device, claim_several, resolve_dtype, warn_if_slow
 from prasanga.models.hub import Source, explaining, open_source, require_own_code, require_plausible_config
 from prasanga.models.identity import Weights, find_weights
+from prasanga.models.memory import largest_batch, memory_gone, require_room, share_bytes
 from prasanga.models.options import NO_OPTIONS, ModelOptions
 from prasanga.models.shape import (
     BASE,
@@ -45,6 +37,7 @@ from prasanga.models.shape import (
     size_of,
     skeleton,
 )
+from prasanga.models.shares import as_share, divides, hold, share_out
 from prasanga.models.tokenizer_options import apply_options, check_options, keep_normalizer_of_file
 
 # --------------------
@@ -282,6 +275,8 @@ class LoadedModel:
         config: configuration of the text model.
         device: where `encoder` reads its input; of several cards, the first.
         dtype: float32, bfloat16 or float16.
+        budget: most pieces of a batch where that is reckoned and not tried: the layers are divided over several cards,
+            and none of them can run out of memory without the others. The forward pass then always runs to its end.
     """
 
     name: str
@@ -290,6 +285,7 @@ class LoadedModel:
     config: Any
     device: torch.device
     dtype: str
+    budget: int | None = None
 
 
 def load_model(
@@ -346,14 +342,21 @@ def load_part(
     quantization = options.quantization
     require_room(name, size, devices, dtype=precision, quantization=quantization, drawn=drawn)
     warn_if_slow(precision, devices[0])
+    budget = _budget_of_shares(bare, weights, devices, memory, precision, options, part)
     try:
         if isinstance(weights, int):
             module = draw_weights(source, config, weights, precision, options, part, device=devices[0], memory=memory)
+        elif budget is not None:
+            module = share_out(
+                devices,
+                (model, revision, precision, options, len(devices)),
+                lambda: _read(source, weights, config, precision, options, part, as_share(len(devices))),
+            )
         else:
-            module = _read(source, weights, config, precision, options, memory, part)
+            module = _read(source, weights, config, precision, options, part, _placed(devices[0], memory, options))
             if quantization == "int8":
                 quantize_linear_layers(module, apart=module.get_output_embeddings() if part.head else None)
-            module = module.to(devices[0]) if memory is None else module
+                module = module.to(devices[0])
     except torch.OutOfMemoryError as error:
         raise memory_gone(name, size, devices, dtype=precision, quantization=quantization) from error
     return LoadedModel(
@@ -363,7 +366,57 @@ def load_part(
         config=config,
         device=devices[0],
         dtype=precision,
+        budget=budget,
     )
+
+
+def _budget_of_shares(
+    bare: Any,
+    weights: Weights | int,
+    devices: Sequence[torch.device],
+    memory: Mapping[int, int] | None,
+    dtype: str,
+    options: ModelOptions,
+    part: Part,
+) -> int | None:
+    """Return how many pieces a batch may have where layers are divided over the cards; None where blocks are dealt out.
+
+    Divided over cards, a model is faster, since all work at once. It takes a plan that not every family has, an equal
+    share of each card, and on each of them what is not divided. A model with its vocabulary head, a twin and one with
+    code of its own have their blocks dealt out.
+    """
+    if memory is None or part.head or isinstance(weights, int) or options.remote_code:
+        return None
+    divided = divides(bare, len(devices))
+    if divided is None:
+        return None
+    bare.config.use_cache = False
+    left = min(memory.values()) - share_bytes(bare, divided, len(devices), dtype)
+    return largest_batch(bare.to(DTYPES[dtype]), left) or None
+
+
+def hold_share() -> None:
+    """Be one of the processes over which a model is divided (`prasanga.models.shares`)."""
+
+    def load(task: Any, _device: torch.device) -> Any:
+        model, revision, dtype, options, count = task
+        source = open_source(model, revision)
+        config, weights = open_config(source, options), find_weights(source, options)
+        module = _read(source, weights, config, dtype, options, BASE, as_share(count))
+        module.config.use_cache = False
+        return module.eval().requires_grad_(False)
+
+    hold(load)
+
+
+def _placed(device: torch.device, memory: Mapping[int, int] | None, options: ModelOptions) -> dict[str, Any]:
+    """Return what `from_pretrained` is told of places: weights are read straight to where they stay.
+
+    But those that are rounded to 8 bits are so before they get there.
+    """
+    if memory is not None:
+        return {"device_map": "auto", "max_memory": dict(memory)}
+    return {} if options.quantization == "int8" else {"device_map": {"": device}}
 
 
 @lru_cache(maxsize=1)
@@ -467,14 +520,13 @@ def _read(
     config: Any,
     dtype: str,
     options: ModelOptions,
-    memory: dict[int, int] | None,
     part: Part,
+    places: Mapping[str, Any],
 ) -> Any:
-    """Return the part with its weights: on the CPU, or over the cards that `memory` lists."""
+    """Return the part with its weights; `places` tells `from_pretrained` where."""
     # Weights are read from the folder that holds the checked files. Code that comes with a model is looked up by its
     # id and commit: from the path of a folder it would be that of the main branch.
     place = source.arguments if options.remote_code else {"pretrained_model_name_or_path": weights.folder}
-    over_cards = {} if memory is None else {"device_map": "auto", "max_memory": memory}
     with quiet(), explaining(source, "weights"):
         loaded, report = getattr(transformers, part.class_name(config)).from_pretrained(
             **place,
@@ -485,7 +537,7 @@ def _read(
             trust_remote_code=options.remote_code,
             ignore_mismatched_sizes=True,  # so that the refusal below, which names the model, is the one that is read
             output_loading_info=True,
-            **over_cards,
+            **places,
         )
     module = part.of(loaded, config)
     missing = [*report["missing_keys"], *(name for name, *_ in report["mismatched_keys"])]

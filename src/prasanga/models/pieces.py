@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from prasanga.base.errors import InputError
+from prasanga.base.errors import InputError, gave_up, reason
 
 # --------------------
 # The pieces of a text with their character spans, and which of them to keep if a text is too long for a model.
@@ -39,13 +39,37 @@ def read_pieces(tokenizer: Any, texts: Iterable[str]) -> dict[str, Pieces]:
     engine.no_truncation()
     engine.no_padding()
     begins = [_dropped_at_start(engine.normalizer, text) for text in different]
-    encoded = engine.encode_batch(
-        [text[begin:] for text, begin in zip(different, begins, strict=True)], add_special_tokens=True
-    )
+    encoded = encoded_by(tokenizer, [text[begin:] for text, begin in zip(different, begins, strict=True)], special=True)
     return {
         text: Pieces(found.ids, _shifted(found.offsets, begin), found.special_tokens_mask)
         for text, begin, found in zip(different, begins, encoded, strict=True)
     }
+
+
+def encoded_by(tokenizer: Any, texts: Sequence[str], *, special: bool) -> list[Any]:
+    """Return what the engine of a tokenizer makes of each text, with the special pieces around it or without.
+
+    Raises:
+        InputError: it meets what it does not know, and its vocabulary lacks the piece that stands for that; or it gives
+            up on a text for another reason.
+    """
+    engine = tokenizer.backend_tokenizer
+    try:
+        encoded: list[Any] = engine.encode_batch(texts, add_special_tokens=special)
+        return encoded
+    except BaseException as error:
+        if isinstance(error, MemoryError) or not (isinstance(error, Exception) or gave_up(error)):
+            raise
+        named = getattr(engine.model, "unk_token", None)
+        if "unk" in str(error).lower():
+            piece = f"piece {named!r}" if named else "piece"
+            why = f"knows not all of a text, and its vocabulary lacks the {piece} that stands for the unknown"
+        else:
+            why = f"cannot cut a text into pieces ({reason(error)})"
+        raise InputError(
+            f"model {tokenizer.name_or_path}: its tokenizer {why}. Fetch the tokenizer that the model was trained with,"
+            " or add the piece to tokenizer.json where the model has a row of embeddings for it."
+        ) from error
 
 
 def _dropped_at_start(normalizer: Any, text: str) -> int:

@@ -217,23 +217,20 @@ def encoder_of(model: Any, config: Any) -> Any:
     return model.get_encoder() if getattr(config, "is_encoder_decoder", False) else model
 
 
-def skeleton(
-    source: Source, config: Any, options: ModelOptions, dtype: torch.dtype | None = None, part: Part = BASE
-) -> Any:
+def skeleton(source: Source, config: Any, options: ModelOptions, part: Part = BASE) -> Any:
     """Return the part of the model that is loaded, as a module without content, on the meta device.
 
     Args:
         source: the model, which has been found.
         config: its configuration.
         options: as it is loaded with.
-        dtype: precision of the module; that of config.json if None.
         part: how much of it.
 
     Raises:
         InputError: transformers cannot build a model from this config.json, or it is none that reads text.
     """
     with torch.device("meta"), explaining(source, "config.json"):
-        model = part.of(from_config(source, config, options, dtype, part), config)
+        model = part.of(from_config(source, config, options, part=part), config)
     require_text_model(source.name, config, lambda: model.get_input_embeddings().num_embeddings)
     return model
 
@@ -263,7 +260,9 @@ def require_text_model(name: str, config: Any, *numbers: Callable[[], Any]) -> N
 def from_config(
     source: Source, config: Any, options: ModelOptions, dtype: torch.dtype | None = None, part: Part = BASE
 ) -> Any:
-    """Return the model as its family begins to train it, for vectors without the decoder's blocks; as `skeleton`.
+    """Return the model as its family begins to train it, for vectors without the decoder's blocks.
+
+    The arguments are those of `skeleton`, and the precision, that of config.json if None.
 
     Raises:
         InputError: transformers cannot build a model from this config.json.

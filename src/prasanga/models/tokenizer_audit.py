@@ -19,7 +19,7 @@ import polars as pl
 import regex
 
 from prasanga.base.errors import InputError
-from prasanga.models.pieces import unknown_pieces
+from prasanga.models.pieces import encoded_by, unknown_pieces
 
 SHARES = ("unknown", "marks_lost", "identical")
 """What the limits of `TokenizerAudit.require` are called, in the summary and in the config (`embeddings.audit`)."""
@@ -222,9 +222,9 @@ def _read(tokenizer: Any, forms: list[str]) -> dict[str, _Reading]:
     # Offsets do not tell what is covered where normalization composes letters: they skip the second half. So a form
     # that is another text once normalized, but still has its letters and marks, is tried a second time as that text.
     changed = [text != form and not any(less) for form, text, less in zip(forms, texts, shorter, strict=True)]
-    again = _pieces(backend, list(itertools.compress(texts, changed)))
+    again = _pieces(tokenizer, list(itertools.compress(texts, changed)))
     readings = {}
-    for row, (ids, spans) in enumerate(_pieces(backend, forms)):
+    for row, (ids, spans) in enumerate(_pieces(tokenizer, forms)):
         text, (no_letter, no_mark) = texts[row], shorter[row]
         dropped = set() if no_letter or no_mark else _uncovered(text, next(again)[1] if changed[row] else spans)
         no_letter = no_letter or any(_LETTER.match(text[i]) for i in dropped)
@@ -242,7 +242,7 @@ def _normalized(normalizer: Any, form: str) -> str:
     return form if form in text else text.replace("▁", " ").strip()
 
 
-def _pieces(backend: Any, words: Sequence[str]) -> Iterator[tuple[tuple[int, ...], list[tuple[int, int]]]]:
+def _pieces(tokenizer: Any, words: Sequence[str]) -> Iterator[tuple[tuple[int, ...], list[tuple[int, int]]]]:
     """Yield the ids and spans of the pieces of each word where it stands in a sentence.
 
     A span counts from the word's start.
@@ -250,7 +250,7 @@ def _pieces(backend: Any, words: Sequence[str]) -> Iterator[tuple[tuple[int, ...
     n = len(_BEFORE)
     for begin in range(0, len(words), _AT_A_TIME):
         texts = [_BEFORE + word for word in words[begin : begin + _AT_A_TIME]]
-        for encoding in backend.encode_batch(texts, add_special_tokens=False):
+        for encoding in encoded_by(tokenizer, texts, special=False):
             ids, spans = encoding.ids, encoding.offsets
             mine = [place for place, (_, end) in enumerate(spans) if end > n]
             yield tuple([ids[place] for place in mine]), [(spans[place][0] - n, spans[place][1] - n) for place in mine]
@@ -265,7 +265,7 @@ def _split(tokenizer: Any, words: Sequence[str]) -> list[list[str]]:
             str(backend.id_to_token(one)) if one in unknown_ids else text[max(start, 0) : end]
             for one, (start, end) in zip(ids, spans, strict=True)
         ]
-        for text, (ids, spans) in zip(texts, _pieces(backend, texts), strict=True)
+        for text, (ids, spans) in zip(texts, _pieces(tokenizer, texts), strict=True)
     ]
 
 

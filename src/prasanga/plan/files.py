@@ -96,10 +96,20 @@ class Files:
         name = "training.json" if family in study.trained else "package.json" if family in study.packaged else ""
         return [f"results/models/{family}/{name}"] if name else []
 
-    def first_layer(self, model: str, length: str, bucket: str) -> list[str]:
-        """Return the same shard of the model's first layer, whose job embeds the others too; none for that one."""
+    def made_at_once(self, ending: str) -> list[str]:
+        """Return the outputs of a job that embeds segments, as patterns: of one length, or of all in a small study."""
+        lengths = self._study.labels if self._study.is_small else ["{length}"]
+        return [f"results/embeddings/{{model}}/{length}/{{bucket}}.{ending}" for length in lengths]
+
+    def segments_read(self, bucket: str, length: str = "", **_: str) -> list[str]:
+        """Return the segments that such a job embeds, in the same order; `length` is none of a job of all lengths."""
+        return [f"results/samples/{each}/{bucket}.parquet" for each in ([length] if length else self._study.labels)]
+
+    def first_layer(self, model: str, bucket: str, length: str = "") -> list[str]:
+        """Return the same shards of the model's first layer, whose job embeds the others too; none for that one."""
         first = self._study.first_layer(model)
-        return [] if first == model else [f"results/embeddings/{first}/{length}/{bucket}.parquet"]
+        lengths = [length] if length else self._study.labels
+        return [] if first == model else [f"results/embeddings/{first}/{each}/{bucket}.parquet" for each in lengths]
 
     def shards(self, model: str, length: str, ending: str = "parquet") -> list[str]:
         """Return the vectors of a model at one length, or what was left out; SEAT's sentences are one shard."""

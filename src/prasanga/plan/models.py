@@ -396,21 +396,26 @@ _ENDINGS = (".safetensors", ".bin")
 
 
 def megabytes_of(settings: Mapping[str, Any]) -> int:
-    """Return the megabytes (10^6 bytes) of the node's memory for one job of a model, whether or not it has a card.
+    """Return the megabytes (10^6 bytes) of the node's memory for one job of a model.
 
-    Weights pass through the node's memory on their way to a card, and may stand there twice while they are loaded.
+    Weights are never there twice. But files in half precision take twice their bytes where a model runs in float32.
+    Over several cards, weights go straight to these, one matrix after the other, and each card may have a process.
 
     Args:
         settings: of the model, from `models` of the config.
 
     Returns:
-        Twice its weights and what the libraries need, for a folder; 1000 for a model that the workflow trains, 3000 for
-        one of a package;
-        16000 for a model of the hub, whose size is not known while planning.
+        What the libraries need, and twice the bytes of the weights for a folder, or with several cards the libraries
+        once more for each and the largest of its files; 1000 for a model that the workflow trains, 3000 for one of a
+        package; 16000 for a model of the hub, whose size is not known while planning.
     """
     if "path" not in settings:
         return _TRAINED if "train" in settings else _PACKAGED
     files = files_of_model(settings["path"])
     # the same weights may lie there in both formats
-    weights = max(sum(size for name, (size, _) in files.items() if name.endswith(ending)) for ending in _ENDINGS)
-    return _LIBRARIES + 2 * weights // 10**6 if weights else _UNKNOWN
+    sizes = [[size for name, (size, _) in files.items() if name.endswith(ending)] for ending in _ENDINGS]
+    weights = max(sizes, key=sum)
+    if not weights:
+        return _UNKNOWN
+    cards = int(settings.get("cards", 1))
+    return _LIBRARIES * max(cards, 1) + (max(weights) if cards > 1 else 2 * sum(weights)) // 10**6

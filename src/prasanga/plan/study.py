@@ -53,6 +53,7 @@ from prasanga.sentences.files import Shard, find_shards, require_apart, update_m
 MOST_SAMPLED = 64
 """Files whose beginnings are looked at before the corpus is read: a few seconds' work, however many there are."""
 
+_SMALL = 16_000  # segments; multilingual-e5-small takes some ten minutes for them on a core
 _LONGEST_NAME = 120
 Models = dict[str, dict[str, Any]]
 Categories = dict[str, Any]
@@ -196,6 +197,12 @@ class Study:
         """Return the first studied layer of a model (or twin); its job embeds the other layers in the same pass."""
         alike = self.studied if model in self.studied else self.twins
         return next(name for name, each in alike.items() if each["family"] == alike[model]["family"])
+
+    @property
+    def is_small(self) -> bool:
+        """Whether starting a job and loading a model takes longer than embedding all segments that there may be."""
+        most = len(stimuli_of(self.chosen)) * self.config["samples"]["contexts_per_stimulus"] * len(self.labels)
+        return len(self.labels) > 1 and most <= _SMALL
 
     def memory(self, family: str) -> int:
         """Return the megabytes of memory that a job of a model asks for."""

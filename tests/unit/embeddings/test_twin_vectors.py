@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from tiny_models import FAMILIES
 
@@ -29,7 +30,7 @@ from prasanga.embeddings import (
     start_encoder,
 )
 from prasanga.embeddings.shards import read_embeddings
-from prasanga.embeddings.stage import deal
+from prasanga.embeddings.stage import Shard, deal, embed_shards
 from prasanga.methods import MOST_OF_A_TWIN
 from prasanga.models import ModelOptions, check_model
 from prasanga.samples.segments import segment_id
@@ -223,3 +224,40 @@ def test_segments_are_dealt_evenly_and_no_more_than_is_needed() -> None:
             assert max(shares) - min(shares) <= 1
             assert mine.count(-1) == count - sum(shares)
             assert mine[: min(n_twins, count)] == list(range(min(n_twins, count)))
+
+
+def test_files_that_come_together_load_each_twin_once_and_give_the_same_bits(
+    tmp_path: Path, tiny_model: TinyModel
+) -> None:
+    """Two files of several lengths, in one job and in one each: batches are of one file, whichever others come."""
+    params = {**PARAMS, "model": str(tiny_model("bert")), "twins": [3, 4]}
+    report = json.loads(json.dumps(check_model(params["model"], layers=params["layers"])))
+    settings = settle_dtype(VectorSettings.of(params, cards=0), report, tmp_path)
+    files = []
+    for number, repeated in enumerate((1, 4)):
+        segments = tmp_path / str(number) / "segments.parquet"
+        segments.parent.mkdir()
+        files.append(
+            write_segments(segments, [" ".join([text] * repeated) for text in TEXTS], SPANS, ["one"] * len(TEXTS))
+        )
+
+    def embed(folder: Path, of: list[Path]) -> tuple[list[Any], int]:
+        loads: list[int] = []
+
+        def load(one: VectorSettings) -> Any:
+            loads.append(int(one.options.random_weights or 0))
+            return start_encoder(one, report, folder, threads=1)
+
+        shards = [Shard(path, folder / path.parent.name / "out.parquet", folder / "left_out.tsv", {}) for path in of]
+        for shard in shards:
+            Path(shard.output).parent.mkdir(parents=True, exist_ok=True)
+        sources = [Source(open_stores(one, report, folder), partial(load, one)) for one in settings.of_twins()]
+        reports = embed_shards(shards, sources=sources, twins=True, dimension=lambda: 0)
+        return [(each, pq.read_table(one.output)) for each, one in zip(reports, shards, strict=True)], len(loads)
+
+    together, loads = embed(tmp_path / "together", files)
+    assert loads == 2
+    alone = [embed(tmp_path / f"alone-{number}", [path]) for number, path in enumerate(files)]
+    assert [count for _, count in alone] == [2, 2]
+    assert together == [found[0] for found, _ in alone]  # passes of each file, and every bit of its vectors
+    assert [each.passes > 0 for each, _ in together] == [True, True]

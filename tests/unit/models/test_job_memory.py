@@ -33,3 +33,12 @@ def test_a_folder_is_counted(tmp_path: Path, files: dict[str, int], megabytes: i
         with (tmp_path / name).open("wb") as file:
             file.truncate(size * 10**6)
     assert megabytes_of({"path": str(tmp_path)}) == megabytes
+
+
+def test_over_several_cards_weights_do_not_stay_in_the_memory_of_the_node(tmp_path: Path) -> None:
+    """As many libraries as cards, and the largest file: what a model of 70 billion asks for, in 30 files."""
+    for number in range(30):
+        with (tmp_path / f"model-{number:05}-of-00030.safetensors").open("wb") as file:
+            file.truncate((4_900 - number) * 10**6)
+    assert megabytes_of({"path": str(tmp_path), "cards": 4}) == 4 * 1500 + 4_900
+    assert megabytes_of({"path": str(tmp_path), "cards": 1}) == 1500 + 2 * sum(4_900 - n for n in range(30))

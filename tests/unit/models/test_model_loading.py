@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
@@ -24,6 +25,8 @@ from prasanga.models.gpus import Card
 from prasanga.models.hub import open_source
 from prasanga.models.loading import load_tokenizer, place_model
 from prasanga.models.options import ModelOptions
+from prasanga.models.pieces import read_pieces
+from prasanga.models.tokenizer_audit import audit_tokenizer
 
 
 @pytest.fixture(scope="module")
@@ -380,3 +383,24 @@ def test_options_are_checked_when_they_are_made() -> None:
     ]:
         with pytest.raises(InputError, match=message):
             ModelOptions(**wrong)  # type: ignore[arg-type]
+
+
+def _audit(tokenizer: Any, forms: list[str]) -> object:
+    return audit_tokenizer(tokenizer, pl.DataFrame({"form": forms, "stimulus": forms}))
+
+
+@pytest.mark.parametrize("read", [read_pieces, _audit])
+def test_a_vocabulary_without_the_piece_for_the_unknown(
+    tiny_copy: Callable[[str], Path], read: Callable[[Any, list[str]], Any]
+) -> None:
+    """Texts of which all is known are read; the first other one is told in a sentence, with the model and the piece."""
+    folder = tiny_copy("bert")
+    file = folder / "tokenizer.json"
+    content = json.loads(file.read_text(encoding="utf-8"))
+    content["model"]["unk_token"] = "[NONE]"
+    file.write_text(json.dumps(content), encoding="utf-8")
+    tokenizer = load_tokenizer(folder)
+    assert len(read_pieces(tokenizer, ["ফুল"])["ফুল"].ids) == 1
+    with pytest.raises(InputError, match=r"its vocabulary lacks the piece '\[NONE\]' that stands") as error:
+        read(tokenizer, ["ফুল", "@ ফুল"])
+    assert str(error.value).startswith(f"model {folder}: its tokenizer")

@@ -2,20 +2,38 @@
 
 from __future__ import annotations
 
+import itertools
+import json
+import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 import torch
+from tiny_models import build
+from transformers import LlamaConfig, LlamaModel
 
 from prasanga.base.errors import InputError
 from prasanga.models import load_model
-from prasanga.models.devices import free_host_memory, free_memory, memory_gone, require_room, weights_bytes
 from prasanga.models.hub import open_source
 from prasanga.models.loading import open_config
-from prasanga.models.options import NO_OPTIONS
+from prasanga.models.memory import (
+    activation_bytes,
+    drawing_bytes,
+    free_host_memory,
+    free_memory,
+    largest_batch,
+    memory_gone,
+    require_room,
+    share_bytes,
+    weights_bytes,
+)
+from prasanga.models.options import NO_OPTIONS, ModelOptions
 from prasanga.models.shape import Size, size_of, skeleton
+from prasanga.models.shares import divides
 
 LLAMA = Size(parameters=6_607_343_616, linear=6_476_005_376, rows=1_359_872)
 CARD, CPU = torch.device("cuda", 0), torch.device("cpu")
@@ -43,7 +61,8 @@ def test_what_does_not_fit_is_refused_with_figures_and_remedies() -> None:
         require_room("llama", LLAMA, [CARD], dtype="bfloat16", quantization="int8", free=_room(cuda=4, cpu=64))
 
 
-def test_the_machine_must_hold_what_it_reads() -> None:
+def test_the_machine_must_hold_what_it_rounds_to_eight_bits() -> None:
+    require_room("llama", LLAMA, [CARD], dtype="bfloat16", free=_room(cuda=14, cpu=1))  # read straight to the card
     require_room("llama", LLAMA, [CARD], dtype="bfloat16", quantization="int8", free=_room(cuda=8, cpu=14))
     with pytest.raises(InputError, match=r"need 13\.2 GB in bfloat16, but 8\.0 GB .* on this machine while it is read"):
         require_room("llama", LLAMA, [CARD], dtype="bfloat16", quantization="int8", free=_room(cuda=8, cpu=8))
@@ -112,7 +131,7 @@ def test_load_model_refuses_before_it_reads(tiny: Callable[[str], Path], monkeyp
     def reads(*_: object, **__: object) -> None:
         raise AssertionError("the weights were read")
 
-    monkeypatch.setattr("prasanga.models.devices.free_host_memory", lambda: 1000)
+    monkeypatch.setattr("prasanga.models.memory.free_host_memory", lambda: 1000)
     monkeypatch.setattr("transformers.AutoModel.from_pretrained", reads)
     with pytest.raises(InputError, match=r"its weights need 0\.0 GB in float32, but 0\.0 GB of memory are free on cpu"):
         load_model(tiny("bert"), device="cpu")
@@ -124,8 +143,119 @@ def test_a_card_that_is_filled_while_the_weights_are_read(
     def full(*_: object, **__: object) -> None:
         raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
 
-    monkeypatch.setattr("transformers.BertModel.to", full)
+    monkeypatch.setattr("transformers.AutoModel.from_pretrained", full)
     with pytest.raises(InputError, match=r"There was room for them on cpu when .* Write dtype: bfloat16") as caught:
         load_model(tiny("bert"), device="cpu")
     assert str(caught.value).startswith(f"model {tiny('bert')}: its weights need 0.0 GB in float32")
     assert isinstance(caught.value.__cause__, torch.OutOfMemoryError)
+
+
+PEAK = """
+import resource, sys, threading, time, torch
+from prasanga.models import load_model
+
+def status(name):
+    return next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith(name)) / 1024
+
+load_model(sys.argv[1], device="cpu")  # what is loaded once
+before, done, most = (status("VmRSS"), status("RssAnon")), False, 0
+
+def watch():
+    global most
+    while not done:
+        most = max(most, status("RssAnon"))
+        time.sleep(0.002)
+
+watching = threading.Thread(target=watch)
+watching.start()
+encoder = load_model(sys.argv[2], device="cpu", dtype=sys.argv[3]).encoder
+total = sum(each.sum(dtype=torch.float64).item() for each in encoder.parameters())  # reads every weight
+done = True
+watching.join()
+megabytes = sum(each.nbytes for each in encoder.parameters()) / 2**20
+print(megabytes, (status("VmHWM") - before[0]) / megabytes, (most - before[1]) / megabytes, total)
+"""
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_weights_are_never_twice_in_memory(tiny: Callable[[str], Path], tmp_path: Path, dtype: str) -> None:
+    """What is resident of a file itself does not count in another precision: the system can take it back."""
+    config = LlamaConfig(
+        hidden_size=1024, intermediate_size=4096, num_hidden_layers=6, num_attention_heads=16, vocab_size=400
+    )
+    model = LlamaModel(config)
+    for name in ("tokenizer.json", "tokenizer_config.json"):
+        shutil.copy(tiny("gpt2") / name, tmp_path)
+    model.save_pretrained(tmp_path)
+    expected = sum(each.sum(dtype=torch.float64).item() for each in model.parameters())
+    del model
+    asked = [sys.executable, "-c", PEAK, tiny("gpt2"), tmp_path, dtype]
+    done = subprocess.run(asked, capture_output=True, text=True, check=True)
+    megabytes, resident, own, total = map(float, done.stdout.split())
+    assert megabytes == pytest.approx(386 if dtype == "float32" else 193, abs=2)
+    assert own < 1.3
+    assert resident < (1.3 if dtype == "float32" else 1.3 + 2)
+    assert total == pytest.approx(expected, rel=0.01, abs=5)
+
+
+def _skeleton(folder: Path, dtype: str, **shape: int) -> torch.nn.Module:
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps({**config, **shape}))
+    source = open_source(folder)
+    found = open_config(source, NO_OPTIONS)
+    found.use_cache = False
+    return skeleton(source, found, NO_OPTIONS).to(getattr(torch, dtype)).eval()
+
+
+@pytest.mark.parametrize("kind", ["bert", "xlm-roberta", "albert", "mbart", "mt5", "gpt2", "bloom", "llama", "mistral"])
+@pytest.mark.parametrize(("rows", "length"), [(4, 16), (8, 64)])
+def test_what_a_batch_takes_is_what_was_measured(tmp_path: Path, kind: str, rows: int, length: int) -> None:
+    """Reckoned without content, against what torch's allocator gave out and got back."""
+    build(kind, tmp_path)
+    encoder = load_model(tmp_path, device="cpu").encoder
+    ids = torch.zeros(rows, length, dtype=torch.long)
+    with torch.inference_mode(), torch.profiler.profile(profile_memory=True) as profile:
+        encoder(input_ids=ids)
+    events = [each for each in profile.profiler.kineto_results.events() if each.name() == "[memory]"]
+    measured = max(itertools.accumulate(each.nbytes() for each in sorted(events, key=lambda each: each.start_ns())))
+    assert activation_bytes(_skeleton(tmp_path, "float32"), rows, length) == pytest.approx(measured, rel=0.03)
+
+
+def test_what_drawing_takes_is_what_was_measured(tmp_path: Path) -> None:
+    """A twin's weights, and one matrix as it is drawn; nothing else is ever there twice."""
+    build("llama", tmp_path)
+    bare = _skeleton(tmp_path, "bfloat16", hidden_size=256, intermediate_size=1024, vocab_size=4000)
+    tokenizer = load_model(tmp_path, device="cpu", dtype="bfloat16", options=ModelOptions(random_weights=1))
+    with torch.profiler.profile(profile_memory=True) as profile:
+        load_model(tmp_path, device="cpu", dtype="bfloat16", options=ModelOptions(random_weights=1))
+    del tokenizer
+    events = [each for each in profile.profiler.kineto_results.events() if each.name() == "[memory]"]
+    measured = max(itertools.accumulate(each.nbytes() for each in sorted(events, key=lambda each: each.start_ns())))
+    assert measured <= drawing_bytes(bare, "bfloat16") < 1.5 * measured
+
+
+SEVENTY = {
+    **{"hidden_size": 8192, "intermediate_size": 28672, "num_hidden_layers": 80, "vocab_size": 128256},
+    **{"num_attention_heads": 64, "num_key_value_heads": 8, "head_dim": 128},
+}
+
+
+def test_the_table_of_seventy_billion(tmp_path: Path) -> None:
+    """What docs/embeddings.md says, for a Llama of 70 billion in bfloat16; no weight is anywhere."""
+    build("llama", tmp_path)
+    bare = _skeleton(tmp_path, "bfloat16", **SEVENTY)
+    block = 8192 * (64 + 8 + 8) * 128 + 64 * 128 * 8192 + 3 * 8192 * 28672 + 2 * 8192
+    parameters = 128256 * 8192 + 80 * block + 8192
+    assert size_of(bare).parameters == parameters == 69_503_033_344
+    divided = divides(bare, 4)
+    assert divided is not None
+    norms = (2 * 80 + 1) * 8192
+    assert share_bytes(bare, divided, 4, "bfloat16") == 2 * ((parameters - norms) // 4 + norms)
+    assert drawing_bytes(bare, "bfloat16") == 2 * parameters + 12 * 128256 * 8192
+    one, twice = activation_bytes(bare, 8, 64), activation_bytes(bare, 16, 64)
+    assert twice == pytest.approx(2 * one, rel=0.01)
+    assert twice / (16 * 64) == pytest.approx(2 * (3 * 28672 + 4 * 8192), rel=0.01)  # within an MLP
+    room = 72e9 - share_bytes(bare, divided, 4, "bfloat16")
+    assert largest_batch(bare, int(room)) == 1 << 14
+    assert largest_batch(bare, 10**9) == 2048
+    assert largest_batch(bare, -1) == largest_batch(bare, 1000) == 0

@@ -21,9 +21,9 @@ from safetensors.torch import load_file
 from prasanga.base.errors import InputError
 from prasanga.base.seeds import seed_of
 from prasanga.models import ModelOptions, load_model
-from prasanga.models.devices import require_room
 from prasanga.models.hub import open_source
 from prasanga.models.loading import draw_weights, open_config
+from prasanga.models.memory import require_room
 from prasanga.models.shape import Size
 from prasanga.plan.models import studied_models, twins_of
 
@@ -244,8 +244,9 @@ def test_only_the_device_must_hold_the_weights_of_a_twin() -> None:
         return lambda device: int(gigabytes[device.type] * 1e9)
 
     require_room("llama", LLAMA, [CARD], dtype="bfloat16", drawn=True, free=room(cuda=14, cpu=1))
+    require_room("llama", LLAMA, [CARD], dtype="bfloat16", quantization="int8", drawn=True, free=room(cuda=14, cpu=1))
     with pytest.raises(InputError, match=r"13\.2 GB in bfloat16, but 1\.0 GB .* on this machine while it is read"):
-        require_room("llama", LLAMA, [CARD], dtype="bfloat16", free=room(cuda=14, cpu=1))
+        require_room("llama", LLAMA, [CARD], dtype="bfloat16", quantization="int8", free=room(cuda=14, cpu=1))
     with pytest.raises(
         InputError, match=r"need 13\.2 GB in bfloat16, but 8\.0 GB of memory are free on cuda:0"
     ) as said:

@@ -99,9 +99,10 @@ def test_layers_are_measured_one_by_one_and_embedded_by_the_first(planned: Plann
     last, first = "tiny-wide-layer-last", "tiny-wide-layer1"
     assert study.models == ["tiny-narrow", last, first]
     files = Files(study)
-    assert files.first_layer(first, "9", "01") == [f"results/embeddings/{last}/9/01.parquet"]
-    assert files.first_layer(last, "9", "01") == []
-    assert files.first_layer(f"{first}-random", "9", "01") == [f"results/embeddings/{last}-random/9/01.parquet"]
+    assert files.first_layer(first, bucket="01", length="9") == [f"results/embeddings/{last}/9/01.parquet"]
+    assert files.first_layer(last, bucket="01", length="9") == []
+    twins = files.first_layer(f"{first}-random", bucket="01", length="9")
+    assert twins == [f"results/embeddings/{last}-random/9/01.parquet"]
     assert files.shards(last, "9", "left_out.tsv") == [
         f"results/embeddings/{last}/9/{bucket}.left_out.tsv" for bucket in ("00", "01")
     ]
@@ -546,3 +547,26 @@ def test_a_quick_look_is_taken_at_few_files_and_at_none_that_no_method_reads(pla
         tmp_path.joinpath(f"{number:03}.txt").write_text(f"{number} ফুল\n", encoding="utf-8")
     many = planned({"corpus": {"root": str(tmp_path), "texts": [{"files": "*.txt"}]}}).sampled_files()
     assert [Path(shard.path).name for shard in many] == [f"{number:03}.txt" for number in range(0, 130, 3)]
+
+
+def test_a_small_study_embeds_all_lengths_in_one_job(planned: Planned) -> None:
+    """Its demo has at most 14 contexts of each of 262 words in four lengths, 14,672; with two more it is not small."""
+    small = planned()
+    names = ("9", "25", "75", "over75")
+    assert small.is_small
+    assert Files(small).made_at_once("parquet") == [
+        f"results/embeddings/{{model}}/{length}/{{bucket}}.parquet" for length in names
+    ]
+    assert Files(small).segments_read(model="tiny-wide", bucket="00") == [
+        f"results/samples/{length}/00.parquet" for length in names
+    ]
+    large = planned({"samples": {"contexts_per_stimulus": 16}})
+    assert not large.is_small
+    assert Files(large).made_at_once("left_out.tsv") == ["results/embeddings/{model}/{length}/{bucket}.left_out.tsv"]
+    assert Files(large).segments_read(model="tiny-wide", bucket="00", length="25") == ["results/samples/25/00.parquet"]
+    models = {"tiny-wide": {"layer": [0, 1]}}
+    for length in ({}, {"length": "9"}):
+        read = Files(planned({"models": models})).first_layer(model="tiny-wide-layer1", bucket="00", **length)
+        wanted = [each for each in names if not length or each == "9"]
+        assert read == [f"results/embeddings/tiny-wide-layer0/{each}/00.parquet" for each in wanted]
+    assert not planned({"samples": {"lengths": [9], "longest": 9}}).is_small  # of one length there is nothing to join
