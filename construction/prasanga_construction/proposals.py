@@ -62,7 +62,7 @@ class WritesText(Protocol):
     def room(self, texts: Sequence[str]) -> int | None:
         """Return most pieces that an answer to the longest of `texts` can have; None for no limit."""
 
-    def generate(self, texts: Sequence[str], *, max_new_tokens: int, seed: int) -> list[list[str]]:
+    def generate(self, texts: Sequence[str], *, max_new_tokens: int, seed: int) -> list[str]:
         """Write answers."""
 
 
@@ -284,7 +284,7 @@ def _ask(
         room = writer.room(prompts)
         pieces = _PIECES[kind] if room is None else max(1, min(_PIECES[kind], room))
         answers = writer.generate(prompts, max_new_tokens=pieces, seed=seed_of(seed, "construction", kind, number) >> 1)
-        for request, (answer, *_) in zip(waiting, answers, strict=True):
+        for request, answer in zip(waiting, answers, strict=True):
             parsed = request.parse(f"{opening} {answer}".strip(), known=request.found)
             found = (*request.found, *parsed.found)
             done[request.name] = replace(request, found=found[:count])

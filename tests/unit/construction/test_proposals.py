@@ -30,11 +30,11 @@ class Stub:
     def room(self, _: Sequence[str]) -> int | None:
         return 120
 
-    def generate(self, texts: Sequence[str], *, max_new_tokens: int, seed: int) -> list[list[str]]:
+    def generate(self, texts: Sequence[str], *, max_new_tokens: int, seed: int) -> list[str]:
         self.asked.append(list(texts))
         self.limits.append(max_new_tokens)
         self.seeds.append(seed)
-        return [[self.answer(text, len(self.asked))] for text in texts]  # type: ignore[operator]
+        return [self.answer(text, len(self.asked)) for text in texts]  # type: ignore[operator]
 
 
 @pytest.fixture(scope="module")
