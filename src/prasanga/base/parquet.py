@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import bisect
 import errno
 import glob
 import hashlib
@@ -11,7 +10,7 @@ import shutil
 import socket
 import uuid
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -152,12 +151,18 @@ def replacing(path: str | Path) -> Iterator[Path]:
         InputError: if the disk is full, a quota used up, the folder may not be written to, or a folder is in the way.
     """
     path = Path(path)
-    with _explaining(path, path.parent), _replacing(path) as temporary:
-        yield temporary
+    with _explaining(path, path.parent):
+        temporary = temporary_beside(path)
+        try:
+            yield temporary
+            reach_the_disk(temporary)
+            _keep_digest(path, temporary)
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
 
 
-@contextmanager
-def explaining_full_disk(path: str | Path) -> Iterator[None]:
+def explaining_full_disk(path: str | Path) -> AbstractContextManager[None]:
     """Say in a sentence that there is no room for a file, no permission to write it, or something in its way.
 
     Args:
@@ -167,8 +172,7 @@ def explaining_full_disk(path: str | Path) -> Iterator[None]:
         InputError: in place of the OSError.
     """
     path = Path(path)
-    with _explaining(path, path if path.is_dir() else path.parent):
-        yield
+    return _explaining(path, path if path.is_dir() else path.parent)
 
 
 @contextmanager
@@ -183,18 +187,6 @@ def _explaining(path: Path, folder: Path) -> Iterator[None]:
             f"{path}: could not be written ({os.strerror(error.errno)}). Nothing half-written is left there."
             f" {_UNWRITABLE[error.errno].format(folder=folder)}"
         ) from error
-
-
-@contextmanager
-def _replacing(path: Path) -> Iterator[Path]:
-    temporary = temporary_beside(path)
-    try:
-        yield temporary
-        reach_the_disk(temporary)
-        _keep_digest(path, temporary)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 # --------------------
@@ -386,9 +378,9 @@ def open_parquet(path: str | Path) -> pq.ParquetFile:
         return _opened(path)
 
 
-def _opened(path: str | Path, *, memory_map: bool = False) -> pq.ParquetFile:
+def _opened(path: str | Path) -> pq.ParquetFile:
     require_whole(path)
-    return pq.ParquetFile(path, memory_map=memory_map, page_checksum_verification=True)
+    return pq.ParquetFile(path, page_checksum_verification=True)
 
 
 def read_table(path: str | Path, columns: Sequence[str] | None = None) -> pa.Table:
@@ -402,23 +394,11 @@ def read_where(path: str | Path, columns: Sequence[str], column: str, values: Co
 
     The file is mapped into memory; a damaged one is an `InputError`.
     """
-    wanted = sorted(values)
+    wanted = pc.field(column).isin(pa.array(sorted(values), pa.string()))
     with reading(path):
-        file = _opened(path, memory_map=True)
-        place = file.schema_arrow.names.index(column)
-        groups = [i for i in range(file.num_row_groups) if _may_have(file.metadata.row_group(i).column(place), wanted)]
-        table = file.read_row_groups(groups, columns=list(dict.fromkeys([*columns, column])))
-    table = table.filter(pc.is_in(table.column(column), value_set=pa.array(wanted, pa.string())))
-    return table.select(list(columns))
-
-
-def _may_have(chunk: pq.ColumnChunkMetaData, wanted: Sequence[str]) -> bool:
-    """Return whether one of the sorted values lies between the least and the greatest of a row group."""
-    statistics = chunk.statistics
-    if statistics is None or not statistics.has_min_max:
-        return True
-    first = bisect.bisect_left(wanted, statistics.min)
-    return first < len(wanted) and wanted[first] <= statistics.max
+        require_whole(path)
+        options = {"memory_map": True, "page_checksum_verification": True}
+        return pq.read_table(path, columns=list(columns), filters=wanted, **options)
 
 
 def read_batches(path: str | Path, columns: Sequence[str], *, rows: int = 65_536) -> Iterator[pa.RecordBatch]:

@@ -7,9 +7,7 @@ found here.
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 import json
 import logging
 from collections import Counter, defaultdict
@@ -19,6 +17,8 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+import polars as pl
 
 from prasanga.base.documents import is_whole_document, unreadable
 from prasanga.base.errors import InputError
@@ -87,11 +87,9 @@ class Check:
 
     def to_tsv(self) -> str:
         """Return a table with the columns kind, path, wrong (yes or no) and text."""
-        text = io.StringIO()
-        writer = csv.writer(text, delimiter="\t", lineterminator="\n")
-        writer.writerow(["kind", "path", "wrong", "text"])
-        writer.writerows([each.kind, each.path, "yes" if each.is_wrong else "no", each.text] for each in self.findings)
-        return text.getvalue()
+        rows = [(each.kind, each.path, "yes" if each.is_wrong else "no", each.text) for each in self.findings]
+        table = pl.DataFrame(rows, dict.fromkeys(("kind", "path", "wrong", "text"), pl.String), orient="row")
+        return table.write_csv(separator="\t")
 
 
 def check_results(
