@@ -80,8 +80,7 @@ def plan(study: StudyFile = None, directory: Folder = None) -> None:
 @app.command()
 def demo(
     directory: Annotated[
-        Path | None,
-        typer.Option("--directory", "-d", help="Where to; prasanga-demo, -hindi or -tiny, if left out."),
+        Path | None, typer.Option("--directory", "-d", help="Where to; prasanga-demo, -hindi or -tiny, if left out.")
     ] = None,
     hindi: Annotated[bool, typer.Option("--hindi", help="Sentence tests in Hindi.")] = False,
     tiny: Annotated[bool, typer.Option("--tiny", help="Every method, on models that are trained in the run.")] = False,

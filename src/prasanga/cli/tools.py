@@ -16,9 +16,7 @@ if TYPE_CHECKING:
 
 
 @app.command()
-def config(
-    key: Annotated[str | None, typer.Argument(help="Such as samples.lengths; all if left out.")] = None,
-) -> None:
+def config(key: Annotated[str | None, typer.Argument(help="Such as samples.lengths; all if left out.")] = None) -> None:
     """Look up a key of the config: what it means, its values, its default."""
     from prasanga.base.config import read_schema, reference
 
