@@ -281,6 +281,9 @@ def measure(
     verbose: Verbose = False,
 ) -> None:
     """Measure one model: from its name to a page. The study.yaml that it writes is there to be edited and run again."""
+    from prasanga.base.config import read_config
+    from prasanga.base.yaml import load_yaml
+
     with told():
         asked = _asked(methods, language, corpus, pairs, limit)
         _require_model(model)
@@ -288,9 +291,10 @@ def measure(
         of_model = str(Path(model).absolute()) if Path(model).is_dir() else model
         text = _study_text(folder.name, language, [of_model], corpus and str(Path(corpus).absolute()), asked)
         target = folder / "study.yaml"
-        if target.exists() and target.read_text(encoding="utf-8") != text:
+        if not target.exists():
+            _write_study(target, text)
+        elif read_config(target) != load_yaml(target, text):
             stop(f"{target}: another study is there. Edit it and run it, or name another folder: --directory.")
-        _write_study(target, text)
         keep_in(store, folder)
     typer.echo(f"{target} is written: edit it to measure more, and type `prasanga run {folder.name}`.", err=True)
     work(folder, verbose=verbose, cores=cores, gpus=gpus)
