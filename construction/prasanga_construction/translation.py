@@ -24,7 +24,7 @@ from prasanga.base.errors import InputError
 from prasanga.base.seeds import generator
 from prasanga.pairs.alignment import align_words
 from prasanga_construction.distance import are_same, count_differences
-from prasanga_construction.sheets import Row, rows_of_pairs, same_text
+from prasanga_construction.sheets import Row, require_unchanged, rows_of_pairs
 
 if TYPE_CHECKING:
     from prasanga_construction.generation import Writer
@@ -326,22 +326,14 @@ def check_choices(rows: Sequence[Row], blank: pl.DataFrame, *, annotator: str, p
     """
     letters = [name.removesuffix("_first") for name in blank.columns if name.endswith("_first") and name != "own_first"]
     fixed = ["first", "second", *(f"{letter}_{side}" for letter in letters for side in ("first", "second"))]
+    advice = f"a corrected translation belongs in own_first and own_second, with `{OWN}` under choice."
     found: dict[str, dict[str, str | None]] = {}
     for row, given in rows_of_pairs(rows, blank, [*fixed, *_FILLED_IN], partly=partly):
         for name in fixed:
-            if not same_text(row.cells[name], given[name]):
-                raise InputError(
-                    f"{row.place}: {name!r} is {row.cells[name]!r}, but the sheet was given out with"
-                    f" {given[name] or ''!r}. Restore it; a corrected translation belongs in own_first and own_second,"
-                    f" with `{OWN}` under choice."
-                )
+            require_unchanged(row, given, name, advice)
         first, second, choice = _chosen(row, given, [letter for letter in letters if given[f"{letter}_first"]])
-        found[given["pair_id"]] = {
-            "choice": choice,
-            "first": first,
-            "second": second,
-            "note": row.cells.get("note", ""),
-        }
+        chosen = {"choice": choice, "first": first, "second": second, "note": row.cells.get("note", "")}
+        found[given["pair_id"]] = chosen
     columns = ["pair_id", "annotator", "choice", "first", "second", "note"]
     return pl.DataFrame(
         [{"pair_id": pair_id, "annotator": annotator, **of_pair} for pair_id, of_pair in found.items()],
