@@ -312,11 +312,7 @@ def write_batches(
         made_from: what made them (`prasanga.provenance.describe`).
         dictionary: the columns in which values repeat, where somebody knows; trying all of them takes time.
     """
-    metadata = {f"{_PREFIX}{key}": value for key, value in made_from.items()}
-    schema = schema.with_metadata(metadata)
-    with _sealed(path, schema, use_dictionary=True if dictionary is None else list(dictionary)) as writer:
-        for table in _row_groups(batches, schema):
-            writer.write_table(table, row_group_size=max(table.num_rows, 1))
+    _write(path, schema, _row_groups(batches), made_from, use_dictionary=True if dictionary is None else [*dictionary])
 
 
 def write_row_groups(
@@ -327,38 +323,38 @@ def write_row_groups(
     Numbers and texts are dictionary-encoded; the numbers of fixed-size lists are split by their bytes, which makes
     vectors a little smaller.
     """
-    schema = schema.with_metadata({f"{_PREFIX}{key}": value for key, value in made_from.items()})
     plain = [field.name for field in schema if not pa.types.is_nested(field.type)]
     split = {f"{field.name}.list.element": "BYTE_STREAM_SPLIT" for field in schema if field.name not in plain}
     encoding = {"use_dictionary": plain, "write_statistics": plain, "column_encoding": split or None}
-    with _sealed(path, schema, **encoding) as writer:
-        for group in groups:
-            table = pa.Table.from_arrays([group.column(field.name) for field in schema], schema=schema)
-            writer.write_table(table, row_group_size=max(table.num_rows, 1))
+    _write(path, schema, groups, made_from, **encoding)
 
 
-@contextmanager
-def _sealed(path: str | Path, schema: pa.Schema, **encoding: Any) -> Iterator[pq.ParquetWriter]:
-    """Open a writer of the file that takes the place of `path` when the block ends well, with checksums everywhere."""
+def _write(
+    path: str | Path, schema: pa.Schema, groups: Iterable[pa.Table], made_from: Mapping[str, str], **encoding: Any
+) -> None:
+    """Write tables as row groups of the file that takes the place of `path`, with checksums everywhere."""
+    schema = schema.with_metadata({f"{_PREFIX}{key}": value for key, value in made_from.items()})
     with replacing(path) as temporary:
         with pq.ParquetWriter(temporary, schema, compression="zstd", write_page_checksum=True, **encoding) as writer:
             leave_room(writer)
-            yield writer
+            for group in groups:
+                table = pa.Table.from_arrays([group.column(field.name) for field in schema], schema=schema)
+                writer.write_table(table, row_group_size=max(table.num_rows, 1))
         seal(temporary)
 
 
-def _row_groups(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> Iterator[pa.Table]:
+def _row_groups(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
     """Yield the batches, several together: many small row groups are slow to write and to read."""
     held: list[pa.RecordBatch] = []
     size = 0
     for batch in batches:
-        held.append(batch.replace_schema_metadata(schema.metadata))
+        held.append(batch)
         size += batch.nbytes
         if size >= _BYTES_PER_ROW_GROUP:
-            yield pa.Table.from_batches(held, schema)
+            yield pa.Table.from_batches(held)
             held, size = [], 0
     if held:
-        yield pa.Table.from_batches(held, schema)
+        yield pa.Table.from_batches(held)
 
 
 def made_from(path: str | Path) -> dict[str, str]:
