@@ -413,7 +413,7 @@ def _found(chain: Chain, find: Callable[[], list[str]]) -> list[str]:
             return found
         run = Run(chain.study)
         while run.process.poll() is None and not find():
-            time.sleep(0.05)
+            time.sleep(0.2)
         stopped = run.process.poll() is not None
         _end(chain, run)
         if stopped and (run.code == 0 or not chain.do_as_told(run.printed)):
