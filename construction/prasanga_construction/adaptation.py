@@ -29,7 +29,7 @@ from prasanga.base.seeds import generator
 from prasanga.lexicon.model import read_yaml
 from prasanga.pairs.alignment import align_words, words_of, write_mark
 from prasanga_construction.distance import are_same, changes, count_differences, find_places
-from prasanga_construction.sheets import Row, rows_of_pairs, same_text
+from prasanga_construction.sheets import Row, require_unchanged, rows_of_pairs, same_text
 
 _LOG = logging.getLogger(__name__)
 
@@ -314,11 +314,7 @@ _Finding = tuple[str, str, str, str]
 
 def _read(row: Row, pair: dict[str, Any]) -> _Entry:
     for side in ("first", "second"):
-        if not same_text(row.cells[side], pair[side]):
-            raise InputError(
-                f"{row.place}: {side!r} is {row.cells[side]!r}, but the sheet was given out with {pair[side]!r}."
-                f" Restore it; what is to be written instead belongs in modified_{side}."
-            )
+        require_unchanged(row, pair, side, f"what is to be written instead belongs in modified_{side}.")
     decision = row.cells["decision"].lower()
     if decision:
         row.one_of("decision", _DECISIONS, decision)

@@ -113,10 +113,8 @@ class Swapped:
     refused: str = ""
 
 
-def template_drafts(
-    tuples: Iterable[BiasTuple], identities: Identities, templates: Templates, *, counterparts: int = 1
-) -> list[Draft]:
-    """Make a draft for each tuple, template of its class and axis, and one of its first `counterparts` counterparts.
+def template_drafts(tuples: Iterable[BiasTuple], identities: Identities, templates: Templates) -> list[Draft]:
+    """Make a draft for each tuple and template of its class and axis, with its counterpart.
 
     Raises:
         InputError: another language, an identity or counterpart that is no term, a class of attribute without a
@@ -136,18 +134,18 @@ def template_drafts(
                 f"{each.place}: {templates.path} has no template for an attribute of the class {each.word_class!r}"
                 f" and the axis {term.axis!r}. Add one, or give the tuple another word_class."
             )
-        for other in identities.counterparts_of(each, term)[:counterparts]:
-            for template in fitting:
-                one, two = fill(template, term, each), fill(template, other, each)
-                distance = check_distance(
-                    one.text,
-                    two.text,
-                    language=each.language,
-                    identity=(one.identity, two.identity),
-                    agreeing=(one.agreeing, two.agreeing),
-                )
-                name = f"{each.tuple_id}-{template.template_id}-{other.term_id}"
-                drafts.append(Draft(name, each, term.bias_type, template.label, one.text, two.text, distance))
+        other = identities.counterpart_of(each, term)
+        for template in fitting:
+            one, two = fill(template, term, each), fill(template, other, each)
+            distance = check_distance(
+                one.text,
+                two.text,
+                language=each.language,
+                identity=(one.identity, two.identity),
+                agreeing=(one.agreeing, two.agreeing),
+            )
+            name = f"{each.tuple_id}-{template.template_id}-{other.term_id}"
+            drafts.append(Draft(name, each, term.bias_type, template.label, one.text, two.text, distance))
     return drafts
 
 
@@ -164,7 +162,7 @@ def sentence_drafts(
     for one in sentences:
         each = by_id[one.tuple_id]
         term = identities.find(each.bias_type, each.identity, each.place)
-        other = identities.counterparts_of(each, term)[0]
+        other = identities.counterpart_of(each, term)
         swapped = swap(one.sentence, term, other, each.language)
         distance = check_distance(swapped.first, swapped.second, language=each.language, identity=swapped.identity)
         name, texts = f"{one.sentence_id}-{other.term_id}", (swapped.first, swapped.second)

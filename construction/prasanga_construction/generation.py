@@ -12,11 +12,13 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
+from torch.nn.utils.rnn import pad_sequence
 from transformers import GenerationConfig, LogitsProcessor, LogitsProcessorList, TopPLogitsWarper
 
 from prasanga.base.errors import InputError
@@ -31,6 +33,7 @@ from prasanga.models.shape import WITH_HEAD, max_pieces, model_kind, quiet
 # Pieces of a batch, those to be written included; halved where memory runs out. More than where all pieces pass at
 # once: here they pass one at a time, and a row more costs next to nothing.
 _BATCH = {"cpu": 16_384, "cuda": 65_536}
+_NUCLEUS = 0.95
 # Of what a model's files say about generation, only which pieces mean what; how to draw is said by the caller.
 _IDS = (
     "bos_token_id",
@@ -126,66 +129,46 @@ class Writer:
         *,
         max_new_tokens: int,
         seed: int,
-        n_candidates: int = 1,
-        temperature: float = 1.0,
-        top_p: float = 0.95,
         beams: int = 0,
         reads: str | None = None,
         writes: str | None = None,
-    ) -> list[list[str]]:
+    ) -> list[str]:
         """Write an answer to each text, without the text itself and without special pieces.
 
-        Each candidate is drawn with a seed of its own from `seed`, the text and the candidate's number: another batch,
-        order or device gives the same, but for rounding.
+        Pieces are drawn from the likeliest ones that together have 95 % of the probability. Each answer is drawn with a
+        seed of its own from `seed` and the text: another batch, order or device gives the same, but for rounding.
 
         Args:
             texts: prompts of a decoder (put as a question to a model with a chat template), sources of an
                 encoder-decoder.
             max_new_tokens: most pieces of an answer.
             seed: of the draws.
-            n_candidates: answers for each text.
-            temperature: probabilities to the power of 1 / temperature; 0 for the likeliest piece every time.
-            top_p: pieces are drawn from the likeliest ones that together have this probability.
-            beams: 0 to draw; else the best `n_candidates` of a beam search this wide, without any draw.
+            beams: 0 to draw; else the best answer of a beam search this wide, without any draw.
             reads: the piece of the source's language (NLLB: `eng_Latn`, mBART: `en_XX`), for tokenizers that can be
                 told one (`src_lang`); others read the text as they do.
             writes: the piece that an answer begins with, the target's language (`hin_Deva`, `hi_IN`).
 
-        Returns:
-            For each text `n_candidates` answers.
-
         Raises:
-            InputError: a text and its answer do not fit into the model; a piece that it does not have; numbers that
-                mean nothing; no memory for a single text.
+            InputError: a text and its answer do not fit into the model; a piece that it does not have; no memory for a
+                single text.
         """
-        _check_numbers(max_new_tokens, n_candidates, temperature, top_p, beams)
         rows = self._read(texts, reads)
         self._require_fit(texts, rows, max_new_tokens)
-        settings = self._settings(max_new_tokens, beams, n_candidates, writes)
-        # one row a candidate, short ones first: rows of a batch are of similar length
-        wanted = (
-            [(text, 0) for text in range(len(texts))]
-            if beams
-            else [(text, candidate) for text in range(len(texts)) for candidate in range(n_candidates)]
-        )
-        wanted.sort(key=lambda one: (len(rows[one[0]]), one))
-        lengths = [(len(rows[text]) + max_new_tokens) * max(beams, 1) for text, _ in wanted]
-        budget = _BATCH[self.device.type]
+        settings = self._settings(max_new_tokens, beams, writes)
+        places = sorted(range(len(texts)), key=lambda place: len(rows[place]))  # rows of a batch are of similar length
+        lengths = [(len(rows[place]) + max_new_tokens) * max(beams, 1) for place in places]
 
-        def draws_for(mine: Sequence[tuple[int, int]]) -> list[SeededDraw]:
-            if beams or not temperature:
+        def draws_for(mine: Sequence[int]) -> list[SeededDraw]:
+            if beams:
                 return []
-            streams = [generator(seed, "construction", "generate", texts[text], number) for text, number in mine]
-            return [SeededDraw(streams, temperature, top_p)]
+            return [SeededDraw([generator(seed, "construction", "generate", texts[place], 0) for place in mine])]
 
-        answers: list[list[str]] = [[] for _ in texts]
-        with progress(f"{self.name} writes", len(wanted), "answers") as done:
-            for batch in plan_batches(lengths, budget):
-                mine = wanted[batch]
-                written = self._write(mine, rows, settings, draws_for)
-                per_row = len(written) // len(mine)
-                for place, (text, _) in enumerate(mine):
-                    answers[text] += written[place * per_row : (place + 1) * per_row]
+        answers = [""] * len(texts)
+        with progress(f"{self.name} writes", len(texts), "answers") as done:
+            for batch in plan_batches(lengths, _BATCH[self.device.type]):
+                mine = places[batch]
+                for place, answer in zip(mine, self._write(mine, rows, settings, draws_for), strict=True):
+                    answers[place] = answer
                 done.advance(len(mine))
         return answers
 
@@ -224,11 +207,9 @@ class Writer:
                     f" {text[:60]!r} has {len(row)}{further}. Shorten it, or use a model that reads more."
                 )
 
-    def _settings(self, max_new_tokens: int, beams: int, n_candidates: int, writes: str | None) -> GenerationConfig:
+    def _settings(self, max_new_tokens: int, beams: int, writes: str | None) -> GenerationConfig:
         settings = copy.deepcopy(self.model.generation_config)
         settings.update(max_new_tokens=max_new_tokens, do_sample=False, num_beams=max(beams, 1))
-        if beams:
-            settings.num_return_sequences = n_candidates
         if writes is not None:
             settings.forced_bos_token_id = self._id_of(writes)
         return settings
@@ -246,18 +227,18 @@ class Writer:
     @torch.inference_mode()
     def _write(
         self,
-        mine: Sequence[tuple[int, int]],
+        mine: Sequence[int],
         rows: Sequence[Sequence[int]],
         settings: GenerationConfig,
-        draws_for: Callable[[Sequence[tuple[int, int]]], list[SeededDraw]],
+        draws_for: Callable[[Sequence[int]], list[SeededDraw]],
     ) -> list[str]:
         """Write the answers to one batch, in halves if the device's memory does not hold it."""
         try:
-            return self._forward([rows[text] for text, _ in mine], settings, draws_for(mine))
+            return self._forward([rows[place] for place in mine], settings, draws_for(mine))
         except torch.OutOfMemoryError as error:
             if len(mine) == 1:
                 raise InputError(
-                    f"model {self.name}: device {self.device} has no memory for one text of {len(rows[mine[0][0]])}"
+                    f"model {self.name}: device {self.device} has no memory for one text of {len(rows[mine[0]])}"
                     " pieces and its answer. Use a larger device, dtype: bfloat16, or quantization: int8."
                 ) from error
         middle = len(mine) // 2
@@ -265,39 +246,33 @@ class Writer:
         return [one for half in halves for one in self._write(half, rows, settings, draws_for)]
 
     def _forward(self, rows: Sequence[Sequence[int]], settings: GenerationConfig, draws: list[SeededDraw]) -> list[str]:
-        longest, padding = max(map(len, rows)), int(settings.pad_token_id)
         # A decoder's prompts end together, since what it writes follows the last piece.
         before = self.kind == "decoder"
-        filled, masks = [], []
-        for row in rows:
-            gap = longest - len(row)
-            filled.append([padding] * gap + [*row] if before else [*row] + [padding] * gap)
-            masks.append([0] * gap + [1] * len(row) if before else [1] * len(row) + [0] * gap)
+        pad = partial(pad_sequence, batch_first=True, padding_side="left" if before else "right")
+        pieces = [torch.tensor(row, device=self.device) for row in rows]
+        ids = pad(pieces, padding_value=int(settings.pad_token_id))
         with quiet():
             written = self.model.generate(
-                input_ids=torch.tensor(filled, device=self.device),
-                attention_mask=torch.tensor(masks, device=self.device),
+                input_ids=ids,
+                attention_mask=pad([torch.ones_like(each) for each in pieces], padding_value=0),
                 generation_config=settings,
                 logits_processor=LogitsProcessorList(draws),
             )
-        answers = written[:, longest:] if before else written
+        answers = written[:, ids.shape[1] :] if before else written
         return [text.strip() for text in self.tokenizer.batch_decode(answers, skip_special_tokens=True)]
 
 
 class SeededDraw(LogitsProcessor):  # type: ignore[misc]
-    """Make the largest score of each row a random draw: temperature, then the nucleus, then noise."""
+    """Make the largest score of each row a random draw: the nucleus, then noise."""
 
-    def __init__(self, streams: Sequence[np.random.Generator], temperature: float, top_p: float) -> None:
-        """Take one of `streams` for each row; `temperature` above 0; `top_p` the probability that the nucleus has."""
+    def __init__(self, streams: Sequence[np.random.Generator], nucleus: float = _NUCLEUS) -> None:
+        """Take one of `streams` for each row, and the probability that the likeliest pieces have together."""
         self._streams = streams
-        self._temperature = temperature
-        self._nucleus = TopPLogitsWarper(top_p) if top_p < 1 else None
+        self._nucleus = TopPLogitsWarper(nucleus)
 
     def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
         """Add noise to scores (rows, vocabulary); those outside the nucleus stay minus infinity."""
-        scores = scores.float() / self._temperature
-        if self._nucleus is not None:
-            scores = self._nucleus(input_ids, scores)
+        scores = self._nucleus(input_ids, scores.float())
         # In half the digits an exponential number is 0 once in some millions, and the likeliest word of a large
         # vocabulary would lose to whichever has it.
         waits = np.stack([stream.standard_exponential(scores.shape[-1]) for stream in self._streams])
@@ -320,14 +295,3 @@ def _ids_of(model: Any, tokenizer: Any) -> GenerationConfig:
         start = getattr(model.config, "decoder_start_token_id", None)
         settings.decoder_start_token_id = start if start is not None else end
     return settings
-
-
-def _check_numbers(max_new_tokens: int, n_candidates: int, temperature: float, top_p: float, beams: int) -> None:
-    if max_new_tokens < 1 or n_candidates < 1:
-        raise InputError(f"max_new_tokens is {max_new_tokens}, n_candidates is {n_candidates}; write 1 or more.")
-    if temperature < 0 or not 0 < top_p <= 1:
-        raise InputError(f"temperature is {temperature}, top_p is {top_p}; write 0 or more, and above 0 up to 1.")
-    if beams < 0 or 0 < beams < n_candidates:
-        raise InputError(
-            f"beams is {beams} for {n_candidates} candidates; write 0 (to draw), or as many beams or more."
-        )

@@ -28,7 +28,8 @@ from prasanga_construction.templates import Axis, Identities, Templates, Term
 from prasanga_construction.tuples import POLARITIES, BiasTuple
 
 _LOG = logging.getLogger(__name__)
-_ATTRIBUTES, _SENTENCES, _TRIES = 10, 5, 4
+_TRIES = 4
+_COUNTS = {"attributes": 10, "sentences": 5}
 _PIECES = {"attributes": 200, "sentences": 400}
 _LOST = {"asked_for": pl.String, "tried": pl.Int64, "text": pl.String, "reason": pl.String}
 
@@ -62,7 +63,7 @@ class WritesText(Protocol):
     def room(self, texts: Sequence[str]) -> int | None:
         """Return most pieces that an answer to the longest of `texts` can have; None for no limit."""
 
-    def generate(self, texts: Sequence[str], *, max_new_tokens: int, seed: int) -> list[list[str]]:
+    def generate(self, texts: Sequence[str], *, max_new_tokens: int, seed: int) -> list[str]:
         """Write answers."""
 
 
@@ -99,25 +100,17 @@ class _Request:
 
 
 def propose_attributes(
-    writer: WritesText,
-    identities: Identities,
-    templates: Templates,
-    *,
-    seed: int,
-    count: int = _ATTRIBUTES,
-    tries: int = _TRIES,
+    writer: WritesText, identities: Identities, templates: Templates, *, seed: int
 ) -> Proposals[BiasTuple]:
-    """Ask for `count` positive and `count` negative attributes of every identity term.
+    """Ask for ten positive and ten negative attributes of every identity term.
 
-    A model that has not given enough is asked again, with another seed, up to `tries` times.
+    A model that has not given enough is asked again, with another seed, up to four times in all.
 
     Args:
         writer: a decoder.
         identities: the terms.
         templates: have the prompts, of the same language.
         seed: of the study.
-        count: of each polarity.
-        tries: how often a term is asked about at most.
 
     Raises:
         InputError: identities and templates of two languages; what the model refuses.
@@ -130,18 +123,18 @@ def propose_attributes(
             for polarity in POLARITIES:
                 name = f"{axis.name}-{term.term_id}-{polarity}"
                 about[name] = axis, term, polarity
-                words = {**_words(axis, term, polarity, templates), "count": str(count)}
+                words = {**_words(axis, term, polarity, templates), "count": str(_COUNTS["attributes"])}
                 prompt = _filled(templates.prompts.attributes, words, opening)
                 parse = partial(parse_attributes, language=identities.language, identities=term.spellings)
                 requests.append(_Request(name, prompt, parse))
-    done, lost = _ask(writer, requests, opening, kind="attributes", seed=seed, count=count, tries=tries)
+    done, lost, short = _ask(writer, requests, opening, "attributes", seed)
     tuples = []
     for request in done:
         axis, term, polarity = about[request.name]
         for number, attribute in enumerate(request.found, start=1):
             of_term = (identities.language, axis.bias_type, term.people)
             tuples.append(BiasTuple(f"{request.name}-{number}", *of_term, attribute, polarity))
-    return Proposals(tuples, lost, _short(done, count))
+    return Proposals(tuples, lost, short)
 
 
 def propose_sentences(
@@ -164,17 +157,17 @@ def propose_sentences(
     for each in tuples:
         term = identities.find(each.bias_type, each.identity, each.place)
         words = _words(identities.axes[term.axis], term, each.polarity, templates)
-        words |= {"attribute": each.attribute, "count": str(_SENTENCES)}
+        words |= {"attribute": each.attribute, "count": str(_COUNTS["sentences"])}
         prompt = _filled(templates.prompts.sentences, words, opening)
         parse = partial(parse_sentences, language=identities.language, identities=term.spellings)
         requests.append(_Request(each.tuple_id, prompt, parse))
-    done, lost = _ask(writer, requests, opening, kind="sentences", seed=seed, count=_SENTENCES, tries=_TRIES)
+    done, lost, short = _ask(writer, requests, opening, "sentences", seed)
     sentences = [
         Sentence(f"{request.name}-s{number}", request.name, sentence)
         for request in done
         for number, sentence in enumerate(request.found, start=1)
     ]
-    return Proposals(sentences, lost, _short(done, _SENTENCES))
+    return Proposals(sentences, lost, short)
 
 
 def parse_attributes(
@@ -271,12 +264,13 @@ def _filled(prompt: str, words: dict[str, str], opening: str) -> str:
 
 
 def _ask(
-    writer: WritesText, requests: Sequence[_Request], opening: str, *, kind: str, seed: int, count: int, tries: int
-) -> tuple[list[_Request], pl.DataFrame]:
-    """Return the requests with what was found, and a table of what was lost."""
+    writer: WritesText, requests: Sequence[_Request], opening: str, kind: str, seed: int
+) -> tuple[list[_Request], pl.DataFrame, dict[str, int]]:
+    """Return the requests with what was found, a table of what was lost, and how many are missing of which."""
+    count = _COUNTS[kind]
     done = {request.name: request for request in requests}
     lost: list[tuple[str, int, str, str]] = []
-    for number in range(1, tries + 1):
+    for number in range(1, _TRIES + 1):
         waiting = [request for request in done.values() if len(request.found) < count]
         if not waiting:
             break
@@ -284,27 +278,23 @@ def _ask(
         room = writer.room(prompts)
         pieces = _PIECES[kind] if room is None else max(1, min(_PIECES[kind], room))
         answers = writer.generate(prompts, max_new_tokens=pieces, seed=seed_of(seed, "construction", kind, number) >> 1)
-        for request, (answer, *_) in zip(waiting, answers, strict=True):
+        for request, answer in zip(waiting, answers, strict=True):
             parsed = request.parse(f"{opening} {answer}".strip(), known=request.found)
             found = (*request.found, *parsed.found)
             done[request.name] = replace(request, found=found[:count])
             lost += [(request.name, number, text, reason) for text, reason in parsed.lost]
             lost += [(request.name, number, text, "beyond-count") for text in found[count:]]
-    short = _short(list(done.values()), count)
+    short = {name: count - len(each.found) for name, each in done.items() if len(each.found) < count}
     if short:
         _LOG.warning(
             "%d of %d requests for %s came out short after %d tries, %d missing in all; what was lost is listed",
             len(short),
             len(done),
             kind,
-            tries,
+            _TRIES,
             sum(short.values()),
         )
-    return list(done.values()), pl.DataFrame(lost, schema=_LOST, orient="row")
-
-
-def _short(requests: Sequence[_Request], count: int) -> dict[str, int]:
-    return {request.name: count - len(request.found) for request in requests if len(request.found) < count}
+    return list(done.values()), pl.DataFrame(lost, schema=_LOST, orient="row"), short
 
 
 def _items(answer: str, *, prose: bool) -> list[tuple[str, bool]]:

@@ -157,6 +157,19 @@ def same_text(found: str, given: str | None) -> bool:
     return _plain(found) == _plain(given or "")
 
 
+def require_unchanged(row: Row, given: Mapping[str, Any], column: str, advice: str) -> None:
+    """Refuse a cell that was changed since the sheet was given out.
+
+    Raises:
+        InputError: with what stands there, what was given out, and `advice` on where changes belong.
+    """
+    if not same_text(row.cells[column], given[column]):
+        raise InputError(
+            f"{row.place}: {column!r} is {row.cells[column]!r}, but the sheet was given out with"
+            f" {given[column] or ''!r}. Restore it; {advice}"
+        )
+
+
 def sheet_text(sheet: pl.DataFrame) -> str:
     """Return a sheet as CSV with the byte order mark by which spreadsheets know that it is UTF-8."""
     return "\ufeff" + guarded(sheet).write_csv()

@@ -143,14 +143,14 @@ class Identities:
             " of them, or add the term (or this spelling, under `aliases`) to that file."
         )
 
-    def counterparts_of(self, each: BiasTuple, term: Term) -> list[Term]:
-        """Return the terms that take the place of a tuple's own: the tuple's own word for it, or those of the file."""
-        if each.counterpart:
-            found = self.find(each.bias_type, each.counterpart, each.place)
-            if found == term:
-                raise InputError(f"{each.place}: the counterpart of {each.identity!r} is the same term. Name another.")
-            return [found]
-        return [self.axes[term.axis].terms[name] for name in term.counterparts[each.polarity]]
+    def counterpart_of(self, each: BiasTuple, term: Term) -> Term:
+        """Return the term that takes the place of a tuple's own: the tuple's own word for it, or the file's first."""
+        if not each.counterpart:
+            return self.axes[term.axis].terms[term.counterparts[each.polarity][0]]
+        found = self.find(each.bias_type, each.counterpart, each.place)
+        if found == term:
+            raise InputError(f"{each.place}: the counterpart of {each.identity!r} is the same term. Name another.")
+        return found
 
 
 def load_identities(path: str | Path) -> Identities:

@@ -24,7 +24,7 @@ from prasanga.base.errors import InputError
 from prasanga.base.seeds import generator
 from prasanga.pairs.alignment import align_words
 from prasanga_construction.distance import are_same, count_differences
-from prasanga_construction.sheets import Row, rows_of_pairs, same_text
+from prasanga_construction.sheets import Row, require_unchanged, rows_of_pairs
 
 if TYPE_CHECKING:
     from prasanga_construction.generation import Writer
@@ -33,8 +33,8 @@ _LOG = logging.getLogger(__name__)
 
 LANGUAGE_NAMES = {"bn": "Bangla", "hi": "Hindi", "en": "English"}
 
-CANDIDATES = {"pair_id": pl.String, "engine": pl.String, "rank": pl.Int64, "first": pl.String, "second": pl.String}
-"""Columns of a table of candidates: `rank` is 1 for what the engine holds best."""
+CANDIDATES = dict.fromkeys(("pair_id", "engine", "first", "second"), pl.String)
+"""Columns of a table of candidates."""
 
 OWN, NONE = "own", "none"
 """What may stand in the column `choice` besides letters: a translation of one's own, and that nothing fits."""
@@ -42,6 +42,8 @@ OWN, NONE = "own", "none"
 JOIN = " + "
 """What stands between the engines of one candidate."""
 
+_BEAMS = 4
+_LONGEST = 256  # pieces of a translation, or fewer where a model cannot write as many
 # what is put before a text for a model without pieces for languages, if nothing else is said
 _PREFIX = "translate {source} to {target}: "
 _PIECES = {
@@ -119,18 +121,8 @@ def how_to_ask(
     return Asking(found[source], found[into], prefix)
 
 
-def translate_pairs(
-    writer: Writer,
-    pairs: pl.DataFrame,
-    *,
-    engine: str,
-    asking: Asking,
-    seed: int,
-    n_candidates: int = 1,
-    beams: int = 4,
-    max_new_tokens: int = 256,
-) -> pl.DataFrame:
-    """Write candidates of one engine for both sentences of each pair; a sentence of several pairs is translated once.
+def translate_pairs(writer: Writer, pairs: pl.DataFrame, *, engine: str, asking: Asking, seed: int) -> pl.DataFrame:
+    """Write one engine's candidate for both sentences of each pair; a sentence of several pairs is translated once.
 
     Args:
         writer: an encoder-decoder that translates (`prasanga_construction.generation.load_writer`).
@@ -138,13 +130,9 @@ def translate_pairs(
         engine: the name under which its candidates are kept, apart from the sheets.
         asking: see `how_to_ask`.
         seed: the study's; a beam search draws nothing.
-        n_candidates: candidates of each sentence, best first.
-        beams: width of the beam search, at least `n_candidates`.
-        max_new_tokens: most pieces of a translation; fewer where the model cannot write as many.
 
     Returns:
-        A row per pair and rank (`CANDIDATES`); the candidates of rank r for the two
-        sentences stand together, and are left out if one of them is empty.
+        A row per pair (`CANDIDATES`), but for those of which a sentence came out empty.
 
     Raises:
         InputError: the model is no encoder-decoder; a sentence is too long for it; it wrote nothing at all.
@@ -155,23 +143,18 @@ def translate_pairs(
             " construction.translators, for example an NLLB or mBART model."
         )
     sentences = list(dict.fromkeys((*pairs["first"], *pairs["second"])))
-    longest = max_new_tokens if writer.max_pieces is None else min(max_new_tokens, writer.max_pieces - 1)
     written = writer.generate(
         [asking.prefix + sentence for sentence in sentences],
-        max_new_tokens=longest,
+        max_new_tokens=_LONGEST if writer.max_pieces is None else min(_LONGEST, writer.max_pieces - 1),
         seed=seed,
-        n_candidates=n_candidates,
-        beams=max(beams, n_candidates),
+        beams=_BEAMS,
         reads=asking.reads,
         writes=asking.writes,
     )
-    answers = dict(zip(sentences, ([" ".join(text.split()) for text in texts] for texts in written), strict=True))
+    answers = dict(zip(sentences, (" ".join(text.split()) for text in written), strict=True))
     rows = [
-        {"pair_id": pair["pair_id"], "engine": engine, "rank": rank, "first": first, "second": second}
-        for pair in pairs.iter_rows(named=True)
-        for rank, (first, second) in enumerate(
-            zip(answers[pair["first"]], answers[pair["second"]], strict=True), start=1
-        )
+        {"pair_id": name, "engine": engine, "first": answers[first], "second": answers[second]}
+        for name, first, second in pairs.select("pair_id", "first", "second").iter_rows()
     ]
     candidates = pl.DataFrame(rows, schema=CANDIDATES)
     whole = candidates.filter((pl.col("first") != "") & (pl.col("second") != ""))
@@ -193,7 +176,7 @@ def hide_engines(candidates: pl.DataFrame, *, seed: int) -> pl.DataFrame:
     a pair that are equal in both sentences are one, so that a letter never tells how many engines agree.
 
     Args:
-        candidates: a row per pair, engine and rank (`CANDIDATES`).
+        candidates: a row per pair and engine (`CANDIDATES`).
         seed: the study's.
 
     Returns:
@@ -206,13 +189,12 @@ def hide_engines(candidates: pl.DataFrame, *, seed: int) -> pl.DataFrame:
     rows: list[dict[str, str]] = []
     for (pair_id,), of_pair in candidates.group_by(["pair_id"], maintain_order=True):
         engines: dict[tuple[str, str], list[str]] = {}
-        for row in of_pair.sort("engine", "rank").iter_rows(named=True):
+        for row in of_pair.sort("engine").iter_rows(named=True):
             engines.setdefault((row["first"], row["second"]), []).append(row["engine"])
         if len(engines) > len(ascii_uppercase):
             raise InputError(
                 f"pair {pair_id} has {len(engines)} different candidates, but a sheet has letters for"
-                f" {len(ascii_uppercase)}. Name fewer engines (construction.translators), or take fewer candidates"
-                " of each."
+                f" {len(ascii_uppercase)}. Name fewer engines (construction.translators)."
             )
         texts = sorted(engines)
         order = generator(seed, "translation", pair_id).permutation(len(texts))
@@ -344,22 +326,14 @@ def check_choices(rows: Sequence[Row], blank: pl.DataFrame, *, annotator: str, p
     """
     letters = [name.removesuffix("_first") for name in blank.columns if name.endswith("_first") and name != "own_first"]
     fixed = ["first", "second", *(f"{letter}_{side}" for letter in letters for side in ("first", "second"))]
+    advice = f"a corrected translation belongs in own_first and own_second, with `{OWN}` under choice."
     found: dict[str, dict[str, str | None]] = {}
     for row, given in rows_of_pairs(rows, blank, [*fixed, *_FILLED_IN], partly=partly):
         for name in fixed:
-            if not same_text(row.cells[name], given[name]):
-                raise InputError(
-                    f"{row.place}: {name!r} is {row.cells[name]!r}, but the sheet was given out with"
-                    f" {given[name] or ''!r}. Restore it; a corrected translation belongs in own_first and own_second,"
-                    f" with `{OWN}` under choice."
-                )
+            require_unchanged(row, given, name, advice)
         first, second, choice = _chosen(row, given, [letter for letter in letters if given[f"{letter}_first"]])
-        found[given["pair_id"]] = {
-            "choice": choice,
-            "first": first,
-            "second": second,
-            "note": row.cells.get("note", ""),
-        }
+        chosen = {"choice": choice, "first": first, "second": second, "note": row.cells.get("note", "")}
+        found[given["pair_id"]] = chosen
     columns = ["pair_id", "annotator", "choice", "first", "second", "note"]
     return pl.DataFrame(
         [{"pair_id": pair_id, "annotator": annotator, **of_pair} for pair_id, of_pair in found.items()],

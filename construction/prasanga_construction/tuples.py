@@ -23,7 +23,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -331,55 +331,46 @@ def agreement_table(tuples: Sequence[BiasTuple], votes: int) -> pl.DataFrame:
     return pl.DataFrame(rows)
 
 
-def fleiss_kappa(counts: ArrayLike) -> float:
-    """Return Fleiss' kappa; NaN where all votes went to one category, and chance alone would agree as well.
+class Agreement(NamedTuple):
+    """Fleiss' kappa (NaN where all votes went to one category), the mean of P_i, and P_e."""
 
-    Args:
-        counts: as in `item_agreement`.
-
-    Raises:
-        InputError: as `item_agreement`.
-    """
-    table, _ = _checked(counts)
-    expected = expected_agreement(table)
-    if math.isclose(expected, 1):
-        return math.nan
-    return float((item_agreement(table).mean() - expected) / (1 - expected))
+    kappa: float
+    observed: float
+    expected: float
 
 
-def item_agreement(counts: ArrayLike) -> NDArray[np.float64]:
-    """Return P_i, the share of pairs of annotators that agree on each item: (items,).
+def fleiss_kappa(counts: ArrayLike) -> Agreement:
+    """Return how far annotators agree.
 
     Args:
         counts: (items, categories), how many annotators put an item into a category; the same number for each item.
 
     Raises:
-        InputError: fewer than two annotators, or not the same number for each item.
+        InputError: fewer than two annotators.
     """
-    table, n = _checked(counts)
-    agreement: NDArray[np.float64] = ((table**2).sum(axis=1) - n) / (n * (n - 1))
-    return agreement
-
-
-def expected_agreement(counts: ArrayLike) -> float:
-    """Return P_e, the share of pairs that would agree if all voted at random, for a category as often as they did."""
-    table, _ = _checked(counts)
-    return float(((table.sum(axis=0) / table.sum()) ** 2).sum())
+    table = np.asarray(counts, dtype=np.float64)
+    n = table[0].sum()
+    if n < 2:
+        raise InputError(f"{n:g} annotator; agreement is that of two or more.")
+    observed = float((((table**2).sum(axis=1) - n) / (n * (n - 1))).mean())
+    expected = float(((table.sum(axis=0) / table.sum()) ** 2).sum())
+    kappa = math.nan if math.isclose(expected, 1) else (observed - expected) / (1 - expected)
+    return Agreement(kappa, observed, expected)
 
 
 def _summary(tuples: Sequence[BiasTuple], votes: int) -> dict[str, int | float | None]:
     counts = _score_counts(tuples)
     n = tuples[0].annotators
-    kappa = fleiss_kappa(counts)
+    agreement = fleiss_kappa(counts)
     scores = counts[:, 1].astype(int).tolist()
     return {
         "n_tuples": len(tuples),
         "n_annotators": n,
         "n_kept": sum(score >= votes for score in scores),
         "mean_score": float(np.mean(scores)),
-        "observed": float(item_agreement(counts).mean()),
-        "expected": expected_agreement(counts),
-        "kappa": None if math.isnan(kappa) else kappa,
+        "observed": agreement.observed,
+        "expected": agreement.expected,
+        "kappa": None if math.isnan(agreement.kappa) else agreement.kappa,
         **{f"score_{score}": scores.count(score) for score in range(n + 1)},
     }
 
@@ -397,22 +388,6 @@ def _score_counts(tuples: Sequence[BiasTuple]) -> NDArray[np.float64]:
                 " Agreement is that of the same number on each tuple: add the votes that are missing."
             )
     return np.array([[each.annotators - (each.score or 0), each.score or 0] for each in tuples], dtype=np.float64)
-
-
-def _checked(counts: ArrayLike) -> tuple[NDArray[np.float64], float]:
-    table = np.asarray(counts, dtype=np.float64)
-    if table.ndim != 2 or not len(table):
-        raise InputError(f"counts has the shape {table.shape}; (items, categories) with at least one item is needed.")
-    totals = table.sum(axis=1)
-    if (totals != totals[0]).any():
-        item = int(np.flatnonzero(totals != totals[0])[0])
-        raise InputError(
-            f"item {item} has {totals[item]:g} votes, the first has {totals[0]:g}; Fleiss' kappa needs as many"
-            " for each."
-        )
-    if totals[0] < 2:
-        raise InputError(f"{totals[0]:g} annotator; agreement is that of two or more.")
-    return table, float(totals[0])
 
 
 def _instructions(n_tuples: int) -> str:

@@ -119,12 +119,7 @@ class Embeds(Protocol):
 
 
 def measure(
-    model: str | Path | Embeds,
-    *,
-    category: str,
-    texts: Sequence[str],
-    language: str = "bn",
-    n_samples: int = 1000,
+    model: str | Path | Embeds, *, category: str, texts: Sequence[str], language: str = "bn", n_samples: int = 1000
 ) -> Ceat:
     """Return CEAT of a model in texts at hand: every place of a word of the category, in its sentence, is a context.
 

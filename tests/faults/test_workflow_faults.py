@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from fault_plans import Chain, Run, draw, orphans_ended, why_skipped
+from fault_plans import Chain, Disturbance, Run, draw, orphans_ended, why_skipped
 from faults import FileFault, Surroundings, why_not
 from shared_studies import shared_study
 from small_study import SMALL, Study, copy_code
@@ -99,6 +99,16 @@ def test_a_damaged_shard_and_its_list_are_made_again_as_the_check_says(finished:
     chain.told.append(FileFault("flipped", SEED, shard).apply(study.root))
     assert chain.differing([shard]) == [shard]
     chain.finish()
+
+
+@pytest.mark.long
+def test_a_fault_waits_for_what_it_needs(undisturbed: Study, project_root: Path, tmp_path: Path) -> None:
+    """However busy the machine is, in a study that has not begun a byte of a shard is damaged once there is a shard."""
+    chain = Chain(new_study(project_root, tmp_path / "study"), undisturbed.root, 1)
+    with orphans_ended(chain.study):
+        assert chain.disturb(Disturbance("byte of a shard corrupted", SEED))
+    assert len(chain.told) == 1
+    assert "results/embeddings/" in chain.told[0]
 
 
 @pytest.mark.long

@@ -87,6 +87,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Any:
     os.chdir(root)
     yield root
     os.chdir(before)
+    assert read_schema(ROOT / "workflow/schemas/config.schema.yaml") == SCHEMA, "an input has changed the schema"
 
 
 def test_the_config_that_is_edited_is_a_good_one() -> None:
@@ -200,7 +201,8 @@ def test_configs_of_the_schema(drawn: list[tuple[int, int, int]]) -> None:
                 break
         else:
             key = NAMES[name % len(NAMES)] if place[-1] == "<name>" else place[-1]
-            inner[key] = VALUES[name % len(VALUES)] if which % 8 == 0 else values[which % len(values)]
+            # a copy: what is put into it later is no part of the schema's own default, nor of the next input
+            inner[key] = copy.deepcopy(VALUES[name % len(VALUES)] if which % 8 == 0 else values[which % len(values)])
     try_input("config: of the schema", lambda: plan(config))
 
 

@@ -43,6 +43,9 @@ NOT_COMPARED = re.compile(r"results/(store/|likelihoods/kept/|provenance\.jsonl$
 RUN_ON = 2
 """Cores of a run."""
 
+PATIENCE = 3600.0
+"""Seconds after which a run hangs, whatever else the machine does."""
+
 ATTEMPTS = 12
 """So often a fault is tried that does not come about, since nothing is there yet or a run ended sooner."""
 
@@ -239,7 +242,7 @@ class Run:
     def code(self) -> int | None:
         return self.process.returncode
 
-    def wait(self, seconds: float = 900) -> str:
+    def wait(self, seconds: float = PATIENCE) -> str:
         """To its end, however it ends; what was printed."""
         try:
             self.process.wait(seconds)
@@ -248,7 +251,7 @@ class Run:
             raise AssertionError(f"the run hangs:\n{self.printed[-4000:]}") from None
         return self.printed
 
-    def until(self, jobs: int, delay: float, seconds: float = 900) -> bool:
+    def until(self, jobs: int, delay: float, seconds: float = PATIENCE) -> bool:
         """Until so many jobs have finished and some seconds are over; whether the run is still going on."""
         end = time.monotonic() + seconds
         while self.process.poll() is None and self.printed.count("Finished jobid") < jobs:
@@ -352,7 +355,7 @@ def _interrupt(chain: Chain, disturbance: Disturbance) -> None:
     run.until_moment(chain, disturbance.rng())
     with suppress(ProcessLookupError):
         os.killpg(run.process.pid, signal.SIGINT)
-    run.wait(300)
+    run.wait()
 
 
 def _terminate(chain: Chain, disturbance: Disturbance) -> None:
@@ -399,14 +402,37 @@ def _run_until_it_is_full(chain: Chain, around: Around) -> None:
 
 def _run_for_a_while(chain: Chain, rng: random.Random, around: Around) -> Run:
     run = Run(chain.study, around=around)
-    if run.until(*_moment(chain, rng)):
+    run.until(*_moment(chain, rng))
+    _end(chain, run)
+    return run
+
+
+def _found(chain: Chain, find: Callable[[], list[str]]) -> list[str]:
+    """Return files that `find` finds, after as much of a run as it takes; FaultMissedError if all of it makes none."""
+    for _ in range(ATTEMPTS):
+        if found := find():
+            return found
+        run = Run(chain.study)
+        while run.process.poll() is None and not find():
+            time.sleep(0.2)
+        stopped = run.process.poll() is not None
+        _end(chain, run)
+        if stopped and (run.code == 0 or not chain.do_as_told(run.printed)):
+            break
+    if found := find():
+        return found
+    raise FaultMissedError("a whole run makes nothing of that")
+
+
+def _end(chain: Chain, run: Run) -> None:
+    """Interrupt a run that is still going on; one that stopped by itself has said why."""
+    if run.process.poll() is None:
         with suppress(ProcessLookupError):
             os.killpg(run.process.pid, signal.SIGINT)
-        run.wait(300)
+        run.wait()
     elif run.code != 0:
         chain.require_sentence(run.printed)
     _unlock_if_locked(chain)
-    return run
 
 
 def _unlock_if_locked(chain: Chain) -> None:
@@ -441,10 +467,7 @@ def _take_permission(kind: str) -> Callable[[Chain, Disturbance], None]:
 
     def disturb(chain: Chain, disturbance: Disturbance) -> None:
         rng = disturbance.rng()
-        there = chain.results()
-        if not there:
-            raise FaultMissedError("nothing is there yet")
-        fault = FileFault(kind, disturbance.seed, rng.choice(there))
+        fault = FileFault(kind, disturbance.seed, rng.choice(_found(chain, chain.results)))
         chain.told[-1] += f": {fault.apply(chain.study.root)}"
         with Surroundings("ordinary user", disturbance.seed, "").around(chain.study.root) as around:
             try:
@@ -461,15 +484,16 @@ def _damage(kind: str, *, where: str = "results") -> Callable[[Chain, Disturbanc
 
     def disturb(chain: Chain, disturbance: Disturbance) -> None:
         rng = disturbance.rng()
-        there = chain.results() if where == "results" else _files(chain.study.root, where)
-        there = [path for path in there if (chain.study.root / path).stat().st_size > 1]
-        if not there:
-            raise FaultMissedError("nothing of that is there yet")
-        target = rng.choice(there)
-        path = chain.study.root / target
+        root = chain.study.root
+
+        def find() -> list[str]:
+            there = chain.results() if where == "results" else _files(root, where)
+            return [path for path in there if _size(root / path) > 1]
+
+        target = rng.choice(_found(chain, find))
+        path = root / target
         status, data, whole = path.stat(), path.read_bytes(), _content(path)
         # a shard and its part of the store are one file with two names
-        root = chain.study.root
         chain.damaged |= {target, *(path for path in chain.results() if (root / path).samefile(root / target))}
         chain.told[-1] += f": {FileFault(kind, disturbance.seed, target).apply(root)}"
         if whole is not None and whole == _content(path):
@@ -493,6 +517,13 @@ def _content(path: Path) -> object:
         return None
 
 
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:  # a run has renamed or removed it
+        return 0
+
+
 def _files(root: Path, pattern: str) -> list[str]:
     return sorted(path.relative_to(root).as_posix() for path in root.glob(pattern) if path.is_file())
 
@@ -507,8 +538,7 @@ def _cut_ledger(chain: Chain, disturbance: Disturbance) -> None:
 
 def _lose_notes(chain: Chain, disturbance: Disturbance) -> None:
     """The folder with Snakemake's notes is gone, as after a copy that left hidden folders out."""
-    if not chain.results():
-        raise FaultMissedError("nothing is there yet")
+    _found(chain, chain.results)
     noted = dict(read_notes(chain.study.root / ".snakemake/metadata"))
     chain.lost |= {path for path in noted if not (chain.study.root / path).exists()}
     shutil.rmtree(chain.study.root / ".snakemake", ignore_errors=True)

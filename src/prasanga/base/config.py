@@ -136,6 +136,7 @@ def _shown(value: object) -> str:
 # it and fills its defaults, and the page `docs/config.md` is written from it (`describe`).
 
 
+_SCHEMA = "workflow/schemas/config.schema.yaml"
 _SHOWN = 20
 _NUMBER = r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?"
 _SHIPPED = ("bn", "hi", "en")
@@ -153,10 +154,22 @@ _BY_LANGUAGE = (
 )
 
 
-def read_schema(path: str | Path) -> dict[str, Any]:
-    """Read the schema."""
+def read_schema(path: str | Path | None = None) -> dict[str, Any]:
+    """Read the schema; that of the installation if no other is named."""
+    path = path or places.installation() / _SCHEMA
     schema: dict[str, Any] = load_yaml(path, Path(path).read_text(encoding="utf-8"))
     return schema
+
+
+def read_study(path: str | Path, *, placed: bool = False) -> dict[str, Any]:
+    """Read a config and complete it; `placed` leads its paths as `with_places` does.
+
+    Raises:
+        InputError: as `read_config` and `complete`.
+    """
+    schema = read_schema()
+    config = complete(read_config(path), schema)
+    return with_places(config, schema) if placed else config
 
 
 def complete(config: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
@@ -475,7 +488,6 @@ def _yaml(value: object) -> str:
 TEMPLATE_KEY = "__use_yte__"
 CONFIGS = ("study.yaml", "config.yaml")
 """What the config of a folder may be called; the first that is there."""
-_SCHEMA = "workflow/schemas/config.schema.yaml"
 
 
 def config_of(folder: str | Path) -> Path:
@@ -559,9 +571,7 @@ def main(paths: list[str]) -> int:
     compared = schema.is_file()
     for path in paths:
         try:
-            config = read_config(path)
-            if compared:
-                complete(config, read_schema(schema))
+            _ = read_study(path) if compared else read_config(path)
         except InputError as error:
             wrong += 1
             print(error, file=sys.stderr)

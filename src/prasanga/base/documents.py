@@ -38,19 +38,21 @@ def unreadable(path: str | Path, error: OSError) -> InputError:
     return InputError(f"{path}: cannot be read ({error.strerror or error}). {mend}, and run again.")
 
 
-def digests_of_files(paths: Iterable[str | Path]) -> dict[str, str]:
-    """Return the sha256 of each file, by its path.
+def digest_of_file(path: str | Path) -> str:
+    """Return the sha256 of a file.
 
     Raises:
-        InputError: a file is absent by now, or cannot be read.
+        InputError: the file is absent by now, or cannot be read.
     """
-    digests = {}
-    for path in paths:
-        try:
-            digests[str(path)] = sha256_of_file(path)
-        except OSError as error:
-            raise unreadable(path, error) from None
-    return digests
+    try:
+        return sha256_of_file(path)
+    except OSError as error:
+        raise unreadable(path, error) from error
+
+
+def digests_of_files(paths: Iterable[str | Path]) -> dict[str, str]:
+    """Return the sha256 of each file, by its path; as `digest_of_file`."""
+    return {str(path): digest_of_file(path) for path in paths}
 
 
 def json_line(value: Any) -> str:

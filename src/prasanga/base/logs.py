@@ -48,13 +48,11 @@ def bound_memory(asked: int | None) -> None:
     Args:
         asked: `mem_mb` of the job, in megabytes; None for what the machine has free.
     """
-    try:
-        status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
-        free = dict(line.split(":", 1) for line in Path("/proc/meminfo").read_text().splitlines())["MemAvailable"]
-        data = int(status["VmData"].split()[0]) * 1024
-    except (OSError, KeyError):
+    import psutil
+
+    if (data := getattr(psutil.Process().memory_info(), "data", None)) is None:
         return  # no Linux
-    wanted = int(free.split()[0]) * 1024 if asked is None else int(asked) * 10**6
+    wanted = psutil.virtual_memory().available if asked is None else int(asked) * 10**6
     _, most = resource.getrlimit(resource.RLIMIT_DATA)
     limit = data + wanted + _SET_ASIDE
     resource.setrlimit(resource.RLIMIT_DATA, (limit if most == resource.RLIM_INFINITY else min(limit, most), most))

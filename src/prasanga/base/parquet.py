@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import bisect
 import errno
 import glob
 import hashlib
@@ -11,7 +10,7 @@ import shutil
 import socket
 import uuid
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -152,12 +151,18 @@ def replacing(path: str | Path) -> Iterator[Path]:
         InputError: if the disk is full, a quota used up, the folder may not be written to, or a folder is in the way.
     """
     path = Path(path)
-    with _explaining(path, path.parent), _replacing(path) as temporary:
-        yield temporary
+    with _explaining(path, path.parent):
+        temporary = temporary_beside(path)
+        try:
+            yield temporary
+            reach_the_disk(temporary)
+            _keep_digest(path, temporary)
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
 
 
-@contextmanager
-def explaining_full_disk(path: str | Path) -> Iterator[None]:
+def explaining_full_disk(path: str | Path) -> AbstractContextManager[None]:
     """Say in a sentence that there is no room for a file, no permission to write it, or something in its way.
 
     Args:
@@ -167,8 +172,7 @@ def explaining_full_disk(path: str | Path) -> Iterator[None]:
         InputError: in place of the OSError.
     """
     path = Path(path)
-    with _explaining(path, path if path.is_dir() else path.parent):
-        yield
+    return _explaining(path, path if path.is_dir() else path.parent)
 
 
 @contextmanager
@@ -183,18 +187,6 @@ def _explaining(path: Path, folder: Path) -> Iterator[None]:
             f"{path}: could not be written ({os.strerror(error.errno)}). Nothing half-written is left there."
             f" {_UNWRITABLE[error.errno].format(folder=folder)}"
         ) from error
-
-
-@contextmanager
-def _replacing(path: Path) -> Iterator[Path]:
-    temporary = temporary_beside(path)
-    try:
-        yield temporary
-        reach_the_disk(temporary)
-        _keep_digest(path, temporary)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 # --------------------
@@ -320,11 +312,7 @@ def write_batches(
         made_from: what made them (`prasanga.provenance.describe`).
         dictionary: the columns in which values repeat, where somebody knows; trying all of them takes time.
     """
-    metadata = {f"{_PREFIX}{key}": value for key, value in made_from.items()}
-    schema = schema.with_metadata(metadata)
-    with _sealed(path, schema, use_dictionary=True if dictionary is None else list(dictionary)) as writer:
-        for table in _row_groups(batches, schema):
-            writer.write_table(table, row_group_size=max(table.num_rows, 1))
+    _write(path, schema, _row_groups(batches), made_from, use_dictionary=True if dictionary is None else [*dictionary])
 
 
 def write_row_groups(
@@ -335,38 +323,38 @@ def write_row_groups(
     Numbers and texts are dictionary-encoded; the numbers of fixed-size lists are split by their bytes, which makes
     vectors a little smaller.
     """
-    schema = schema.with_metadata({f"{_PREFIX}{key}": value for key, value in made_from.items()})
     plain = [field.name for field in schema if not pa.types.is_nested(field.type)]
     split = {f"{field.name}.list.element": "BYTE_STREAM_SPLIT" for field in schema if field.name not in plain}
     encoding = {"use_dictionary": plain, "write_statistics": plain, "column_encoding": split or None}
-    with _sealed(path, schema, **encoding) as writer:
-        for group in groups:
-            table = pa.Table.from_arrays([group.column(field.name) for field in schema], schema=schema)
-            writer.write_table(table, row_group_size=max(table.num_rows, 1))
+    _write(path, schema, groups, made_from, **encoding)
 
 
-@contextmanager
-def _sealed(path: str | Path, schema: pa.Schema, **encoding: Any) -> Iterator[pq.ParquetWriter]:
-    """Open a writer of the file that takes the place of `path` when the block ends well, with checksums everywhere."""
+def _write(
+    path: str | Path, schema: pa.Schema, groups: Iterable[pa.Table], made_from: Mapping[str, str], **encoding: Any
+) -> None:
+    """Write tables as row groups of the file that takes the place of `path`, with checksums everywhere."""
+    schema = schema.with_metadata({f"{_PREFIX}{key}": value for key, value in made_from.items()})
     with replacing(path) as temporary:
         with pq.ParquetWriter(temporary, schema, compression="zstd", write_page_checksum=True, **encoding) as writer:
             leave_room(writer)
-            yield writer
+            for group in groups:
+                table = pa.Table.from_arrays([group.column(field.name) for field in schema], schema=schema)
+                writer.write_table(table, row_group_size=max(table.num_rows, 1))
         seal(temporary)
 
 
-def _row_groups(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> Iterator[pa.Table]:
+def _row_groups(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
     """Yield the batches, several together: many small row groups are slow to write and to read."""
     held: list[pa.RecordBatch] = []
     size = 0
     for batch in batches:
-        held.append(batch.replace_schema_metadata(schema.metadata))
+        held.append(batch)
         size += batch.nbytes
         if size >= _BYTES_PER_ROW_GROUP:
-            yield pa.Table.from_batches(held, schema)
+            yield pa.Table.from_batches(held)
             held, size = [], 0
     if held:
-        yield pa.Table.from_batches(held, schema)
+        yield pa.Table.from_batches(held)
 
 
 def made_from(path: str | Path) -> dict[str, str]:
@@ -386,9 +374,9 @@ def open_parquet(path: str | Path) -> pq.ParquetFile:
         return _opened(path)
 
 
-def _opened(path: str | Path, *, memory_map: bool = False) -> pq.ParquetFile:
+def _opened(path: str | Path) -> pq.ParquetFile:
     require_whole(path)
-    return pq.ParquetFile(path, memory_map=memory_map, page_checksum_verification=True)
+    return pq.ParquetFile(path, page_checksum_verification=True)
 
 
 def read_table(path: str | Path, columns: Sequence[str] | None = None) -> pa.Table:
@@ -402,23 +390,11 @@ def read_where(path: str | Path, columns: Sequence[str], column: str, values: Co
 
     The file is mapped into memory; a damaged one is an `InputError`.
     """
-    wanted = sorted(values)
+    wanted = pc.field(column).isin(pa.array(sorted(values), pa.string()))
     with reading(path):
-        file = _opened(path, memory_map=True)
-        place = file.schema_arrow.names.index(column)
-        groups = [i for i in range(file.num_row_groups) if _may_have(file.metadata.row_group(i).column(place), wanted)]
-        table = file.read_row_groups(groups, columns=list(dict.fromkeys([*columns, column])))
-    table = table.filter(pc.is_in(table.column(column), value_set=pa.array(wanted, pa.string())))
-    return table.select(list(columns))
-
-
-def _may_have(chunk: pq.ColumnChunkMetaData, wanted: Sequence[str]) -> bool:
-    """Return whether one of the sorted values lies between the least and the greatest of a row group."""
-    statistics = chunk.statistics
-    if statistics is None or not statistics.has_min_max:
-        return True
-    first = bisect.bisect_left(wanted, statistics.min)
-    return first < len(wanted) and wanted[first] <= statistics.max
+        require_whole(path)
+        options = {"memory_map": True, "page_checksum_verification": True}
+        return pq.read_table(path, columns=list(columns), filters=wanted, **options)
 
 
 def read_batches(path: str | Path, columns: Sequence[str], *, rows: int = 65_536) -> Iterator[pa.RecordBatch]:

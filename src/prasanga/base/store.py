@@ -317,7 +317,7 @@ class Store:
         staged = temporary_beside(self.folder / "shard")
         try:
             make(staged)
-            kept = self.folder / f"{digest_of_file(staged)}.parquet"
+            kept = self.folder / f"{name_of_content(staged)}.parquet"
             if not (kept.exists() and _record_path(kept).exists()):  # else the first record counts
                 leaf = {"written": _iso(time.time()), "rows": rows, "record": dict(record), "replaced": {}}
                 write_text(_record_path(kept), json.dumps(leaf, sort_keys=True) + "\n")
@@ -488,7 +488,7 @@ def _ids_of(shards: Iterable[_Shard]) -> pl.Series:
     return pl.concat([pl.Series([], dtype=pl.String), *(shard.ids for shard in shards)]).implode()
 
 
-def digest_of_file(path: Path) -> str:
+def name_of_content(path: Path) -> str:
     """Return the digest of a file's bytes that a shard is named by."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, xxhash.xxh3_128).hexdigest()

@@ -187,12 +187,12 @@ def prune(kept: Iterable[Kept]) -> int:
 def damaged(kept: Iterable[Kept]) -> Iterator[tuple[Path, str]]:
     """Read every byte that is kept, and yield files that are not as they were written, with what is wrong."""
     from prasanga.base.parquet import require_every_page
-    from prasanga.base.store import digest_of_file
+    from prasanga.base.store import name_of_content
 
     for each in kept:
         for shard in each.shards:
             try:
-                if digest_of_file(shard) != shard.stem:
+                if name_of_content(shard) != shard.stem:
                     yield shard, "its bytes are not those that it is named by"
                 else:
                     require_every_page(shard)

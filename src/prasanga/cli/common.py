@@ -42,6 +42,7 @@ def _cores(said: str) -> str:
 Cores = Annotated[str, typer.Option(help="Cores of this machine: a number, or all.", callback=_cores)]
 Gpus = Annotated[int | None, typer.Option(help="Graphics cards to use; all that are found if left out.")]
 Profile = Annotated[str | None, typer.Option(help="Where jobs run: slurm, workstation, ..., or a folder.")]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show all that Snakemake says.")]
 Store = Annotated[
     Path | None,
     typer.Option(

@@ -152,16 +152,13 @@ def _import_costs() -> None:
 
 def _show_costs(folder: Path, config: Path | None) -> None:
     """Say how many texts each model gets at most, how long that takes, and what of it twins add."""
-    from prasanga.base.config import complete, config_of, read_config, read_schema, with_places
-    from prasanga.base.places import installation
+    from prasanga.base.config import config_of, read_study
     from prasanga.plan.costs import Constants, costs_of
     from prasanga.plan.study import Study
 
     os.chdir(folder)
-    schema = read_schema(installation() / "workflow/schemas/config.schema.yaml")
-    settings = with_places(complete(read_config(config or config_of(folder)), schema), schema)
     known, cores = Constants(), os.cpu_count() or 1
-    costs = list(costs_of(Study(settings), known))
+    costs = list(costs_of(Study(read_study(config or config_of(folder), placed=True)), known))
 
     def time(seconds: float | None) -> str:
         if seconds is None:

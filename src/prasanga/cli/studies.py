@@ -22,6 +22,7 @@ from prasanga.cli.common import (
     Profile,
     Store,
     StudyFile,
+    Verbose,
     app,
     keep_in,
     stop,
@@ -50,7 +51,7 @@ def run(
     gpus: Gpus = None,
     profile: Profile = None,
     store: Store = None,
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show all that Snakemake says.")] = False,
+    verbose: Verbose = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="Only say what would run, and why.")] = False,
 ) -> None:
     """Run a study: what is missing or has changed, and nothing else. What stands after -- goes to Snakemake."""
@@ -79,13 +80,12 @@ def plan(study: StudyFile = None, directory: Folder = None) -> None:
 @app.command()
 def demo(
     directory: Annotated[
-        Path | None,
-        typer.Option("--directory", "-d", help="Where to; prasanga-demo, -hindi or -tiny, if left out."),
+        Path | None, typer.Option("--directory", "-d", help="Where to; prasanga-demo, -hindi or -tiny, if left out.")
     ] = None,
     hindi: Annotated[bool, typer.Option("--hindi", help="Sentence tests in Hindi.")] = False,
     tiny: Annotated[bool, typer.Option("--tiny", help="Every method, on models that are trained in the run.")] = False,
     cores: Cores = "all",
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show all that Snakemake says.")] = False,
+    verbose: Verbose = False,
 ) -> None:
     """Run the demonstration in a folder of its own, on real models from packages: some minutes on a laptop."""
     from prasanga.base.places import installation
@@ -116,7 +116,7 @@ def reproduce(
     cores: Cores = "all",
     gpus: Gpus = None,
     profile: Profile = None,
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show all that Snakemake says.")] = False,
+    verbose: Verbose = False,
 ) -> None:
     """Run every table and figure of a paper, and write a dossier: each number, ours, and why they differ."""
     from prasanga.base.places import installation
@@ -167,12 +167,13 @@ def open_page(study: StudyFile = None, directory: Folder = None) -> None:
 @app.command()
 def check(study: StudyFile = None, directory: Folder = None) -> None:
     """Compare every byte of the results with the ledger, and what they were made from with what is there."""
+    from prasanga.base.config import config_of
     from prasanga.running import only_run
 
     folder, config = _study(study, directory, of_results=True)
     with told(), only_run(folder):
         os.chdir(folder)
-        found = _checked(config or _config_of(folder))
+        found = _checked(config or config_of(folder))
     for finding in found.findings:
         typer.echo(f"{'' if finding.is_wrong else 'Worth knowing: '}{finding.path}: {finding.text}")
     typer.echo(found.summary)
@@ -187,15 +188,14 @@ def why(
     whole: Annotated[bool, typer.Option("--whole", help="Every step on the way, and the whole config.")] = False,
 ) -> None:
     """Say what a result was made from, down to the corpus; and, within its study, whether it would run again."""
+    from prasanga.base.config import CONFIGS
     from prasanga.base.errors import printable
     from prasanga.provenance.lineage import tell
 
     with told():
         typer.echo(printable(tell(file, results, whole=whole), longest=None), nl=False)
     folder = next((each.parent for each in file.absolute().parents if each.name == "results"), None)
-    config = folder and next(
-        (folder / name for name in ("study.yaml", "config.yaml") if (folder / name).exists()), None
-    )
+    config = folder and next((folder / name for name in CONFIGS if (folder / name).exists()), None)
     if folder is None or config is None:
         return
     state, _ = planned(folder, [file.absolute().relative_to(folder).as_posix()], config=config)
@@ -207,14 +207,12 @@ def why(
 @app.command()
 def models(study: StudyFile = None, directory: Folder = None) -> None:
     """List the models of a study: kind, size, memory that a job needs, and how their tokenizers treat its words."""
-    from prasanga.base.config import complete, read_config, read_schema
-    from prasanga.base.places import installation
+    from prasanga.base.config import config_of, read_study
     from prasanga.plan.models import kind_at_hand, megabytes_of
 
     folder, config = _study(study, directory)
     with told():
-        schema = read_schema(installation() / "workflow/schemas/config.schema.yaml")
-        settings = complete(read_config(config or _config_of(folder)), schema)["models"]
+        settings = read_study(config or config_of(folder))["models"]
         os.chdir(folder)
         rows = []
         for name, model in settings.items():
@@ -280,9 +278,12 @@ def measure(
     cores: Cores = "all",
     gpus: Gpus = None,
     store: Store = None,
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show all that Snakemake says.")] = False,
+    verbose: Verbose = False,
 ) -> None:
     """Measure one model: from its name to a page. The study.yaml that it writes is there to be edited and run again."""
+    from prasanga.base.config import read_config
+    from prasanga.base.yaml import load_yaml
+
     with told():
         asked = _asked(methods, language, corpus, pairs, limit)
         _require_model(model)
@@ -290,9 +291,10 @@ def measure(
         of_model = str(Path(model).absolute()) if Path(model).is_dir() else model
         text = _study_text(folder.name, language, [of_model], corpus and str(Path(corpus).absolute()), asked)
         target = folder / "study.yaml"
-        if target.exists() and target.read_text(encoding="utf-8") != text:
+        if not target.exists():
+            _write_study(target, text)
+        elif read_config(target) != load_yaml(target, text):
             stop(f"{target}: another study is there. Edit it and run it, or name another folder: --directory.")
-        _write_study(target, text)
         keep_in(store, folder)
     typer.echo(f"{target} is written: edit it to measure more, and type `prasanga run {folder.name}`.", err=True)
     work(folder, verbose=verbose, cores=cores, gpus=gpus)
@@ -338,13 +340,12 @@ def _write_study(target: Path, text: str) -> None:
     """Write the file of a study whole, if it can be used, or not at all."""
     from tempfile import TemporaryDirectory
 
-    from prasanga.base.config import complete, read_config, read_schema
-    from prasanga.base.places import installation
+    from prasanga.base.config import read_study
 
     with TemporaryDirectory() as place:
         new = Path(place, target.name)
         new.write_text(text, encoding="utf-8")
-        complete(read_config(new), read_schema(installation() / "workflow/schemas/config.schema.yaml"))
+        read_study(new)
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(new, target)
 
@@ -358,9 +359,11 @@ def _study(study: Path | None, directory: Path | None, *, of_results: bool = Fal
     A file of another name, `studies/mine.yaml`, has its results in a folder beside it, `studies/mine`. With
     `of_results` the config is a file that is named, or else the one that the results were made with, if they kept it.
     """
+    from prasanga.base.config import CONFIGS, config_of
+
     with told():
         if study is not None and study.is_file():
-            usual = study.name in ("study.yaml", "config.yaml")
+            usual = study.name in CONFIGS
             folder = directory or (study.parent if usual else study.with_suffix(""))
             config = None if usual and directory is None and not of_results else study.absolute()
             folder.mkdir(parents=True, exist_ok=True)
@@ -375,19 +378,13 @@ def _study(study: Path | None, directory: Path | None, *, of_results: bool = Fal
         if of_results and config is None and kept.is_file():
             config = kept
         if config is None:
-            _config_of(folder)
+            config_of(folder)
         return folder, config
-
-
-def _config_of(folder: Path) -> Path:
-    from prasanga.base.config import config_of
-
-    return config_of(folder)
 
 
 def _checked(config: Path) -> Check:
     """Return what is found in the results of the study that one is in."""
-    from prasanga.base.config import complete, read_config, read_schema, with_places
+    from prasanga.base.config import read_study
     from prasanga.base.places import installation
     from prasanga.embeddings.shards import fitting_shards
     from prasanga.plan.files import word_lists
@@ -395,8 +392,7 @@ def _checked(config: Path) -> Check:
     from prasanga.provenance.check import check_results
     from prasanga.provenance.code import fingerprint, remembered
 
-    schema = read_schema(installation() / "workflow/schemas/config.schema.yaml")
-    words = words_of(with_places(complete(read_config(config), schema), schema))
+    words = words_of(read_study(config, placed=True))
     there = all(Path(path).exists() for path in word_files(words))
     lists = [path for path in word_lists(words) if Path(path).is_file()] if there else []
     with remembered():
@@ -412,61 +408,50 @@ def _study_text(
 
     from prasanga.models.packaged import PACKAGED
 
-    def plain(value: object) -> str:
-        if isinstance(value, Mapping):
-            return f"{{{', '.join(f'{key}: {plain(each)}' for key, each in value.items())}}}"
-        if isinstance(value, list):
-            return f"[{', '.join(map(plain, value))}]"
-        if isinstance(value, str) and re.fullmatch(r"[A-Za-z][\w./ -]*", value) and yaml.safe_load(value) == value:
-            return value
-        return json.dumps(value, ensure_ascii=False)
+    def keys(**values: object) -> str:
+        inner = None if any(isinstance(value, dict | list) for value in values.values()) else False
+        return yaml.safe_dump(values, default_flow_style=inner, sort_keys=False, allow_unicode=True, width=10_000)
 
     study = re.sub(r"[^a-z0-9_-]+", "-", name.lower()).strip("-_") or "mine"
-    lines = [
-        "# A study: what is measured, on what. `prasanga plan` says what a run would do, `prasanga run` does it.",
-        "# What stands not here has its default: `prasanga config` lists all keys, `prasanga config KEY` explains one.",
-        f"study: {plain(study)}",
-        f"title: {plain(f'Bias in language models: {study}')}",
-        f"language: {plain(language)}",
-    ]
-    lines += ["", "# The text in which the words are looked for."]
-    if corpus is None:
-        lines += [
-            "# corpus:",
-            "#   texts:",
-            "#     - {files: 'texts/*.txt', documents: blank-line}  # or line, or file",
-        ]
-    else:
-        root, pattern = ("/", corpus[1:]) if corpus.startswith("/") else (".", corpus)
-        lines += ["corpus:", f"  root: {root}", "  texts:"]
-        lines += [
-            f"    - {{files: {plain(pattern)}, documents: blank-line}}  # what ends a document: blank-line, line, file"
-        ]
-    lines += ["", "# The models: a folder, or a name on the Hugging Face hub with the commit that is meant."]
-    lines += (
-        ["models:"] if models else ["# models:", "#   banglabert: {path: csebuetnlp/banglabert, revision: <commit>}"]
-    )
-    names: dict[str, str] = {}
+    named: dict[str, dict[str, str]] = {}
     for path in models:
         name_of_model = _name_of_model(path)
-        more = sum(re.fullmatch(rf"{re.escape(name_of_model)}(-\d+)?", each) is not None for each in names)
-        names[f"{name_of_model}-{more + 1}" if more else name_of_model] = path
-    lines += [
-        f"  {plain(each)}: {{{'package' if path in PACKAGED else 'path'}: {plain(path)}}}"
-        for each, path in names.items()
+        more = sum(re.fullmatch(rf"{re.escape(name_of_model)}(-\d+)?", each) is not None for each in named)
+        origin = "package" if path in PACKAGED else "path"
+        named[f"{name_of_model}-{more + 1}" if more else name_of_model] = {origin: path}
+    texts, of_models = _NO_TEXTS, _NO_MODELS
+    if corpus is not None:
+        root, pattern = ("/", corpus[1:]) if corpus.startswith("/") else (".", corpus)
+        texts = keys(corpus={"root": root, "texts": [{"files": pattern, "documents": "blank-line"}]})
+    if named:
+        of_models = keys(models=named)
+    parts = [
+        _HEAD + keys(study=study, title=f"Bias in language models: {study}", language=language),
+        f"# The text in which the words are looked for; `documents`: blank-line, line or file, what ends one.\n{texts}",
+        f"# The models: a folder, or a name on the Hugging Face hub with the commit that is meant.\n{of_models}",
+        *(f"# {_ABOUT[key]}\n{keys(**{key: value})}" for key, value in (asked or {}).items()),
     ]
-    if asked is None:
-        lines += [
-            "",
-            "# Beside CEAT (contexts of these words): sentences of templates, pairs of sentences.",
-            "# seat: {categories: [C1, C2, C3]}",
-            "# pairs: {sets: {mine: {path: pairs.csv}}}",
-        ]
-    for key, value in (asked or {}).items():
-        lines += ["", f"# {_ABOUT[key]}", f"{key}: {plain(value)}"]
-    return "\n".join(lines) + "\n"
+    return "\n".join(parts if asked is not None else [*parts, _MORE])
 
 
+_HEAD = """\
+# A study: what is measured, on what. `prasanga plan` says what a run would do, `prasanga run` does it.
+# What stands not here has its default: `prasanga config` lists all keys, `prasanga config KEY` explains one.
+"""
+_NO_TEXTS = """\
+# corpus:
+#   texts:
+#   - {files: 'texts/*.txt', documents: blank-line}
+"""
+_NO_MODELS = """\
+# models:
+#   banglabert: {path: csebuetnlp/banglabert, revision: <commit>}
+"""
+_MORE = """\
+# Beside CEAT (contexts of these words): sentences of templates, pairs of sentences.
+# seat: {categories: [C1, C2, C3]}
+# pairs: {sets: {mine: {path: pairs.csv}}}
+"""
 _ABOUT = {
     "categories": "Categories that CEAT measures in running text; with none no text is read.",
     "samples": "Contexts of a word: more make estimates surer, and take longer.",
@@ -533,7 +518,6 @@ def _reasons(state: Run) -> list[str]:
 
 
 def _json(path: Path) -> Mapping[str, Any]:
-
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):

@@ -16,15 +16,12 @@ if TYPE_CHECKING:
 
 
 @app.command()
-def config(
-    key: Annotated[str | None, typer.Argument(help="Such as samples.lengths; all if left out.")] = None,
-) -> None:
+def config(key: Annotated[str | None, typer.Argument(help="Such as samples.lengths; all if left out.")] = None) -> None:
     """Look up a key of the config: what it means, its values, its default."""
     from prasanga.base.config import read_schema, reference
-    from prasanga.base.places import installation
 
     with told():
-        typer.echo(reference(read_schema(installation() / "workflow/schemas/config.schema.yaml"), key))
+        typer.echo(reference(read_schema(), key))
 
 
 @app.command()

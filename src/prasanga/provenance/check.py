@@ -7,9 +7,7 @@ found here.
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 import json
 import logging
 from collections import Counter, defaultdict
@@ -20,13 +18,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from prasanga.base.documents import is_whole_document, unreadable
 from prasanga.base.errors import InputError
 from prasanga.base.parquet import DamagedFileError, require_every_page
 from prasanga.base.progress import BYTES, progress
 from prasanga.provenance.code import Code, edits
-from prasanga.provenance.ledger import LEDGER, Entry, Ledger, read_notes, result_files
-from prasanga.provenance.lineage import Results, corpus_digests, leaves, leaves_of, open_results, settings_of
+from prasanga.provenance.ledger import LEDGER, Entry, Ledger, read_ledger, read_notes, result_files
+from prasanga.provenance.lineage import corpus_digests, leaves, leaves_of, settings_of
 
 AGAIN = (
     "Run the workflow again; what it then leaves as it is, no table of the study needs: ask for it by its name, or"
@@ -87,11 +87,9 @@ class Check:
 
     def to_tsv(self) -> str:
         """Return a table with the columns kind, path, wrong (yes or no) and text."""
-        text = io.StringIO()
-        writer = csv.writer(text, delimiter="\t", lineterminator="\n")
-        writer.writerow(["kind", "path", "wrong", "text"])
-        writer.writerows([each.kind, each.path, "yes" if each.is_wrong else "no", each.text] for each in self.findings)
-        return text.getvalue()
+        rows = [(each.kind, each.path, "yes" if each.is_wrong else "no", each.text) for each in self.findings]
+        table = pl.DataFrame(rows, dict.fromkeys(("kind", "path", "wrong", "text"), pl.String), orient="row")
+        return table.write_csv(separator="\t")
 
 
 def check_results(
@@ -117,27 +115,27 @@ def check_results(
     Returns:
         The findings; none that is wrong if the folder is whole.
     """
-    results = open_results(folder)
-    places = {results.name_of(place): place for place in result_files(results.folder)}
+    ledger = read_ledger(Path(folder, LEDGER))
+    places = {ledger.name_of(place): place for place in result_files(ledger.folder)}
     digests = _digests(places)
-    known = results.ledger.entries
+    known = ledger.entries
     whole = {path: known[path] for path, sha256 in digests.items() if path in known and known[path].sha256 == sha256}
     # what is gone is part of the way to the corpus
     way = whole | {path: entry for path, entry in known.items() if path not in digests}
     findings = [
-        *_ledger(results, digests),
-        *_contents(digests, results),
-        *_damaged(places, results, digests),
-        *_unfinished(results),
-        *_lost(results, digests, Path(root), wanted),
-        *_inputs(way, results, digests),
+        *_ledger(ledger, digests),
+        *_contents(digests, ledger),
+        *_damaged(places, ledger, digests),
+        *_unfinished(ledger),
+        *_lost(ledger, digests, Path(root), wanted),
+        *_inputs(way, ledger, digests),
         *_sources(way.values(), Path(root), planned),
-        *_lists(results, digests, shards),
-        *_code_mixtures(whole, results.ledger),
-        *_settings_mixtures(whole, results.ledger),
+        *_lists(ledger, digests, shards),
+        *_code_mixtures(whole, ledger),
+        *_settings_mixtures(whole, ledger),
         *_model_mixtures(whole),
-        *_libraries(whole, results.ledger),
-        *_newer_code(whole, results.ledger, code or {}),
+        *_libraries(whole, ledger),
+        *_newer_code(whole, ledger, code or {}),
     ]
     needed = _needed(known, digests)
     findings = [_left_over(each) if each.kind in _OF_RUNS and each.path not in needed else each for each in findings]
@@ -184,21 +182,21 @@ def _digest(place: Path, digest: Any, advance: Callable[[int], object] = lambda 
     return str(digest.hexdigest())
 
 
-def _ledger(results: Results, digests: Mapping[str, str]) -> Iterator[Finding]:
-    if digests and not results.ledger.entries:
+def _ledger(ledger: Ledger, digests: Mapping[str, str]) -> Iterator[Finding]:
+    if digests and not ledger.entries:
         text = (
             "No ledger, or nothing in it, so nothing says what made these results. Restore it from where the results"
             " come from, or run the workflow again, which makes them anew."
         )
-        yield Finding("missing", str(results.folder / LEDGER), text)
+        yield Finding("missing", str(ledger.folder / LEDGER), text)
     elif not digests:
-        yield Finding("missing", str(results.folder), "No results are there. Run the workflow, or restore them.")
+        yield Finding("missing", str(ledger.folder), "No results are there. Run the workflow, or restore them.")
 
 
-def _contents(digests: Mapping[str, str], results: Results) -> Iterator[Finding]:
+def _contents(digests: Mapping[str, str], ledger: Ledger) -> Iterator[Finding]:
     """Yield files that are not those of the ledger, or of which it knows nothing."""
-    for path, sha256 in digests.items() if results.ledger.entries else ():
-        entry = results.ledger.entries.get(path)
+    for path, sha256 in digests.items() if ledger.entries else ():
+        entry = ledger.entries.get(path)
         if entry is None:
             text = (
                 "Nothing says what made this file. If you put it there, move it elsewhere; otherwise delete it and run"
@@ -214,10 +212,10 @@ def _contents(digests: Mapping[str, str], results: Results) -> Iterator[Finding]
             yield Finding("changed", path, text)
 
 
-def _damaged(places: Mapping[str, Path], results: Results, digests: Mapping[str, str]) -> Iterator[Finding]:
+def _damaged(places: Mapping[str, Path], ledger: Ledger, digests: Mapping[str, str]) -> Iterator[Finding]:
     """Yield files that are not whole though nothing else speaks against them: they were noted too late."""
     for path, place in places.items():
-        entry = results.ledger.entries.get(path)
+        entry = ledger.entries.get(path)
         if entry is not None and entry.sha256 != digests[path]:
             continue
         try:
@@ -231,28 +229,27 @@ def _damaged(places: Mapping[str, Path], results: Results, digests: Mapping[str,
             yield Finding("damaged", path, text)
 
 
-def _unfinished(results: Results) -> Iterator[Finding]:
-    for place in sorted(results.folder.rglob(".*.tmp")):
+def _unfinished(ledger: Ledger) -> Iterator[Finding]:
+    for place in sorted(ledger.folder.rglob(".*.tmp")):
         text = "Half-written by a process that was killed, and never read. Delete it."
-        yield Finding("unfinished", results.name_of(place), text)
+        yield Finding("unfinished", ledger.name_of(place), text)
 
 
-def _lost(results: Results, digests: Mapping[str, str], root: Path, wanted: Collection[str]) -> Iterator[Finding]:
+def _lost(ledger: Ledger, digests: Mapping[str, str], root: Path, wanted: Collection[str]) -> Iterator[Finding]:
     """Yield files that are gone while others of their job are there, that results were made from, or are `wanted`.
 
     Where no job reads them, no run makes them.
     """
-    made_into = {source: path for path in digests for source in _sources_of(results.ledger.entries.get(path))}
+    made_into = {source: path for path in digests for source in _sources_of(ledger.entries.get(path))}
     jobs: dict[tuple[str, str], list[tuple[float, str]]] = defaultdict(list)
     for path, note in sorted(read_notes(root / ".snakemake/metadata")):
         if note.get("starttime"):
             jobs[str(note.get("rule")), json.dumps(note.get("log"))].append((float(note["starttime"]), path))
-    folder = next(iter(results.ledger.entries), "results/").partition("/")[0]
     for (rule, _), begun in sorted(jobs.items()):
         there = [(start, path) for start, path in begun if path in digests]
         for start, path in begun:
             beside = next((other for at, other in there if abs(at - start) < _MARKED_WITHIN), None)
-            if path in digests or not path.startswith(f"{folder}/") or _is_kept(results, path):
+            if path in digests or not path.startswith(f"{ledger.name}/") or _is_kept(ledger, path):
                 continue
             if beside:
                 why = f"{beside}, which the same job of the rule {rule} wrote, is there"
@@ -270,18 +267,17 @@ def _sources_of(entry: Entry | None) -> Collection[str]:
     return entry.made_from if entry is not None else ()
 
 
-def _is_kept(results: Results, path: str) -> bool:
+def _is_kept(ledger: Ledger, path: str) -> bool:
     """Return whether a file lies there that is no result: ledger, manifest, what is kept for later runs."""
-    return results.place_of(path).exists()
+    return ledger.place_of(path).exists()
 
 
-def _inputs(way: Mapping[str, Entry], results: Results, digests: Mapping[str, str]) -> Iterator[Finding]:
+def _inputs(way: Mapping[str, Entry], ledger: Ledger, digests: Mapping[str, str]) -> Iterator[Finding]:
     """Yield results that were made from other files than those that are there."""
-    known, absent = results.ledger.entries, defaultdict[str, list[str]](list)
-    folder = next(iter(known), "results/").partition("/")[0]
+    known, absent = ledger.entries, defaultdict[str, list[str]](list)
     for path, entry in way.items():
         for source, sha256 in entry.made_from.items():
-            if not source.startswith(f"{folder}/"):
+            if not source.startswith(f"{ledger.name}/"):
                 continue
             now = known[source].sha256 if source in known else digests.get(source)
             if sha256 is not None and now is not None and now != sha256:
@@ -363,10 +359,10 @@ def _left_over(finding: Finding) -> Finding:
     return replace(finding, text=text, is_wrong=False)
 
 
-def _lists(results: Results, digests: Mapping[str, str], fitting: Callable[[Path], object]) -> Iterator[Finding]:
+def _lists(ledger: Ledger, digests: Mapping[str, str], fitting: Callable[[Path], object]) -> Iterator[Finding]:
     """Yield lists that name other shards than those that are there, or shards that were made differently."""
-    for place, listed in _listed(results, "embeddings/*/*.json", "shards"):
-        name = results.name_of(place)
+    for place, listed in _listed(ledger, "embeddings/*/*.json", "shards"):
+        name = ledger.name_of(place)
         folder = name.rpartition("/")[0]
         for shard in (shard for shard, sha256 in listed.items() if digests.get(f"{folder}/{shard}", sha256) != sha256):
             text = (
@@ -379,16 +375,16 @@ def _lists(results: Results, digests: Mapping[str, str], fitting: Callable[[Path
             fitting(place)
         except InputError as error:
             yield Finding("list", name, str(error))
-    for place, segments in _listed(results, "samples/*.json", "segments"):
-        missing = [path for path in segments if not results.place_of(path).is_file()]
+    for place, segments in _listed(ledger, "samples/*.json", "segments"):
+        missing = [path for path in segments if not ledger.place_of(path).is_file()]
         if missing:
             text = f"{len(missing)} of {len(segments)} files that it names are not there, such as {missing[0]}. {AGAIN}"
-            yield Finding("list", results.name_of(place), text)
+            yield Finding("list", ledger.name_of(place), text)
 
 
-def _listed(results: Results, pattern: str, key: str) -> Iterator[tuple[Path, Any]]:
+def _listed(ledger: Ledger, pattern: str, key: str) -> Iterator[tuple[Path, Any]]:
     """Yield the lists that fit a pattern, each with what stands under a key; those that have none are passed over."""
-    for place in sorted(results.folder.glob(pattern)):
+    for place in sorted(ledger.folder.glob(pattern)):
         with suppress(ValueError, KeyError, TypeError):
             yield place, json.loads(place.read_text(encoding="utf-8"))[key]
 

@@ -208,14 +208,8 @@ def _plain(value: object) -> str:
 
 def _from_plain(entry: list[Any]) -> _File:
     sha256, definitions, imports = entry
-    return _File(
-        sha256,
-        {
-            name: Definition(digest, tuple(map(tuple, reaches)), tuple(map(tuple, runs)))
-            for name, (digest, reaches, runs) in definitions.items()
-        },
-        {name: tuple(map(tuple, places)) for name, places in imports.items()},
-    )
+    known = {name: Definition(*each) for name, each in definitions.items()}
+    return _File(sha256, known, {name: tuple(map(tuple, places)) for name, places in imports.items()})
 
 
 def _tree_at(root: Path) -> _Tree:

@@ -41,7 +41,7 @@ from operator import itemgetter
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from prasanga.base.documents import digest_of, is_whole_document, json_line, sha256_of_file, unreadable
+from prasanga.base.documents import digest_of, digest_of_file, is_whole_document, json_line, unreadable
 from prasanga.base.errors import InputError
 from prasanga.base.parquet import WRITTEN, require_whole, write_text, written_digest
 from prasanga.base.places import NAMED, named, place
@@ -171,7 +171,7 @@ class Entry:
     def describes(self, path: Path) -> bool:
         """Return whether the file has the content that the entry speaks of; only another time has its bytes read."""
         status = path.stat()
-        return self.fits(status) or (status.st_size == self.size and _sha256(path) == self.sha256)
+        return self.fits(status) or (status.st_size == self.size and digest_of_file(path) == self.sha256)
 
 
 @dataclass(frozen=True)
@@ -182,11 +182,26 @@ class Ledger:
         entries: by the path of each file.
         circumstances: by their digest.
         code: the definitions that code consisted of, by its fingerprint.
+        folder: of the results, which may have another name than when they were made.
     """
 
     entries: dict[str, Entry] = field(default_factory=dict)
     circumstances: dict[str, Circumstances] = field(default_factory=dict)
     code: dict[str, dict[str, str]] = field(default_factory=dict)
+    folder: Path = field(default=Path("results"), compare=False)
+
+    @property
+    def name(self) -> str:
+        """The name of the folder when the results were made, with which every path begins."""
+        return next(iter(self.entries), "results/").partition("/")[0]
+
+    def place_of(self, path: str) -> Path:
+        """Return where a result lies that the ledger calls `path`."""
+        return self.folder.joinpath(*path.split("/")[1:])
+
+    def name_of(self, place: Path) -> str:
+        """Return what the ledger calls a file of the folder."""
+        return f"{self.name}/{place.absolute().relative_to(self.folder.absolute()).as_posix()}"
 
     def of(self, entry: Entry) -> Circumstances:
         """Return the circumstances that a file was made in; empty ones where nobody knows."""
@@ -263,7 +278,7 @@ def synchronize(
                 " again."
             )
         if note is not None and _speaks_of(note, status) and not _is_damaged(path, key, notes, entry, note):
-            sha256 = entry.sha256 if entry is not None and entry.fits(status) else _sha256(path)
+            sha256 = entry.sha256 if entry is not None and entry.fits(status) else digest_of_file(path)
             made = Entry(key, sha256, status.st_size, status.st_mtime_ns, note)
             if entry is not None and entry.record == note:
                 made = replace(made, inputs=entry.inputs, circumstances=entry.circumstances)
@@ -293,8 +308,10 @@ def synchronize(
     )
     if now != ledger:
         _write(folder / LEDGER, now)
-    if own_run:
-        forget_jobs(notes)
+    if own_run:  # the ledger has what jobs have noted
+        for noted_by_job in (*(notes / _JOBS).glob("*.json"), *(notes / WRITTEN).glob("*")):
+            with suppress(OSError):
+                noted_by_job.unlink()
     if unknown:
         said = "%d file(s) under %s have no record of what made them; a run that comes to them makes them again."
         logger.warning(said, unknown, folder)
@@ -309,7 +326,7 @@ def read_ledger(path: Path) -> Ledger:
     Raises:
         InputError: the file is there and cannot be read.
     """
-    ledger = Ledger()
+    ledger = Ledger(folder=path.parent)
     _require_file(path)
     try:
         text = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
@@ -449,13 +466,6 @@ def circumstances_of_jobs(notes: Path) -> dict[str, Circumstances]:
     return {output: said for _, outputs, said in sorted(noted, key=itemgetter(0)) for output in outputs}
 
 
-def forget_jobs(notes: Path) -> None:
-    """Take away what jobs have noted, once the ledger has it."""
-    for path in (*(notes / _JOBS).glob("*.json"), *(notes / WRITTEN).glob("*")):
-        with suppress(OSError):
-            path.unlink()
-
-
 def _placed(record: dict[str, Any]) -> dict[str, Any]:
     """Return a note with the paths of shipped files as they are in the study that this is."""
     text = json.dumps(record)
@@ -520,19 +530,11 @@ def _code_of(
 
 
 def _newest_code(ledger: Ledger) -> dict[str, Code]:
-    found: dict[str, Code] = {}
-    for entry in sorted(ledger.entries.values(), key=lambda entry: entry.mtime_ns):
-        for name, digest in entry.code.items():
-            if name.endswith(".py"):
-                found[name] = Code(digest, ledger.definitions_of(entry))
-    return found
-
-
-def _sha256(path: Path) -> str:
-    try:
-        return sha256_of_file(path)
-    except OSError as error:
-        raise unreadable(path, error) from error
+    entries = sorted(ledger.entries.values(), key=lambda entry: entry.mtime_ns)
+    scripts = (
+        (name, digest, entry) for entry in entries for name, digest in entry.code.items() if name.endswith(".py")
+    )
+    return {name: Code(digest, ledger.definitions_of(entry)) for name, digest, entry in scripts}
 
 
 def _speaks_of(note: dict[str, Any], status: os.stat_result) -> bool:
@@ -545,7 +547,7 @@ def _is_damaged(path: Path, key: str, notes: Path, entry: Entry | None, note: di
     if entry is not None and entry.record == note:
         return entry.size != path.stat().st_size
     written = written_digest(notes, key)
-    return not is_whole(path) or (written is not None and _sha256(path) != written)
+    return not is_whole(path) or (written is not None and digest_of_file(path) != written)
 
 
 def is_whole(path: Path) -> bool:

@@ -82,23 +82,6 @@ class Lineage:
 
 
 @dataclass(frozen=True)
-class Results:
-    """A folder of results with its ledger; the folder may have another name than when it was made."""
-
-    folder: Path
-    ledger: Ledger
-
-    def place_of(self, path: str) -> Path:
-        """Return where a result lies that the ledger calls `path`."""
-        return self.folder.joinpath(*path.split("/")[1:])
-
-    def name_of(self, place: Path) -> str:
-        """Return what the ledger calls a file of the folder."""
-        first = next(iter(self.ledger.entries), "results/").partition("/")[0]
-        return f"{first}/{place.absolute().relative_to(self.folder.absolute()).as_posix()}"
-
-
-@dataclass(frozen=True)
 class Found:
     """Which result a file is.
 
@@ -130,14 +113,14 @@ def tell(path: Path, folder: Path | None = None, *, whole: bool = False) -> str:
     if not path.is_file():
         raise InputError(f"{path}: no such file. Name a table, a figure or the page, or a copy of one.")
     folder = folder or _find_results(path) or Path("results")
-    results = open_results(folder)
-    if not results.ledger.entries:
+    ledger = read_ledger(folder / LEDGER)
+    if not ledger.entries:
         raise InputError(
             f"{folder / LEDGER}: no such ledger, or nothing in it, and so nothing says what made the file {path}. Name"
             " the folder of results that it comes from: --results FOLDER"
         )
     try:
-        found = identify(path, results)
+        found = identify(path, ledger)
     except OSError as error:
         raise unreadable(error.filename or path, error) from error
     if found is None:
@@ -147,7 +130,7 @@ def tell(path: Path, folder: Path | None = None, *, whole: bool = False) -> str:
             " results: --results FOLDER"
         )
     try:
-        return explain(path, found, results, whole=whole)
+        return explain(path, found, ledger, whole=whole)
     except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
         raise InputError(
             f"{folder / LEDGER}: what it says of {path} no workflow has written ({type(error).__name__}:"
@@ -184,17 +167,11 @@ def follow(entry: Entry, ledger: Ledger) -> Lineage:
     return Lineage(entry, tuple(steps.values()), tuple(sorted(found, key=lambda each: each.path)), tuple(gaps.values()))
 
 
-def open_results(folder: str | Path) -> Results:
-    """Return a folder of results with what its ledger says; an empty ledger if it has none."""
-    folder = Path(folder)
-    return Results(folder, read_ledger(folder / LEDGER))
-
-
-def identify(path: Path, results: Results) -> Found | None:
+def identify(path: Path, ledger: Ledger) -> Found | None:
     """Return which result a file is: by its content, or by the fingerprint inside it; None if it is none."""
-    sha256, entries = sha256_of_file(path), results.ledger.entries
-    place, folder = path.absolute(), results.folder.absolute()
-    own = entries.get(results.name_of(place)) if place.is_relative_to(folder) else None
+    sha256, entries = sha256_of_file(path), ledger.entries
+    place, folder = path.absolute(), ledger.folder.absolute()
+    own = entries.get(ledger.name_of(place)) if place.is_relative_to(folder) else None
     same = [entry for entry in entries.values() if entry.sha256 == sha256]
     if own is not None and own.sha256 == sha256:
         return Found(own, "path", tuple(entry.path for entry in same if entry.path != own.path))
@@ -202,10 +179,10 @@ def identify(path: Path, results: Results) -> Found | None:
         nearest = min(same, key=lambda entry: (Path(entry.path).name != path.name, entry.path))
         return Found(nearest, "content", tuple(entry.path for entry in same if entry is not nearest))
     if fingerprint := fingerprint_inside(path):
-        alike = [each for each in _with_fingerprint(fingerprint, results) if results.name_of(each) in entries]
+        alike = [each for each in _with_fingerprint(fingerprint, ledger) if ledger.name_of(each) in entries]
         if alike:
             best = min(alike, key=lambda each: (each.suffix != path.suffix, each.name != path.name, len(each.parts)))
-            return Found(entries[results.name_of(best)], "fingerprint")
+            return Found(entries[ledger.name_of(best)], "fingerprint")
     return Found(own, "name") if own is not None else None
 
 
@@ -221,28 +198,28 @@ def fingerprint_inside(path: Path) -> str | None:
     return found[1].decode() if found else None
 
 
-def explain(path: str | Path, found: Found, results: Results, *, whole: bool = False) -> str:
+def explain(path: str | Path, found: Found, ledger: Ledger, *, whole: bool = False) -> str:
     """Return what a file was made from: lines of text with headings.
 
     Args:
         path: the file that was asked about.
         found: which result it is (`prasanga.provenance.lineage.identify`).
-        results: where the result lies or lay.
+        ledger: of the results that it is or was among.
         whole: tell every step on the way with its settings and code, and the whole config.
     """
-    lineage = follow(found.entry, results.ledger)
+    lineage = follow(found.entry, ledger)
     entries = (lineage.result, *lineage.steps)
     sections: list[tuple[str, Iterator[str]]] = [
         ("", _file(str(path), found)),
         ("Made from", _inputs(lineage)),
         ("On the way", _steps(lineage, whole=whole)),
-        ("Study", _study(found.entry, results, whole=whole)),
+        ("Study", _study(found.entry, ledger, whole=whole)),
         ("Corpus", (_source(each) for each in lineage.sources if each.xxh3)),
         ("Word lists, templates and other sources", (_source(each) for each in lineage.sources if not each.xxh3)),
-        ("Models", _models(entries, results)),
+        ("Models", _models(entries, ledger)),
         ("Seeds", _seeds(entries)),
-        ("Code", _code(entries, results.ledger, whole=whole)),
-        ("Libraries and host", _circumstances(entries, results)),
+        ("Code", _code(entries, ledger, whole=whole)),
+        ("Libraries and host", _circumstances(entries, ledger)),
     ]
     blocks = [[heading, *(f"  {line}" if heading else line for line in lines)] for heading, lines in sections]
     return "\n\n".join("\n".join(line for line in block if line) for block in blocks if len(block) > 1) + "\n"
@@ -296,8 +273,8 @@ def _settings(texts: tuple[str, ...]) -> list[dict[str, Any]]:
     return found
 
 
-def _with_fingerprint(fingerprint: str, results: Results) -> Iterator[Path]:
-    for path in result_files(results.folder):
+def _with_fingerprint(fingerprint: str, ledger: Ledger) -> Iterator[Path]:
+    for path in result_files(ledger.folder):
         if path.suffix in (*_INSIDE, ".parquet") and fingerprint_inside(path) == fingerprint:
             yield path
 
@@ -333,8 +310,8 @@ def _steps(lineage: Lineage, *, whole: bool) -> Iterator[str]:
         yield from (f"    {_plain(settings)}" for settings in settings_of(step))
 
 
-def _study(entry: Entry, results: Results, *, whole: bool) -> Iterator[str]:
-    config = results.ledger.of(entry).config
+def _study(entry: Entry, ledger: Ledger, *, whole: bool) -> Iterator[str]:
+    config = ledger.of(entry).config
     if not config:
         yield "The config is not known: the file was made before the ledger kept it, or by a run that was killed."
         return
@@ -350,14 +327,14 @@ def _source(source: Source) -> str:
     return f"{said(source.path)}  {', '.join(digests) or 'digest not known'}"
 
 
-def _models(entries: tuple[Entry, ...], results: Results) -> Iterator[str]:
+def _models(entries: tuple[Entry, ...], ledger: Ledger) -> Iterator[str]:
     told: dict[str, dict[str, Any]] = {}
     for settings in (each for entry in entries for each in settings_of(entry)):
         if isinstance(settings.get("model"), str):
             told.setdefault(_plain([settings["model"], settings.get("revision"), _options(settings)]), settings)
     weights = {entry.path: f"sha256 of the weights {entry.sha256}" for entry in entries if entry.rule == "train_model"}
     reports = {
-        settings.get("model"): results.place_of(entry.path)
+        settings.get("model"): ledger.place_of(entry.path)
         for entry in entries
         for settings in settings_of(entry)
         if entry.rule == "check_model" and not entry.path.endswith((".tokenizer.json", ".tokenizer.parquet"))
@@ -409,10 +386,10 @@ def _code(entries: tuple[Entry, ...], ledger: Ledger, *, whole: bool) -> Iterato
         yield from (f"{name} {each}" for name, each in sorted(others.items()))
 
 
-def _circumstances(entries: tuple[Entry, ...], results: Results) -> Iterator[str]:
+def _circumstances(entries: tuple[Entry, ...], ledger: Ledger) -> Iterator[str]:
     counts = Counter(entry.circumstances for entry in entries)
     for digest, count in counts.most_common():
-        circumstances = results.ledger.circumstances.get(digest)
+        circumstances = ledger.circumstances.get(digest)
         if circumstances is None:
             yield f"{count} of {len(entries)} results: not known"
             continue

@@ -66,12 +66,13 @@ def test_every_term_makes_minimal_pairs_in_every_template(
 ) -> None:
     identities, templates = resources[language]
     tuples = [
-        BiasTuple(f"{axis.name}-{one.term_id}-{kind}", language, axis.name, one.term_id, attribute, "negative", kind)
+        BiasTuple(f"{axis.name}-{one.term_id}-{kind}", language, axis.name, one.term_id, word, "negative", kind, other)
         for axis in identities.axes.values()
         for one in axis.terms.values()
-        for kind, attribute in ATTRIBUTES[language].items()
+        for kind, word in ATTRIBUTES[language].items()
+        for other in one.counterparts["negative"]
     ]
-    drafts = template_drafts(tuples, identities, templates, counterparts=9)
+    drafts = template_drafts(tuples, identities, templates)
     assert {reason for draft in drafts if (reason := draft.reason)} == set()
     built = build_pairs(drafts)
     assert built.pairs.height > 700
@@ -146,7 +147,7 @@ def test_the_tuple_may_name_its_counterpart(resources: dict[str, tuple[Identitie
         ("Parsi", "no identity term 'Parsi' for religion.*Allowed: buddhist"),
     ):
         with pytest.raises(InputError, match=f"t.csv, line 2: .*{said}"):
-            identities.counterparts_of(
+            identities.counterpart_of(
                 BiasTuple(**{**vars_of(each), "counterpart": wrong}), term(identities, "religion", "jain")
             )
 

@@ -30,11 +30,11 @@ class Stub:
     def room(self, _: Sequence[str]) -> int | None:
         return 120
 
-    def generate(self, texts: Sequence[str], *, max_new_tokens: int, seed: int) -> list[list[str]]:
+    def generate(self, texts: Sequence[str], *, max_new_tokens: int, seed: int) -> list[str]:
         self.asked.append(list(texts))
         self.limits.append(max_new_tokens)
         self.seeds.append(seed)
-        return [[self.answer(text, len(self.asked))] for text in texts]  # type: ignore[operator]
+        return [self.answer(text, len(self.asked)) for text in texts]  # type: ignore[operator]
 
 
 @pytest.fixture(scope="module")
@@ -106,12 +106,12 @@ def test_a_real_decoder_that_knows_nothing_proposes_nothing_and_is_reported(
     identities, templates = english
     small = Identities(identities.path, "en", {"gender": identities.axes["gender"]})
     asked = Stub(lambda *_: "")
-    propose_attributes(asked, small, templates, seed=3, count=2)
+    propose_attributes(asked, small, templates, seed=3)
     room = loaded.room(asked.asked[0])
     assert room is not None
     writer = replace(loaded, max_pieces=1024 - room + 16)  # so that answers are short
-    proposals = propose_attributes(writer, small, templates, seed=3, count=2, tries=2)
-    assert len(proposals.found) + sum(proposals.short.values()) == 8
+    proposals = propose_attributes(writer, small, templates, seed=3)
+    assert len(proposals.found) + sum(proposals.short.values()) == 40
     assert proposals.lost.height > 0
 
 

@@ -44,10 +44,7 @@ ROWS = [
     ("3", "nllb", "गरीब पढ़ते हैं।", "अमीर पढ़ते हैं।"),
     ("3", "mbart", "गरीब पढ़ते हैं।", "अमीर पढ़ते हैं।"),
 ]
-CANDIDATE_TABLE = pl.DataFrame(
-    [dict(zip(CANDIDATES, (pair, engine, 1, first, second), strict=True)) for pair, engine, first, second in ROWS],
-    schema=CANDIDATES,
-)
+CANDIDATE_TABLE = pl.DataFrame(ROWS, schema=CANDIDATES, orient="row")
 
 
 def letter_of(key: pl.DataFrame, pair_id: str, engine: str) -> str:
@@ -90,7 +87,7 @@ def test_english_is_what_a_set_is_translated_from() -> None:
 
 def test_the_order_of_candidates_tells_nothing_of_their_engines() -> None:
     many = pl.DataFrame(
-        [(str(pair), engine, 1, f"{engine} {pair}", f"{engine} {pair} x") for pair in range(400) for engine in "uvw"],
+        [(str(pair), engine, f"{engine} {pair}", f"{engine} {pair} x") for pair in range(400) for engine in "uvw"],
         schema=CANDIDATES,
         orient="row",
     )
@@ -233,7 +230,7 @@ def test_a_sheet_may_come_back_in_another_order(blank: pl.DataFrame) -> None:
 
 
 def test_more_candidates_than_letters() -> None:
-    rows = [("1", "nllb", rank, f"a{rank}", f"b{rank}") for rank in range(27)]
+    rows = [("1", f"engine{n}", f"a{n}", f"b{n}") for n in range(27)]
     with pytest.raises(InputError, match="pair 1 has 27 different candidates"):
         hide_engines(pl.DataFrame(rows, schema=CANDIDATES, orient="row"), seed=1)
 

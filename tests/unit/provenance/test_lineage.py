@@ -11,8 +11,8 @@ from noted_results import NotedResults, small_results
 
 from prasanga.base.errors import InputError
 from prasanga.base.parquet import write_table
-from prasanga.provenance.ledger import synchronize
-from prasanga.provenance.lineage import fingerprint_inside, follow, identify, open_results, tell
+from prasanga.provenance.ledger import LEDGER, read_ledger, synchronize
+from prasanga.provenance.lineage import fingerprint_inside, follow, identify, tell
 
 FIGURE = "report/figures/ceat.svg"
 
@@ -23,12 +23,12 @@ def noted(tmp_path: Path) -> NotedResults:
 
 
 def how(path: Path, noted: NotedResults) -> tuple[str, str] | None:
-    found = identify(path, open_results(noted.results))
+    found = identify(path, read_ledger(noted.results / LEDGER))
     return None if found is None else (found.how, found.entry.path)
 
 
 def test_the_way_leads_from_the_figure_to_the_corpus(noted: NotedResults) -> None:
-    ledger = open_results(noted.results).ledger
+    ledger = read_ledger(noted.results / LEDGER)
     lineage = follow(ledger.entries[f"results/{FIGURE}"], ledger)
     assert [step.rule for step in lineage.steps] == [
         *("gather_ceat", "measure_ceat", "measure_ceat", "extract_sentences", "compile_forms")
@@ -45,7 +45,7 @@ def test_the_way_is_known_where_only_the_end_of_it_was_sent(noted: NotedResults)
         shutil.rmtree(noted.results / gone)
     shutil.rmtree(noted.root / "texts")
     synchronize(noted.root)
-    ledger = open_results(noted.results).ledger
+    ledger = read_ledger(noted.results / LEDGER)
     lineage = follow(ledger.entries[f"results/{FIGURE}"], ledger)
     assert {source.path for source in lineage.sources} == {"texts/corpus.txt", "words/flowers.yaml"}
 
@@ -53,7 +53,7 @@ def test_the_way_is_known_where_only_the_end_of_it_was_sent(noted: NotedResults)
 def test_what_was_made_anew_since_is_a_gap(noted: NotedResults) -> None:
     noted.make("results/associations/ceat.csv", "a,0.6\n", "gather_ceat", ["results/associations/ceat/a.tsv"])
     noted.end_run()
-    ledger = open_results(noted.results).ledger
+    ledger = read_ledger(noted.results / LEDGER)
     lineage = follow(ledger.entries[f"results/{FIGURE}"], ledger)
     assert [(gap.path, gap.of) for gap in lineage.gaps] == [("results/associations/ceat.csv", f"results/{FIGURE}")]
 
