@@ -165,11 +165,14 @@ def once_drawn(path):
     return path
 
 
-def machine_for(models):
-    """Return what jobs ask of a machine or a cluster that run one of `models`, which has the settings of each."""
+def machine_for(models, buckets=lambda wildcards: []):
+    """Return what jobs ask of a machine or a cluster that run one of `models`, which has the settings of each.
+
+    A job that only puts `buckets` together asks for none.
+    """
 
     def cards(wildcards):
-        return models[wildcards.model]["cards"]
+        return 0 if buckets(wildcards) else models[wildcards.model]["cards"]
 
     return {
         "gpu": cards,

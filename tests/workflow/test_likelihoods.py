@@ -8,6 +8,7 @@ tables that lie in its results.
 from __future__ import annotations
 
 import csv
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -407,6 +408,62 @@ def test_a_study_of_probabilities_alone_has_a_page_without_vectors(study: Study)
     study.configure({"log_probability": {"categories": [], "traits": []}, "pairs": {"n_resamples": 51}})
     # no scores either: resamples are of the percentages
     assert study.plan() == {"measure_bias_percentages": 1, "draw_figure": 2, "write_pair_table": 1, **SHOWN}
+
+
+# Scores in buckets.
+
+BY_BUCKETS = (
+    "bias_percentages",
+    "pair_differences",
+    "structures",
+    "structure_differences",
+    "traits",
+    "log_probability",
+)
+
+
+def test_buckets_change_no_table_and_score_nothing_again(study: Study) -> None:
+    """2,100 pairs are more than one bucket has at least."""
+    keep_models(study, "masks", "writes")
+    rows = (f"{n},en,age,stereo,The old clock {n} is slow.,The new clock {n} is slow.," for n in range(2100))
+    many = "\n".join(["pair_id,language,bias_type,label,first,second,modified", *rows, ""])
+    (study.root / "many.csv").write_text(many, encoding="utf-8")
+    sets = {"garden": CONFIG["pairs"]["sets"]["garden"], "many": {"path": "many.csv"}}
+    study.configure({"pairs": {"sets": sets}, "associations": {"random_twins": 2}})
+    shutil.rmtree(study.root / "results/likelihoods/kept")
+    study.run("likelihoods")
+    tables = {name: table(study, f"likelihoods/{name}") for name in BY_BUCKETS}
+    texts = [
+        (study.root / f"results/likelihoods/{name}.csv").read_bytes() for name in ("bias_percentages", "structures")
+    ]
+
+    def change_buckets(number: int) -> None:
+        study.configure({"pairs": {"buckets": number}, "log_probability": {"buckets": number}})
+
+    change_buckets(3)
+    jobs = study.plan("likelihoods")
+    assert (jobs["score_pair_bucket"], jobs["score_sentence_bucket"]) == (3 * 2 * 4, 3 * 2 * 2)
+    for kept in (True, False):
+        if not kept:  # from nothing
+            shutil.rmtree(study.root / "results/likelihoods")
+        study.run("likelihoods")
+        for name, before in tables.items():
+            assert table(study, f"likelihoods/{name}").equals(before), name
+        after = [
+            (study.root / f"results/likelihoods/{name}.csv").read_bytes() for name in ("bias_percentages", "structures")
+        ]
+        assert after == texts
+        logs = (study.root / "logs/likelihoods").rglob("[0-9][0-9].log")
+        known = {log: re.findall(r"(\d+) (?:pairs|sentences); (\d+) known before", log.read_text()) for log in logs}
+        assert len(known) == 3 * (2 * 4 + 2 * 2)
+        assert {each for found in known.values() for each in found if kept and each[0] != each[1]} == set()
+        many = [
+            found for log, found in known.items() if log.parent == study.root / "logs/likelihoods/pairs/many/writes"
+        ]
+        assert sorted(int(n) for found in many for n, _ in found) == [0, 52, 2048]
+    assert set(study.plan("likelihoods")) == set()
+    change_buckets(1)
+    assert "score_pair_bucket" not in study.plan("likelihoods")
 
 
 # Scores that are at hand.
