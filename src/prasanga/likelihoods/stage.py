@@ -391,7 +391,7 @@ def trait_shares(settings: Mapping[str, Any]) -> list[list[TraitSentence]]:
     Raises:
         InputError: as `prasanga.likelihoods.structures.trait_sentences`.
     """
-    from prasanga.lexicon import lexicon_of
+    from prasanga.lexicon.loading import lexicon_of
     from prasanga.likelihoods.structures import load_structures, trait_sentences
     from prasanga.likelihoods.templates import shares_of
     from prasanga.likelihoods.traits import load_traits
@@ -414,7 +414,7 @@ def category_shares(settings: Mapping[str, Any], categories: str | Path) -> list
     Raises:
         InputError: as `prasanga.likelihoods.templates.fill_categories`.
     """
-    from prasanga.lexicon import lexicon_of
+    from prasanga.lexicon.loading import lexicon_of
     from prasanga.lexicon.model import chosen_categories, read_categories
     from prasanga.likelihoods.templates import fill_categories, load_category_templates, shares_of
 
