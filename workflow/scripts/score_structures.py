@@ -3,28 +3,15 @@
 from prasanga.associations.corrections import of_twins
 from prasanga.base.logs import log_to
 from prasanga.base.parquet import write_table
-from prasanga.likelihoods.stage import SENTENCES, known_scores, read_buckets, rows_of, score_rows, trait_shares
+from prasanga.likelihoods.stage import Job, known_scores, trait_shares
 from prasanga.likelihoods.structures import score_structures
 from prasanga.provenance import describe
 
 log_to(snakemake.log[0])
 settings, name = snakemake.params.structures, snakemake.wildcards.model
+job = Job(snakemake.input.model, "results/likelihoods/kept", snakemake.threads, snakemake.resources.cards)
 shares = trait_shares(settings)
-rows = rows_of(shares, settings["which"])
-if snakemake.input.buckets:
-    scores = read_buckets(snakemake.input.buckets)
-else:
-    scores = score_rows(
-        SENTENCES,
-        rows,
-        "structures",
-        settings={**settings, "name": name},
-        model=snakemake.input.model,
-        kept="results/likelihoods/kept",
-        threads=snakemake.threads,
-        cards=snakemake.resources.cards,
-    )
-known = known_scores(rows, scores, name)
+known = known_scores(shares, "structures", {**settings, "name": name}, job, snakemake.input.buckets)
 tables = of_twins(
     len(shares) if "twins" in settings["which"] else None,
     lambda twin: score_structures(
@@ -33,5 +20,5 @@ tables = of_twins(
 )
 libraries = ["torch", "transformers", "tokenizers"]
 made_from = describe("likelihoods", script=__file__, inputs=snakemake.input, settings=settings, libraries=libraries)
-for table in tables._fields:
-    write_table(snakemake.output[table], getattr(tables, table), made_from)
+for table, content in tables._asdict().items():
+    write_table(snakemake.output[table], content, made_from)

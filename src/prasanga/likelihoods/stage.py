@@ -35,44 +35,62 @@ if TYPE_CHECKING:
 
 
 # --------------------
-# A scorer for a job, from what the config and the check of the model say of it.
+# What a job works with: a model, from what the config and the check of the model say of it, or its twins.
 
 
-def open_scorer(
-    which: Mapping[str, Any],
-    report: str | Path,
-    *,
-    threads: int,
-    cards: int = 1,
-    attentions: bool = False,
-) -> Scorer:
-    """Load the model of a job; of one of the hub the commit that was looked at, wherever its branch has moved since.
+class Job(NamedTuple):
+    """What a job works with.
 
-    Args:
-        which: plain values `model`, `revision`, `dtype`, and `options` (`prasanga.models.ModelOptions`).
-        report: the report on the model (`prasanga.models.check_model`), a JSON file.
-        threads: of this process.
+    Attributes:
+        model: the report on the model (`prasanga.models.check_model`), a JSON file.
+        kept: folder of all scores that are kept.
+        threads: of the model on a processor.
         cards: that the model is spread over; 0 for the processor.
-        attentions: whether attention weights will be asked for.
-
-    Raises:
-        InputError: the files of a model on this machine are others than those that were looked at; as `load_scorer`.
     """
-    from prasanga.likelihoods.engine import load_scorer
-    from prasanga.models.devices import dtype_of_study
-    from prasanga.models.identity import require_unchanged
 
-    known = read_document(report)
-    options = ModelOptions(**{**which["options"], "cards": cards})
-    require_unchanged(which["model"], known["identity"], options)
-    return load_scorer(
-        which["model"],
-        revision=known["identity"].get("commit", which["revision"]),
-        dtype=dtype_of_study(which["dtype"], options.device),
-        threads=threads,
-        attentions=attentions,
-        options=options,
-    )
+    model: str | Path
+    kept: str | Path
+    threads: int
+    cards: int = 1
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """Which model it is (`prasanga.models.model_identity`), as it was looked at."""
+        found: dict[str, Any] = read_document(self.model)["identity"]
+        return found
+
+    def open_scorer(self, which: Mapping[str, Any], *, attentions: bool) -> Scorer:
+        """Load the model; of one of the hub the commit that was looked at, wherever its branch has moved since.
+
+        Args:
+            which: plain values `model`, `revision`, `dtype`, and `options` (`prasanga.models.ModelOptions`).
+            attentions: whether attention weights will be asked for.
+
+        Raises:
+            InputError: the files of a model on this machine are others than those looked at; as `load_scorer`.
+        """
+        from prasanga.likelihoods.engine import load_scorer
+        from prasanga.models.devices import dtype_of_study
+        from prasanga.models.identity import require_unchanged
+
+        options = ModelOptions(**{**which["options"], "cards": self.cards})
+        require_unchanged(which["model"], self.identity, options)
+        return load_scorer(
+            which["model"],
+            revision=self.identity.get("commit", which["revision"]),
+            dtype=dtype_of_study(which["dtype"], options.device),
+            threads=self.threads,
+            attentions=attentions,
+            options=options,
+        )
+
+    def dtype(self, which: Mapping[str, Any]) -> str:
+        """Return the precision of its scores: what the study leaves open or the processor lacks, the device decides."""
+        if which["dtype"] == "float32":
+            return "float32"
+        from prasanga.models.devices import dtype_of_study
+
+        return dtype_of_study(which["dtype"], ModelOptions(cards=self.cards).device)
 
 
 def twins_of(which: Mapping[str, Any], most: int) -> int | None:
@@ -263,63 +281,48 @@ def score_rows(
     asked: Asked,
     rows: pl.DataFrame,
     name: str,
-    *,
     settings: Mapping[str, Any],
-    model: str | Path,
-    kept: str | Path,
-    threads: int,
-    cards: int = 1,
+    job: Job,
+    *,
     bucket: tuple[int, int] = WHOLE,
+    buckets: Sequence[str | Path] = (),
 ) -> pl.DataFrame:
-    """Return the scores of the different rows of a bucket by one model, or by the twin that each row is dealt to.
+    """Return the scores of different rows by one model, or by the twin that each row is dealt to.
+
+    The model is loaded when the first score is missing.
 
     Args:
         asked: pairs or sentences.
-        rows: all of the set; of twins with a column `twin` (`deal_pairs`, `rows_of`).
+        rows: all of the set; of twins with a column `twin` (`deal_pairs`).
         name: of the set, for the log.
-        settings: plain values: `which` model and how it is loaded (`open_scorer`), how it is asked, and `name`, what
-            tables call the model.
-        model: the report on the model (`prasanga.models.check_model`).
-        kept: folder of all scores that are kept.
-        threads: of the model on a CPU.
-        cards: that the model is spread over; 0 for the processor.
+        settings: plain values: `which` model and how it is loaded (`Job.open_scorer`), how it is asked, and `name`,
+            what tables call the model.
+        job: what it is done with.
         bucket: which of how many.
+        buckets: files with the scores of all buckets; with them nothing else is done than to put them together.
 
     Returns:
         As `score_missing`, of twins with the column `twin`.
 
     Raises:
-        InputError: as `score_pairs` or `score_log_probability`.
+        InputError: as `score_pairs` or `score_log_probability`; a file of a bucket that does not fit the others.
     """
-    if "twin" not in rows.columns:
-        return _score_own(asked, rows, name, settings, model, kept, threads, cards, bucket)
-    found = []
-    for twin in sorted(rows["twin"].unique()):
-        own = {**settings, "which": of_twin(settings["which"], twin)}
-        scores = _score_own(asked, rows.filter(twin=twin), name, own, model, kept, threads, cards, bucket)
-        found.append(scores.with_columns(twin=pl.lit(twin, pl.Int32)))
-    return pl.concat(found)
-
-
-def _score_own(
-    asked: Asked,
-    rows: pl.DataFrame,
-    name: str,
-    settings: Mapping[str, Any],
-    model: str | Path,
-    kept: str | Path,
-    threads: int,
-    cards: int,
-    bucket: tuple[int, int],
-) -> pl.DataFrame:
-    """Return the scores of `score_rows` by one model or twin, which is loaded when the first of them is missing."""
+    if buckets:
+        require_equal(buckets, ["stage", "code"])
+        return pl.concat(map(read_frame, buckets))
     which, called = settings["which"], settings["name"]
+    if "twin" in rows.columns:
+        found = []
+        for twin in rows["twin"].unique().sort():
+            own = {**settings, "which": of_twin(which, twin)}
+            scores = score_rows(asked, rows.filter(twin=twin).drop("twin"), name, own, job, bucket=bucket)
+            found.append(scores.with_columns(twin=pl.lit(twin, pl.Int32)))
+        return pl.concat(found)
     n_scored = 0
 
     @functools.cache
     def scorer() -> Scorer:
-        attentions = settings.get("measures", {}).get("encoder") in WEIGHTED
-        return open_scorer(which, model, threads=threads, cards=cards, attentions=attentions)
+        return job.open_scorer(which, attentions=settings.get("measures", {}).get("encoder") in WEIGHTED)
 
     def score(missing: pl.DataFrame) -> pl.DataFrame:
         nonlocal n_scored
@@ -327,29 +330,14 @@ def _score_own(
         _LOG.info("%s, %s: %d of %d %s are to be scored", name, called, len(missing), len(rows), asked.what)
         return asked.score(scorer(), missing, settings)
 
-    # What the study leaves open or the processor lacks, the device decides; scores of two precisions are never mixed.
-    dtype = which["dtype"]
-    if dtype != "float32":
-        from prasanga.models.devices import dtype_of_study
-
-        dtype = dtype_of_study(dtype, ModelOptions(cards=cards).device)
-    identity = read_document(model)["identity"]
-    scores = score_missing(asked, rows, open_scores(asked, kept, settings, identity, dtype), score, bucket)
+    # scores of two precisions are never mixed
+    store = open_scores(asked, job.kept, settings, job.identity, job.dtype(which))
+    scores = score_missing(asked, rows, store, score, bucket)
     counts = scores["left_out"].drop_nulls().value_counts(sort=True).rows()
     left_out = ", ".join(f"{reason} {count}" for reason, count in counts) or "none"
     known = len(scores) - n_scored
     _LOG.info("%s, %s: %d %s; %d known before; left out: %s", name, called, len(scores), asked.what, known, left_out)
     return scores
-
-
-def read_buckets(paths: Sequence[str | Path]) -> pl.DataFrame:
-    """Return the scores that jobs wrote of the buckets of one set; none may be of other code.
-
-    Raises:
-        InputError: a file is not there, is damaged, or does not fit the others.
-    """
-    require_equal(paths, ["stage", "code"])
-    return pl.concat(map(read_frame, paths))
 
 
 def deal_pairs(pairs: pl.DataFrame, which: Mapping[str, Any]) -> pl.DataFrame:
@@ -359,22 +347,20 @@ def deal_pairs(pairs: pl.DataFrame, which: Mapping[str, Any]) -> pl.DataFrame:
     return pairs.with_columns(twin=(pl.int_range(pl.len()) % max(n_twins, 1)).cast(pl.Int32))
 
 
-def set_table(pairs: pl.DataFrame, scores: pl.DataFrame, name: str, settings: Mapping[str, Any]) -> pl.DataFrame:
+def set_table(pairs: pl.DataFrame, scores: pl.DataFrame, name: str, model: str) -> pl.DataFrame:
     """Return the scores of a set of pairs by one model, or by twins.
 
     Args:
-        pairs: the set (`prasanga.pairs.read_pairs`).
-        scores: of all its different pairs (`score_rows`, `read_buckets`).
+        pairs: the set (`prasanga.pairs.read_pairs`), dealt to the twins if there are any (`deal_pairs`).
+        scores: of all its different pairs (`score_rows`).
         name: of the set.
-        settings: as for `score_rows`.
+        model: what tables call the model.
 
     Returns:
         As `prasanga.likelihoods.score_pairs`, with the column `set`; of twins also `twin`, the number of the one that
-        scored the pair: pairs are dealt to them in turn.
+        scored the pair.
     """
-    dealt = deal_pairs(pairs, settings["which"])
-    table = with_scores(PAIRS, dealt, scores)
-    table = table.with_columns(set=pl.lit(name), model=pl.lit(settings["name"]))
+    table = with_scores(PAIRS, pairs, scores).with_columns(set=pl.lit(name), model=pl.lit(model))
     return table.select(pl.exclude("twin"), *(["twin"] if "twin" in table.columns else []))
 
 
@@ -426,6 +412,11 @@ def category_shares(settings: Mapping[str, Any], categories: str | Path) -> list
     return [[(category, shares[number]) for category, shares in dealt] for number in range(n_twins or 1)]
 
 
+def flat(shares: Sequence[Sequence[FilledCategory]]) -> list[list[CategorySentence]]:
+    """Return the sentences of all categories together, share by share."""
+    return [[row for _, rows in share for row in rows] for share in shares]
+
+
 def rows_of(shares: Sequence[Sequence[TraitSentence | CategorySentence]], which: Mapping[str, Any]) -> pl.DataFrame:
     """Return sentences as rows to be scored; of twins with the column `twin`, the number of the share."""
     schema = {name: pl.String if name == "text" else pl.Int64 for name in _SPANS}
@@ -438,25 +429,33 @@ def rows_of(shares: Sequence[Sequence[TraitSentence | CategorySentence]], which:
     return pl.concat(table.with_columns(twin=pl.lit(twin, pl.Int32)) for twin, table in enumerate(tables))
 
 
-def known_scores(rows: pl.DataFrame, scores: pl.DataFrame, name: str) -> list[KnownScores]:
-    """Return the scores of sentences, which take the place of a model's or, one by one, its twins'.
+def known_scores(
+    shares: Sequence[Sequence[TraitSentence | CategorySentence]],
+    name: str,
+    settings: Mapping[str, Any],
+    job: Job,
+    buckets: Sequence[str | Path] = (),
+) -> list[KnownScores]:
+    """Return the scores of sentences, in the place of a model or, one by one, its twins.
 
     Args:
-        rows: all sentences (`rows_of`).
-        scores: of all that differ (`score_rows`, `read_buckets`).
-        name: what tables call the model.
+        shares: the sentences of the model, or of each twin.
+        name: of them, for the log.
+        settings: as for `score_rows`, as the rest.
+        job: likewise.
+        buckets: likewise.
     """
     from prasanga.likelihoods.log_probability import KnownScores, LogProbabilityItem, Score
 
-    table = with_scores(SENTENCES, rows, scores)
-    columns = (*_SPANS, *_OF_SENTENCE)
+    rows = rows_of(shares, settings["which"])
+    table = with_scores(SENTENCES, rows, score_rows(SENTENCES, rows, name, settings, job, buckets=buckets))
     parts = table.partition_by("twin", maintain_order=True) if "twin" in table.columns else [table]
     return [
         KnownScores(
-            name,
+            settings["name"],
             {
                 LogProbabilityItem(text, (a, b), (c, d)): Score(*score)
-                for text, a, b, c, d, *score in part.select(columns).iter_rows()
+                for text, a, b, c, d, *score in part.select(*_SPANS, *_OF_SENTENCE).iter_rows()
             },
         )
         for part in parts

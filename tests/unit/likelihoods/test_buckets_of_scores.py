@@ -14,13 +14,12 @@ from scoring_models import build
 from prasanga.base.errors import InputError
 from prasanga.likelihoods import load_scorer, score_pairs
 from prasanga.likelihoods.engine import Scorer
-from prasanga.likelihoods.log_probability import LogProbabilityItem, score_items
+from prasanga.likelihoods.log_probability import LogProbabilityItem, Score, score_items
 from prasanga.likelihoods.stage import (
     PAIRS,
     SENTENCES,
     Asked,
     deal_pairs,
-    known_scores,
     open_scores,
     score_missing,
     set_table,
@@ -103,18 +102,18 @@ def test_the_number_of_buckets_changes_no_digit_and_runs_nothing_again(
 
 def test_scores_in_blocks_are_those_of_the_library(scorer: Scorer, tmp_path: Path) -> None:
     rows, items = sentences()
-    (known,) = known_scores(rows, in_buckets(SENTENCES._replace(block=7), rows, tmp_path / "sentences", 3, scorer), "m")
-    assert known.name == "m"
-    for found, wanted in zip(score_items(known, items), score_items(scorer, items), strict=True):
-        assert found._replace(fill=None, prior=None) == wanted._replace(fill=None, prior=None)
-        assert (found.fill, found.prior) == pytest.approx((wanted.fill, wanted.prior), abs=1e-5)
+    table = with_scores(SENTENCES, rows, in_buckets(SENTENCES._replace(block=7), rows, tmp_path, 3, scorer))
+    names = Score._fields
+    for found, wanted in zip(table.select(names).rows(), score_items(scorer, items), strict=True):
+        assert found[2:] == wanted[2:]
+        assert found[:2] == pytest.approx(wanted[:2], abs=1e-5)
     pairs = a_set()
-    table = set_table(pairs, in_buckets(PAIRS._replace(block=7), pairs, tmp_path, 3, scorer), "mine", SETTINGS)
+    table = set_table(pairs, in_buckets(PAIRS._replace(block=7), pairs, tmp_path, 3, scorer), "mine", "m")
     wanted_table = score_pairs(scorer, pairs, unknown="keep", name="m").with_columns(set=pl.lit("mine"))
     assert table.columns == wanted_table.columns
     for name in table.columns:
-        found, wanted = table[name].to_list(), wanted_table[name].to_list()
-        assert found == (pytest.approx(wanted, abs=1e-5) if name.startswith("score") else wanted), name
+        of_table, expected = table[name].to_list(), wanted_table[name].to_list()
+        assert of_table == (pytest.approx(expected, abs=1e-5) if name.startswith("score") else expected), name
 
 
 def test_a_job_that_ends_early_goes_on_with_its_block(scorer: Scorer, tmp_path: Path) -> None:
@@ -152,7 +151,7 @@ def test_twins_score_the_pairs_that_are_dealt_to_them(scorer: Scorer, tmp_path: 
         )
         for twin in range(3)
     ]
-    table = set_table(pairs, pl.concat(scores), "mine", settings)
+    table = set_table(dealt, pl.concat(scores), "mine", "m")
     assert table["pair_id"].to_list() == pairs["pair_id"].to_list()
     assert table["score_first"].to_list() == [float(turn % 3) for turn in range(31)]
     assert table.columns[-2:] == ["set", "twin"]
