@@ -6,7 +6,6 @@ apart from its results.
 """
 
 SCORER = machine_for(STUDY.scorers)
-LOG_PROBABILITY = config["log_probability"]
 GATHERED = "unfinished" if FROM_RESULTS else "likelihoods"
 
 if STUDY.computed:
@@ -18,6 +17,8 @@ if STUDY.computed:
             model=lambda wildcards: checkpoints.check_model.get(
                 family=STUDY.scorers[wildcards.model]["family"]
             ).output.report,
+            # none where this job scores all
+            buckets=lambda wildcards: FILES.pair_buckets(wildcards.set, wildcards.model),
         output:
             "results/likelihoods/pairs/{set}/{model}.parquet",
         log:
@@ -29,7 +30,7 @@ if STUDY.computed:
             model=name_in(STUDY.scorers),
         threads: lambda wildcards: cores_beside(STUDY.scorers[wildcards.model]["cards"])
         resources:
-            **SCORER,
+            **machine_for(STUDY.scorers, lambda wildcards: FILES.pair_buckets(wildcards.set, wildcards.model)),
         params:
             scoring=lambda wildcards: SETTINGS.pair_scores(wildcards.model),
         script:
@@ -41,7 +42,8 @@ if STUDY.computed:
             model=lambda wildcards: checkpoints.check_model.get(
                 family=STUDY.scorers[wildcards.model]["family"]
             ).output.report,
-            texts=[ancient(path) for path in [*STUDY.traits, LOG_PROBABILITY["structures"]] if STUDY.traits],
+            texts=ancient(FILES.texts_of_sentences("structures")),
+            buckets=lambda wildcards: FILES.sentence_buckets("structures", wildcards.model),
         output:
             traits="results/likelihoods/structures/{model}.parquet",
             terms="results/likelihoods/structures/{model}.terms.parquet",
@@ -53,7 +55,7 @@ if STUDY.computed:
             model=name_in(STUDY.scorers),
         threads: lambda wildcards: cores_beside(STUDY.scorers[wildcards.model]["cards"])
         resources:
-            **SCORER,
+            **machine_for(STUDY.scorers, lambda wildcards: FILES.sentence_buckets("structures", wildcards.model)),
         params:
             structures=lambda wildcards: SETTINGS.structures(wildcards.model),
         script:
@@ -65,8 +67,8 @@ if STUDY.computed:
             model=lambda wildcards: checkpoints.check_model.get(
                 family=STUDY.scorers[wildcards.model]["family"]
             ).output.report,
-            templates=ancient(LOG_PROBABILITY["templates"]),
-            categories=ancient("results/lexicon/categories.json"),
+            texts=ancient(FILES.texts_of_sentences("log_probability")),
+            buckets=lambda wildcards: FILES.sentence_buckets("log_probability", wildcards.model),
         output:
             estimates="results/likelihoods/log_probability/{model}.parquet",
             words="results/likelihoods/log_probability/{model}.words.parquet",
@@ -80,12 +82,61 @@ if STUDY.computed:
             model=name_in(STUDY.scorers),
         threads: lambda wildcards: cores_beside(STUDY.scorers[wildcards.model]["cards"])
         resources:
-            **SCORER,
+            **machine_for(STUDY.scorers, lambda wildcards: FILES.sentence_buckets("log_probability", wildcards.model)),
         params:
             *digests_of(STUDY.log_probability_chosen),
             log_probability=lambda wildcards: SETTINGS.log_probability(wildcards.model),
         script:
             "../workflow/scripts/score_log_probability.py"
+
+    rule score_pair_bucket:
+        """Scores of one bucket of a set of pairs, by a model or its twins; only those that are not kept are computed."""
+        input:
+            pairs="results/pairs/{set}.parquet",
+            model=lambda wildcards: checkpoints.check_model.get(
+                family=STUDY.scorers[wildcards.model]["family"]
+            ).output.report,
+        output:
+            "results/likelihoods/pairs/{set}/{model}/{bucket}.parquet",
+        log:
+            "logs/likelihoods/pairs/{set}/{model}/{bucket}.log",
+        benchmark:
+            "benchmarks/likelihoods/pairs/{set}/{model}/{bucket}.tsv"
+        wildcard_constraints:
+            model=name_in(STUDY.scorers),
+        threads: lambda wildcards: cores_beside(STUDY.scorers[wildcards.model]["cards"])
+        resources:
+            **SCORER,
+        params:
+            scoring=lambda wildcards: SETTINGS.pair_scores(wildcards.model),
+            buckets=lambda wildcards: len(STUDY.pair_buckets[wildcards.set]),
+        script:
+            "../workflow/scripts/score_pair_bucket.py"
+
+    rule score_sentence_bucket:
+        """Scores of one bucket of the sentences of all traits, or of all categories, by a model or its twins."""
+        input:
+            model=lambda wildcards: checkpoints.check_model.get(
+                family=STUDY.scorers[wildcards.model]["family"]
+            ).output.report,
+            texts=ancient(lambda wildcards: FILES.texts_of_sentences(wildcards.of)),
+        output:
+            "results/likelihoods/{of}/{model}/{bucket}.parquet",
+        log:
+            "logs/likelihoods/{of}/{model}/{bucket}.log",
+        benchmark:
+            "benchmarks/likelihoods/{of}/{model}/{bucket}.tsv"
+        wildcard_constraints:
+            of=name_in(STUDY.sentence_buckets),
+            model=name_in(STUDY.scorers),
+        threads: lambda wildcards: cores_beside(STUDY.scorers[wildcards.model]["cards"])
+        resources:
+            **SCORER,
+        params:
+            sentences=lambda wildcards: SETTINGS.scored_sentences(wildcards.of, wildcards.model),
+            buckets=lambda wildcards: len(STUDY.sentence_buckets[wildcards.of]),
+        script:
+            "../workflow/scripts/score_sentence_bucket.py"
 
 
 rule measure_bias_percentages:

@@ -1,6 +1,7 @@
-"""Speed and memory of pair scores: `python tests/benchmarks/pairs.py [speed|memory|sample ...]`.
+"""Speed and memory of pair scores: `python tests/benchmarks/pairs.py [speed|share|memory|sample ...]`.
 
 Prints Markdown. `speed`: 100 pairs by a model of BERT-base's size beside one masked copy at a time, in the same run.
+`share`: where processor time goes, and how much of the rate of the model's own matrix products is reached.
 `memory`: what sentences of 350 and of 2,000 words take. `sample`: all pairs of a file in the layout of IndiBias, in
 English and Hindi, by a model of 30 million parameters (`--file`; the project's demo pairs if none is given). Weights
 are random, which changes no speed. How it is measured stands in `docs/scaling.md`.
@@ -17,13 +18,16 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+from unittest.mock import patch
 
 import polars as pl
 import torch
 from measured import write_measured
+from processor import rate_of_products
 from transformers import AutoModelForMaskedLM, AutoTokenizer, BertConfig, BertForMaskedLM, PreTrainedTokenizerFast
 
 from prasanga.likelihoods import load_scorer, score_pairs
+from prasanga.models.heads import ModelWithHead
 from prasanga.models.shape import quiet
 from prasanga.models.tiny import CLS, MASK, PAD, SEP, UNKNOWN, train_tokenizer
 from prasanga.pairs import align_spans, read_pairs
@@ -32,7 +36,7 @@ PROJECT = Path(__file__).parents[2]
 DEMO = PROJECT / "resources" / "demo" / "pairs.csv"
 #: Entries of the vocabulary: BanglaBERT's and MuRIL's, whose base models have a body of this size.
 VOCABULARIES = {"32,000": 32_000, "197,285": 197_285}
-PAIRS, SIMPLE_PAIRS = 100, 4
+PAIRS, SHARE_PAIRS, SIMPLE_PAIRS = 100, 36, 4
 DTYPES, CELLS = ("float32", "bfloat16"), ("copies/s", "times", "largest difference")
 BASE = {"hidden_size": 768, "num_hidden_layers": 12, "num_attention_heads": 12, "intermediate_size": 3072}
 #: 30 million parameters with 32,000 entries.
@@ -130,6 +134,62 @@ def measure_speed() -> Iterator[str]:
             yield row(name, f"{simple:.1f}", *cells)
 
 
+def measure_share() -> Iterator[str]:
+    """Processor time of one thread by its parts, beside products of the same shapes and the simple way."""
+    pairs, seconds, padded = read_pairs(DEMO)[:SHARE_PAIRS], dict.fromkeys(("body", "head"), 0.0), 0
+    torch.set_num_threads(1)
+    with TemporaryDirectory() as folder:
+        make_model(Path(folder), texts_of(pairs), BASE, 32_000)
+        with quiet():
+            scorer = load_scorer(folder)
+            model = AutoModelForMaskedLM.from_pretrained(folder).eval()
+        tokenizer = AutoTokenizer.from_pretrained(folder)
+        simple_scores(model, tokenizer, pairs[:1])
+        began = time.process_time()
+        _, copies = simple_scores(model, tokenizer, pairs[:SIMPLE_PAIRS])
+        simple = (time.process_time() - began) / copies
+    score_pairs(scorer, pairs[:5])
+    run, head = ModelWithHead.states, ModelWithHead.logits
+
+    def states(model: ModelWithHead, ids: Sequence[Sequence[int]], *rest: Any) -> torch.Tensor:
+        nonlocal padded
+        padded += len(ids) * max(map(len, ids))
+        began = time.process_time()
+        found = run(model, ids, *rest)
+        seconds["body"] += time.process_time() - began
+        return found
+
+    def logits(model: ModelWithHead, chosen: torch.Tensor) -> torch.Tensor:
+        began = time.process_time()
+        found = head(model, chosen)
+        seconds["head"] += time.process_time() - began
+        return found
+
+    with patch.object(ModelWithHead, "states", states), patch.object(ModelWithHead, "logits", logits):
+        before, began = scorer.report, time.process_time()
+        score_pairs(scorer, pairs)
+        total = time.process_time() - began
+    asked, passes, pieces = (getattr(scorer.report, n) - getattr(before, n) for n in ("queries", "passes", "pieces"))
+    width, inner = BASE["hidden_size"], BASE["intermediate_size"]
+    products = BASE["num_hidden_layers"] * 2 * (4 * width**2 + 2 * width * inner)
+    rate = rate_of_products(2_048, width, inner)
+    MEASURED.update(
+        share_of_products_of_body=pieces * products / seconds["body"] / rate,
+        share_of_products=pieces * products / total / rate,
+        share_of_padding=1 - pieces / padded,
+        times_in_processor_time=simple * asked / total,
+        most_times_at_the_rate_of_products=simple * asked / (pieces * products / rate),
+    )
+    yield f"{len(pairs)} pairs of the demo, 32,000 entries, float32, 1 thread, processor time"
+    yield f"{asked} copies, {passes} passes of {pieces / passes:.1f} pieces; products {rate / 1e9:.0f} GFLOP/s\n"
+    yield row("part", "seconds", "share of all")
+    yield row(*["---"] * 3)
+    rest = total - sum(seconds.values())
+    for part, took in (*seconds.items(), ("reading, planning, softmax", rest), ("all", total)):
+        yield row(part, f"{took:.2f}", f"{took / total:.0%}")
+    yield from ("", *(f"- {name.replace('_', ' ')}: {MEASURED[name]:.3g}" for name in list(MEASURED)[-5:]))
+
+
 def measure_memory() -> Iterator[str]:
     """Peak memory of a process that scores one pair of long sentences, less that of one that scores a short pair."""
     yield "One pair, a BERT with two blocks of width 768, 32,000 entries and 8,192 positions, one process each\n"
@@ -184,7 +244,7 @@ def measure_sample(file: Path) -> Iterator[str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("parts", nargs="*", default=["speed", "memory", "sample"])
+    parser.add_argument("parts", nargs="*", default=["speed", "share", "memory", "sample"])
     parser.add_argument("--file", type=Path, default=DEMO, help="pairs for `sample`")
     parser.add_argument("--words", type=int, default=350, help="for `one`, which `memory` runs in processes of its own")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write everything that was measured there")
@@ -192,7 +252,10 @@ def main() -> None:
     if given.parts == ["one"]:
         print(score_long_pair(given.words))
         return
-    parts = {"speed": measure_speed, "memory": measure_memory, "sample": lambda: measure_sample(given.file)}
+    parts = {
+        **{"speed": measure_speed, "share": measure_share, "memory": measure_memory},
+        "sample": lambda: measure_sample(given.file),
+    }
     lines: list[str] = []
     for name in given.parts:
         print(f"\n## Pairs: {name}\n", flush=True)

@@ -4,35 +4,26 @@ from prasanga.associations import TestSettings
 from prasanga.associations.corrections import of_twins
 from prasanga.base.logs import log_to
 from prasanga.base.parquet import write_table
-from prasanga.lexicon import lexicon_of
-from prasanga.lexicon.model import chosen_categories, read_categories
 from prasanga.likelihoods.categories import score_categories
-from prasanga.likelihoods.stage import open_scorer, twins_of
-from prasanga.likelihoods.templates import load_category_templates
+from prasanga.likelihoods.stage import Job, category_shares, flat, known_scores
 from prasanga.provenance import describe
 
 log_to(snakemake.log[0])
-settings = snakemake.params.log_probability
-normalization = settings["lexicon"]["normalization"]
-which, model, cards = settings["which"], snakemake.input.model, snakemake.resources.cards
-templates = load_category_templates(settings["templates"], normalization)
-n_twins = twins_of(which, templates.most)
+settings, name = snakemake.params.log_probability, snakemake.wildcards.model
+job = Job(snakemake.input.model, "results/likelihoods/kept", snakemake.threads, snakemake.resources.cards)
+shares = category_shares(settings, snakemake.input.texts[-1])
+known = known_scores(flat(shares), "log_probability", {**settings, "name": name}, job, snakemake.input.buckets)
 tables = of_twins(
-    n_twins,
+    len(shares) if "twins" in settings["which"] else None,
     lambda twin: score_categories(
-        open_scorer(which, model, threads=snakemake.threads, cards=cards, twin=twin),
-        chosen_categories(
-            read_categories(snakemake.input.categories), settings["categories"], key="log_probability.categories"
-        ),
-        templates,
-        lexicon_of(settings["lexicon"]),
-        model=snakemake.wildcards.model,
+        known[twin or 0],
+        shares[twin or 0],
+        model=name,
         settings=TestSettings(**settings["test"]),
-        **{name: settings[name] for name in ("exchanged", "pieces", "terms", "seed")},
-        share=None if twin is None else (twin, n_twins or 1),
+        **{key: settings[key] for key in ("exchanged", "pieces", "terms", "seed")},
     ),
 )
 libraries = ["torch", "transformers", "tokenizers", "numpy", "scipy"]
 made_from = describe("likelihoods", script=__file__, inputs=snakemake.input, settings=settings, libraries=libraries)
-for name, table in tables._asdict().items():
-    write_table(snakemake.output[name], table, made_from)
+for table, content in tables._asdict().items():
+    write_table(snakemake.output[table], content, made_from)

@@ -2,20 +2,14 @@
 
 from prasanga.base.logs import log_to
 from prasanga.base.parquet import read_frame, write_table
-from prasanga.likelihoods.stage import score_set
+from prasanga.likelihoods.stage import PAIRS, Job, deal_pairs, score_rows, set_table
 from prasanga.provenance import describe
 
 log_to(snakemake.log[0])
-settings = dict(snakemake.params.scoring)
-scores = score_set(
-    read_frame(snakemake.input.pairs),
-    snakemake.wildcards.set,
-    settings=settings,
-    model=snakemake.input.model,
-    kept="results/likelihoods/kept",
-    threads=snakemake.threads,
-    cards=snakemake.resources.cards,
-)
+settings, name = dict(snakemake.params.scoring), snakemake.wildcards.set
+job = Job(snakemake.input.model, "results/likelihoods/kept", snakemake.threads, snakemake.resources.cards)
+pairs = deal_pairs(read_frame(snakemake.input.pairs), settings["which"])
+scores = score_rows(PAIRS, pairs, name, settings, job, buckets=snakemake.input.buckets)
 libraries = ["torch", "transformers", "tokenizers"]
 made_from = describe("likelihoods", script=__file__, inputs=snakemake.input, settings=settings, libraries=libraries)
-write_table(snakemake.output[0], scores.to_arrow(), made_from)
+write_table(snakemake.output[0], set_table(pairs, scores, name, settings["name"]).to_arrow(), made_from)

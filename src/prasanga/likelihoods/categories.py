@@ -36,10 +36,10 @@ from prasanga.associations.permutation import permutation_test_of_scores
 from prasanga.associations.templates import TEMPLATE_FIELDS, TEMPLATES_SCHEMA, measure_templates
 from prasanga.associations.vectors import FloatArray, choice
 from prasanga.base.seeds import generator
-from prasanga.lexicon.model import Lexicon
 from prasanga.likelihoods.log_probability import (
     SCORE_NOISE,
     TERMS,
+    KnownScores,
     LogProbabilityItem,
     Score,
     ScoresMasks,
@@ -47,7 +47,7 @@ from prasanga.likelihoods.log_probability import (
     score_items,
 )
 from prasanga.likelihoods.queries import HOW
-from prasanga.likelihoods.templates import CategorySentence, CategoryTemplates, fill_categories, share_of
+from prasanga.likelihoods.templates import CategorySentence, FilledCategory
 
 # --------------------
 # Which words and sentences of a category a model could score, and why it could not score the others.
@@ -346,10 +346,8 @@ class CategoryTables(NamedTuple):
 
 
 def score_categories(
-    scorer: ScoresMasks,
-    categories: Mapping[str, Mapping[str, Any]],
-    templates: CategoryTemplates,
-    lexicon: Lexicon,
+    scorer: ScoresMasks | KnownScores,
+    filled: Sequence[FilledCategory],
     *,
     model: str,
     settings: TestSettings,
@@ -357,37 +355,30 @@ def score_categories(
     pieces: str = "all",
     terms: str = "log-sum-exp",
     seed: int = 47,
-    share: tuple[int, int] | None = None,
 ) -> CategoryTables:
-    """Compute the log-probability bias of all `categories` in one model.
+    """Compute the log-probability bias of all categories in one model.
 
     Args:
-        scorer: an encoder.
-        categories: names to the layout of `categories.json`.
-        templates: the sentences of each category.
-        lexicon: where words are inflected.
+        scorer: an encoder, or what it gave all sentences.
+        filled: the categories with their sentences (`fill_categories`).
         model: its name, for the tables.
         settings: how effects are tested.
         exchanged: categories whose targets and attributes change places.
         pieces: how a target of several pieces is scored (`log_probability`).
         terms: how the terms of a set become one score (`term_scores`).
         seed: of the study.
-        share: of a twin, its number from 0 and how many twins there are: each has every so manieth template.
 
     Returns:
         A row per category; one per category and word; one per category, template and attribute word; one per category
-        and template. A target that the
-        model cannot score in some template is left out altogether, an attribute word or sentence by itself, each named
-        in `dropped`; a category that cannot be computed is a row without numbers that says why.
+        and template. A target that the model cannot score in some template is left out altogether, an attribute word or
+        sentence by itself, each named in `dropped`; a category that cannot be computed is a row without numbers that
+        says why.
 
     Raises:
-        InputError: as `score_log_probability`; a category without sentences; a word without a form that is asked for.
+        InputError: as `score_log_probability`.
     """
     choice("log_probability.pieces", pieces, HOW)
     choice("log_probability.terms", terms, TERMS)
-    filled = fill_categories(categories, templates, lexicon, exchanged)
-    if share is not None:
-        filled = [(category, share_of(rows, lambda row: row.template, *share)) for category, rows in filled]
     items = [LogProbabilityItem(row.text, row.target, row.attribute) for _, rows in filled for row in rows]
     scores = iter(score_items(scorer, items, pieces=pieces))
     tables: tuple[list[Any], ...] = ([], [], [], [])

@@ -156,13 +156,36 @@ def score_log_probability(
     return pl.DataFrame(rows, schema=dict(LOG_PROBABILITY_SCHEMA), orient="row")
 
 
-def score_items(scorer: ScoresMasks, items: Iterable[LogProbabilityItem], *, pieces: str = "all") -> list[Score]:
-    """Return the score of each item, in order; masked sentences are made as they are asked for (`in_parts`).
+class KnownScores(NamedTuple):
+    """Scores of sentences, in the place of the model that gave them."""
+
+    name: str
+    scores: Mapping[LogProbabilityItem, Score]
+
+
+def score_items(
+    scorer: ScoresMasks | KnownScores, items: Iterable[LogProbabilityItem], *, pieces: str = "all"
+) -> list[Score]:
+    """Return the score of each item, in order, and log which are left out.
 
     Raises:
         InputError: as `score_log_probability` does.
     """
     items = _checked(items, pieces)
+    if isinstance(scorer, KnownScores):
+        scores = [scorer.scores[item] for item in items]
+    else:
+        scores = ask_items(scorer, items, pieces=pieces)
+    _tell(scorer.name, items, dict(zip(items, scores, strict=True)), pieces)
+    return scores
+
+
+def ask_items(scorer: ScoresMasks, items: Sequence[LogProbabilityItem], *, pieces: str) -> list[Score]:
+    """Return the score of each item, in order; masked sentences are made as they are asked for (`in_parts`).
+
+    Raises:
+        InputError: another kind of model than an encoder, or one without a mask piece.
+    """
     mask = require_mask(scorer)
     read = read_pieces(scorer.tokenizer, (item.text for item in items))
     found: dict[LogProbabilityItem, Score] = {}
@@ -187,7 +210,6 @@ def score_items(scorer: ScoresMasks, items: Iterable[LogProbabilityItem], *, pie
             sums = [float(first.sum()), *(float(next(values).sum()) for _ in range(n_fill + n_prior - 1))]
             found[item] = found[item]._replace(fill=sum(sums[:n_fill]), prior=sum(sums[n_fill:]))
         answered.finish()
-    _tell(scorer.name, items, found, pieces)
     return [found[item] for item in items]
 
 

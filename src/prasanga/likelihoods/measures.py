@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from prasanga.base.errors import InputError
 from prasanga.likelihoods.queries import Query, masked_queries
-from prasanga.models.heads import SENTINEL, ModelWithHead, require_mask
 from prasanga.models.pieces import (
     Pieces,
     Span,
@@ -17,6 +16,9 @@ from prasanga.models.pieces import (
     read_pieces,
     unknown_pieces,
 )
+
+if TYPE_CHECKING:
+    from prasanga.models.heads import ModelWithHead
 
 MEASURES = {
     "encoder": ("p_unmodified", "p_modified", "aul", "aula", "aula_renormalized"),
@@ -101,6 +103,8 @@ class SentenceQueries:
         Raises:
             InputError: the tokenizer has no mask where one is needed, or no piece for the language.
         """
+        from prasanga.models.heads import require_mask  # torch: not where scores are only put together
+
         self._model, self._measure, self._how = model, measure, how
         self._code = language_piece(model.name, model.tokenizer, language, language_codes or {})
         self._mask = require_mask(model) if measure in ("p_unmodified", "p_modified", "infill") else -1
@@ -214,6 +218,8 @@ def _special_pieces(model: ModelWithHead) -> frozenset[int]:
 
 
 def _sentinel(model: ModelWithHead) -> int | None:
+    from prasanga.models.heads import SENTINEL
+
     found = model.tokenizer.get_vocab().get(SENTINEL)
     return None if found is None else int(found)
 

@@ -18,7 +18,15 @@ from prasanga.associations.vectors import choice
 from prasanga.base.errors import InputError
 from prasanga.base.yaml import Entry, suggest
 from prasanga.lexicon.model import Lexicon, read_yaml, spelling_of
-from prasanga.likelihoods.log_probability import TERMS, LogProbabilityItem, Score, ScoresMasks, combined, score_items
+from prasanga.likelihoods.log_probability import (
+    TERMS,
+    KnownScores,
+    LogProbabilityItem,
+    Score,
+    ScoresMasks,
+    combined,
+    score_items,
+)
 from prasanga.likelihoods.templates import TARGET, SentenceTemplate, fill_sentence, form_for, sentence_of
 from prasanga.likelihoods.traits import (
     STRUCTURES,
@@ -254,7 +262,7 @@ class StructureTables(NamedTuple):
 
 
 def score_structures(
-    scorer: ScoresMasks,
+    scorer: ScoresMasks | KnownScores,
     sentences: Sequence[TraitSentence],
     *,
     model: str,
@@ -264,7 +272,7 @@ def score_structures(
     """Score all traits in all structures by one model.
 
     Args:
-        scorer: an encoder.
+        scorer: an encoder, or what it gave all sentences.
         sentences: of `structures.trait_sentences`.
         model: its name, for the tables.
         pieces: how a term of several pieces is scored (`log_probability`).

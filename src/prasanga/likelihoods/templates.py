@@ -226,21 +226,6 @@ class CategoryTemplates:
         return max(map(len, (*self.described.values(), *self.exchanged.values())), default=0)
 
 
-def share_of(
-    sentences: Sequence[Sentence], whose: Callable[[Sentence], Hashable], twin: int, n_twins: int
-) -> list[Sentence]:
-    """Return the sentences that one of several twins scores.
-
-    Args:
-        sentences: all of them.
-        whose: what is dealt, such as the template or the trait of a sentence: all of its sentences go to one twin.
-        twin: its number from 0.
-        n_twins: how many there are.
-    """
-    turns = {name: turn for turn, name in enumerate(dict.fromkeys(map(whose, sentences)))}
-    return [sentence for sentence in sentences if turns[whose(sentence)] % n_twins == twin]
-
-
 class CategorySentence(NamedTuple):
     """A sentence with a target word and an attribute word in it, and where both stand."""
 
@@ -250,6 +235,28 @@ class CategorySentence(NamedTuple):
     text: str
     target: Span
     attribute: Span
+
+
+FilledCategory = tuple[Category, list[CategorySentence]]
+"""A category as it is measured, and its sentences."""
+
+
+def shares_of(
+    sentences: Sequence[Sentence], whose: Callable[[Sentence], Hashable], n_twins: int | None
+) -> list[list[Sentence]]:
+    """Return the sentences that each of several twins scores; those of a model, all of them, are one share.
+
+    Args:
+        sentences: all of them.
+        whose: what is dealt in turn, such as the template or the trait of a sentence: all of its sentences go to one
+            twin.
+        n_twins: how many there are; None of a model.
+    """
+    turns = {name: turn for turn, name in enumerate(dict.fromkeys(map(whose, sentences)))}
+    shares: list[list[Sentence]] = [[] for _ in range(1 if n_twins is None else n_twins)]
+    for sentence in sentences:
+        shares[turns[whose(sentence)] % len(shares)].append(sentence)
+    return shares
 
 
 def load_category_templates(path: str | Path, normalization: str | None = None) -> CategoryTemplates:
@@ -315,7 +322,7 @@ def fill_categories(
     templates: CategoryTemplates,
     lexicon: Lexicon,
     exchanged: Collection[str] = (),
-) -> list[tuple[Category, list[CategorySentence]]]:
+) -> list[FilledCategory]:
     """Return each category as it is measured, with its sentences (`category_sentences`), in the order of `categories`.
 
     Args:

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache, lru_cache
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
@@ -32,8 +33,7 @@ _CHUNK = regex.compile(r"\S+")
 
 # Unicode counts danda, double danda and quotes of every shape as punctuation, but the bar, which Hindi text has in
 # place of a danda, and the backquote as symbols. Other symbols ($30, A+, 20°) are part of what a word says and stay.
-_SET_ASIDE = r"[[\p{P}|`\p{Cf}]--[\u200c\u200d]]*"
-_PUNCTUATION = regex.compile(rf"(?P<before>{_SET_ASIDE})(?P<word>.*?){_SET_ASIDE}", regex.DOTALL | regex.VERSION1)
+_SET_ASIDE = regex.compile(r"[[\p{P}|`\p{Cf}]--[\u200c\u200d]]", regex.VERSION1)
 
 # Joiners shape conjuncts; whatever else Unicode calls a format character (zero-width space, marks of direction, soft
 # hyphen, byte-order mark) says nothing about a word.
@@ -63,18 +63,25 @@ def words_of(text: str, punctuation: Punctuation = "apart") -> list[Word]:
         InputError: for another `punctuation`.
     """
     check_punctuation(punctuation)
-    chunks = (Word(match[0], match.start(), match.end()) for match in _CHUNK.finditer(text))
-    if punctuation == "with-word":
-        return list(chunks)
-    return [word for word in map(_without_punctuation, chunks) if word.text]
+    found = []
+    for match in _CHUNK.finditer(text):
+        start, end = match.span()
+        if punctuation == "apart":
+            while start < end and _is_set_aside(text[start]):
+                start += 1
+            while start < end and _is_set_aside(text[end - 1]):
+                end -= 1
+        if start < end:
+            found.append(Word(text[start:end], start, end))
+    return found
 
 
-def _without_punctuation(chunk: Word) -> Word:
-    match = _PUNCTUATION.fullmatch(chunk.text)
-    start = chunk.start + match.end("before")
-    return Word(match["word"], start, start + len(match["word"]))
+@cache
+def _is_set_aside(character: str) -> bool:
+    return _SET_ASIDE.match(character) is not None
 
 
+@lru_cache(1 << 14)
 def comparable(word: str) -> str:
     """Return the form in which two words are compared; nothing is ever scored in it.
 
@@ -134,6 +141,13 @@ class SpanAlignment:
     unmodified_second: list[Span]
     modified_second: list[Span]
 
+    def words(self, first: str, second: str) -> Alignment:
+        """Return the words that stand there in both sentences."""
+        return Alignment(
+            *([first[start:end] for start, end in spans] for spans in (self.unmodified_first, self.modified_first)),
+            *([second[start:end] for start, end in spans] for spans in (self.unmodified_second, self.modified_second)),
+        )
+
 
 def align_words(first: str, second: str, *, punctuation: Punctuation = "apart") -> Alignment:
     """Find the unmodified and modified words of two sentences.
@@ -152,31 +166,24 @@ def align_words(first: str, second: str, *, punctuation: Punctuation = "apart") 
     Raises:
         InputError: for another `punctuation`.
     """
-    return Alignment(*([word.text for word in words] for words in _aligned(first, second, punctuation)))
+    return align_spans(first, second, punctuation=punctuation).words(first, second)
 
 
 def align_spans(first: str, second: str, *, punctuation: Punctuation = "apart") -> SpanAlignment:
     """Return where the words of `align_words` stand: `first[start:end]`, `second[start:end]`."""
-    return SpanAlignment(
-        *([(word.start, word.end) for word in words] for words in _aligned(first, second, punctuation))
-    )
-
-
-def _aligned(first: str, second: str, punctuation: Punctuation) -> tuple[list[Word], ...]:
-    """Return the unmodified and modified words of the first sentence, then of the second."""
     of_first, of_second = words_of(first, punctuation), words_of(second, punctuation)
     matches = match_words([comparable(word.text) for word in of_first], [comparable(word.text) for word in of_second])
-    return (
+    return SpanAlignment(
         *_parted(of_first, {place for place, _ in matches}),
         *_parted(of_second, {place for _, place in matches}),
     )
 
 
-def _parted(words: Sequence[Word], unmodified: set[int]) -> tuple[list[Word], list[Word]]:
-    return (
-        [word for place, word in enumerate(words) if place in unmodified],
-        [word for place, word in enumerate(words) if place not in unmodified],
-    )
+def _parted(words: Sequence[Word], unmodified: set[int]) -> tuple[list[Span], list[Span]]:
+    spans: tuple[list[Span], list[Span]] = ([], [])
+    for place, word in enumerate(words):
+        spans[place not in unmodified].append((word.start, word.end))
+    return spans
 
 
 def match_words(first: Sequence[str], second: Sequence[str]) -> list[tuple[int, int]]:

@@ -16,10 +16,10 @@ from __future__ import annotations
 
 import csv
 import difflib
-import io
 import json
+import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,7 +30,7 @@ from prasanga.base.errors import InputError, open_whole, reason
 _FROM_TUPLES = ("religion", "caste")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class RawPair:
     """One pair of one language, cells as in the file.
 
@@ -194,7 +194,16 @@ class Records:
     """A CSV file: its columns, and the cells of each record after the header; record 1 is the first."""
 
     columns: tuple[str, ...]
-    cells: tuple[Mapping[str, str], ...]
+    rows: Sequence[Sequence[str]]
+
+    @property
+    def cells(self) -> Iterator[Mapping[str, str]]:
+        """The cells of each record by their columns, made as they are needed."""
+        return (dict(zip(self.columns, row, strict=True)) for row in self.rows)
+
+
+# As Python's csv module wants lines, with their ends; a stream of the whole text would take four bytes a character.
+_LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
 
 
 def read_csv(path: Path) -> Records:
@@ -204,7 +213,7 @@ def read_csv(path: Path) -> Records:
         InputError: for a file that is missing, empty, not UTF-8 or no CSV, a column named twice, or a record with more
             or fewer cells than columns.
     """
-    reader = csv.reader(io.StringIO(_text(path), newline=""), strict=True)
+    reader = csv.reader((line[0] for line in _LINE.finditer(_text(path))), strict=True)
     try:
         rows = [row for row in reader if row]
     except csv.Error as error:
@@ -220,7 +229,7 @@ def read_csv(path: Path) -> Records:
                 f"{path}, record {number}: {len(row)} cells, but the header names {len(columns)} columns"
                 f" ({', '.join(columns)}). A sentence with a comma stands between double quotes."
             )
-    return Records(tuple(columns), tuple(dict(zip(columns, row, strict=True)) for row in rest))
+    return Records(tuple(columns), rest)
 
 
 def read_json(path: Path) -> Any:

@@ -13,7 +13,7 @@ import polars as pl
 import regex
 
 from prasanga.base.errors import InputError
-from prasanga.pairs.alignment import MOST_WORDS, align_words, check_marks, comparable, words_of
+from prasanga.pairs.alignment import MOST_WORDS, Span, align_spans, align_words, check_marks, comparable, words_of
 from prasanga.pairs.layouts import (
     CSV_LAYOUTS,
     LAYOUTS,
@@ -188,7 +188,8 @@ def _of_sentences(first: str, second: str) -> Iterator[tuple[str, str, str]]:
     if first == second:
         yield "identical-sentences", first, "kept, cannot be scored"
         return
-    alignment = align_words(first, second)
+    spans = align_spans(first, second)
+    alignment = spans.words(first, second)
     modified = (alignment.modified_first, alignment.modified_second)
     if not any(modified):
         yield "identical-words", f"{first} / {second}", "kept, cannot be scored unless punctuation belongs to words"
@@ -206,7 +207,10 @@ def _of_sentences(first: str, second: str) -> Iterator[tuple[str, str, str]]:
     differing = (words for words in several if comparable(words[0]) != comparable(words[1]))
     for one, other in islice(differing, _MOST_DIFFERING):
         yield "differing-nukta", f"{one} / {other}", "kept, compared as two words"
-    ends = _after_last_word(first), _after_last_word(second)
+    ends = (
+        _ending(first, spans.unmodified_first, spans.modified_first),
+        _ending(second, spans.unmodified_second, spans.modified_second),
+    )
     if ends[0] != ends[1]:
         yield "differing-end", " / ".join(end or "nothing" for end in ends), _KEPT
     counts = [len(alignment.unmodified_first) + len(words) for words in modified]
@@ -216,10 +220,10 @@ def _of_sentences(first: str, second: str) -> Iterator[tuple[str, str, str]]:
         yield "many-modified-words", f"{len(modified[0])} / {len(modified[1])} words", _KEPT
 
 
-def _after_last_word(text: str) -> str:
+def _ending(text: str, *words: Sequence[Span]) -> str:
     """Return the punctuation that ends a sentence, without blanks; what stands inside the words does not count."""
-    words = words_of(text)
-    return "".join(text[words[-1].end if words else 0 :].split())
+    last = max((end for spans in words for _, end in spans), default=0)
+    return "".join(text[last:].split())
 
 
 def _without_nukta(word: str) -> str:

@@ -205,6 +205,23 @@ class Files:
         sets = product(self._study.sets, models)
         return [f"results/likelihoods/pairs/{name}/{model}.parquet" for name, model in sets]
 
+    def pair_buckets(self, name: str, model: str) -> list[str]:
+        """Return the buckets that the scores of a set are put together from; none where one job scores all."""
+        buckets = self._study.pair_buckets[name]
+        return [f"results/likelihoods/pairs/{name}/{model}/{bucket}.parquet" for bucket in buckets if len(buckets) > 1]
+
+    def sentence_buckets(self, of: str, model: str) -> list[str]:
+        """Return the same of the sentences of `structures` or `log_probability`."""
+        buckets = self._study.sentence_buckets[of]
+        return [f"results/likelihoods/{of}/{model}/{bucket}.parquet" for bucket in buckets if len(buckets) > 1]
+
+    def texts_of_sentences(self, of: str) -> list[str]:
+        """Return the files that the sentences of `structures` or `log_probability` are made from, the words' last."""
+        settings = self._config["log_probability"]
+        if of == "structures":
+            return [*self._study.traits, settings["structures"]] if self._study.traits else []
+        return [settings["templates"], "results/lexicon/categories.json"]
+
     def gathered_pairs(self) -> dict[str, list[str]]:
         """Return the scores that bias percentages are made from: of an unfinished study, as far as they are there."""
         models, twins = self.pair_scores(self._study.scored), self.pair_scores(self._study.scored_twins)
@@ -540,6 +557,7 @@ def _short(value: Any) -> str:
 _DRAWN_ONLY = {
     *("study", "title", "note", "outside", "report", "comparison", "construction"),
     *("corpus.root", "corpus.shard_megabytes", "embeddings.source", "embeddings.buckets", "embeddings.audit"),
+    *("pairs.buckets", "log_probability.buckets"),
     *("lexicon.candidates", "lexicon.top", "sentences.concordance"),
 }
 """What may be another in figures than in the results: it changes no number, or only where numbers come from."""

@@ -154,13 +154,20 @@ def _versions() -> dict[str, str]:
 # used as long as the files, byte by byte, and the code that reads them are the same (`prasanga.plan.inputs`).
 
 
+class SentencesPlan(NamedTuple):
+    """What jobs depend on: a digest of the sentences, "" where there are none, and their number."""
+
+    digest: str = ""
+    number: int = 0
+
+
 def plan_sentences(
     asked: Mapping[str, Any],
     lexicon: Mapping[str, Any],
     words: str,
     categories: Mapping[str, Any],
-) -> dict[str, str]:
-    """Return a digest of the sentences of the structures, and one of those of the categories.
+) -> dict[str, SentencesPlan]:
+    """Return what a plan must know of the sentences of the structures, and of those of the categories.
 
     Args:
         asked: `log_probability` of the config.
@@ -169,7 +176,7 @@ def plan_sentences(
         categories: those of `asked`, in the layout of `categories.json`.
 
     Returns:
-        `structures` and `categories`; empty strings where the study asks for none.
+        `structures` and `log_probability`, that of the categories.
 
     Raises:
         InputError: a file that cannot be read, or holds a mistake; a word without a form that a sentence asks for; a
@@ -179,12 +186,13 @@ def plan_sentences(
     files += [asked["templates"]] if asked["categories"] else []
     known_by = [dict(asked), dict(lexicon), words, dict(categories)]
     name, arguments = f"sentences-{digest_of(files)}", [asked, lexicon, categories]
-    return _known(name, _read_sentences, arguments, lambda: map(Path, files), known_by)
+    known = _known(name, _read_sentences, arguments, lambda: map(Path, files), known_by)
+    return {of: SentencesPlan(*found) for of, found in known.items()}
 
 
 def _read_sentences(
     asked: Mapping[str, Any], lexicon: Mapping[str, Any], categories: Mapping[str, Any]
-) -> dict[str, str]:
+) -> dict[str, SentencesPlan]:
     # Imported here: a plan that is known needs none of it.
     from prasanga.lexicon.loading import lexicon_of
     from prasanga.likelihoods.structures import load_structures, trait_sentences
@@ -193,16 +201,17 @@ def _read_sentences(
 
     normalization = lexicon["normalization"]
     forms = lexicon_of(lexicon)
-    plan = {"structures": "", "categories": ""}
+    plan = {"structures": SentencesPlan(), "log_probability": SentencesPlan()}
     if asked["traits"]:
         structures = load_structures(asked["structures"], normalization)
         lists = [load_traits(path, normalization) for path in asked["traits"]]
         rows = trait_sentences(structures, lists, forms)
-        plan["structures"] = digest_of([list(row._replace(gloss="")) for row in rows])
+        plan["structures"] = SentencesPlan(digest_of([list(row._replace(gloss="")) for row in rows]), len(rows))
     if asked["categories"]:
         templates = load_category_templates(asked["templates"], normalization)
         filled = fill_categories(categories, templates, forms, asked["exchanged"])
-        plan["categories"] = digest_of([[list(row) for row in rows] for _, rows in filled])
+        digest = digest_of([[list(row) for row in rows] for _, rows in filled])
+        plan["log_probability"] = SentencesPlan(digest, sum(len(rows) for _, rows in filled))
     return plan
 
 

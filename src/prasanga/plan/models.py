@@ -19,7 +19,7 @@ from prasanga.models.packaged import fetch
 
 # Files beside `<model>.parquet` and the folder `<model>`: the report on a model and its tokenizer, the log of that, the
 # tables of words, terms and sentences of other measurements.
-_TAKEN = (".words", ".tokenizer", ".terms", ".sentences", ".json", ".check")
+_TAKEN = (".words", ".tokenizer", ".terms", ".sentences", ".json", ".check", ".parquet")
 _EMBEDDINGS, _LIKELIHOODS = "embeddings", "likelihoods"
 _LARGEST_JSON = 20_000_000  # bytes; what is larger is no config.json, which the job that opens the model says
 _TWIN = "-random"

@@ -40,11 +40,18 @@ def name_in(names: Iterable[str]) -> str:
     return "|".join(map(re.escape, names)) or "(?!)"
 
 
-def machine_for(study: Study, models: Mapping[str, Mapping[str, Any]]) -> dict[str, Callable[..., int]]:
-    """Return what jobs ask of a machine or a cluster that run one of `models`, which has the settings of each."""
+def machine_for(
+    study: Study,
+    models: Mapping[str, Mapping[str, Any]],
+    buckets: Callable[[Any], Sequence[Any]] = lambda wildcards: (),
+) -> dict[str, Callable[..., int]]:
+    """Return what jobs ask of a machine or a cluster that run one of `models`, which has the settings of each.
+
+    A job that only puts `buckets` together asks for no card.
+    """
 
     def cards(wildcards: Any) -> int:
-        return int(models[wildcards.model]["cards"])
+        return 0 if buckets(wildcards) else int(models[wildcards.model]["cards"])
 
     def megabytes(wildcards: Any, attempt: int) -> int:
         return attempt * study.memory(models[wildcards.model]["family"])

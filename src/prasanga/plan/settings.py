@@ -374,9 +374,25 @@ class Settings:
             "lexicon": self._study.words_from,
             "test": self._test(twin=model in self._study.scored_twins),
             **{key: settings[key] for key in ("categories", "templates", "exchanged", "pieces", "terms")},
-            **self._sentences("categories"),
+            **self._sentences("log_probability"),
             "seed": self._config["seed"],
         }
+
+    def scored_sentences(self, of: str, model: str) -> Values:
+        """Return what changes the scores of the sentences of `structures` or `log_probability`, and nothing else."""
+        settings = self.structures(model) if of == "structures" else self.log_probability(model)
+        keys = (
+            "which",
+            "lexicon",
+            "traits",
+            "structures",
+            "categories",
+            "templates",
+            "exchanged",
+            "pieces",
+            "sentences",
+        )
+        return {key: settings[key] for key in keys if key in settings}
 
     def cached_scores(self) -> dict[str, dict[str, Values]]:
         """Return the scores of the study by what to write to go without them, each with what the config says of it.
@@ -451,6 +467,10 @@ class Settings:
             **self._config,
             "corpus": {**corpus, "root": named(corpus["root"])},
             "embeddings": {key: self._config["embeddings"][key] for key in ("stored_dtype", "unknown", "audit")},
+            **{
+                stage: {key: value for key, value in self._config[stage].items() if key != "buckets"}
+                for stage in ("pairs", "log_probability")
+            },
             "normalization": self._study.normalization,
         }
 
@@ -509,7 +529,7 @@ class Settings:
         return {**test, "n_resamples": 0, "n_shuffles": 0, "n_permutations": 1} if twin else test
 
     def _sentences(self, name: str) -> Values:
-        return {"sentences": self._study.sentences[name]} if self._study.sentences else {}
+        return {"sentences": self._study.sentences[name].digest} if self._study.sentences else {}
 
 
 def _numberless(shard: Shard) -> Values:

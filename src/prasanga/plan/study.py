@@ -25,6 +25,7 @@ from prasanga.methods import MOST_OF_A_TWIN, Method, Unit, method_named
 from prasanga.pairs.layouts import require_layout
 from prasanga.plan.inputs import (
     LexiconPlan,
+    SentencesPlan,
     VectorsPlan,
     digest_of_set,
     plan_lexicon,
@@ -55,6 +56,9 @@ MOST_SAMPLED = 64
 
 _SMALL = 16_000  # segments; multilingual-e5-small takes some ten minutes for them on a core
 _LONGEST_NAME = 120
+# What a job scores in some minutes on a card: some 20,000 pairs, or as many passes for sentences.
+_BYTES_A_BUCKET = 8_000_000
+_SENTENCES_A_BUCKET = 200_000
 Models = dict[str, dict[str, Any]]
 Categories = dict[str, Any]
 
@@ -85,6 +89,8 @@ class Study:
         labels: the lengths, as tables name them, by their names in paths; none where no category is measured in text.
         shortest: the shortest length, as paths name it.
         buckets: names of the files into which the vectors of a length go.
+        pair_buckets: of each set of pairs, names of the files into which a model's scores go; a single one is not made.
+        sentence_buckets: the same of the sentences of structures and of categories (`log_probability`).
         lexicon: what the word lists come to; None where they are not there, and results are used as they are.
         categories: all categories of the lexicon.
         chosen, seat_chosen, log_probability_chosen, weat_chosen: the categories of each method, reduced to what its
@@ -95,7 +101,7 @@ class Study:
         warnings: a sentence for each thing to be told that is no reason to stop.
         vectors: where static vectors come from.
         vector_digests: a digest of each file of them.
-        sentences: digests of the sentences of structures and categories (`plan_sentences`).
+        sentences: of structures and of categories a digest of their sentences, and their number (`plan_sentences`).
     """
 
     def __init__(self, config: Mapping[str, Any], *, from_results: bool = False) -> None:
@@ -129,10 +135,11 @@ class Study:
         self.weat_chosen: Categories = {}
         self.vectors = VectorsPlan([], {}, [])
         self.vector_digests: dict[str, str] = {}
-        self.sentences: dict[str, str] = {}
+        self.sentences: dict[str, SentencesPlan] = {}
         if not from_results:
             self._read_templates()
             self._find_vectors()
+        self._choose_buckets_of_scores()
 
     @property
     def sets(self) -> dict[str, Any]:
@@ -297,6 +304,21 @@ class Study:
             segments = len(stimuli_of(self.chosen)) * self.config["samples"]["contexts_per_stimulus"]
             buckets = buckets_for(segments)
         self.buckets = bucket_names(buckets)
+
+    def _choose_buckets_of_scores(self) -> None:
+        def chosen(asked: int | str, amount: int, a_bucket: int) -> list[str]:
+            return bucket_names(buckets_for(amount, a_bucket) if asked == "auto" else int(asked))
+
+        pairs, asked = self.config["pairs"]["buckets"], self.config["log_probability"]["buckets"]
+        sizes = {name: Path(settings["path"]) for name, settings in self.sets.items()}
+        self.pair_buckets = {
+            name: chosen(pairs, path.stat().st_size if path.is_file() else 0, _BYTES_A_BUCKET)
+            for name, path in sizes.items()
+        }
+        self.sentence_buckets = {
+            of: chosen(asked, self.sentences[of].number if self.sentences else 0, _SENTENCES_A_BUCKET)
+            for of in ("structures", "log_probability")
+        }
 
     def _chosen(self, key: str, names: Sequence[str]) -> Categories:
         return {} if self.from_results else chosen_categories(self.categories, names, key=key)

@@ -36,7 +36,10 @@ class Model(NamedTuple):
 _SHOWN_ELSEWHERE = {"study", "title", "note", "models"}
 _NO_NUMBERS = {"construction", "report"}
 """Sections of the config that change no number of the page."""
-_NO_CHOICE = {"embeddings.source", "embeddings.buckets", "comparison.paper", "comparison.models", "static.vectors"}
+_NO_CHOICE = {
+    *("embeddings.source", "embeddings.buckets", "pairs.buckets", "log_probability.buckets"),
+    *("comparison.paper", "comparison.models", "static.vectors"),
+}
 """What changes no number of the page, or (static vectors) stands in a table of its own."""
 
 

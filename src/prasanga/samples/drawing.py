@@ -339,9 +339,12 @@ _SEGMENTS_A_BUCKET = 80_000
 _MOST_BUCKETS = 100
 
 
-def buckets_for(segments: int) -> int:
-    """Return the number of buckets for so many segments of one length: jobs that work for longer than they start."""
-    return min(-(-segments // _SEGMENTS_A_BUCKET) or 1, _MOST_BUCKETS)
+def buckets_for(amount: int, a_bucket: int = _SEGMENTS_A_BUCKET) -> int:
+    """Return the number of buckets for so many segments of one length: jobs that work for longer than they start.
+
+    Of anything else, `a_bucket` says how much of it a bucket has.
+    """
+    return min(-(-amount // a_bucket) or 1, _MOST_BUCKETS)
 
 
 def bucket_names(buckets: int) -> list[str]:

@@ -11,7 +11,7 @@ import pytest
 from prasanga.base.store import Store
 from prasanga.likelihoods import stage
 from prasanga.likelihoods.measures import SCORES
-from prasanga.likelihoods.stage import open_scores, score_missing
+from prasanga.likelihoods.stage import PAIRS
 
 
 class Counting:
@@ -44,7 +44,12 @@ def table(*rows: tuple[str, str, str]) -> pl.DataFrame:
 
 
 def opened(root: Path, reduction: str = "mean") -> Store:
-    return open_scores(root, {"reduction": reduction}, {"sha256": "a"}, "float32")
+    return stage.open_scores(PAIRS, root, {"reduction": reduction}, {"sha256": "a"}, "float32")
+
+
+def score_missing(pairs: pl.DataFrame, store: Store, score: Counting) -> pl.DataFrame:
+    """Pairs with their scores."""
+    return stage.with_scores(PAIRS, pairs, stage.score_missing(PAIRS, pairs, store, score))
 
 
 def test_only_new_pairs_are_scored_and_the_order_is_that_of_the_set(tmp_path: Path) -> None:
@@ -115,7 +120,7 @@ def test_another_model_or_choice_has_another_key(
 ) -> None:
     known = opened(tmp_path).key
     assert known == opened(tmp_path).key
-    assert open_scores(tmp_path, settings, identity, dtype).key != known
+    assert stage.open_scores(PAIRS, tmp_path, settings, identity, dtype).key != known
 
 
 @pytest.mark.parametrize("damage", ["flipped", "cut", "another table"])

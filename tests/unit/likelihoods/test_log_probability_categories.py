@@ -24,7 +24,14 @@ from prasanga.lexicon import Lexicon
 from prasanga.lexicon.model import Stimulus
 from prasanga.likelihoods.categories import CategoryTables, score_categories
 from prasanga.likelihoods.log_probability import TermScores, combined
-from prasanga.likelihoods.templates import CategoryTemplates, category_sentences, load_category_templates, share_of
+from prasanga.likelihoods.templates import (
+    CategorySentence,
+    CategoryTemplates,
+    category_sentences,
+    fill_categories,
+    load_category_templates,
+    shares_of,
+)
 
 SETS = {
     "he": ["king", "prince", "duke", "lord"],
@@ -68,7 +75,8 @@ def lexicon() -> Lexicon:
 @pytest.fixture
 def measure(templates: CategoryTemplates, lexicon: Lexicon) -> Callable[..., CategoryTables]:
     def run(scorer: PlantedScorer, settings: TestSettings = QUICK, **more: Any) -> CategoryTables:
-        return score_categories(scorer, CATEGORY, templates, lexicon, model="m", settings=settings, **more)
+        filled = fill_categories(CATEGORY, templates, lexicon, more.get("exchanged", ()))
+        return score_categories(scorer, filled, model="m", settings=settings, **more)
 
     return run
 
@@ -197,7 +205,8 @@ def test_leaving_a_word_out_is_measuring_without_it(terms: str, templates: Categ
                 "attributes": [{"name": name, "stimuli": sets[name]} for name in ("work", "home")],
             }
         }
-        tables = score_categories(preference(0.1), category, templates, lexicon, model="m", settings=QUICK, terms=terms)
+        filled = fill_categories(category, templates, lexicon)
+        tables = score_categories(preference(0.1), filled, model="m", settings=QUICK, terms=terms)
         return rows(tables.estimates)[0]["effect_size"], rows(tables.words)
 
     _, words = effect(SETS)
@@ -221,23 +230,32 @@ def test_a_twin_has_its_share_of_the_templates(
 ) -> None:
     assert templates.most == 2
     scorer = preference(1.0)
-    for twin, name in enumerate(("sees", "of")):
-        tables = measure(scorer, share=(twin, 3))
+    ((category, sentences),) = fill_categories(CATEGORY, templates, lexicon)
+
+    def measured(share: list[CategorySentence]) -> CategoryTables:
+        return score_categories(scorer, [(category, share)], model="m", settings=QUICK)
+
+    shares = shares_of(sentences, lambda sentence: sentence.template, 3)
+    for share, name in zip(shares, ("sees", "of"), strict=False):
+        tables = measured(share)
         (estimate,) = rows(tables.estimates)
         assert (estimate["n_templates"], estimate["n_x"], estimate["n_a"]) == (1, 4, 3)
         assert {row["template"] for row in rows(tables.sentences)} == {name}
-        alone = replace(templates, described={"C5": templates.described["C5"][twin : twin + 1]})
-        one = score_categories(scorer, CATEGORY, alone, lexicon, model="m", settings=QUICK)
+        alone = replace(
+            templates, described={"C5": tuple(each for each in templates.described["C5"] if each.name == name)}
+        )
+        one = score_categories(scorer, fill_categories(CATEGORY, alone, lexicon), model="m", settings=QUICK)
         assert estimate["effect_size"] == rows(one.estimates)[0]["effect_size"]
-    (none,) = rows(measure(scorer, share=(2, 3)).estimates)  # there are more twins than templates
+    (none,) = rows(measured(shares[2]).estimates)  # there are more twins than templates
     assert none["effect_size"] is None
     assert "not computed" in none["dropped"]
-    assert rows(measure(scorer, share=(0, 1)).estimates) == rows(measure(scorer).estimates)
+    (of_model,) = shares_of(sentences, lambda sentence: sentence.template, None)
+    assert rows(measured(of_model).estimates) == rows(measure(scorer).estimates)
 
 
 def test_sentences_are_dealt_by_what_they_have_in_common() -> None:
     sentences = ["a1", "a2", "b1", "c1", "b2", "d1"]
-    shares = [share_of(sentences, lambda sentence: sentence[0], twin, 3) for twin in range(3)]
+    shares = shares_of(sentences, lambda sentence: sentence[0], 3)
     assert shares == [["a1", "a2", "d1"], ["b1", "b2"], ["c1"]]
 
 
@@ -325,7 +343,7 @@ def test_the_notebook_s_own_templates(shared: Path, tmp_path: Path) -> None:
 
 def test_a_category_without_sentences_is_refused(templates: CategoryTemplates, lexicon: Lexicon) -> None:
     with pytest.raises(InputError, match="no sentences for C9"):
-        score_categories(preference(1), {"C9": CATEGORY["C5"]}, templates, lexicon, model="m", settings=QUICK)
+        fill_categories({"C9": CATEGORY["C5"]}, templates, lexicon)
 
 
 def random_scores(terms: str, seed: int = 0, n_terms: int = 18, n_words: int = 20) -> TermScores:
@@ -429,7 +447,8 @@ def test_intervals_and_controls_are_there_with_eight_words_a_set(tmp_path: Path)
     for terms, interval in itertools.product(("log-sum-exp", "mean"), ("bca", "studentized")):
         settings = TestSettings(n_resamples=300, n_shuffles=200, interval=interval, n_permutations=1000)
         tables = score_categories(
-            *(PlantedScorer(words, log_p), category, load_category_templates(path), everything),
+            PlantedScorer(words, log_p),
+            fill_categories(category, load_category_templates(path), everything),
             **{"model": "m", "settings": settings, "terms": terms},
         )
         (row,) = rows(tables.estimates)

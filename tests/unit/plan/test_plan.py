@@ -394,6 +394,22 @@ def test_buckets_follow_from_the_words_of_the_study_and_their_contexts(planned: 
     assert planned({**many, "embeddings": {"buckets": 7}}).buckets == [f"0{number}" for number in range(7)]
 
 
+def test_buckets_of_scores_follow_from_the_size_of_a_set(planned: Planned, tmp_path: Path) -> None:
+    (tmp_path / "large.csv").write_bytes(b"\n" * 16_000_001)
+    sets = {"pairs": {"sets": {"large": {"path": "large.csv"}}}}
+    study = planned(sets)
+    assert study.pair_buckets["large"] == ["00", "01", "02"]
+    assert [len(buckets) for name, buckets in study.pair_buckets.items() if name != "large"] == [1]
+    assert study.sentence_buckets == {"structures": ["00"], "log_probability": ["00"]}
+    assert Files(study).pair_buckets("large", "m") == [
+        f"results/likelihoods/pairs/large/m/{bucket}.parquet" for bucket in ("00", "01", "02")
+    ]
+    four = planned({"pairs": {**sets["pairs"], "buckets": 4}, "log_probability": {"buckets": 1}})
+    assert len(four.pair_buckets["large"]) == 4
+    assert Files(four).sentence_buckets("structures", "m") == []
+    assert Settings(four).page()["pairs"] == Settings(study).page()["pairs"]  # the page does not tell their number
+
+
 def test_candidates_are_read_where_there_are_some(planned: Planned) -> None:
     with pytest.raises(InputError, match=r"lexicon[.]candidates is null, so there is nothing to rank"):
         Files(planned()).candidates()
