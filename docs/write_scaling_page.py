@@ -199,7 +199,7 @@ def pairs(plan: Plan, known: Constants, card: str = "A100") -> Cost:
 
 
 def static(plan: Plan, known: Constants) -> Cost:
-    """word2vec and GloVe, each in one thread: cutting, 5 epochs of words, counting and 25 epochs of counts.
+    """Cutting once, and word2vec and GloVe: 5 epochs of words, counting, and 25 epochs of counts.
 
     Memory is GloVe's, the larger: different words grow with a power of all words (Heaps' law), and a constant share of
     them is frequent enough for a vector.
@@ -208,7 +208,7 @@ def static(plan: Plan, known: Constants) -> Cost:
     words = megabytes * known["static.words_per_megabyte"]
     counts = words * known["static.counts_per_word"]
     seconds = (
-        2 * megabytes / known["static.megabytes_cut_per_second"]
+        megabytes / known["static.megabytes_cut_per_second"]
         + 5 * words / known["static.words_trained_per_second"]
         + words / known["static.words_counted_per_second"]
         + 25 * counts / known["static.counts_per_second"]
@@ -218,7 +218,7 @@ def static(plan: Plan, known: Constants) -> Cost:
         known["static.different_words"] * known["static.bytes_per_different_word"]
         + known["static.frequent_words"] * known["static.bytes_per_vector_of_glove"]
     )
-    disk = plan.static * words * known["static.temporary_bytes_per_word"]
+    disk = plan.static * words * known["static.bytes_per_word"]
     return Cost(plan.static * seconds, memory=memory / GIB, disk=disk)
 
 

@@ -1,17 +1,40 @@
 """Static vectors, trained on the corpus or read from a file.
 
-A training depends on the corpus and on its options alone and keeps its whole vocabulary; another word list only looks
-other words up in it.
+The corpus is cut into words once. A training depends on these and on its options alone and keeps its whole vocabulary;
+another word list only looks other words up in it.
 """
 
 from prasanga.plan.inputs import training_resources
 
 if STUDY.computed:
+    TRAINING = training_resources(STUDY.corpus_megabytes())
+
+    rule cut_corpus:
+        """The corpus as sentences of numbered words, read once for all trainings."""
+        input:
+            corpus=[ancient(shard.path) for shard in STUDY.whole_files()],
+        output:
+            sentences="results/static/corpus/sentences.parquet",
+            words="results/static/corpus/words.parquet",
+        log:
+            "logs/static/corpus/cut.log",
+        benchmark:
+            "benchmarks/static/corpus/cut.tsv"
+        # on a cluster, unless the profile says otherwise; on this machine, at most the cores that Snakemake is given
+        threads: TRAINING["threads"]
+        resources:
+            mem_mb=lambda wildcards, attempt: attempt * TRAINING["mem_mb"],
+            runtime=lambda wildcards, attempt: attempt * TRAINING["runtime"],
+        params:
+            cutting=SETTINGS.cutting(),
+        script:
+            "../workflow/scripts/cut_corpus.py"
 
     rule train_static:
         """Static vectors of every word of the corpus that is frequent enough."""
         input:
-            corpus=[ancient(shard.path) for shard in STUDY.whole_files()],
+            sentences="results/static/corpus/sentences.parquet",
+            words="results/static/corpus/words.parquet",
         output:
             "results/static/{vectors}.vectors.parquet",
         log:
@@ -20,10 +43,10 @@ if STUDY.computed:
             "benchmarks/static/{vectors}.train.tsv"
         wildcard_constraints:
             vectors=name_in(STUDY.vectors.trained),
-        # on a cluster, unless the profile says otherwise; nothing holds a job on this machine to them
+        threads: TRAINING["threads"]
         resources:
-            mem_mb=lambda wildcards, input, attempt: attempt * training_resources(input.size_mb)["mem_mb"],
-            runtime=lambda wildcards, input, attempt: attempt * training_resources(input.size_mb)["runtime"],
+            mem_mb=lambda wildcards, attempt: attempt * TRAINING["mem_mb"],
+            runtime=lambda wildcards, attempt: attempt * TRAINING["runtime"],
         params:
             training=lambda wildcards: SETTINGS.static_training(wildcards.vectors),
         script:

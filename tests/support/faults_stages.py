@@ -336,15 +336,15 @@ def _jobs(root: Path, project_root: Path) -> Any:
             output=["results/report/data/ceat_estimates.parquet"],
         ),
     )
+    cut = {name: f"results/static/corpus/{name}.parquet" for name in ("sentences", "words")}
     yield (
-        "static",
+        "cutting",
         Job(
-            "train_static",
+            "cut_corpus",
             input={"corpus": [TEXT]},
-            output=["results/static/glove.vectors.parquet"],
+            output=cut,
             params={
-                "training": {
-                    **dict(sorted(config["static"]["vectors"]["glove"]["train"].items())),
+                "cutting": {
                     "language": "bn",
                     **text,
                     "shards": [plain_shard],
@@ -352,6 +352,15 @@ def _jobs(root: Path, project_root: Path) -> Any:
                     "manifest": MANIFEST,
                 }
             },
+        ),
+    )
+    yield (
+        "static",
+        Job(
+            "train_static",
+            input=cut,
+            output=["results/static/glove.vectors.parquet"],
+            params={"training": dict(sorted(config["static"]["vectors"]["glove"]["train"].items()))},
         ),
     )
     yield (

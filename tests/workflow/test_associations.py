@@ -113,6 +113,7 @@ def test_the_results_are_exactly_these(measured: Study) -> None:
         *(f"associations/weat/{name}{part}.parquet" for name in vectors for part in ("", ".words")),
         *(f"static/{name}.parquet" for name in vectors),
         *(f"static/{name}.vectors.parquet" for name in ("word2vec", "glove")),
+        *(f"static/corpus/{name}.parquet" for name in ("sentences", "words")),
     }
     for path in results.rglob("*.parquet"):
         if "store" not in path.parts:
@@ -387,6 +388,7 @@ def test_everything_is_redrawn_from_the_cache(study: Study, no_torch: dict[str, 
         "results/samples",
         "results/sentences",
         "results/models",
+        "results/static/corpus",
         "results/store",
         ".snakemake",
     )

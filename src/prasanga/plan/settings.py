@@ -235,15 +235,18 @@ class Settings:
             ],
         }
 
-    def static_training(self, vectors: str) -> Values:
-        """Return what changes trained static vectors: the options, and the text as words."""
+    def cutting(self) -> Values:
+        """Return what changes the corpus as numbered words."""
         extraction = self._extraction()
         return {
-            **training_options(self._config["static"]["vectors"][vectors]["train"]),
             **{key: extraction[key] for key in ("language", "normalization", "replacements")},
             **self._whole_corpus(),
             "manifest": f"results/{MANIFEST}",
         }
+
+    def static_training(self, vectors: str) -> Values:
+        """Return what changes trained static vectors, besides the corpus."""
+        return training_options(self._config["static"]["vectors"][vectors]["train"])
 
     def static_reading(self, vectors: str) -> Values:
         """Return what decides which static vectors the words get: the words with their spellings, and the file."""

@@ -220,6 +220,10 @@ class Study:
         files = {shard.path: shard._replace(start=0, end=None) for shard in self.shards.values()}
         return [files[path] for path in sorted(files)]
 
+    def corpus_megabytes(self) -> float:
+        """Return the size of the corpus on the disk."""
+        return sum(Path(shard.path).stat().st_size for shard in self.whole_files()) / 1e6
+
     def sampled_files(self) -> list[Shard]:
         """Return up to `MOST_SAMPLED` files of a corpus that is searched, evenly spread, for a quick look."""
         files = self.whole_files() if self.labels else []

@@ -150,15 +150,16 @@ def _find_shards(
                 text=number,
                 inflation=text.get("inflation", INFLATION),
             )
-            parts = dict(_parts(name, whole, shard_bytes))
-            for claimed in {name, *parts}:
+            parts = parts_of(whole, shard_bytes)
+            names = [f"{name}.part{i:04d}" for i in range(len(parts))] if len(parts) > 1 else [name]
+            for claimed in {name, *names}:
                 if (other := sources.setdefault(claimed, source)) != source or claimed in shards:
                     reason = "named by two patterns" if other == source else f"named like {other!r}"
                     raise InputError(
                         f"corpus.texts: the file {source!r} is {reason}; each file needs a name of its own, once."
                         f" Change the pattern {text['files']!r} or rename the file."
                     )
-            shards |= parts
+            shards |= dict(zip(names, parts, strict=True))
     return shards
 
 
@@ -201,16 +202,13 @@ def _require_no_way_out(path: str, folders: Sequence[str | Path]) -> None:
         )
 
 
-def _parts(name: str, whole: Shard, shard_bytes: int) -> Iterator[tuple[str, Shard]]:
+def parts_of(whole: Shard, shard_bytes: int) -> list[Shard]:
+    """Return the parts of a file, as `find_shards` cuts it; itself if it is not cut."""
     count = 1
     if whole.format == "text" and PurePosixPath(whole.path).suffix.lower() not in COMPRESSED:
         count = max(1, (Path(whole.path).stat().st_size + shard_bytes // 2) // shard_bytes)
-    if count == 1:
-        yield name, whole
-        return
-    for i in range(count):
-        end = (i + 1) * shard_bytes if i + 1 < count else None
-        yield f"{name}.part{i:04d}", whole._replace(start=i * shard_bytes, end=end)
+    starts = [i * shard_bytes for i in range(count)]
+    return [whole._replace(start=start, end=end) for start, end in zip(starts, [*starts[1:], None], strict=True)]
 
 
 def _require_file(path: str) -> None:

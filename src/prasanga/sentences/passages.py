@@ -47,6 +47,7 @@ from prasanga.text.words import IS_SPACE, character_flags
 
 BLOCK = 1 << 20
 
+_ANY_LENGTH = 1 << 40
 _LINE_FEED: Final = 10
 _RETURN: Final = 13
 _LINE_ENDS = re.compile(r"[\r\n]+")
@@ -300,13 +301,9 @@ class Reader:
 
     def passage(self, block: Block, *, owned: bool = True) -> Passage:
         """Return the sentences of a block; counted if they are `owned`."""
-        lines, undecodable = self._normalizer.rewrite(block.lines)
-        # White space is no text, also where a repair makes a mark of it (U+0085 becomes an ellipsis).
-        lines.ends[block.blank] = lines.starts[block.blank]
+        lines, undecodable = _normalized(block, self._normalizer, self._errors, self._path)
         breaks = block.breaks
         if undecodable:
-            if self._errors == "stop":
-                self._refuse(block, undecodable[0])
             breaks = breaks.copy()
             breaks[undecodable] = True
         begins = block.begins | np.concatenate([[self._broken], breaks[:-1]])[: len(breaks)]
@@ -386,15 +383,56 @@ class Reader:
             found += len(passage)
             yield passage
 
-    def _refuse(self, block: Block, line: int) -> None:
+
+def _normalized(block: Block, normalizer: Normalizer, errors: Errors, path: Path) -> tuple[Lines, list[int]]:
+    """Return the normalized lines of a block, and which are not UTF-8 and to be skipped."""
+    lines, undecodable = normalizer.rewrite(block.lines)
+    # White space is no text, also where a repair makes a mark of it (U+0085 becomes an ellipsis).
+    lines.ends[block.blank] = lines.starts[block.blank]
+    if undecodable and errors == "stop":
+        line = undecodable[0]
         raw = block.lines.data[block.lines.starts[line] : block.lines.ends[line]].tobytes()
         try:
             raw.decode()
         except UnicodeDecodeError as error:
             first, begins = int(block.offsets[line]), int(block.lines.starts[line])
             at = first + error.start + 3 * (begins == 3 and first == 0)  # behind the byte order mark
-            raise not_utf8(self._path, at, _line_number(self._path, at), raw, error) from None
+            raise not_utf8(path, at, _line_number(path, at), raw, error) from None
         raise AssertionError("only lines that are not UTF-8 are refused")
+    return lines, undecodable
+
+
+def read_sentences(
+    shard: Shard, normalizer: Normalizer, errors: Errors = "stop", read: Callable[[int], object] | None = None
+) -> Iterator[tuple[Bytes, Spans]]:
+    """Yield all normalized sentences of a file or a part of it, however long, some thousand at a time.
+
+    Args:
+        shard: the file, or the lines that begin in a part of it.
+        normalizer: the study's normalization.
+        errors: what to do with a line or record that cannot be used.
+        read: told, whenever bytes have been read from the disk, how many.
+
+    Raises:
+        InputError: as `extract_shard` does.
+    """
+    path, report = Path(shard.path), ExtractionReport()
+    if shard.format == "text":
+        blocks = text_blocks(path, "line", shard.start, shard.end, read=read, inflation=shard.inflation)
+    else:
+        blocks = record_blocks(read_records(shard, errors, report, read))
+    with unchanged(path):
+        for block in blocks:
+            lines, undecodable = _normalized(block, normalizer, errors, path)
+            spans, _ = split_lines(lines, _ANY_LENGTH)
+            if not block.records:
+                report.bytes += block.size
+                report.lines += len(block.blank)
+                report.skipped_lines += len(undecodable)
+            report.sentences += len(spans.starts)
+            yield lines.data, spans
+    if shard.format == "text":
+        _require_text(shard, report)
 
 
 def _spans_of_lines(lines: Lines) -> tuple[Spans, int]:

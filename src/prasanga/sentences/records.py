@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from prasanga.base.errors import InputError
-from prasanga.base.progress import BYTES, progress
 from prasanga.sentences.columns import arrow_texts, parquet_texts
 from prasanga.sentences.corpus import (
     LONGEST_LINE,
@@ -349,18 +348,6 @@ def require_small(shards: Iterable[Shard]) -> None:
             f"models: `train` makes a tiny model for a demonstration, from a corpus of at most {MOST_BYTES / 1e9:g} GB;"
             f" this one has {size / 1e9:.1f} GB. Write `path: <folder or name on the hub>` in place of `train`."
         )
-
-
-def read_corpus(shards: Sequence[Shard], errors: Errors = "stop") -> Iterator[str]:
-    """Yield the texts of all `shards`, one file after the other; says how far it has come.
-
-    Raises:
-        InputError: if a file cannot be read.
-    """
-    size = sum(Path(shard.path).stat().st_size for shard in shards if Path(shard.path).is_file())
-    with progress("reading the corpus", size, BYTES) as done:
-        for shard in shards:
-            yield from read_texts(shard, errors, done.advance)
 
 
 def read_texts(shard: Shard, errors: Errors = "stop", read: Callable[[int], object] | None = None) -> Iterator[str]:

@@ -30,10 +30,10 @@ from prasanga.likelihoods.queries import Answered
 from prasanga.models import train_model
 from prasanga.samples import cut_segments, draw, parse_length, short_stimuli
 from prasanga.samples.release import Text, write_release
-from prasanga.sentences import SENTENCE_SCHEMA, Shard, columns, corpus, extract_shard, files, passages, read_corpus
+from prasanga.sentences import SENTENCE_SCHEMA, Shard, columns, corpus, extract_shard, files, passages
 from prasanga.sentences.audit import concordance, count_forms, length_histogram
 from prasanga.sentences.files import update_manifest
-from prasanga.static import read_vectors, sentences_of, spool, train_glove, train_word2vec
+from prasanga.static import cut_corpus, read_vectors, train_glove, train_word2vec
 from prasanga.text import normalizer
 from prasanga_construction.generation import load_writer
 
@@ -94,9 +94,11 @@ def test_digests_and_reading_a_corpus(tmp_path: Path, caplog: Log) -> None:
     with long_job(caplog, "corpus files read for their digests"):
         found = update_manifest(tmp_path / "one.json", [shard.path])
     assert found == update_manifest(tmp_path / "two.json", [shard.path])
-    with long_job(caplog, "reading the corpus"):
-        texts = list(read_corpus([shard, shard]))
-    assert len(texts) == 12_000
+    with long_job(caplog, "cutting the corpus"):
+        corpus = cut_corpus(
+            [shard, shard], tmp_path / "sentences", tmp_path / "words", normalizer("none"), language="bn"
+        )
+    assert corpus.n_words == 2 * len(Path(shard.path).read_text(encoding="utf-8").split())
 
 
 @pytest.fixture
@@ -287,12 +289,14 @@ def test_training_a_model(tmp_path: Path, caplog: Log) -> None:
 
 
 def test_training_and_reading_static_vectors(tmp_path: Path, caplog: Log) -> None:
-    tokens = spool(sentences_of([TEXT[:60_000]], normalizer("none")), tmp_path / "tokens")
+    (tmp_path / "text.txt").write_text(TEXT[:60_000], encoding="utf-8")
+    shards = [Shard(str(tmp_path / "text.txt"), "text.txt", "line")]
+    corpus = cut_corpus(shards, tmp_path / "sentences", tmp_path / "words", normalizer("none"), language="bn")
     options: dict[str, Any] = {"dimensions": 8, "window": 2, "minimum_count": 2, "epochs": 3, "seed": 1}
     for train, name in ((train_word2vec, "word2vec"), (train_glove, "GloVe")):
-        expected = train(tokens, **options)
+        expected = train(corpus, **options)
         with long_job(caplog, name):
-            found = train(tokens, **options)
+            found = train(corpus, **options)
         assert found.words == expected.words
         assert found.report == expected.report
         np.testing.assert_array_equal(found.vectors, expected.vectors)

@@ -147,6 +147,7 @@ def settings_of(study: Study) -> dict[str, Any]:
         "check": settings.check("tiny-narrow"),
         "vectors": settings.embedding("tiny-narrow"),
         "vectors of sentences": settings.sentence_embedding("tiny-narrow"),
+        "cutting": settings.cutting(),
         "static": settings.static_training("glove"),
         "words of static": settings.static_reading("glove"),
         "ceat": settings.ceat("tiny-narrow", "9"),
@@ -185,7 +186,7 @@ def of_demo(
         pytest.param({"sentences": {"match": "sentence-initial"}}, {"sentences", "ceat", "ceat of a twin"}, id="match"),
         pytest.param({"sentences": {"neighbours": "ignore"}}, {"sentences", "ceat", "ceat of a twin"}, id="neighbours"),
         pytest.param(
-            {"replacements": {"urls": "X"}}, {"sentences", "training", "static"}, id="what stands for an address"
+            {"replacements": {"urls": "X"}}, {"sentences", "training", "cutting"}, id="what stands for an address"
         ),
         pytest.param({"associations": {"n_samples": 5}}, {"ceat", "ceat of a twin"}, id="draws"),
         pytest.param({"associations": {"band": 0.2}}, {"ceat", "ceat of a twin", "comparison"}, id="band"),

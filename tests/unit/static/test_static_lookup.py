@@ -189,8 +189,8 @@ def test_passes_suit_the_method_where_none_are_given() -> None:
 
 
 def test_a_training_is_given_more_for_a_larger_corpus() -> None:
-    assert training_resources(0.2) == {"mem_mb": 1025, "runtime": 60}
-    assert training_resources(27_500) == {"mem_mb": 30_958, "runtime": 2810}
+    assert training_resources(0.2) == {"threads": 1, "mem_mb": 1025, "runtime": 60}
+    assert training_resources(27_500) == {"threads": 16, "mem_mb": 31_458, "runtime": 518}
 
 
 def test_words_come_out_of_a_training_or_out_of_a_file(tmp_path: Path) -> None:
