@@ -5,7 +5,7 @@ from prasanga.base.parquet import write_table
 from prasanga.provenance import describe, digests_of_files
 from prasanga.sentences import Shard, extract_shard, read_forms
 from prasanga.sentences.candidates import count_stimuli
-from prasanga.sentences.files import as_planned
+from prasanga.sentences.manifest import as_planned
 from prasanga.text import normalizer
 
 log_to(snakemake.log[0])

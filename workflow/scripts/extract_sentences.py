@@ -5,7 +5,7 @@ from prasanga.base.logs import bound_memory, log_to
 from prasanga.base.parquet import write_batches
 from prasanga.provenance import describe, digests_of_files
 from prasanga.sentences import REPEATED, SENTENCE_SCHEMA, ExtractionReport, Shard, extract_shard, read_forms
-from prasanga.sentences.files import as_planned
+from prasanga.sentences.manifest import as_planned
 from prasanga.text import normalizer
 
 log_to(snakemake.log[0])

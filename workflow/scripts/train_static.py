@@ -7,7 +7,7 @@ from prasanga.base.logs import log_to
 from prasanga.base.parquet import write_table
 from prasanga.provenance import describe
 from prasanga.sentences import Shard, read_corpus
-from prasanga.sentences.files import as_planned
+from prasanga.sentences.manifest import as_planned
 from prasanga.static import trained_table
 from prasanga.static.training import train_on_texts
 from prasanga.text import normalizer

@@ -48,7 +48,8 @@ from prasanga.plan.models import (
 from prasanga.provenance.ledger import MANIFEST
 from prasanga.samples import bucket_names, buckets_for, parse_length, require_longest
 from prasanga.sentences.candidates import Candidates, read_candidates
-from prasanga.sentences.files import Shard, find_shards, require_apart, update_manifest
+from prasanga.sentences.files import Shard, find_shards, require_apart
+from prasanga.sentences.manifest import update_manifest
 
 MOST_SAMPLED = 64
 """Files whose beginnings are looked at before the corpus is read: a few seconds' work, however many there are."""
@@ -203,7 +204,7 @@ class Study:
 
     def whole_files(self) -> list[Shard]:
         """Return the files of the corpus, not in parts."""
-        files = {shard.path: shard._replace(start=0, end=None) for shard in self.shards.values()}
+        files = {shard.path: shard.whole() for shard in self.shards.values()}
         return [files[path] for path in sorted(files)]
 
     def sampled_files(self) -> list[Shard]:
@@ -313,6 +314,7 @@ class Study:
                 f"corpus.{key}",
                 config["outside"],
                 self.warnings.append,
+                f"results/{MANIFEST}",
             )
             for key in ("texts", "supplement")
         )
