@@ -117,7 +117,7 @@ config = readable(with_places, WRITTEN, SCHEMA)
 # Whoever asks for the figures alone gets them from the results that are there; nothing else is looked at, or made.
 CHECKED = asked_for_check()
 FROM_RESULTS = CHECKED or (asked_for_figures() and not vectors_at_hand())
-STUDY = readable(partial(Study, from_results=FROM_RESULTS), config)
+STUDY = readable(partial(Study, from_results=FROM_RESULTS, is_job=not workflow.is_main_process), config)
 SETTINGS = Settings(STUDY)
 FILES = readable(Files, STUDY)
 if workflow.is_main_process and getattr(arguments_of_snakemake(), "dryrun", False):

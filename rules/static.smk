@@ -11,7 +11,7 @@ if STUDY.computed:
     rule train_static:
         """Static vectors of every word of the corpus that is frequent enough."""
         input:
-            corpus=[ancient(shard.path) for shard in STUDY.whole_files()],
+            corpus=ancient(STUDY.local_paths(STUDY.whole_files())),
         output:
             "results/static/{vectors}.vectors.parquet",
         log:

@@ -14,7 +14,7 @@ from prasanga.text import normalizer
 
 log_to(snakemake.log[0])
 settings = dict(snakemake.params.training)
-digests = dict(zip(snakemake.input.corpus, settings["digests"], strict=True))
+digests = dict(zip((shard["path"] for shard in settings["shards"]), settings["digests"], strict=True))
 libraries = ["ftfy", "gensim", "numba", "numpy", "regex", "scipy"]
 made_from = describe("static", script=__file__, inputs=digests, settings=settings, libraries=libraries)
 del settings["digests"]

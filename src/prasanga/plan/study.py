@@ -50,6 +50,7 @@ from prasanga.samples import bucket_names, buckets_for, parse_length, require_lo
 from prasanga.sentences.candidates import Candidates, read_candidates
 from prasanga.sentences.files import Shard, find_shards, require_apart
 from prasanga.sentences.manifest import update_manifest
+from prasanga.sentences.remote import is_remote
 
 MOST_SAMPLED = 64
 """Files whose beginnings are looked at before the corpus is read: a few seconds' work, however many there are."""
@@ -98,18 +99,20 @@ class Study:
         sentences: digests of the sentences of structures and categories (`plan_sentences`).
     """
 
-    def __init__(self, config: Mapping[str, Any], *, from_results: bool = False) -> None:
+    def __init__(self, config: Mapping[str, Any], *, from_results: bool = False, is_job: bool = False) -> None:
         """Work out a study; paths are those from the working directory.
 
         Args:
             config: complete.
             from_results: whether only results that are there are used.
+            is_job: whether this is a job of a run, which asks no server again which files a URL names.
 
         Raises:
             InputError: a mistake in the config, or in a file that it names.
         """
         self.config = config
         self.from_results = from_results
+        self._is_job = is_job
         self.computed = config["embeddings"]["source"] == "computed" and not from_results
         self.normalization: str = config["normalization"][config["language"]]
         self._choose_models()
@@ -206,6 +209,11 @@ class Study:
         """Return the files of the corpus, not in parts."""
         files = {shard.path: shard.whole() for shard in self.shards.values()}
         return [files[path] for path in sorted(files)]
+
+    @staticmethod
+    def local_paths(shards: Iterable[Shard]) -> list[str]:
+        """Return the files of these that lie on this machine: what Snakemake may look at."""
+        return [shard.path for shard in shards if not is_remote(shard.path)]
 
     def sampled_files(self) -> list[Shard]:
         """Return up to `MOST_SAMPLED` files of a corpus that is searched, evenly spread, for a quick look."""
@@ -315,6 +323,7 @@ class Study:
                 config["outside"],
                 self.warnings.append,
                 f"results/{MANIFEST}",
+                look=not self._is_job,
             )
             for key in ("texts", "supplement")
         )

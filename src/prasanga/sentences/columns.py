@@ -27,6 +27,7 @@ import pyarrow.parquet as pq
 
 from prasanga.base.errors import InputError, open_regular, reason
 from prasanga.sentences.corpus import INFLATION, Inflation
+from prasanga.sentences.remote import is_remote, open_remote
 
 _ROWS = 256
 _BYTES = 1 << 24  # of texts that are made at a time; a single row may have more
@@ -44,7 +45,7 @@ def row_groups(path: str | Path) -> list[tuple[int, int]]:
     Raises:
         InputError: it cannot be read.
     """
-    with _explaining(Path(path), "Parquet"), open_regular(path) as source:
+    with _explaining(path, "Parquet"), _opened(path) as source:
         metadata = pq.read_metadata(source)
         groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
         size, before = source.seek(0, os.SEEK_END), _before(max(0, group.total_byte_size) for group in groups)
@@ -67,12 +68,16 @@ def arrow_batches(path: str | Path) -> list[tuple[int, int]]:
         return list(zip((each.place for each in messages), _before(each.rows for each in messages), strict=False))
 
 
+def _opened(path: str | Path) -> BinaryIO:
+    return open_remote(str(path)) if is_remote(str(path)) else open_regular(path)
+
+
 def _before(numbers: Iterable[int]) -> list[int]:
     return [0, *accumulate(numbers)]
 
 
 def parquet_texts(
-    path: Path,
+    path: str | Path,
     column: str,
     read: Callable[[int], object] | None = None,
     inflation: int = INFLATION,
@@ -90,11 +95,11 @@ def parquet_texts(
         InputError: for a file that is absent, damaged or no Parquet, or comes to more text than it may, and for a
             column that is not there or not of strings; it names those that are there.
     """
-    with _explaining(path, "Parquet"), open_regular(path) as source:
+    with _explaining(path, "Parquet"), _opened(path) as source:
         metadata = pq.read_metadata(source)
         schema = metadata.schema.to_arrow_schema()
         _require_strings(path, schema, column)
-        size, n_rows, done = path.stat().st_size, metadata.num_rows, 0
+        size, n_rows, done = source.seek(0, os.SEEK_END), metadata.num_rows, 0
         groups = range(metadata.num_row_groups)[start:end]
         chunks = _chunks(metadata, schema.get_field_index(column))
         Inflation(path, size, inflation).add(sum(max(0, chunk.total_uncompressed_size) for chunk in chunks))
@@ -236,7 +241,7 @@ def _decoded(value: bytes | None) -> str | bytes | None:
         return value
 
 
-def _require_strings(path: Path, schema: pa.Schema, column: str) -> None:
+def _require_strings(path: str | Path, schema: pa.Schema, column: str) -> None:
     if schema.names.count(column) != 1:
         kinds = ", ".join(f"{field.name!r} ({field.type})" for field in list(schema)[:20])
         raise InputError(
@@ -267,7 +272,7 @@ def _require_end(path: Path, source: BinaryIO) -> None:
 
 
 @contextmanager
-def _explaining(path: Path, kind: str) -> Iterator[None]:
+def _explaining(path: str | Path, kind: str) -> Iterator[None]:
     """Say which file cannot be read, and what to do."""
     try:
         yield

@@ -8,10 +8,12 @@ import hashlib
 import json
 import logging
 import os
+import posixpath
 import re
 import stat
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from itertools import pairwise, takewhile
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal, NamedTuple
@@ -20,8 +22,9 @@ from prasanga.base.errors import InputError, open_whole, reason
 from prasanga.base.parquet import made_from
 from prasanga.base.places import SHIPPED, require_no_braces
 from prasanga.sentences.corpus import COMPRESSED, INFLATION, Points
-from prasanga.sentences.manifest import cuts_of
+from prasanga.sentences.manifest import cuts_of, remote_files
 from prasanga.sentences.parts import Cut, chosen, points_of
+from prasanga.sentences.remote import RemoteFile, is_remote
 
 logger = logging.getLogger(__name__)
 
@@ -44,7 +47,7 @@ class Shard(NamedTuple):
     """A corpus file or a part of one: what one job reads.
 
     Attributes:
-        path: the file, relative to the working directory.
+        path: the file, relative to the working directory; or its URL.
         source: the file, relative to the root of the corpus; what the results call it, whatever the part.
         documents: what ends a document of plain text (blank-line, line, file).
         format: how the file is read.
@@ -58,7 +61,7 @@ class Shard(NamedTuple):
         first: how many records of the file come before the part.
         lines: how many lines, of JSON lines.
         points: members of a compressed file (`open_decompressed`): one or two before the part, and the one after it.
-        size: about how many bytes of the file the part has.
+        size: about how many bytes of the file the part has; None of a whole file on this machine.
     """
 
     path: str
@@ -81,6 +84,16 @@ class Shard(NamedTuple):
         """Return whether this is no part of a file."""
         return self.start == 0 and self.end is None
 
+    @property
+    def bytes_on_disk(self) -> int:
+        """Return about how many bytes of the file are read; 0 where there is no such file, which reading will tell."""
+        if self.size is not None:
+            return self.size
+        try:
+            return (os.stat(self.path).st_size if self.end is None else self.end) - self.start  # noqa: PTH116
+        except OSError:
+            return 0
+
     def whole(self) -> Shard:
         """Return the file that this is a part of."""
         return self._replace(start=0, end=None, first=0, lines=0, points=(), size=None)
@@ -94,6 +107,8 @@ def find_shards(
     outside: Sequence[str | Path] = (),
     tell: Callable[[str], object] | None = None,
     manifest: str | Path | None = None,
+    *,
+    look: bool = True,
 ) -> dict[str, Shard]:
     """Return the files that the entries of `corpus.texts` name, and their parts, by the name of their results.
 
@@ -109,7 +124,9 @@ def find_shards(
             or pattern names itself, the study's own, and what is shipped.
         tell: gets a sentence about files that are left out, since a link is another name of a file that is read, and
             about large ones that cannot be cut; None for the log.
-        manifest: where it is remembered at which places large files can be cut (`cuts_of`); None for nowhere.
+        manifest: where it is remembered at which places large files can be cut (`cuts_of`), and which files a URL
+            names; None for nowhere.
+        look: whether to ask the servers which files a URL names, or to take what is remembered.
 
     Raises:
         InputError: if an entry names no file, or leads out of the root; a folder has no text in it or may not be
@@ -121,7 +138,10 @@ def find_shards(
         def say(sentence: str) -> None:
             (tell or logger.warning)(f"{key}: {sentence}")
 
-        return _cut(_find_files(root, texts, outside, say), texts, shard_bytes, manifest, say)
+        def remote(pattern: str) -> list[RemoteFile]:
+            return remote_files(manifest, pattern, look=look)
+
+        return _cut(_find_files(root, texts, outside, say, remote), texts, shard_bytes, manifest, say)
     except OSError as error:
         raise InputError(
             f"{key}: {str(error.filename or root)[:200]!r} is out of reach ({error.strerror}). Let yourself search the"
@@ -140,30 +160,22 @@ def _find_files(
     texts: Sequence[Mapping[str, Any]],
     outside: Sequence[str | Path],
     tell: Callable[[str], object],
+    remote: Callable[[str], list[RemoteFile]],
 ) -> dict[str, Shard]:
     """Return the files, whole, by name."""
     shards: dict[str, Shard] = {}
-    real: dict[Path, str] = {}  # what a file is called of which links make others
+    real: dict[str, str] = {}  # what a file is called of which links make others
     for number, text in enumerate(texts):
-        _require_below(text["files"])
-        allowed = [*outside, *([root] if Path(root).is_absolute() else []), *_start_of(text["files"]), ".", SHIPPED]
-        found = _files(Path(root), text["files"], text.get("format", "auto"))
-        for source, _ in found:
-            _require_file(Path(root, source).as_posix())
-            _require_no_way_out(Path(root, source).as_posix(), allowed)
-        files = _once(Path(root), [source for source, _ in found], tell)
-        for source, its_format in found:
-            if source not in files:
-                continue
-            if (other := real.setdefault(files[source], source)) != source:
-                raise InputError(
-                    f"corpus.texts: the files {other!r} and {source!r} are one and the same, by a link. Change the"
-                    f" pattern {text['files']!r}, so that it counts once."
-                )
+        found: Iterable[tuple[str, str, Format, int | None]] = (
+            ((file.url, file.url, "parquet", file.size) for file in remote(text["files"]))
+            if is_remote(text["files"])
+            else _local_files(root, text, outside, tell, real)
+        )
+        for path, source, its_format, size in found:
             name = _name(source)
             columns = text.get("columns", {})
             whole = Shard(
-                Path(root, source).as_posix(),
+                path,
                 source,
                 text.get("documents", "blank-line"),
                 its_format,
@@ -171,11 +183,36 @@ def _find_files(
                 (columns.get("stimulus", "word"), columns.get("sentence", "sentence")),
                 text=number,
                 inflation=text.get("inflation", INFLATION),
+                size=size,
             )
             if name in shards:
                 raise _named_twice(whole, shards[name], texts)
             shards[name] = whole
     return shards
+
+
+def _local_files(
+    root: str | Path,
+    text: Mapping[str, Any],
+    outside: Sequence[str | Path],
+    tell: Callable[[str], object],
+    real: dict[str, str],
+) -> Iterator[tuple[str, str, Format, None]]:
+    """Yield path, source and format of the files of an entry; `real` gets where each lies."""
+    _require_below(text["files"])
+    allowed = [*outside, *([root] if Path(root).is_absolute() else []), *_start_of(text["files"]), ".", SHIPPED]
+    found = _files(Path(root), text["files"], text.get("format", "auto"))
+    places = _places(Path(root), [source for source, _ in found], [Path(folder).resolve() for folder in allowed])
+    kept = _once(Path(root), places, tell)
+    for source, its_format in found:
+        if source not in kept:
+            continue
+        if (other := real.setdefault(places[source], source)) != source:
+            raise InputError(
+                f"corpus.texts: the files {other!r} and {source!r} are one and the same, by a link. Change the"
+                f" pattern {text['files']!r}, so that it counts once."
+            )
+        yield _below(Path(root), source), source, its_format, None
 
 
 def _named_twice(one: Shard, other: Shard, texts: Sequence[Mapping[str, Any]]) -> InputError:
@@ -192,7 +229,7 @@ def require_apart(shards: Mapping[str, Shard], supplement: Mapping[str, Shard]) 
     Raises:
         InputError: with the file.
     """
-    real = {Path(shard.path).resolve() for shard in shards.values()}
+    real = {Path(shard.path).resolve() for shard in shards.values()} if supplement else set()
     both = {shard.source for shard in supplement.values() if Path(shard.path).resolve() in real}
     if both:
         raise InputError(
@@ -215,14 +252,37 @@ def _start_of(pattern: str) -> list[Path]:
     return [Path(*parts)] if PurePosixPath(pattern).is_absolute() else []
 
 
-def _require_no_way_out(path: str, folders: Sequence[str | Path]) -> None:
-    """Refuse a file that somebody's symbolic link has brought into the corpus from elsewhere on the machine."""
-    real = Path(path).resolve()
-    if not any(real.is_relative_to(Path(folder).resolve()) for folder in folders):
-        raise InputError(
-            f"corpus.texts: {path!r} is reached by a symbolic link, and lies in {str(real.parent)!r}. If that is meant,"
-            f" write at the top of the config `outside: [{real.parent}]`; else take the link away."
-        )
+def _places(root: Path, sources: Sequence[str], allowed: Sequence[Path]) -> dict[str, str]:
+    """Return where each file lies, whatever links lead to it; a folder is looked at once, whatever files are in it.
+
+    Raises:
+        InputError: somebody's symbolic link has brought a file into the corpus from elsewhere on the machine.
+    """
+
+    def is_allowed(real: str) -> bool:
+        return any(Path(real).is_relative_to(folder) for folder in allowed)
+
+    @cache
+    def folder(path: str) -> tuple[str, bool]:
+        real = os.path.realpath(path)
+        return real, is_allowed(real)
+
+    places: dict[str, str] = {}
+    for source in sources:
+        path = _below(root, source)
+        if stat.S_ISREG(os.lstat(path).st_mode):
+            within, _, name = path.rpartition("/")
+        else:
+            _require_file(path)
+            within, _, name = os.path.realpath(path).rpartition("/")
+        outside, as_folder = folder(within or ("/" if path.startswith("/") else "."))
+        places[source] = posixpath.join(outside, name)
+        if not (as_folder or is_allowed(places[source])):
+            raise InputError(
+                f"corpus.texts: {path!r} is reached by a symbolic link, and lies in {outside!r}. If that is meant,"
+                f" write at the top of the config `outside: [{outside}]`; else take the link away."
+            )
+    return places
 
 
 def _cut(
@@ -233,7 +293,7 @@ def _cut(
     say: Callable[[str], object],
 ) -> dict[str, Shard]:
     """Return the parts of files; a file that is not large, or cannot be cut, is one."""
-    sizes = {name: Path(whole.path).stat().st_size for name, whole in files.items()}
+    sizes = {name: whole.bytes_on_disk for name, whole in files.items()}
     large = {name for name, size in sizes.items() if 2 * size >= 3 * shard_bytes}
     cuts = cuts_of(manifest, [files[name] for name in files if name in large])
     shards: dict[str, Shard] = {}
@@ -317,10 +377,10 @@ def _files(root: Path, pattern: str, wanted: Format | Literal["auto"]) -> list[t
     else:
         found = []
         for path in _walk(root, PurePosixPath(pattern)):
-            if Path(root, path).is_file():
-                found.append((str(path), _format_of(str(path)) if wanted == "auto" else wanted))
+            if os.path.isfile(_below(root, path)):  # noqa: PTH113 - as in _names
+                found.append((path, _format_of(path) if wanted == "auto" else wanted))
             elif wanted == "dataset" and _is_dataset(Path(root, path)):
-                found += _in_folder(root, path)
+                found += _in_folder(root, PurePosixPath(path))
         if not found:
             raise InputError(
                 f"corpus.texts: no file fits {pattern!r} under corpus.root {str(root)!r}. Allowed is a path, a folder"
@@ -336,13 +396,13 @@ def _in_folder(root: Path, folder: PurePosixPath) -> list[tuple[str, Format]]:
     """Return the files of a folder and its subfolders that are known by their ending, and those of data sets in it."""
     found: list[tuple[str, Format]] = []
     alone = _is_dataset(Path(root, folder))
-    for path in [folder] if alone else _walk(root, PurePosixPath("**"), folder, whole=_is_dataset):
-        its_format = _known_format(path.name)
-        if Path(root, path).is_dir():
+    for path in [str(folder)] if alone else _walk(root, PurePosixPath("**"), folder, whole=_is_dataset):
+        its_format = _known_format(path)
+        if os.path.isdir(_below(root, path)):  # noqa: PTH112 - as in _names
             if _is_dataset(Path(root, path)):
-                found += [((path / name).as_posix(), "dataset") for name in _files_of_dataset(Path(root, path))]
+                found += [(posixpath.join(path, name), "dataset") for name in _files_of_dataset(Path(root, path))]
         elif its_format is not None:
-            found.append((path.as_posix(), its_format))
+            found.append((path, its_format))
     return found
 
 
@@ -351,7 +411,7 @@ def _walk(
     pattern: PurePosixPath,
     start: PurePosixPath | None = None,
     whole: Callable[[Path], bool] = lambda _: False,
-) -> list[PurePosixPath]:
+) -> list[str]:
     """Return the files and folders that fit a pattern, sorted.
 
     Links to folders are followed, since a corpus often lies behind one; but a folder is looked at once for each part of
@@ -371,7 +431,7 @@ def _walk(
     if pattern.is_absolute():
         start, parts = PurePosixPath(parts[0]), parts[1:]
     start = start or PurePosixPath()
-    found: set[PurePosixPath] = set()
+    found: set[tuple[tuple[str, ...], str, str]] = set()  # in their order, and as a path
     seen: set[tuple[int, int, int]] = set()
     looked_at = 0
     ways = (deque([(start, 0)] if Path(root, start).is_dir() else []), deque[tuple[PurePosixPath, int]]())
@@ -392,13 +452,19 @@ def _walk(
                 f"corpus.texts: below {str(Path(root, start))!r} are more than {MOST_NAMES} files and folders on the"
                 f" way to what fits {str(pattern)!r}. Write a folder or a pattern that has fewer."
             )
+        prefix, parts_of_folder = "" if folder == PurePosixPath() else f"{folder}/".replace("//", "/"), folder.parts
         for name in names:
-            path = Path(root, folder, name)
+            path = _below(root, prefix + name)
             if is_last:
-                found.add(folder / name)
-            if os.path.isdir(path) and not (whole(path) if part == "**" else is_last):  # noqa: PTH112 - as in _names
-                ways[by_link or path.is_symlink()].append((folder / name, number + (part != "**")))
-    return sorted(found, key=lambda path: (path.parent.parts, path.name))
+                found.add((parts_of_folder, name, prefix + name))
+            if os.path.isdir(path) and not (whole(Path(path)) if part == "**" else is_last):  # noqa: PTH112
+                ways[by_link or Path(path).is_symlink()].append((folder / name, number + (part != "**")))
+    return [path for _, _, path in sorted(found)]
+
+
+def _below(root: Path, source: str) -> str:
+    """Return a path, as `Path(root, source)` would, in less time."""
+    return source if source.startswith("/") or root == Path() else f"{root.as_posix().rstrip('/')}/{source}"
 
 
 def _names(folder: Path, part: str) -> list[str]:
@@ -416,18 +482,17 @@ def _names(folder: Path, part: str) -> list[str]:
     return shown if part == "**" else fnmatch.filter(shown, part)
 
 
-def _once(root: Path, sources: Sequence[str], tell: Callable[[str], object]) -> dict[str, Path]:
-    """Return those files of an entry that are not another by a link, each with where it lies; `tell` gets the rest."""
-    places = {source: Path(root, source).resolve() for source in sources}
-    base, kept = root.resolve(), dict[Path, str]()
-    for source in sorted(sources, key=lambda source: places[source] != base / source):
+def _once(root: Path, places: Mapping[str, str], tell: Callable[[str], object]) -> set[str]:
+    """Return those files of an entry that are not another by a link; `tell` gets the rest."""
+    base, kept = root.resolve().as_posix(), dict[str, str]()
+    for source in sorted(places, key=lambda source: places[source] != posixpath.join(base, source)):
         kept.setdefault(places[source], source)
-    others = [source for source in sources if kept[places[source]] != source]
+    others = [source for source in places if kept[places[source]] != source]
     if others:
         more = f" (and {len(others) - 1} more)" if len(others) > 1 else ""
         first, same = others[0], kept[places[others[0]]]
         tell(f"the file {first!r} is {same!r} by a link{more}, and counts once.")
-    return {source: place for source, place in places.items() if kept[place] == source}
+    return set(kept.values())
 
 
 def _require_readable_name(source: str) -> None:
@@ -498,9 +563,16 @@ def _names_in(path: Path, key: str, *, required: bool = True) -> list[str]:
 
 def _endings(source: str) -> tuple[str, str]:
     """Return what kind of file the name speaks of, and how it is compressed: `('.txt', '.gz')`; either may be empty."""
-    path = PurePosixPath(source)
-    compression = path.suffix if path.suffix.lower() in COMPRESSED else ""
-    return PurePosixPath(path.name.removesuffix(compression)).suffix, compression
+    name = source.rpartition("/")[2]
+    last = _suffix(name)
+    compression = last if last.lower() in COMPRESSED else ""
+    return _suffix(name.removesuffix(compression)) if compression else last, compression
+
+
+def _suffix(name: str) -> str:
+    """Return the ending of a name, as `PurePath.suffix` does, in less time."""
+    at = name.rfind(".")
+    return name[at:] if 0 < at < len(name) - 1 else ""
 
 
 def _known_format(source: str) -> Format | None:

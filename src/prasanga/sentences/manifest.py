@@ -13,7 +13,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
@@ -23,9 +23,11 @@ from prasanga.base.documents import read_document, write_document
 from prasanga.base.errors import InputError, open_regular
 from prasanga.base.progress import BYTES, progress
 from prasanga.sentences.parts import Cut, Scanner, is_cut
+from prasanga.sentences.remote import RemoteFile, find_remote, is_remote
 
 _PIECE = 8 << 20
 _THREADS = 4
+_ALWAYS = ("size", "mtime_ns", "digest")
 _WORTH_A_LINE = 10**9  # bytes to read, some seconds
 
 logger = logging.getLogger(__name__)
@@ -51,12 +53,15 @@ class Entry:
         mtime_ns: time in nanoseconds.
         digest: xxh3_128 of its content, 32 hex digits.
         cuts: by format, the places where it can be cut; of a large file alone.
+        found_by: of a file behind a URL, the pattern that it fits. Its time is 0, its digest one of what the server
+            tells of it.
     """
 
     size: int
     mtime_ns: int
     digest: str
     cuts: dict[str, str] = field(default_factory=dict)
+    found_by: str = ""
 
     def fits(self, status: os.stat_result) -> bool:
         """Return whether size and time are still these."""
@@ -76,6 +81,28 @@ def update_manifest(manifest: str | Path, files: Iterable[str | Path]) -> dict[s
             is remembered all the same.
     """
     return {path: entry.digest for path, entry in _entries(Path(manifest), map(str, files), {}).items()}
+
+
+def remote_files(manifest: str | Path | None, pattern: str, *, look: bool) -> list[RemoteFile]:
+    """Return the files that a URL names (`find_remote`), and remember them.
+
+    Args:
+        manifest: as of `update_manifest`; None for nothing that is remembered.
+        pattern: the URL.
+        look: whether to ask the server; else, what is remembered is taken.
+    """
+    entries = _read(Path(manifest)) if manifest else {}
+    known = {url: entry for url, entry in entries.items() if entry.found_by == pattern}
+    if known and not look:
+        return [RemoteFile(url, entry.size, entry.digest) for url, entry in sorted(known.items())]
+    files = find_remote(pattern)
+    now = {url: entry for url, entry in entries.items() if url not in known}
+    for url, size, digest in files:
+        same = url in known and known[url].digest == digest
+        now[url] = known[url] if same else Entry(size, 0, digest, found_by=pattern)
+    if manifest and now != entries:
+        _write(Path(manifest), now)
+    return files
 
 
 def cuts_of(manifest: str | Path | None, files: Iterable[_Readable]) -> dict[str, list[Cut]]:
@@ -100,15 +127,19 @@ def _entries(manifest: Path | None, files: Iterable[str], cut: Mapping[str, _Rea
     """Return what is known of files, and of those in `cut` where they can be cut."""
     paths = list(dict.fromkeys(files))
     entries = _read(manifest) if manifest else {}
-    found = {path: _status(path) for path in paths}
+    sizes = dict[str, int]()
 
     def is_known(path: str) -> bool:
         entry = entries.get(path)
-        known = entry is not None and entry.fits(found[path])
-        return known and (path not in cut or cut[path].format in entries[path].cuts)
+        if not is_remote(path):  # of another file `remote_files` has looked
+            status = _status(path)
+            sizes[path] = status.st_size
+            if entry is None or not entry.fits(status):
+                return False
+        return entry is not None and (path not in cut or cut[path].format in entry.cuts)
 
     unknown = [path for path in paths if not is_known(path)]
-    size = sum(found[path].st_size for path in unknown)
+    size = sum(sizes.get(path, 0) for path in unknown)
     if size > _WORTH_A_LINE:
         logger.info("Reading %d corpus file(s), %.1f GB, for the digests in %s.", len(unknown), size / 1e9, manifest)
     known, failures = dict(entries), []
@@ -143,7 +174,7 @@ def as_planned(path: str | Path, digest: str, manifest: str | Path) -> Iterator[
         InputError: if it is another file by now.
     """
     for place in ("before", "after"):
-        entry = _read(Path(manifest)).get(str(path))
+        entry = None if is_remote(str(path)) else _read(Path(manifest)).get(str(path))
         if entry is None or not entry.fits(_status(str(path))):
             entry = _digested(str(path))
         if entry.digest != digest:
@@ -156,6 +187,10 @@ def as_planned(path: str | Path, digest: str, manifest: str | Path) -> Iterator[
 
 def _digested(path: str, read: Callable[[int], object] = lambda _: None, cut: _Readable | None = None) -> Entry:
     """Read a file, and tell `read` how much; one that changes meanwhile is read once more."""
+    if is_remote(path):
+        ((_, size, told),) = find_remote(path)
+        cuts = _written(Scanner(path, cut.format, cut.inflation), cut.format) if cut else {}
+        return Entry(size, 0, told, cuts, path)
     for _ in range(2):
         before, digest = _status(path), xxhash.xxh3_128()
         scanner = Scanner(path, cut.format, cut.inflation) if cut else None
@@ -168,16 +203,20 @@ def _digested(path: str, read: Callable[[int], object] = lambda _: None, cut: _R
                     read(len(piece))
         except OSError as error:
             raise _unreadable(path, error) from None
-        cuts = {cut.format: " ".join(",".join(map(str, each)) for each in scanner.cuts())} if cut and scanner else {}
+        cuts = _written(scanner, cut.format) if cut and scanner else {}
         entry = Entry(before.st_size, before.st_mtime_ns, digest.hexdigest(), cuts)
         if entry.fits(_status(path)):
             return entry
     raise InputError(f"{path}: this corpus file changes while it is read. Start again when it is complete.")
 
 
+def _written(scanner: Scanner, file_format: str) -> dict[str, str]:
+    return {file_format: " ".join(",".join(map(str, cut)) for cut in scanner.cuts())}
+
+
 def _status(path: str) -> os.stat_result:
     try:
-        return Path(path).stat()
+        return os.stat(path)  # noqa: PTH116 - a hundred thousand times
     except OSError as error:
         raise _unreadable(path, error) from None
 
@@ -206,8 +245,15 @@ def _read(manifest: Path) -> dict[str, Entry]:
     return entries
 
 
+def _plain(entry: Entry) -> dict[str, object]:
+    return {key: value for key, value in vars(entry).items() if value or key in _ALWAYS}
+
+
 def _write(manifest: Path, entries: dict[str, Entry]) -> None:
-    files = {path: {k: v for k, v in asdict(entries[path]).items() if v != {}} for path in sorted(entries)}
+    files = {
+        path: {key: value for key, value in vars(entries[path]).items() if value or key in _ALWAYS}
+        for path in sorted(entries)
+    }
     try:
         write_document(manifest, {"files": files})
     except (InputError, OSError, UnicodeEncodeError) as error:  # the last of a name that is no UTF-8

@@ -11,7 +11,7 @@ import logging
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
@@ -37,6 +37,7 @@ from prasanga.sentences.corpus import (
 from prasanga.sentences.files import Shard
 from prasanga.sentences.matcher import HasClaims, Matcher, Position
 from prasanga.sentences.records import Record, read_records
+from prasanga.sentences.remote import is_remote
 from prasanga.sentences.windows import ANY, LONGEST_SENTENCE, NONE, Contexts, Passage, Stimuli, Windows
 from prasanga.text import Normalizer, normalizer
 from prasanga.text.compiled import compiled
@@ -427,13 +428,13 @@ def extract_shard(
     windows = Windows(reader.stimuli, before=before, after=after, source=shard.source, language=language)
     unit = {"parquet": "row group", "dataset": "batch"}.get(shard.format, "byte")
     part = f" from {unit} {shard.start:,} on" if shard.start else ""
-    with progress(f"searching {shard.source}{part}", _size_of(shard), BYTES) as searched:
+    with progress(f"searching {shard.source}{part}", shard.bytes_on_disk or None, BYTES) as searched:
         if shard.format == "text":
             passages = _passages(shard, reader, before, after, searched.advance)
         else:
             records = read_records(shard, errors, report, searched.advance)
             passages = map(reader.passage, record_blocks(records))
-        with unchanged(path):
+        with nullcontext() if is_remote(shard.path) else unchanged(path):
             for passage in passages:
                 yield from _counted(windows.add(passage), report)
             yield from _counted(windows.finish(), report)
@@ -533,15 +534,6 @@ def _require_text(shard: Shard, report: ExtractionReport) -> None:
             f"{shard.path}: there is no text in it ({report.bytes} bytes in {report.lines} lines, of which {skipped}"
             " skipped as not UTF-8). Take it out of `corpus.texts`, or restore it."
         )
-
-
-def _size_of(shard: Shard) -> int | None:
-    """Return a shard's bytes on the disk; None where there is no such file, which reading it will tell."""
-    try:
-        end = shard.end if shard.end is not None else Path(shard.path).stat().st_size
-    except OSError:
-        return None
-    return shard.size or end - shard.start
 
 
 def _tell_of_unknown(path: Path, words: list[str], report: ExtractionReport) -> None:

@@ -108,7 +108,7 @@ def read_records(
     field, inflation, part = shard.field, shard.inflation, (shard.start, shard.end)
     readers: Mapping[str, Callable[[], Iterator[_Found]]] = {
         "jsonl": lambda: _json_lines(shard, counts, read),
-        "parquet": lambda: _column(parquet_texts(path, field, read, inflation, *part), shard.first, counts),
+        "parquet": lambda: _column(parquet_texts(shard.path, field, read, inflation, *part), shard.first, counts),
         "dataset": lambda: _column(arrow_texts(path, field, read, inflation, *part), shard.first, counts),
         "extracted": lambda: _table(path, shard.columns, counts, read, inflation),
         "pickle": lambda: _pickled(path, counts, read, inflation),
@@ -118,7 +118,7 @@ def read_records(
     for number, stimulus, text, start in readers[shard.format]():
         if isinstance(text, _UnusableError):
             if errors == "stop":
-                raise InputError(f"{path}: {text}")
+                raise InputError(f"{shard.path}: {text}")
             skipped += 1
             counts.skipped_lines += 1
         elif text and not text.isspace():
@@ -126,11 +126,13 @@ def read_records(
             counts.documents += 1
             yield Record(text, number, stimulus, start)
     if skipped:
-        logger.warning("%s: %d record(s) left out that could not be used (corpus.errors: skip-line).", path, skipped)
+        logger.warning(
+            "%s: %d record(s) left out that could not be used (corpus.errors: skip-line).", shard.path, skipped
+        )
     if not documents and shard.is_whole:
         raise InputError(
-            f"{path}: there is no text in it ({skipped} records could not be used). Take it out of `corpus.texts`, or"
-            " restore it."
+            f"{shard.path}: there is no text in it ({skipped} records could not be used). Take it out of"
+            " `corpus.texts`, or restore it."
         )
 
 
@@ -346,7 +348,7 @@ def require_small(shards: Iterable[Shard]) -> None:
     Raises:
         InputError: with the size.
     """
-    size = sum(Path(shard.path).stat().st_size for shard in shards)
+    size = sum(shard.bytes_on_disk for shard in shards)
     if size > MOST_BYTES:
         raise InputError(
             f"models: `train` makes a tiny model for a demonstration, from a corpus of at most {MOST_BYTES / 1e9:g} GB;"
@@ -360,7 +362,7 @@ def read_corpus(shards: Sequence[Shard], errors: Errors = "stop") -> Iterator[st
     Raises:
         InputError: if a file cannot be read.
     """
-    size = sum(Path(shard.path).stat().st_size for shard in shards if Path(shard.path).is_file())
+    size = sum(shard.bytes_on_disk for shard in shards)
     with progress("reading the corpus", size, BYTES) as done:
         for shard in shards:
             yield from read_texts(shard, errors, done.advance)
