@@ -28,7 +28,7 @@ from prasanga.base.errors import InputError
 from prasanga.sentences.columns import arrow_batches, row_groups
 from prasanga.sentences.corpus import open_decompressed, size_of_member
 
-_NEAREST = 1 << 20  # bytes of the file between two places that are remembered
+_NEAREST = 1 << 17  # bytes of the file between two places that are remembered
 _MOST = 4_096  # such places
 _AHEAD = 1 << 18  # bytes after a beginning by which it is told from chance: two blocks of zstandard
 _TRIED = 1 << 10  # the same of gzip
