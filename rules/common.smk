@@ -97,7 +97,7 @@ config = readable(with_places, WRITTEN, SCHEMA)
 # Whoever asks for the figures alone gets them from the results that are there; nothing else is looked at, or made.
 CHECKED = asks_only_for("check_results", sys.argv, asked_for)
 FROM_RESULTS = CHECKED or (asks_only_for("figures", sys.argv, asked_for) and not vectors_at_hand(config))
-STUDY = readable(partial(Study, from_results=FROM_RESULTS), config)
+STUDY = readable(partial(Study, from_results=FROM_RESULTS, is_job=not workflow.is_main_process), config)
 SETTINGS = Settings(STUDY)
 FILES = readable(Files, STUDY)
 if workflow.is_main_process and getattr(arguments_of_snakemake(), "dryrun", False):

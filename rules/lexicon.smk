@@ -47,7 +47,7 @@ if STUDY.lexicon:
             model would be checked again.
             """
             input:
-                corpus=[ancient(shard.path) for shard in STUDY.sampled_files()],
+                corpus=ancient(STUDY.local_paths(STUDY.sampled_files())),
                 forms="results/lexicon/forms.parquet",
                 templates=["results/samples/templates.parquet"] if STUDY.asks_for("seat") and not STUDY.labels else [],
             output:
@@ -86,7 +86,7 @@ if STUDY.computed and config["lexicon"]["candidates"]:
     rule count_candidates:
         """How often each candidate stands in one part of the corpus."""
         input:
-            corpus=ancient(lambda wildcards: STUDY.shards[wildcards.shard].path),
+            corpus=ancient(lambda wildcards: STUDY.local_paths([STUDY.shards[wildcards.shard]])),
             forms="results/lexicon/candidates.parquet",
         output:
             "results/lexicon/counts/{shard}.parquet",

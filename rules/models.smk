@@ -4,7 +4,7 @@
 rule train_model:
     """A language model of the kind asked for with its tokenizer, trained from nothing in about a minute."""
     input:
-        corpus=[ancient(shard.path) for shard in STUDY.whole_files()],
+        corpus=ancient(STUDY.local_paths(STUDY.whole_files())),
     output:
         multiext(
             "results/models/{family}/",

@@ -12,7 +12,7 @@ if STUDY.computed:
     rule cut_corpus:
         """The corpus as sentences of numbered words, read once for all trainings."""
         input:
-            corpus=[ancient(shard.path) for shard in STUDY.whole_files()],
+            corpus=ancient(STUDY.local_paths(STUDY.whole_files())),
         output:
             sentences="results/static/corpus/sentences.parquet",
             words="results/static/corpus/words.parquet",

@@ -85,6 +85,19 @@ def extract(path: str, forms: str, out: str, start: int = 0, end: int | None = N
     return run
 
 
+def extract_part(shard: dict[str, Any], forms: str, out: str) -> Run:
+    """The same of a file of any format, or of a part of it."""
+    lexicon, part = read_forms(forms), Shard(**shard)
+
+    def run() -> dict[str, Any]:
+        report = ExtractionReport()
+        batches = extract_shard(part, lexicon=lexicon, normalization="bangla", language="bn", report=report)
+        write_batches(out, SENTENCE_SCHEMA, batches, {})
+        return {"occurrences": report.occurrences, "bytes": report.bytes}
+
+    return run
+
+
 def extract_simply(path: str, forms: str, out: str) -> Run:
     """The same, the simple way."""
     patterns = simple_sentences.compile_patterns(read_forms(forms))
@@ -131,7 +144,8 @@ def _drawing(scratch: str, lengths: list[int | str], contexts: int) -> dict[str,
 
 
 TASKS: dict[str, Callable[..., Run]] = {
-    task.__name__: task for task in (normalize, normalize_simply, match_simply, extract, extract_simply, pick, draw)
+    task.__name__: task
+    for task in (normalize, normalize_simply, match_simply, extract, extract_part, extract_simply, pick, draw)
 }
 
 
@@ -151,10 +165,10 @@ def main() -> None:
     pa.set_io_thread_count(1)
     run = TASKS[sys.argv[1]](**json.loads(sys.argv[2]))
     for _ in sys.stdin:
-        began = time.monotonic()
+        began, worked = time.monotonic(), time.process_time()
         facts = run()
-        ended = time.monotonic()
-        print(json.dumps({**facts, "began": began, "ended": ended, "memory": peak_memory()}), flush=True)
+        ended, cpu = time.monotonic(), time.process_time() - worked
+        print(json.dumps({**facts, "began": began, "ended": ended, "cpu": cpu, "memory": peak_memory()}), flush=True)
 
 
 def _lines(path: str) -> list[str]:

@@ -24,7 +24,7 @@ from prasanga.pairs import read_pair_file
 from prasanga.plan.inputs import digest_of_set
 from prasanga.sentences import Shard, find_shards
 from prasanga.sentences.corpus import read_lines
-from prasanga.sentences.files import update_manifest
+from prasanga.sentences.manifest import update_manifest
 from prasanga.sentences.records import read_records
 from prasanga.static.files import read_vectors
 from prasanga_construction.sheets import read_rows

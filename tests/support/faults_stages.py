@@ -13,7 +13,8 @@ from faults_jobs import Job, run_job
 
 from prasanga.base.config import complete, read_schema
 from prasanga.lexicon.model import stimuli_of
-from prasanga.sentences.files import find_shards, update_manifest
+from prasanga.sentences.files import find_shards
+from prasanga.sentences.manifest import update_manifest
 
 TEXT = "corpus/text.txt"
 MANIFEST = "results/corpus.json"

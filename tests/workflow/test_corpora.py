@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import csv
 import gzip
+import hashlib
 import json
+import threading
 from collections import Counter
 from collections.abc import Mapping
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -165,3 +168,40 @@ def test_candidates_are_ranked_and_the_sample_is_released(clone: Study) -> None:
     assert Counter(tuple(row[name] for name in key) for row in again) == Counter(
         (row["word"], row["sentence"], int(row["start"]), int(row["end"])) for row in released
     )
+
+
+class Ranges(BaseHTTPRequestHandler):
+    """A folder behind http, which sends ranges of its files."""
+
+    folder: Path
+
+    def do_GET(self) -> None:
+        data = (self.folder / self.path.lstrip("/")).read_bytes()
+        first, _, last = self.headers["Range"].removeprefix("bytes=").partition("-")
+        piece = data[int(first) : int(last) + 1]
+        self.send_response(206)
+        self.send_header("Content-Range", f"bytes {first}-{int(first) + len(piece) - 1}/{len(data)}")
+        self.send_header("Content-Length", str(len(piece)))
+        self.send_header("ETag", f'"{hashlib.md5(data).hexdigest()}"')
+        self.end_headers()
+        self.wfile.write(piece)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        pass
+
+
+def test_parquet_behind_an_address_gives_the_hits_of_the_file(clone: Study) -> None:
+    """And another file that stands there is read anew."""
+    folder = clone.root / "texts"
+    folder.mkdir()
+    sentences = [*ROSES, "গোলাপ লাল।"]
+    pq.write_table(pa.table({"text": sentences}), folder / "a.parquet")
+    with ThreadingHTTPServer(("127.0.0.1", 0), type("Served", (Ranges,), {"folder": folder})) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_port}/a.parquet"
+        draw(clone, corpus=texts({"files": url}), samples={**SAMPLES, "lengths": [9]})
+        assert hits(clone)[url, "গোলাপ"] == 3
+        pq.write_table(pa.table({"text": [*sentences, "গোলাপ।"]}), folder / "a.parquet")
+        draw(clone, corpus=texts({"files": url}), samples={**SAMPLES, "lengths": [9]})
+        assert hits(clone)[url, "গোলাপ"] == 4
+        server.shutdown()

@@ -5,17 +5,17 @@ from prasanga.base.parquet import write_table
 from prasanga.provenance import describe, digests_of_files
 from prasanga.sentences import Shard, extract_shard, read_forms
 from prasanga.sentences.candidates import count_stimuli
-from prasanga.sentences.files import as_planned
+from prasanga.sentences.manifest import as_planned
 from prasanga.text import normalizer
 
 log_to(snakemake.log[0])
 bound_memory(snakemake.resources.get("mem_mb"))
 settings = dict(snakemake.params.extraction)
-inputs = {**digests_of_files([snakemake.input.forms]), snakemake.input.corpus: settings["digest"]}
+inputs = {**digests_of_files([snakemake.input.forms]), settings["shard"]["path"]: settings["digest"]}
 libraries = ["ftfy", "regex", "numba", "xxhash"]
 made_from = describe("lexicon", script=__file__, inputs=inputs, settings=settings, libraries=libraries)
-planned = as_planned(snakemake.input.corpus, settings.pop("digest"), settings.pop("manifest"))
 shard = Shard(**settings.pop("shard"))
+planned = as_planned(shard.path, settings.pop("digest"), settings.pop("manifest"))
 settings["normalization"] = normalizer(settings["normalization"], **settings.pop("replacements"))
 forms = read_forms(snakemake.input.forms, neighbours=settings.pop("neighbours") == "exclude")
 with planned:

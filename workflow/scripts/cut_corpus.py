@@ -5,13 +5,13 @@ from contextlib import ExitStack
 from prasanga.base.logs import log_to
 from prasanga.provenance import describe
 from prasanga.sentences import Shard
-from prasanga.sentences.files import as_planned
+from prasanga.sentences.manifest import as_planned
 from prasanga.static import cut_corpus
 from prasanga.text import normalizer
 
 log_to(snakemake.log[0])
 settings = dict(snakemake.params.cutting)
-digests = dict(zip(snakemake.input.corpus, settings["digests"], strict=True))
+digests = dict(zip((shard["path"] for shard in settings["shards"]), settings["digests"], strict=True))
 libraries = ["ftfy", "numba", "numpy", "polars", "regex"]
 made_from = describe("static", script=__file__, inputs=digests, settings=settings, libraries=libraries)
 normalize = normalizer(settings["normalization"], **settings["replacements"])

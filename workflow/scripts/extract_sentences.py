@@ -5,7 +5,7 @@ from prasanga.base.logs import bound_memory, log_to
 from prasanga.base.parquet import write_batches
 from prasanga.provenance import describe, digests_of_files
 from prasanga.sentences import REPEATED, SENTENCE_SCHEMA, ExtractionReport, Shard, extract_shard, read_forms
-from prasanga.sentences.files import as_planned
+from prasanga.sentences.manifest import as_planned
 from prasanga.text import normalizer
 
 log_to(snakemake.log[0])
@@ -14,11 +14,11 @@ settings = dict(snakemake.params.extraction)
 # The supplement is read for these stimuli alone, and not at all where there are none.
 short = snakemake.input.get("short")
 made = [snakemake.input.forms, short] if short else [snakemake.input.forms]
-inputs = {**digests_of_files(made), snakemake.input.corpus: settings["digest"]}
+inputs = {**digests_of_files(made), settings["shard"]["path"]: settings["digest"]}
 libraries = ["ftfy", "regex", "numba", "xxhash"]
 made_from = describe("sentences", script=__file__, inputs=inputs, settings=settings, libraries=libraries)
-planned = as_planned(snakemake.input.corpus, settings.pop("digest"), settings.pop("manifest"))
 shard = Shard(**settings.pop("shard"))
+planned = as_planned(shard.path, settings.pop("digest"), settings.pop("manifest"))
 settings["normalization"] = normalizer(settings["normalization"], **settings.pop("replacements"))
 only = read_document(short)["stimuli"] if short else None
 forms = read_forms(snakemake.input.forms, only, neighbours=settings.pop("neighbours") == "exclude")

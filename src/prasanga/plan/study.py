@@ -49,7 +49,9 @@ from prasanga.plan.models import (
 from prasanga.provenance.ledger import MANIFEST
 from prasanga.samples import bucket_names, buckets_for, parse_length, require_longest
 from prasanga.sentences.candidates import Candidates, read_candidates
-from prasanga.sentences.files import Shard, find_shards, require_apart, update_manifest
+from prasanga.sentences.files import Shard, find_shards, require_apart
+from prasanga.sentences.manifest import update_manifest
+from prasanga.sentences.remote import is_remote
 
 MOST_SAMPLED = 64
 """Files whose beginnings are looked at before the corpus is read: a few seconds' work, however many there are."""
@@ -104,18 +106,20 @@ class Study:
         sentences: of structures and of categories a digest of their sentences, and their number (`plan_sentences`).
     """
 
-    def __init__(self, config: Mapping[str, Any], *, from_results: bool = False) -> None:
+    def __init__(self, config: Mapping[str, Any], *, from_results: bool = False, is_job: bool = False) -> None:
         """Work out a study; paths are those from the working directory.
 
         Args:
             config: complete.
             from_results: whether only results that are there are used.
+            is_job: whether this is a job of a run, which asks no server again which files a URL names.
 
         Raises:
             InputError: a mistake in the config, or in a file that it names.
         """
         self.config = config
         self.from_results = from_results
+        self._is_job = is_job
         self.computed = config["embeddings"]["source"] == "computed" and not from_results
         self.normalization: str = config["normalization"][config["language"]]
         self._choose_models()
@@ -217,12 +221,17 @@ class Study:
 
     def whole_files(self) -> list[Shard]:
         """Return the files of the corpus, not in parts."""
-        files = {shard.path: shard._replace(start=0, end=None) for shard in self.shards.values()}
+        files = {shard.path: shard.whole() for shard in self.shards.values()}
         return [files[path] for path in sorted(files)]
 
     def corpus_megabytes(self) -> float:
         """Return the size of the corpus on the disk."""
-        return sum(Path(shard.path).stat().st_size for shard in self.whole_files()) / 1e6
+        return sum(shard.bytes_on_disk for shard in self.shards.values()) / 1e6
+
+    @staticmethod
+    def local_paths(shards: Iterable[Shard]) -> list[str]:
+        """Return the files of these that lie on this machine: what Snakemake may look at."""
+        return [shard.path for shard in shards if not is_remote(shard.path)]
 
     def sampled_files(self) -> list[Shard]:
         """Return up to `MOST_SAMPLED` files of a corpus that is searched, evenly spread, for a quick look."""
@@ -346,6 +355,8 @@ class Study:
                 f"corpus.{key}",
                 config["outside"],
                 self.warnings.append,
+                f"results/{MANIFEST}",
+                look=not self._is_job,
             )
             for key in ("texts", "supplement")
         )

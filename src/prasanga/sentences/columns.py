@@ -15,8 +15,9 @@ import os
 import struct
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import accumulate, islice
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -26,6 +27,7 @@ import pyarrow.parquet as pq
 
 from prasanga.base.errors import InputError, open_regular, reason
 from prasanga.sentences.corpus import INFLATION, Inflation
+from prasanga.sentences.remote import is_remote, open_remote
 
 _ROWS = 256
 _BYTES = 1 << 24  # of texts that are made at a time; a single row may have more
@@ -37,10 +39,54 @@ _END_OF_STREAM = b"\xff\xff\xff\xff\0\0\0\0"
 _VIEW = 16  # bytes of a string view: its length in the first four
 
 
+def row_groups(path: str | Path) -> list[tuple[int, int]]:
+    """Return about how many bytes of a Parquet file come before each of its row groups, and how many rows.
+
+    Raises:
+        InputError: it cannot be read.
+    """
+    with _explaining(path, "Parquet"), _opened(path) as source:
+        metadata = pq.read_metadata(source)
+        groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
+        size, before = source.seek(0, os.SEEK_END), _before(max(0, group.total_byte_size) for group in groups)
+        places = [size * each // (before[-1] or 1) for each in before]
+        return list(zip(places, _before(group.num_rows for group in groups), strict=False))
+
+
+def arrow_batches(path: str | Path) -> list[tuple[int, int]]:
+    """Return at which byte of an Arrow file each of its batches begins, and how many rows come before it.
+
+    These are none where batches depend on others.
+
+    Raises:
+        InputError: it cannot be read.
+    """
+    with _explaining(Path(path), "Arrow"), open_regular(path) as raw:
+        messages = _messages(raw, Inflation(Path(path), 0, 1 << 62))
+        if any(each.kind == _DICTIONARY for each in messages):
+            return []
+        return list(zip((each.place for each in messages), _before(each.rows for each in messages), strict=False))
+
+
+def _opened(path: str | Path) -> BinaryIO:
+    return open_remote(str(path)) if is_remote(str(path)) else open_regular(path)
+
+
+def _before(numbers: Iterable[int]) -> list[int]:
+    return [0, *accumulate(numbers)]
+
+
 def parquet_texts(
-    path: Path, column: str, read: Callable[[int], object] | None = None, inflation: int = INFLATION
+    path: str | Path,
+    column: str,
+    read: Callable[[int], object] | None = None,
+    inflation: int = INFLATION,
+    start: int = 0,
+    end: int | None = None,
 ) -> Iterator[str | bytes | None]:
-    """Yield the rows of a Parquet column; null as None, and what is not UTF-8 as bytes.
+    """Yield the rows of a Parquet column, of row group `start` to before `end`.
+
+    Null comes as None, and what is not UTF-8 as bytes.
 
     `read` is told how many bytes the rows read have of the file's, each row as many as another. The texts may come to
     `inflation` times the file's size (`open_decompressed`).
@@ -49,11 +95,12 @@ def parquet_texts(
         InputError: for a file that is absent, damaged or no Parquet, or comes to more text than it may, and for a
             column that is not there or not of strings; it names those that are there.
     """
-    with _explaining(path, "Parquet"), open_regular(path) as source:
+    with _explaining(path, "Parquet"), _opened(path) as source:
         metadata = pq.read_metadata(source)
         schema = metadata.schema.to_arrow_schema()
         _require_strings(path, schema, column)
-        size, n_rows, done = path.stat().st_size, metadata.num_rows, 0
+        size, n_rows, done = source.seek(0, os.SEEK_END), metadata.num_rows, 0
+        groups = range(metadata.num_row_groups)[start:end]
         chunks = _chunks(metadata, schema.get_field_index(column))
         Inflation(path, size, inflation).add(sum(max(0, chunk.total_uncompressed_size) for chunk in chunks))
         # A text that many rows name stays one. A buffer, since otherwise a column of a whole row group is read at once.
@@ -62,7 +109,7 @@ def parquet_texts(
 
         def columns() -> Iterator[pa.Array]:
             nonlocal done
-            for batch in file.iter_batches(_ROWS, columns=[column]):
+            for batch in file.iter_batches(_ROWS, groups, columns=[column]):
                 yield batch.column(0)
                 before, done = done, done + batch.num_rows
                 if read is not None:
@@ -72,9 +119,14 @@ def parquet_texts(
 
 
 def arrow_texts(
-    path: Path, column: str, read: Callable[[int], object] | None = None, inflation: int = INFLATION
+    path: Path,
+    column: str,
+    read: Callable[[int], object] | None = None,
+    inflation: int = INFLATION,
+    start: int = 0,
+    end: int | None = None,
 ) -> Iterator[str | bytes | None]:
-    """Yield the texts of an Arrow file, as `parquet_texts`.
+    """Yield the rows of a column of an Arrow file, of batch `start` to before `end`, as `parquet_texts`.
 
     The file is in the stream format, which the library datasets writes, or in the file format.
 
@@ -82,19 +134,30 @@ def arrow_texts(
         InputError: as `parquet_texts`; also for a stream without its end, which reads like a shorter one.
     """
     with _explaining(path, "Arrow"), open_regular(path) as raw, pa.PythonFile(raw, mode="r") as source:
-        is_file = raw.read(len(_ARROW_FILE)) == _ARROW_FILE
-        _count_declared(raw, is_file, Inflation(path, path.stat().st_size, inflation))
+        messages = _messages(raw, Inflation(path, path.stat().st_size, inflation))
+        raw.seek(0)
+        is_file = _is_file(raw)
         raw.seek(0)
         opened = ipc.open_file if is_file else ipc.open_stream
         schema = opened(source).schema
         _require_strings(path, schema, column)
         raw.seek(0)
         reader = opened(source, options=ipc.IpcReadOptions(included_fields=[schema.get_field_index(column)]))
-        batches = map(reader.get_batch, range(reader.num_record_batches)) if is_file else reader
+        if not is_file and start:
+            raw.seek(messages[start].place)
+        batches: Iterator[pa.RecordBatch] = (
+            map(reader.get_batch, range(reader.num_record_batches)[start:end])
+            if is_file
+            else islice(reader, None if end is None else end - start)
+        )
         limit = Inflation(path, path.stat().st_size, inflation)
         yield from _texts((_sound(batch.column(0)) for batch in _told(batches, raw, read)), limit)
-        if not is_file:
+        if not is_file and end is None:
             _require_end(path, raw)
+
+
+def _is_file(raw: BinaryIO) -> bool:
+    return raw.read(len(_ARROW_FILE)) == _ARROW_FILE
 
 
 def _told(
@@ -178,7 +241,7 @@ def _decoded(value: bytes | None) -> str | bytes | None:
         return value
 
 
-def _require_strings(path: Path, schema: pa.Schema, column: str) -> None:
+def _require_strings(path: str | Path, schema: pa.Schema, column: str) -> None:
     if schema.names.count(column) != 1:
         kinds = ", ".join(f"{field.name!r} ({field.type})" for field in list(schema)[:20])
         raise InputError(
@@ -209,7 +272,7 @@ def _require_end(path: Path, source: BinaryIO) -> None:
 
 
 @contextmanager
-def _explaining(path: Path, kind: str) -> Iterator[None]:
+def _explaining(path: str | Path, kind: str) -> Iterator[None]:
     """Say which file cannot be read, and what to do."""
     try:
         yield
@@ -237,32 +300,47 @@ _MARK = b"\xff\xff\xff\xff"
 _DICTIONARY, _BATCH = 2, 3  # kinds of messages
 _KIND, _HEADER, _BODY_LENGTH = 1, 2, 3  # fields of a message
 _DATA = 1  # of a dictionary: its batch
-_BUFFERS, _COMPRESSION = 2, 3  # of a batch
+_ROW_COUNT, _BUFFERS, _COMPRESSION = 0, 2, 3  # of a batch
 _DICTIONARIES, _BATCHES = 2, 3  # of the footer of a file
 _BLOCK, _PLACE = 24, 16  # bytes of the place of a message, and of a buffer
 
 
-def _count_declared(file: BinaryIO, is_file: bool, inflation: Inflation) -> None:
-    """Count what all batches of a file come to.
+class _Message(NamedTuple):
+    """A dictionary or a batch: its kind, where it begins, and how many rows it has."""
+
+    kind: int
+    place: int
+    rows: int
+
+
+def _messages(file: BinaryIO, inflation: Inflation) -> list[_Message]:
+    """Return the dictionaries and batches of a file, in order; what they come to is counted.
 
     Raises:
         InputError: they come to more than they may.
         ValueError, struct.error: the file is damaged, or one batch comes to more than any should.
     """
+    is_file = _is_file(file)
+    found: list[_Message] = []
     starts = _starts_in_footer(file) if is_file else None
     at = 0
     for start in starts if starts is not None else iter(int, 1):
-        file.seek(start if is_file else at)
+        place = start if is_file else at
+        file.seek(place)
         size = _size_of_metadata(file)
         if not size:
-            return
+            break
         message = _Table(file.read(size))
         body = file.tell()
         came_to = sum(_in_buffers(file, message, body))
         if came_to > _LARGEST_BATCH:
             raise ValueError(f"a batch that comes to {came_to} bytes, of at most {_LARGEST_BATCH}")
         inflation.add(came_to)
+        if (kind := message.number(_KIND, "<B")) in (_DICTIONARY, _BATCH):
+            rows = message.table(_HEADER).number(_ROW_COUNT, "<q") if kind == _BATCH else 0
+            found.append(_Message(kind, place, rows))
         at = body + max(0, message.number(_BODY_LENGTH, "<q"))
+    return found
 
 
 def _size_of_metadata(file: BinaryIO) -> int:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import io
 import lzma
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, NamedTuple, Protocol
@@ -70,8 +70,17 @@ HARMLESS = 100_000_000
 """Bytes that any file may come to, whatever its size."""
 
 
+Points = Sequence[Sequence[int]]
+"""Members of a compressed file at which reading may begin: byte of the file, byte of the text, in order."""
+
+
 def open_decompressed(
-    path: str | Path, read: Callable[[int], object] | None = None, *, inflation: int = INFLATION
+    path: str | Path,
+    read: Callable[[int], object] | None = None,
+    *,
+    inflation: int = INFLATION,
+    start: int = 0,
+    points: Points = (),
 ) -> BinaryIO:
     """Open a file for reading, decompressed by its ending (`.gz`, `.zst`, `.xz`; anything else is plain).
 
@@ -82,11 +91,14 @@ def open_decompressed(
         path: the file.
         read: told, whenever bytes have been read from the disk, how many (compressed ones, if the file is).
         inflation: how many times its size on the disk a compressed file may come to; `HARMLESS` bytes it always may.
+        start: the byte of the text at which to begin; what comes before it from the nearest of `points` on is passed
+            over.
+        points: members of a compressed file (`prasanga.sentences.parts`). They are held against what is read.
 
     Raises:
         InputError: at once for a file that is absent or may not be read; while reading for one that is truncated,
             damaged, followed by something else, not what its ending says, larger than `inflation` allows, or gone with
-            its disk.
+            its disk, and for `points` that are none.
     """
     path = Path(path)
     compression = _COMPRESSIONS.get(path.suffix.lower())
@@ -95,17 +107,36 @@ def open_decompressed(
     except OSError as error:
         raise _unreadable(path, error) from None
     if compression is None:
+        plain.seek(start)
         return io.BufferedReader(plain, _BUFFER)
-    return io.BufferedReader(_Decompressed(path, plain, compression, inflation), _BUFFER)
+    return io.BufferedReader(_Decompressed(path, plain, compression, inflation, start, points), _BUFFER)
+
+
+def size_of_member(path: str | Path, place: int, times: int) -> int:
+    """Return the bytes of the text of the member that begins at a byte of a compressed file.
+
+    Raises:
+        InputError: it is damaged, or comes to more than `times` the size of the file.
+    """
+    path = Path(path)
+    member, inflation = _COMPRESSIONS[path.suffix.lower()].member(), Inflation(path, path.stat().st_size, times)
+    try:
+        with _PlainFile(path) as file:
+            file.seek(place)
+            while not member.eof and (piece := file.read(_PIECE)):
+                inflation.add(len(member.decompress(piece)))
+    except (zlib.error, zstandard.ZstdError) as error:
+        raise _damaged(path, inflation.position, reason(error)) from None
+    return inflation.position
 
 
 class Inflation:
     """How much text a file has given, and how much it may."""
 
-    def __init__(self, path: Path, size: int, times: int = INFLATION) -> None:
+    def __init__(self, path: Path | str, size: int, times: int = INFLATION, begin: int = 0) -> None:
         self._path, self._size, self._times = path, size, times
-        self._most = max(HARMLESS, size * times)
-        self.position = 0
+        self._most = begin + max(HARMLESS, size * times)
+        self.position = begin
 
     def add(self, size: int) -> None:
         """Count `size` bytes more.
@@ -170,10 +201,16 @@ class _PlainFile(io.FileIO):
 class _Decompressed(io.RawIOBase):
     """The decompressed text of a file, as a raw stream."""
 
-    def __init__(self, path: Path, file: io.FileIO, compression: _Compression, times: int) -> None:
+    def __init__(
+        self, path: Path, file: io.FileIO, compression: _Compression, times: int, start: int, points: Points
+    ) -> None:
         self._file = file
-        inflation = Inflation(path, path.stat().st_size, times)
-        self._texts = _decompress(path, io.BufferedReader(file, _BUFFER), compression, inflation)
+        place, origin = max(((place, origin) for place, origin in points if origin <= start), default=(0, 0))
+        file.seek(place)
+        inflation = Inflation(path, path.stat().st_size, times, origin)
+        later = [(to, text) for to, text in points if to > place]
+        self._texts = _decompress(path, io.BufferedReader(file, _BUFFER), compression, inflation, later)
+        self._passed_over = start - origin
         self._rest = memoryview(b"")
 
     def readable(self) -> bool:
@@ -183,8 +220,12 @@ class _Decompressed(io.RawIOBase):
         return self._file.fileno()
 
     def readinto(self, buffer: Any, /) -> int:
-        if not self._rest:
-            self._rest = memoryview(next(self._texts, b""))
+        while not self._rest or self._passed_over:
+            self._rest = self._rest or memoryview(next(self._texts, b""))
+            if not self._rest:
+                return 0
+            passed = min(self._passed_over, len(self._rest))
+            self._rest, self._passed_over = self._rest[passed:], self._passed_over - passed
         taken = min(len(buffer), len(self._rest))
         buffer[:taken] = self._rest[:taken]
         self._rest = self._rest[taken:]
@@ -196,7 +237,11 @@ class _Decompressed(io.RawIOBase):
 
 
 def _decompress(
-    path: Path, file: io.BufferedReader, compression: _Compression, inflation: Inflation
+    path: Path,
+    file: io.BufferedReader,
+    compression: _Compression,
+    inflation: Inflation,
+    points: list[tuple[int, int]],
 ) -> Iterator[bytes]:
     """Yield the decompressed text in pieces, none of them empty."""
     member: _Decompressor | None = None
@@ -207,9 +252,14 @@ def _decompress(
                     piece = piece.lstrip(compression.padding)
                     if not piece:
                         break
+                    begin = (file.tell() - len(piece), inflation.position)
+                    if points and begin[0] >= points[0][0] and begin != points.pop(0):
+                        raise _not_a_member(path, begin[0])
                     member = compression.member()
                 text = member.decompress(piece)
                 inflation.add(len(text))
+                if points and inflation.position > points[0][1]:
+                    raise _not_a_member(path, points[0][0])
                 if text:
                     yield text
                 piece = b""
@@ -219,6 +269,16 @@ def _decompress(
         raise _damaged(path, inflation.position, reason(error)) from None
     if member is not None:
         raise _damaged(path, inflation.position, "the file ends before its compressed data do")
+    if points:
+        raise _not_a_member(path, points[0][0])
+
+
+def _not_a_member(path: Path, place: int) -> InputError:
+    return InputError(
+        f"{path}: the part that was to begin at byte {place} of the file does not begin there. The file is damaged, or"
+        " what looked like the beginning of a member of it is text: write `corpus.shard_megabytes` so large that the"
+        " file is read whole."
+    )
 
 
 def _damaged(path: Path, position: int, why: str) -> InputError:

@@ -1,4 +1,4 @@
-"""Which files a corpus consists of, how each is cut into parts, and digests of what they hold."""
+"""Which files a corpus consists of, and how each is cut into parts."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ import hashlib
 import json
 import logging
 import os
+import posixpath
 import re
 import stat
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass
-from itertools import takewhile
+from functools import cache
+from itertools import pairwise, takewhile
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal, NamedTuple
 
-import xxhash
-
-from prasanga.base.documents import read_document, write_document
-from prasanga.base.errors import InputError, open_regular, open_whole, reason
+from prasanga.base.errors import InputError, open_whole, reason
 from prasanga.base.parquet import made_from
 from prasanga.base.places import SHIPPED, require_no_braces
-from prasanga.base.progress import BYTES, progress
-from prasanga.sentences.corpus import COMPRESSED, INFLATION
+from prasanga.sentences.corpus import COMPRESSED, INFLATION, Points
+from prasanga.sentences.manifest import cuts_of, remote_files
+from prasanga.sentences.parts import Cut, chosen, points_of
+from prasanga.sentences.remote import RemoteFile, is_remote
+
+logger = logging.getLogger(__name__)
 
 Format = Literal["text", "jsonl", "parquet", "dataset", "extracted", "pickle", "word"]
 
@@ -47,16 +47,21 @@ class Shard(NamedTuple):
     """A corpus file or a part of one: what one job reads.
 
     Attributes:
-        path: the file, relative to the working directory.
+        path: the file, relative to the working directory; or its URL.
         source: the file, relative to the root of the corpus; what the results call it, whatever the part.
         documents: what ends a document of plain text (blank-line, line, file).
         format: how the file is read.
         field: field or column with the text, in jsonl, parquet and dataset.
         columns: columns with the stimulus and the sentence, in an extracted table.
-        start: first byte of the part. The part has the lines that begin in it, from `start` to before `end`.
-        end: the byte after its last; None for the end of the file. Only plain, uncompressed text is cut.
+        start: first byte of the part, in the decompressed text. The part has the lines that begin in it, from `start`
+            to before `end`. In parquet, these are numbers of row groups, in a dataset, of batches.
+        end: the byte after its last; None for the end of the file.
         text: number of the entry that names it, from 0.
         inflation: how many times its size on the disk the file may come to, if it is compressed.
+        first: how many records of the file come before the part.
+        lines: how many lines, of JSON lines.
+        points: members of a compressed file (`open_decompressed`): one or two before the part, and the one after it.
+        size: about how many bytes of the file the part has; None of a whole file on this machine.
     """
 
     path: str
@@ -69,6 +74,29 @@ class Shard(NamedTuple):
     end: int | None = None
     text: int = 0
     inflation: int = INFLATION
+    first: int = 0
+    lines: int = 0
+    points: Points = ()
+    size: int | None = None
+
+    @property
+    def is_whole(self) -> bool:
+        """Return whether this is no part of a file."""
+        return self.start == 0 and self.end is None
+
+    @property
+    def bytes_on_disk(self) -> int:
+        """Return about how many bytes of the file are read; 0 where there is no such file, which reading will tell."""
+        if self.size is not None:
+            return self.size
+        try:
+            return (os.stat(self.path).st_size if self.end is None else self.end) - self.start  # noqa: PTH116
+        except OSError:
+            return 0
+
+    def whole(self) -> Shard:
+        """Return the file that this is a part of."""
+        return self if self.is_whole else self._replace(start=0, end=None, first=0, lines=0, points=(), size=None)
 
 
 def find_shards(
@@ -78,6 +106,9 @@ def find_shards(
     key: str = "corpus.texts",
     outside: Sequence[str | Path] = (),
     tell: Callable[[str], object] | None = None,
+    manifest: str | Path | None = None,
+    *,
+    look: bool = True,
 ) -> dict[str, Shard]:
     """Return the files that the entries of `corpus.texts` name, and their parts, by the name of their results.
 
@@ -85,20 +116,32 @@ def find_shards(
         root: `corpus.root`, the folder that paths and patterns start from.
         texts: entries with `files` (a path, pattern or folder), and the other keys of the schema; what is left out has
             the schema's default.
-        shard_bytes: size of a part. The parts are `[0, shard_bytes)`, `[shard_bytes, 2 * shard_bytes)` and so on; the
-            last one has half as much to one and a half times as much.
+        shard_bytes: size of a part, on the disk. Those of plain text are `[0, shard_bytes)`, `[shard_bytes, 2 *
+            shard_bytes)` and so on; the last one has half as much to one and a half times as much. Other files are cut
+            at the first place after these where they can be (`prasanga.sentences.parts`).
         key: where in the config the entries stand, for messages.
         outside: folders in which a file may lie that a symbolic link leads to; beside them those that an absolute root
             or pattern names itself, the study's own, and what is shipped.
-        tell: gets a sentence about files that are left out, since a link is another name of a file that is read; None
-            for the log.
+        tell: gets a sentence about files that are left out, since a link is another name of a file that is read, and
+            about large ones that cannot be cut; None for the log.
+        manifest: where it is remembered at which places large files can be cut (`cuts_of`), and which files a URL
+            names; None for nowhere.
+        look: whether to ask the servers which files a URL names, or to take what is remembered.
 
     Raises:
         InputError: if an entry names no file, or leads out of the root; a folder has no text in it or may not be
             searched, a file is named twice, or two files would get the same name; a symbolic link leads elsewhere.
     """
     try:
-        return _find_shards(root, texts, shard_bytes, outside, lambda said: (tell or logger.warning)(f"{key}: {said}"))
+        texts = list(texts)
+
+        def say(sentence: str) -> None:
+            (tell or logger.warning)(f"{key}: {sentence}")
+
+        def remote(pattern: str) -> list[RemoteFile]:
+            return remote_files(manifest, pattern, look=look)
+
+        return _cut(_find_files(root, texts, outside, say, remote), texts, shard_bytes, manifest, say)
     except OSError as error:
         raise InputError(
             f"{key}: {str(error.filename or root)[:200]!r} is out of reach ({error.strerror}). Let yourself search the"
@@ -112,36 +155,27 @@ def find_shards(
         raise InputError(str(error).replace("corpus.texts", key)) from None
 
 
-def _find_shards(
+def _find_files(
     root: str | Path,
-    texts: Iterable[Mapping[str, Any]],
-    shard_bytes: int,
+    texts: Sequence[Mapping[str, Any]],
     outside: Sequence[str | Path],
     tell: Callable[[str], object],
+    remote: Callable[[str], list[RemoteFile]],
 ) -> dict[str, Shard]:
+    """Return the files, whole, by name."""
     shards: dict[str, Shard] = {}
-    real: dict[Path, str] = {}  # what a file is called of which links make others
-    sources: dict[str, str] = {}  # by name, that of a whole file too where only its parts are shards
+    real: dict[str, str] = {}  # what a file is called of which links make others
     for number, text in enumerate(texts):
-        _require_below(text["files"])
-        allowed = [*outside, *([root] if Path(root).is_absolute() else []), *_start_of(text["files"]), ".", SHIPPED]
-        found = _files(Path(root), text["files"], text.get("format", "auto"))
-        for source, _ in found:
-            _require_file(Path(root, source).as_posix())
-            _require_no_way_out(Path(root, source).as_posix(), allowed)
-        files = _once(Path(root), [source for source, _ in found], tell)
-        for source, its_format in found:
-            if source not in files:
-                continue
-            if (other := real.setdefault(files[source], source)) != source:
-                raise InputError(
-                    f"corpus.texts: the files {other!r} and {source!r} are one and the same, by a link. Change the"
-                    f" pattern {text['files']!r}, so that it counts once."
-                )
+        found: Iterable[tuple[str, str, Format, int | None]] = (
+            ((file.url, file.url, "parquet", file.size) for file in remote(text["files"]))
+            if is_remote(text["files"])
+            else _local_files(root, text, outside, tell, real)
+        )
+        for path, source, its_format, size in found:
             name = _name(source)
             columns = text.get("columns", {})
             whole = Shard(
-                Path(root, source).as_posix(),
+                path,
                 source,
                 text.get("documents", "blank-line"),
                 its_format,
@@ -149,18 +183,44 @@ def _find_shards(
                 (columns.get("stimulus", "word"), columns.get("sentence", "sentence")),
                 text=number,
                 inflation=text.get("inflation", INFLATION),
+                size=size,
             )
-            parts = parts_of(whole, shard_bytes)
-            names = [f"{name}.part{i:04d}" for i in range(len(parts))] if len(parts) > 1 else [name]
-            for claimed in {name, *names}:
-                if (other := sources.setdefault(claimed, source)) != source or claimed in shards:
-                    reason = "named by two patterns" if other == source else f"named like {other!r}"
-                    raise InputError(
-                        f"corpus.texts: the file {source!r} is {reason}; each file needs a name of its own, once."
-                        f" Change the pattern {text['files']!r} or rename the file."
-                    )
-            shards |= dict(zip(names, parts, strict=True))
+            if name in shards:
+                raise _named_twice(whole, shards[name], texts)
+            shards[name] = whole
     return shards
+
+
+def _local_files(
+    root: str | Path,
+    text: Mapping[str, Any],
+    outside: Sequence[str | Path],
+    tell: Callable[[str], object],
+    real: dict[str, str],
+) -> Iterator[tuple[str, str, Format, None]]:
+    """Yield path, source and format of the files of an entry; `real` gets where each lies."""
+    _require_below(text["files"])
+    allowed = [*outside, *([root] if Path(root).is_absolute() else []), *_start_of(text["files"]), ".", SHIPPED]
+    found = _files(Path(root), text["files"], text.get("format", "auto"))
+    places = _places(Path(root), [source for source, _ in found], [Path(folder).resolve() for folder in allowed])
+    kept = _once(Path(root), places, tell)
+    for source, its_format in found:
+        if source not in kept:
+            continue
+        if (other := real.setdefault(places[source], source)) != source:
+            raise InputError(
+                f"corpus.texts: the files {other!r} and {source!r} are one and the same, by a link. Change the"
+                f" pattern {text['files']!r}, so that it counts once."
+            )
+        yield _below(Path(root), source), source, its_format, None
+
+
+def _named_twice(one: Shard, other: Shard, texts: Sequence[Mapping[str, Any]]) -> InputError:
+    named = "named by two patterns" if other.source == one.source else f"named like {other.source!r}"
+    return InputError(
+        f"corpus.texts: the file {one.source!r} is {named}; each file needs a name of its own, once."
+        f" Change the pattern {texts[one.text]['files']!r} or rename the file."
+    )
 
 
 def require_apart(shards: Mapping[str, Shard], supplement: Mapping[str, Shard]) -> None:
@@ -169,7 +229,7 @@ def require_apart(shards: Mapping[str, Shard], supplement: Mapping[str, Shard]) 
     Raises:
         InputError: with the file.
     """
-    real = {Path(shard.path).resolve() for shard in shards.values()}
+    real = {Path(shard.path).resolve() for shard in shards.values()} if supplement else set()
     both = {shard.source for shard in supplement.values() if Path(shard.path).resolve() in real}
     if both:
         raise InputError(
@@ -192,23 +252,97 @@ def _start_of(pattern: str) -> list[Path]:
     return [Path(*parts)] if PurePosixPath(pattern).is_absolute() else []
 
 
-def _require_no_way_out(path: str, folders: Sequence[str | Path]) -> None:
-    """Refuse a file that somebody's symbolic link has brought into the corpus from elsewhere on the machine."""
-    real = Path(path).resolve()
-    if not any(real.is_relative_to(Path(folder).resolve()) for folder in folders):
-        raise InputError(
-            f"corpus.texts: {path!r} is reached by a symbolic link, and lies in {str(real.parent)!r}. If that is meant,"
-            f" write at the top of the config `outside: [{real.parent}]`; else take the link away."
+def _places(root: Path, sources: Sequence[str], allowed: Sequence[Path]) -> dict[str, str]:
+    """Return where each file lies, whatever links lead to it; a folder is looked at once, whatever files are in it.
+
+    Raises:
+        InputError: somebody's symbolic link has brought a file into the corpus from elsewhere on the machine.
+    """
+
+    def is_allowed(real: str) -> bool:
+        return any(Path(real).is_relative_to(folder) for folder in allowed)
+
+    @cache
+    def folder(path: str) -> tuple[str, bool]:
+        real = os.path.realpath(path)
+        return real, is_allowed(real)
+
+    places: dict[str, str] = {}
+    for source in sources:
+        path = _below(root, source)
+        if stat.S_ISREG(os.lstat(path).st_mode):
+            within, _, name = path.rpartition("/")
+        else:
+            _require_file(path)
+            within, _, name = os.path.realpath(path).rpartition("/")
+        outside, as_folder = folder(within or ("/" if path.startswith("/") else "."))
+        places[source] = posixpath.join(outside, name)
+        if not (as_folder or is_allowed(places[source])):
+            raise InputError(
+                f"corpus.texts: {path!r} is reached by a symbolic link, and lies in {outside!r}. If that is meant,"
+                f" write at the top of the config `outside: [{outside}]`; else take the link away."
+            )
+    return places
+
+
+def _cut(
+    files: Mapping[str, Shard],
+    texts: Sequence[Mapping[str, Any]],
+    shard_bytes: int,
+    manifest: str | Path | None,
+    say: Callable[[str], object],
+) -> dict[str, Shard]:
+    """Return the parts of files; a file that is not large, or cannot be cut, is one."""
+    sizes = {name: whole.bytes_on_disk for name, whole in files.items()}
+    large = {name for name, size in sizes.items() if 2 * size >= 3 * shard_bytes}
+    cuts = cuts_of(manifest, [files[name] for name in files if name in large])
+    shards: dict[str, Shard] = {}
+    for name, whole in files.items():
+        parts = {name: whole}
+        if name in large:
+            found = cuts.get(whole.path) or _cuts_of_plain(whole, sizes[name], shard_bytes)
+            parts = dict(_parts(name, whole, sizes[name], found, shard_bytes))
+        for part in parts:
+            if part in shards or (part != name and part in files):
+                raise _named_twice(whole, shards.get(part) or files[part], texts)
+        shards |= parts
+    uncut = [name for name in files if name in large and name in shards]
+    if uncut:
+        name = max(uncut, key=sizes.__getitem__)
+        more = f" (and {len(uncut) - 1} more)" if len(uncut) > 1 else ""
+        say(
+            f"the file {files[name].source!r} of {sizes[name] / 1e6:,.0f} MB{more} is read by one job, since it cannot"
+            " be cut: a compressed file needs several members (bgzip) or frames (zstd), Parquet several row groups"
+            " (docs/my_text.md)."
         )
+    return shards
 
 
-def parts_of(whole: Shard, shard_bytes: int) -> list[Shard]:
-    """Return the parts of a file, as `find_shards` cuts it; itself if it is not cut."""
-    count = 1
-    if whole.format == "text" and PurePosixPath(whole.path).suffix.lower() not in COMPRESSED:
-        count = max(1, (Path(whole.path).stat().st_size + shard_bytes // 2) // shard_bytes)
-    starts = [i * shard_bytes for i in range(count)]
-    return [whole._replace(start=start, end=end) for start, end in zip(starts, [*starts[1:], None], strict=True)]
+def parts_of(whole: Shard, part_bytes: int) -> list[Shard]:
+    """Return a file of plain text in parts of about so many bytes; any other file whole."""
+    size = whole.bytes_on_disk
+    return [part for _, part in _parts("", whole, size, _cuts_of_plain(whole, size, part_bytes), part_bytes)]
+
+
+def _cuts_of_plain(whole: Shard, size: int, shard_bytes: int) -> list[Cut]:
+    if whole.format != "text" or PurePosixPath(whole.path).suffix.lower() in COMPRESSED:
+        return []
+    return [Cut(place, place) for place in range(0, size, shard_bytes)]
+
+
+def _parts(name: str, whole: Shard, size: int, cuts: Sequence[Cut], shard_bytes: int) -> Iterator[tuple[str, Shard]]:
+    borders = [None, *chosen(cuts, size, shard_bytes), None]
+    if len(borders) == 2:
+        yield name, whole
+        return
+    for number, (begin, end) in enumerate(pairwise(borders)):
+        around = points_of(cuts, begin, end) if PurePosixPath(whole.path).suffix.lower() in COMPRESSED else ()
+        start, first, lines = (begin.start, begin.first, begin.lines) if begin else (0, 0, 0)
+        of_part = (end.place if end else size) - (begin.place if begin else 0)
+        yield (
+            f"{name}.part{number:04d}",
+            whole._replace(start=start, end=end and end.start, first=first, lines=lines, points=around, size=of_part),
+        )
 
 
 def _require_file(path: str) -> None:
@@ -249,10 +383,10 @@ def _files(root: Path, pattern: str, wanted: Format | Literal["auto"]) -> list[t
     else:
         found = []
         for path in _walk(root, PurePosixPath(pattern)):
-            if Path(root, path).is_file():
-                found.append((str(path), _format_of(str(path)) if wanted == "auto" else wanted))
+            if os.path.isfile(_below(root, path)):  # noqa: PTH113 - as in _names
+                found.append((path, _format_of(path) if wanted == "auto" else wanted))
             elif wanted == "dataset" and _is_dataset(Path(root, path)):
-                found += _in_folder(root, path)
+                found += _in_folder(root, PurePosixPath(path))
         if not found:
             raise InputError(
                 f"corpus.texts: no file fits {pattern!r} under corpus.root {str(root)!r}. Allowed is a path, a folder"
@@ -268,13 +402,13 @@ def _in_folder(root: Path, folder: PurePosixPath) -> list[tuple[str, Format]]:
     """Return the files of a folder and its subfolders that are known by their ending, and those of data sets in it."""
     found: list[tuple[str, Format]] = []
     alone = _is_dataset(Path(root, folder))
-    for path in [folder] if alone else _walk(root, PurePosixPath("**"), folder, whole=_is_dataset):
-        its_format = _known_format(path.name)
-        if Path(root, path).is_dir():
+    for path in [str(folder)] if alone else _walk(root, PurePosixPath("**"), folder, whole=_is_dataset):
+        its_format = _known_format(path)
+        if os.path.isdir(_below(root, path)):  # noqa: PTH112 - as in _names
             if _is_dataset(Path(root, path)):
-                found += [((path / name).as_posix(), "dataset") for name in _files_of_dataset(Path(root, path))]
+                found += [(posixpath.join(path, name), "dataset") for name in _files_of_dataset(Path(root, path))]
         elif its_format is not None:
-            found.append((path.as_posix(), its_format))
+            found.append((path, its_format))
     return found
 
 
@@ -283,7 +417,7 @@ def _walk(
     pattern: PurePosixPath,
     start: PurePosixPath | None = None,
     whole: Callable[[Path], bool] = lambda _: False,
-) -> list[PurePosixPath]:
+) -> list[str]:
     """Return the files and folders that fit a pattern, sorted.
 
     Links to folders are followed, since a corpus often lies behind one; but a folder is looked at once for each part of
@@ -303,7 +437,7 @@ def _walk(
     if pattern.is_absolute():
         start, parts = PurePosixPath(parts[0]), parts[1:]
     start = start or PurePosixPath()
-    found: set[PurePosixPath] = set()
+    found: set[tuple[tuple[str, ...], str, str]] = set()  # in their order, and as a path
     seen: set[tuple[int, int, int]] = set()
     looked_at = 0
     ways = (deque([(start, 0)] if Path(root, start).is_dir() else []), deque[tuple[PurePosixPath, int]]())
@@ -324,13 +458,19 @@ def _walk(
                 f"corpus.texts: below {str(Path(root, start))!r} are more than {MOST_NAMES} files and folders on the"
                 f" way to what fits {str(pattern)!r}. Write a folder or a pattern that has fewer."
             )
+        prefix, parts_of_folder = "" if folder == PurePosixPath() else f"{folder}/".replace("//", "/"), folder.parts
         for name in names:
-            path = Path(root, folder, name)
+            path = _below(root, prefix + name)
             if is_last:
-                found.add(folder / name)
-            if os.path.isdir(path) and not (whole(path) if part == "**" else is_last):  # noqa: PTH112 - as in _names
-                ways[by_link or path.is_symlink()].append((folder / name, number + (part != "**")))
-    return sorted(found, key=lambda path: (path.parent.parts, path.name))
+                found.add((parts_of_folder, name, prefix + name))
+            if os.path.isdir(path) and not (whole(Path(path)) if part == "**" else is_last):  # noqa: PTH112
+                ways[by_link or Path(path).is_symlink()].append((folder / name, number + (part != "**")))
+    return [path for _, _, path in sorted(found)]
+
+
+def _below(root: Path, source: str) -> str:
+    """Return a path, as `Path(root, source)` would, in less time."""
+    return source if source.startswith("/") or root == Path() else f"{root.as_posix().rstrip('/')}/{source}"
 
 
 def _names(folder: Path, part: str) -> list[str]:
@@ -348,18 +488,17 @@ def _names(folder: Path, part: str) -> list[str]:
     return shown if part == "**" else fnmatch.filter(shown, part)
 
 
-def _once(root: Path, sources: Sequence[str], tell: Callable[[str], object]) -> dict[str, Path]:
-    """Return those files of an entry that are not another by a link, each with where it lies; `tell` gets the rest."""
-    places = {source: Path(root, source).resolve() for source in sources}
-    base, kept = root.resolve(), dict[Path, str]()
-    for source in sorted(sources, key=lambda source: places[source] != base / source):
+def _once(root: Path, places: Mapping[str, str], tell: Callable[[str], object]) -> set[str]:
+    """Return those files of an entry that are not another by a link; `tell` gets the rest."""
+    base, kept = root.resolve().as_posix(), dict[str, str]()
+    for source in sorted(places, key=lambda source: places[source] != posixpath.join(base, source)):
         kept.setdefault(places[source], source)
-    others = [source for source in sources if kept[places[source]] != source]
+    others = [source for source in places if kept[places[source]] != source]
     if others:
         more = f" (and {len(others) - 1} more)" if len(others) > 1 else ""
         first, same = others[0], kept[places[others[0]]]
         tell(f"the file {first!r} is {same!r} by a link{more}, and counts once.")
-    return {source: place for source, place in places.items() if kept[place] == source}
+    return set(kept.values())
 
 
 def _require_readable_name(source: str) -> None:
@@ -430,9 +569,16 @@ def _names_in(path: Path, key: str, *, required: bool = True) -> list[str]:
 
 def _endings(source: str) -> tuple[str, str]:
     """Return what kind of file the name speaks of, and how it is compressed: `('.txt', '.gz')`; either may be empty."""
-    path = PurePosixPath(source)
-    compression = path.suffix if path.suffix.lower() in COMPRESSED else ""
-    return PurePosixPath(path.name.removesuffix(compression)).suffix, compression
+    name = source.rpartition("/")[2]
+    last = _suffix(name)
+    compression = last if last.lower() in COMPRESSED else ""
+    return _suffix(name.removesuffix(compression)) if compression else last, compression
+
+
+def _suffix(name: str) -> str:
+    """Return the ending of a name, as `PurePath.suffix` does, in less time."""
+    at = name.rfind(".")
+    return name[at:] if 0 < at < len(name) - 1 else ""
 
 
 def _known_format(source: str) -> Format | None:
@@ -461,151 +607,6 @@ def _name(source: str) -> str:
     # A path in Bangla would lose all of its letters, and be named like any other.
     digest = hashlib.blake2b(stem.encode(), digest_size=4).hexdigest()
     return f"{name}-{digest}".strip("-")
-
-
-# --------------------
-# What the files of a corpus hold, told by digests that are remembered as long as size and time of a file stay.
-#
-# A corpus of gigabytes cannot be read whenever a run is planned, and its files' times say little: a copy, a
-# checkout or a `touch` changes them and nothing else. So the jobs depend on a digest of the content. The manifest
-# keeps it with the size and time of the file, which is read again only when one of these is another.
-
-
-_PIECE = 8 << 20
-_THREADS = 4
-_WORTH_A_LINE = 10**9  # bytes to read, some seconds
-
-logger = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class Entry:
-    """A file as it was when it was read: bytes, time in nanoseconds, and xxh3_128 of its content (32 hex digits)."""
-
-    size: int
-    mtime_ns: int
-    digest: str
-
-    def fits(self, status: os.stat_result) -> bool:
-        """Return whether size and time are still these."""
-        return (self.size, self.mtime_ns) == (status.st_size, status.st_mtime_ns)
-
-
-def update_manifest(manifest: str | Path, files: Iterable[str | Path]) -> dict[str, str]:
-    """Return the digest of each file, by its path as given; those not known yet are read and remembered.
-
-    Args:
-        manifest: the JSON file in which digests are remembered. It is written whole or not at all, and only if there is
-            something new; entries of other files stay. Where it cannot be written, digests are not remembered.
-        files: corpus files; one that is named several times is read once.
-
-    Raises:
-        InputError: if a file is absent, cannot be read, or changes while it is read. What was learnt of the other files
-            is remembered all the same.
-    """
-    manifest, paths = Path(manifest), list(dict.fromkeys(str(path) for path in files))
-    entries = _read(manifest)
-    found = {path: _status(path) for path in paths}
-    unknown = [path for path in paths if path not in entries or not entries[path].fits(found[path])]
-    size = sum(found[path].st_size for path in unknown)
-    if size > _WORTH_A_LINE:
-        logger.info("Reading %d corpus file(s), %.1f GB, for the digests in %s.", len(unknown), size / 1e9, manifest)
-    known, failures = dict(entries), []
-    pool = ThreadPoolExecutor(_THREADS)
-    try:
-        with progress("corpus files read for their digests", size, BYTES) as read:
-            for path, future in [(path, pool.submit(_digested, path, read.advance)) for path in unknown]:
-                try:
-                    known[path] = future.result()
-                except InputError as error:
-                    failures.append(error)
-    finally:  # an interrupt, too, keeps what is known by then
-        pool.shutdown(cancel_futures=True)
-        if known != entries:
-            _write(manifest, known)
-    if failures:
-        raise failures[0]
-    return {path: known[path].digest for path in paths}
-
-
-@contextmanager
-def as_planned(path: str | Path, digest: str, manifest: str | Path) -> Iterator[None]:
-    """Hold that a corpus file is the one that a run was planned with, before and after it is read in the block.
-
-    Args:
-        path: the file.
-        digest: from `update_manifest`, when the run was planned.
-        manifest: where it is remembered; the file is read again only if its size or time is another.
-
-    Raises:
-        InputError: if it is another file by now.
-    """
-    for place in ("before", "after"):
-        entry = _read(Path(manifest)).get(str(path))
-        if entry is None or not entry.fits(_status(str(path))):
-            entry = _digested(str(path))
-        if entry.digest != digest:
-            raise InputError(
-                f"{path}: another file than when the run was planned. Let it be finished first, and run again."
-            )
-        if place == "before":
-            yield
-
-
-def _digested(path: str, read: Callable[[int], object] = lambda _: None) -> Entry:
-    """Read a file, and tell `read` how much; one that changes meanwhile is read once more."""
-    for _ in range(2):
-        before, digest = _status(path), xxhash.xxh3_128()
-        try:
-            with open_regular(path) as file:
-                while piece := file.read(_PIECE):
-                    digest.update(piece)
-                    read(len(piece))
-        except OSError as error:
-            raise _unreadable(path, error) from None
-        entry = Entry(before.st_size, before.st_mtime_ns, digest.hexdigest())
-        if entry.fits(_status(path)):
-            return entry
-    raise InputError(f"{path}: this corpus file changes while it is read. Start again when it is complete.")
-
-
-def _status(path: str) -> os.stat_result:
-    try:
-        return Path(path).stat()
-    except OSError as error:
-        raise _unreadable(path, error) from None
-
-
-def _unreadable(path: str, error: OSError) -> InputError:
-    return InputError(
-        f"{path}: this corpus file cannot be read ({error.strerror or error}). Put it back, or take it out of"
-        " `corpus.texts`."
-    )
-
-
-def _read(manifest: Path) -> dict[str, Entry]:
-    """Return the entries; none of a manifest that is absent or damaged."""
-    try:
-        if not manifest.exists():
-            return {}
-        entries = {str(path): Entry(**entry) for path, entry in read_document(manifest)["files"].items()}
-    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
-        logger.warning(
-            "%s: damaged (%s: %s); the corpus files are read and it is made again.",
-            manifest,
-            type(error).__name__,
-            error,
-        )
-        return {}
-    return entries
-
-
-def _write(manifest: Path, entries: dict[str, Entry]) -> None:
-    files = {path: asdict(entries[path]) for path in sorted(entries)}
-    try:
-        write_document(manifest, {"files": files})
-    except (InputError, OSError, UnicodeEncodeError) as error:  # the last of a name that is no UTF-8
-        logger.warning("Digests of the corpus are not remembered: %s", error)
 
 
 # --------------------

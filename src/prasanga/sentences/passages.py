@@ -11,11 +11,11 @@ import logging
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
-from typing import BinaryIO, Final, NamedTuple, cast
+from typing import BinaryIO, Final, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -27,9 +27,7 @@ from prasanga.base.progress import BYTES, progress
 from prasanga.lexicon.model import table_schema
 from prasanga.sentences.audit import folded
 from prasanga.sentences.corpus import (
-    INFLATION,
     LONGEST_LINE,
-    Documents,
     Errors,
     ReadingReport,
     not_utf8,
@@ -39,6 +37,7 @@ from prasanga.sentences.corpus import (
 from prasanga.sentences.files import Shard
 from prasanga.sentences.matcher import HasClaims, Matcher, Position
 from prasanga.sentences.records import Record, read_records
+from prasanga.sentences.remote import is_remote
 from prasanga.sentences.windows import ANY, LONGEST_SENTENCE, NONE, Contexts, Passage, Stimuli, Windows
 from prasanga.text import Normalizer, normalizer
 from prasanga.text.compiled import compiled
@@ -65,6 +64,7 @@ class Block(NamedTuple):
         blank: whether there is nothing but white space in it.
         breaks: whether the document ends at the line.
         size: bytes of the source, line ends included.
+        offset: where these begin in the decompressed source.
         only: the only stimulus to look for in each line, which is then one context as it is; None for all of them.
         at: the character of the line at which that stimulus begins; -1 where it is not known.
         records: whether these are lines of records, whose reader has counted them.
@@ -77,41 +77,29 @@ class Block(NamedTuple):
     blank: NDArray[np.bool_]
     breaks: NDArray[np.bool_]
     size: int
+    offset: int = 0
     only: list[str | None] | None = None
     at: Positions | None = None
     records: bool = False
 
 
-def text_blocks(
-    path: str | Path,
-    documents: Documents,
-    start: int = 0,
-    end: int | None = None,
-    *,
-    size: int = BLOCK,
-    read: Callable[[int], object] | None = None,
-    inflation: int = INFLATION,
-) -> Iterator[Block]:
-    """Yield the lines of a text file that begin in bytes `start` to `end` of its decompressed content.
+def text_blocks(shard: Shard, begin: int | None = None, read: Callable[[int], object] | None = None) -> Iterator[Block]:
+    """Yield the lines of a text file from a part on to the end of the file; no block has lines of the part and others.
 
     Args:
-        path: plain, or compressed (`open_decompressed`); a part of a compressed file is read from its beginning.
-        documents: what ends a document: a blank line, every line, or the end of the file alone.
-        start: first byte of the part.
-        end: the byte after its last; None for the end of the file.
-        size: bytes to read at a time.
+        shard: the part.
+        begin: the byte of the decompressed text from which lines may begin; None for the beginning of the part.
         read: see `open_decompressed`.
-        inflation: see `open_decompressed`.
 
     Raises:
         InputError: if the file cannot be read, or a line is longer than `LONGEST_LINE`; the message names the place.
     """
-    for offset, data in _whole_lines(Path(path), start, end, size, read, inflation):
+    for offset, data in _whole_lines(shard, shard.start if begin is None else begin, read):
         starts, ends, blank = _lines_of(np.frombuffer(data, dtype=np.uint8), offset)
-        every = np.full(len(starts), documents == "line")
-        breaks = blank if documents == "blank-line" else np.zeros_like(blank)
+        every = np.full(len(starts), shard.documents == "line")
+        breaks = blank if shard.documents == "blank-line" else np.zeros_like(blank)
         lines = Lines(np.frombuffer(data, dtype=np.uint8), starts, ends)
-        yield Block(lines, _line_offsets(lines, offset), every, np.zeros_like(blank), blank, breaks, len(data))
+        yield Block(lines, _line_offsets(lines, offset), every, np.zeros_like(blank), blank, breaks, len(data), offset)
 
 
 def record_blocks(records: Iterable[Record]) -> Iterator[Block]:
@@ -149,48 +137,48 @@ def _block_of_records(texts: list[bytes], records: list[Record]) -> Block:
         blank,
         np.zeros_like(blank),
         len(data),
-        only if any(stimulus is not None for stimulus in only) else None,
-        np.array([-1 if start is None else start for start in at], dtype=np.int64),
+        only=only if any(stimulus is not None for stimulus in only) else None,
+        at=np.array([-1 if start is None else start for start in at], dtype=np.int64),
         records=True,
     )
 
 
-def _whole_lines(
-    path: Path, start: int, end: int | None, size: int, read: Callable[[int], object] | None, inflation: int
-) -> Iterator[tuple[int, bytes]]:
-    """Yield pieces of whole lines, each with its offset: the lines that begin in `start` to `end`."""
-    with open_decompressed(path, read, inflation=inflation) as stream:
-        offset = start
-        if start > 0:
-            # One byte earlier, so that a line that begins exactly at `start` is seen to begin there.
-            stream.seek(start - 1)
-            offset = start - 1 + _skip_line(stream)
+def _whole_lines(shard: Shard, begin: int, read: Callable[[int], object] | None) -> Iterator[tuple[int, bytes]]:
+    """Yield pieces of whole lines, those that begin in `begin` or later, each with its offset."""
+    path = Path(shard.path)
+    # One byte earlier, so that a line that begins exactly there is seen to begin there.
+    offset = max(begin - 1, 0)
+    with open_decompressed(path, read, inflation=shard.inflation, start=offset, points=shard.points) as stream:
+        if begin > 0:
+            offset += _skip_line(stream)
+        borders = [border for border in (shard.start, shard.end) if border is not None]
         held: list[bytes] = []
-        begin = offset  # of what is held
-        while end is None or begin < end:
-            piece = stream.read(size)
-            if not piece:
-                break
-            offset += len(piece)
+        while piece := stream.read(BLOCK):
             cut = piece.rfind(b"\n") + 1
+            held.append(piece if cut == 0 else piece[:cut])
             if cut == 0:
-                held.append(piece)
-                if offset - begin > LONGEST_LINE:
-                    raise too_long(path, begin)
+                if sum(map(len, held)) > LONGEST_LINE:
+                    raise too_long(path, offset)
                 continue
-            data = b"".join([*held, piece[:cut]])
+            data = b"".join(held)
             held = [piece[cut:]]
-            if end is not None and begin + len(data) > end:
-                # Lines that begin at `end` or later are another part's.
-                data = data[: data.find(b"\n", max(end - begin - 1, 0)) + 1]
-                held = []
-                yield begin, data
-                return
-            yield begin, data
-            begin += len(data)
-        rest = b"".join(held)
-        if rest and (end is None or begin < end):
-            yield begin, rest
+            for part in _apart(data, [border - offset for border in borders]):
+                yield offset, part
+                offset += len(part)
+        if rest := b"".join(held):
+            yield offset, rest
+
+
+def _apart(data: bytes, borders: list[int]) -> Iterator[bytes]:
+    """Yield whole lines, those that begin before each border apart from those that do not."""
+    done = 0
+    for border in borders:
+        if done < border < len(data):
+            after = data.find(b"\n", border - 1) + 1
+            yield data[done:after]
+            done = after
+    if done < len(data):
+        yield data[done:]
 
 
 def _skip_line(stream: BinaryIO) -> int:
@@ -292,8 +280,8 @@ class Reader:
         self._matcher = matcher
         self._errors = errors
         self._report = report
-        self._documents = 0
-        self._broken = True  # whether a document ended at the last line
+        self.documents = 0  # that have begun
+        self.broken = True  # whether a document ended at the last line
         self._last_with_text = -1
         self._numbers = {name: number for number, name in enumerate(matcher.stimuli)}
         self.unknown: list[str] = []  # stimuli of another table that are none of the lexicon's
@@ -306,10 +294,10 @@ class Reader:
         if undecodable:
             breaks = breaks.copy()
             breaks[undecodable] = True
-        begins = block.begins | np.concatenate([[self._broken], breaks[:-1]])[: len(breaks)]
-        document = self._documents + np.cumsum(begins)
+        begins = block.begins | np.concatenate([[self.broken], breaks[:-1]])[: len(breaks)]
+        document = self.documents + np.cumsum(begins)
         if len(breaks):
-            self._documents, self._broken = int(document[-1]), bool(breaks[-1])
+            self.documents, self.broken = int(document[-1]), bool(breaks[-1])
         only = np.full(len(document), ANY, dtype=np.int64)
         if block.only is not None:
             only[:] = [ANY if word is None else self._number_of(word) for word in block.only]
@@ -356,32 +344,9 @@ class Reader:
                 logger.warning("%s: %r is a form of %s; taken for the first.", self._path, word, " and ".join(whole))
         return self._numbers[word]
 
-    def passages_before(self, documents: Documents, start: int, wanted: int) -> list[Passage]:
-        """Read what stands before byte `start`.
-
-        This is at least `wanted` sentences of the last document there, if it has them.
-        """
-        size = _MARGIN
-        while True:
-            begin = max(start - size, 0)
-            self._documents, self._broken, self._last_with_text = 0, True, -1
-            passages = [self.passage(b, owned=False) for b in text_blocks(self._path, documents, begin, start)]
-            held = np.concatenate([[], *(p.document for p in passages)])
-            last = int((held == self._documents).sum())
-            if begin == 0 or (passages and (last >= max(wanted, 1) or self._broken or self._documents > 1)):
-                return passages
-            size *= 4
-
-    def passages_after(self, documents: Documents, end: int, wanted: int) -> Iterator[Passage]:
-        """Yield what stands after byte `end`, until there are `wanted` sentences, or another document begins."""
-        document = self._documents
-        found = 0
-        for block in text_blocks(self._path, documents, end, size=_MARGIN):
-            if found >= wanted or self._broken or self._documents > document:
-                return
-            passage = self.passage(block, owned=False)
-            found += len(passage)
-            yield passage
+    def forget(self) -> None:
+        """Begin with other text."""
+        self.documents, self.broken, self._last_with_text = 0, True, -1
 
 
 def _normalized(block: Block, normalizer: Normalizer, errors: Errors, path: Path) -> tuple[Lines, list[int]]:
@@ -499,14 +464,15 @@ def extract_shard(
     normalized = normalizer(normalization) if isinstance(normalization, str) else normalization
     reader = Reader(path, normalized, Matcher(lexicon, match), errors if shard.format == "text" else "stop", report)
     windows = Windows(reader.stimuli, before=before, after=after, source=shard.source, language=language)
-    part = f" from byte {shard.start:,} on" if shard.start else ""
-    with progress(f"searching {shard.source}{part}", _size_of(shard), BYTES) as searched:
+    unit = {"parquet": "row group", "dataset": "batch"}.get(shard.format, "byte")
+    part = f" from {unit} {shard.start:,} on" if shard.start else ""
+    with progress(f"searching {shard.source}{part}", shard.bytes_on_disk or None, BYTES) as searched:
         if shard.format == "text":
             passages = _passages(shard, reader, before, after, searched.advance)
         else:
             records = read_records(shard, errors, report, searched.advance)
             passages = map(reader.passage, record_blocks(records))
-        with unchanged(path):
+        with nullcontext() if is_remote(shard.path) else unchanged(path):
             for passage in passages:
                 yield from _counted(windows.add(passage), report)
             yield from _counted(windows.finish(), report)
@@ -553,10 +519,7 @@ def count_in_sample(
         reader = Reader(Path(shard.path), normalization, matcher, "skip-line", ExtractionReport())
         windows = Windows(reader.stimuli, before=0, after=0, source=shard.source, language="")
         with suppress(InputError):
-            if shard.format == "text":
-                blocks = text_blocks(shard.path, cast(Documents, shard.documents), inflation=shard.inflation)
-            else:
-                blocks = record_blocks(read_records(shard, "skip-line"))
+            blocks = text_blocks(shard) if shard.format == "text" else record_blocks(read_records(shard, "skip-line"))
             for block in islice(blocks, 1):
                 batches = windows.add(reader.passage(block)).batches
                 found += [pl.DataFrame(batch.select(keys)) for batch in batches]
@@ -572,35 +535,43 @@ def _passages(
     shard: Shard, reader: Reader, before: int, after: int, read: Callable[[int], object]
 ) -> Iterator[Passage]:
     """Yield what is in a part of a text file, and around it as far as its contexts reach."""
-    documents = cast(Documents, shard.documents)
-    if shard.start > 0:
-        yield from reader.passages_before(documents, shard.start, before)
-    blocks = text_blocks(
-        shard.path, documents, shard.start, shard.end, size=BLOCK, read=read, inflation=shard.inflation
-    )
-    yield from map(reader.passage, blocks)
-    if shard.end is not None:
-        yield from reader.passages_after(documents, shard.end, after)
+    margin = _MARGIN
+    while True:
+        reader.forget()
+        begin = max(shard.start - margin, 0)
+        blocks = text_blocks(shard, begin, read)
+        earlier, first = list[Passage](), None
+        for block in blocks:
+            if block.offset >= shard.start:
+                first = block
+                break
+            earlier.append(reader.passage(block, owned=False))
+        of_last = sum(int((passage.document == reader.documents).sum()) for passage in earlier)
+        if begin == 0 or (earlier and (of_last >= max(before, 1) or reader.broken or reader.documents > 1)):
+            break
+        margin *= 4
+    yield from earlier
+    found, document = 0, None
+    for block in chain([first] if first else [], blocks):
+        owned = shard.end is None or block.offset < shard.end
+        if not owned:
+            document = reader.documents if document is None else document
+            if found >= after or reader.broken or reader.documents > document:
+                return
+        passage = reader.passage(block, owned=owned)
+        found += 0 if owned else len(passage)
+        yield passage
 
 
 def _require_text(shard: Shard, report: ExtractionReport) -> None:
     """Tell of lines that were left out, and refuse a file without text."""
     if skipped := report.skipped_lines:
         logger.warning("%s: %d line(s) left out that are not UTF-8 (corpus.errors: skip-line).", shard.path, skipped)
-    if shard.start == 0 and shard.end is None and not report.sentences:
+    if shard.is_whole and not report.sentences:
         raise InputError(
             f"{shard.path}: there is no text in it ({report.bytes} bytes in {report.lines} lines, of which {skipped}"
             " skipped as not UTF-8). Take it out of `corpus.texts`, or restore it."
         )
-
-
-def _size_of(shard: Shard) -> int | None:
-    """Return a shard's bytes on the disk; None where there is no such file, which reading it will tell."""
-    try:
-        end = shard.end if shard.end is not None else Path(shard.path).stat().st_size
-    except OSError:
-        return None
-    return end - shard.start
 
 
 def _tell_of_unknown(path: Path, words: list[str], report: ExtractionReport) -> None:

@@ -104,11 +104,11 @@ def read_records(
             it names the file, the place, and what was found.
     """
     path, counts = Path(shard.path), counts if counts is not None else ReadingReport()
-    field, inflation = shard.field, shard.inflation
+    field, inflation, part = shard.field, shard.inflation, (shard.start, shard.end)
     readers: Mapping[str, Callable[[], Iterator[_Found]]] = {
-        "jsonl": lambda: _json_lines(path, field, counts, read, inflation),
-        "parquet": lambda: _column(parquet_texts(path, field, read, inflation), counts),
-        "dataset": lambda: _column(arrow_texts(path, field, read, inflation), counts),
+        "jsonl": lambda: _json_lines(shard, counts, read),
+        "parquet": lambda: _column(parquet_texts(shard.path, field, read, inflation, *part), shard.first, counts),
+        "dataset": lambda: _column(arrow_texts(path, field, read, inflation, *part), shard.first, counts),
         "extracted": lambda: _table(path, shard.columns, counts, read, inflation),
         "pickle": lambda: _pickled(path, counts, read, inflation),
         "word": lambda: _of_word(path, counts, read, inflation),
@@ -117,7 +117,7 @@ def read_records(
     for number, stimulus, text, start in readers[shard.format]():
         if isinstance(text, _UnusableError):
             if errors == "stop":
-                raise InputError(f"{path}: {text}")
+                raise InputError(f"{shard.path}: {text}")
             skipped += 1
             counts.skipped_lines += 1
         elif text and not text.isspace():
@@ -125,17 +125,19 @@ def read_records(
             counts.documents += 1
             yield Record(text, number, stimulus, start)
     if skipped:
-        logger.warning("%s: %d record(s) left out that could not be used (corpus.errors: skip-line).", path, skipped)
-    if not documents:
+        logger.warning(
+            "%s: %d record(s) left out that could not be used (corpus.errors: skip-line).", shard.path, skipped
+        )
+    if not documents and shard.is_whole:
         raise InputError(
-            f"{path}: there is no text in it ({skipped} records could not be used). Take it out of `corpus.texts`, or"
-            " restore it."
+            f"{shard.path}: there is no text in it ({skipped} records could not be used). Take it out of"
+            " `corpus.texts`, or restore it."
         )
 
 
-def _column(texts: Iterator[str | bytes | None], counts: ReadingReport) -> Iterator[_Found]:
+def _column(texts: Iterator[str | bytes | None], first: int, counts: ReadingReport) -> Iterator[_Found]:
     """Yield the rows of a column: text, bytes that are not UTF-8, or null."""
-    for number, text in enumerate(texts):
+    for number, text in enumerate(texts, first):
         counts.lines += 1
         if text is None:
             counts.skipped_lines += 1
@@ -166,13 +168,13 @@ def _of_word(path: Path, counts: ReadingReport, read: _Told, inflation: int) -> 
                 yield _Found(line - 1, word, _not_utf8(error, line, offset))
 
 
-def _json_lines(path: Path, field: str, counts: ReadingReport, read: _Told, inflation: int) -> Iterator[_Found]:
-    number = 0
-    with open_decompressed(path, read, inflation=inflation) as stream:
-        for line, offset, raw in _lines(path, stream, counts):
+def _json_lines(shard: Shard, counts: ReadingReport, read: _Told) -> Iterator[_Found]:
+    path, number = Path(shard.path), shard.first
+    with open_decompressed(path, read, inflation=shard.inflation, start=shard.start, points=shard.points) as stream:
+        for line, offset, raw in _lines(path, stream, counts, shard):
             if raw.strip():
                 try:
-                    yield _Found(number, None, _text_in_json(raw, line, offset, field))
+                    yield _Found(number, None, _text_in_json(raw, line, offset, shard.field))
                 except _UnusableError as problem:
                     yield _Found(number, None, problem)
                 number += 1
@@ -281,11 +283,12 @@ def _place_of(column: str, header: Sequence[str], path: Path) -> int:
     )
 
 
-def _lines(path: Path, stream: BinaryIO, counts: ReadingReport) -> Iterator[tuple[int, int, bytes]]:
+def _lines(
+    path: Path, stream: BinaryIO, counts: ReadingReport, part: Shard | None = None
+) -> Iterator[tuple[int, int, bytes]]:
     """Yield of each line its number (from 1), its place in the file, and its bytes without a byte order mark."""
-    offset = 0
-    line = 0
-    while raw := stream.readline(LONGEST_LINE + 1):
+    offset, line, end = (part.start, part.lines, part.end) if part else (0, 0, None)
+    while (end is None or offset < end) and (raw := stream.readline(LONGEST_LINE + 1)):
         if len(raw) > LONGEST_LINE:
             raise too_long(path, offset)
         line += 1
@@ -294,6 +297,8 @@ def _lines(path: Path, stream: BinaryIO, counts: ReadingReport) -> Iterator[tupl
         data = raw.removeprefix(_BYTE_ORDER_MARK) if line == 1 else raw
         yield line, offset + len(raw) - len(data), data
         offset += len(raw)
+    if end is not None:
+        stream.readline(1)  # the next part's beginning, which is where it was found, or this raises
 
 
 def _not_utf8(error: UnicodeDecodeError, line: int, offset: int) -> _UnusableError:
@@ -342,7 +347,7 @@ def require_small(shards: Iterable[Shard]) -> None:
     Raises:
         InputError: with the size.
     """
-    size = sum(Path(shard.path).stat().st_size for shard in shards)
+    size = sum(shard.bytes_on_disk for shard in shards)
     if size > MOST_BYTES:
         raise InputError(
             f"models: `train` makes a tiny model for a demonstration, from a corpus of at most {MOST_BYTES / 1e9:g} GB;"

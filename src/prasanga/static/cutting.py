@@ -174,7 +174,7 @@ def cut_corpus(
         def cut(number: int, read: Callable[[int], object]) -> None:
             _cut_part(parts[number], Path(folder, str(number)), normalizer, language, errors, read)
 
-        size = sum(Path(shard.path).stat().st_size for shard in shards if Path(shard.path).is_file())
+        size = sum(shard.bytes_on_disk for shard in shards)
         _each_part(cut, len(parts), min(processes, len(parts)), size)
         places = [Path(folder, str(number)) for number in range(len(parts))]
         found = [pl.scan_parquet(place.with_suffix(".parquet")) for place in places]

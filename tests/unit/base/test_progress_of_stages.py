@@ -30,9 +30,9 @@ from prasanga.likelihoods.queries import Answered
 from prasanga.models import train_model
 from prasanga.samples import cut_segments, draw, parse_length, short_stimuli
 from prasanga.samples.release import Text, write_release
-from prasanga.sentences import SENTENCE_SCHEMA, Shard, columns, corpus, extract_shard, files, passages
+from prasanga.sentences import SENTENCE_SCHEMA, Shard, columns, corpus, extract_shard, manifest, passages
 from prasanga.sentences.audit import concordance, count_forms, length_histogram
-from prasanga.sentences.files import update_manifest
+from prasanga.sentences.manifest import update_manifest
 from prasanga.static import cut_corpus, read_vectors, train_glove, train_word2vec
 from prasanga.text import normalizer
 from prasanga_construction.generation import load_writer
@@ -44,7 +44,7 @@ TEXT = "লাল ফুলের মালা গাঁথি। মা ফু�
 @pytest.fixture(autouse=True)
 def _small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     """Files are read a tenth of a megabyte at a time, so that small ones have many."""
-    for module, name in ((corpus, "_BUFFER"), (columns, "_BUFFER"), (passages, "BLOCK"), (files, "_PIECE")):
+    for module, name in ((corpus, "_BUFFER"), (columns, "_BUFFER"), (passages, "BLOCK"), (manifest, "_PIECE")):
         monkeypatch.setattr(module, name, 100_000)
 
 

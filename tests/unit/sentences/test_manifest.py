@@ -12,8 +12,8 @@ import pytest
 import xxhash
 
 from prasanga.base.errors import InputError
-from prasanga.sentences import files as module
-from prasanga.sentences.files import as_planned, update_manifest
+from prasanga.sentences import manifest as module
+from prasanga.sentences.manifest import as_planned, update_manifest
 
 
 @pytest.fixture
