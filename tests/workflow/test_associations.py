@@ -92,7 +92,7 @@ def test_the_results_are_exactly_these(measured: Study) -> None:
         *(f"report/figures/{name}.svg" for name in figures),
         *(f"report/data/{name}_{part}" for name in tables for part in ("estimates.csv", "words.parquet")),
         *(f"report/data/ceat_{name}.parquet" for name in (*beside, "convergence")),
-        *(f"report/data/{name}.tsv" for name in ("concordance", "suffixes", "forms", "lengths")),
+        *(f"report/data/{name}.tsv" for name in ("concordance", "suffixes", "forms", "lengths", "measured_sentences")),
         *(f"report/tables/{name}.{ending}" for name in layouts for ending in ("csv", "md", "tex")),
         *("associations/multiverse.parquet", "associations/multiverse.csv", "report/data/multiverse.csv"),
         *("report/tables/methods.csv", "report/tables/agreement.csv"),

@@ -112,7 +112,7 @@ def test_the_results_are_exactly_these(measured: Study) -> None:
         *(f"report/data/{name}.csv" for name in ("structures_spread", "bias_percentages", "pair_statistics")),
         *(f"report/data/{name}.parquet" for name in ("traits", "pair_differences")),
         *(f"report/data/{name}.oddities.parquet" for name in SETS),
-        *(f"report/data/{name}.tsv" for name in ("concordance", "suffixes", "forms", "lengths")),
+        *(f"report/data/{name}.tsv" for name in ("concordance", "suffixes", "forms", "lengths", "measured_sentences")),
         *(f"report/tables/{name}.{ending}" for name in layouts for ending in ("csv", "md", "tex")),
         *("report/tables/methods.csv", "report/tables/agreement.csv"),
         *("report/data/multiverse.csv", "report/data/log_probability_templates.csv"),

@@ -11,7 +11,7 @@ from prasanga.report.words import TEMPLATES, choose_sentences
 
 log_to(snakemake.log[0])
 files = snakemake.input
-segments = {}
+segments: dict[str, list[Path]] = {}
 for path in map(Path, files.segments):  # samples/<length>/<bucket>.parquet, samples/templates.parquet
     segments.setdefault(path.stem if path.stem == TEMPLATES else path.parent.name, []).append(path)
 lists = {label: [path for path in files.lists if Path(path).stem == label] for label in segments}

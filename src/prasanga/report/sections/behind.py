@@ -137,10 +137,12 @@ class _Words:
             attributes, pl.col("association"), "stimulus", descending=[False, True, False], nulls_last=True
         )
         # the sentences of CEAT and SEAT are those of all categories
+        lengths = {CEAT.name: length, SEAT.name: TEMPLATES}
         kept_for = {
-            CEAT.name: {"category": "", "segment_length": length},
-            SEAT.name: {"category": "", "segment_length": TEMPLATES},
-        }.get(method, {"category": row["category"], "segment_length": ""})
+            "method": method,
+            "category": "" if method in lengths else row["category"],
+            "segment_length": lengths.get(method, ""),
+        }
         return {
             "title": f"{row['category']} by {METHODS[method]}",
             "category": row["category"],
@@ -150,7 +152,7 @@ class _Words:
             "sets": [x, y, a, b],
             "effect": row["effect_size"],
             "told": told_of_ceat(row, where) if method == CEAT.name else told_of(row),
-            "sentences": _key_of({"method": method, **kept_for}),
+            "sentences": _key_of(kept_for),
             "roles": "".join(words["role"].to_list()),
             "words": [self.numbers.setdefault(word, len(self.numbers)) for word in words["stimulus"].to_list()],
             "associations": [_rounded(value) for value in words["association"].to_list()],
