@@ -64,13 +64,13 @@ def test_a_click_on_a_cell_opens_its_words_and_its_sentences(open_page: OpenPage
     page = open_page(f"{page_file}#effects")
     page.locator(CELL).click()
     panel = page.locator("#behind")
-    expect(panel.locator("h2")).to_have_text("C1 by CEAT: wide_1, 9 words, fixed draws")
+    expect(panel.locator("h2")).to_have_text("C1, CEAT: wide_1, 9 words, fixed draws")
     summary, *sentences = word_of(page, "গোলাপ")
     assert summary == "গোলাপ rose flowers association +0.0312 effect without it +0.250"
     assert sentences == [f"{LENGTHS['9']} news.txt"]
     expect(panel.locator("mark").first).to_have_text("গোলাপের")
     # the word that moves the effect of 0.9 most stands first
-    expect(panel.locator("ul li").first).to_have_text("গোলাপ (rose): +0.250 without it")
+    expect(panel.locator("ul li").first).to_have_text("গোলাপ, rose: +0.250 without it")
     words = panel.locator(".behind-word strong > span:first-child").all_inner_texts()
     assert words == ["গোলাপ", "মশা", "শান্তি", "দুঃখ"]
     assert page.url.endswith(f"#{ADDRESS}")

@@ -612,7 +612,7 @@ def test_a_point_tells_its_interval_by_pointer_and_by_keyboard(open_page: OpenPa
     panel.locator("a.point:visible").first.hover()
     expect(card.locator("strong")).to_have_text(f"{LONG}, 9 words, random draws")
     panel.locator("a.point:visible").first.click()
-    expect(page.locator("#behind-title")).to_have_text(f"C1 by CEAT: {LONG}, 9 words, random draws")
+    expect(page.locator("#behind-title")).to_have_text(f"C1, CEAT: {LONG}, 9 words, random draws")
     page.get_by_role("link", name="All of C1").click()
     expect(page.locator(".view:visible")).to_have_id("category-C1")
     expect(page.locator("#behind")).to_be_hidden()
@@ -785,7 +785,7 @@ def test_a_tap_on_a_point_opens_what_stands_behind_it(open_page: OpenPage, page_
     page = open_page(f"{page_file}#effects", width=390, height=844, touch=True)
     page.locator(".chart a.point:visible").first.tap()
     panel = page.locator("#behind")
-    expect(panel.locator("h2")).to_have_text("C1 by CEAT: wide_1, 9 words, fixed draws")
+    expect(panel.locator("h2")).to_have_text("C1, CEAT: wide_1, 9 words, fixed draws")
     # all that the card tells a pointer stands here
     expect(panel.locator("dd").first).to_have_text("+0.900")
     expect(page.locator("#card")).to_be_hidden()

@@ -73,6 +73,8 @@ def render_page(*, config: Mapping[str, Any], results: Results, made_from: Mappi
         InputError: a table without rows or without a column that the page shows, or a figure that is not SVG.
     """
     config, results = without_places(config, results)
+    if hides_texts(config):
+        results = replace(results, sentences=None)
     views = page_views(config=config, results=results, made_from=made_from)
     of_pairs = {language for table in results.pair_scores for language in table["language"]}
     return page_to_html(
@@ -340,7 +342,10 @@ def _by_method(category: str, rows: list[tuple[str, Estimate]], grid: Grid | Non
 
 def _links(name: str, grid: Grid | None) -> list[Markup]:
     names = [each.name for each in grid.categories] if grid else []
-    link = 'All that is known of each estimate: <a href="#numbers" data-row="numbers-{}">all numbers of {}</a>.'
+    link = (
+        "An effect size opens its words and sentences. All that is known of each estimate:"
+        ' <a href="#numbers" data-row="numbers-{}">all numbers of {}</a>.'
+    )
     return [html(link, names.index(name) + 1, name)] if name in names else []
 
 

@@ -207,7 +207,7 @@ def inline_data(data: Mapping[str, Any], plain_bytes: int = PLAIN_BYTES) -> tupl
     packed = text.encode()
     if len(packed) <= plain_bytes:
         return "json", Markup(text.translate(_ESCAPED))
-    return "gzip", Markup(base64.b64encode(gzip.compress(packed, compresslevel=6, mtime=0)).decode())
+    return "gzip", Markup(base64.b64encode(gzip.compress(packed, compresslevel=9, mtime=0)).decode())
 
 
 # What could end the element or begin a comment; and what turns the direction of a line, in which a reader of the source

@@ -208,7 +208,7 @@ TEMPLATES = "templates"
 SENTENCES_SHOWN = 3
 """Contexts of a word at a length that the page shows."""
 
-_FILLED_SHOWN = 12
+_FILLED_SHOWN = 6
 """Filled templates of a word that it shows."""
 
 SENTENCES_SCHEMA: Mapping[str, type[pl.DataType]] = {

@@ -106,7 +106,7 @@ def test_filled_sentences_stand_once_for_all_models_and_those_left_out_do_not(tm
     terms = parquet(tmp_path / "t.parquet", [term, term | {"group": "female"}, term | {"text": "again"}])
     occurrences = {"গোলাপ": {f"t{n}" for n in range(20)}}
     chosen = choose_sentences([([templates], occurrences)], sources=[], scored=scored, terms=[terms])
-    assert chosen.filter(method="seat")["text"].to_list() == [f"{n} গোলাপ।" for n in range(12)]
+    assert chosen.filter(method="seat")["text"].to_list() == [f"{n} গোলাপ।" for n in range(6)]
     columns = ("category", "stimulus", "text", "start", "end", "source")
     assert chosen.filter(method="log_probability").select(columns).rows() == [("C1", "শান্তি", "ফুল শান্তি", 4, 10, "")]
     # the trait does not stand in the sentence as it is listed
@@ -170,7 +170,24 @@ def test_seat_has_its_words_and_filled_sentences() -> None:
         results(ceat=None, ceat_words=None, seat=seat, words={"seat": words().drop("segment_length", "sample_mode")})
     )
     assert read(data, "behind-seat.C1.wide_1", "গোলাপ") == [("এটা গোলাপ।", "গোলাপ", "")]
-    assert data["estimates"]["behind-seat.C1.wide_1"]["title"] == "C1 by SEAT"
+    assert data["estimates"]["behind-seat.C1.wide_1"]["title"] == "C1, SEAT"
+
+
+def test_of_very_much_text_the_last_sentences_of_each_word_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = sentences().filter(segment_length="9")
+    several = pl.concat(
+        [
+            first.with_columns(
+                rank=pl.lit(n, pl.Int32), text=pl.lit(f"{TEXTS['9']} {n}"), occurrence_id=pl.lit(f"o{n}")
+            )
+            for n in (1, 2, 3)
+        ]
+    )
+    shown = results(sentences=several)
+    assert len(read(data_of(shown), "behind-ceat.C1.wide_1.9.fixed", "গোলাপ")) == 3
+    monkeypatch.setattr("prasanga.report.sections.behind.MOST_CHARACTERS", 2 * (len(TEXTS["9"]) + 2))
+    found = read(data_of(shown), "behind-ceat.C1.wide_1.9.fixed", "গোলাপ")
+    assert [text for text, _, _ in found] == [f"{TEXTS['9']} 1", f"{TEXTS['9']} 2"]
 
 
 @pytest.mark.parametrize(

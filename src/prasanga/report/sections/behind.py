@@ -28,9 +28,12 @@ from prasanga.report.study import Results
 from prasanga.report.words import SENTENCES_SCHEMA, TEMPLATES, gloss_of, glosses_of
 
 DECIMALS = 4
-"""Of associations and effects in the panel."""
+"""Of associations in the panel; effects have one less."""
 
 _KEY = ("category", "model", "segment_length", "sample_mode")
+MOST_CHARACTERS = 2_000_000
+"""Of the sentences together, about 1 MB of the page; of a study with more the last of each word are left out."""
+
 _NEEDED = ("category", "model", "role", "stimulus", "association", "effect_without")
 _HIDDEN = "Sentences of the corpus are left out of this page (report.texts: hidden)."
 _STATIC = "No sentence stands behind a static vector: it is one for all sentences that the word was seen in."
@@ -144,7 +147,7 @@ class _Words:
             "segment_length": lengths.get(method, ""),
         }
         return {
-            "title": f"{row['category']} by {METHODS[method]}",
+            "title": f"{row['category']}, {METHODS[method]}",
             "category": row["category"],
             "view": anchor_of(row["category"]),
             "method": method,
@@ -155,8 +158,8 @@ class _Words:
             "sentences": _key_of(kept_for),
             "roles": "".join(words["role"].to_list()),
             "words": [self.numbers.setdefault(word, len(self.numbers)) for word in words["stimulus"].to_list()],
-            "associations": [_rounded(value) for value in words["association"].to_list()],
-            "without": [_rounded(value) for value in words["effect_without"].to_list()],
+            "associations": [_rounded(value, DECIMALS) for value in words["association"].to_list()],
+            "without": [_rounded(value, DECIMALS - 1) for value in words["effect_without"].to_list()],
         }
 
     def pieces(self, results: Results) -> dict[str, list[str]]:
@@ -175,6 +178,9 @@ def _sentences(chosen: pl.DataFrame | None, keys: Collection[str], numbers: Mapp
         require_columns("measured sentences", chosen, SENTENCES_SCHEMA, "Run `snakemake` again.")
         longest: dict[str, tuple[str, int]] = {}
         rows = [row for row in chosen.iter_rows(named=True) if row["stimulus"] in numbers and _key_of(row) in keys]
+        for most in range(max((row["rank"] for row in rows), default=0), 1, -1):
+            if sum(len(row["text"]) for row in rows) > MOST_CHARACTERS:
+                rows = [row for row in rows if row["rank"] < most]
         for row in rows:
             text, start = longest.get(row["occurrence_id"], ("", 0))
             if row["occurrence_id"] and len(row["text"]) > len(text):
@@ -197,8 +203,8 @@ def _key_of(row: Mapping[str, Any]) -> str:
     return "\t".join((row["method"], row["category"], row["segment_length"]))
 
 
-def _rounded(value: float | None) -> float | None:
-    return round(value, DECIMALS) if is_number(value) else None
+def _rounded(value: float | None, decimals: int) -> float | None:
+    return round(value, decimals) if is_number(value) else None
 
 
 def _why_none(method: str, *, is_hidden: bool) -> str:

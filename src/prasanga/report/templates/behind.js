@@ -51,7 +51,7 @@
     return item;
   }
 
-  function wordsOf(data, estimate, roles) {
+  function wordsOf(data, estimate, roles, isOpen) {
     const pieces = data.pieces[estimate.model];
     const found = data.sentences[estimate.sentences] || {};
     const places = [...estimate.roles].flatMap((role, place) => (roles.includes(role) ? [place] : []));
@@ -69,7 +69,7 @@
       }
       const sentences = found[word] || [];
       if (sentences.length) made.append(element('ol', '', ...sentences.map((each) => sentence(data, each))));
-      made.open = roles === 'xy' && (n < OPEN || n >= places.length - OPEN);
+      made.open = isOpen && (n < OPEN || n >= places.length - OPEN);
       return made;
     });
   }
@@ -79,7 +79,7 @@
     moved.sort(([first], [second]) => second - first);
     return moved.slice(0, OPEN).map(([, place]) => {
       const word = estimate.words[place];
-      const gloss = data.glosses[word] ? ` (${data.glosses[word]})` : '';
+      const gloss = data.glosses[word] ? `, ${data.glosses[word]}` : '';
       return element('li', '', written('strong', '', data.words[word]), `${gloss}: ${signed(estimate.without[place], 3)} without it`);
     });
   }
@@ -99,14 +99,20 @@
         parts.push(element('h3', '', 'The words that drive it'),
           element('p', '', `The effect size is ${signed(estimate.effect, 3)}. It moves most without one of these words:`), element('ul', '', ...moved));
       }
-      if (!data.sentences[estimate.sentences]) parts.push(element('p', 'small', data.why[estimate.method]));
+      const found = data.sentences[estimate.sentences];
+      const ofTargets = !found || estimate.words.some((word, place) => 'xy'.includes(estimate.roles[place]) && found[word]);
+      if (!found) parts.push(element('p', 'small', data.why[estimate.method]));
+      if (!ofTargets) {
+        parts.push(element('p', 'small', 'The sentences are those of the attribute words, further below: in each of them every target'
+          + ' word was scored in its turn.'));
+      }
       parts.push(
-        element('h3', '', 'Target words, and sentences that they were measured in'),
+        element('h3', '', 'Target words'),
         element('p', 'small', `From the word nearest to ${a} down to the one nearest to ${b}.`),
-        ...wordsOf(data, estimate, 'xy'),
+        ...wordsOf(data, estimate, 'xy', ofTargets),
         element('h3', '', 'Attribute words'),
         element('p', 'small', `From the word nearest to ${x} down to the one nearest to ${y}.`),
-        ...wordsOf(data, estimate, 'ab'));
+        ...wordsOf(data, estimate, 'ab', !ofTargets));
     } else {
       parts.push(element('p', '', 'The associations of single words are not there, so this page cannot show them.'));
     }
