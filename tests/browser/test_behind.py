@@ -8,9 +8,11 @@ from pathlib import Path
 import polars as pl
 import pytest
 from browser import OpenPage, keep_screenshot, overflow
+from drawn_studies import drawn_study
 from playwright.sync_api import Page, expect
 from report_pages import HOSTILE, write_page
 
+from prasanga.report.structures import DIFFERENCE_COLUMNS
 from prasanga.report.words import SENTENCES_SCHEMA
 
 LENGTHS = {"9": "লাল গোলাপের গন্ধ", ">75": "বাগানে লাল গোলাপের গন্ধ আর অনেক কথা"}
@@ -150,3 +152,19 @@ def test_it_prints_alone_with_the_sentences_that_are_open(open_page: OpenPage, p
     assert page.locator("#behind").evaluate("({ scrollHeight, clientHeight }) => scrollHeight - clientHeight") <= 0
     printed = page.pdf(width="10cm", height="10cm")
     assert printed.count(b"/Type /Page\n") > 2
+
+
+def test_the_traits_of_a_structure_are_unpacked_sorted_and_searched(open_page: OpenPage, tmp_path: Path) -> None:
+    study = drawn_study(categories=("C1",), models=("bert",), lengths=("9",), n_traits=30, n_pairs=1)
+    file = write_page(
+        tmp_path / "index.html",
+        structures=study.spread.with_columns(n_left_out=pl.lit(0)),
+        structure_differences=pl.DataFrame(schema=dict.fromkeys(DIFFERENCE_COLUMNS, pl.String)),
+        traits=study.traits.with_columns(gloss=pl.lit(""), left_out=pl.lit(None, pl.String), fill=pl.lit(0.0)),
+    )
+    page = open_page(f"{file}#structure-S2")
+    part = page.locator("#structure-S2")
+    scores = [float(text.replace("−", "-")) for text in part.locator("tbody td.number").all_inner_texts()]
+    assert scores == sorted(scores, reverse=True)
+    part.get_by_role("searchbox").first.fill(str(study.traits["trait"][0]))
+    expect(part.locator("tbody tr").first).to_contain_text(str(study.traits["trait"][0]))
