@@ -312,6 +312,7 @@ TEMPLATES = {
     "fill_templates": 1,
     "embed_templates": 2,
     "list_embeddings": 2,
+    "choose_sentences": 1,
     "measure_seat": 2,
     "gather_templates": 1,
     "measure_multiverse": 1,

@@ -372,7 +372,7 @@ CHANGES: dict[str, tuple[Callable[[Study], object], dict[str, int]]] = {
         {
             "check_model": 1,
             "score_pairs": 2 + 2,
-            **{"score_log_probability": 1, "gather_templates": 1},
+            **{"score_log_probability": 1, "gather_templates": 1, "choose_sentences": 1},
             **PERCENTAGES,
             **STRUCTURES,
             **EFFECTS,
@@ -383,7 +383,7 @@ CHANGES: dict[str, tuple[Callable[[Study], object], dict[str, int]]] = {
         add_models,
         {
             **{"train_model": 2, "check_model": 2},
-            **{"embed_segments": 2, "compare_precision": 1, "list_embeddings": 1},
+            **{"embed_segments": 2, "compare_precision": 1, "list_embeddings": 1, "choose_sentences": 1},
             "measure_ceat": 2,  # fixed draws index the contexts that all models have
             "score_pairs": 2,
             **PERCENTAGES,

@@ -346,12 +346,14 @@ class Files:
         scored, with_traits = masked if study.asks_for("log_probability") else [], masked if study.traits else []
         likelihoods = "results/likelihoods"
         filled = ["results/samples/templates.parquet"] if templates else []
-        texts = self._of_earlier_stages([*self.segments(), *filled])
+        # without a model that reads them no text is searched
+        labels = study.labels if study.models else []
+        texts = self._of_earlier_stages([*(self.segments() if labels else []), *filled])
         of_templates = [f"results/embeddings/{model}/templates.json" for model in templates]
         return {
             "segments": texts,
             "lists": [*self.lists(), *of_templates] if texts else [],
-            "sentences": self._of_earlier_stages([*self.sentences(), *self.supplement()] if study.labels else []),
+            "sentences": self._of_earlier_stages([*self.sentences(), *self.supplement()] if labels else []),
             "scored": self._of_earlier_stages(f"{likelihoods}/log_probability/{m}.sentences.parquet" for m in scored),
             "terms": self._of_earlier_stages(f"{likelihoods}/structures/{m}.terms.parquet" for m in with_traits),
         }

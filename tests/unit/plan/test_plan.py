@@ -390,6 +390,8 @@ def test_sentences_behind_the_numbers_are_chosen_from_what_was_measured(planned:
     assert files.of_numbers()["sentences"] == [table]
     assert "results/associations/seat_words.parquet" in files.of_numbers()["words"]
     assert files.data()["measured_sentences.tsv"] == "results/samples/measured_sentences.tsv"
+    without = Files(planned({"categories": [], "seat": {"categories": []}})).texts_measured()
+    assert (without["segments"], without["lists"], without["sentences"]) == ([], [], [])
     hidden = Files(planned({"report": {"texts": "hidden"}}))
     assert hidden.of_numbers()["sentences"] == []
     assert "measured_sentences.tsv" not in hidden.data()
