@@ -60,6 +60,23 @@ if "ceat" in PARTS:
             "../workflow/scripts/write_tables.py"
 
 
+if FILES.measured_sentences() and not FROM_RESULTS:
+
+    rule choose_sentences:
+        """Some of the sentences that each word was measured in, to be read behind the numbers of the page."""
+        input:
+            **FILES.texts_measured(),
+        output:
+            parquet="results/samples/measured_sentences.parquet",
+            tsv="results/samples/measured_sentences.tsv",
+        log:
+            "logs/report/sentences.log",
+        benchmark:
+            "benchmarks/report/sentences.tsv"
+        script:
+            "../workflow/scripts/choose_sentences.py"
+
+
 # Tables of earlier stages that go with the page, by their names beside it.
 DATA = FILES.data()
 
@@ -124,6 +141,7 @@ rule write_page:
         **FILES.of_texts(),
         **FILES.of_words(),
         **FILES.of_pairs(),
+        **FILES.of_numbers(),
         comparison=COMPARED,
         figures=expand("results/report/figures/{name}.svg", name=FIGURES),
         files=BESIDE,

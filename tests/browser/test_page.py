@@ -427,7 +427,7 @@ def test_a_heat_table_is_walked_by_keyboard_alone(open_page: OpenPage, page_file
 
 def test_a_touch_shows_the_card(open_page: OpenPage, page_file: Path) -> None:
     page = open_page(f"{page_file}#effects", width=360, height=740, touch=True)
-    page.locator(f"{HEAT}:visible td").first.tap()
+    page.locator(f"{HEAT}:visible td.missing").first.tap()
     card = page.get_by_role("tooltip")
     expect(card).to_be_visible()
     box = card.bounding_box()
@@ -612,7 +612,10 @@ def test_a_point_tells_its_interval_by_pointer_and_by_keyboard(open_page: OpenPa
     panel.locator("a.point:visible").first.hover()
     expect(card.locator("strong")).to_have_text(f"{LONG}, 9 words, random draws")
     panel.locator("a.point:visible").first.click()
+    expect(page.locator("#behind-title")).to_have_text(f"C1, CEAT: {LONG}, 9 words, random draws")
+    page.get_by_role("link", name="All of C1").click()
     expect(page.locator(".view:visible")).to_have_id("category-C1")
+    expect(page.locator("#behind")).to_be_hidden()
 
 
 def test_a_word_leads_to_its_sentences(open_page: OpenPage, page_file: Path) -> None:
@@ -778,15 +781,15 @@ def test_every_view_is_pictured(open_page: OpenPage, page_file: Path, width: int
         assert keep_screenshot(page, f"{view}-{width}-{'dark' if dark else 'light'}", whole=True).stat().st_size > 9000
 
 
-def test_the_first_tap_on_a_point_tells_and_the_second_follows(open_page: OpenPage, page_file: Path) -> None:
+def test_a_tap_on_a_point_opens_what_stands_behind_it(open_page: OpenPage, page_file: Path) -> None:
     page = open_page(f"{page_file}#effects", width=390, height=844, touch=True)
-    point, here = page.locator(".chart a.point:visible").first, page.url
-    point.tap()
-    assert page.locator("#card").is_visible()
-    assert page.url == here
-    point.tap()
-    assert page.url != here
-    assert "#category-" in page.url
+    page.locator(".chart a.point:visible").first.tap()
+    panel = page.locator("#behind")
+    expect(panel.locator("h2")).to_have_text("C1, CEAT: wide_1, 9 words, fixed draws")
+    # all that the card tells a pointer stands here
+    expect(panel.locator("dd").first).to_have_text("+0.900")
+    expect(page.locator("#card")).to_be_hidden()
+    assert overflow(page) == 0
 
 
 def test_a_mark_of_a_figure_tells_in_the_card(open_page: OpenPage, tmp_path: Path) -> None:

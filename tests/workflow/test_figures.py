@@ -119,9 +119,10 @@ def test_a_main_table_that_was_deleted_is_made_again(study: Study) -> None:
 
 def test_hidden_texts_are_not_beside_the_page_either(study: Study) -> None:
     data = study.root / "results/report/data"
-    assert (data / "concordance.tsv").exists()
+    texts = [data / "concordance.tsv", data / "measured_sentences.tsv"]
+    assert all(path.exists() for path in texts)
     study.configure({"report": {"texts": "hidden"}})
     study.run("figures")
     assert "Sentences of the corpus are left out of this page" in page_of(study)
-    assert not (data / "concordance.tsv").exists()
+    assert not any(path.exists() for path in texts)
     assert (data / "suffixes.tsv").exists()

@@ -111,6 +111,7 @@ def test_another_model_embeds_that_model_alone(study: Study) -> None:
         "embed_segments": 1,  # both lengths
         "compare_precision": 1,
         "list_embeddings": 2,
+        "choose_sentences": 1,
         "measure_ceat": 6,  # fixed draws index the contexts that all models have
         "measure_multiverse": 1,
         "gather_estimates": 1,

@@ -114,7 +114,7 @@ def test_the_results_are_exactly_these(measured: Study) -> None:
         *(f"report/data/{name}.csv" for name in ("structures_spread", "bias_percentages", "pair_statistics")),
         *(f"report/data/{name}.parquet" for name in ("traits", "pair_differences")),
         *(f"report/data/{name}.oddities.parquet" for name in SETS),
-        *(f"report/data/{name}.tsv" for name in ("concordance", "suffixes", "forms", "lengths")),
+        *(f"report/data/{name}.tsv" for name in ("concordance", "suffixes", "forms", "lengths", "measured_sentences")),
         *(f"report/tables/{name}.{ending}" for name in layouts for ending in ("csv", "md", "tex")),
         *("report/tables/methods.csv", "report/tables/agreement.csv"),
         *("report/data/multiverse.csv", "report/data/log_probability_templates.csv"),
@@ -374,7 +374,7 @@ CHANGES: dict[str, tuple[Callable[[Study], object], dict[str, int]]] = {
         {
             "check_model": 1,
             "score_pairs": 2 + 2,
-            **{"score_log_probability": 1, "gather_templates": 1},
+            **{"score_log_probability": 1, "gather_templates": 1, "choose_sentences": 1},
             **PERCENTAGES,
             **STRUCTURES,
             **EFFECTS,
@@ -385,7 +385,7 @@ CHANGES: dict[str, tuple[Callable[[Study], object], dict[str, int]]] = {
         add_models,
         {
             **{"train_model": 2, "check_model": 2},
-            **{"embed_segments": 2, "compare_precision": 1, "list_embeddings": 1},
+            **{"embed_segments": 2, "compare_precision": 1, "list_embeddings": 1, "choose_sentences": 1},
             "measure_ceat": 2,  # fixed draws index the contexts that all models have
             "score_pairs": 2,
             **PERCENTAGES,

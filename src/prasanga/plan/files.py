@@ -361,6 +361,46 @@ class Files:
             "pair_oddities": self._made(self._oddities()),
         }
 
+    def texts_measured(self) -> dict[str, list[str]]:
+        """Return what the sentences of `measured_sentences` are chosen from, as far as it is made or there.
+
+        Returns:
+            `segments` with the filled templates of SEAT, `lists` of their vectors, `sentences` for their sources,
+            `scored` and `terms` of the models with a mask.
+        """
+        study, masked = self._study, self._study.masked
+        templates = study.models if study.asks_for("seat") else []
+        scored, with_traits = masked if study.asks_for("log_probability") else [], masked if study.traits else []
+        likelihoods = "results/likelihoods"
+        filled = ["results/samples/templates.parquet"] if templates else []
+        # without a model that reads them no text is searched
+        labels = study.labels if study.models else []
+        texts = self._of_earlier_stages([*(self.segments() if labels else []), *filled])
+        of_templates = [f"results/embeddings/{model}/templates.json" for model in templates]
+        return {
+            "segments": texts,
+            "lists": [*self.lists(), *of_templates] if texts else [],
+            "sentences": self._of_earlier_stages([*self.sentences(), *self.supplement()] if labels else []),
+            "scored": self._of_earlier_stages(f"{likelihoods}/log_probability/{m}.sentences.parquet" for m in scored),
+            "terms": self._of_earlier_stages(f"{likelihoods}/structures/{m}.terms.parquet" for m in with_traits),
+        }
+
+    def measured_sentences(self, ending: str = "parquet") -> list[str]:
+        """Return the file of sentences that stand behind the numbers, where there are any."""
+        if self._config["report"]["texts"] == "hidden":
+            return []
+        path = f"results/samples/measured_sentences.{ending}"
+        texts = self.texts_measured()
+        made = not self._study.from_results and any(texts[name] for name in ("segments", "scored", "terms"))
+        return [path] if made else _there([path])
+
+    def of_numbers(self) -> dict[str, list[str]]:
+        """Return what stands behind the numbers of the page: words of methods besides CEAT, and sentences."""
+        tables = [(TABLES[f"{method.name}_words"], method) for method in FAMILY[1:]]
+        paths = [str(Path(path).with_suffix(".parquet")) for each in tables if (path := self._copied(*each))]
+        there = [path for path in paths if path.startswith(f"{UNFINISHED}/") or self._made([path])]
+        return {"words": there, "sentences": self.measured_sentences()}
+
     def data(self) -> dict[str, str]:
         """Return the tables of earlier stages that go with the page, by their names beside it."""
         tables = {
@@ -444,7 +484,8 @@ class Files:
         hidden = self._config["report"]["texts"] == "hidden"
         names = ["suffixes", "forms", "lengths", *([] if hidden else ["concordance"])]
         audit = [f"results/sentences/audit/{name}.tsv" for name in names] if self._study.labels else []
-        return self._of_earlier_stages(audit) + self._made([] if hidden else self._oddities())
+        oddities = self._made([] if hidden else self._oddities())
+        return self._of_earlier_stages(audit) + self.measured_sentences("tsv") + oddities
 
     def _parts(self) -> dict[str, list[str]]:
         """Return what each table is gathered from, where that is a table a job: some of them may be there already."""

@@ -227,6 +227,12 @@ def anchor_of(name: str, kind: str = "category") -> str:
     return f"{kind}-" + "".join(c if c.isalnum() or c in "_.-" or _is_mark(c) else f"~{ord(c):x}~" for c in name)
 
 
+def address_of_number(method: str, row: Estimate) -> str:
+    """Return the address of what stands behind an estimate of a method of words."""
+    parts = (row.get(name) for name in _KEY)
+    return anchor_of(".".join((method, *(str(part) for part in parts if part is not None))), "behind")
+
+
 def _is_mark(character: str) -> bool:
     """Return whether it is a vowel sign or the like, which is no letter to Python."""
     return unicodedata.category(character).startswith("M")

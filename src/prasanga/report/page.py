@@ -10,7 +10,7 @@ names, so that the same config and results give the same bytes. What a study has
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -38,6 +38,7 @@ from prasanga.report.methods_text import (
 )
 from prasanga.report.section import Section, View, hides_texts, language_of, page_to_html
 from prasanga.report.sections import (
+    behind,
     ceat,
     embeddings,
     estimates,
@@ -70,10 +71,16 @@ def render_page(*, config: Mapping[str, Any], results: Results, made_from: Mappi
         InputError: a table without rows or without a column that the page shows, or a figure that is not SVG.
     """
     config, results = without_places(config, results)
+    if hides_texts(config):
+        results = replace(results, sentences=None)
     views = page_views(config=config, results=results, made_from=made_from)
     of_pairs = {language for table in results.pair_scores for language in table["language"]}
     return page_to_html(
-        config["title"], views, language=language_of(config), scripts={str(config["language"]), *of_pairs}
+        config["title"],
+        views,
+        language=language_of(config),
+        scripts={str(config["language"]), *of_pairs},
+        panel=behind.panel(config, results, ceat_grid(results)),
     )
 
 
@@ -288,8 +295,8 @@ def category_views(config: Mapping[str, Any], results: Results) -> list[View]:
     texts = {} if grid is None else texts_of(grid)
     of_words = words_of_categories(results)
     rows: dict[str, list[tuple[str, Estimate]]] = {}
-    for label, row in _estimates(results, grid):
-        rows.setdefault(row["category"], []).append((label, row))
+    for method, row in behind.estimates_of(results, grid):
+        rows.setdefault(row["category"], []).append((method, row))
     with_hits = {} if hides_texts(config) else words_with_hits(results)
     hits = {word.stimulus: anchor_of(name, "hits") for name, words in with_hits.items() for word in words}
     made = []
@@ -300,35 +307,31 @@ def category_views(config: Mapping[str, Any], results: Results) -> list[View]:
             f"{name}: {first['category_title']}",
             f"{anchor}-methods",
             widget=chart(grid, shown, texts, choose=False) if grid and shown else "",
-            sheets=[_by_method(name, rows[name])],
+            sheets=[_by_method(name, rows[name], grid)],
             notes=_links(name, grid),
         )
         words = Section("Its words", f"{anchor}-words", definitions=_words(results, name, first, hits))
         carrying = of_words.get(name)
         if carrying:
             carrying = replace(carrying, title="Which words carry the effect", id=f"{anchor}-carrying")
-        made.append(View(anchor, "By category", name, [about, words], [carrying]))
+        made.append(
+            View(
+                anchor, "By category", name, [about, words], [carrying, behind.index(name, anchor, rows[name], results)]
+            )
+        )
     return made
 
 
-def _estimates(results: Results, grid: Grid | None) -> Iterator[tuple[str, Estimate]]:
-    """Yield method and estimate; of CEAT those of the first sample mode, from short to long."""
-    if grid is not None:
-        for (_, _, _, mode), row in sorted(grid.estimates.items(), key=lambda each: grid.lengths.index(each[0][2])):
-            if mode == grid.modes[0]:
-                yield METHODS[CEAT.name], row
-    for name, table in results.methods:
-        for row in table.iter_rows(named=True):
-            yield METHODS[name], row
-
-
-def _by_method(category: str, rows: list[tuple[str, Estimate]]) -> Sheet:
+def _by_method(category: str, rows: list[tuple[str, Estimate]], grid: Grid | None) -> Sheet:
+    """Return the estimates of a category; of CEAT those of the first sample mode."""
     columns = [number for number in NUMBERS if number.name in _OF_CATEGORY]
     lines = []
-    for label, row in rows:
-        effect, *others = number_cells(row, columns)
+    for method, row in rows:
+        if grid is not None and row.get("sample_mode", grid.modes[0]) != grid.modes[0]:
+            continue
+        effect, *others = number_cells(method, row, columns)
         where = (row["model"], str(row.get("segment_length") or ""))
-        lines.append(row_of(label, *where, shaded(row, effect), *others))
+        lines.append(row_of(METHODS[method], *where, shaded(row, effect), *others))
     heads = numbers("Model", "Words", *(number.name for number in columns))
     kinds = dict.fromkeys(("Model", "Words"), "list")
     return Sheet(("Method",), heads, lines, f"{category} by every method and model", "by-methods", kinds)
@@ -336,7 +339,10 @@ def _by_method(category: str, rows: list[tuple[str, Estimate]]) -> Sheet:
 
 def _links(name: str, grid: Grid | None) -> list[Markup]:
     names = [each.name for each in grid.categories] if grid else []
-    link = 'All that is known of each estimate: <a href="#numbers" data-row="numbers-{}">all numbers of {}</a>.'
+    link = (
+        "An effect size opens its words and sentences. All that is known of each estimate:"
+        ' <a href="#numbers" data-row="numbers-{}">all numbers of {}</a>.'
+    )
     return [html(link, names.index(name) + 1, name)] if name in names else []
 
 

@@ -10,6 +10,7 @@ import base64
 import functools
 import gzip
 import hashlib
+import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -190,6 +191,36 @@ def pack(html: str) -> Markup:
     return Markup(base64.b64encode(gzip.compress(html.encode(), compresslevel=9, mtime=0)).decode())
 
 
+PLAIN_BYTES = 1 << 18
+"""Data up to this size stand in the page as JSON, which every browser reads; larger ones as gzip in base64."""
+
+
+def inline_data(data: Mapping[str, Any], plain_bytes: int = PLAIN_BYTES) -> tuple[str, Markup]:
+    """Return data for a script: `json` or `gzip`, and the text that may stand in a script element so.
+
+    Args:
+        data: plain values; keys are texts or numbers.
+        plain_bytes: see `PLAIN_BYTES`.
+    """
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    packed = text.encode()
+    if len(packed) <= plain_bytes:
+        return "json", Markup(text.translate(_ESCAPED))
+    return "gzip", Markup(base64.b64encode(gzip.compress(packed, compresslevel=9, mtime=0)).decode())
+
+
+# What could end the element or begin a comment; and what turns the direction of a line, in which a reader of the source
+# would see something else than what is there. All of it stands in texts of JSON only.
+_ESCAPED = {
+    ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+}
+
+
+def utf16_length(text: str) -> int:
+    """Return the length of a text in UTF-16 units, as a browser counts it: a character beyond U+FFFF is two."""
+    return len(text) if text.isascii() else len(text.encode("utf-16-le")) // 2
+
+
 def visible(text: str) -> Markup:
     """Return HTML in which a character that turns the direction of what follows is seen, and turns nothing."""
     return Markup(_TURNING.sub(lambda found: f"⟨U+{ord(found[0]):04X}⟩", text))
@@ -340,7 +371,9 @@ def section_to_html(section: Section, language: str = "en") -> Markup:
     return render("section", section=section, language=language)
 
 
-def page_to_html(title: str, views: Sequence[View], *, language: str, scripts: Iterable[str]) -> Markup:
+def page_to_html(
+    title: str, views: Sequence[View], *, language: str, scripts: Iterable[str], panel: str = ""
+) -> Markup:
     """Write a page: the views by their entries of the navigation, in the order in which these come.
 
     Args:
@@ -348,13 +381,19 @@ def page_to_html(title: str, views: Sequence[View], *, language: str, scripts: I
         views: those without a section are left out.
         language: of the page's own labels.
         scripts: languages whose fonts the page is to bring along.
+        panel: what stands after the views.
     """
     entries: dict[str, list[View]] = {}
     for view in views:
         if view.contents:
             entries.setdefault(view.entry, []).append(view)
     return render(
-        "index", assets=page_assets({language, *scripts}), title=title, entries=list(entries.items()), language=language
+        "index",
+        assets=page_assets({language, *scripts}),
+        title=title,
+        entries=list(entries.items()),
+        language=language,
+        panel=panel,
     )
 
 

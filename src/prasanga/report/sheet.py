@@ -118,12 +118,12 @@ class Cell:
     Attributes:
         text: what stands in the cell. On the page, `Markup` is HTML, and any other text is escaped.
         mark: written behind the text, in CSV as well.
-        bold: whether it is in bold.
-        underlined: whether it is underlined.
+        bold, underlined: whether it is.
         shade: of the heat scale: `zero`, `plus-1` to `plus-5`, `minus-1` to `minus-5`, or `missing`.
         order: what a table of the page sorts by in place of the text; empty for nothing, None for the text.
         hover: what the cell tells when pointed at.
         words: how many words of how many the number rests on, where they are few (`grid.few_words`).
+        link: the address of what stands behind the number.
     """
 
     text: str = MISSING
@@ -134,6 +134,7 @@ class Cell:
     order: str | None = None
     hover: str = ""
     words: str = ""
+    link: str = ""
 
 
 @dataclass(frozen=True)
@@ -348,19 +349,19 @@ def _html_heads(sheet: Sheet, kinds: Mapping[str, str], firsts: Collection[int])
 
 
 def _html_cell(cell: Cell, kind: str, *, starts_group: bool) -> Markup:
-    text = cell.text
-    if text.startswith("-") and text[1:2].isdigit():
-        text = f"{MINUS}{text[1:]}"
-    written = shown(text)
+    is_negative = cell.text[:1] == "-" and cell.text[1:2].isdigit()
+    written = shown(f"{MINUS}{cell.text[1:]}" if is_negative else cell.text)
     if cell.underlined:
         written = html('<u>{}</u><span class="unseen">{}</span>', written, cell.mark or MARK)
     elif cell.mark:
         written += escape(cell.mark)
+    if cell.link:
+        written = html('<a class="behind" href="#{}">{}</a>', escape(cell.link), written)
     if cell.words:
         written += html(' <span class="used-words">{}</span>', cell.words)
     looks = (kind, cell.shade, "bold" * cell.bold, "few" * bool(cell.words), "first" * starts_group)
-    order = {} if cell.order is None else {"data_order": escape(cell.order)}
-    return _element("td", written, class_=" ".join(filter(None, looks)), title=cell.hover, **order)
+    order = "" if cell.order is None else escape(cell.order)
+    return _element("td", written, class_=" ".join(filter(None, looks)), title=cell.hover, data_order=order)
 
 
 def _element(name: str, content: str, **attributes: object) -> Markup:

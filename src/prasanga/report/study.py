@@ -50,6 +50,8 @@ class Results:
         pair_statistics: what all sets of pairs hold.
         pair_scores: the scores of a set by a model or its twin, a table each.
         pair_oddities: what is odd about each set, by its name.
+        words: associations of single words in the methods besides CEAT, by name of the method.
+        sentences: sentences that were measured (`prasanga.report.words.choose_sentences`).
         others: estimates of further methods of `prasanga.methods`, by name.
         coverage: one row for each stimulus and segment length.
         forms: surface forms.
@@ -81,6 +83,8 @@ class Results:
     pair_statistics: pl.DataFrame | None = None
     pair_scores: Sequence[pl.DataFrame] = ()
     pair_oddities: Mapping[str, pl.DataFrame] = field(default_factory=dict)
+    words: Mapping[str, pl.DataFrame] = field(default_factory=dict)
+    sentences: pl.DataFrame | None = None
     others: Mapping[str, pl.DataFrame] = field(default_factory=dict)
     coverage: pl.DataFrame | None = None
     forms: pl.DataFrame | None = None
@@ -135,6 +139,8 @@ def read_results(
     return Results(
         **{name: table for name, table in tables.items() if name in fields},
         others={name: table for name, table in tables.items() if name not in fields},
+        words={Path(path).stem.removesuffix("_words"): read_frame(path) for path in of("words", [])},
+        sentences=read_frame(paths["sentences"][0]) if of("sentences") else None,
         pair_scores=[read_frame(path) for path in of("pair_scores", [])],
         pair_oddities={
             Path(path).name.removesuffix(".oddities.parquet"): read_frame(path) for path in of("pair_oddities", [])
@@ -154,12 +160,14 @@ def read_results(
 
 def without_places(config: Mapping[str, Any], results: Results) -> tuple[Mapping[str, Any], Results]:
     """Return config and results without the folders of this machine (`prasanga.base.places.shareable`)."""
-    files, audit = results.embeddings, results.audit
+    files, audit, sentences = results.embeddings, results.audit, results.sentences
     if files is not None:
         files = files._replace(studied=shareable(files.studied, config))
     if audit is not None:
         audit = AuditTables(*(_without_places(table, config) for table in audit))
-    return shareable(config, config), replace(results, embeddings=files, audit=audit)
+    if sentences is not None:
+        sentences = _without_places(sentences, config)
+    return shareable(config, config), replace(results, embeddings=files, audit=audit, sentences=sentences)
 
 
 def _without_places(table: pl.DataFrame, config: Mapping[str, Any]) -> pl.DataFrame:

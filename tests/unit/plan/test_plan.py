@@ -382,6 +382,27 @@ def test_an_unfinished_study_is_drawn_from_what_is_there(planned: Planned) -> No
     require_results(files)
 
 
+def test_sentences_behind_the_numbers_are_chosen_from_what_was_measured(planned: Planned) -> None:
+    table = "results/samples/measured_sentences.parquet"
+    files = Files(planned())
+    texts = files.texts_measured()
+    assert set(texts["segments"]) == {*files.segments(), "results/samples/templates.parquet"}
+    assert {*files.lists()} < {*texts["lists"]}
+    assert {path.split("/")[2] for path in texts["scored"]} == {"log_probability"}
+    assert files.of_numbers()["sentences"] == [table]
+    assert "results/associations/seat_words.parquet" in files.of_numbers()["words"]
+    assert files.data()["measured_sentences.tsv"] == "results/samples/measured_sentences.tsv"
+    without = Files(planned({"categories": [], "seat": {"categories": []}})).texts_measured()
+    assert (without["segments"], without["lists"], without["sentences"]) == ([], [], [])
+    hidden = Files(planned({"report": {"texts": "hidden"}}))
+    assert hidden.of_numbers()["sentences"] == []
+    assert "measured_sentences.tsv" not in hidden.data()
+    # where figures are drawn from what is there, they are used and not made
+    assert Files(planned(from_results=True)).of_numbers()["sentences"] == []
+    write(table)
+    assert Files(planned(from_results=True)).of_numbers()["sentences"] == [table]
+
+
 def test_nothing_to_draw_from_is_told(planned: Planned) -> None:
     with pytest.raises(InputError, match=r"there are none of this study: no results/associations/ceat[.]parquet or "):
         require_results(Files(planned(from_results=True)))

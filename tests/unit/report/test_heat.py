@@ -94,10 +94,10 @@ def test_a_cell_of_few_words_is_hatched_and_says_how_few(table: Table) -> None:
     assert "words used of those listed: 2/14 v 3/14, too few for a finding" in thin.hover
     assert "words used" not in enough.hover
     widget = str(effects({}, Results(ceat=ceat)).widget)  # type: ignore[union-attr]
-    cells = re.findall(r'<td class="([^"]*)"[^>]*>(.*?)</td>', widget)
+    cells = re.findall(r'<td class="([^"]*)"[^>]*><a [^>]*>(.*?)</td>', widget)
     assert cells == [
-        ("number plus-5 few first", '+1.65 <span class="used-words">2/14 v 3/14</span>'),
-        ("number plus-5 first", "+1.65"),
+        ("number plus-5 few first", '+1.65</a> <span class="used-words">2/14 v 3/14</span>'),
+        ("number plus-5 first", "+1.65</a>"),
     ]
     assert widget.count("few words (used/listed): no finding") == 1
     assert "few words" not in str(effects({}, Results(ceat=ceat[1:])).widget)  # type: ignore[union-attr]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from prasanga.report.figures.likelihoods import plot_structures
 from prasanga.report.section import Section
 from prasanga.report.sections.estimates import other_methods
 from prasanga.report.sections.likelihoods import structures
+from prasanga.report.sheet import with_sign
 from prasanga.report.structures import DIFFERENCE_COLUMNS, QUANTITIES, SPREAD_COLUMNS, findings_of_structures
 from prasanga.report.study import Results
 
@@ -78,6 +80,36 @@ def section_of(spread: pl.DataFrame, pairs: pl.DataFrame) -> Section:
     section = structures(Results(structures=spread, structure_differences=pairs))
     assert section is not None
     return section
+
+
+def test_behind_a_structure_stand_its_traits_with_scores_and_sentences(
+    traits: pl.DataFrame, spread: pl.DataFrame, pairs: pl.DataFrame
+) -> None:
+    texts = [("S4", "t3", 1, "he is <b>t3</b>"), ("S4", "t3", 2, "she is t3"), ("S1", "t3", 1, "short t3")]
+    sentences = pl.DataFrame(
+        [
+            {"method": "structures", "category": structure, "stimulus": trait, "rank": rank, "text": text}
+            for structure, trait, rank, text in texts
+        ]
+    )
+    results = Results(structures=spread, structure_differences=pairs, traits=traits)
+    with_texts, without = structures(replace(results, sentences=sentences)), structures(results)
+    assert with_texts is not None
+    assert without is not None
+    sheet = sheet_of(with_texts, "Traits in S4: corrected association")
+    of_s4 = traits.filter(structure="S4")
+    assert len(sheet.rows) == 22  # each trait of each polarity once, for both models
+    highest = of_s4.sort("corrected", descending=True).row(0, named=True)
+    assert sheet.rows[0].labels == (highest["trait"],)
+    row = next(row for row in sheet.rows if row.labels == ("t3",) and row.cells[1].text == "negative")
+    scores = of_s4.filter(trait="t3", polarity="negative")["corrected"].to_list()
+    assert [cell.text for cell in row.cells[2:4]] == [with_sign(score) for score in scores]
+    assert row.cells[4].text == "he is &lt;b&gt;t3&lt;/b&gt;<br>she is t3"
+    assert [name for _, name in sheet_of(without, "Traits in S4: corrected association").columns][-1] == "<albert>"
+    # one without a number is not among those of S5
+    assert len(sheet_of(without, "Traits in S5: corrected association").rows) == 20
+    label = sheet_of(without, "Associations over traits by structure").rows[4].labels[0]
+    assert label == '<a href="#structure-S4">S4</a>'
 
 
 def test_the_package_names_the_columns_that_the_page_needs(spread: pl.DataFrame, pairs: pl.DataFrame) -> None:

@@ -11,7 +11,8 @@ import polars as pl
 from markupsafe import Markup
 
 from prasanga.base.parquet import remade_by, require_columns
-from prasanga.report.ceat_table import HOLM, NOT_BY_DRAWS
+from prasanga.methods import CEAT
+from prasanga.report.ceat_table import NOT_BY_DRAWS
 from prasanga.report.findings import NEEDED_OF_SETTLING, findings_of_differences, headline_findings, is_found
 from prasanga.report.grid import (
     FIRST_DRAWS,
@@ -19,6 +20,7 @@ from prasanga.report.grid import (
     Category,
     Estimate,
     Grid,
+    address_of_number,
     anchor_of,
     few_words,
     grid_of,
@@ -37,7 +39,7 @@ from prasanga.report.sections.estimates import (
     conventions_of,
     interval_of,
     number_cells,
-    shade_of,
+    shaded,
     words_in_full,
 )
 from prasanga.report.sections.words import Look, looks_of
@@ -100,7 +102,7 @@ def effect_by_length(results: Results) -> Section | None:
 
 def texts_of(grid: Grid) -> dict[tuple[str, str, str, str], str]:
     """Return what a cell or a point tells of its estimate, by category, model, length and sample mode."""
-    return {key: _told(row, f"{key[1]}, {key[2]} words, {key[3]} draws") for key, row in grid.estimates.items()}
+    return {key: told_of_ceat(row, f"{key[1]}, {key[2]} words, {key[3]} draws") for key, row in grid.estimates.items()}
 
 
 def _findings_of_variance(grid: Grid) -> Iterator[str]:
@@ -198,7 +200,7 @@ def all_numbers(results: Results) -> Section | None:
         rows.append(
             Row(
                 (category.name,),
-                (*where, *number_cells(estimate, NUMBERS), Cell(str(estimate["dropped"] or ""))),
+                (*where, *number_cells(CEAT.name, estimate, NUMBERS), Cell(str(estimate["dropped"] or ""))),
                 # links lead to the first row of a category
                 anchor="" if rows and rows[-1].order == order else f"numbers-{order}",
                 search=f"{category.name} {category.title}",
@@ -312,16 +314,15 @@ def left_out_of_estimates(grid: Grid) -> list[Markup]:
 def _heat_cell(estimate: Estimate | None, where: str, in_paper: bool) -> Cell:
     if estimate is None or not is_number(estimate["effect_size"]):
         return Cell(shade="missing", hover=f"{where}: {why_missing(estimate)}")
-    effect, hover = estimate["effect_size"], _told(estimate, where, in_paper=in_paper)
-    text, words = two(effect), few_words(estimate)
+    effect, hover = estimate["effect_size"], told_of_ceat(estimate, where, in_paper=in_paper)
+    text, words, link = two(effect), few_words(estimate), address_of_number(CEAT.name, estimate)
     if in_paper:
         mark = MARK if NOT_BY_DRAWS.marks(estimate) else ""
-        return Cell(text, mark, shade=_shade_in_paper(effect), hover=hover, words=words)
-    marked = HOLM.marks(estimate)
-    return Cell(text, MARK if marked else "", bold=marked, shade=shade_of(effect), hover=hover, words=words)
+        return Cell(text, mark, shade=_shade_in_paper(effect), hover=hover, words=words, link=link)
+    return shaded(estimate, Cell(text, hover=hover, link=link))
 
 
-def _told(estimate: Estimate, where: str, *, in_paper: bool = False) -> str:
+def told_of_ceat(estimate: Estimate, where: str, *, in_paper: bool = False) -> str:
     """Return what is to be known of an effect besides itself, a line each: "name: value"."""
     by_draws = f"\np_draws (other draws): {from_log(estimate['log_p_draws'])}"
     return (
@@ -492,14 +493,19 @@ def chart(
 
 def _lines(
     grid: Grid, category: str, place: _Place, looks: Sequence[Look], texts: Mapping[tuple[str, str, str, str], str]
-) -> list[tuple[str, Markup, list[tuple[float, float, Markup, str]]]]:
-    """Return the class of each line of a panel, its path, and the place, mark and text of each of its points."""
+) -> list[tuple[str, Markup, list[tuple[float, float, Markup, str, str]]]]:
+    """Return the class of each line of a panel, its path, and place, mark, text and address of each of its points."""
     found = []
     for m, mode in enumerate(grid.modes, start=1):
         for n, look in enumerate(looks, start=1):
             rows = [grid.at(category, look.model, length, mode) for length in grid.lengths]
             points = [
-                (*at, look.at(*at, is_open=not is_found(row)), texts[category, look.model, row["segment_length"], mode])
+                (
+                    *at,
+                    look.at(*at, is_open=not is_found(row)),
+                    texts[category, look.model, row["segment_length"], mode],
+                    address_of_number(CEAT.name, row),
+                )
                 for row, at in place.points(rows)
             ]
             found.append((f"model-{n} draws-{m}", place.line(rows, look.colour), points))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import polars as pl
@@ -18,6 +19,7 @@ from prasanga.report.grid import (
     LABELS,
     Category,
     Estimate,
+    address_of_number,
     category_of,
     few_words,
     interval,
@@ -217,15 +219,15 @@ def order_of(value: object) -> str:
     return repr(value) if is_number(value) else ""
 
 
-def number_cells(row: Estimate, columns: Iterable[Number]) -> list[Cell]:
-    """Return the cells of an estimate in these columns."""
+def number_cells(method: str, row: Estimate, columns: Iterable[Number]) -> list[Cell]:
+    """Return the cells of an estimate of a method in these columns, the effect first."""
     measured = is_number(row["effect_size"])
-    return [
-        Cell(number.text(row), order=order_of(number.order(row)), words=few_words(row) if number is NUMBERS[0] else "")
-        if measured or number.counted
-        else Cell(order="")
+    effect, *others = [
+        Cell(number.text(row), order=order_of(number.order(row))) if measured or number.counted else Cell(order="")
         for number in columns
     ]
+    link = address_of_number(method, row) if measured else ""
+    return [replace(effect, words=few_words(row), link=link), *others]
 
 
 def _other_method(method: str, table: pl.DataFrame) -> Section:
@@ -283,7 +285,7 @@ def _overview_sheet(method: str, rows: Sequence[Estimate], families: Iterable[Se
     lines = tuple(
         Row(
             (html('{} <span class="sets">{}; {}</span>', category.name, category.targets, category.attributes),),
-            tuple(_overview_cell(estimates.get((category.name, model)), model) for model in models),
+            tuple(_overview_cell(method, estimates.get((category.name, model)), model) for model in models),
             block="" if category is family[0] else None,
             hover=category.title,
         )
@@ -294,18 +296,21 @@ def _overview_sheet(method: str, rows: Sequence[Estimate], families: Iterable[Se
     return Sheet(("Category",), numbers(*models), lines, caption, "heat-table overview", {"Category": "corner"})
 
 
-def _overview_cell(row: Estimate | None, model: str) -> Cell:
+def _overview_cell(method: str, row: Estimate | None, model: str) -> Cell:
     if row is None or not is_number(row["effect_size"]):
         return Cell(shade="missing", hover=f"{model}: {why_missing(row)}")
-    holm = row["p_association_holm"]
-    hover = (
-        f"{model}\neffect size {with_sign(row['effect_size'])}"
+    return shaded(row, Cell(two(row["effect_size"]), hover=told_of(row), link=address_of_number(method, row)))
+
+
+def told_of(row: Estimate) -> str:
+    """Return what is to be known of an effect of SEAT, WEAT or log-probability bias, a line each."""
+    twins = f"\ndifference from twins {_from_twins(row)}" if is_number(row["twin_effect_size"]) else ""
+    return (
+        f"{row['model']}\neffect size {with_sign(row['effect_size'])}"
         f"\n95 % interval over words {interval_of(row, 'ci')}"
-        f"\np_association {probability(row['p_association'])}, {probability(holm)} by Holm"
+        f"\np_association {probability(row['p_association'])}, {probability(row['p_association_holm'])} by Holm"
+        f"{twins}{words_in_full(row)}"
     )
-    hover += f"\ndifference from twins {_from_twins(row)}" if is_number(row["twin_effect_size"]) else ""
-    hover += words_in_full(row)
-    return shaded(row, Cell(two(row["effect_size"]), hover=hover))
 
 
 def _family(method: str, rows: Sequence[Estimate], letters: str, categories: Sequence[Category]) -> Section:
@@ -318,7 +323,7 @@ def _family(method: str, rows: Sequence[Estimate], letters: str, categories: Seq
         number
         for number in _NUMBERS_OF_OTHERS
         if number.name == "effect size"
-        or any(cell.text != MISSING for row in rows for cell in number_cells(row, [number]))
+        or any(cell.text != MISSING for row in rows for cell in number_cells(method, row, [number]))
     ]
     # by log-probability the test moves attributes, so that it is the targets that the control deals
     dealt = "targets dealt anew" if method == "log_probability" else _DEALT
@@ -326,7 +331,12 @@ def _family(method: str, rows: Sequence[Estimate], letters: str, categories: Seq
     sheet = Sheet(
         ("Category",),
         numbers(first, *heads, "left out"),
-        [_line(row, n, columns) for n, name in enumerate(names, start=1) for row in rows if row["category"] == name],
+        [
+            _line(method, row, number, columns)
+            for number, name in enumerate(names, start=1)
+            for row in rows
+            if row["category"] == name
+        ],
         f"{LABELS[method]}, {name}",
         "explorable methods",
         {"Category": "list", first: "list", "left out": "text"},
@@ -335,9 +345,9 @@ def _family(method: str, rows: Sequence[Estimate], letters: str, categories: Seq
     return fold(name, f"{about}: all numbers", sheets=[sheet])
 
 
-def _line(row: Estimate, number: int, columns: Sequence[Number]) -> Row:
+def _line(method: str, row: Estimate, number: int, columns: Sequence[Number]) -> Row:
     category, missing = category_of(row), why_missing(row)
-    effect, *others = number_cells(row, columns)
+    effect, *others = number_cells(method, row, columns)
     why = html("Not computed: {}. ", missing) if missing else Markup("")
     return Row(
         (html('{} <span class="sets">{}; {}</span>', category.name, category.targets, category.attributes),),
@@ -367,8 +377,7 @@ def shaded(row: Estimate, cell: Cell) -> Cell:
     effect = row["effect_size"]
     marked = is_number(effect) and HOLM.marks(row)
     shade = shade_of(effect) if is_number(effect) else "missing"
-    mark, words = MARK if marked else "", few_words(row)
-    return Cell(cell.text, mark, bold=marked, shade=shade, order=cell.order, hover=cell.hover, words=words)
+    return replace(cell, mark=MARK if marked else "", bold=marked, shade=shade, words=few_words(row))
 
 
 def words_in_full(row: Estimate) -> str:

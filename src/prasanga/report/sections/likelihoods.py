@@ -17,6 +17,7 @@ from prasanga.report.grid import (
     Estimate,
     Group,
     PairGrid,
+    anchor_of,
     groups_of,
     interval,
     is_number,
@@ -31,7 +32,7 @@ from prasanga.report.grid import (
     why_no_percentage,
 )
 from prasanga.report.section import Section, conventions_note, count, figure_of, fold, hides_texts, prose
-from prasanga.report.sections.estimates import shade_of
+from prasanga.report.sections.estimates import order_of, shade_of
 from prasanga.report.sections.pair_browser import browser_part, pair_browser
 from prasanga.report.sheet import (
     MARK,
@@ -47,6 +48,7 @@ from prasanga.report.sheet import (
     probability,
     row_of,
     sheet_to_html,
+    shown,
     two,
     with_sign,
 )
@@ -56,6 +58,7 @@ from prasanga.report.study import Results
 THRESHOLDS = (2.5, 5, 10, 20, 30)
 """Points from 50 at which the shades of bias percentages begin."""
 
+_TRAIT = ("structure", "polarity", "trait")
 _POLARITIES = ("positive", "negative", ALL)
 _SPREAD: Mapping[str, Callable[[Estimate], str]] = {
     "traits": lambda row: str(row["n"]),
@@ -122,7 +125,12 @@ def structures(results: Results) -> Section | None:
         figures=figure_of(results, "structures", label=prose("structures_label")),
         parts=[
             *_hexbins(results),
-            Section("Spread by structure: all numbers", sheets=[_spread_sheet(rows)], folded=True),
+            Section(
+                "Spread by structure: all numbers",
+                sheets=[_spread_sheet(rows, has_traits=results.traits is not None)],
+                folded=True,
+            ),
+            *_traits_of_structures(results),
             Section(
                 "Two structures compared on the same traits",
                 text=[prose("structures_compared")],
@@ -190,14 +198,18 @@ def _hexbins(results: Results) -> list[Section]:
     return parts
 
 
-def _spread_sheet(rows: Sequence[Estimate]) -> Sheet:
+def _spread_sheet(rows: Sequence[Estimate], *, has_traits: bool) -> Sheet:
     """Return how associations spread in each structure, a block for each model, polarity and quantity."""
     found: dict[tuple[str, str, str], list[Estimate]] = {}
     for row in rows:
         found.setdefault((row["model"], row["polarity"], row["quantity"]), []).append(row)
     lines = [
         Row(
-            (row["structure"],),
+            (
+                html('<a href="#{}">{}</a>', Markup.escape(anchor_of(row["structure"], "structure")), row["structure"])
+                if has_traits
+                else row["structure"],
+            ),
             tuple(Cell(text(row)) for text in _SPREAD.values()),
             block=html('{} <span class="sets">{}, {} traits</span>', model, quantity, polarity) if n == 0 else None,
         )
@@ -207,6 +219,39 @@ def _spread_sheet(rows: Sequence[Estimate]) -> Sheet:
         for n, row in enumerate(found.get((model, polarity, quantity), ()))
     ]
     return Sheet(("Structure",), numbers(*_SPREAD), lines, "Associations over traits by structure", "blocks")
+
+
+def _traits_of_structures(results: Results) -> list[Section]:
+    """Return what stands behind the numbers of each structure: every trait, its scores, and its sentences; packed."""
+    if results.traits is None:
+        return []
+    traits = results.traits.filter(pl.col("corrected").is_finite())
+    models = traits["model"].unique(maintain_order=True).to_list()
+    found = {(*key, model): score for *key, model, score in traits.select(*_TRAIT, "model", "corrected").iter_rows()}
+    texts: dict[tuple[str, str], list[str]] = {}
+    if results.sentences is not None:
+        chosen = results.sentences.filter(method="structures").sort("rank")
+        for structure, trait, text in chosen.select("category", "stimulus", "text").iter_rows():
+            texts.setdefault((structure, trait), []).append(text)
+    columns = numbers("Gloss", "Polarity", *models, *(["Sentences"] if texts else []))
+    kinds = dict.fromkeys(("Gloss", "Sentences"), "text") | {"Polarity": "list"}
+    parts = []
+    for (structure,), of_structure in traits.group_by("structure", maintain_order=True):
+        # from the highest score by any model down
+        once = of_structure.sort("corrected", descending=True, maintain_order=True).unique(
+            _TRAIT, keep="first", maintain_order=True
+        )
+        rows = []
+        for polarity, trait, gloss in once.select("polarity", "trait", "gloss").iter_rows():
+            scores = [found.get((structure, polarity, trait, model)) for model in models]
+            cells = [Cell(with_sign(score), order=order_of(score)) for score in scores]
+            said = [Markup("<br>").join(map(shown, texts.get((structure, trait), ())))] if texts else []
+            rows.append(row_of(trait, gloss or "", polarity, *cells, *said))
+        sheet = Sheet(("Trait",), columns, rows, f"Traits in {structure}: corrected association", "explorable", kinds)
+        more = f"{count(len(rows), 'trait')} with their corrected association{' and sentences' * bool(texts)}"
+        packed = "A script unpacks these traits; without one they are in data/traits.parquet, beside the page."
+        parts.append(fold(structure, more, id=anchor_of(structure, "structure"), sheets=[sheet], packed=packed))
+    return parts
 
 
 def _compared_sheet(differences: pl.DataFrame) -> Sheet:

@@ -7,10 +7,7 @@ difference as what rounding adds to that of the two. So 100,000 pairs by ten mod
 
 from __future__ import annotations
 
-import base64
 import functools
-import gzip
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -25,16 +22,13 @@ from prasanga.base.parquet import remade_by, require_columns
 from prasanga.pairs.alignment import Punctuation, Span, comparable, match_words, words_of
 from prasanga.pairs.preferences import LABELS, OVERALL, PREFERENCES, REASONS, add_differences
 from prasanga.report.grid import LANGUAGES, name_of_language, name_of_type, sort_types
-from prasanga.report.section import Section, count, render, with_code
+from prasanga.report.section import PLAIN_BYTES, Section, count, inline_data, render, utf16_length, with_code
 from prasanga.report.sheet import html
 
 DECIMALS = 3
 """Of scores and differences, shown and kept."""
 
 UNIT = 10**-DECIMALS
-
-PLAIN_BYTES = 1 << 18
-"""Data up to this size stand in the page as JSON, which every browser reads; larger ones as gzip in base64."""
 
 NOT_ASKED = "not-asked"
 """The state of a pair that a model has no row for."""
@@ -44,12 +38,6 @@ _NEEDED = ("model", *_KEY, "bias_type", "label", "score_first", "score_second")
 _TEXTS = ("first", "second")
 _CONVENTIONS = ("measure", "reduction")
 _TWIN = "-random"
-
-# What could end the element or begin a comment; and what turns the direction of a line, in which a reader of the source
-# would see something else than what is there. All of it stands in texts of JSON only.
-_ESCAPED = {
-    ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
-}
 
 _CHUNK = regex.compile(r"\S+")
 
@@ -110,7 +98,7 @@ def pair_browser(
         **(_sentences_of(pairs) if texts else {}),
         **_scores_of(rows, pairs, models),
     }
-    kind, payload = _inline(data, plain_bytes)
+    kind, payload = inline_data(data, plain_bytes)
     twins = [name for name in models if _is_twin(name, models)]
     return PairBrowser(
         len(pairs),
@@ -166,11 +154,6 @@ def common_beginning(first: str, second: str) -> int:
         else:
             high = middle - 1
     return low
-
-
-def utf16_length(text: str) -> int:
-    """Return the length of a text in UTF-16 units, as a browser counts it: a character beyond U+FFFF is two."""
-    return len(text) if text.isascii() else len(text.encode("utf-16-le")) // 2
 
 
 class _Piece(NamedTuple):
@@ -343,15 +326,6 @@ def _whole(values: NDArray[np.float64]) -> str:
 
 def _is_twin(name: str, models: Iterable[str]) -> bool:
     return name.endswith(_TWIN) and name.removesuffix(_TWIN) in models
-
-
-def _inline(data: Mapping[str, Any], plain_bytes: int) -> tuple[str, Markup]:
-    """Return the data as they may stand in a script element: no sign that ends one or begins a comment."""
-    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    packed = text.encode()
-    if len(packed) <= plain_bytes:
-        return "json", Markup(text.translate(_ESCAPED))
-    return "gzip", Markup(base64.b64encode(gzip.compress(packed, compresslevel=6, mtime=0)).decode())
 
 
 def _words_from(text: str, begin: int, punctuation: Punctuation) -> list[tuple[str, Span]]:

@@ -183,9 +183,16 @@ def _is_compared(config: Mapping[str, Any], results: Results) -> bool:
 
 
 def _paper_table(table: PaperTable, files: Collection[str]) -> Section:
-    """Return a table as a part of the page: cells, columns and labels of its CSV, with heads and types in words."""
+    """Return a table as a part of the page: cells and labels of its CSV, with heads and types in words.
+
+    Columns of which the study has no number are not there, so that a narrow screen shows those that it has.
+    """
     paper, _, number = table.name.partition("_table")
-    rows = table.plain.rows
+    rows, columns = table.plain.rows, table.plain.columns
+    there = [n for n in range(len(columns)) if any(row.cells[n].text not in ("", MISSING) for row in rows)]
+    rows = [replace(row, cells=tuple(row.cells[n] for n in there)) for row in rows]
+    n_empty = len(columns) - len(there)
+    empty = f"{count(n_empty, 'column')} without a number in this study {'is' if n_empty == 1 else 'are'} in the files."
     if table.name == PAIR_TABLE:
         rows = [replace(row, labels=tuple(map(name_of_type, row.labels))) for row in rows]
     title = f"Table {number} of {PAPERS[_NAMES[paper]]}"
@@ -194,8 +201,8 @@ def _paper_table(table: PaperTable, files: Collection[str]) -> Section:
         title,
         _ABOUT[table.name],
         id=table.name,
-        sheets=[Sheet(table.heads, table.plain.columns, rows, table.caption, "paper-table")],
-        notes=table.notes,
+        sheets=[Sheet(table.heads, tuple(columns[n] for n in there), rows, table.caption, "paper-table")],
+        notes=[*table.notes, *([empty] if n_empty else [])],
         files=[(path, what) for path, what in paths if path in files],
         files_text=f"{title} as",
         is_open=table.name == OPEN,

@@ -100,7 +100,7 @@ def words_of_categories(results: Results) -> dict[str, Section]:
     names = sorted(set(words["category"]) | (set() if ceat is None else set(ceat["category"])), key=natural_order)
     looks = looks_of(words["model"].unique(maintain_order=True))
     file = "data/ceat_words.parquet"
-    pieces = _pieces_by_word(results.embeddings)
+    pieces = pieces_by_word(results.embeddings)
     unpacked = Markup("A script unpacks these words{}.").format(
         html('; without one they are in the <a href="{}">table of words</a>', file) if file in results.files else ""
     )
@@ -268,14 +268,17 @@ def _sets_of_table(words: pl.DataFrame) -> dict[str, Any]:
     return {"targets": [sets["x"], sets["y"]], "attributes": [sets["a"], sets["b"]]}
 
 
-def _pieces_by_word(files: EmbeddingFiles | None) -> dict[tuple[str, str], str]:
+def pieces_by_word(files: EmbeddingFiles | None) -> dict[tuple[str, str], str]:
     """Return the pieces of every stimulus by the model's name in the results and the stimulus."""
     if files is None:
         return {}
+    # models that were only scored are called as in the config
+    families = {name: name for name in files.audit_tables}
+    families |= {name: family_of(settings, name) for name, settings in files.studied.items()}
     return {
         (name, row["stimulus"]): pieces
-        for name, settings in files.studied.items()
-        if (table := files.audit_tables.get(family_of(settings, name))) is not None
+        for name, family in families.items()
+        if (table := files.audit_tables.get(family)) is not None
         for row in table.iter_rows(named=True)
         if (pieces := pieces_as_text(row))
     }

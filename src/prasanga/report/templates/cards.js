@@ -18,7 +18,6 @@
   let cell = null;
   let stop = null;
   let timer = 0;
-  let tapped = null;
 
   // Lines are "label: value"; the first names the cell. A long value, or a line without a label, has the whole width.
   function fill(text) {
@@ -100,13 +99,10 @@
   });
   // A finger goes down on the cell and, if the card comes up beneath it, would leave from the card.
   document.addEventListener('pointerdown', function (event) {
-    const on = cellOf(event.target);
     card.style.pointerEvents = event.pointerType === 'touch' ? 'none' : '';
-    tapped = event.pointerType === 'touch' && on !== cell ? on : null;
   });
   document.addEventListener('click', function (event) {
     const on = cellOf(event.target);
-    if (on && on === tapped && on.matches('a')) event.preventDefault();  // the first tap tells, the second follows the link
     if (on) show(on);
     else if (!card.contains(event.target)) hide();
   });
@@ -130,9 +126,12 @@
     for (const table of within.querySelectorAll(TABLES)) {
       const first = table.querySelector('td[title]');
       if (first) first.tabIndex = 0;
+      for (const link of table.querySelectorAll('td[title] a.behind')) link.tabIndex = -1;
       table.addEventListener('keydown', function (event) {
         const from = cellOf(event.target);
         if (!from || event.altKey || event.metaKey || event.shiftKey) return;
+        const link = event.key === 'Enter' && from.querySelector('a.behind');
+        if (link) link.click();
         const to = neighbour(table, from, event.key, event.ctrlKey);
         if (to === undefined) return;
         event.preventDefault();

@@ -6,9 +6,7 @@
     const packed = place.dataset.packed;
     delete place.dataset.packed;
     try {
-      const bytes = Uint8Array.from(atob(packed), (letter) => letter.charCodeAt(0));
-      const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
-      place.innerHTML = await new Response(stream).text();
+      place.innerHTML = await pageData.unpacked(packed).text();
     } catch (error) {
       place.textContent = 'This browser cannot unpack this part of the page; a newer one can.';
     }

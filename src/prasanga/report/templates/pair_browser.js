@@ -13,18 +13,7 @@
 
   const painted = () => new Promise((done) => { requestAnimationFrame(() => setTimeout(done)); });
   const number = (value) => value.toLocaleString('en');
-  // What turns the direction of text is shown, and turns nothing.
-  const seen = (text) => text.replace(/[\u202a-\u202e\u2066-\u2069]/g,
-    (found) => `⟨U+${found.charCodeAt(0).toString(16).toUpperCase()}⟩`);
-
-  async function unpack() {
-    if (source.dataset.kind === 'json') return JSON.parse(source.textContent);
-    if (typeof DecompressionStream === 'undefined') throw new Error('this browser is too old to unpack them');
-    const text = atob(source.textContent);
-    const bytes = new Uint8Array(text.length);
-    for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
-    return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))).json();
-  }
+  const { seen } = pageData;
 
   function arrange(data) {
     const n = data.ids.length;
@@ -376,7 +365,7 @@
     try {
       progress.textContent = 'Unpacking the pairs …';
       await painted();
-      const data = await unpack();
+      const data = await pageData.of(source);
       source.remove();
       progress.textContent = `Arranging ${number(data.ids.length)} pairs …`;
       await painted();

@@ -189,6 +189,8 @@
     }
   }
 
+  document.addEventListener('unpacked', (event) => event.target.querySelectorAll('table.explorable').forEach(explore));
+
   // Paper has no pages to turn.
   let lengths = [];
   window.addEventListener('beforeprint', function () {

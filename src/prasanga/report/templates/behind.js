@@ -1,0 +1,159 @@
+// What stands behind a number: a panel with its words, their pieces and their sentences, from the data of the page.
+(function () {
+  'use strict';
+  const dialog = document.getElementById('behind');
+  const source = document.getElementById('behind-data');
+  if (!dialog || !source) return;
+  const LINK = 'a[href^="#behind-"]';
+  const OPEN = 3; // so many words at either end are open at first
+  const [title, body] = [dialog.querySelector('h2'), dialog.querySelector('.behind-body')];
+  let reading = null;
+  let hash = '';
+
+  function element(name, look, ...parts) {
+    const made = document.createElement(name);
+    if (look) made.className = look;
+    made.append(...parts);
+    return made;
+  }
+
+  function language(made, text) {
+    if (/[\u0980-\u09ff]/.test(text)) made.lang = 'bn';
+    else if (/[\u0900-\u097f]/.test(text)) made.lang = 'hi';
+    return made;
+  }
+
+  const written = (name, look, text) => language(element(name, look, pageData.seen(text)), text);
+
+  function signed(value, decimals) {
+    if (value === null) return '–';
+    const text = Math.abs(value).toFixed(decimals);
+    return Number(text) === 0 ? text : (value < 0 ? '−' : '+') + text;
+  }
+
+  function facts(told) {
+    const list = element('dl', 'behind-facts');
+    for (const line of told.split('\n').slice(1)) {
+      const [, name, value] = line.match(/^(.*?)(?:: | (?=[-+−<.\d–]))(.*)$/) || [line, '', line];
+      list.append(element('div', '', element('dt', '', name), element('dd', '', value)));
+    }
+    return list;
+  }
+
+  function sentence(data, [text, begin, end, start, stop, file]) {
+    const whole = data.texts[text];
+    const [before, word, after] = [[begin, start], [start, stop], [stop, end]].map(
+      ([from, to]) => pageData.seen(whole.slice(from, to)));
+    const parts = stop > start ? [before, element('mark', '', word), after] : [pageData.seen(whole.slice(begin, end))];
+    const item = language(element('li', '', ...parts), whole);
+    const named = data.sources[file];
+    if (named) item.append(' ', written('cite', '', named));
+    return item;
+  }
+
+  function wordsOf(data, estimate, roles, isOpen) {
+    const pieces = data.pieces[estimate.model];
+    const found = data.sentences[estimate.sentences] || {};
+    const places = [...estimate.roles].flatMap((role, place) => (roles.includes(role) ? [place] : []));
+    return places.map((place, n) => {
+      const word = estimate.words[place];
+      const gloss = data.glosses[word];
+      const summary = element('summary', '',
+        element('strong', '', written('span', '', data.words[word]), ' ', element('span', 'more', gloss)),
+        element('span', 'of', estimate.sets['xyab'.indexOf(estimate.roles[place])]),
+        element('span', '', 'association ', element('b', '', signed(estimate.associations[place], data.decimals))),
+        element('span', '', 'effect without it ', element('b', '', signed(estimate.without[place], 3))));
+      const made = element('details', 'behind-word', summary);
+      if (pieces && pieces[word]) {
+        made.append(element('p', '', 'The model reads ', ...pieces[word].split(' + ').map((piece) => written('span', 'piece', piece))));
+      }
+      const sentences = found[word] || [];
+      if (sentences.length) made.append(element('ol', '', ...sentences.map((each) => sentence(data, each))));
+      made.open = isOpen && (n < OPEN || n >= places.length - OPEN);
+      return made;
+    });
+  }
+
+  function driving(data, estimate) {
+    const moved = estimate.without.flatMap((without, place) => (without === null ? [] : [[Math.abs(without - estimate.effect), place]]));
+    moved.sort(([first], [second]) => second - first);
+    return moved.slice(0, OPEN).map(([, place]) => {
+      const word = estimate.words[place];
+      const gloss = data.glosses[word] ? `, ${data.glosses[word]}` : '';
+      return element('li', '', written('strong', '', data.words[word]), `${gloss}: ${signed(estimate.without[place], 3)} without it`);
+    });
+  }
+
+  function fill(data, estimate) {
+    const [x, y, a, b] = estimate.sets;
+    const view = element('a', '', `All of ${estimate.category}`);
+    view.href = `#${estimate.view}`;
+    title.textContent = `${estimate.title}: ${estimate.told.split('\n', 1)[0]}`;
+    const parts = [
+      element('p', 'sets', `${x} and ${y}; ${a} and ${b}. `, view),
+      facts(estimate.told),
+    ];
+    if (estimate.words.length) {
+      const moved = driving(data, estimate);
+      if (moved.length) {
+        parts.push(element('h3', '', 'The words that drive it'),
+          element('p', '', `The effect size is ${signed(estimate.effect, 3)}. It moves most without one of these words:`), element('ul', '', ...moved));
+      }
+      const found = data.sentences[estimate.sentences];
+      const ofTargets = !found || estimate.words.some((word, place) => 'xy'.includes(estimate.roles[place]) && found[word]);
+      if (!found) parts.push(element('p', 'small', data.why[estimate.method]));
+      if (!ofTargets) {
+        parts.push(element('p', 'small', 'The sentences are those of the attribute words, further below: in each of them every target'
+          + ' word was scored in its turn.'));
+      }
+      parts.push(
+        element('h3', '', 'Target words'),
+        element('p', 'small', `From the word nearest to ${a} down to the one nearest to ${b}.`),
+        ...wordsOf(data, estimate, 'xy', ofTargets),
+        element('h3', '', 'Attribute words'),
+        element('p', 'small', `From the word nearest to ${x} down to the one nearest to ${y}.`),
+        ...wordsOf(data, estimate, 'ab', !ofTargets));
+    } else {
+      parts.push(element('p', '', 'The associations of single words are not there, so this page cannot show them.'));
+    }
+    body.replaceChildren(...parts);
+  }
+
+  async function open(address) {
+    try {
+      const data = await (reading ??= pageData.of(source));
+      const estimate = data.estimates[address];
+      if (!estimate) return;
+      fill(data, estimate);
+    } catch (error) {
+      title.textContent = 'What stands behind this number';
+      body.replaceChildren(element('p', '', `This cannot be shown here: ${error.message}.`));
+    }
+    hash = location.hash;
+    if (!dialog.open) dialog.showModal();
+    dialog.scrollTop = 0;
+    history.replaceState(null, '', `#${address}`);
+  }
+
+  const named = () => { try { return decodeURIComponent(location.hash.slice(1)); } catch { return ''; } };
+  const follow = () => { if (named().startsWith('behind-')) open(named()); };
+
+  document.addEventListener('click', function (event) {
+    if (!(event.target instanceof Element)) return;
+    // a cell with a card is its link as a whole
+    const cell = event.target.closest('td:is([title], [data-card])');
+    const link = event.target.closest(LINK) || (cell && cell.querySelector(LINK));
+    if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    event.stopPropagation();
+    open(link.getAttribute('href').slice(1));
+  }, true);
+  dialog.addEventListener('click', function (event) {
+    if (event.target.matches('a')) hash = event.target.hash; // it leads away, and the panel with it
+    if (event.target.matches('a') || event.target === dialog) dialog.close();
+  });
+  dialog.querySelector('button').addEventListener('click', () => dialog.close());
+  dialog.addEventListener('close', () => history.replaceState(null, '', hash || location.pathname + location.search));
+  window.addEventListener('hashchange', follow);
+  follow();
+}());

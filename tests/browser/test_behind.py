@@ -1,0 +1,170 @@
+"""What stands behind a number, as a reader opens it: by mouse, keyboard and address, without a script, on paper."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from pathlib import Path
+
+import polars as pl
+import pytest
+from browser import OpenPage, keep_screenshot, overflow
+from drawn_studies import drawn_study
+from playwright.sync_api import Page, expect
+from report_pages import HOSTILE, write_page
+
+from prasanga.report.structures import DIFFERENCE_COLUMNS
+from prasanga.report.words import SENTENCES_SCHEMA
+
+LENGTHS = {"9": "লাল গোলাপের গন্ধ", ">75": "বাগানে লাল গোলাপের গন্ধ আর অনেক কথা"}
+ADDRESS = "behind-ceat.C1.wide_1.9.fixed"
+CELL = "#effects .heat-table:visible tbody tr:first-child td:nth-of-type(1)"
+AXE = """() => axe.run('#behind', { resultTypes: ['violations'],
+  runOnly: { type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] } })
+  .then((found) => found.violations.map((each) => [each.id, ...each.nodes.map((node) => node.html.slice(0, 160))]))"""
+
+
+@pytest.fixture(scope="module")
+def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A page with words of one estimate, and sentences of two words: one of them would run if it could."""
+    key = {"category": "C1", "model": "wide_1", "segment_length": "9", "sample_mode": "fixed"}
+    words = pl.DataFrame(
+        [
+            key | {"role": role, "set": role, "stimulus": word, "association": value, "effect_without": without}
+            for role, word, value, without in (
+                *(("x", "গোলাপ", 0.0312, 0.25), ("y", "মশা", -0.02, 0.85)),
+                *(("a", "শান্তি", 0.01, 0.9), ("b", "দুঃখ", -0.01, None)),
+            )
+        ]
+    )
+    rows = [
+        {"segment_length": length, "stimulus": "গোলাপ", "text": text, "source": "news.txt", "occurrence_id": "o1"}
+        | {"start": text.index("গোলাপের"), "end": text.index("গোলাপের") + 7}
+        for length, text in LENGTHS.items()
+    ]
+    hostile = f"মশা \u202e{HOSTILE}"
+    rows.append(
+        {"segment_length": "9", "stimulus": "মশা", "text": hostile, "source": "a.txt", "start": 0, "end": 3}
+        | {"occurrence_id": "o2"}
+    )
+    sentences = pl.DataFrame(
+        [{"method": "ceat", "category": "", "rank": 1, **row} for row in rows], schema=dict(SENTENCES_SCHEMA)
+    )
+    path = tmp_path_factory.mktemp("behind") / "index.html"
+    return write_page(path, ceat_words=words, sentences=sentences, files=["data/measured_sentences.tsv"])
+
+
+def word_of(page: Page, word: str) -> list[str]:
+    """The line of a word in the panel, and its sentences."""
+    block = page.locator("#behind .behind-word").filter(has=page.locator("strong", has_text=word))
+    return [
+        " ".join(text.split())
+        for text in (block.locator("summary").inner_text(), *block.locator("li").all_inner_texts())
+    ]
+
+
+def test_a_click_on_a_cell_opens_its_words_and_its_sentences(open_page: OpenPage, page_file: Path) -> None:
+    page = open_page(f"{page_file}#effects")
+    page.locator(CELL).click()
+    panel = page.locator("#behind")
+    expect(panel.locator("h2")).to_have_text("C1, CEAT: wide_1, 9 words, fixed draws")
+    summary, *sentences = word_of(page, "গোলাপ")
+    assert summary == "গোলাপ rose flowers association +0.0312 effect without it +0.250"
+    assert sentences == [f"{LENGTHS['9']} news.txt"]
+    expect(panel.locator("mark").first).to_have_text("গোলাপের")
+    # the word that moves the effect of 0.9 most stands first
+    expect(panel.locator("ul li").first).to_have_text("গোলাপ, rose: +0.250 without it")
+    words = panel.locator(".behind-word strong > span:first-child").all_inner_texts()
+    assert words == ["গোলাপ", "মশা", "শান্তি", "দুঃখ"]
+    assert page.url.endswith(f"#{ADDRESS}")
+    page.get_by_role("button", name="Close").click()
+    expect(panel).to_be_hidden()
+    assert page.url.endswith("#effects")
+    expect(page.locator(".view:visible")).to_have_id("method-ceat")
+
+
+def test_a_sentence_is_text_and_nothing_else(open_page: OpenPage, page_file: Path) -> None:
+    page = open_page(f"{page_file}#{ADDRESS}")
+    sentence = word_of(page, "মশা")[1]
+    assert sentence == f"মশা ⟨U+202E⟩{HOSTILE} a.txt"
+    assert page.locator("#behind :is(script, img)").count() == 0
+    assert page.title() != "hostile"
+
+
+def test_the_keyboard_opens_and_closes_it_and_comes_back_to_the_cell(open_page: OpenPage, page_file: Path) -> None:
+    page = open_page(f"{page_file}#effects")
+    page.locator(CELL).focus()
+    page.keyboard.press("Enter")
+    panel = page.locator("#behind")
+    expect(panel).to_be_visible()
+    assert page.evaluate("document.activeElement.id") == "behind-title"
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Close"
+    page.keyboard.press("Escape")
+    expect(panel).to_be_hidden()
+    assert page.evaluate("document.activeElement.tagName") == "TD"
+
+
+def test_an_address_opens_it_and_the_view_below(open_page: OpenPage, page_file: Path) -> None:
+    page = open_page(f"{page_file}#{ADDRESS}")
+    expect(page.locator("#behind h2")).to_contain_text("wide_1, 9 words, fixed draws")
+    page.keyboard.press("Escape")
+    expect(page.locator(".view:visible")).to_have_id("category-C1")
+    expect(page.locator(f'[id="{ADDRESS}"]')).to_be_visible()
+
+
+def test_an_estimate_without_words_says_so(open_page: OpenPage, page_file: Path) -> None:
+    page = open_page(f"{page_file}#behind-ceat.C4.wide_1.9.fixed")
+    expect(page.locator("#behind")).to_contain_text("The associations of single words are not there")
+
+
+def test_without_a_script_a_number_leads_to_the_files(open_page: OpenPage, page_file: Path) -> None:
+    page = open_page(f"{page_file}#effects", scripts=False)
+    page.locator(CELL).locator("a").click()
+    expect(page.locator(".view:visible")).to_have_id("category-C1")
+    section = page.locator("#category-C1-behind")
+    assert "Without one, words and sentences are in data/measured_sentences.tsv." in section.inner_html()
+    expect(page.locator("#behind")).to_be_hidden()
+
+
+@pytest.mark.parametrize(("width", "dark"), [(1280, False), (820, True), (390, False), (390, True)])
+def test_it_fits_and_passes_the_rules_of_access(open_page: OpenPage, page_file: Path, width: int, dark: bool) -> None:
+    page = open_page(f"{page_file}#{ADDRESS}", width=width, height=844, dark=dark)
+    expect(page.locator("#behind .behind-word").first).to_be_visible()
+    assert overflow(page) == 0
+    assert (
+        page.evaluate(
+            "(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.getElementById('behind'))"
+        )
+        <= 0
+    )
+    page.evaluate((files("axe_playwright_python") / "axe.min.js").read_text("utf-8"))
+    assert page.evaluate(AXE) == []
+    keep_screenshot(page, f"behind-{width}-{'dark' if dark else 'light'}")
+
+
+def test_it_prints_alone_with_the_sentences_that_are_open(open_page: OpenPage, page_file: Path) -> None:
+    page = open_page(f"{page_file}#{ADDRESS}")
+    expect(page.locator("#behind .behind-word").first).to_be_visible()
+    page.emulate_media(media="print")
+    expect(page.locator("main")).to_be_hidden()
+    expect(page.locator("#behind li", has_text=LENGTHS["9"])).to_be_visible()
+    # it is not cut to the height of the window, and goes on over the pages
+    assert page.locator("#behind").evaluate("({ scrollHeight, clientHeight }) => scrollHeight - clientHeight") <= 0
+    printed = page.pdf(width="10cm", height="10cm")
+    assert printed.count(b"/Type /Page\n") > 2
+
+
+def test_the_traits_of_a_structure_are_unpacked_sorted_and_searched(open_page: OpenPage, tmp_path: Path) -> None:
+    study = drawn_study(categories=("C1",), models=("bert",), lengths=("9",), n_traits=30, n_pairs=1)
+    file = write_page(
+        tmp_path / "index.html",
+        structures=study.spread.with_columns(n_left_out=pl.lit(0)),
+        structure_differences=pl.DataFrame(schema=dict.fromkeys(DIFFERENCE_COLUMNS, pl.String)),
+        traits=study.traits.with_columns(gloss=pl.lit(""), left_out=pl.lit(None, pl.String), fill=pl.lit(0.0)),
+    )
+    page = open_page(f"{file}#structure-S2")
+    part = page.locator("#structure-S2")
+    scores = [float(text.replace("−", "-")) for text in part.locator("tbody td.number").all_inner_texts()]
+    assert scores == sorted(scores, reverse=True)
+    part.get_by_role("searchbox").first.fill(str(study.traits["trait"][0]))
+    expect(part.locator("tbody tr").first).to_contain_text(str(study.traits["trait"][0]))

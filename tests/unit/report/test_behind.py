@@ -1,0 +1,237 @@
+"""What stands behind a number: the sentences are those measured, the words those of the table, and each is found."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from report_pages import CATEGORIES, CONFIG, estimates, write_page
+from report_tables import SCHEMA, estimate
+
+from prasanga.report.grid import address_of_number, grid_of
+from prasanga.report.sections.behind import index, panel_data
+from prasanga.report.study import EmbeddingFiles, Results
+from prasanga.report.words import SENTENCES_SCHEMA, choose_sentences
+
+TEXTS = {
+    "9": "দেখা যায় গোলাপের রং",
+    "25": "বাগানে রোজ দেখা যায় গোলাপের রং আর গন্ধ",
+}
+WORDS = [("x", "গোলাপ", 0.012349, 0.61), ("y", "মশা", 0.02, None), ("a", "শান্তি", -0.01, 0.5), ("b", "দুঃখ", 0.03, 0.9)]
+
+
+def segment(stimulus: str, length: str, text: str, word: str, occurrence: str) -> dict[str, Any]:
+    start = text.index(word)
+    ends = {"start": start, "end": start + len(word)}
+    return {"stimulus": stimulus, "segment_length": length, "text": text, **ends, "occurrence_id": occurrence}
+
+
+def sentences() -> pl.DataFrame:
+    """One occurrence at two lengths, the shorter a part of the longer; and a filled template."""
+    rows = [
+        {**segment("গোলাপ", length, text, "গোলাপের", "o1"), "method": "ceat", "category": "", "source": "news.txt"}
+        for length, text in TEXTS.items()
+    ]
+    filled = segment("গোলাপ", "templates", "এটা গোলাপ।", "গোলাপ", "t1")
+    rows.append({**filled, "method": "seat", "category": "", "source": ""})
+    return pl.DataFrame([{**row, "rank": 1} for row in rows], schema=dict(SENTENCES_SCHEMA))
+
+
+def words(length: str = "9") -> pl.DataFrame:
+    key = {"category": "C1", "model": "wide_1", "segment_length": length, "sample_mode": "fixed"}
+    columns = ("role", "stimulus", "association", "effect_without")
+    return pl.DataFrame([{**key, **dict(zip(columns, row, strict=True)), "set": row[0]} for row in WORDS])
+
+
+def results(**changes: Any) -> Results:
+    ceat = pl.DataFrame([estimate("C1", "wide_1", length, "fixed", 0.7) for length in ("9", "25")], schema=SCHEMA)
+    given = {"ceat": ceat, "ceat_words": words(), "categories": CATEGORIES, "sentences": sentences()}
+    return Results(**{**given, **changes})
+
+
+def data_of(shown: Results, **config: Any) -> dict[str, Any]:
+    found = panel_data({**CONFIG, **config}, shown, None if shown.ceat is None else grid_of(shown.ceat))
+    return dict(json.loads(json.dumps(found)))
+
+
+def read(data: dict[str, Any], address: str, word: str) -> list[tuple[str, str, str]]:
+    """The sentences of a word behind a number, as the script puts them together: text, marked word, source."""
+    places = data["sentences"].get(data["estimates"][address]["sentences"], {})
+    found = []
+    for text, begin, end, start, stop, source in places.get(str(data["words"].index(word)), []):
+        whole = data["texts"][text].encode("utf-16-le")
+        cut = [whole[2 * low : 2 * high].decode("utf-16-le") for low, high in ((begin, end), (start, stop))]
+        found.append((cut[0], cut[1], data["sources"][source]))
+    return found
+
+
+def parquet(path: Path, rows: list[dict[str, Any]]) -> Path:
+    pl.DataFrame(rows).write_parquet(path)
+    return path
+
+
+def test_the_first_sentences_that_all_models_measured_are_chosen(tmp_path: Path) -> None:
+    rows = [segment("গোলাপ", "9", f"{n} গোলাপ", "গোলাপ", f"o{n}") for n in range(6)]
+    rows += [segment("মশা", "9", "এক মশা", "মশা", "m1")]
+    sources = parquet(tmp_path / "s.parquet", [{"occurrence_id": f"o{n}", "source": f"{n}.txt"} for n in range(6)])
+    measured = {"গোলাপ": {"o1", "o2", "o4", "o5"}, "মশা": set[str]()}  # a model left o0 and o3 out, and every m
+    chosen = choose_sentences(
+        [([parquet(tmp_path / "00.parquet", rows)], measured)], sources=[sources], scored=[], terms=[]
+    )
+    assert chosen.schema == dict(SENTENCES_SCHEMA)
+    assert chosen.select("text", "rank", "source").rows() == [
+        ("1 গোলাপ", 1, "1.txt"),
+        ("2 গোলাপ", 2, "2.txt"),
+        ("4 গোলাপ", 3, "4.txt"),
+    ]
+    assert set(chosen["method"]) == {"ceat"}
+
+
+def test_filled_sentences_stand_once_for_all_models_and_those_left_out_do_not(tmp_path: Path) -> None:
+    filled = [segment("গোলাপ", "templates", f"{n} গোলাপ।", "গোলাপ", f"t{n}") for n in range(20)]
+    templates = parquet(tmp_path / "templates.parquet", filled)
+    row = {"category": "C1", "role": "a", "attribute": "শান্তি", "template": "t", "text": "ফুল শান্তি", "left_out": None}
+    other = row | {"attribute": "দুঃখ", "text": "ফুল দুঃখের", "left_out": "unknown-piece"}
+    scored = [
+        parquet(tmp_path / "a.parquet", [row | {"model": "a"}, other | {"model": "a"}]),
+        parquet(tmp_path / "b.parquet", [row | {"model": "b"}, other | {"model": "b"}]),
+    ]
+    term = {"trait": "সৎ", "structure": "S1", "group": "male", "text": "সে মানুষ", "left_out": None}
+    terms = parquet(tmp_path / "t.parquet", [term, term | {"group": "female"}, term | {"text": "again"}])
+    occurrences = {"গোলাপ": {f"t{n}" for n in range(20)}}
+    chosen = choose_sentences([([templates], occurrences)], sources=[], scored=scored, terms=[terms])
+    assert chosen.filter(method="seat")["text"].to_list() == [f"{n} গোলাপ।" for n in range(6)]
+    columns = ("category", "stimulus", "text", "start", "end", "source")
+    assert chosen.filter(method="log_probability").select(columns).rows() == [("C1", "শান্তি", "ফুল শান্তি", 4, 10, "")]
+    # the trait does not stand in the sentence as it is listed
+    of_traits = chosen.filter(method="structures").select(columns).rows()
+    assert of_traits == [("S1", "সৎ", "সে মানুষ", None, None, "")] * 2
+
+
+def test_the_sentences_shown_are_those_of_the_length_with_the_word_marked() -> None:
+    data = data_of(results())
+    assert data["texts"] == [TEXTS["25"]]  # the shorter is kept as a part of the longer
+    for length, text in TEXTS.items():
+        address = f"behind-ceat.C1.wide_1.{length}.fixed"
+        if length == "9":
+            assert read(data, address, "গোলাপ") == [(text, "গোলাপের", "news.txt")]
+            assert read(data, address, "মশা") == []
+    longer = data_of(results(ceat_words=words("25")))
+    assert read(longer, "behind-ceat.C1.wide_1.25.fixed", "গোলাপ") == [(TEXTS["25"], "গোলাপের", "news.txt")]
+
+
+def test_a_text_that_is_no_part_of_the_longer_one_is_kept_itself() -> None:
+    """As a character beyond the first plane is, which is two units to a browser."""
+    other = "🌹 অন্য গোলাপের কথা"
+    changed = sentences().with_columns(
+        text=pl.when(segment_length="9").then(pl.lit(other)).otherwise("text"),
+        start=pl.when(segment_length="9").then(other.index("গোলাপের")).otherwise("start").cast(pl.Int32),
+        end=pl.when(segment_length="9").then(other.index("গোলাপের") + 7).otherwise("end").cast(pl.Int32),
+    )
+    data = data_of(results(sentences=changed))
+    assert read(data, "behind-ceat.C1.wide_1.9.fixed", "গোলাপ") == [(other, "গোলাপের", "news.txt")]
+
+
+def test_words_stand_by_association_with_the_effect_without_each_as_in_the_table() -> None:
+    data = data_of(results())
+    found = data["estimates"]["behind-ceat.C1.wide_1.9.fixed"]
+    assert [data["words"][n] for n in found["words"]] == ["মশা", "গোলাপ", "দুঃখ", "শান্তি"]
+    assert found["roles"] == "yxba"
+    assert found["associations"] == [0.02, 0.0123, 0.03, -0.01]
+    assert found["without"] == [None, 0.61, 0.9, 0.5]
+    assert found["effect"] == 0.7
+    assert data["glosses"][found["words"][0]] == "mosquito"
+    # the table has no words of the other length
+    assert data["estimates"]["behind-ceat.C1.wide_1.25.fixed"]["words"] == []
+
+
+def test_the_pieces_are_those_that_the_model_reads() -> None:
+    audits = {"family": pl.DataFrame({"stimulus": ["গোলাপ"], "pieces": [["গো", "লাপ"]]})}
+    files = EmbeddingFiles({"wide_1": {"family": "family"}}, {}, {}, {}, audits, {})
+    data = data_of(results(embeddings=files))
+    assert data["pieces"]["wide_1"][data["words"].index("গোলাপ")] == "গো + লাপ"
+    assert data["pieces"]["wide_1"][data["words"].index("মশা")] == ""
+
+
+def test_seat_has_its_words_and_filled_sentences() -> None:
+    row = {
+        k: v
+        for k, v in estimate("C1", "wide_1", "9", "fixed", 0.4).items()
+        if k not in ("segment_length", "sample_mode")
+    }
+    seat = pl.DataFrame([row])
+    data = data_of(
+        results(ceat=None, ceat_words=None, seat=seat, words={"seat": words().drop("segment_length", "sample_mode")})
+    )
+    assert read(data, "behind-seat.C1.wide_1", "গোলাপ") == [("এটা গোলাপ।", "গোলাপ", "")]
+    assert data["estimates"]["behind-seat.C1.wide_1"]["title"] == "C1, SEAT"
+
+
+def test_of_very_much_text_the_last_sentences_of_each_word_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = sentences().filter(segment_length="9")
+    several = pl.concat(
+        [
+            first.with_columns(
+                rank=pl.lit(n, pl.Int32), text=pl.lit(f"{TEXTS['9']} {n}"), occurrence_id=pl.lit(f"o{n}")
+            )
+            for n in (1, 2, 3)
+        ]
+    )
+    shown = results(sentences=several)
+    assert len(read(data_of(shown), "behind-ceat.C1.wide_1.9.fixed", "গোলাপ")) == 3
+    monkeypatch.setattr("prasanga.report.sections.behind.MOST_CHARACTERS", 2 * (len(TEXTS["9"]) + 2))
+    found = read(data_of(shown), "behind-ceat.C1.wide_1.9.fixed", "গোলাপ")
+    assert [text for text, _, _ in found] == [f"{TEXTS['9']} 1", f"{TEXTS['9']} 2"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "config", "why"),
+    [
+        ({"sentences": None}, {}, "not among the results"),
+        ({}, {"report": {**CONFIG["report"], "texts": "hidden"}}, "report.texts: hidden"),
+    ],
+)
+def test_what_has_no_sentences_says_why(changes: dict[str, Any], config: dict[str, Any], why: str) -> None:
+    data = data_of(results(**changes), **config)
+    assert data["sentences"] == {}
+    assert data["texts"] == []
+    assert why in data["why"]["ceat"]
+    assert "static vector" in data["why"]["weat"]
+    assert data["estimates"]["behind-ceat.C1.wide_1.9.fixed"]["without"] == [None, 0.61, 0.9, 0.5]
+
+
+def test_every_link_of_the_page_leads_to_a_place_in_it_and_to_its_data(tmp_path: Path) -> None:
+    text = write_page(tmp_path / "index.html", ceat_words=words(), sentences=sentences()).read_text(encoding="utf-8")
+    links = set(re.findall(r'href="#(behind-[^"]+)"', text))
+    assert links == set(re.findall(r'id="(behind-(?:ceat|seat)[^"]+)"', text))
+    kind, payload = re.findall(r'id="behind-data" data-kind="(\w+)">([^<]*)<', text)[0]
+    data = json.loads(payload if kind == "json" else gzip.decompress(base64.b64decode(payload)))
+    assert links == set(data["estimates"])
+    with_numbers = [row for row in estimates().iter_rows(named=True) if row["effect_size"] is not None]
+    assert links == {address_of_number("ceat", row) for row in with_numbers}
+
+
+def test_texts_of_a_page_that_is_sent_on_can_be_left_out(tmp_path: Path) -> None:
+    hidden = {"report": {**CONFIG["report"], "texts": "hidden"}}
+    shown, kept = (
+        write_page(tmp_path / f"{n}.html", ceat_words=words(), sentences=sentences(), config=config).read_text("utf-8")
+        for n, config in enumerate(({}, hidden))
+    )
+    assert TEXTS["9"] in shown
+    assert TEXTS["9"] not in kept
+
+
+def test_without_a_script_the_files_are_named() -> None:
+    rows = [("ceat", row) for row in results().ceat.iter_rows(named=True)]  # type: ignore[union-attr]
+    files = ["data/ceat_words.parquet", "data/measured_sentences.tsv", "data/forms.tsv"]
+    listed = index("C1", "category-C1", rows, results(files=files))
+    (item,) = listed.items
+    assert "words and sentences are in data/ceat_words.parquet, data/measured_sentences.tsv." in listed.text[0]
+    assert item.startswith("CEAT, wide_1, fixed draws: ")
+    assert '<a id="behind-ceat.C1.wide_1.9.fixed" href="#behind-ceat.C1.wide_1.9.fixed">9 words</a>' in item
