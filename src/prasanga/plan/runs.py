@@ -43,7 +43,7 @@ def name_in(names: Iterable[str]) -> str:
 def machine_for(
     study: Study,
     models: Mapping[str, Mapping[str, Any]],
-    buckets: Callable[[Any], Sequence[Any]] = lambda wildcards: (),
+    buckets: Callable[[Any], Sequence[Any]] = lambda _: (),
 ) -> dict[str, Callable[..., int]]:
     """Return what jobs ask of a machine or a cluster that run one of `models`, which has the settings of each.
 

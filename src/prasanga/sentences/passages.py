@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import chain, islice, takewhile
 from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple
 
@@ -382,11 +382,13 @@ def read_sentences(
         InputError: as `extract_shard` does.
     """
     path, report = Path(shard.path), ExtractionReport()
+    blocks: Iterator[Block]
     if shard.format == "text":
-        blocks = text_blocks(path, "line", shard.start, shard.end, read=read, inflation=shard.inflation)
+        of_part = text_blocks(shard, read=read)
+        blocks = takewhile(lambda block: shard.end is None or block.offset < shard.end, of_part)
     else:
         blocks = record_blocks(read_records(shard, errors, report, read))
-    with unchanged(path):
+    with nullcontext() if is_remote(shard.path) else unchanged(path):
         for block in blocks:
             lines, undecodable = _normalized(block, normalizer, errors, path)
             spans, _ = split_lines(lines, _ANY_LENGTH)
