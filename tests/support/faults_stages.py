@@ -426,7 +426,7 @@ def _jobs(root: Path, project_root: Path) -> Any:
         "scores",
         Job(
             "score_pairs",
-            input={"pairs": "results/pairs/demo.parquet", "model": report},
+            input={"pairs": "results/pairs/demo.parquet", "model": report, "buckets": []},
             output=[scores],
             params={
                 "scoring": {

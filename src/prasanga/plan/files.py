@@ -391,7 +391,7 @@ class Files:
             return []
         path = f"results/samples/measured_sentences.{ending}"
         texts = self.texts_measured()
-        made = not self._study.from_results and any(texts[name] for name in ("segments", "scored", "terms"))
+        made = self._study.computed and any(texts[name] for name in ("segments", "scored", "terms"))
         return [path] if made else _there([path])
 
     def of_numbers(self) -> dict[str, list[str]]:

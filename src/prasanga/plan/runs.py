@@ -80,8 +80,8 @@ def require_writable(outputs: Iterable[str]) -> None:
         if not os.access(folder, os.W_OK | os.X_OK):
             raise InputError(
                 f"{folder}: you may not write there, and jobs write results there. Let yourself write"
-                f" (`chmod u+rwx {shlex.quote(str(folder))}`), or have it made yours, and run again: what is done is"
-                " not done twice."
+                f" (`chmod u+rwx {shlex.quote(str(folder))}`), or have it made yours, and run again; no job that"
+                " is done runs again."
             )
 
 
