@@ -24,15 +24,15 @@ from prasanga.base.documents import digest_of, read_document
 from prasanga.base.errors import InputError
 from prasanga.base.parquet import read_frame, require_equal
 from prasanga.base.store import Store
-from prasanga.likelihoods.measures import SCORES, WEIGHTED
+from prasanga.likelihoods.queries import SCORES, WEIGHTED
 from prasanga.models.options import ModelOptions
 from prasanga.provenance.code import fingerprint_of
 
 if TYPE_CHECKING:
     from prasanga.likelihoods.engine import Scorer
     from prasanga.likelihoods.log_probability import KnownScores
-    from prasanga.likelihoods.structures import TraitSentence
     from prasanga.likelihoods.templates import CategorySentence, FilledCategory
+    from prasanga.likelihoods.traits import TraitSentence
 
 
 # --------------------
@@ -97,12 +97,6 @@ class Job(NamedTuple):
 def twins_of(which: Mapping[str, Any], most: int) -> int | None:
     """Return how many twins a job measures: no more than there are shares, `most`; None of a model."""
     return min(len(which["twins"]), most) if "twins" in which else None
-
-
-def of_twin(which: Mapping[str, Any], twin: int) -> Mapping[str, Any]:
-    """Return which model one twin is, of those of all twins."""
-    plain = {key: value for key, value in which.items() if key != "twins"}
-    return {**plain, "options": {**which["options"], "random_weights": which["twins"][twin]}}
 
 
 # --------------------
@@ -312,9 +306,10 @@ def score_rows(
         return _put_together(asked, rows, buckets)
     which, called = settings["which"], settings["name"]
     if "twin" in rows.columns:
-        found = []
+        found, plain = [], {key: value for key, value in which.items() if key != "twins"}
         for twin in rows["twin"].unique().sort():
-            own = {**settings, "which": of_twin(which, twin)}
+            options = {**which["options"], "random_weights": which["twins"][twin]}
+            own = {**settings, "which": {**plain, "options": options}}
             scores = score_rows(asked, rows.filter(twin=twin).drop("twin"), name, own, job, bucket=bucket)
             found.append(scores.with_columns(twin=pl.lit(twin, pl.Int32)))
         return pl.concat(found)
@@ -396,12 +391,11 @@ def trait_shares(settings: Mapping[str, Any]) -> list[list[TraitSentence]]:
         settings: plain values: `which` model, `lexicon`, and the files `structures` and `traits`.
 
     Raises:
-        InputError: as `prasanga.likelihoods.structures.trait_sentences`.
+        InputError: as `prasanga.likelihoods.traits.trait_sentences`.
     """
     from prasanga.lexicon.loading import lexicon_of
-    from prasanga.likelihoods.structures import load_structures, trait_sentences
     from prasanga.likelihoods.templates import shares_of
-    from prasanga.likelihoods.traits import load_traits
+    from prasanga.likelihoods.traits import load_structures, load_traits, trait_sentences
 
     normalization = settings["lexicon"]["normalization"]
     structures = load_structures(settings["structures"], normalization)
