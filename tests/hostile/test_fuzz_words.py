@@ -18,9 +18,8 @@ from prasanga.base.errors import InputError
 from prasanga.lexicon import load_lexicon
 from prasanga.lexicon.model import categories_of, forms_table, words_for_templates
 from prasanga.lexicon.templates import filled_templates, load_templates
-from prasanga.likelihoods.structures import load_structures
 from prasanga.likelihoods.templates import load_category_templates
-from prasanga.likelihoods.traits import load_traits
+from prasanga.likelihoods.traits import load_structures, load_traits
 from prasanga_construction.templates import load_identities
 from prasanga_construction.templates import load_templates as load_construction_templates
 from prasanga_construction.tuples import read_sheet, read_tuples

@@ -26,8 +26,7 @@ from prasanga.lexicon import categories_of, forms_table, load_lexicon
 from prasanga.likelihoods import bias_percentage
 from prasanga.likelihoods.bias import pair_differences
 from prasanga.likelihoods.categories import ESTIMATES_SCHEMA, WORDS_SCHEMA
-from prasanga.likelihoods.spread import compare_structures, spread_by_structure
-from prasanga.likelihoods.structures import TRAITS_SCHEMA
+from prasanga.likelihoods.structures import TRAITS_SCHEMA, compare_structures, spread_by_structure
 from prasanga.pairs import statistics
 from prasanga.samples.drawing import COVERAGE_SCHEMA
 

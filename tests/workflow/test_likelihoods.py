@@ -436,6 +436,22 @@ def test_sets_are_dealt_to_as_many_jobs_as_are_asked_for(study: Study) -> None:
     assert study.plan("likelihoods") == {}
 
 
+def test_results_in_buckets_fit_together_and_are_used_from_the_cache(study: Study, no_torch: dict[str, str]) -> None:
+    before = {name: table(study, f"likelihoods/{name}") for name in IN_BUCKETS}
+    configure_buckets(study, 2)
+    study.run("all", "likelihoods")
+    for name, expected in before.items():
+        assert table(study, f"likelihoods/{name}").equals(expected), name
+    assert len(list((study.root / "results/likelihoods").rglob("01.parquet"))) == 2 * len(MODELS) + 2
+    done = study.snakemake("check_results")
+    assert done.returncode == 0, done.stdout + done.stderr
+    study.configure({"embeddings": {"source": "cached"}})
+    assert study.plan("likelihoods", environment=no_torch) == {}
+    for path in (study.root / "results/likelihoods").rglob("0?.parquet"):
+        path.unlink()  # scores that are put together are enough
+    assert study.plan("likelihoods", environment=no_torch) == {}
+
+
 @pytest.mark.long
 def test_buckets_change_no_table_and_score_nothing_again(study: Study) -> None:
     """2,100 pairs are more than one bucket has at least."""

@@ -5,7 +5,7 @@ import polars as pl
 from prasanga.base.documents import guarded
 from prasanga.base.logs import log_to
 from prasanga.base.parquet import read_frame, replacing, require_equal, write_table
-from prasanga.likelihoods.spread import compare_structures, gather_traits, spread_by_structure
+from prasanga.likelihoods.structures import compare_structures, gather_traits, spread_by_structure
 from prasanga.likelihoods.traits import load_traits, oddities_table
 from prasanga.provenance import describe
 

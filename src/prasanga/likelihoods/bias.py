@@ -6,7 +6,7 @@ import html
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -19,7 +19,7 @@ from prasanga.associations.corrections import benjamini_hochberg, beside_twins, 
 from prasanga.associations.intervals import EQUIVALENT, Interval
 from prasanga.associations.vectors import choice, number, whole_number
 from prasanga.base.errors import InputError
-from prasanga.base.parquet import as_frame, read_table, require_columns
+from prasanga.base.parquet import as_frame, read_frame, require_columns
 from prasanga.base.seeds import generator, seed_of
 from prasanga.pairs.preferences import FEWEST_PAIRS, LABELS, OVERALL, PREFERENCES, add_differences
 
@@ -135,7 +135,6 @@ def equivalence(counts: Counts, margin: float) -> tuple[float | None, float | No
 TIES = ("apart", "against")
 _KEY = ("set", "model", "language")
 _CONVENTIONS = ("kind", "measure", "reduction", "pieces", "punctuation", "unknown")
-_CHOICES = ("ties", "n_runs", "share", "n_resamples", "equivalence_margin", "seed")
 _PERCENTAGES = (
     *("bias_percentage", "ci_low", "ci_high", "exact_low", "exact_high", "p_binomial"),
     *("p_binomial_holm", "p_binomial_bh", "p_equivalence", "equivalent_within"),
@@ -278,7 +277,7 @@ def _rows(group: pl.DataFrame, choices: _Choices) -> Iterator[dict[str, Any]]:
         pairs = group if bias_type == OVERALL else group.filter(bias_type=bias_type)
         yield {**where, "bias_type": bias_type, **_row(pairs, samples, choices, (*where.values(), bias_type))} | {
             **conventions,
-            **{name: getattr(choices, name) for name in _CHOICES},
+            **asdict(choices),
             "conventions": _said(conventions, choices),
         }
 
@@ -543,11 +542,7 @@ def read_scores(paths: Iterable[str | Path]) -> pl.DataFrame:
     Raises:
         InputError: a file is not there, or is damaged.
     """
-    tables = []
-    for path in paths:
-        table = pl.from_arrow(read_table(path))
-        assert isinstance(table, pl.DataFrame)
-        tables.append(table.with_columns(set=pl.lit(Path(path).parent.name)))
+    tables = [read_frame(path).with_columns(set=pl.lit(Path(path).parent.name)) for path in paths]
     # a column that is null throughout has no type of its own
     return pl.concat(tables, how="diagonal_relaxed")
 

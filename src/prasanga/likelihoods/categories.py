@@ -46,7 +46,6 @@ from prasanga.likelihoods.log_probability import (
     TermScores,
     score_items,
 )
-from prasanga.likelihoods.queries import HOW
 from prasanga.likelihoods.templates import CategorySentence, FilledCategory
 
 # --------------------
@@ -377,7 +376,6 @@ def score_categories(
     Raises:
         InputError: as `score_log_probability`.
     """
-    choice("log_probability.pieces", pieces, HOW)
     choice("log_probability.terms", terms, TERMS)
     items = [LogProbabilityItem(row.text, row.target, row.attribute) for _, rows in filled for row in rows]
     scores = iter(score_items(scorer, items, pieces=pieces))

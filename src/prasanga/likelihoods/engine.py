@@ -11,9 +11,8 @@ then so small that the output keeps the same bound, down to one row.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,7 +21,7 @@ import torch
 from numpy.typing import NDArray
 
 from prasanga.base.errors import InputError
-from prasanga.likelihoods.queries import Query, in_parts
+from prasanga.likelihoods.queries import Query
 from prasanga.models.batches import ON_A_CPU, Halving, find_budget, no_memory_for, plan_batches
 from prasanga.models.heads import ModelWithHead, load_with_head, mask_of
 from prasanga.models.options import NO_OPTIONS, ModelOptions
@@ -164,11 +163,7 @@ class Scorer:
                 told(rows.stop, len(passes))
 
         for batch in plan_batches([one.query.size for one in passes], self._budget or ON_A_CPU):
-            self._halving.run(
-                batch,
-                lambda rows: _padded([one.query for one in passes[rows]]),
-                run,
-            )
+            self._halving.run(batch, lambda rows: _padded([one.query for one in passes[rows]]), run)
         for reads, values in waiting:  # fetched last, so that a card never waits
             numbers = values.double().cpu().numpy()
             if not np.isfinite(numbers).all():
@@ -182,15 +177,6 @@ class Scorer:
             reads=sum(len(query.targets) for query in queries),
         )
         return found
-
-    def in_parts(
-        self, queries: Iterable[Query], told: Callable[[int, int], object] | None = None
-    ) -> Iterator[NDArray[np.float64]]:
-        """Yield what `log_probabilities` returns, for queries that are made as they are needed.
-
-        See `prasanga.likelihoods.queries`.
-        """
-        return in_parts(partial(self.log_probabilities, told=told), queries)
 
     @torch.inference_mode()
     def attention(self, texts: Sequence[Sequence[int]]) -> list[NDArray[np.float64]]:

@@ -17,10 +17,9 @@ from __future__ import annotations
 import logging
 import math
 import operator
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, SupportsIndex
@@ -37,8 +36,7 @@ from prasanga.associations.permutation import PermutationTest, test_of_statistic
 from prasanga.associations.templates import effects_of_items, in_blocks, item_counts
 from prasanga.associations.vectors import FloatArray, choice
 from prasanga.base.errors import InputError
-from prasanga.base.progress import progress
-from prasanga.likelihoods.queries import HOW, Answered, Query, in_parts, masked_queries
+from prasanga.likelihoods.queries import HOW, Query, answers, masked_queries
 from prasanga.models.pieces import Pieces, Span, overlapping, read_pieces
 
 if TYPE_CHECKING:
@@ -189,27 +187,19 @@ def ask_items(scorer: ScoresMasks, items: Sequence[LogProbabilityItem], *, piece
     mask = require_mask(scorer)
     read = read_pieces(scorer.tokenizer, (item.text for item in items))
     found: dict[LogProbabilityItem, Score] = {}
-    asked: deque[tuple[LogProbabilityItem, int, int]] = deque()  # with the number of queries for fill and prior
     different = list(dict.fromkeys(items))
-    scoring = progress(f"scoring words in sentences by {scorer.name}", len(different), "sentences")
 
-    def stream() -> Iterator[Query]:
+    def queries() -> Iterator[Sequence[Query]]:
         for item in different:
-            answered.reached += 1
-            found[item], queries = _prepared(item, read[item.text], mask, scorer, pieces)
-            if queries is not None:
-                fill, prior = queries
-                asked.append((item, len(fill), len(prior)))
-                yield from (*fill, *prior)
+            found[item], asked = _prepared(item, read[item.text], mask, scorer, pieces)
+            yield asked
 
-    with scoring as done:
-        answered = Answered(done.advance)
-        values = in_parts(partial(scorer.log_probabilities, told=answered), stream())
-        for first in values:  # which has made the query, and noted its item
-            item, n_fill, n_prior = asked.popleft()
-            sums = [float(first.sum()), *(float(next(values).sum()) for _ in range(n_fill + n_prior - 1))]
-            found[item] = found[item]._replace(fill=sum(sums[:n_fill]), prior=sum(sums[n_fill:]))
-        answered.finish()
+    what = f"scoring words in sentences by {scorer.name}"
+    for number, values in answers(scorer.log_probabilities, queries(), len(different), what):
+        sums = [float(each.sum()) for each in values]
+        half = len(sums) // 2  # fill and prior take as many queries
+        item = different[number]
+        found[item] = found[item]._replace(fill=sum(sums[:half]), prior=sum(sums[half:]))
     return [found[item] for item in items]
 
 
@@ -273,25 +263,25 @@ def _place(value: SupportsIndex) -> int:
 
 def _prepared(
     item: LogProbabilityItem, read: Pieces, mask: int, scorer: ScoresMasks, pieces: str
-) -> tuple[Score, tuple[list[Query], list[Query]] | None]:
-    """Return an item's score so far, and what the model is to be asked for it; nothing where it is left out."""
+) -> tuple[Score, Sequence[Query]]:
+    """Return an item's score so far, and the queries for fill, then prior; none where it is left out."""
     target, attribute = overlapping(read, *item.target), overlapping(read, *item.attribute)
     score = Score(None, None, len(target), len(attribute))
     roles = (("target", target), ("attribute", attribute))
     for role, positions in roles:
         if not positions:
-            return score._replace(left_out="dropped-word", left_out_role=role), None
+            return score._replace(left_out="dropped-word", left_out_role=role), ()
     for role, positions in roles:
         if any(read.ids[position] in scorer.unknown for position in positions):
-            return score._replace(left_out="unknown-piece", left_out_role=role), None
+            return score._replace(left_out="unknown-piece", left_out_role=role), ()
     if set(target) & set(attribute):
-        return score._replace(left_out="shared-piece"), None
+        return score._replace(left_out="shared-piece"), ()
     fill = masked_queries(read, item.target, mask, how=pieces)
     prior = masked_queries(read, item.target, mask, how=pieces, hidden=[item.attribute])
     limit = scorer.max_pieces
     if limit is not None and max(len(query.ids) for query in (*fill, *prior)) > limit:
-        return score._replace(left_out="too-long"), None
-    return score, (fill, prior)
+        return score._replace(left_out="too-long"), ()
+    return score, (*fill, *prior)
 
 
 def _word_left_out(item: LogProbabilityItem, score: Score) -> str | None:
@@ -470,9 +460,7 @@ class TermScores:
         """
         observed = float(self.effects(std=std)[0])
         spread = self._difference(self.sentence_scores[None])[0] / observed
-        order = np.tile(np.arange(self.n_terms), (n_shuffles, 1))
-        in_first = rng.permuted(order, axis=1) < self.n_first
-        effects = self._difference(self.dealt(in_first)) / spread
+        effects = self._difference(self.dealt(self._deal(n_shuffles, rng))) / spread
         return ShuffledControl.of(effects, abs(observed))
 
     def test_terms(self, settings: TestSettings, rng: np.random.Generator) -> PermutationTest:
@@ -486,8 +474,7 @@ class TermScores:
             for row, first in zip(in_first, combinations(range(self.n_terms), self.n_first), strict=True):
                 row[list(first)] = True
         else:
-            order = np.tile(np.arange(self.n_terms), (settings.n_permutations, 1))
-            in_first = rng.permuted(order, axis=1) < self.n_first
+            in_first = self._deal(settings.n_permutations, rng)
         rows = max(1, _BLOCK // len(self.fill))
         dealt = np.concatenate(
             [self._difference(self.dealt(in_first[start : start + rows])) for start in range(0, len(in_first), rows)]
@@ -501,6 +488,10 @@ class TermScores:
         It is the term's mean corrected score over the first attribute set's words minus that over the second's.
         """
         return np.asarray(self._difference((self.fill - self.prior).T))
+
+    def _deal(self, n: int, rng: np.random.Generator) -> npt.NDArray[np.bool_]:
+        """Return (n, n_terms), which terms are in the first set, in n deals."""
+        return np.asarray(rng.permuted(np.tile(np.arange(self.n_terms), (n, 1)), axis=1) < self.n_first)
 
     def _sides(self, array: FloatArray) -> tuple[FloatArray, FloatArray]:
         return array[:, : self.n_first], array[:, self.n_first :]

@@ -1,15 +1,13 @@
 """Scores of both sentences of each pair by one model (Sahoo et al. 2024, section 6.1; Nangia et al. 2020, section 3).
 
 For an encoder the score is the mean log-probability of the words that both sentences have, each masked whole in turn
-and everything else in sight: P(U|M), normalized by the number of scored pieces. `prasanga.likelihoods.measures` names
+and everything else in sight: P(U|M), normalized by the number of scored pieces. `prasanga.likelihoods.queries` names
 the others.
 """
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,10 +17,16 @@ from numpy.typing import NDArray
 
 from prasanga.base.errors import InputError
 from prasanga.base.parquet import as_frame
-from prasanga.base.progress import progress
 from prasanga.likelihoods.engine import Scorer, load_scorer
-from prasanga.likelihoods.measures import OF_WORDS, REDUCTIONS, SCORES, WEIGHTED, SentenceQueries, resolve_measure
-from prasanga.likelihoods.queries import Answered, Query
+from prasanga.likelihoods.queries import (
+    OF_WORDS,
+    REDUCTIONS,
+    SCORES,
+    WEIGHTED,
+    SentenceQueries,
+    answers,
+    resolve_measure,
+)
 from prasanga.models.options import NO_OPTIONS, ModelOptions
 from prasanga.models.pieces import Pieces, Span, overlapping
 from prasanga.pairs import align_spans
@@ -31,35 +35,6 @@ from prasanga.text import normalizer
 
 UNKNOWN = ("leave-out", "keep")
 PIECES = ("all", "left-to-right")
-
-
-@dataclass(frozen=True)
-class PairSettings:
-    """How pairs are scored.
-
-    Attributes:
-        measure: see `prasanga.likelihoods.measures`; `p_unmodified` is what each kind of model has for it.
-        reduction: `mean` over the scored pieces, or `sum`.
-        pieces: how a word of several pieces is masked: `all` together, or `left-to-right`.
-        punctuation: `apart` or `with-word`, see `prasanga.pairs.words_of`.
-        unknown: `leave-out` pairs with a scored piece that the tokenizer does not know, or `keep` them.
-
-    Raises:
-        InputError: a value that is none of these.
-    """
-
-    measure: str = "p_unmodified"
-    reduction: str = "mean"
-    pieces: str = "all"
-    punctuation: Punctuation = "apart"
-    unknown: str = "leave-out"
-
-    def __post_init__(self) -> None:
-        """Refuse values that mean nothing."""
-        for key, allowed in (("reduction", REDUCTIONS), ("pieces", PIECES), ("unknown", UNKNOWN)):
-            if getattr(self, key) not in allowed:
-                raise InputError(f"{key} is {getattr(self, key)!r}; write {' or '.join(allowed)}.")
-        check_punctuation(self.punctuation)
 
 
 def score_pairs(
@@ -88,14 +63,14 @@ def score_pairs(
         model: a folder, the id of a model of the hub, or a scorer that is loaded already (for `aula`, with
             attentions).
         pairs: columns `language`, `first`, `second`, and whatever else (`prasanga.pairs.read_pairs`). Scores that the
-            table has already, all columns of `prasanga.likelihoods.measures.SCORES`, are replaced.
+            table has already, all columns of `prasanga.likelihoods.queries.SCORES`, are replaced.
         family: `auto`, or what the model must be: `encoder`, `decoder`, `encoder-decoder`.
-        measure: see `PairSettings`, as for `reduction`, `pieces`, `punctuation`, `unknown`.
+        measure: see `prasanga.likelihoods.queries`; `p_unmodified` is what each kind of model has for it.
         dtype: `auto`, `float32`, `bfloat16`, `float16`.
-        reduction: `mean`, `sum`.
-        pieces: `all`, `left-to-right`.
-        punctuation: `apart`, `with-word`.
-        unknown: `leave-out`, `keep`.
+        reduction: `mean` over the scored pieces, or `sum`.
+        pieces: how a word of several pieces is masked: `all` together, or `left-to-right`.
+        punctuation: `apart` or `with-word`, see `prasanga.pairs.words_of`.
+        unknown: `leave-out` pairs with a scored piece that the tokenizer does not know, or `keep` them.
         normalization: by language, how text is normalized before it is aligned and read; as it stands if None.
         language_codes: by language, the piece by which a multilingual encoder-decoder is told the language.
         revision: branch, tag or commit of the hub.
@@ -115,7 +90,11 @@ def score_pairs(
             measure; a scorer without attentions is asked for `aula`; a column is missing, or a pair lacks a sentence
             or its language; the model has no piece for a language and needs one.
     """
-    settings = PairSettings(measure, reduction, pieces, punctuation, unknown)
+    choices = {"reduction": reduction, "pieces": pieces, "punctuation": punctuation, "unknown": unknown}
+    for key, allowed in (("reduction", REDUCTIONS), ("pieces", PIECES), ("unknown", UNKNOWN)):
+        if choices[key] not in allowed:
+            raise InputError(f"{key} is {choices[key]!r}; write {' or '.join(allowed)}.")
+    check_punctuation(punctuation)
     pairs = as_frame("pairs", pairs)
     _check(pairs)
     pairs = pairs.drop(SCORES, strict=False)
@@ -139,21 +118,29 @@ def score_pairs(
             f"model {scorer.name}: family is {family}, but the scorer is of the kind {scorer.kind}. Write family:"
             f" {scorer.kind} (or auto), or load another model."
         )
-    chosen = resolve_measure(scorer.kind, settings.measure, scorer.name)
+    chosen = resolve_measure(scorer.kind, measure, scorer.name)
     if chosen in WEIGHTED:
         scorer.model.require_attention()
     rows: list[_Scores] = [_Scores()] * len(pairs)
     languages = pairs["language"].to_list()
     for language in sorted(set(languages)):
-        asking = SentenceQueries(
-            scorer.model, chosen, language=language, how=settings.pieces, language_codes=language_codes
-        )
+        asking = SentenceQueries(scorer.model, chosen, language=language, how=pieces, language_codes=language_codes)
         places = [place for place, one in enumerate(languages) if one == language]
         texts = _normalized(pairs[places], (normalization or {}).get(language))
-        for place, scores in zip(places, _score(scorer, asking, texts, chosen, settings), strict=True):
-            rows[place] = scores
-    found = pl.DataFrame(rows, schema=_Scores.schema(), orient="row")
-    choices = {"reduction": reduction, "pieces": pieces, "punctuation": punctuation, "unknown": unknown}
+        read = asking.read([text for pair in texts for text in pair])
+        planned = [
+            _plan(scorer, asking, read, pair, chosen, punctuation=punctuation, keep=unknown == "keep") for pair in texts
+        ]
+        sums = _summed(scorer, asking, [each for plan in planned if not isinstance(plan, str) for each in plan], chosen)
+        for place, plan in zip(places, planned, strict=True):
+            if isinstance(plan, str):
+                rows[place] = _Scores(left_out=plan)
+                continue
+            (first, n_first), (second, n_second) = next(sums), next(sums)
+            if reduction == "mean":
+                first, second = first / n_first, second / n_second
+            rows[place] = _Scores(first, second, n_first, n_second)
+    found = pl.DataFrame(rows, schema=dict(zip(_Scores._fields, _TYPES, strict=True)), orient="row")
     said = {"kind": scorer.kind, "measure": chosen, **choices, "model": name or scorer.name}
     return pairs.hstack(found).with_columns(pl.lit(value).alias(column) for column, value in said.items())
 
@@ -167,15 +154,8 @@ class _Scores(NamedTuple):
     n_second: int | None = None
     left_out: str | None = None
 
-    @staticmethod
-    def schema() -> dict[str, type[pl.DataType]]:
-        return {
-            "score_first": pl.Float64,
-            "score_second": pl.Float64,
-            "n_first": pl.Int64,
-            "n_second": pl.Int64,
-            "left_out": pl.String,
-        }
+
+_TYPES = (pl.Float64, pl.Float64, pl.Int64, pl.Int64, pl.String)
 
 
 class _Sentence(NamedTuple):
@@ -204,43 +184,21 @@ def _normalized(pairs: pl.DataFrame, normalization: str | None) -> list[tuple[st
     return list(zip(normalized(pairs["first"].to_list()), normalized(pairs["second"].to_list()), strict=True))
 
 
-def _score(
-    scorer: Scorer,
-    asking: SentenceQueries,
-    texts: Sequence[tuple[str, str]],
-    measure: str,
-    settings: PairSettings,
-) -> list[_Scores]:
-    """Return the scores of pairs in one language."""
-    read = asking.read([text for pair in texts for text in pair])
-    planned = [_plan(scorer, asking, read, first, second, measure, settings) for first, second in texts]
-    sentences = [sentence for plan in planned if not isinstance(plan, str) for sentence in plan]
-    sums = _summed(scorer, asking, sentences, measure)
-    scores = []
-    for plan in planned:
-        if isinstance(plan, str):
-            scores.append(_Scores(left_out=plan))
-            continue
-        (first, n_first), (second, n_second) = next(sums), next(sums)
-        if settings.reduction == "mean":
-            first, second = first / n_first, second / n_second
-        scores.append(_Scores(first, second, n_first, n_second))
-    return scores
-
-
 def _plan(
     scorer: Scorer,
     asking: SentenceQueries,
     read: Mapping[str, Pieces],
-    first: str,
-    second: str,
+    pair: tuple[str, str],
     measure: str,
-    settings: PairSettings,
+    *,
+    punctuation: Punctuation,
+    keep: bool,
 ) -> tuple[_Sentence, _Sentence] | str:
     """Return both sentences with their words to be scored, or why the pair is left out."""
+    first, second = pair
     if first == second:
         return "identical"
-    aligned = align_spans(first, second, punctuation=settings.punctuation)
+    aligned = align_spans(first, second, punctuation=punctuation)
     modified = (aligned.modified_first, aligned.modified_second)
     unmodified = (aligned.unmodified_first, aligned.unmodified_second)
     scored = modified if measure == "p_modified" else unmodified
@@ -260,9 +218,7 @@ def _plan(
     for sentence in sentences:
         if not asking.scored(*sentence):
             return "nothing-scored"
-        if settings.unknown == "leave-out" and any(
-            sentence.pieces.ids[place] in scorer.unknown for place in asking.scored(*sentence)
-        ):
+        if not keep and any(sentence.pieces.ids[place] in scorer.unknown for place in asking.scored(*sentence)):
             return "unknown-piece"
         if scorer.max_pieces is not None and asking.longest(*sentence) > scorer.max_pieces:
             return "too-long"
@@ -273,27 +229,16 @@ def _summed(
     scorer: Scorer, asking: SentenceQueries, sentences: Sequence[_Sentence], measure: str
 ) -> Iterator[tuple[float, int]]:
     """Yield the sum of the log-probabilities of each sentence's scored pieces, and their number."""
-    owners: deque[int] = deque()
-    scoring = progress(f"scoring sentences by {scorer.name}", len(sentences), "sentences")
-
-    def stream() -> Iterator[Query]:
-        for number, sentence in enumerate(sentences):
-            answered.reached = number + 1
-            for query in asking.queries(*sentence):
-                owners.append(number)
-                yield query
-
-    sums = np.zeros(len(sentences))
-    counts = np.zeros(len(sentences), dtype=np.int64)
     weights = _weights(scorer, asking, sentences, measure) if measure in WEIGHTED else None
-    with scoring as done:
-        answered = Answered(done.advance)
-        for values in scorer.in_parts(stream(), answered):
-            number = owners.popleft()
-            sums[number] += values.sum() if weights is None else float(weights[number] @ values)
+    sums, counts = [0.0] * len(sentences), [0] * len(sentences)
+    queries = (asking.queries(*sentence) for sentence in sentences)
+    for number, found in answers(
+        scorer.log_probabilities, queries, len(sentences), f"scoring sentences by {scorer.name}"
+    ):
+        for values in found:
+            sums[number] += float(values.sum() if weights is None else weights[number] @ values)
             counts[number] += len(values)
-        answered.finish()
-    return zip(sums.tolist(), counts.tolist(), strict=True)
+    return zip(sums, counts, strict=True)
 
 
 def _weights(

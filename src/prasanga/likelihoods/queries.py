@@ -1,16 +1,33 @@
-"""What a model is asked: forward passes, words hidden from it, and the pieces whose log-probabilities are read."""
+"""What a model is asked: forward passes, words hidden from it, the pieces that are read; and which scores there are."""
 
 from __future__ import annotations
 
 import hashlib
+import operator
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from prasanga.models.pieces import Pieces, Span, overlapping
+from prasanga.base.errors import InputError
+from prasanga.base.progress import progress
+from prasanga.models.pieces import (
+    Pieces,
+    Span,
+    language_piece,
+    language_pieces,
+    overlapping,
+    read_pieces,
+    unknown_pieces,
+)
+
+if TYPE_CHECKING:
+    from prasanga.models.heads import ModelWithHead
 
 
 class Query(NamedTuple):
@@ -85,6 +102,35 @@ def _filled(
     asked = iter(found)
     for known in answers:
         yield next(asked) if known is None else known
+
+
+def answers(
+    ask: Callable[..., Answers], texts: Iterable[Iterable[Query]], n: int, what: str
+) -> Iterator[tuple[int, Iterator[NDArray[np.float64]]]]:
+    """Yield the answers to the queries of each text, by its number, and tell how far that is.
+
+    Args:
+        ask: `Scorer.log_probabilities`.
+        texts: the queries of each, made as they are needed; a text without any is passed over.
+        n: how many texts there are.
+        what: is done, for the log.
+    """
+    owners: deque[int] = deque()
+
+    def stream() -> Iterator[Query]:
+        for number, queries in enumerate(texts):
+            answered.reached = number + 1
+            for query in queries:
+                owners.append(number)
+                yield query
+
+    with progress(what, n, "sentences") as done:
+        answered = Answered(done.advance)
+        found = in_parts(partial(ask, told=answered), stream())
+        owned = ((owners.popleft(), values) for values in found)  # which has made the query, and noted whose it is
+        for number, of_text in groupby(owned, key=operator.itemgetter(0)):
+            yield number, (values for _, values in of_text)
+        answered.finish()
 
 
 class Answered:
@@ -214,3 +260,248 @@ def _one_mask_a_word(pieces: Pieces, own: Sequence[int], others: Sequence[Sequen
         positions=(kept.index(own[0]),),
         targets=(pieces.ids[own[0]],),
     )
+
+
+# --------------------
+# Scores of a sentence of a pair: which there are, which a kind of model can give, and what is asked for each.
+
+
+MEASURES = {
+    "encoder": ("p_unmodified", "p_modified", "aul", "aula", "aula_renormalized"),
+    "decoder": ("causal",),
+    "encoder-decoder": ("infill", "causal"),
+}
+"""Scores by kind of model, the usual one first."""
+
+OF_WORDS = ("p_unmodified", "p_modified", "infill")
+"""Measures that score some words of a sentence and need the pair's alignment."""
+
+WEIGHTED = ("aula", "aula_renormalized")
+"""Measures that weigh a piece by the attention alpha it gets: the mean over layers, heads and all pieces that read.
+
+`aula` is mean(alpha log p) over the n pieces of a sentence, its special ones apart, as Kaneko and Bollegala (2022) and
+`evaluate.py` of their program have it. Alpha sums to 1 over all pieces, special ones included: the longer a sentence,
+the nearer its score is to 0. `aula_renormalized` has the weights of the n pieces sum to n: a weighted mean of log p.
+"""
+
+REDUCTIONS = ("mean", "sum")
+
+SCORES = (
+    *("score_first", "score_second", "n_first", "n_second", "left_out"),
+    *("kind", "measure", "reduction", "pieces", "punctuation", "unknown", "model"),
+)
+"""Columns that `score_pairs` adds to pairs."""
+
+
+def resolve_measure(kind: str, measure: str, name: str) -> str:
+    """Return the score that a model of this kind gives when asked for `measure`.
+
+    `p_unmodified` means the probability of what both sentences have, given what they have not. An encoder-decoder gives
+    that by `infill`. A decoder, which never sees what comes after, has the probability of the whole sentence only,
+    `causal` (Sahoo et al. 2024, section 6.1).
+
+    Args:
+        kind: `encoder`, `decoder`, `encoder-decoder`.
+        measure: one of `MEASURES`.
+        name: the model's, for messages.
+
+    Raises:
+        InputError: no such measure, or not of such a model.
+    """
+    allowed = MEASURES[kind]
+    if measure == "p_unmodified" or measure in allowed:
+        return measure if measure in allowed else allowed[0]
+    known = list(dict.fromkeys(one for measures in MEASURES.values() for one in measures))
+    if measure not in known:
+        raise InputError(f"measure is {measure!r}. Allowed: {', '.join(known)}.")
+    others = [other for other, measures in MEASURES.items() if measure in measures]
+    raise InputError(
+        f"model {name} is of the kind {kind}, and {measure} is a measure of the kind {' or '.join(others)}. Write"
+        f" measure: {' or '.join(allowed)}, or use another model."
+    )
+
+
+# --------------------
+# What a model is asked about one sentence, by measure; what is summed is the log-probability of the scored pieces.
+
+
+class SentenceQueries:
+    """Makes the queries of sentences in one language for one model and one measure."""
+
+    def __init__(
+        self,
+        model: ModelWithHead,
+        measure: str,
+        *,
+        language: str,
+        how: str = "all",
+        language_codes: Mapping[str, str] | None = None,
+    ) -> None:
+        """Prepare for sentences in `language`.
+
+        Args:
+            model: the model.
+            measure: a measure that it can give (`resolve_measure`).
+            language: bn, hi, en.
+            how: how a word of several pieces is masked, `all` or `left-to-right`.
+            language_codes: by language, the piece that tells an encoder-decoder which language it is.
+
+        Raises:
+            InputError: the tokenizer has no mask where one is needed, or no piece for the language.
+        """
+        from prasanga.models.heads import require_mask  # torch: not where scores are only put together
+
+        self._model, self._measure, self._how = model, measure, how
+        self._code = language_piece(model.name, model.tokenizer, language, language_codes or {})
+        self._mask = require_mask(model) if measure in OF_WORDS else -1
+        self._before = _before_text(model, self._code) if model.kind != "encoder" else ()
+        self._special = _special_pieces(model)
+        # T5's decoder names the gap before it fills it. Looked up once: a vocabulary is long.
+        self._named = (self._mask,) if self._mask != -1 and self._mask == _sentinel(model) else ()
+        self._end: tuple[int, ...] = ()
+        if model.kind == "encoder-decoder":
+            self._end = tuple(self.read([""])[""].ids)
+
+    def read(self, texts: Sequence[str]) -> dict[str, Pieces]:
+        """Return the pieces of each text, as this model reads the language."""
+        if self._code is not None:
+            self._model.tokenizer.src_lang = self._code
+        return read_pieces(self._model.tokenizer, texts)
+
+    def scored(self, pieces: Pieces, words: Sequence[Span]) -> list[int]:
+        """Return the positions in `pieces` of what is scored, in order.
+
+        They are those of `words`, or all where a measure takes all.
+        """
+        if self._measure in OF_WORDS:
+            return [position for word in words for position in overlapping(pieces, *word)]
+        ordinary = _ordinary(pieces)
+        if self._measure == "causal" and self._model.kind == "decoder" and not self._before and not _opened(pieces):
+            return ordinary[1:]  # nothing comes before the first piece that it could be conditioned on
+        return ordinary
+
+    def longest(self, pieces: Pieces, words: Sequence[Span]) -> int:
+        """Count the pieces of the longest input, of the encoder or the decoder, that a sentence's queries have."""
+        if self._model.kind == "encoder":  # a mask stands for each piece
+            return len(pieces.ids)
+        if self._measure == "infill":  # a mask stands for a word, and the word's last piece is only read
+            own = [len(overlapping(pieces, *word)) for word in words]
+            most = len(self._before) + len(self._named) + max(own, default=0) - 1
+            return max(len(pieces.ids) - min(own, default=0) + 1, most)
+        return max((max(len(one.ids), len(one.decoder_ids)) for one in self.queries(pieces, words)), default=0)
+
+    def special(self, pieces: Pieces) -> bool:
+        """Return whether characters of the text itself came out as a special piece, such as a mask written there.
+
+        The piece for what the tokenizer does not know is none of these.
+        """
+        written = (piece for piece, special in zip(pieces.ids, pieces.special, strict=True) if not special)
+        return not self._special.isdisjoint(written)
+
+    def queries(self, pieces: Pieces, words: Sequence[Span]) -> Iterator[Query]:
+        """Yield the queries of a sentence; together they read each piece of `scored` once, in its order."""
+        match self._measure:
+            case "p_unmodified" | "p_modified":
+                for word in words:
+                    yield from masked_queries(pieces, word, self._mask, how=self._how)
+            case "aul" | "aula" | "aula_renormalized":
+                ordinary = _ordinary(pieces)
+                yield Query(tuple(pieces.ids), tuple(ordinary), tuple(pieces.ids[place] for place in ordinary))
+            case "infill":
+                for word in words:
+                    yield self._infill(pieces, overlapping(pieces, *word))
+            case "causal" if self._model.kind == "decoder":
+                yield self._written(pieces, self.scored(pieces, words))
+            case _:
+                yield self._written_by_decoder(pieces)
+
+    def _infill(self, pieces: Pieces, own: Sequence[int]) -> Query:
+        """Return the encoder reads the sentence with one mask in place of a word, the decoder writes the word."""
+        hidden = set(own)
+        ids = [piece for place, piece in enumerate(pieces.ids) if place not in hidden]
+        ids.insert(own[0], self._mask)
+        word = tuple(pieces.ids[place] for place in own)
+        before = (*self._before, *self._named)
+        places = range(len(before) - 1, len(before) - 1 + len(word))
+        return Query(tuple(ids), tuple(places), word, (*before, *word[:-1]))
+
+    def _written(self, pieces: Pieces, scored: Sequence[int]) -> Query:
+        """Return a decoder writes the sentence: each piece is read one position before it stands."""
+        before = () if _opened(pieces) else self._before
+        ids = (*before, *pieces.ids[: scored[-1] + 1]) if scored else (*before, *pieces.ids)
+        targets = tuple(pieces.ids[place] for place in scored)
+        # The last piece is only read, so it need not run.
+        return Query(ids[:-1] or ids, tuple(len(before) + place - 1 for place in scored), targets)
+
+    def _written_by_decoder(self, pieces: Pieces) -> Query:
+        """Return the encoder reads an empty text, the decoder writes the sentence from nothing."""
+        targets = tuple(pieces.ids[place] for place in _ordinary(pieces))
+        first = len(self._before) - 1
+        return Query(self._end, tuple(range(first, first + len(targets))), targets, (*self._before, *targets[:-1]))
+
+
+def _ordinary(pieces: Pieces) -> list[int]:
+    """Return the positions of the pieces of the text itself."""
+    return [place for place, special in enumerate(pieces.special) if not special]
+
+
+def _opened(pieces: Pieces) -> bool:
+    """Return whether the tokenizer puts a special piece before the text by itself, as Llama's."""
+    return len(pieces.special) > 0 and bool(pieces.special[0])
+
+
+def _special_pieces(model: ModelWithHead) -> frozenset[int]:
+    """Return the pieces that no ordinary text is made of.
+
+    They are those with a role, and those added as special, such as sentinels.
+    """
+    tokenizer = model.tokenizer
+    added = (piece for piece, token in tokenizer.added_tokens_decoder.items() if token.special)
+    special = frozenset([*tokenizer.all_special_ids, *added]) - unknown_pieces(tokenizer)
+    # GPT-2 names one piece for all roles, that of the unknown too, which it has no use for.
+    roles = ("bos_token_id", "eos_token_id", "cls_token_id", "sep_token_id", "mask_token_id")
+    return special | {piece for role in roles if (piece := getattr(tokenizer, role)) is not None}
+
+
+def _sentinel(model: ModelWithHead) -> int | None:
+    from prasanga.models.heads import SENTINEL
+
+    found = model.tokenizer.get_vocab().get(SENTINEL)
+    return None if found is None else int(found)
+
+
+def _before_text(model: ModelWithHead, code: str | None) -> tuple[int, ...]:
+    """Return what a decoder has read before it writes the first piece of a text.
+
+    A model that writes alone has its beginning-of-text piece, or the end-of-text piece of those that know only one
+    (GPT-2). The decoder of an encoder-decoder has the piece that its configuration names, and then, if it was trained
+    in several languages with a piece for each, that of the language (mBART: the language alone, or after the end of
+    text); else what its tokenizer puts before a text (BART).
+    """
+    tokenizer, config = model.tokenizer, model.config
+    if model.kind == "decoder":
+        candidates = [tokenizer.bos_token_id, tokenizer.eos_token_id]
+        return next(((int(one),) for one in candidates if one is not None), ())
+    start = getattr(config, "decoder_start_token_id", None)
+    language = None if code is None else int(tokenizer.convert_tokens_to_ids(code))
+    if start is None and language is None:
+        start = next((one for one in (tokenizer.pad_token_id, tokenizer.bos_token_id) if one is not None), None)
+    opening = _opening(tokenizer) if language is None else [language]
+    replaced = opening if language is None else set(language_pieces(tokenizer).values())
+    before = tuple(int(one) for one in ([] if start is None or start in replaced else [start]) + opening)
+    if not before:
+        raise InputError(
+            f"model {model.name}: config.json has no decoder_start_token_id, and the tokenizer no piece to begin a text"
+            " with. Write the id that the model was trained with into config.json."
+        )
+    return before
+
+
+def _opening(tokenizer: Any) -> list[int]:
+    """Return the special pieces that a tokenizer puts before a text."""
+    pieces = read_pieces(tokenizer, [_ANY_TEXT])[_ANY_TEXT]
+    ordinary = next((place for place, special in enumerate(pieces.special) if not special), 0)
+    return list(pieces.ids[:ordinary])
+
+
+_ANY_TEXT = "1"

@@ -21,17 +21,18 @@ import polars as pl
 import pyarrow as pa
 
 from prasanga.base.documents import digest_of, read_document
+from prasanga.base.errors import InputError
 from prasanga.base.parquet import read_frame, require_equal
 from prasanga.base.store import Store
-from prasanga.likelihoods.measures import SCORES, WEIGHTED
+from prasanga.likelihoods.queries import SCORES, WEIGHTED
 from prasanga.models.options import ModelOptions
 from prasanga.provenance.code import fingerprint_of
 
 if TYPE_CHECKING:
     from prasanga.likelihoods.engine import Scorer
     from prasanga.likelihoods.log_probability import KnownScores
-    from prasanga.likelihoods.structures import TraitSentence
     from prasanga.likelihoods.templates import CategorySentence, FilledCategory
+    from prasanga.likelihoods.traits import TraitSentence
 
 
 # --------------------
@@ -96,12 +97,6 @@ class Job(NamedTuple):
 def twins_of(which: Mapping[str, Any], most: int) -> int | None:
     """Return how many twins a job measures: no more than there are shares, `most`; None of a model."""
     return min(len(which["twins"]), most) if "twins" in which else None
-
-
-def of_twin(which: Mapping[str, Any], twin: int) -> Mapping[str, Any]:
-    """Return which model one twin is, of those of all twins."""
-    plain = {key: value for key, value in which.items() if key != "twins"}
-    return {**plain, "options": {**which["options"], "random_weights": which["twins"][twin]}}
 
 
 # --------------------
@@ -251,9 +246,8 @@ def score_missing(
 
 def with_scores(asked: Asked, rows: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
     """Return rows with their scores, in the order given; scores that they had are replaced."""
-    keys = ["id", *(["twin"] if "twin" in scores.columns else [])]
     rows = _with_ids(asked, rows.drop(asked.columns.names, strict=False))
-    return rows.join(scores, on=keys, how="left", maintain_order="left", validate="m:1").drop("id")
+    return rows.join(scores, on=_keys(scores), how="left", maintain_order="left", validate="m:1").drop("id")
 
 
 def _with_ids(asked: Asked, rows: pl.DataFrame) -> pl.DataFrame:
@@ -305,16 +299,17 @@ def score_rows(
         As `score_missing`, of twins with the column `twin`.
 
     Raises:
-        InputError: as `score_pairs` or `score_log_probability`; a file of a bucket that does not fit the others.
+        InputError: as `score_pairs` or `score_log_probability`; buckets that do not fit
+            each other or the rows.
     """
     if buckets:
-        require_equal(buckets, ["stage", "code"])
-        return pl.concat(map(read_frame, buckets))
+        return _put_together(asked, rows, buckets)
     which, called = settings["which"], settings["name"]
     if "twin" in rows.columns:
-        found = []
+        found, plain = [], {key: value for key, value in which.items() if key != "twins"}
         for twin in rows["twin"].unique().sort():
-            own = {**settings, "which": of_twin(which, twin)}
+            options = {**which["options"], "random_weights": which["twins"][twin]}
+            own = {**settings, "which": {**plain, "options": options}}
             scores = score_rows(asked, rows.filter(twin=twin).drop("twin"), name, own, job, bucket=bucket)
             found.append(scores.with_columns(twin=pl.lit(twin, pl.Int32)))
         return pl.concat(found)
@@ -338,6 +333,27 @@ def score_rows(
     known = len(scores) - n_scored
     _LOG.info("%s, %s: %d %s; %d known before; left out: %s", name, called, len(scores), asked.what, known, left_out)
     return scores
+
+
+def _put_together(asked: Asked, rows: pl.DataFrame, buckets: Sequence[str | Path]) -> pl.DataFrame:
+    """Return the scores of all rows from their buckets; refuse those of an earlier number of buckets or other rows."""
+    require_equal(buckets, ["stage", "code"])
+    scores = pl.concat(map(read_frame, buckets))
+    keys = _keys(rows)
+    wanted, found = (table.select(keys).unique() for table in (_with_ids(asked, rows), scores))
+    apart = len(wanted.join(found, on=keys, how="anti")), len(scores) - len(found.join(wanted, on=keys, how="semi"))
+    if any(apart):
+        raise InputError(
+            f"{Path(buckets[0]).parent}: of {len(wanted)} {asked.what} {apart[0]} have no score in its {len(buckets)}"
+            f" buckets, and {apart[1]} scores are of others or stand twice. Delete the folder and run again: what is"
+            " kept is not scored again."
+        )
+    return scores
+
+
+def _keys(rows: pl.DataFrame) -> list[str]:
+    """Return the columns by which scores are found."""
+    return ["id", *(["twin"] if "twin" in rows.columns else [])]
 
 
 def deal_pairs(pairs: pl.DataFrame, which: Mapping[str, Any]) -> pl.DataFrame:
@@ -375,12 +391,11 @@ def trait_shares(settings: Mapping[str, Any]) -> list[list[TraitSentence]]:
         settings: plain values: `which` model, `lexicon`, and the files `structures` and `traits`.
 
     Raises:
-        InputError: as `prasanga.likelihoods.structures.trait_sentences`.
+        InputError: as `prasanga.likelihoods.traits.trait_sentences`.
     """
     from prasanga.lexicon.loading import lexicon_of
-    from prasanga.likelihoods.structures import load_structures, trait_sentences
     from prasanga.likelihoods.templates import shares_of
-    from prasanga.likelihoods.traits import load_traits
+    from prasanga.likelihoods.traits import load_structures, load_traits, trait_sentences
 
     normalization = settings["lexicon"]["normalization"]
     structures = load_structures(settings["structures"], normalization)

@@ -1,24 +1,24 @@
-"""The sentence structures S1 to S5 (Sadhu et al. 2024, section 4.3), filled with terms and traits.
+"""Fill, prior and corrected scores of traits in the sentence structures S1 to S5, and how they spread in each.
 
-Layout of `resources/templates/<language>/structures.yaml`: the terms of the two groups as pairs in order, and for each
-structure a sentence for all traits, or `per-trait` where each trait brings its own.
+Sadhu et al. 2024, sections 4.3 and 5.2.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from itertools import combinations
 from typing import Any, NamedTuple
 
+import numpy as np
 import polars as pl
-import pyarrow as pa
 
-from prasanga.associations.vectors import choice
-from prasanga.base.errors import InputError
-from prasanga.base.yaml import Entry, suggest
-from prasanga.lexicon.model import Lexicon, read_yaml, spelling_of
+from prasanga.associations.estimates import NO_INTERVAL_ASKED
+from prasanga.associations.intervals import FEWEST_TEMPLATES, crossed_mean_interval, difference_interval, draw_counts
+from prasanga.associations.vectors import FloatArray, choice
+from prasanga.base.parquet import remade_by, require_columns
+from prasanga.base.seeds import generator
 from prasanga.likelihoods.log_probability import (
+    SCORE_NOISE,
     TERMS,
     KnownScores,
     LogProbabilityItem,
@@ -27,189 +27,10 @@ from prasanga.likelihoods.log_probability import (
     combined,
     score_items,
 )
-from prasanga.likelihoods.templates import TARGET, SentenceTemplate, fill_sentence, form_for, sentence_of
-from prasanga.likelihoods.traits import (
-    STRUCTURES,
-    Trait,
-    TraitList,
-    in_sight,
-    require_no_trait_twice,
-    require_plain_attribute,
-)
-from prasanga.models.pieces import Span
-from prasanga.text.words import count_words
-
-# Layout of `resources/templates/<language>/structures.yaml`: the terms of the two groups as pairs in order, and for
-# each structure a sentence for all traits, or `per-trait` where each trait brings its own.
-
-
-GROUPS = ("male", "female")
-"""The two groups of terms; an association is that of the first minus that of the second."""
-
-PER_TRAIT = "per-trait"
-
-
-@dataclass(frozen=True, slots=True)
-class Structures:
-    """Terms and sentences of a language.
-
-    Attributes:
-        path: the file.
-        language: bn, hi, en.
-        terms: by group, pairs in order; names of stimuli.
-        sentences: by structure, in order; None where each trait brings its own.
-    """
-
-    path: Path
-    language: str
-    terms: Mapping[str, tuple[str, ...]]
-    sentences: Mapping[str, SentenceTemplate | None]
-
-
-class TraitSentence(NamedTuple):
-    """A sentence of a trait with a term in it: `text[slice(*target)]` is the term, likewise the attribute the trait."""
-
-    polarity: str
-    trait: str
-    gloss: str
-    structure: str
-    group: str
-    pair: int
-    term: str
-    text: str
-    target: Span
-    attribute: Span
-    n_words: int
-
-
-def load_structures(path: str | Path, normalization: str | None = None) -> Structures:
-    """Read a file of sentence structures.
-
-    Args:
-        path: the file.
-        normalization: the study's, if not the language's own.
-
-    Raises:
-        InputError: the file is not there or no such file; an unknown key; groups of different sizes or with a term in
-            both; a sentence without its two slots.
-    """
-    path = Path(path)
-    if not path.is_file():
-        raise InputError(f"{path}: no such file. Check the path under `log_probability.structures` in the config.")
-    content = read_yaml(path, normalization=normalization)
-    content.require("a file of sentence structures", required=["language", "targets", "structures"])
-    language = content.text("language")
-    terms = _read_terms(content.entry_of("targets"))
-    by_name = content.entry_of("structures")
-    for name in by_name:
-        if name not in STRUCTURES:
-            raise InputError(f"{by_name.place}: there is no structure `{name}`.{suggest(name, STRUCTURES)}")
-    if not by_name:
-        raise InputError(f"{path}: `structures` is empty. Write under it `S1: {{text: ...}}`, or `S4: {PER_TRAIT}`.")
-    sentences = {name: _read_structure(name, by_name, language) for name in STRUCTURES if name in by_name}
-    return Structures(path, language, terms, sentences)
-
-
-def trait_sentences(structures: Structures, lists: Sequence[TraitList], lexicon: Lexicon) -> list[TraitSentence]:
-    """Return every trait in every structure with every term.
-
-    A trait's own sentence goes before the structure's; a structure that neither has is left out for this trait.
-
-    Args:
-        structures: terms and sentences.
-        lists: traits of one or both polarities.
-        lexicon: where the terms are inflected.
-
-    Raises:
-        InputError: lists, structures and lexicon of different languages; a trait in two lists; a trait without a
-            sentence of a structure that is per trait; a term that is no stimulus of the lexicon, or lacks a form.
-    """
-    languages = [(structures.path, structures.language), *((found.path, found.language) for found in lists)]
-    for path, language in languages:
-        if language != lexicon.language:
-            raise InputError(
-                f"{path}: `language` is {language!r}, but the word lists are for {lexicon.language!r}. Name files of"
-                " that language under `log_probability`."
-            )
-    require_no_trait_twice(lists)
-    _require_terms(structures, lexicon)
-    spelling = spelling_of(lexicon.language, lexicon.normalization)
-    found = []
-    for traits in lists:
-        for trait in traits.traits:
-            for name, template in _sentences_of(trait, structures).items():
-                for group in GROUPS:
-                    for pair, term in enumerate(structures.terms[group]):
-                        form = form_for(lexicon, term, template.slot(TARGET), template)
-                        text, target, attribute = fill_sentence(template, form, trait.word, spelling)
-                        found.append(
-                            TraitSentence(
-                                *(traits.polarity, trait.word, trait.gloss, name, group, pair, term),
-                                *(text, target, attribute, count_words(text)),
-                            )
-                        )
-    return found
-
-
-def _sentences_of(trait: Trait, structures: Structures) -> dict[str, SentenceTemplate]:
-    found: dict[str, SentenceTemplate] = {}
-    for name, shared in structures.sentences.items():
-        template = trait.sentences.get(name, shared)
-        if template is None:
-            raise InputError(
-                f"{trait.place}: the trait {trait.word} has no sentence for {name}, which is per trait in"
-                f" {structures.path}. Write `{name}: ...` for it."
-            )
-        if name not in trait.sentences and in_sight(trait.word, template):
-            raise InputError(
-                f"{trait.place}: the trait {trait.word} stands in the sentence of {name} as well ({template.place}),"
-                f" where no mask hides it. Write a sentence of its own: `{name}: ...`."
-            )
-        found[name] = template
-    return found
-
-
-def _read_terms(entry: Entry) -> dict[str, tuple[str, ...]]:
-    entry.require("the terms under `targets`", required=GROUPS)
-    terms = {group: entry.texts(group) for group in GROUPS}
-    first, second = (terms[group] for group in GROUPS)
-    if len(first) != len(second) or not first:
-        raise InputError(
-            f"{entry.place}: {GROUPS[0]} has {len(first)} terms and {GROUPS[1]} {len(second)}, but they are pairs in"
-            " order. Give as many of both, at least one."
-        )
-    twice = [term for term in (*first, *second) if (*first, *second).count(term) > 1]
-    if twice:
-        raise InputError(f"{entry.place}: the term {twice[0]} stands twice. Leave it out once, with its counterpart.")
-    return terms
-
-
-def _read_structure(name: str, by_name: Entry, language: str) -> SentenceTemplate | None:
-    if by_name[name] == PER_TRAIT:
-        return None
-    if not isinstance(by_name[name], Entry):
-        raise InputError(
-            f"{by_name.place}: {name} is {by_name[name]!r}. Write `{name}: {{text: ...}}`, or `{name}: {PER_TRAIT}`."
-        )
-    entry = by_name.entry_of(name)
-    entry.require(f"the structure {name}", required=["text"], optional=["gloss"])
-    template = sentence_of(entry, name, language)
-    require_plain_attribute(template)
-    return template
-
-
-def _require_terms(structures: Structures, lexicon: Lexicon) -> None:
-    known = {stimulus.name for stimulus in lexicon.stimuli}
-    missing = [term for group in GROUPS for term in structures.terms[group] if term not in known]
-    if missing:
-        raise InputError(
-            f"{structures.path}: the terms {', '.join(missing)} are no stimuli of the study's word lists, so they"
-            " cannot be inflected. Add them to a word set; with `searched: false` they are not looked for in texts."
-        )
-
+from prasanga.likelihoods.traits import GROUPS, TraitSentence
 
 # --------------------
-# Fill, prior and corrected scores of traits in the sentence structures S1 to S5 (Sadhu et al. 2024, 4.3 and 5.2).
+# Scores of traits in structures.
 #
 # The terms of a group have one score in a sentence, by `log_probability.terms`, fill and prior alike. The
 # association is that of the male terms minus that of the female ones: positive where a male subject is likelier.
@@ -241,13 +62,6 @@ TERMS_SCHEMA: Mapping[str, type[pl.DataType]] = {
 """Columns of the table of terms, one row a model, polarity, trait, structure and term."""
 
 
-class ArrowTables(NamedTuple):
-    """The same as `StructureTables`, in Arrow."""
-
-    traits: pa.Table
-    terms: pa.Table
-
-
 class StructureTables(NamedTuple):
     """What one model comes to."""
 
@@ -255,10 +69,6 @@ class StructureTables(NamedTuple):
     """`TRAITS_SCHEMA`"""
     terms: pl.DataFrame
     """`TERMS_SCHEMA`"""
-
-    def to_arrow(self) -> ArrowTables:
-        """Return both tables in Arrow."""
-        return ArrowTables(self.traits.to_arrow(), self.terms.to_arrow())
 
 
 def score_structures(
@@ -273,7 +83,7 @@ def score_structures(
 
     Args:
         scorer: an encoder, or what it gave all sentences.
-        sentences: of `structures.trait_sentences`.
+        sentences: of `traits.trait_sentences`.
         model: its name, for the tables.
         pieces: how a term of several pieces is scored (`log_probability`).
         terms: how the terms of a group become one score: log-sum-exp or mean.
@@ -351,3 +161,271 @@ def _reason(score: Score) -> str | None:
     if score.left_out is None or score.left_out_role is None:
         return score.left_out
     return f"{score.left_out} ({score.left_out_role})"
+
+
+# --------------------
+# What context does to log-probability bias: how associations spread over the traits, structure by structure.
+#
+# The paper shows it by eye (Sadhu et al. 2024, Figure 2 and section 5.2): prior associations spread from S1 to S3, and
+# draw near to zero in S4 and S5. Here the spread is a number for each structure, and two structures are compared on the
+# traits that both have, with a bootstrap over traits: a trait is drawn with its sentences in both.
+
+
+ALL = "all"
+"""Both polarities together."""
+
+SPREAD_SCHEMA: Mapping[str, type[pl.DataType]] = {
+    **dict.fromkeys(("model", "polarity", "structure", "quantity"), pl.String),
+    **dict.fromkeys(("n", "n_left_out"), pl.Int64),
+    "mean_words": pl.Float64,
+    **dict.fromkeys(("mean", "mean_low", "mean_high", "sd", "variance"), pl.Float64),
+    **dict.fromkeys(("min", "q25", "median", "q75", "max", "mean_size"), pl.Float64),
+    **dict.fromkeys(("twin_mean", "twin_sd"), pl.Float64),
+    "n_overall": pl.Int64,
+    **dict.fromkeys(("overall", "overall_low", "overall_high"), pl.Float64),
+    "overall_note": pl.String,
+    "overall_without": pl.Float64,
+    **dict.fromkeys(("pieces", "terms"), pl.String),
+    **dict.fromkeys(("n_resamples", "seed"), pl.Int64),
+}
+"""Columns of the spread, one row a model, polarity (`all` is both), structure and quantity (fill, prior, corrected).
+
+Numbers are of associations over the `n` traits that have one; sd and variance with n - 1, 0 where all are the same.
+`mean_low` and `mean_high` are the ends of the bootstrap interval of the mean; `mean_size` is the mean distance from
+zero, `mean_words` the mean length of the sentences. The twin is the same model with random weights.
+
+`overall` is the mean over all structures, of the `n_overall` traits that all of them have, with an interval in which
+traits and structures are resampled: the same in all rows of a model, polarity and quantity. `overall_without` is that
+mean without the structure of the row."""
+
+STRUCTURE_DIFFERENCES_SCHEMA: Mapping[str, type[pl.DataType]] = {
+    **dict.fromkeys(("model", "polarity", "quantity", "structure_1", "structure_2"), pl.String),
+    "n": pl.Int64,
+    **dict.fromkeys(("sd_1", "sd_2", "ratio", "ratio_low", "ratio_high"), pl.Float64),
+    **dict.fromkeys(("mean_1", "mean_2", "difference", "difference_low", "difference_high"), pl.Float64),
+    "note": pl.String,
+    **dict.fromkeys(("n_resamples", "seed"), pl.Int64),
+}
+"""Columns of the comparison of two structures on the `n` traits that both have.
+
+`ratio` is sd_2 / sd_1, `difference` mean_2 - mean_1, each with a 95 % bootstrap interval over traits."""
+
+_FEWEST_TRAITS = 8
+_NEEDED = ("model", "polarity", "trait", "structure", "n_words", "pieces", "terms", *QUANTITIES)
+
+
+def spread_by_structure(
+    traits: pl.DataFrame, twins: pl.DataFrame | None = None, *, n_resamples: int = 2000, seed: int = 47
+) -> pl.DataFrame:
+    """Return the spread of associations by structure; columns `SPREAD_SCHEMA`.
+
+    Args:
+        traits: of one or several models (`TRAITS_SCHEMA`).
+        twins: the same of their twins, under the names of their models.
+        n_resamples: of the interval of the mean; 0 for none, and there is none of fewer than 8 traits.
+        seed: of the study.
+
+    Raises:
+        InputError: a column is missing.
+    """
+    _require(traits)
+    beside: dict[tuple[str, ...], dict[str, Any]] = {}
+    if twins is not None:
+        _require(twins)
+        beside = {key: _numbers(values) for key, (_, values) in _groups(twins).items()}
+    overall = _overall(traits, n_resamples, seed)
+    rows = []
+    for key, (group, values) in _groups(traits).items():
+        twin = beside.get(key, {})
+        low = high = None
+        if n_resamples and len(values) >= _FEWEST_TRAITS:
+            means = values[_drawn(len(values), n_resamples, seed, key[1])].mean(axis=1)
+            low, high = (float(end) for end in np.quantile(means, [0.025, 0.975]))
+        rows.append(
+            {
+                **dict(zip(("model", "polarity", "structure", "quantity"), key, strict=True)),
+                **_numbers(values),
+                "n": len(values),
+                "n_left_out": len(group) - len(values),
+                "mean_words": group["n_words"].mean(),
+                "mean_low": low,
+                "mean_high": high,
+                "twin_mean": twin.get("mean"),
+                "twin_sd": twin.get("sd"),
+                **overall[key],
+                **{name: group[name][0] for name in ("pieces", "terms")},
+                "n_resamples": n_resamples,
+                "seed": seed,
+            }
+        )
+    return pl.DataFrame(rows, schema=dict(SPREAD_SCHEMA))
+
+
+def _overall(traits: pl.DataFrame, n_resamples: int, seed: int) -> dict[tuple[str, ...], dict[str, Any]]:
+    """Return the columns `overall` and those beside it, by model, polarity, structure and quantity."""
+    found: dict[tuple[str, ...], dict[str, Any]] = {}
+    for (model, polarity), group in _by_polarity(traits).items():
+        for quantity in QUANTITIES:
+            structures, table = _of_structures(group, quantity)
+            table = table[np.isfinite(table).all(axis=1)]
+            n, n_structures = table.shape
+            mean = table.mean() if n else np.nan
+            columns: dict[str, Any] = {"n_overall": n, "overall": float(mean) if n else None}
+            if not n_resamples:
+                columns["overall_note"] = NO_INTERVAL_ASKED
+            elif n < _FEWEST_TRAITS or n_structures < FEWEST_TEMPLATES:
+                columns["overall_note"] = (
+                    f"no interval: {n} traits in all of {n_structures} structures, and an interval over both needs"
+                    f" {_FEWEST_TRAITS} and {FEWEST_TEMPLATES}"
+                )
+            else:
+                of_traits = table[_drawn(n, n_resamples, seed, polarity)].mean(axis=1)  # (n_resamples, structures)
+                rng = generator(seed, "structures", "templates", *structures)
+                drawn = draw_counts(n_structures, n_resamples, rng) / n_structures
+                both = (of_traits * drawn).sum(axis=1)
+                ends = crossed_mean_interval(of_traits.mean(axis=1), both, float(mean), n, n_structures)
+                columns |= {"overall_low": ends.low, "overall_high": ends.high}
+            for place, structure in enumerate(structures):
+                without = np.delete(table, place, axis=1)
+                known = float(without.mean()) if without.size else None
+                found[model, polarity, structure, quantity] = {**columns, "overall_without": known}
+    return found
+
+
+def _of_structures(group: pl.DataFrame, quantity: str) -> tuple[list[str], FloatArray]:
+    """Return the structures, and the associations of each trait in each, (n_traits, n_structures); NaN for none."""
+    wide = group.pivot("structure", index=["polarity", "trait"], values=quantity).sort("polarity", "trait")
+    structures = sorted(name for name in wide.columns if name not in ("polarity", "trait"))
+    return structures, wide.select(pl.col(structures).cast(pl.Float64)).to_numpy().astype(np.float64)
+
+
+def compare_structures(traits: pl.DataFrame, *, n_resamples: int = 2000, seed: int = 47) -> pl.DataFrame:
+    """Return each two structures on the traits that both have; columns `STRUCTURE_DIFFERENCES_SCHEMA`.
+
+    The interval of the ratio of standard deviations is that of the difference of their logarithms; both are
+    bias-corrected percentiles over traits drawn anew, the same traits for both structures.
+
+    Args:
+        traits: as for `spread_by_structure`.
+        n_resamples: of the intervals; 0 for none, and there is none of fewer than 8 traits.
+        seed: of the study.
+
+    Raises:
+        InputError: a column is missing.
+    """
+    _require(traits)
+    rows = []
+    for (model, polarity), group in _by_polarity(traits).items():
+        for quantity in QUANTITIES:
+            structures, table = _of_structures(group, quantity)
+            for (i, first), (j, second) in combinations(enumerate(structures), 2):
+                both = table[:, [i, j]]
+                both = both[np.isfinite(both).all(axis=1)]
+                rows.append(
+                    {
+                        "model": model,
+                        "polarity": polarity,
+                        "quantity": quantity,
+                        "structure_1": first,
+                        "structure_2": second,
+                        "n": len(both),
+                        **_compared(both, n_resamples, seed, polarity),
+                        "n_resamples": n_resamples,
+                        "seed": seed,
+                    }
+                )
+    return pl.DataFrame(rows, schema=dict(STRUCTURE_DIFFERENCES_SCHEMA))
+
+
+def gather_traits(twins: Mapping[str, pl.DataFrame]) -> pl.DataFrame | None:
+    """Join the tables of twins with random weights, under the names of their models; return None if there are none."""
+    if not twins:
+        return None
+    return pl.concat(table.with_columns(model=pl.lit(model)) for model, table in twins.items())
+
+
+def _compared(both: FloatArray, n_resamples: int, seed: int, polarity: str) -> dict[str, Any]:
+    if len(both) < 2:
+        return {"note": f"{len(both)} traits have both structures, and a spread takes two"}
+    (mean_1, mean_2), (sd_1, sd_2) = both.mean(axis=0), map(_deviation, both.T)
+    vary = sd_1 > 0 and sd_2 > 0
+    found: dict[str, Any] = {
+        **{"sd_1": sd_1, "sd_2": sd_2, "ratio": sd_2 / sd_1 if vary else None},
+        "note": None if vary else "no ratio: in one of them all traits have the same association",
+        **{"mean_1": mean_1, "mean_2": mean_2, "difference": mean_2 - mean_1},
+    }
+    if not n_resamples:
+        return {**found, "note": NO_INTERVAL_ASKED}
+    if len(both) < _FEWEST_TRAITS:
+        return {**found, "note": f"no interval: {len(both)} traits, and an interval over traits needs {_FEWEST_TRAITS}"}
+    drawn = both[_drawn(len(both), n_resamples, seed, polarity)]  # (n_resamples, n, 2)
+    means = drawn.mean(axis=1)
+    apart = difference_interval(means[:, 1], means[:, 0], mean_2, mean_1)
+    found |= {"difference_low": apart.low, "difference_high": apart.high}
+    if vary:
+        with np.errstate(divide="ignore"):
+            logs = np.log(drawn.std(axis=1, ddof=1))
+        logs[~np.isfinite(logs)] = np.nan
+        ratio = difference_interval(logs[:, 1], logs[:, 0], float(np.log(sd_2)), float(np.log(sd_1)))
+        found |= {"ratio_low": _exp(ratio.low), "ratio_high": _exp(ratio.high), "note": ratio.note or None}
+    return found
+
+
+def _deviation(values: FloatArray) -> float:
+    """Return the standard deviation; 0 where it is rounding, as of a prior that all traits of a structure share."""
+    sd = float(values.std(ddof=1))
+    return sd if sd > SCORE_NOISE else 0.0
+
+
+def _exp(value: float | None) -> float | None:
+    return None if value is None else float(np.exp(value))
+
+
+def _drawn(n: int, n_resamples: int, seed: int, polarity: str) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """Return (n_resamples, n) traits drawn with replacement, the same for all models, structures and quantities."""
+    return generator(seed, "structures", polarity, n).integers(n, size=(n_resamples, n))
+
+
+def _numbers(values: FloatArray) -> dict[str, float]:
+    if not len(values):
+        return {}
+    quartiles = np.quantile(values, [0.25, 0.5, 0.75])
+    found = {
+        "mean": float(values.mean()),
+        **dict(zip(("q25", "median", "q75"), map(float, quartiles), strict=True)),
+        "min": float(values.min()),
+        "max": float(values.max()),
+        "mean_size": float(np.abs(values).mean()),
+    }
+    if len(values) > 1:
+        sd = _deviation(values)
+        found |= {"sd": sd, "variance": sd**2}
+    return found
+
+
+def _by_polarity(traits: pl.DataFrame) -> dict[tuple[str, str], pl.DataFrame]:
+    """Return the rows of each model and polarity, and of both polarities where there are two."""
+    found: dict[tuple[str, str], pl.DataFrame] = {}
+    for model in traits["model"].unique(maintain_order=True):
+        of_model = traits.filter(pl.col("model") == model)
+        polarities: Sequence[str] = of_model["polarity"].unique(maintain_order=True).to_list()
+        for polarity in polarities:
+            found[model, polarity] = of_model.filter(pl.col("polarity") == polarity)
+        if len(polarities) > 1:
+            found[model, ALL] = of_model
+    return found
+
+
+def _groups(traits: pl.DataFrame) -> dict[tuple[str, ...], tuple[pl.DataFrame, FloatArray]]:
+    """Return the rows, and the associations that there are, by model, polarity, structure and quantity."""
+    found: dict[tuple[str, ...], tuple[pl.DataFrame, FloatArray]] = {}
+    for key, group in _by_polarity(traits).items():
+        for structure in sorted(group["structure"].unique()):
+            rows = group.filter(pl.col("structure") == structure)
+            for quantity in QUANTITIES:
+                found[*key, structure, quantity] = rows, rows[quantity].drop_nulls().to_numpy()
+    return found
+
+
+def _require(traits: pl.DataFrame) -> None:
+    require_columns("traits", traits, _NEEDED, remade_by("likelihoods"))

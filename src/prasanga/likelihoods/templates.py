@@ -57,7 +57,6 @@ class SentenceTemplate:
         between: the text between the slots.
         second: the other slot.
         after: the rest.
-        gloss: English translation.
         place: file and line, for messages.
     """
 
@@ -67,7 +66,6 @@ class SentenceTemplate:
     between: str
     second: Slot
     after: str
-    gloss: str = ""
     place: str = ""
 
     def slot(self, role: str) -> Slot:
@@ -88,7 +86,7 @@ class FilledSentence(NamedTuple):
     attribute: Span
 
 
-def read_sentence(text: str, *, name: str, place: str, language: str, gloss: str = "") -> SentenceTemplate:
+def read_sentence(text: str, *, name: str, place: str, language: str) -> SentenceTemplate:
     """Return a template from its text, which is normalized.
 
     Args:
@@ -96,7 +94,6 @@ def read_sentence(text: str, *, name: str, place: str, language: str, gloss: str
         name: its id.
         place: file and line, for messages.
         language: bn, hi, en; English has articles and capitals.
-        gloss: English translation.
 
     Raises:
         InputError: a slot that is missing, stands twice or asks for what there is not.
@@ -114,13 +111,13 @@ def read_sentence(text: str, *, name: str, place: str, language: str, gloss: str
     before, between, after = texts
     if not between:
         raise InputError(f"{what} has nothing between its two slots. Write at least a space there: {text}")
-    return SentenceTemplate(name, before, read[0], between, read[1], after, gloss, place)
+    return SentenceTemplate(name, before, read[0], between, read[1], after, place)
 
 
 def sentence_of(entry: Entry, name: str, language: str) -> SentenceTemplate:
-    """Return the template called `name` of an entry with `text` and perhaps `gloss`, read as by `read_sentence`."""
-    text, gloss = entry.text("text"), entry.text("gloss")
-    return read_sentence(text, name=name, place=entry.place, language=language, gloss=gloss)
+    """Return the template called `name` of an entry with `text`, read as by `read_sentence`."""
+    entry.text("gloss")  # for readers of the file; refused if it is no text
+    return read_sentence(entry.text("text"), name=name, place=entry.place, language=language)
 
 
 def form_for(lexicon: Lexicon, stimulus: str, slot: Slot, template: SentenceTemplate) -> str:
@@ -153,11 +150,9 @@ def fill_sentence(
         InputError: normalization changes letters where a word meets the sentence.
     """
     forms = {TARGET: target, ATTRIBUTE: attribute}
-    text, spans, parts = template.before, {}, []
-    for slot, left, rest in (
-        (template.first, template.before, template.between),
-        (template.second, template.between, template.after),
-    ):
+    before, between, after = template.before, template.between, template.after
+    text, spans, parts = before, {}, []
+    for slot, left, rest in ((template.first, before, between), (template.second, between, after)):
         word = forms[slot.role]
         phrase = slot.form.phrase(word)
         text += phrase
@@ -166,7 +161,7 @@ def fill_sentence(
         parts.append(left + phrase + rest)
     # Words and sentence are normalized by themselves. Where they meet is looked at for each word and not for each pair
     # of words, of which there are many more.
-    if not all(_is_spelled(spelling, part) for part in (parts if template.between else [text])):
+    if not all(_is_spelled(spelling, part) for part in parts):
         raise InputError(
             f"{template.place}: the sentence `{template.name}` with {target} and {attribute} changes letters when it is"
             f" normalized ({spelling(text)}). Write a space or a form ({{target:genitive}}) beside the slot."
@@ -405,17 +400,14 @@ def _notebook_sentences(
 
 
 def _read_category(name: str, by_name: Entry, language: str) -> tuple[SentenceTemplate, ...]:
-    entries = by_name.entries_of(name)
-    if not entries:
+    if not (entries := by_name.entries_of(name)):
         raise InputError(
             f"{by_name.place}: the category `{name}` has no sentences. Write at least one `- {{id: ..., text: ...}}`,"
             " or delete the category."
         )
-    return read_distinct(
-        f"the category `{name}`", entries, lambda entry: _read_category_sentence(name, entry, language)
-    )
 
+    def read(entry: Entry) -> SentenceTemplate:
+        entry.require(f"a sentence of the category `{name}`", required=["id", "text"], optional=["gloss"])
+        return sentence_of(entry, entry.text("id"), language)
 
-def _read_category_sentence(category: str, entry: Entry, language: str) -> SentenceTemplate:
-    entry.require(f"a sentence of the category `{category}`", required=["id", "text"], optional=["gloss"])
-    return sentence_of(entry, entry.text("id"), language)
+    return read_distinct(f"the category `{name}`", entries, read)

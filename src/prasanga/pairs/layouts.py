@@ -70,94 +70,56 @@ class CsvLayout:
     pairs: Callable[[Mapping[str, str], int, str], Sequence[RawPair]]
 
 
+def _raw(cells: Mapping[str, str], row: int, columns: Sequence[str], label: str, **others: Any) -> RawPair:
+    """Return the pair of a record, of which two columns are the sentences, and one is the label."""
+    first, second = columns
+    return RawPair(
+        **others,
+        row=row,
+        bias_type=cells["bias_type"],
+        label=cells[label],
+        first=cells[first],
+        second=cells[second],
+        first_column=first,
+        second_column=second,
+    )
+
+
 def _prasanga(cells: Mapping[str, str], row: int, _: str) -> Sequence[RawPair]:
-    return [
-        RawPair(
-            **{name: cells[name] for name in ("bias_type", "label", "first", "second")},
-            pair_id=cells["pair_id"].strip(),
-            row=row,
-            language=cells["language"].strip(),
-            first_column="first",
-            second_column="second",
-            origin=cells.get("origin", "").strip() or None,
-            modified=cells.get("modified", ""),
-            agreeing=cells.get("agreeing", ""),
-        )
-    ]
+    others = {name: cells.get(name, "") for name in ("modified", "agreeing")}
+    others |= {name: cells[name].strip() for name in ("pair_id", "language")}
+    origin = cells.get("origin", "").strip() or None
+    return [_raw(cells, row, ("first", "second"), "label", origin=origin, **others)]
 
 
 def _indibias(cells: Mapping[str, str], row: int, _: str) -> Sequence[RawPair]:
+    origin = "tuples" if cells["bias_type"].strip().lower() in _FROM_TUPLES else "inherited"
+    pair = cells["index"].strip()
     return [
-        RawPair(
-            pair_id=cells["index"].strip(),
-            row=row,
-            language=language,
-            bias_type=cells["bias_type"],
-            label=cells["stereo_antistereo"],
-            first=cells[first],
-            second=cells[second],
-            first_column=first,
-            second_column=second,
-            origin="tuples" if cells["bias_type"].strip().lower() in _FROM_TUPLES else "inherited",
-        )
-        for language, first, second in (
-            ("en", "modified_eng_sent_more", "modified_eng_sent_less"),
-            ("hi", "sent_more_hindi", "sent_less_hindi"),
-        )
+        _raw(cells, row, columns, _LABEL, pair_id=pair, language=language, origin=origin)
+        for language, columns in _OF_INDIBIAS.items()
     ]
 
 
 def _crows_pairs(cells: Mapping[str, str], row: int, language: str) -> Sequence[RawPair]:
-    columns = ["sent_more", "sent_less"]
-    if canonical(cells["stereo_antistereo"]) == "antistereo":
-        columns.reverse()
-    return [
-        RawPair(
-            pair_id=cells.get("", str(row - 1)).strip(),
-            row=row,
-            language=language,
-            bias_type=cells["bias_type"],
-            label=cells["stereo_antistereo"],
-            first=cells[columns[0]],
-            second=cells[columns[1]],
-            first_column=columns[0],
-            second_column=columns[1],
-        )
-    ]
+    columns = _OF_CROWS_PAIRS[::-1] if canonical(cells[_LABEL]) == "antistereo" else _OF_CROWS_PAIRS
+    pair = cells.get("", str(row - 1)).strip()
+    return [_raw(cells, row, columns, _LABEL, pair_id=pair, language=language)]
 
 
+_LABEL = "stereo_antistereo"
+_OF_INDIBIAS = {
+    "en": ("modified_eng_sent_more", "modified_eng_sent_less"),
+    "hi": ("sent_more_hindi", "sent_less_hindi"),
+}
+_OF_CROWS_PAIRS = ("sent_more", "sent_less")
+_OURS = ("pair_id", "language", "bias_type", "label", "first", "second")
+_INDIBIAS = ("index", *_OF_INDIBIAS["en"], *_OF_INDIBIAS["hi"], "bias_type", _LABEL)
 CSV_LAYOUTS = (
-    CsvLayout(
-        "prasanga",
-        ("pair_id", "language", "bias_type", "label", "first", "second"),
-        ("bias_type", "label"),
-        False,
-        _prasanga,
-    ),
-    CsvLayout(
-        "indibias",
-        (
-            "index",
-            "modified_eng_sent_more",
-            "modified_eng_sent_less",
-            "sent_more_hindi",
-            "sent_less_hindi",
-            "bias_type",
-            "stereo_antistereo",
-        ),
-        ("bias_type", "stereo_antistereo"),
-        False,
-        _indibias,
-    ),
-    CsvLayout(
-        "crows-pairs",
-        ("sent_more", "sent_less", "stereo_antistereo", "bias_type"),
-        ("bias_type", "stereo_antistereo"),
-        True,
-        _crows_pairs,
-    ),
+    CsvLayout("prasanga", _OURS, ("bias_type", "label"), False, _prasanga),
+    CsvLayout("indibias", _INDIBIAS, ("bias_type", _LABEL), False, _indibias),
+    CsvLayout("crows-pairs", (*_OF_CROWS_PAIRS, _LABEL, "bias_type"), ("bias_type", _LABEL), True, _crows_pairs),
 )
-
 """All CSV layouts; `prasanga.pairs.layouts` reads the one in JSON."""
 
 STEREOSET = "stereoset"

@@ -195,9 +195,8 @@ def _read_sentences(
 ) -> dict[str, SentencesPlan]:
     # Imported here: a plan that is known needs none of it.
     from prasanga.lexicon.loading import lexicon_of
-    from prasanga.likelihoods.structures import load_structures, trait_sentences
     from prasanga.likelihoods.templates import fill_categories, load_category_templates
-    from prasanga.likelihoods.traits import load_traits
+    from prasanga.likelihoods.traits import load_structures, load_traits, trait_sentences
 
     normalization = lexicon["normalization"]
     forms = lexicon_of(lexicon)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ import pytest
 from scoring_models import build
 
 from prasanga.base.errors import InputError
+from prasanga.base.parquet import write_table
 from prasanga.likelihoods import load_scorer, score_pairs
 from prasanga.likelihoods.engine import Scorer
 from prasanga.likelihoods.log_probability import LogProbabilityItem, Score, score_items
@@ -19,12 +20,15 @@ from prasanga.likelihoods.stage import (
     PAIRS,
     SENTENCES,
     Asked,
+    Job,
     deal_pairs,
     open_scores,
     score_missing,
+    score_rows,
     set_table,
     with_scores,
 )
+from prasanga.warm import WITH_MODELS
 
 WORDS = ("Rahim", "Rahima", "Karim", "Karima", "a teacher", "the old neighbour")
 WHICH: dict[str, Any] = {"model": "m", "options": {}}
@@ -68,8 +72,10 @@ def sentences() -> tuple[pl.DataFrame, list[LogProbabilityItem]]:
     return pl.DataFrame(rows, schema=list(SENTENCES.row), orient="row"), items
 
 
-def in_buckets(asked: Asked, rows: pl.DataFrame, root: Path, of: int, scorer: Scorer) -> pl.DataFrame:
-    """The scores of all rows, by so many jobs that share what is kept."""
+def in_buckets(
+    asked: Asked, rows: pl.DataFrame, root: Path, of: int, scorer: Scorer, *, only: int | None = None
+) -> pl.DataFrame:
+    """The scores of all rows, by so many jobs that share what is kept; or those of one bucket."""
     parts = [
         score_missing(
             asked,
@@ -78,7 +84,7 @@ def in_buckets(asked: Asked, rows: pl.DataFrame, root: Path, of: int, scorer: Sc
             lambda missing: asked.score(scorer, missing, SETTINGS),
             (number, of),
         )
-        for number in range(of)
+        for number in (range(of) if only is None else [only])
     ]
     return pl.concat(parts)
 
@@ -137,6 +143,36 @@ def test_a_job_that_ends_early_goes_on_with_its_block(scorer: Scorer, tmp_path: 
     found = score_missing(asked, pairs, store, failing_at(-1))
     assert sizes[3:] == [4, 4, 4, 4, 2]
     assert with_scores(asked, pairs, found).equals(with_scores(asked, pairs, whole))
+
+
+@pytest.mark.parametrize(("files", "said"), [((0, 1), "10 have no score"), ((0, 1, 2, 3), "10 scores are of others")])
+def test_buckets_of_an_earlier_number_are_refused(
+    scorer: Scorer, tmp_path: Path, files: tuple[int, ...], said: str
+) -> None:
+    """A file that is missing, or left from before, would make a table with holes or with pairs that stand twice."""
+    asked, pairs = PAIRS._replace(block=2), a_set()
+    tables = {
+        number: in_buckets(asked, pairs, tmp_path / "kept", 3, scorer, only=number if number < 3 else 0)
+        for number in range(4)
+    }
+    paths = [tmp_path / f"{number:02d}.parquet" for number in range(4)]
+    for number, path in enumerate(paths):
+        write_table(path, tables[number].to_arrow(), {"stage": "likelihoods", "code": "a"})
+    job = Job(tmp_path / "none", tmp_path / "kept", 1)
+
+    def gathered(numbers: Sequence[int]) -> pl.DataFrame:
+        return score_rows(asked, pairs, "mine", SETTINGS, job, buckets=[paths[number] for number in numbers])
+
+    with pytest.raises(InputError, match=rf"of 30 pairs .*{said}.* Delete the folder and run again"):
+        gathered(files)
+    with pytest.raises(InputError, match="of 2 pairs 0 have no score in its 3 buckets, and 28 scores"):
+        score_rows(asked, pairs[:2], "mine", SETTINGS, job, buckets=paths[:3])
+    assert set_table(pairs, gathered([0, 1, 2]), "mine", "m")["kind"].to_list() == ["encoder"] * 31
+
+
+def test_a_warm_python_has_the_models_libraries_ready_for_every_job_of_them(project_root: Path) -> None:
+    scripts = (project_root / "workflow/scripts").glob("score_*.py")
+    assert {path.stem for path in scripts} <= set(WITH_MODELS)
 
 
 def test_twins_score_the_pairs_that_are_dealt_to_them(scorer: Scorer, tmp_path: Path) -> None:

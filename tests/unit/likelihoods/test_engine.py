@@ -15,7 +15,7 @@ from prasanga.base.errors import InputError
 from prasanga.likelihoods import engine, load_scorer
 from prasanga.likelihoods import queries as queries_module
 from prasanga.likelihoods.engine import Scorer
-from prasanga.likelihoods.queries import Query, masked_queries
+from prasanga.likelihoods.queries import Query, in_parts, masked_queries
 from prasanga.models import heads
 from prasanga.models.pieces import Pieces, read_pieces
 
@@ -94,7 +94,7 @@ def test_queries_in_parts_are_run_as_they_are_made(folder: Path, monkeypatch: py
             made += 1
             yield query
 
-    answers = scorer.in_parts(stream())
+    answers = in_parts(scorer.log_probabilities, stream())
     first = next(answers)
     assert made < 15  # and not all 40 of them
     found = [first, *answers]
@@ -106,7 +106,7 @@ def test_queries_in_parts_are_run_as_they_are_made(folder: Path, monkeypatch: py
 def test_no_query_is_no_work(folder: Path) -> None:
     scorer = load_scorer(folder)
     assert scorer.log_probabilities([]) == []
-    assert list(scorer.in_parts([])) == []
+    assert list(in_parts(scorer.log_probabilities, [])) == []
     assert scorer.report.passes == 0
 
 
@@ -158,7 +158,7 @@ def test_a_long_text_runs_within_the_bounds(folder: Path, monkeypatch: pytest.Mo
     made = (query for i in range(0, words, 400) for query in masked_queries(pieces, (2 * i, 2 * i + 1), 4))
     device = _SmallDevice(scorer.model, 2048)
     monkeypatch.setattr(type(scorer.model), "states", lambda _, ids, decoder_ids=None: device(ids, decoder_ids))
-    found = list(scorer.in_parts(made))
+    found = list(in_parts(scorer.log_probabilities, made))
     assert device.ran == [words + 2] * 5
     assert all(len(values) == 1 and values[0] < 0 for values in found)
 

@@ -10,7 +10,7 @@ import pytest
 
 from prasanga.base.store import Store
 from prasanga.likelihoods import stage
-from prasanga.likelihoods.measures import SCORES
+from prasanga.likelihoods.queries import SCORES
 from prasanga.likelihoods.stage import PAIRS
 
 

@@ -12,8 +12,16 @@ import pytest
 from planted_scorer import PlantedScorer
 
 from prasanga.base.errors import InputError
-from prasanga.likelihoods.spread import ALL, compare_structures, gather_traits, spread_by_structure
-from prasanga.likelihoods.structures import QUANTITIES, TRAITS_SCHEMA, TraitSentence, score_structures
+from prasanga.likelihoods.structures import (
+    ALL,
+    QUANTITIES,
+    TRAITS_SCHEMA,
+    compare_structures,
+    gather_traits,
+    score_structures,
+    spread_by_structure,
+)
+from prasanga.likelihoods.traits import TraitSentence
 
 TERMS = {"male": ("ছেলে", "বালক"), "female": ("মেয়ে", "বালিকা")}
 PRIORS = {"ছেলে": 0.2, "বালক": 0.1, "মেয়ে": 0.05, "বালিকা": 0.05}

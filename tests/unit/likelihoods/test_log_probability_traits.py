@@ -12,7 +12,6 @@ from prasanga.associations.estimates import category_of
 from prasanga.base.errors import InputError
 from prasanga.lexicon import Lexicon, categories_of, load_lexicon
 from prasanga.lexicon.model import spelling_of
-from prasanga.likelihoods.structures import GROUPS, load_structures, trait_sentences
 from prasanga.likelihoods.templates import (
     category_sentences,
     fill_sentence,
@@ -22,7 +21,14 @@ from prasanga.likelihoods.templates import (
     require_sentences,
     sides_exchanged,
 )
-from prasanga.likelihoods.traits import STRUCTURES, load_traits, oddities_table
+from prasanga.likelihoods.traits import (
+    GROUPS,
+    STRUCTURES,
+    load_structures,
+    load_traits,
+    oddities_table,
+    trait_sentences,
+)
 
 Write = Callable[[str, str], Path]
 BANGLA = spelling_of("bn")

@@ -22,7 +22,7 @@ from scoring_models import FAMILIES, KINDS, build
 from prasanga.base.errors import InputError
 from prasanga.likelihoods import bias_percentage, load_scorer, score_pairs
 from prasanga.likelihoods.engine import Scorer
-from prasanga.likelihoods.measures import SCORES, WEIGHTED
+from prasanga.likelihoods.queries import SCORES, WEIGHTED
 from prasanga.pairs import align_spans
 from prasanga.pairs.preferences import REASONS
 

@@ -14,8 +14,7 @@ from matplotlib.collections import PatchCollection
 from page_parts import names_of, numbers_of, part_of, plain, said_in, sheet_of, sheets_of
 
 from prasanga.base.errors import InputError
-from prasanga.likelihoods.spread import compare_structures, spread_by_structure
-from prasanga.likelihoods.structures import TRAITS_SCHEMA
+from prasanga.likelihoods.structures import TRAITS_SCHEMA, compare_structures, spread_by_structure
 from prasanga.report.figures.canvas import save_figure
 from prasanga.report.figures.likelihoods import plot_structures
 from prasanga.report.section import Section

@@ -91,7 +91,7 @@ def plot_structures(spread: pl.DataFrame, *, width: Width = "page") -> Figure:
     """Plot boxes of the associations of traits by structure.
 
     Args:
-        spread: `prasanga.likelihoods.spread.spread_by_structure`.
+        spread: `prasanga.likelihoods.structures.spread_by_structure`.
         width: "column" (3.3 in) or "page" (6.8 in).
 
     Raises:
