@@ -30,7 +30,7 @@ from prasanga.base.parquet import explaining_full_disk, reach_the_disk, temporar
 from prasanga.base.progress import progress
 from prasanga.base.seeds import generator, seed_of
 from prasanga.models.batches import pad
-from prasanga.models.identity import TRAINING, sha256_of
+from prasanga.models.hub import TRAINING, sha256_of
 from prasanga.models.options import KINDS
 from prasanga.models.shape import quiet
 from prasanga.models.tiny import (
@@ -521,7 +521,7 @@ def write_model(folder: Path, model: Any, tokenizer: Any, name: str, about: Mapp
         folder: absent, empty, or one that this function wrote before.
         model: of transformers.
         tokenizer: of transformers.
-        name: of a file that says where the model comes from, one of `prasanga.models.identity.ORIGINS`.
+        name: of a file that says where the model comes from, one of `prasanga.models.hub.ORIGINS`.
         about: what it says; the sha256 of the other files is added.
 
     Raises:

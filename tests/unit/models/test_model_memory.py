@@ -18,9 +18,7 @@ from transformers import LlamaConfig, LlamaModel
 
 from prasanga.base.errors import InputError
 from prasanga.models import load_model
-from prasanga.models.hub import open_source
-from prasanga.models.loading import open_config
-from prasanga.models.memory import (
+from prasanga.models.devices import (
     activation_bytes,
     drawing_bytes,
     free_host_memory,
@@ -31,6 +29,8 @@ from prasanga.models.memory import (
     share_bytes,
     weights_bytes,
 )
+from prasanga.models.hub import open_source
+from prasanga.models.loading import open_config
 from prasanga.models.options import NO_OPTIONS, ModelOptions
 from prasanga.models.shape import Size, size_of, skeleton
 from prasanga.models.shares import divides
@@ -131,7 +131,7 @@ def test_load_model_refuses_before_it_reads(tiny: Callable[[str], Path], monkeyp
     def reads(*_: object, **__: object) -> None:
         raise AssertionError("the weights were read")
 
-    monkeypatch.setattr("prasanga.models.memory.free_host_memory", lambda: 1000)
+    monkeypatch.setattr("prasanga.models.devices.free_host_memory", lambda: 1000)
     monkeypatch.setattr("transformers.AutoModel.from_pretrained", reads)
     with pytest.raises(InputError, match=r"its weights need 0\.0 GB in float32, but 0\.0 GB of memory are free on cpu"):
         load_model(tiny("bert"), device="cpu")
