@@ -251,15 +251,6 @@ def share_bytes(model: torch.nn.Module, divided: Callable[[str], bool], cards: i
     return _BYTES[dtype] * sum(-(-size // cards) if part else size for part, size in sizes)
 
 
-def drawing_bytes(model: torch.nn.Module, dtype: str) -> int:
-    """Return most bytes of weights that are there while a twin of a model is drawn.
-
-    All are in `dtype` but for those of one module, which are drawn in float32 with two numbers beside each.
-    """
-    most = max(sum(each.numel() for each in module.parameters(recurse=False)) for module in model.modules())
-    return _BYTES[dtype] * sum(each.numel() for each in model.parameters()) + 3 * _BYTES["float32"] * most
-
-
 def activation_bytes(model: torch.nn.Module, rows: int, length: int) -> int:
     """Return most bytes, besides the weights, that a forward pass takes for a batch without padding.
 

@@ -263,19 +263,6 @@ def _parameters_without_content() -> Iterator[None]:
 # weights (`ModelOptions.random_weights`) needs configuration and tokenizer alone.
 
 
-__all__ = [
-    "LoadedModel",
-    "load_config",
-    "load_model",
-    "load_part",
-    "load_tokenizer",
-    "open_config",
-    "open_tokenizer",
-    "place_model",
-    "require_fitting_tokenizer",
-    "resolve_dtype",
-]
-
 _LOG = logging.getLogger(__name__)
 _TOKENIZER_FILES = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model")
 _LEFT_FREE = 0.9  # of a card's free memory, when a model is spread over several: the rest is for batches

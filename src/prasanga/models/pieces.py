@@ -8,6 +8,7 @@ import logging
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -372,36 +373,28 @@ def _sequence(steps: list[dict[str, Any]]) -> Any:
     return {"type": "Sequence", "normalizers": steps} if len(steps) != 1 else steps[0]
 
 
-def _set_stripping(state: Any, strip: bool) -> tuple[Any, bool]:
-    """Strip marks or keep them; return the new state, and whether there was a step that this concerns."""
+def _set_step(state: Any, on: bool, *, setting: str, step_of: str) -> tuple[Any, bool]:
+    """Strip marks or fold case, or do not; return the new state, and whether there was a step that this concerns.
+
+    In BERT's normalizer it is a `setting`, in others a step of its own, of the type `step_of`.
+    """
     kept: list[dict[str, Any]] = []
     applies = False
     for step in _steps(state):
         if step["type"] == "BertNormalizer":
-            step, applies = {**step, "strip_accents": strip}, True
-        elif step["type"] == "StripAccents":
+            step, applies = {**step, setting: on}, True
+        elif step["type"] == step_of:
             applies = True
-            if not strip:
-                if kept and kept[-1]["type"] in _UNICODE_SPLITS:
+            if not on:
+                if step_of == "StripAccents" and kept and kept[-1]["type"] in _UNICODE_SPLITS:
                     kept.pop()
                 continue
         kept.append(step)
     return (_sequence(kept) if applies else state), applies
 
 
-def _set_lowercase(state: Any, lowercase: bool) -> tuple[Any, bool]:
-    """Fold case or keep it; in BERT's normalizer, marks are stripped with the case unless it says otherwise."""
-    kept: list[dict[str, Any]] = []
-    applies = False
-    for step in _steps(state):
-        if step["type"] == "BertNormalizer":
-            step, applies = {**step, "lowercase": lowercase}, True
-        elif step["type"] == "Lowercase":
-            applies = True
-            if not lowercase:
-                continue
-        kept.append(step)
-    return (_sequence(kept) if applies else state), applies
+_set_stripping = partial(_set_step, setting="strip_accents", step_of="StripAccents")
+_set_lowercase = partial(_set_step, setting="lowercase", step_of="Lowercase")  # marks go with the case, if it says not
 
 
 def _set_prefix_space(state: Any, add: bool) -> tuple[Any, bool]:
